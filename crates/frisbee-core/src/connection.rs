@@ -1,0 +1,499 @@
+//! One connection: what is answered by the protocol itself, what is handed on, and when it is over.
+
+use crate::decode::BodyMut;
+use crate::{Bucket, CONTENT_MAX, Decoder, HeaderForm, Keepalive, Operation, Outbox, Pace, Packet, PacketId, Verdict};
+use crate::{ProtocolError, TooLong};
+use bytes::Bytes;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use std::{fmt, io};
+
+/// Which end of a connection this is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// The end that dialled. It may send at once.
+    Client,
+    /// The end that accepted. It sends nothing before the peer's first header, which shows the form of headers.
+    Server,
+}
+
+/// The limits and times of a connection.
+///
+/// The defaults serve a Go peer as well as one of ours: Go sends a PING each 500 ms and closes after 5 s without a
+/// byte, so answering its PINGs is enough.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The longest content in either direction, in bytes. Default: [`CONTENT_MAX`].
+    pub content_max: u32,
+    /// How long the peer may be silent before it gets a PING. Default: 2 s, so that two PINGs fit into the time
+    /// after which a Go peer gives up.
+    pub ping_interval: Duration,
+    /// How long the peer may be silent before the connection is closed. Default: 10 s, five PINGs.
+    pub idle_timeout: Duration,
+    /// How long a client may take to send its first header. Default: 10 s.
+    pub first_header_timeout: Duration,
+    /// How long a peer may take no byte while some wait. Default: 5 s, as Go.
+    pub write_timeout: Duration,
+    /// The least rate at which a packet that has begun must arrive, in bytes per second, judged over any
+    /// [`pace_window`](Self::pace_window). Default: 16 KiB/s; the longest content then takes at most 5 min 20 s.
+    pub least_rate: u32,
+    /// Over how long [`least_rate`](Self::least_rate) is judged. Default: 5 s.
+    pub pace_window: Duration,
+    /// Streams that a peer may have open at once. Default: 256.
+    pub streams_max: usize,
+    /// What may be received on one stream before it is read, in bytes; one message may overdraw it. A peer without
+    /// flow control that sends more loses the stream. Default: 16 MiB, three messages of the longest kind.
+    pub stream_buffer_max: usize,
+    /// For servers: the operations that are served, by which the first packet of a peer with old headers is told
+    /// from one that does not speak Frisbee at all. Default: none.
+    pub served: Arc<[RangeInclusive<u16>]>,
+    /// For clients: the form of header to speak. Default: [`HeaderForm::Current`].
+    pub header_form: HeaderForm,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            content_max: CONTENT_MAX,
+            ping_interval: Duration::from_secs(2),
+            idle_timeout: Duration::from_secs(10),
+            first_header_timeout: Duration::from_secs(10),
+            write_timeout: Duration::from_secs(5),
+            least_rate: 16 * 1024,
+            pace_window: Duration::from_secs(5),
+            streams_max: 256,
+            stream_buffer_max: 16 * 1024 * 1024,
+            served: Arc::new([]),
+            header_form: HeaderForm::Current,
+        }
+    }
+}
+
+/// PINGs that a peer may send at once, and per second from then on. Go sends two a second.
+const PING_BURST: u32 = 40;
+const PINGS_PER_SECOND: u32 = 20;
+
+/// What a peer's bytes amounted to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Event {
+    /// A packet of one of the users' operations.
+    Packet(Packet),
+    /// A packet of a stream; an empty body closes it.
+    Stream {
+        /// The stream's id.
+        id: PacketId,
+        /// The message.
+        body: Bytes,
+    },
+}
+
+/// One end of a connection, driven by whoever owns the socket.
+///
+/// Each turn: feed what was read to [`poll_event`](Self::poll_event) until it gives `None`, write what
+/// [`outbox`](Self::outbox) holds and tell [`handle_written`](Self::handle_written), and call
+/// [`handle_timeout`](Self::handle_timeout) when [`next_timeout`](Self::next_timeout) has come.
+#[derive(Debug)]
+pub struct Connection {
+    decoder: Decoder,
+    outbox: Outbox,
+    keepalive: Keepalive,
+    pace: Pace,
+    pings: Bucket,
+    received: u64,
+    /// A PONG may still wait in the outbox, so that no second one is added.
+    pong_waits: bool,
+    /// Until when the first header has to be there.
+    first_header_by: Option<Instant>,
+    /// Since when the peer has taken no byte although some wait.
+    stalled_since: Option<Instant>,
+    write_timeout: Duration,
+    half_closed: bool,
+}
+
+impl Connection {
+    /// One end of a connection that was established at `now`.
+    pub fn new(role: Role, config: &Config, now: Instant) -> Self {
+        let (decoder, form) = match role {
+            Role::Client => (Decoder::new(config.header_form, config.content_max), config.header_form),
+            Role::Server => (Decoder::detecting(config.served.clone(), config.content_max), HeaderForm::Current),
+        };
+        let mut outbox = Outbox::new(form);
+        outbox.set_limit(config.content_max);
+        Self {
+            decoder,
+            outbox,
+            keepalive: Keepalive::new(config.ping_interval, config.idle_timeout, now),
+            pace: Pace::new(config.pace_window, config.least_rate),
+            pings: Bucket::new(PING_BURST, PINGS_PER_SECOND, now),
+            received: 0,
+            pong_waits: false,
+            first_header_by: match role {
+                Role::Client => None,
+                Role::Server => now.checked_add(config.first_header_timeout),
+            },
+            stalled_since: None,
+            write_timeout: config.write_timeout,
+            half_closed: false,
+        }
+    }
+
+    /// The form of headers that this connection sends; `None` while a server has seen no header of its peer and so
+    /// may not send yet.
+    #[inline]
+    pub fn sends(&self) -> Option<HeaderForm> {
+        self.decoder.form()
+    }
+
+    /// What waits to be written.
+    #[inline]
+    pub fn outbox(&mut self) -> &mut Outbox {
+        &mut self.outbox
+    }
+
+    /// Takes the next event from what was read. PING and PONG are dealt with here, and the reserved operations 3 to
+    /// 9 are skipped as Go does.
+    ///
+    /// `None` means that `input` has been used up.
+    ///
+    /// # Errors
+    /// If the peer broke the protocol; the connection is to be closed.
+    #[inline]
+    pub fn poll_event(&mut self, input: &mut Bytes, now: Instant) -> Result<Option<Event>, ProtocolError> {
+        loop {
+            let Some(packet) = self.decoder.next(input)? else { return Ok(None) };
+            if self.first_header_by.is_some() {
+                self.handle_first_header();
+            }
+            if !packet.operation.is_reserved() {
+                return Ok(Some(Event::Packet(packet)));
+            }
+            if packet.operation == Operation::STREAM {
+                return Ok(Some(Event::Stream { id: packet.id, body: packet.body }));
+            }
+            self.handle_reserved(&packet, now)?;
+        }
+    }
+
+    /// Tells that `count` bytes have been read; to be called once for each read, after its events.
+    pub fn handle_read(&mut self, count: usize, now: Instant) {
+        self.keepalive.heard(now);
+        self.received = self.received.saturating_add(count as u64);
+        if self.first_header_by.is_some() {
+            self.handle_first_header();
+        }
+        if self.decoder.is_mid_packet() {
+            self.pace.waiting(self.received, now);
+        } else {
+            self.pace.complete();
+        }
+    }
+
+    /// Whether part of a packet has been received and the rest has not.
+    pub fn is_mid_packet(&self) -> bool {
+        self.decoder.is_mid_packet()
+    }
+
+    /// The buffer of a large body that is arriving; see [`Decoder::body_mut`].
+    pub fn body_mut(&mut self) -> Option<BodyMut<'_>> {
+        self.decoder.body_mut()
+    }
+
+    /// Tells that a write took `count` bytes of what waited, which is 0 if the peer takes none at the moment.
+    pub fn handle_written(&mut self, count: usize, now: Instant) {
+        if count > 0 {
+            self.outbox.advance(count);
+            self.stalled_since = None;
+        }
+        if self.outbox.is_empty() {
+            self.pong_waits = false;
+        } else if self.stalled_since.is_none() {
+            self.stalled_since = Some(now);
+        }
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is due.
+    pub fn next_timeout(&self) -> Option<Instant> {
+        let stalled = self.stalled_since.and_then(|since| since.checked_add(self.write_timeout));
+        [self.keepalive.deadline(), self.first_header_by, self.pace.deadline(), stalled].into_iter().flatten().min()
+    }
+
+    /// Does what the time demands: sends a PING, or says why the connection is over.
+    ///
+    /// # Errors
+    /// If the peer has used up one of its times.
+    pub fn handle_timeout(&mut self, now: Instant) -> Result<(), CloseReason> {
+        if self.first_header_by.is_some_and(|by| now >= by) {
+            return Err(CloseReason::NoFirstHeader);
+        }
+        if self.stalled_since.is_some_and(|since| now.saturating_duration_since(since) >= self.write_timeout) {
+            return Err(CloseReason::WriteTimeout { waiting: self.outbox.len() });
+        }
+        if self.pace.too_slow(self.received, now) {
+            return Err(CloseReason::TooSlow);
+        }
+        match self.keepalive.poll(now) {
+            Verdict::Gone if self.half_closed => {
+                self.keepalive.heard(now);
+                Ok(())
+            }
+            Verdict::Gone => Err(CloseReason::IdleTimeout),
+            Verdict::Ask if self.sends().is_some() => {
+                self.send_empty(Operation::PING);
+                Ok(())
+            }
+            Verdict::Ask | Verdict::Well => Ok(()),
+        }
+    }
+
+    /// What the end of the peer's sending half means.
+    pub fn handle_eof(&self) -> CloseReason {
+        if self.decoder.is_mid_packet() { CloseReason::Truncated } else { CloseReason::ClosedByPeer }
+    }
+
+    /// Tells that the peer has closed its sending half while work of it goes on here.
+    ///
+    /// It can no longer show that it is alive. PINGs are sent instead, and [`ping_interval`](Config::ping_interval)
+    /// says how often: a peer that is gone altogether answers them with a reset, which fails the write.
+    pub fn handle_half_close(&mut self, now: Instant) {
+        self.half_closed = true;
+        self.pace.complete();
+        self.keepalive.heard(now);
+        self.send_empty(Operation::PING);
+    }
+
+    /// Gives back memory that an idle connection does not need.
+    pub fn release(&mut self) {
+        self.outbox.release();
+    }
+
+    fn handle_reserved(&mut self, packet: &Packet, now: Instant) -> Result<(), ProtocolError> {
+        match packet.operation {
+            Operation::PING | Operation::PONG if !packet.body.is_empty() => {
+                let length = u32::try_from(packet.body.len()).unwrap_or(u32::MAX);
+                Err(ProtocolError::KeepaliveWithContent { length })
+            }
+            Operation::PING if !self.pings.take(now) => Err(ProtocolError::PingFlood),
+            Operation::PING => {
+                if !self.pong_waits {
+                    self.send_empty(Operation::PONG);
+                    self.pong_waits = true;
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What this end sends has the form of what it received first, answers to the first packet included.
+    fn handle_first_header(&mut self) {
+        if let Some(form) = self.decoder.form() {
+            self.first_header_by = None;
+            self.outbox.set_form(form);
+        }
+    }
+
+    fn send_empty(&mut self, operation: Operation) {
+        let sent: Result<(), TooLong> = self.outbox.push(PacketId(0), operation, &Bytes::new());
+        debug_assert!(sent.is_ok(), "no limit is below zero bytes");
+    }
+}
+
+/// Why a connection is over.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum CloseReason {
+    /// The peer closed it, between two packets.
+    ClosedByPeer,
+    /// The peer closed it within a packet.
+    Truncated,
+    /// The peer broke the protocol.
+    Protocol(ProtocolError),
+    /// The peer was silent for longer than the idle timeout.
+    IdleTimeout,
+    /// The client sent no header in time.
+    NoFirstHeader,
+    /// A packet arrived at less than the least rate.
+    TooSlow,
+    /// The peer took no byte for longer than the write timeout.
+    WriteTimeout {
+        /// The bytes that waited.
+        waiting: usize,
+    },
+    /// Reading or writing failed.
+    Io {
+        /// The kind of failure.
+        kind: io::ErrorKind,
+        /// The system's words.
+        message: Arc<str>,
+    },
+    /// This end closed it.
+    Local,
+    /// This end shuts down.
+    Shutdown,
+    /// A router closed it, for a reason of its own.
+    Router(Arc<str>),
+}
+
+impl CloseReason {
+    /// Whether the peer, and not this end or the network, is at fault.
+    pub fn is_peers_fault(&self) -> bool {
+        matches!(
+            self,
+            Self::Truncated | Self::Protocol(_) | Self::NoFirstHeader | Self::TooSlow | Self::WriteTimeout { .. }
+        )
+    }
+}
+
+impl From<ProtocolError> for CloseReason {
+    fn from(error: ProtocolError) -> Self {
+        Self::Protocol(error)
+    }
+}
+
+impl From<io::Error> for CloseReason {
+    fn from(error: io::Error) -> Self {
+        Self::Io { kind: error.kind(), message: error.to_string().into() }
+    }
+}
+
+impl fmt::Display for CloseReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ClosedByPeer => f.write_str("closed by the peer"),
+            Self::Truncated => f.write_str("closed by the peer within a packet"),
+            Self::Protocol(error) => write!(f, "protocol error: {error}"),
+            Self::IdleTimeout => f.write_str("the peer was silent for too long"),
+            Self::NoFirstHeader => f.write_str("the client sent no header in time"),
+            Self::TooSlow => f.write_str("a packet arrived too slowly"),
+            Self::WriteTimeout { waiting } => write!(f, "the peer took no byte while {waiting} waited"),
+            Self::Io { message, .. } => write!(f, "input or output failed: {message}"),
+            Self::Local => f.write_str("closed by this end"),
+            Self::Shutdown => f.write_str("this end shuts down"),
+            Self::Router(reason) => write!(f, "closed by a router: {reason}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+    const PING: &[u8] = &[0, 0x0F, 0, 0, 0, 0, 0, 0, 0, 0];
+    const PONG: &[u8] = &[0, 0x0F, 0, 0, 0, 1, 0, 0, 0, 0];
+
+    fn server(now: Instant) -> Connection {
+        Connection::new(Role::Server, &Config { served: Arc::new([10..=20]), ..Config::default() }, now)
+    }
+
+    /// Feeds bytes, expects no event.
+    fn feed(connection: &mut Connection, bytes: &[u8], now: Instant) -> Result<(), ProtocolError> {
+        let event = connection.poll_event(&mut Bytes::copy_from_slice(bytes), now)?;
+        connection.handle_read(bytes.len(), now);
+        assert_eq!(event, None);
+        Ok(())
+    }
+
+    #[test]
+    fn a_ping_is_answered_at_once_and_in_its_own_form() {
+        let now = Instant::now();
+        let mut connection = server(now);
+        feed(&mut connection, PING, now).unwrap();
+        assert_eq!(connection.outbox().take_bytes(), PONG);
+
+        let mut connection = server(now);
+        feed(&mut connection, &PING[2..], now).unwrap();
+        assert_eq!(connection.outbox().take_bytes(), PONG[2..]);
+        assert_eq!(connection.sends(), Some(HeaderForm::Old));
+    }
+
+    #[test]
+    fn at_most_one_pong_waits_and_a_flood_of_pings_is_refused() {
+        let now = Instant::now();
+        let mut connection = server(now);
+        for _ in 0..PING_BURST {
+            feed(&mut connection, PING, now).unwrap();
+        }
+        assert_eq!(connection.outbox().len(), PONG.len());
+        assert_eq!(feed(&mut connection, PING, now), Err(ProtocolError::PingFlood));
+
+        let mut patient = server(now);
+        for half_seconds in 0..100 {
+            feed(&mut patient, PING, now + half_seconds * SECOND / 2).unwrap();
+        }
+    }
+
+    #[test]
+    fn keepalive_with_content_is_a_protocol_error() {
+        let now = Instant::now();
+        for frame in [PING, PONG] {
+            let mut frame = frame.to_vec();
+            frame[9] = 1;
+            frame.push(0);
+            let refused = feed(&mut server(now), &frame, now);
+            assert_eq!(refused, Err(ProtocolError::KeepaliveWithContent { length: 1 }));
+        }
+    }
+
+    #[test]
+    fn reserved_operations_are_skipped_with_their_content() {
+        let now = Instant::now();
+        let mut connection = server(now);
+        for operation in 3..=9 {
+            feed(&mut connection, &[0, 0x0F, 0, 1, 0, operation, 0, 0, 0, 2, 0xFF, 0xFF], now).unwrap();
+        }
+        assert!(connection.outbox().is_empty());
+        feed(&mut connection, PING, now).unwrap();
+        assert_eq!(connection.outbox().take_bytes(), PONG);
+    }
+
+    #[test]
+    fn a_server_sends_nothing_before_the_first_header_and_waits_for_it_in_vain_only_so_long() {
+        let start = Instant::now();
+        let mut connection = server(start);
+        assert_eq!(connection.sends(), None);
+        connection.handle_timeout(start + 9 * SECOND).unwrap();
+        assert!(connection.outbox().is_empty());
+        connection.handle_read(1, start + 9 * SECOND);
+        let over = connection.handle_timeout(start + 10 * SECOND).unwrap_err();
+        assert!(matches!(over, CloseReason::NoFirstHeader), "{over}");
+    }
+
+    #[test]
+    fn a_silent_peer_is_pinged_and_closed() {
+        let start = Instant::now();
+        let mut connection = Connection::new(Role::Client, &Config::default(), start);
+        assert_eq!(connection.next_timeout(), Some(start + 2 * SECOND));
+        connection.handle_timeout(start + 2 * SECOND).unwrap();
+        assert_eq!(connection.outbox().take_bytes(), PING);
+        let over = connection.handle_timeout(start + 10 * SECOND).unwrap_err();
+        assert!(matches!(over, CloseReason::IdleTimeout), "{over}");
+    }
+
+    #[test]
+    fn a_packet_that_trickles_is_closed_although_the_peer_is_not_silent() {
+        let start = Instant::now();
+        let mut connection = server(start);
+        feed(&mut connection, &[0, 0x0F, 0, 1, 0, 10, 0, 0, 1, 0], start).unwrap();
+        for second in 1..5 {
+            feed(&mut connection, &[0], start + second * SECOND).unwrap();
+            connection.handle_timeout(start + second * SECOND).unwrap();
+        }
+        let over = connection.handle_timeout(start + 5 * SECOND).unwrap_err();
+        assert!(matches!(over, CloseReason::TooSlow), "{over}");
+    }
+
+    #[test]
+    fn a_peer_that_takes_no_byte_is_closed_and_one_that_takes_some_is_not() {
+        let start = Instant::now();
+        let mut connection = Connection::new(Role::Client, &Config::default(), start);
+        connection.outbox().push(PacketId(1), Operation::FIRST_USER, &Bytes::from(vec![0; 100])).unwrap();
+        connection.handle_written(0, start);
+        connection.handle_written(60, start + 4 * SECOND);
+        connection.handle_read(1, start + 8 * SECOND);
+        connection.handle_timeout(start + 8 * SECOND).unwrap();
+        let over = connection.handle_timeout(start + 9 * SECOND).unwrap_err();
+        assert!(matches!(over, CloseReason::WriteTimeout { waiting: 50 }), "{over}");
+    }
+}

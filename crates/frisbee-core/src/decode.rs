@@ -1,0 +1,415 @@
+//! Byte stream to packets: bounded before it allocates, and without copying what lies whole in one read.
+
+use crate::{Header, HeaderForm, MAGIC, Operation, Packet};
+use bytes::{Buf, Bytes, BytesMut};
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+/// What a buffer for a body that has not arrived yet holds at first, in bytes: as much as one read brings.
+const FIRST_CAPACITY: usize = 64 * 1024;
+
+/// Bodies of which at least this much is missing are read straight into their own buffer (see
+/// [`Decoder::body_mut`]). Below it a second read call costs more than the copy it saves.
+const DIRECT_MIN: usize = 16 * 1024;
+
+/// Splits a byte stream into packets.
+///
+/// It is fed chunks of any size, cut anywhere. A packet that lies whole in a chunk shares its memory; one that
+/// does not is gathered in a buffer that grows with the bytes received, never with the bytes promised.
+///
+/// ```
+/// use bytes::Bytes;
+/// use frisbee_core::{CONTENT_MAX, Decoder, HeaderForm};
+///
+/// let mut decoder = Decoder::new(HeaderForm::Current, CONTENT_MAX);
+/// let mut first = Bytes::from_static(&[0, 0x0F, 0, 1, 0, 18, 0, 0, 0, 2, b'h']);
+/// assert_eq!(decoder.next(&mut first)?, None);
+/// let mut second = Bytes::from_static(b"i");
+/// assert_eq!(decoder.next(&mut second)?.unwrap().body, "hi");
+/// # Ok::<(), frisbee_core::ProtocolError>(())
+/// ```
+#[derive(Debug)]
+pub struct Decoder {
+    /// `None` until the first header of a peer that may speak either.
+    form: Option<HeaderForm>,
+    /// The operations that the first packet of a peer with old headers may name.
+    served: Arc<[RangeInclusive<u16>]>,
+    limit: u32,
+    /// The bytes of a header that is not complete: `head[..head_len]`.
+    head: [u8; Header::MAX_LEN],
+    head_len: usize,
+    body: Option<Partial>,
+}
+
+/// A packet whose header is complete and whose body is not.
+#[derive(Debug)]
+struct Partial {
+    header: Header,
+    received: BytesMut,
+    /// `header.length - received.len()`, above zero.
+    missing: usize,
+}
+
+impl Decoder {
+    /// A decoder for a peer that is known to send headers of `form`, with contents of up to `limit` bytes.
+    pub fn new(form: HeaderForm, limit: u32) -> Self {
+        Self { form: Some(form), served: Arc::new([]), limit, head: [0; Header::MAX_LEN], head_len: 0, body: None }
+    }
+
+    /// A decoder that finds out the form from the first header.
+    ///
+    /// Headers in the current form begin with the magic. Anything else is taken for the old form if it is a PING
+    /// without content, a STREAM packet, a HELLO (operation 3) or one of the operations `served`, with a length
+    /// within the limit; otherwise it is no Frisbee peer. An old peer whose first id is 15 cannot be told apart.
+    pub fn detecting(served: Arc<[RangeInclusive<u16>]>, limit: u32) -> Self {
+        Self { form: None, served, limit, head: [0; Header::MAX_LEN], head_len: 0, body: None }
+    }
+
+    /// The form of the peer's headers; `None` before the first one.
+    pub fn form(&self) -> Option<HeaderForm> {
+        self.form
+    }
+
+    /// Whether part of a packet has been received and the rest has not.
+    #[inline]
+    pub fn is_mid_packet(&self) -> bool {
+        self.head_len > 0 || self.body.is_some()
+    }
+
+    /// Takes the next packet from `input`, which keeps what follows it.
+    ///
+    /// `None` means that `input` has been used up.
+    ///
+    /// # Errors
+    /// The peer does not speak the protocol; nothing more can be decoded.
+    #[inline]
+    pub fn next(&mut self, input: &mut Bytes) -> Result<Option<Packet>, ProtocolError> {
+        if self.body.is_some() {
+            return Ok(self.continue_body(input));
+        }
+        let Some(header) = self.header(input)? else { return Ok(None) };
+        if header.length > self.limit {
+            return Err(ProtocolError::TooLong { length: header.length, limit: self.limit });
+        }
+        let length = header.length as usize;
+        if input.len() < length {
+            return Ok(self.begin_body(header, input));
+        }
+        let body = if length == 0 { Bytes::new() } else { input.split_to(length) };
+        Ok(Some(Packet { id: header.id, operation: header.operation, body }))
+    }
+
+    /// The buffer of a large body that has begun to arrive, and how many bytes it still misses.
+    ///
+    /// A driver may append up to that many bytes to it, straight from the socket, and then call
+    /// [`next`](Self::next) with an empty input.
+    pub fn body_mut(&mut self) -> Option<BodyMut<'_>> {
+        let partial = self.body.as_mut().filter(|partial| partial.missing >= DIRECT_MIN)?;
+        partial.grow();
+        Some(BodyMut(partial))
+    }
+
+    #[inline]
+    fn header(&mut self, input: &mut Bytes) -> Result<Option<Header>, ProtocolError> {
+        if self.head_len == 0
+            && self.form == Some(HeaderForm::Current)
+            && let Some(bytes) = input.first_chunk()
+        {
+            let header = Header::decode(bytes).map_err(ProtocolError::BadMagic)?;
+            input.advance(HeaderForm::Current.size());
+            return Ok(Some(header));
+        }
+        self.gather_header(input)
+    }
+
+    /// The way for headers that are cut, old, or the first.
+    fn gather_header(&mut self, input: &mut Bytes) -> Result<Option<Header>, ProtocolError> {
+        loop {
+            let [m0, m1, ..] = self.head;
+            let magic = u16::from_be_bytes([m0, m1]);
+            let needed = match self.form {
+                Some(form) => form.size(),
+                None if self.head_len < 2 => 2,
+                None if magic == MAGIC => HeaderForm::Current.size(),
+                None => HeaderForm::Old.size(),
+            };
+            let free = self.head.get_mut(self.head_len..needed).unwrap_or_default();
+            if free.is_empty() {
+                self.head_len = 0;
+                return self.parse_head(magic).map(Some);
+            }
+            let taken = free.len().min(input.len());
+            if taken == 0 {
+                return Ok(None);
+            }
+            if let Some(free) = free.get_mut(..taken) {
+                input.copy_to_slice(free);
+            }
+            self.head_len = self.head_len.saturating_add(taken);
+        }
+    }
+
+    fn parse_head(&mut self, magic: u16) -> Result<Header, ProtocolError> {
+        let form = match self.form {
+            Some(form) => form,
+            None if magic == MAGIC => HeaderForm::Current,
+            None => HeaderForm::Old,
+        };
+        let header = match form {
+            HeaderForm::Current => Header::decode(&self.head).map_err(ProtocolError::BadMagic)?,
+            HeaderForm::Old => {
+                let [head @ .., _, _] = &self.head;
+                Header::decode_old(head)
+            }
+        };
+        if self.form.is_none() && form == HeaderForm::Old && !self.may_open(header) {
+            return Err(ProtocolError::BadMagic(magic));
+        }
+        self.form = Some(form);
+        Ok(header)
+    }
+
+    /// Whether a peer with old headers may begin with this one.
+    fn may_open(&self, header: Header) -> bool {
+        const HELLO: u16 = 3;
+        match header.operation {
+            Operation::PING => header.length == 0,
+            Operation::STREAM => header.length <= self.limit,
+            operation => {
+                let number = operation.number();
+                let served = number == HELLO || self.served.iter().any(|range| range.contains(&number));
+                served && header.length <= self.limit
+            }
+        }
+    }
+
+    #[cold]
+    fn begin_body(&mut self, header: Header, input: &mut Bytes) -> Option<Packet> {
+        let length = header.length as usize;
+        let received = BytesMut::with_capacity(length.min(FIRST_CAPACITY.max(input.len())));
+        self.body = Some(Partial { header, received, missing: length });
+        self.continue_body(input)
+    }
+
+    fn continue_body(&mut self, input: &mut Bytes) -> Option<Packet> {
+        let partial = self.body.as_mut()?;
+        while !input.is_empty() && partial.missing > 0 {
+            partial.grow();
+            let room = partial.received.capacity().saturating_sub(partial.received.len());
+            let taken = input.len().min(partial.missing).min(room);
+            partial.received.extend_from_slice(&input.split_to(taken));
+            partial.missing = partial.missing.saturating_sub(taken);
+        }
+        if partial.missing > 0 {
+            return None;
+        }
+        let Partial { header, received, .. } = self.body.take()?;
+        Some(Packet { id: header.id, operation: header.operation, body: received.freeze() })
+    }
+}
+
+impl Partial {
+    /// Makes room for more: four times what has been received, or all that is missing.
+    fn grow(&mut self) {
+        if self.received.len() == self.received.capacity() {
+            let more = self.received.len().saturating_mul(3).max(FIRST_CAPACITY);
+            self.received.reserve(self.missing.min(more));
+        }
+    }
+}
+
+/// The unfilled part of a large body; see [`Decoder::body_mut`].
+#[derive(Debug)]
+pub struct BodyMut<'a>(&'a mut Partial);
+
+impl BodyMut<'_> {
+    /// The buffer to append to. It has room for at least one byte.
+    pub fn buffer(&mut self) -> &mut BytesMut {
+        &mut self.0.received
+    }
+
+    /// How many bytes may be appended.
+    pub fn missing(&self) -> usize {
+        self.0.missing
+    }
+
+    /// Tells that the buffer has been appended to.
+    ///
+    /// # Panics
+    /// If more has been appended than was missing, which is the driver's mistake.
+    pub fn appended(self) {
+        let length = self.0.header.length as usize;
+        let missing = length.checked_sub(self.0.received.len());
+        self.0.missing = missing.expect("a driver appends at most what is missing");
+    }
+}
+
+/// What a peer did that the protocol forbids. The connection is closed; there is no way to find the next packet.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum ProtocolError {
+    /// A header does not begin with [`MAGIC`], but with this.
+    BadMagic(u16),
+    /// A header declares more content than the limit allows.
+    TooLong {
+        /// The declared length.
+        length: u32,
+        /// The limit.
+        limit: u32,
+    },
+    /// A PING or PONG declares content, which Go peers read as the next header.
+    KeepaliveWithContent {
+        /// The declared length.
+        length: u32,
+    },
+    /// More PINGs than 20 per second and a burst of 40.
+    PingFlood,
+}
+
+impl fmt::Display for ProtocolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BadMagic(found) => write!(f, "a header begins with {found:#06x} instead of {MAGIC:#06x}"),
+            Self::TooLong { length, limit } => write!(f, "content of {length} bytes exceeds the limit of {limit}"),
+            Self::KeepaliveWithContent { length } => write!(f, "a PING or PONG declares {length} bytes of content"),
+            Self::PingFlood => f.write_str("too many PINGs"),
+        }
+    }
+}
+
+impl std::error::Error for ProtocolError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Outbox, PacketId};
+
+    fn operation(number: u16) -> Operation {
+        Operation::user(number).unwrap()
+    }
+
+    /// Three packets: small, empty, larger than what is gathered at first.
+    fn script(form: HeaderForm) -> (Vec<Packet>, Bytes) {
+        let packets = vec![
+            Packet::new(PacketId(1), operation(18), vec![7; 33]),
+            Packet::new(PacketId(2), operation(19), Bytes::new()),
+            Packet::new(PacketId(3), operation(20), (0..=255).cycle().take(200_000).collect::<Vec<u8>>()),
+        ];
+        let mut outbox = Outbox::new(form);
+        for packet in &packets {
+            outbox.push(packet.id, packet.operation, &packet.body).unwrap();
+        }
+        (packets, outbox.take_bytes())
+    }
+
+    fn decode(decoder: &mut Decoder, chunks: impl Iterator<Item = Bytes>) -> Result<Vec<Packet>, ProtocolError> {
+        let mut packets = Vec::new();
+        for mut chunk in chunks {
+            while let Some(packet) = decoder.next(&mut chunk)? {
+                packets.push(packet);
+            }
+            assert!(chunk.is_empty(), "`None` means that the input has been used up");
+        }
+        Ok(packets)
+    }
+
+    #[test]
+    fn packets_survive_every_cut_in_two() {
+        for form in [HeaderForm::Current, HeaderForm::Old] {
+            let (packets, wire) = script(form);
+            for cut in (0..100).chain((100..wire.len()).step_by(4_999)) {
+                let mut decoder = Decoder::new(form, crate::CONTENT_MAX);
+                let chunks = [wire.slice(..cut), wire.slice(cut..)].into_iter();
+                assert_eq!(decode(&mut decoder, chunks).unwrap(), packets, "cut at {cut}");
+                assert!(!decoder.is_mid_packet());
+            }
+        }
+    }
+
+    #[test]
+    fn packets_survive_arriving_byte_by_byte() {
+        for form in [HeaderForm::Current, HeaderForm::Old] {
+            let (packets, wire) = script(form);
+            let served: Arc<[_]> = Arc::new([10..=100]);
+            for mut decoder in [Decoder::new(form, 1 << 20), Decoder::detecting(served, 1 << 20)] {
+                let chunks = (0..wire.len()).map(|at| wire.slice(at..=at));
+                assert_eq!(decode(&mut decoder, chunks).unwrap(), packets);
+                assert_eq!(decoder.form(), Some(form));
+            }
+        }
+    }
+
+    #[test]
+    fn a_packet_that_lies_whole_in_a_chunk_is_not_copied() {
+        let wire = Bytes::from_static(&[0, 0x0F, 0, 1, 0, 18, 0, 0, 0, 3, 1, 2, 3, 0]);
+        let mut input = wire.clone();
+        let packet = Decoder::new(HeaderForm::Current, 10).next(&mut input).unwrap().unwrap();
+        assert_eq!(packet.body.as_ptr(), wire[10..].as_ptr());
+        assert_eq!(input.as_ptr(), wire[13..].as_ptr());
+    }
+
+    #[test]
+    fn a_length_over_the_limit_is_refused_on_seeing_the_header() {
+        let header = |length| Header { id: PacketId(1), operation: operation(10), length };
+        let limit = crate::CONTENT_MAX;
+        let mut decoder = Decoder::new(HeaderForm::Current, limit);
+        let mut input = Bytes::copy_from_slice(&header(limit + 1).encode(HeaderForm::Current));
+        let refused = ProtocolError::TooLong { length: limit + 1, limit };
+        assert_eq!(decoder.next(&mut input), Err(refused));
+
+        let mut input = Bytes::copy_from_slice(&header(limit).encode(HeaderForm::Current));
+        assert_eq!(Decoder::new(HeaderForm::Current, limit).next(&mut input), Ok(None));
+    }
+
+    #[test]
+    fn memory_follows_the_bytes_received_and_not_the_bytes_promised() {
+        let header = Header { id: PacketId(1), operation: operation(10), length: 5 << 20 };
+        let mut decoder = Decoder::new(HeaderForm::Current, 5 << 20);
+        assert_eq!(decoder.next(&mut Bytes::copy_from_slice(&header.encode(HeaderForm::Current))), Ok(None));
+        let mut received = 0;
+        while received < 4 << 20 {
+            let capacity = decoder.body.as_ref().unwrap().received.capacity();
+            assert!(capacity <= FIRST_CAPACITY + 4 * received, "{capacity} bytes for {received} received");
+            assert_eq!(decoder.next(&mut Bytes::from(vec![0; 10_000])), Ok(None));
+            received += 10_000;
+        }
+    }
+
+    #[test]
+    fn a_large_body_can_be_read_straight_into_its_buffer() {
+        let (packets, wire) = script(HeaderForm::Current);
+        let mut decoder = Decoder::new(HeaderForm::Current, 1 << 20);
+        let mut input = wire.slice(..1_000);
+        assert_eq!(decoder.next(&mut input).unwrap().as_ref(), packets.first());
+        assert_eq!(decoder.next(&mut input).unwrap().as_ref(), packets.get(1));
+        assert_eq!(decoder.next(&mut input), Ok(None));
+        let mut rest = wire.slice(1_000..);
+        while let Some(mut body) = decoder.body_mut() {
+            let room = body.buffer().capacity() - body.buffer().len();
+            let taken = room.min(body.missing()).min(7_000);
+            body.buffer().extend_from_slice(&rest.split_to(taken));
+            body.appended();
+        }
+        assert_eq!(decoder.next(&mut rest).unwrap().as_ref(), packets.get(2));
+    }
+
+    #[test]
+    fn only_what_an_old_peer_could_begin_with_is_taken_for_one() {
+        let detect = |id, operation, length| {
+            let header = Header { id: PacketId(id), operation: Operation::from_wire(operation), length };
+            let mut decoder = Decoder::detecting(Arc::new([10..=12]), 1_000);
+            decoder.next(&mut Bytes::copy_from_slice(&header.encode(HeaderForm::Old)[..8])).map(|_| decoder.form())
+        };
+        let old = Ok(Some(HeaderForm::Old));
+        assert_eq!(detect(0, 0, 0), old);
+        assert_eq!(detect(1, 12, 1_000), old);
+        assert_eq!(detect(1, 2, 2), old);
+        assert_eq!(detect(0, 3, 30), old);
+        assert_eq!(detect(0, 0, 1), Err(ProtocolError::BadMagic(0)));
+        assert_eq!(detect(1, 13, 6), Err(ProtocolError::BadMagic(1)));
+        assert_eq!(detect(1, 12, 1_001), Err(ProtocolError::BadMagic(1)));
+        let mut get = Bytes::from_static(b"GET / HTTP/1.1\r\n");
+        assert_eq!(Decoder::detecting(Arc::new([10..=12]), 1_000).next(&mut get), Err(ProtocolError::BadMagic(0x4745)));
+    }
+}

@@ -1,0 +1,175 @@
+//! The header of a packet and the numbers in it: 10 bytes, or 8 for peers up to frisbee-go v0.10.2.
+
+use std::fmt;
+
+/// The first two bytes of every header in the current form.
+pub const MAGIC: u16 = 0x000F;
+
+/// What a packet is for.
+///
+/// Operations 0 to 9 belong to the protocol; users have 10 to 65535 and get them from [`Operation::user`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Operation(u16);
+
+impl Operation {
+    /// Asks the peer for a [`PONG`](Self::PONG); has no content.
+    pub const PING: Self = Self(0);
+    /// Answers a [`PING`](Self::PING); has no content.
+    pub const PONG: Self = Self(1);
+    /// Carries one message of a stream; no content closes the stream.
+    pub const STREAM: Self = Self(2);
+    /// The first operation that users may give a meaning to.
+    pub const FIRST_USER: Self = Self(10);
+
+    /// The operation numbered `number`, unless the protocol reserves it (0 to 9).
+    #[inline]
+    pub const fn user(number: u16) -> Option<Self> {
+        if number < Self::FIRST_USER.0 { None } else { Some(Self(number)) }
+    }
+
+    /// The number on the wire.
+    #[inline]
+    pub const fn number(self) -> u16 {
+        self.0
+    }
+
+    /// Whether the protocol reserves this operation (0 to 9).
+    #[inline]
+    pub const fn is_reserved(self) -> bool {
+        self.0 < Self::FIRST_USER.0
+    }
+
+    #[cfg(test)]
+    pub(crate) const fn from_wire(number: u16) -> Self {
+        Self(number)
+    }
+}
+
+impl fmt::Debug for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::PING => f.write_str("PING"),
+            Self::PONG => f.write_str("PONG"),
+            Self::STREAM => f.write_str("STREAM"),
+            Self(number) => write!(f, "Operation({number})"),
+        }
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// Tells packets of one operation apart; what it means is up to the operation.
+///
+/// For a call it pairs the reply with the request, for [`Operation::STREAM`] it names the stream.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
+pub struct PacketId(pub u16);
+
+impl fmt::Display for PacketId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// Which of the two layouts a connection's headers have. Both directions use the same.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum HeaderForm {
+    /// Ten bytes: magic, id, operation, content length. Spoken by frisbee-go since v0.11.0.
+    #[default]
+    Current,
+    /// Eight bytes: id, operation, content length. Spoken by frisbee-go up to v0.10.2.
+    Old,
+}
+
+impl HeaderForm {
+    /// The bytes that a header of this form takes: 10 or 8.
+    #[inline]
+    pub const fn size(self) -> usize {
+        match self {
+            Self::Current => 10,
+            Self::Old => 8,
+        }
+    }
+}
+
+/// A header, decoded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Header {
+    /// The packet's id.
+    pub id: PacketId,
+    /// The packet's operation.
+    pub operation: Operation,
+    /// The bytes of content that follow.
+    pub length: u32,
+}
+
+impl Header {
+    /// The longest header, in bytes.
+    pub const MAX_LEN: usize = 10;
+
+    /// Writes the header in the given form into the first `form.size()` bytes of an array.
+    ///
+    /// ```
+    /// use frisbee_core::{Header, HeaderForm, Operation, PacketId};
+    ///
+    /// let header = Header { id: PacketId(1), operation: Operation::user(18).unwrap(), length: 6 };
+    /// assert_eq!(header.encode(HeaderForm::Current), [0, 0x0F, 0, 1, 0, 18, 0, 0, 0, 6]);
+    /// assert_eq!(header.encode(HeaderForm::Old)[..8], [0, 1, 0, 18, 0, 0, 0, 6]);
+    /// ```
+    #[inline]
+    pub const fn encode(self, form: HeaderForm) -> [u8; Self::MAX_LEN] {
+        let [m0, m1] = MAGIC.to_be_bytes();
+        let [i0, i1] = self.id.0.to_be_bytes();
+        let [o0, o1] = self.operation.0.to_be_bytes();
+        let [l0, l1, l2, l3] = self.length.to_be_bytes();
+        match form {
+            HeaderForm::Current => [m0, m1, i0, i1, o0, o1, l0, l1, l2, l3],
+            HeaderForm::Old => [i0, i1, o0, o1, l0, l1, l2, l3, 0, 0],
+        }
+    }
+
+    /// Reads a header in the current form. `Err` holds what stands where [`MAGIC`] should.
+    #[inline]
+    pub const fn decode(bytes: &[u8; 10]) -> Result<Self, u16> {
+        let [m0, m1, rest @ ..] = bytes;
+        let magic = u16::from_be_bytes([*m0, *m1]);
+        if magic == MAGIC { Ok(Self::decode_old(rest)) } else { Err(magic) }
+    }
+
+    /// Reads a header in the old form, which has nothing that could be wrong.
+    #[inline]
+    pub const fn decode_old(bytes: &[u8; 8]) -> Self {
+        let [i0, i1, o0, o1, l0, l1, l2, l3] = *bytes;
+        Self {
+            id: PacketId(u16::from_be_bytes([i0, i1])),
+            operation: Operation(u16::from_be_bytes([o0, o1])),
+            length: u32::from_be_bytes([l0, l1, l2, l3]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn users_get_operations_from_ten_on() {
+        assert_eq!(Operation::user(9), None);
+        assert_eq!(Operation::user(10), Some(Operation::FIRST_USER));
+        assert!(Operation::PONG.is_reserved());
+        assert!(!Operation::FIRST_USER.is_reserved());
+    }
+
+    #[test]
+    fn a_header_without_the_magic_is_refused_with_what_stood_there() {
+        let header = Header { id: PacketId(7), operation: Operation::STREAM, length: 9 };
+        let mut bytes = header.encode(HeaderForm::Current);
+        assert_eq!(Header::decode(&bytes), Ok(header));
+        bytes[0] = b'G';
+        bytes[1] = b'E';
+        assert_eq!(Header::decode(&bytes), Err(0x4745));
+    }
+}

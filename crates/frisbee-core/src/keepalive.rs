@@ -1,0 +1,92 @@
+//! When to ask a silent peer whether it is there, and when to give it up: functions of time alone.
+
+use std::time::{Duration, Instant};
+
+/// What the time says about the peer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// Nothing is to be done before [`Keepalive::deadline`].
+    Well,
+    /// It has been silent for the ping interval: send a PING.
+    Ask,
+    /// It has been silent for the idle timeout: close.
+    Gone,
+}
+
+/// Tracks how long a peer has been silent.
+///
+/// Any byte counts as a sign of life, so a busy connection never sends a PING.
+#[derive(Clone, Debug)]
+pub struct Keepalive {
+    ping_interval: Duration,
+    idle_timeout: Duration,
+    heard: Instant,
+    asked: Option<Instant>,
+}
+
+impl Keepalive {
+    /// Asks after each `ping_interval` of silence and gives up after `idle_timeout` of it.
+    pub fn new(ping_interval: Duration, idle_timeout: Duration, now: Instant) -> Self {
+        Self { ping_interval, idle_timeout, heard: now, asked: None }
+    }
+
+    /// Tells that bytes have come.
+    #[inline]
+    pub fn heard(&mut self, now: Instant) {
+        self.heard = now;
+        self.asked = None;
+    }
+
+    /// What is to be done now. A PING that is asked for counts as sent.
+    pub fn poll(&mut self, now: Instant) -> Verdict {
+        if now.saturating_duration_since(self.heard) >= self.idle_timeout {
+            return Verdict::Gone;
+        }
+        let since = self.asked.unwrap_or(self.heard);
+        if now.saturating_duration_since(since) >= self.ping_interval {
+            self.asked = Some(now);
+            return Verdict::Ask;
+        }
+        Verdict::Well
+    }
+
+    /// When [`poll`](Self::poll) will next say something else than [`Verdict::Well`]; `None` if that is never.
+    pub fn deadline(&self) -> Option<Instant> {
+        let ping = self.asked.unwrap_or(self.heard).checked_add(self.ping_interval);
+        let gone = self.heard.checked_add(self.idle_timeout);
+        match (ping, gone) {
+            (Some(ping), Some(gone)) => Some(ping.min(gone)),
+            (one, other) => one.or(other),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn a_silent_peer_is_asked_and_then_given_up() {
+        let start = Instant::now();
+        let mut keepalive = Keepalive::new(2 * SECOND, 5 * SECOND, start);
+        assert_eq!(keepalive.deadline(), Some(start + 2 * SECOND));
+        assert_eq!(keepalive.poll(start + SECOND), Verdict::Well);
+        assert_eq!(keepalive.poll(start + 2 * SECOND), Verdict::Ask);
+        assert_eq!(keepalive.poll(start + 3 * SECOND), Verdict::Well);
+        assert_eq!(keepalive.poll(start + 4 * SECOND), Verdict::Ask);
+        assert_eq!(keepalive.deadline(), Some(start + 5 * SECOND));
+        assert_eq!(keepalive.poll(start + 5 * SECOND), Verdict::Gone);
+    }
+
+    #[test]
+    fn any_byte_is_a_sign_of_life() {
+        let start = Instant::now();
+        let mut keepalive = Keepalive::new(2 * SECOND, 5 * SECOND, start);
+        assert_eq!(keepalive.poll(start + 4 * SECOND), Verdict::Ask);
+        keepalive.heard(start + 4 * SECOND);
+        assert_eq!(keepalive.poll(start + 5 * SECOND), Verdict::Well);
+        assert_eq!(keepalive.deadline(), Some(start + 6 * SECOND));
+    }
+}

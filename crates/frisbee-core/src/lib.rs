@@ -1,0 +1,48 @@
+//! The Frisbee protocol without I/O: bytes and time go in, packets and bytes come out.
+//!
+//! This crate owns what is true of a connection whatever carries it: how packets are framed ([`Header`],
+//! [`Decoder`], [`Outbox`]), how a silent peer is noticed ([`Keepalive`]), which packets the protocol answers by
+//! itself and why a connection ends ([`Connection`], [`CloseReason`]). It owns no socket, reads no clock, spawns
+//! nothing and has no `async fn`; the crate `frisbee` puts it on tokio.
+//!
+//! ```
+//! use bytes::Bytes;
+//! use frisbee_core::{Config, Connection, Event, Operation, PacketId, Role};
+//! use std::time::Instant;
+//!
+//! let now = Instant::now();
+//! let mut client = Connection::new(Role::Client, &Config::default(), now);
+//! let mut server = Connection::new(Role::Server, &Config::default(), now);
+//!
+//! let echo = Operation::user(10).expect("10 is the first operation open to users");
+//! client.outbox().push(PacketId(1), echo, &Bytes::from_static(b"hello"))?;
+//!
+//! let mut wire = client.outbox().take_bytes();
+//! let Some(Event::Packet(packet)) = server.poll_event(&mut wire, now)? else { panic!("one packet was sent") };
+//! assert_eq!(packet.body, "hello");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+
+mod connection;
+mod decode;
+mod header;
+mod keepalive;
+mod outbox;
+mod pace;
+mod packet;
+mod stream;
+
+pub use connection::{CloseReason, Config, Connection, Event, Role};
+pub use decode::{Decoder, ProtocolError};
+pub use header::{Header, HeaderForm, MAGIC, Operation, PacketId};
+pub use keepalive::{Keepalive, Verdict};
+pub use outbox::{Frame, Outbox, TooLong};
+pub use pace::{Bucket, Pace};
+pub use packet::Packet;
+pub use stream::{StreamError, StreamState};
+
+/// The longest content a packet may have unless configured otherwise: the limit of Go's frisbee, which closes a
+/// connection on seeing a header that declares more.
+pub const CONTENT_MAX: u32 = 5 * 1024 * 1024;

@@ -1,0 +1,400 @@
+//! Packets to bytes: what waits to be written on a connection.
+
+use crate::{Header, HeaderForm, Operation, Packet, PacketId};
+use bytes::{Buf, Bytes};
+use std::collections::VecDeque;
+use std::fmt;
+use std::io::IoSlice;
+
+/// Bodies of at least this many bytes are gathered, smaller ones copied. Below it the copy is cheaper than
+/// counting a reference and a further slice in the system call.
+const GATHER_MIN: usize = 16 * 1024;
+
+/// What an empty outbox may keep allocated, in bytes; what a burst needed beyond it is given back.
+const KEEP_CAPACITY: usize = 256 * 1024;
+
+/// Encoded packets in the order in which they go out.
+///
+/// Small bodies stand in one buffer, so that many packets leave in one write; large ones are kept as shared
+/// [`Bytes`] and gathered by [`slices`](Self::slices), so that they are never copied.
+///
+/// ```
+/// use bytes::Bytes;
+/// use frisbee_core::{HeaderForm, Operation, Outbox, PacketId};
+///
+/// let mut outbox = Outbox::new(HeaderForm::Current);
+/// outbox.push(PacketId(1), Operation::FIRST_USER, &Bytes::from_static(b"hi"))?;
+/// assert_eq!(outbox.len(), 12);
+/// assert_eq!(outbox.take_bytes(), [0, 0x0F, 0, 1, 0, 10, 0, 0, 0, 2, b'h', b'i'][..]);
+/// # Ok::<(), frisbee_core::TooLong>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Outbox {
+    form: HeaderForm,
+    limit: u32,
+    /// Headers and small bodies; `buffer[..written]` has left.
+    buffer: Vec<u8>,
+    written: usize,
+    /// Large bodies and where in `buffer` they belong, ascending. All positions are at or behind `written`.
+    bulk: VecDeque<(usize, Bytes)>,
+    bulk_len: usize,
+}
+
+impl Outbox {
+    /// An empty outbox for headers of `form`, with contents of up to [`CONTENT_MAX`](crate::CONTENT_MAX).
+    pub fn new(form: HeaderForm) -> Self {
+        Self { form, limit: crate::CONTENT_MAX, ..Self::default() }
+    }
+
+    /// Sets the longest content that may be sent.
+    pub fn set_limit(&mut self, limit: u32) {
+        self.limit = limit;
+    }
+
+    /// Sets the form of the headers to come.
+    pub fn set_form(&mut self, form: HeaderForm) {
+        self.form = form;
+    }
+
+    /// The bytes that wait.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.buffer.len().saturating_sub(self.written).saturating_add(self.bulk_len)
+    }
+
+    /// Whether nothing waits.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.written == self.buffer.len() && self.bulk.is_empty()
+    }
+
+    /// Appends a packet. A small body is copied, a large one shared.
+    ///
+    /// # Errors
+    /// If the body is longer than the limit; nothing has been appended then.
+    #[inline]
+    pub fn push(&mut self, id: PacketId, operation: Operation, body: &Bytes) -> Result<(), TooLong> {
+        let mut frame = self.frame(id, operation);
+        frame.put_shared(body);
+        frame.finish()
+    }
+
+    /// Appends a packet that was received or made elsewhere, without a copy if its body is large.
+    ///
+    /// # Errors
+    /// As [`push`](Self::push).
+    pub fn forward(&mut self, packet: &Packet) -> Result<(), TooLong> {
+        self.push(packet.id, packet.operation, &packet.body)
+    }
+
+    /// Begins a packet whose body is written in place.
+    ///
+    /// Dropping the frame without [`Frame::finish`] leaves the outbox as it was.
+    #[inline]
+    pub fn frame(&mut self, id: PacketId, operation: Operation) -> Frame<'_> {
+        let start = self.buffer.len();
+        let bulk_start = self.bulk.len();
+        let header = Header { id, operation, length: 0 }.encode(self.form);
+        match self.form {
+            HeaderForm::Current => self.buffer.extend_from_slice(&header),
+            HeaderForm::Old => self.buffer.extend_from_slice(header.first_chunk::<8>().unwrap_or(&[0; 8])),
+        }
+        Frame { outbox: self, start, bulk_start, finished: false }
+    }
+
+    /// Moves everything that waits in `other` behind what waits here. The buffers are swapped where possible.
+    pub fn append(&mut self, other: &mut Self) {
+        if self.is_empty() {
+            std::mem::swap(&mut self.buffer, &mut other.buffer);
+            std::mem::swap(&mut self.bulk, &mut other.bulk);
+            self.written = std::mem::take(&mut other.written);
+            self.bulk_len = std::mem::take(&mut other.bulk_len);
+        } else {
+            let shift = self.buffer.len().wrapping_sub(other.written);
+            self.buffer.extend_from_slice(other.buffer.get(other.written..).unwrap_or_default());
+            let moved = other.bulk.drain(..).map(|(at, bytes)| (at.wrapping_add(shift), bytes));
+            self.bulk.extend(moved);
+            self.bulk_len = self.bulk_len.saturating_add(std::mem::take(&mut other.bulk_len));
+            other.written = 0;
+        }
+        other.buffer.clear();
+        other.bulk.clear();
+    }
+
+    /// Fills `slices` with what waits, in order, and says how many were filled.
+    pub fn slices<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
+        let mut from = self.written;
+        let mut filled = 0_usize;
+        let mut free = slices.iter_mut();
+        let mut fill = |part: &'a [u8]| {
+            if part.is_empty() {
+                return true;
+            }
+            let Some(slot) = free.next() else { return false };
+            *slot = IoSlice::new(part);
+            filled = filled.saturating_add(1);
+            true
+        };
+        for (at, bytes) in &self.bulk {
+            if !fill(self.buffer.get(from..*at).unwrap_or_default()) || !fill(bytes) {
+                return filled;
+            }
+            from = *at;
+        }
+        fill(self.buffer.get(from..).unwrap_or_default());
+        filled
+    }
+
+    /// What waits, if it is one piece.
+    #[inline]
+    pub fn contiguous(&self) -> Option<&[u8]> {
+        if self.bulk.is_empty() { self.buffer.get(self.written..) } else { None }
+    }
+
+    /// Tells that the first `count` bytes have been written.
+    ///
+    /// # Panics
+    /// If more is said to have been written than waited.
+    pub fn advance(&mut self, mut count: usize) {
+        assert!(count <= self.len(), "{count} bytes written of {}", self.len());
+        while let Some((at, bytes)) = self.bulk.front_mut() {
+            let before = at.saturating_sub(self.written).min(count);
+            self.written = self.written.saturating_add(before);
+            count = count.saturating_sub(before);
+            let of_bulk = bytes.len().min(count);
+            if count == 0 || self.written < *at {
+                return;
+            }
+            bytes.advance(of_bulk);
+            self.bulk_len = self.bulk_len.saturating_sub(of_bulk);
+            count = count.saturating_sub(of_bulk);
+            if !bytes.is_empty() {
+                return;
+            }
+            self.bulk.pop_front();
+        }
+        self.written = self.written.saturating_add(count);
+        if self.written == self.buffer.len() {
+            self.reset();
+        }
+    }
+
+    /// Takes out everything as one piece. For tests and for peers that are not sockets.
+    pub fn take_bytes(&mut self) -> Bytes {
+        let mut all = Vec::with_capacity(self.len());
+        let mut slices = vec![IoSlice::new(&[]); self.bulk.len().saturating_mul(2).saturating_add(1)];
+        let filled = self.slices(&mut slices);
+        for slice in slices.iter().take(filled) {
+            all.extend_from_slice(slice);
+        }
+        self.reset();
+        all.into()
+    }
+
+    /// Gives back the memory of an outbox that is empty and expects to stay so.
+    pub fn release(&mut self) {
+        if self.is_empty() {
+            self.buffer = Vec::new();
+            self.bulk = VecDeque::new();
+            self.written = 0;
+        }
+    }
+
+    fn reset(&mut self) {
+        self.buffer.clear();
+        self.bulk.clear();
+        self.written = 0;
+        self.bulk_len = 0;
+        if self.buffer.capacity() > KEEP_CAPACITY {
+            self.buffer.shrink_to(KEEP_CAPACITY);
+        }
+    }
+}
+
+/// A packet under construction at the end of an [`Outbox`].
+#[derive(Debug)]
+#[must_use = "a frame that is not finished is taken back"]
+pub struct Frame<'a> {
+    outbox: &'a mut Outbox,
+    start: usize,
+    bulk_start: usize,
+    finished: bool,
+}
+
+impl Frame<'_> {
+    /// Appends bytes to the body, copying them.
+    #[inline]
+    pub fn put_slice(&mut self, bytes: &[u8]) {
+        self.outbox.buffer.extend_from_slice(bytes);
+    }
+
+    /// Appends bytes to the body, copying them only if they are few.
+    #[inline]
+    pub fn put_shared(&mut self, bytes: &Bytes) {
+        if bytes.len() < GATHER_MIN {
+            self.outbox.buffer.extend_from_slice(bytes);
+        } else {
+            self.outbox.bulk.push_back((self.outbox.buffer.len(), bytes.clone()));
+        }
+    }
+
+    /// The buffer to append the body to, for encoders. What stands in it already must stay.
+    #[inline]
+    pub fn buffer(&mut self) -> &mut Vec<u8> {
+        &mut self.outbox.buffer
+    }
+
+    /// Puts a part of the body at position `at` of the [`buffer`](Self::buffer) without copying it. Positions must not
+    /// descend from call to call.
+    pub fn gather(&mut self, at: usize, bytes: Bytes) {
+        self.outbox.bulk.push_back((at, bytes));
+    }
+
+    /// Completes the packet: fills in its length.
+    ///
+    /// # Errors
+    /// If the body is longer than the limit; the packet is taken back then.
+    #[inline]
+    pub fn finish(mut self) -> Result<(), TooLong> {
+        let header = self.outbox.form.size();
+        let body = self.start.saturating_add(header);
+        let mut length = self.outbox.buffer.len().saturating_sub(body);
+        let mut shared = 0_usize;
+        if self.outbox.bulk.len() > self.bulk_start {
+            shared = self.outbox.bulk.iter().skip(self.bulk_start).map(|(_, bytes)| bytes.len()).sum();
+            length = length.saturating_add(shared);
+        }
+        let limit = self.outbox.limit;
+        let declared = u32::try_from(length).ok().filter(|declared| *declared <= limit);
+        let Some(declared) = declared else { return Err(TooLong { length, limit }) };
+        let field = body.saturating_sub(4)..body;
+        if let Some(field) = self.outbox.buffer.get_mut(field) {
+            field.copy_from_slice(&declared.to_be_bytes());
+        }
+        self.outbox.bulk_len = self.outbox.bulk_len.saturating_add(shared);
+        self.finished = true;
+        Ok(())
+    }
+}
+
+impl Drop for Frame<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if !self.finished {
+            self.outbox.buffer.truncate(self.start);
+            self.outbox.bulk.truncate(self.bulk_start);
+        }
+    }
+}
+
+/// A body is too long to be sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TooLong {
+    /// The length of the body, in bytes.
+    pub length: usize,
+    /// What the peer accepts, in bytes.
+    pub limit: u32,
+}
+
+impl fmt::Display for TooLong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "body of {} bytes exceeds the limit of {}", self.length, self.limit)
+    }
+}
+
+impl std::error::Error for TooLong {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OPERATION: Operation = Operation::FIRST_USER;
+
+    fn fill(outbox: &mut Outbox, sizes: &[usize]) -> Vec<u8> {
+        let mut expected = Vec::new();
+        for (at, size) in sizes.iter().enumerate() {
+            let id = PacketId(at as u16);
+            let body: Bytes = (0..*size).map(|byte| (byte + at) as u8).collect::<Vec<_>>().into();
+            outbox.push(id, OPERATION, &body).unwrap();
+            let header = Header { id, operation: OPERATION, length: *size as u32 };
+            expected.extend_from_slice(&header.encode(HeaderForm::Current));
+            expected.extend_from_slice(&body);
+        }
+        expected
+    }
+
+    const SIZES: &[usize] = &[3, GATHER_MIN, 0, 5, GATHER_MIN + 1, GATHER_MIN, 7];
+
+    #[test]
+    fn large_bodies_are_shared_and_small_ones_copied() {
+        let mut outbox = Outbox::new(HeaderForm::Current);
+        let body = Bytes::from(vec![1; GATHER_MIN]);
+        outbox.push(PacketId(1), OPERATION, &body).unwrap();
+        outbox.push(PacketId(2), OPERATION, &body.slice(1..)).unwrap();
+        let mut slices = [IoSlice::new(&[]); 8];
+        assert_eq!(outbox.slices(&mut slices), 3);
+        assert_eq!(slices[1].as_ptr(), body.as_ptr());
+        assert_eq!(slices[2].len(), 10 + GATHER_MIN - 1);
+    }
+
+    #[test]
+    fn writes_of_every_size_send_every_byte_once() {
+        for step in [1, 9, 10, 11, 4_096, GATHER_MIN, 40_000] {
+            let mut outbox = Outbox::new(HeaderForm::Current);
+            let expected = fill(&mut outbox, SIZES);
+            let mut sent = Vec::new();
+            while !outbox.is_empty() {
+                let mut slices = [IoSlice::new(&[]); 3];
+                let filled = outbox.slices(&mut slices);
+                let part: Vec<u8> = slices[..filled].iter().flat_map(|slice| slice.to_vec()).take(step).collect();
+                outbox.advance(part.len());
+                sent.extend(part);
+                assert_eq!(outbox.len(), expected.len() - sent.len());
+            }
+            assert_eq!(sent, expected, "step {step}");
+        }
+    }
+
+    #[test]
+    fn what_is_appended_follows_what_waits() {
+        for written in [0, 1, 20, GATHER_MIN + 15, 2 * GATHER_MIN + 30] {
+            let (mut first, mut second) = (Outbox::new(HeaderForm::Current), Outbox::new(HeaderForm::Current));
+            let mut expected = fill(&mut first, SIZES);
+            first.advance(written);
+            expected.extend(fill(&mut second, SIZES));
+            first.append(&mut second);
+            assert!(second.is_empty());
+            assert_eq!(first.len(), expected.len() - written);
+            assert_eq!(first.take_bytes(), expected[written..], "{written} bytes had been written");
+        }
+    }
+
+    #[test]
+    fn a_frame_that_is_dropped_leaves_no_trace() {
+        let mut outbox = Outbox::new(HeaderForm::Current);
+        let expected = fill(&mut outbox, SIZES);
+        let mut frame = outbox.frame(PacketId(9), OPERATION);
+        frame.put_slice(b"half a body");
+        frame.put_shared(&Bytes::from(vec![1; GATHER_MIN]));
+        drop(frame);
+        assert_eq!(outbox.len(), expected.len());
+        assert_eq!(outbox.take_bytes(), expected);
+    }
+
+    #[test]
+    fn a_body_over_the_limit_is_refused_and_the_rest_goes_out() {
+        let mut outbox = Outbox::new(HeaderForm::Current);
+        outbox.set_limit(20_000);
+        let expected = fill(&mut outbox, &[20_000]);
+        let too_long = outbox.push(PacketId(1), OPERATION, &Bytes::from(vec![0; 20_001]));
+        assert_eq!(too_long, Err(TooLong { length: 20_001, limit: 20_000 }));
+        assert_eq!(outbox.take_bytes(), expected);
+    }
+
+    #[test]
+    fn old_headers_have_eight_bytes() {
+        let mut outbox = Outbox::new(HeaderForm::Old);
+        outbox.push(PacketId(1), Operation::user(18).unwrap(), &Bytes::from_static(b"abc")).unwrap();
+        assert_eq!(outbox.take_bytes(), [0, 1, 0, 18, 0, 0, 0, 3, b'a', b'b', b'c'][..]);
+    }
+}

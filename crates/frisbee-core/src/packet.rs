@@ -1,0 +1,32 @@
+//! One packet as it is handed to routers.
+
+use crate::{Operation, PacketId};
+use bytes::Bytes;
+
+/// A packet: an id, an operation and a body that is shared, not copied.
+///
+/// The content length of the header is `body.len()` and has no field of its own, so that the two cannot differ.
+/// A body may be a slice of a larger read buffer; who keeps a small one for long copies it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Packet {
+    /// Pairs packets of one operation.
+    pub id: PacketId,
+    /// What the packet is for.
+    pub operation: Operation,
+    /// The content.
+    pub body: Bytes,
+}
+
+impl Packet {
+    /// A packet for one of the users' operations.
+    ///
+    /// ```
+    /// use frisbee_core::{Operation, Packet, PacketId};
+    ///
+    /// let packet = Packet::new(PacketId(1), Operation::FIRST_USER, "hello");
+    /// assert_eq!(packet.body.len(), 5);
+    /// ```
+    pub fn new(id: PacketId, operation: Operation, body: impl Into<Bytes>) -> Self {
+        Self { id, operation, body: body.into() }
+    }
+}
