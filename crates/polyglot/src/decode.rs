@@ -1,0 +1,579 @@
+//! [`Decoder`]: bytes to values, one method per kind, each bounded by what is left of the input.
+
+use bytes::Bytes;
+
+use crate::limits::{CONTAINER_MEMORY_MAX, NESTING_MAX};
+use crate::varint::{self, VarintFault};
+use crate::{Codec, DecodeError, DecodeReason, Enumeration, Index, Kind, Shape, Value, View};
+
+/// Reads values from bytes.
+///
+/// A method that reads a single value, or the head of a list or map, and fails leaves the decoder where it was. After
+/// an error within a list, map or message the decoder stands somewhere in it.
+///
+/// ```
+/// use polyglot::Decoder;
+///
+/// let mut decoder = Decoder::new(&[0x05, 0x0a, 2, b'h', b'i', 0x0c, 0x01]);
+/// assert!(decoder.i32().is_err());
+/// assert_eq!(decoder.position(), 0);
+/// assert_eq!(decoder.str()?, "hi");
+/// assert_eq!(decoder.i32()?, -1);
+/// assert_eq!(decoder.remaining(), 0);
+/// # Ok::<(), polyglot::DecodeError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Decoder<'a> {
+    rest: &'a [u8],
+    /// The length of the whole input: `rest` is its last `rest.len()` bytes.
+    end: usize,
+    shared: Option<&'a Bytes>,
+    depth: u32,
+    container_memory: usize,
+    trailing_defaults: u32,
+}
+
+impl<'a> Decoder<'a> {
+    /// A decoder over `input`. [`Bytes`] values are copied out of it.
+    #[inline]
+    #[must_use]
+    pub fn new(input: &'a [u8]) -> Self {
+        Self {
+            rest: input,
+            end: input.len(),
+            shared: None,
+            depth: 0,
+            container_memory: CONTAINER_MEMORY_MAX,
+            trailing_defaults: 0,
+        }
+    }
+
+    /// A decoder over `input`. [`Bytes`] values are slices of it, not copies, and keep it alive.
+    #[inline]
+    #[must_use]
+    pub fn shared(input: &'a Bytes) -> Self {
+        Self { shared: Some(input), ..Self::new(input) }
+    }
+
+    /// The same decoder with another limit than [`CONTAINER_MEMORY_MAX`].
+    ///
+    /// Counted are the elements of lists and maps, number times size, and boxed messages. What the elements point to
+    /// (the text of a string) is bounded by the input; the spare slots of a hash table are not counted.
+    #[inline]
+    #[must_use]
+    pub fn with_container_memory(self, bytes: usize) -> Self {
+        Self { container_memory: bytes, ..self }
+    }
+
+    /// The same decoder, for input of a peer whose schema is older: up to `count` fields at the end of the root
+    /// message may be missing and become defaults.
+    #[inline]
+    #[must_use]
+    pub fn with_trailing_defaults(self, count: u32) -> Self {
+        Self { trailing_defaults: count, ..self }
+    }
+
+    /// How many bytes are left.
+    #[inline]
+    #[must_use]
+    pub fn remaining(&self) -> usize {
+        self.rest.len()
+    }
+
+    /// How many bytes have been read.
+    #[inline]
+    #[must_use]
+    pub fn position(&self) -> usize {
+        self.end.wrapping_sub(self.rest.len()) // `rest` is a tail of the input.
+    }
+
+    /// The bytes that are left.
+    #[inline]
+    #[must_use]
+    pub fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
+    /// The kind of the next value, if there is one and its first byte is a kind.
+    #[inline]
+    #[must_use]
+    pub fn peek(&self) -> Option<Kind> {
+        self.rest.first().copied().and_then(Kind::from_byte)
+    }
+
+    /// Reads a nil, if one is next.
+    #[inline]
+    #[must_use]
+    pub fn take_nil(&mut self) -> bool {
+        match self.rest {
+            [0x00, rest @ ..] => {
+                self.rest = rest;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Reads a nil.
+    ///
+    /// # Errors
+    ///
+    /// If something else or nothing is next.
+    #[inline]
+    pub fn nil(&mut self) -> Result<(), DecodeError> {
+        if self.take_nil() { Ok(()) } else { Err(self.unexpected(Kind::Nil)) }
+    }
+
+    /// Reads a bool.
+    ///
+    /// # Errors
+    ///
+    /// If no bool is next, or its byte is neither 0 nor 1.
+    #[inline]
+    pub fn bool(&mut self) -> Result<bool, DecodeError> {
+        match self.rest {
+            [0x07, byte @ (0 | 1), rest @ ..] => {
+                self.rest = rest;
+                Ok(*byte == 1)
+            }
+            [0x07, byte, ..] => Err(self.error(DecodeReason::Bool(*byte))),
+            _ => Err(self.unexpected(Kind::Bool)),
+        }
+    }
+
+    /// Reads a u8.
+    ///
+    /// # Errors
+    ///
+    /// If no u8 is next.
+    #[inline]
+    pub fn u8(&mut self) -> Result<u8, DecodeError> {
+        match self.rest {
+            [0x08, byte, rest @ ..] => {
+                self.rest = rest;
+                Ok(*byte)
+            }
+            _ => Err(self.unexpected(Kind::U8)),
+        }
+    }
+
+    /// Reads a u16.
+    ///
+    /// # Errors
+    ///
+    /// If no u16 is next, or its varint is cut off or longer than 3 bytes.
+    #[inline]
+    pub fn u16(&mut self) -> Result<u16, DecodeError> {
+        Ok(self.varint(Kind::U16, 3)? as u16) // Surplus bits are dropped.
+    }
+
+    /// Reads a u32.
+    ///
+    /// # Errors
+    ///
+    /// If no u32 is next, or its varint is cut off or longer than 5 bytes.
+    #[inline]
+    pub fn u32(&mut self) -> Result<u32, DecodeError> {
+        Ok(self.varint(Kind::U32, 5)? as u32) // Surplus bits are dropped.
+    }
+
+    /// Reads a u64.
+    ///
+    /// # Errors
+    ///
+    /// If no u64 is next, or its varint is cut off or longer than 10 bytes.
+    #[inline]
+    pub fn u64(&mut self) -> Result<u64, DecodeError> {
+        self.varint(Kind::U64, 10)
+    }
+
+    /// Reads an i32.
+    ///
+    /// # Errors
+    ///
+    /// If no i32 is next, or its varint is cut off or longer than 5 bytes.
+    #[inline]
+    pub fn i32(&mut self) -> Result<i32, DecodeError> {
+        let zigzag = self.varint(Kind::I32, 5)? as u32; // Surplus bits are dropped.
+        Ok((zigzag >> 1) as i32 ^ ((zigzag & 1) as i32).wrapping_neg())
+    }
+
+    /// Reads an i64.
+    ///
+    /// # Errors
+    ///
+    /// If no i64 is next, or its varint is cut off or longer than 10 bytes.
+    #[inline]
+    pub fn i64(&mut self) -> Result<i64, DecodeError> {
+        let zigzag = self.varint(Kind::I64, 10)?;
+        Ok((zigzag >> 1) as i64 ^ ((zigzag & 1) as i64).wrapping_neg())
+    }
+
+    /// Reads an f32, the payload of a NaN included.
+    ///
+    /// # Errors
+    ///
+    /// If no f32 is next.
+    #[inline]
+    pub fn f32(&mut self) -> Result<f32, DecodeError> {
+        match self.rest {
+            [0x0e, a, b, c, d, rest @ ..] => {
+                self.rest = rest;
+                Ok(f32::from_bits(u32::from_be_bytes([*a, *b, *c, *d])))
+            }
+            _ => Err(self.unexpected(Kind::F32)),
+        }
+    }
+
+    /// Reads an f64, the payload of a NaN included.
+    ///
+    /// # Errors
+    ///
+    /// If no f64 is next.
+    #[inline]
+    pub fn f64(&mut self) -> Result<f64, DecodeError> {
+        match self.rest {
+            [0x0f, a, b, c, d, e, f, g, h, rest @ ..] => {
+                self.rest = rest;
+                Ok(f64::from_bits(u64::from_be_bytes([*a, *b, *c, *d, *e, *f, *g, *h])))
+            }
+            _ => Err(self.unexpected(Kind::F64)),
+        }
+    }
+
+    /// Reads a string without copying it.
+    ///
+    /// # Errors
+    ///
+    /// If no string is next, it is longer than what is left, or it is not UTF-8.
+    #[inline]
+    pub fn str(&mut self) -> Result<&'a str, DecodeError> {
+        let (content, rest) = self.sized(Kind::String)?;
+        match std::str::from_utf8(content) {
+            Ok(text) => {
+                self.rest = rest;
+                Ok(text)
+            }
+            Err(_) => Err(self.error(DecodeReason::Utf8)),
+        }
+    }
+
+    /// Reads a string.
+    ///
+    /// # Errors
+    ///
+    /// As [`str`](Self::str).
+    #[inline]
+    pub fn string(&mut self) -> Result<String, DecodeError> {
+        self.str().map(str::to_owned)
+    }
+
+    /// Reads bytes without copying them.
+    ///
+    /// # Errors
+    ///
+    /// If no bytes value is next, or it is longer than what is left.
+    #[inline]
+    pub fn slice(&mut self) -> Result<&'a [u8], DecodeError> {
+        let (content, rest) = self.sized(Kind::Bytes)?;
+        self.rest = rest;
+        Ok(content)
+    }
+
+    /// Reads bytes: a slice of the input if the decoder was made by [`shared`](Self::shared), else a copy.
+    ///
+    /// # Errors
+    ///
+    /// As [`slice`](Self::slice).
+    #[inline]
+    pub fn bytes(&mut self) -> Result<Bytes, DecodeError> {
+        let content = self.slice()?;
+        Ok(match self.shared {
+            // An empty slice would keep the whole input alive for nothing.
+            Some(input) if !content.is_empty() => {
+                let end = self.position();
+                input.slice(end.wrapping_sub(content.len())..end) // `content` is what was read last.
+            }
+            _ => Bytes::copy_from_slice(content),
+        })
+    }
+
+    /// Reads the text of an error, which stands in the place of a root message.
+    ///
+    /// # Errors
+    ///
+    /// If no error is next, it is longer than what is left, or it is not UTF-8.
+    pub fn error_text(&mut self) -> Result<&'a str, DecodeError> {
+        let before = self.rest;
+        let [0x06, text @ ..] = before else { return Err(self.unexpected(Kind::Error)) };
+        self.rest = text;
+        self.str().inspect_err(|_| self.rest = before)
+    }
+
+    /// Reads the head of a list whose elements are of kind `element`, and returns their number.
+    ///
+    /// # Errors
+    ///
+    /// If no such list is next, or what is left cannot hold so many elements.
+    #[inline]
+    pub fn list(&mut self, element: Kind) -> Result<usize, DecodeError> {
+        match self.rest {
+            [0x01, found, length @ ..] if *found == element.byte() => {
+                self.container(Kind::List, length, element.smallest())
+            }
+            [0x01, found, ..] => Err(self.error(DecodeReason::WrongElementKind { expected: element, found: *found })),
+            _ => Err(self.unexpected(Kind::List)),
+        }
+    }
+
+    /// Reads the head of a map whose keys and values are of these kinds, and returns the number of pairs. A nil
+    /// counts as an empty map.
+    ///
+    /// # Errors
+    ///
+    /// If no such map is next, or what is left cannot hold so many pairs.
+    #[inline]
+    pub fn map(&mut self, key: Kind, value: Kind) -> Result<usize, DecodeError> {
+        match self.rest {
+            [0x00, rest @ ..] => {
+                self.rest = rest;
+                Ok(0)
+            }
+            [0x02, found, ..] if *found != key.byte() => {
+                Err(self.error(DecodeReason::WrongElementKind { expected: key, found: *found }))
+            }
+            [0x02, _, found, length @ ..] if *found == value.byte() => {
+                let smallest = key.smallest().wrapping_add(value.smallest()); // 18 at most.
+                self.container(Kind::Map, length, smallest)
+            }
+            [0x02, _, found, ..] => Err(self.error(DecodeReason::WrongElementKind { expected: value, found: *found })),
+            _ => Err(self.unexpected(Kind::Map)),
+        }
+    }
+
+    /// Reads a message, whose fields are what `fields` reads; `None` if it is nil.
+    ///
+    /// # Errors
+    ///
+    /// If something else or an error is next, if messages nest deeper than [`NESTING_MAX`], and those of `fields`.
+    #[inline]
+    pub fn message<T>(
+        &mut self,
+        fields: impl FnOnce(&mut Self) -> Result<T, DecodeError>,
+    ) -> Result<Option<T>, DecodeError> {
+        match self.rest {
+            // The flags are without meaning.
+            [0x08, _flags, rest @ ..] => {
+                if self.depth >= NESTING_MAX {
+                    return Err(self.error(DecodeReason::NestingTooDeep));
+                }
+                self.rest = rest;
+                self.depth = self.depth.wrapping_add(1); // Not above `NESTING_MAX`.
+                let message = fields(self);
+                self.depth = self.depth.wrapping_sub(1); // The same level as before.
+                message.map(Some)
+            }
+            [0x00, rest @ ..] => {
+                self.rest = rest;
+                Ok(None)
+            }
+            [0x06, ..] => Err(self.error(DecodeReason::NestedError)),
+            _ => Err(self.unexpected(Kind::Any)),
+        }
+    }
+
+    /// Reads a field. Its name appears in errors only.
+    ///
+    /// # Errors
+    ///
+    /// If the value is not there or bad; the error names the field.
+    #[inline]
+    pub fn field<T: Value>(&mut self, name: &'static str) -> Result<T, DecodeError> {
+        let left = self.rest.len();
+        T::decode(self).or_else(|error| self.missing(error, left, name))
+    }
+
+    /// Reads a field of an enum type: a number, or an option, list or map of numbers.
+    ///
+    /// # Errors
+    ///
+    /// If the value is not there or bad, or its index is unknown and cannot be kept; the error names the field.
+    #[inline]
+    pub fn enumeration<E: Enumeration, V: Shape<Index<E>>>(&mut self, name: &'static str) -> Result<V, DecodeError> {
+        self.field_as::<Index<E>, V>(name)
+    }
+
+    /// Reads a field whose type does not say how: a [`Codec`] does.
+    ///
+    /// # Errors
+    ///
+    /// If the value is not there or bad; the error names the field.
+    #[inline]
+    pub fn field_as<C: Codec, V: Shape<C>>(&mut self, name: &'static str) -> Result<V, DecodeError> {
+        let left = self.rest.len();
+        V::decode(self).or_else(|error| self.missing(error, left, name))
+    }
+
+    /// Reads a field as a view into the input.
+    ///
+    /// # Errors
+    ///
+    /// If the value is not there or bad; the error names the field.
+    #[inline]
+    pub fn view<V: View<'a>>(&mut self, name: &'static str) -> Result<V, DecodeError> {
+        let left = self.rest.len();
+        V::decode(self).or_else(|error| self.missing(error, left, name))
+    }
+
+    /// Reads a field that is a single value of a [`Codec`].
+    #[inline]
+    pub(crate) fn bare_as<C: Codec>(&mut self, name: &'static str) -> Result<C::Target, DecodeError> {
+        let left = self.rest.len();
+        C::decode(self).or_else(|error| self.missing(error, left, name))
+    }
+
+    /// The default for a field at the end of the root that an older peer does not know; else the error.
+    ///
+    /// `left` is how many bytes were left before the field.
+    #[cold]
+    #[inline(never)]
+    fn missing<T: Default>(&mut self, error: DecodeError, left: usize, name: &'static str) -> Result<T, DecodeError> {
+        if left == 0 && self.depth == 1 && self.trailing_defaults > 0 {
+            self.trailing_defaults = self.trailing_defaults.wrapping_sub(1); // Above zero.
+            return Ok(T::default());
+        }
+        Err(error.in_field(name))
+    }
+
+    /// Charges memory for `count` things of type `T` before it is allocated.
+    #[inline]
+    pub(crate) fn charge<T>(&mut self, count: usize) -> Result<(), DecodeError> {
+        let needed = count.saturating_mul(size_of::<T>());
+        match self.container_memory.checked_sub(needed) {
+            Some(left) => {
+                self.container_memory = left;
+                Ok(())
+            }
+            None => Err(self.error(DecodeReason::ContainerMemory { needed, left: self.container_memory })),
+        }
+    }
+
+    /// Reads the head of a oneof of the rich form, if one is next: the member's place in the declaration, from 1, or 0
+    /// for none.
+    #[inline]
+    pub(crate) fn member_head(&mut self) -> Result<Option<u32>, DecodeError> {
+        match self.rest {
+            [0x03, ..] => self.varint(Kind::Any, 5).map(|member| Some(member as u32)),
+            _ => Ok(None),
+        }
+    }
+
+    /// An error at the current position.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn error(&self, reason: DecodeReason) -> DecodeError {
+        DecodeError::new(reason, self.position())
+    }
+
+    /// The error for a value of kind `expected` that is not there, or not to its end.
+    #[cold]
+    #[inline(never)]
+    fn unexpected(&self, expected: Kind) -> DecodeError {
+        // A message begins with its flags, which are a u8.
+        let first = if expected == Kind::Any { Kind::U8 } else { expected };
+        self.error(match self.rest.first() {
+            Some(&found) if found != first.byte() => DecodeReason::WrongKind { expected, found },
+            _ => DecodeReason::Truncated { expected },
+        })
+    }
+
+    /// Reads `kind` and the varint behind it.
+    #[inline]
+    fn varint(&mut self, kind: Kind, max: u32) -> Result<u64, DecodeError> {
+        match self.rest {
+            [found, byte, rest @ ..] if *found == kind.byte() && *byte < 0x80 => {
+                self.rest = rest;
+                Ok(u64::from(*byte))
+            }
+            _ => self.long_varint(kind, max),
+        }
+    }
+
+    #[inline(never)]
+    fn long_varint(&mut self, kind: Kind, max: u32) -> Result<u64, DecodeError> {
+        match self.rest {
+            [found, varint @ ..] if *found == kind.byte() => match varint::read(varint, max) {
+                Ok((value, rest)) => {
+                    self.rest = rest;
+                    Ok(value)
+                }
+                Err(fault) => Err(self.varint_error(kind, fault)),
+            },
+            _ => Err(self.unexpected(kind)),
+        }
+    }
+
+    /// What a string or bytes value holds, and what is behind it. The cursor does not move.
+    #[inline]
+    fn sized(&self, kind: Kind) -> Result<(&'a [u8], &'a [u8]), DecodeError> {
+        match self.rest {
+            [found, 0x0a, length, rest @ ..] if *found == kind.byte() && *length < 0x80 => {
+                let length = u32::from(*length);
+                rest.split_at_checked(length as usize).ok_or_else(|| self.beyond_end(kind, length, rest.len()))
+            }
+            _ => self.long_sized(kind),
+        }
+    }
+
+    #[inline(never)]
+    fn long_sized(&self, kind: Kind) -> Result<(&'a [u8], &'a [u8]), DecodeError> {
+        let [found, length @ ..] = self.rest else { return Err(self.unexpected(kind)) };
+        if *found != kind.byte() {
+            return Err(self.unexpected(kind));
+        }
+        let (length, rest) = self.length(kind, length)?;
+        rest.split_at_checked(length as usize).ok_or_else(|| self.beyond_end(kind, length, rest.len()))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn beyond_end(&self, kind: Kind, length: u32, left: usize) -> DecodeError {
+        self.error(DecodeReason::LengthBeyondEnd { kind, length, left })
+    }
+
+    /// Finishes the head of a list or map at its length, whose elements take at least `smallest` bytes each.
+    #[inline]
+    fn container(&mut self, kind: Kind, length: &'a [u8], smallest: usize) -> Result<usize, DecodeError> {
+        let (length, rest) = self.length(kind, length)?;
+        // Not more elements than the bytes that are left can hold. No kind is without size.
+        if length as usize > rest.len().checked_div(smallest).unwrap_or(0) {
+            return Err(self.error(DecodeReason::TooManyElements { kind, length, left: rest.len() }));
+        }
+        self.rest = rest;
+        Ok(length as usize)
+    }
+
+    /// The length of a `kind` that stands at the beginning of `input`, and what is behind it.
+    #[inline]
+    fn length(&self, kind: Kind, input: &'a [u8]) -> Result<(u32, &'a [u8]), DecodeError> {
+        let [0x0a, varint @ ..] = input else {
+            return Err(match input.first() {
+                Some(&found) => self.error(DecodeReason::WrongKind { expected: Kind::U32, found }),
+                None => self.error(DecodeReason::Truncated { expected: kind }),
+            });
+        };
+        match varint::read(varint, 5) {
+            Ok((length, rest)) => Ok((length as u32, rest)), // Surplus bits are dropped.
+            Err(fault) => Err(self.varint_error(kind, fault)),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn varint_error(&self, kind: Kind, fault: VarintFault) -> DecodeError {
+        self.error(match fault {
+            VarintFault::Truncated => DecodeReason::Truncated { expected: kind },
+            VarintFault::TooLong => DecodeReason::VarintTooLong { kind },
+        })
+    }
+}

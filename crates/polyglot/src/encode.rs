@@ -1,0 +1,369 @@
+//! [`Encoder`]: values to bytes, one method per kind. What a message or a field is, it does not know.
+
+use bytes::Bytes;
+
+use crate::limits::{BULK_MIN, NESTING_MAX};
+use crate::{Codec, EncodeError, EncodeReason, Enumeration, Index, Kind, Shape, Value, varint};
+
+/// Appends values to a buffer.
+///
+/// ```
+/// use polyglot::{Encoder, Kind};
+///
+/// let mut out = Vec::new();
+/// let mut encoder = Encoder::new(&mut out);
+/// encoder.i32(-1);
+/// encoder.string("hi")?;
+/// encoder.list(Kind::Bool, 2)?;
+/// encoder.bool(true);
+/// encoder.bool(false);
+/// assert_eq!(
+///     out,
+///     [0x0c, 0x01, 0x05, 0x0a, 2, b'h', b'i', 0x01, 0x07, 0x0a, 2, 0x07, 1, 0x07, 0],
+/// );
+/// # Ok::<(), polyglot::EncodeError>(())
+/// ```
+#[derive(Debug)]
+pub struct Encoder<'a> {
+    out: &'a mut Vec<u8>,
+    bulk: Option<&'a mut Vec<Bulk>>,
+    form: Form,
+    depth: u32,
+    lost_presence: bool,
+}
+
+/// How presence is written: of `optional` fields and of the members of a oneof.
+///
+/// Everything else is the same in both forms, and decoders accept both without being told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// As the Go original does: every field is always there, an absent one as its default value.
+    #[default]
+    Flat,
+    /// An absent `optional` field is nil; a oneof stands at the place of its first member and names the member that
+    /// is set.
+    Rich,
+}
+
+/// Bytes that an encoder has set aside instead of copying them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bulk {
+    /// Where the bytes belong: between `out[..at]` and `out[at..]`, where `out` is the buffer without any bulk.
+    pub at: usize,
+    /// The bytes.
+    pub bytes: Bytes,
+}
+
+impl<'a> Encoder<'a> {
+    /// An encoder that appends everything to `out`.
+    #[inline]
+    pub fn new(out: &'a mut Vec<u8>) -> Self {
+        Self { out, bulk: None, form: Form::Flat, depth: 0, lost_presence: false }
+    }
+
+    /// An encoder that appends to `out`, but records [`Bytes`] values of at least [`BULK_MIN`] bytes in `bulk`
+    /// instead of copying them, offsets ascending.
+    ///
+    /// ```
+    /// use bytes::Bytes;
+    /// use polyglot::{BULK_MIN, Bulk, Encoder};
+    ///
+    /// let (mut out, mut bulk) = (Vec::new(), Vec::new());
+    /// let mut encoder = Encoder::gathering(&mut out, &mut bulk);
+    /// let picture = Bytes::from(vec![7; BULK_MIN]);
+    /// encoder.shared(&picture)?;
+    /// encoder.bool(true);
+    /// assert_eq!(out, [0x04, 0x0a, 0x80, 0x80, 0x01, 0x07, 1]);
+    /// assert_eq!(bulk, [Bulk { at: 5, bytes: picture }]);
+    /// # Ok::<(), polyglot::EncodeError>(())
+    /// ```
+    #[inline]
+    pub fn gathering(out: &'a mut Vec<u8>, bulk: &'a mut Vec<Bulk>) -> Self {
+        Self { out, bulk: Some(bulk), form: Form::Flat, depth: 0, lost_presence: false }
+    }
+
+    /// The same encoder, writing presence in another form than [`Form::Flat`].
+    #[inline]
+    #[must_use]
+    pub fn with_form(self, form: Form) -> Self {
+        Self { form, ..self }
+    }
+
+    /// How this encoder writes presence.
+    #[inline]
+    #[must_use]
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    /// Whether the flat form could not express something that was written: an absent `optional` field, or a oneof
+    /// whose member has its default value. The rich form expresses everything.
+    #[inline]
+    #[must_use]
+    pub fn lost_presence(&self) -> bool {
+        self.lost_presence
+    }
+
+    /// Writes nil.
+    #[inline]
+    pub fn nil(&mut self) {
+        self.out.push(Kind::Nil.byte());
+    }
+
+    /// Writes a bool.
+    #[inline]
+    pub fn bool(&mut self, value: bool) {
+        self.out.extend_from_slice(&[Kind::Bool.byte(), u8::from(value)]);
+    }
+
+    /// Writes a u8.
+    #[inline]
+    pub fn u8(&mut self, value: u8) {
+        self.out.extend_from_slice(&[Kind::U8.byte(), value]);
+    }
+
+    /// Writes a u16.
+    #[inline]
+    pub fn u16(&mut self, value: u16) {
+        varint::write(self.out, Kind::U16.byte(), u64::from(value));
+    }
+
+    /// Writes a u32.
+    #[inline]
+    pub fn u32(&mut self, value: u32) {
+        varint::write(self.out, Kind::U32.byte(), u64::from(value));
+    }
+
+    /// Writes a u64.
+    #[inline]
+    pub fn u64(&mut self, value: u64) {
+        varint::write(self.out, Kind::U64.byte(), value);
+    }
+
+    /// Writes an i32.
+    #[inline]
+    pub fn i32(&mut self, value: i32) {
+        // Zigzag: 0, -1, 1, -2 become 0, 1, 2, 3.
+        let zigzag = ((value << 1) ^ (value >> 31)) as u32;
+        varint::write(self.out, Kind::I32.byte(), u64::from(zigzag));
+    }
+
+    /// Writes an i64.
+    #[inline]
+    pub fn i64(&mut self, value: i64) {
+        let zigzag = ((value << 1) ^ (value >> 63)) as u64;
+        varint::write(self.out, Kind::I64.byte(), zigzag);
+    }
+
+    /// Writes an f32, the payload of a NaN included.
+    #[inline]
+    pub fn f32(&mut self, value: f32) {
+        let [a, b, c, d] = value.to_bits().to_be_bytes();
+        self.out.extend_from_slice(&[Kind::F32.byte(), a, b, c, d]);
+    }
+
+    /// Writes an f64, the payload of a NaN included.
+    #[inline]
+    pub fn f64(&mut self, value: f64) {
+        let [a, b, c, d, e, f, g, h] = value.to_bits().to_be_bytes();
+        self.out.extend_from_slice(&[Kind::F64.byte(), a, b, c, d, e, f, g, h]);
+    }
+
+    /// Writes a string.
+    ///
+    /// # Errors
+    ///
+    /// If it is longer than 2^32 - 1 bytes.
+    #[inline]
+    pub fn string(&mut self, value: &str) -> Result<(), EncodeError> {
+        self.sized(Kind::String, value.as_bytes())
+    }
+
+    /// Writes bytes.
+    ///
+    /// # Errors
+    ///
+    /// If they are more than 2^32 - 1.
+    #[inline]
+    pub fn bytes(&mut self, value: &[u8]) -> Result<(), EncodeError> {
+        self.sized(Kind::Bytes, value)
+    }
+
+    /// Writes bytes, or sets them aside: see [`gathering`](Self::gathering).
+    ///
+    /// # Errors
+    ///
+    /// If they are more than 2^32 - 1.
+    #[inline]
+    pub fn shared(&mut self, value: &Bytes) -> Result<(), EncodeError> {
+        let Some(bulk) = self.bulk.as_deref_mut().filter(|_| value.len() >= BULK_MIN) else {
+            return self.bytes(value);
+        };
+        head(self.out, Kind::Bytes, value.len())?;
+        bulk.push(Bulk { at: self.out.len(), bytes: value.clone() });
+        Ok(())
+    }
+
+    /// Writes an error, which stands in the place of a root message.
+    ///
+    /// # Errors
+    ///
+    /// If the text is longer than 2^32 - 1 bytes.
+    pub fn error(&mut self, text: &str) -> Result<(), EncodeError> {
+        length(Kind::Error, text.len())?;
+        self.out.push(Kind::Error.byte());
+        self.string(text)
+    }
+
+    /// Writes the head of a list, which `len` values of kind `element` must follow ([`Kind::Any`] for messages).
+    ///
+    /// # Errors
+    ///
+    /// If `len` exceeds 2^32 - 1.
+    #[inline]
+    pub fn list(&mut self, element: Kind, len: usize) -> Result<(), EncodeError> {
+        let length = length(Kind::List, len)?;
+        self.out.extend_from_slice(&[Kind::List.byte(), element.byte()]);
+        varint::write(self.out, Kind::U32.byte(), length);
+        Ok(())
+    }
+
+    /// Writes the head of a map, which `len` pairs of a key and a value must follow.
+    ///
+    /// # Errors
+    ///
+    /// If `len` exceeds 2^32 - 1.
+    #[inline]
+    pub fn map(&mut self, key: Kind, value: Kind, len: usize) -> Result<(), EncodeError> {
+        let length = length(Kind::Map, len)?;
+        self.out.extend_from_slice(&[Kind::Map.byte(), key.byte(), value.byte()]);
+        varint::write(self.out, Kind::U32.byte(), length);
+        Ok(())
+    }
+
+    /// Writes the head of a message, which its fields must follow. [`message`](Self::message) also counts the level.
+    #[inline]
+    pub fn message_head(&mut self) {
+        // No flag has a meaning; they are 0.
+        self.u8(0);
+    }
+
+    /// Writes a message, whose fields are what `fields` writes.
+    ///
+    /// # Errors
+    ///
+    /// If messages nest deeper than [`NESTING_MAX`], and those of `fields`.
+    #[inline]
+    pub fn message(&mut self, fields: impl FnOnce(&mut Self) -> Result<(), EncodeError>) -> Result<(), EncodeError> {
+        if self.depth >= NESTING_MAX {
+            return Err(EncodeError::new(EncodeReason::NestingTooDeep));
+        }
+        self.message_head();
+        self.depth = self.depth.wrapping_add(1); // Not above `NESTING_MAX`.
+        let result = fields(self);
+        self.depth = self.depth.wrapping_sub(1); // The same level as before.
+        result
+    }
+
+    /// Writes a field. Its name appears in errors only.
+    ///
+    /// # Errors
+    ///
+    /// If the value cannot be encoded; the error names the field.
+    #[inline]
+    pub fn field<T: Value>(&mut self, name: &'static str, value: &T) -> Result<(), EncodeError> {
+        value.encode(self).map_err(|error| error.in_field(name))
+    }
+
+    /// Writes a field of an enum type: a number, or an option, list or map of numbers.
+    ///
+    /// # Errors
+    ///
+    /// If the enum declares no such number and it does not stand for an unknown index either; the error names the
+    /// field.
+    #[inline]
+    pub fn enumeration<E: Enumeration>(
+        &mut self,
+        name: &'static str,
+        value: &impl Shape<Index<E>>,
+    ) -> Result<(), EncodeError> {
+        self.field_as::<Index<E>>(name, value)
+    }
+
+    /// Writes a field whose type does not say how: a [`Codec`] does.
+    ///
+    /// # Errors
+    ///
+    /// If the value cannot be encoded; the error names the field.
+    #[inline]
+    pub fn field_as<C: Codec>(&mut self, name: &'static str, value: &impl Shape<C>) -> Result<(), EncodeError> {
+        value.encode(self).map_err(|error| error.in_field(name))
+    }
+
+    #[inline]
+    pub(crate) fn note_lost_presence(&mut self) {
+        self.lost_presence = true;
+    }
+
+    /// Writes the head of a oneof of the rich form.
+    #[inline]
+    pub(crate) fn member_head(&mut self, member: u32) {
+        varint::write(self.out, Kind::Any.byte(), u64::from(member));
+    }
+
+    /// Where the output stands, to come back to after an error.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark { out: self.out.len(), bulk: self.bulk.as_deref().map_or(0, Vec::len), lost_presence: self.lost_presence }
+    }
+
+    /// Takes back everything that was written since `mark`.
+    #[cold]
+    pub(crate) fn rewind(&mut self, mark: Mark) {
+        self.out.truncate(mark.out);
+        self.lost_presence = mark.lost_presence;
+        if let Some(bulk) = self.bulk.as_deref_mut() {
+            bulk.truncate(mark.bulk);
+        }
+    }
+
+    #[inline]
+    fn sized(&mut self, kind: Kind, content: &[u8]) -> Result<(), EncodeError> {
+        if content.len() >= 0x80 {
+            // One growth for the head (7 bytes at most) and the content.
+            self.out.reserve(content.len().saturating_add(7));
+        }
+        head(self.out, kind, content.len())?;
+        self.out.extend_from_slice(content);
+        Ok(())
+    }
+}
+
+/// A place in the output of an encoder.
+#[derive(Clone, Copy)]
+pub(crate) struct Mark {
+    out: usize,
+    bulk: usize,
+    lost_presence: bool,
+}
+
+/// Appends the head of a string or bytes value of `len` bytes.
+#[inline]
+fn head(out: &mut Vec<u8>, kind: Kind, len: usize) -> Result<(), EncodeError> {
+    if len < 0x80 {
+        out.extend_from_slice(&[kind.byte(), Kind::U32.byte(), len as u8]);
+        return Ok(());
+    }
+    let length = length(kind, len)?;
+    out.push(kind.byte());
+    varint::write(out, Kind::U32.byte(), length);
+    Ok(())
+}
+
+/// Lengths are u32 on the wire.
+#[inline]
+fn length(kind: Kind, length: usize) -> Result<u64, EncodeError> {
+    match u32::try_from(length) {
+        Ok(length) => Ok(u64::from(length)),
+        Err(_) => Err(EncodeError::new(EncodeReason::TooLong { kind, length })),
+    }
+}

@@ -1,0 +1,384 @@
+//! What can go wrong, and where: errors carry the path of fields that leads to the value.
+//!
+//! Both errors are one pointer wide, so that results stay small on the hot path; everything that builds them is cold.
+
+use std::fmt;
+
+use crate::Kind;
+
+/// The input does not hold what is asked for. The peer's fault, or that of a schema that is not the peer's.
+///
+/// ```
+/// use polyglot::{DecodeReason, Decoder, Kind};
+///
+/// let error = Decoder::new(&[0x0a, 0x01]).i32().unwrap_err();
+/// assert_eq!(error.reason(), &DecodeReason::WrongKind { expected: Kind::I32, found: 0x0a });
+/// assert_eq!(error.offset(), 0);
+/// assert_eq!(error.to_string(), "at byte 0: i32 expected, found u32");
+/// ```
+pub struct DecodeError(Box<DecodeInner>);
+
+struct DecodeInner {
+    reason: DecodeReason,
+    offset: usize,
+    path: Path,
+}
+
+/// What is wrong with the input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DecodeReason {
+    /// The input ends where a value should begin or within one.
+    Truncated {
+        /// What was being read.
+        expected: Kind,
+    },
+    /// Another kind stands here.
+    WrongKind {
+        /// The kind that was asked for.
+        expected: Kind,
+        /// The byte in its place, which need not be a kind.
+        found: u8,
+    },
+    /// A list or map holds other kinds than it should.
+    WrongElementKind {
+        /// The kind that was asked for.
+        expected: Kind,
+        /// The byte in its place, which need not be a kind.
+        found: u8,
+    },
+    /// A varint has more bytes than its kind allows.
+    VarintTooLong {
+        /// The kind that the varint belongs to.
+        kind: Kind,
+    },
+    /// A bool is neither 0 nor 1.
+    Bool(u8),
+    /// A string is not UTF-8.
+    Utf8,
+    /// A string or bytes value is longer than what is left.
+    LengthBeyondEnd {
+        /// [`Kind::String`], [`Kind::Error`] or [`Kind::Bytes`].
+        kind: Kind,
+        /// What it says to be its length.
+        length: u32,
+        /// How many bytes are left.
+        left: usize,
+    },
+    /// A list or map says to have more elements than the bytes that are left can hold.
+    TooManyElements {
+        /// [`Kind::List`] or [`Kind::Map`].
+        kind: Kind,
+        /// What it says to be its length.
+        length: u32,
+        /// How many bytes are left.
+        left: usize,
+    },
+    /// Lists, maps and boxes would take more memory than [`Decoder::with_container_memory`](crate::Decoder::with_container_memory) allows.
+    ContainerMemory {
+        /// The bytes that this one needs.
+        needed: usize,
+        /// The bytes that are left.
+        left: usize,
+    },
+    /// Messages nest deeper than [`NESTING_MAX`](crate::NESTING_MAX).
+    NestingTooDeep,
+    /// An error stands where only a message may: inside another message.
+    NestedError,
+    /// A oneof of the rich form names a member that the schema does not have.
+    UnknownMember {
+        /// The member's place in the declaration, from 1.
+        member: u32,
+    },
+    /// An enum's index is unknown and cannot be kept: it is 2^31 or more, or its stand-in is a declared number.
+    EnumIndex {
+        /// The full name of the enum.
+        enumeration: &'static str,
+        /// The index.
+        index: u32,
+    },
+}
+
+impl DecodeError {
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn new(reason: DecodeReason, offset: usize) -> Self {
+        Self(Box::new(DecodeInner { reason, offset, path: Path::default() }))
+    }
+
+    /// What is wrong.
+    #[must_use]
+    pub fn reason(&self) -> &DecodeReason {
+        &self.0.reason
+    }
+
+    /// Where the offending value begins, counted from the beginning of the decoder's input.
+    #[must_use]
+    pub fn offset(&self) -> usize {
+        self.0.offset
+    }
+
+    /// The fields that lead to the value, like `orders[3].customer.name`; empty for a value that is no field.
+    #[must_use]
+    pub fn field(&self) -> String {
+        self.0.path.to_string()
+    }
+
+    /// The full name of the outermost message, if there is one.
+    #[must_use]
+    pub fn message(&self) -> Option<&'static str> {
+        self.0.path.message
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn in_field(mut self, name: &'static str) -> Self {
+        self.0.path.steps.push(Step::Field(name));
+        self
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn in_element(mut self, index: usize) -> Self {
+        self.0.path.steps.push(Step::Element(index));
+        self
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn in_message(mut self, name: &'static str) -> Self {
+        self.0.path.message = Some(name);
+        self
+    }
+}
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let DecodeInner { reason, offset, path } = &*self.0;
+        path.write_place(f)?;
+        let space = if path.is_empty() { "" } else { " " };
+        write!(f, "{space}at byte {offset}: {reason}")
+    }
+}
+
+impl fmt::Debug for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DecodeError")
+            .field("reason", self.reason())
+            .field("offset", &self.offset())
+            .field("message", &self.message())
+            .field("field", &self.field())
+            .finish()
+    }
+}
+
+impl std::error::Error for DecodeError {}
+
+impl fmt::Display for DecodeReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Truncated { expected } => write!(f, "{expected} expected, but the input ends"),
+            Self::WrongKind { expected, found } => write!(f, "{expected} expected, found {}", Found(*found)),
+            Self::WrongElementKind { expected, found } => {
+                write!(f, "elements of kind {expected} expected, found {}", Found(*found))
+            }
+            Self::VarintTooLong { kind } => write!(f, "varint too long for {kind}"),
+            Self::Bool(byte) => write!(f, "bool is {byte:#04x}, neither 0 nor 1"),
+            Self::Utf8 => f.write_str("string is not UTF-8"),
+            Self::LengthBeyondEnd { kind, length, left } => {
+                write!(f, "{kind} of {length} bytes, but {left} are left")
+            }
+            Self::TooManyElements { kind, length, left } => {
+                write!(f, "{kind} of {length} elements, but {left} bytes are left")
+            }
+            Self::ContainerMemory { needed, left } => {
+                write!(f, "elements need {needed} bytes of memory, but {left} are left of the limit")
+            }
+            Self::NestingTooDeep => f.write_str("messages nest too deep"),
+            Self::NestedError => f.write_str("error inside a message"),
+            Self::UnknownMember { member } => write!(f, "oneof has no member {member}"),
+            Self::EnumIndex { enumeration, index } => {
+                write!(f, "index {index} is unknown to enum {enumeration} and cannot be kept")
+            }
+        }
+    }
+}
+
+/// The value cannot be put on the wire. The caller's fault.
+///
+/// ```
+/// use polyglot::{EncodeReason, Encoder, Enumeration};
+///
+/// struct Color;
+/// impl Enumeration for Color {
+///     const NAME: &'static str = "paint.Color";
+///     fn index(number: i32) -> Option<u32> {
+///         (number == 0).then_some(0)
+///     }
+///     fn number(index: u32) -> Option<i32> {
+///         (index == 0).then_some(0)
+///     }
+/// }
+///
+/// let error = Encoder::new(&mut Vec::new()).enumeration::<Color>("color", &7).unwrap_err();
+/// assert_eq!(error.reason(), &EncodeReason::UnknownNumber { enumeration: "paint.Color", number: 7 });
+/// assert_eq!(error.to_string(), "in field `color`: 7 is no number of enum paint.Color");
+/// ```
+pub struct EncodeError(Box<EncodeInner>);
+
+struct EncodeInner {
+    reason: EncodeReason,
+    path: Path,
+}
+
+/// Why a value cannot be put on the wire.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EncodeReason {
+    /// A string, bytes value, list or map is longer than 2^32 - 1.
+    TooLong {
+        /// What is too long.
+        kind: Kind,
+        /// Its length.
+        length: usize,
+    },
+    /// Messages nest deeper than [`NESTING_MAX`](crate::NESTING_MAX).
+    NestingTooDeep,
+    /// A number that the enum does not declare, and that does not stand for an unknown index either.
+    UnknownNumber {
+        /// The full name of the enum.
+        enumeration: &'static str,
+        /// The number.
+        number: i32,
+    },
+}
+
+impl EncodeError {
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn new(reason: EncodeReason) -> Self {
+        Self(Box::new(EncodeInner { reason, path: Path::default() }))
+    }
+
+    /// What is wrong.
+    #[must_use]
+    pub fn reason(&self) -> &EncodeReason {
+        &self.0.reason
+    }
+
+    /// The fields that lead to the value, like `orders[3].customer.name`; empty for a value that is no field.
+    #[must_use]
+    pub fn field(&self) -> String {
+        self.0.path.to_string()
+    }
+
+    /// The full name of the outermost message, if there is one.
+    #[must_use]
+    pub fn message(&self) -> Option<&'static str> {
+        self.0.path.message
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn in_field(mut self, name: &'static str) -> Self {
+        self.0.path.steps.push(Step::Field(name));
+        self
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn in_element(mut self, index: usize) -> Self {
+        self.0.path.steps.push(Step::Element(index));
+        self
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn in_message(mut self, name: &'static str) -> Self {
+        self.0.path.message = Some(name);
+        self
+    }
+}
+
+impl fmt::Display for EncodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let EncodeInner { reason, path } = &*self.0;
+        path.write_place(f)?;
+        let colon = if path.is_empty() { "" } else { ": " };
+        write!(f, "{colon}{reason}")
+    }
+}
+
+impl fmt::Debug for EncodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EncodeError")
+            .field("reason", self.reason())
+            .field("message", &self.message())
+            .field("field", &self.field())
+            .finish()
+    }
+}
+
+impl std::error::Error for EncodeError {}
+
+impl fmt::Display for EncodeReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLong { kind, length } => write!(f, "{kind} of length {length} exceeds 2^32 - 1"),
+            Self::NestingTooDeep => f.write_str("messages nest too deep"),
+            Self::UnknownNumber { enumeration, number } => write!(f, "{number} is no number of enum {enumeration}"),
+        }
+    }
+}
+
+/// A byte that stands where a kind should.
+struct Found(u8);
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match Kind::from_byte(self.0) {
+            Some(kind) => kind.fmt(f),
+            None => write!(f, "byte {:#04x}", self.0),
+        }
+    }
+}
+
+/// The way to a value, innermost step first, because errors travel outwards.
+#[derive(Default)]
+struct Path {
+    steps: Vec<Step>,
+    message: Option<&'static str>,
+}
+
+enum Step {
+    Field(&'static str),
+    Element(usize),
+}
+
+impl Path {
+    fn is_empty(&self) -> bool {
+        self.steps.is_empty() && self.message.is_none()
+    }
+
+    fn write_place(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.steps.is_empty(), self.message) {
+            (true, None) => Ok(()),
+            (true, Some(message)) => write!(f, "in `{message}`"),
+            (false, None) => write!(f, "in field `{self}`"),
+            (false, Some(message)) => write!(f, "in field `{self}` of `{message}`"),
+        }
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, step) in self.steps.iter().rev().enumerate() {
+            match step {
+                Step::Field(name) if place == 0 => f.write_str(name)?,
+                Step::Field(name) => write!(f, ".{name}")?,
+                Step::Element(index) => write!(f, "[{index}]")?,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,88 @@
+//! The Polyglot encoding: every value begins with a byte that names its kind.
+//!
+//! This crate turns Rust values into Polyglot and back, wire-compatible with the Go original, and treats every byte it
+//! reads as hostile: no input makes it panic, overflow the stack, or allocate more than the input and the
+//! [limits](crate#limits) justify. It knows nothing of frames, connections or calls.
+//!
+//! Three layers, each usable alone:
+//!
+//! * [`Encoder`] and [`Decoder`] write and read single values: one method per [`Kind`].
+//! * [`Value`] says which Rust types can be fields; [`Message`] is what generated code implements; [`encode_root`] and
+//!   [`decode_root`] handle whole bodies.
+//! * [`View`] is the borrowed counterpart: a view of a message points into the input and allocates nothing.
+//!
+//! ```
+//! use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Message, Root};
+//!
+//! #[derive(Debug, Default, PartialEq)]
+//! struct Book {
+//!     title: String,
+//!     year: Option<i32>,
+//!     authors: Vec<String>,
+//! }
+//!
+//! impl Message for Book {
+//!     const NAME: &'static str = "library.Book";
+//!
+//!     fn encode_fields(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+//!         to.field("title", &self.title)?;
+//!         to.field("year", &self.year)?;
+//!         to.field("authors", &self.authors)
+//!     }
+//!
+//!     fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+//!         Ok(Self { title: from.field("title")?, year: from.field("year")?, authors: from.field("authors")? })
+//!     }
+//! }
+//!
+//! let book = Book { title: "Emma".into(), year: Some(1815), authors: vec!["Jane Austen".into()] };
+//! let mut body = Vec::new();
+//! polyglot::encode_root(&book, &mut Encoder::new(&mut body))?;
+//! assert_eq!(body[..8], [0x08, 0x00, 0x05, 0x0a, 4, b'E', b'm', b'm']);
+//!
+//! let Root::Message(read) = polyglot::decode_root::<Book>(&mut Decoder::new(&body))? else { panic!("an error") };
+//! assert_eq!(read, book);
+//!
+//! // Errors say what, where and in which field.
+//! let error = polyglot::decode_root::<Book>(&mut Decoder::new(&body[..5])).unwrap_err();
+//! assert_eq!(error.to_string(), "in field `title` of `library.Book` at byte 2: string of 4 bytes, but 0 are left");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Limits
+//!
+//! * Messages nest [`NESTING_MAX`] deep, in both directions.
+//! * The length of a list or map is believed only as far as the bytes that are left can hold that many of the smallest
+//!   elements of its kind.
+//! * The memory of all lists, maps and boxes of one decoding is at most [`CONTAINER_MEMORY_MAX`], unless
+//!   [`Decoder::with_container_memory`] says otherwise.
+//! * The length of strings and bytes is checked against what is left before anything is allocated.
+
+#![forbid(unsafe_code)]
+#![deny(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+
+mod codec;
+mod decode;
+mod encode;
+mod enumeration;
+mod error;
+mod kind;
+mod limits;
+mod message;
+mod oneof;
+mod value;
+mod varint;
+mod view;
+
+pub use codec::{Codec, Shape};
+pub use decode::Decoder;
+pub use encode::{Bulk, Encoder, Form};
+pub use enumeration::{Enumeration, Index};
+pub use error::{DecodeError, DecodeReason, EncodeError, EncodeReason};
+pub use kind::Kind;
+pub use limits::{BULK_MIN, CONTAINER_MEMORY_MAX, NESTING_MAX};
+pub use message::{Message, Root, decode_root, encode_root, view_root};
+pub use oneof::{Oneof, OneofDecoder};
+pub use value::{Element, Key, Value};
+pub use view::{Items, List, Map, MessageView, Nested, View};

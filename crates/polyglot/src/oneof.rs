@@ -1,0 +1,305 @@
+//! Oneofs: every member a field of its own in the flat form, one tagged value in the rich form.
+
+use crate::codec::encode_default;
+use crate::{Codec, DecodeError, DecodeReason, Decoder, Element, EncodeError, Encoder, Enumeration, Form, Index, Kind};
+
+/// A oneof of the schema: the enum that has a variant for each member. Implemented by generated code.
+///
+/// In the flat form the Go original knows no oneof: each member is an ordinary field in its own place, always there,
+/// and on reading the last that is not its default wins. In the rich form the oneof stands at the place of its first
+/// member in wire order, `03` and a varint that says which member (from 1 in the order of declaration, 0 for none),
+/// then the value. Generated code writes and reads both:
+///
+/// ```
+/// use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Form, Message, Oneof, Root};
+///
+/// #[derive(Clone, Debug, PartialEq)]
+/// enum Choice {
+///     Number(i32),
+///     Word(String),
+/// }
+///
+/// impl Oneof for Choice {
+///     fn encode_member(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+///         match self {
+///             Self::Number(value) => to.member("number", 1, value),
+///             Self::Word(value) => to.member("word", 2, value),
+///         }
+///     }
+///
+///     fn decode_member(member: u32, from: &mut Decoder<'_>) -> Result<Option<Self>, DecodeError> {
+///         Ok(Some(match member {
+///             1 => Self::Number(from.field("number")?),
+///             2 => Self::Word(from.field("word")?),
+///             _ => return Ok(None),
+///         }))
+///     }
+/// }
+///
+/// #[derive(Clone, Debug, Default, PartialEq)]
+/// struct Answer {
+///     choice: Option<Choice>,
+/// }
+///
+/// impl Message for Answer {
+///     const NAME: &'static str = "example.Answer";
+///
+///     fn encode_fields(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+///         to.oneof("choice", &self.choice)?; // At the place of the first member.
+///         to.flat_member("number", match &self.choice {
+///             Some(Choice::Number(value)) => Some(value),
+///             _ => None,
+///         })?;
+///         to.flat_member("word", match &self.choice {
+///             Some(Choice::Word(value)) => Some(value),
+///             _ => None,
+///         })
+///     }
+///
+///     fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+///         let mut choice = from.oneof("choice")?; // At the place of the first member.
+///         choice.member(from, "number", Choice::Number)?;
+///         choice.member(from, "word", Choice::Word)?;
+///         Ok(Self { choice: choice.into_option() })
+///     }
+/// }
+///
+/// let answer = Answer { choice: Some(Choice::Number(0)) };
+/// let mut rich = Vec::new();
+/// let mut encoder = Encoder::new(&mut rich).with_form(Form::Rich);
+/// polyglot::encode_root(&answer, &mut encoder)?;
+/// assert_eq!(rich, [0x08, 0x00, 0x03, 1, 0x0c, 0]);
+/// assert_eq!(polyglot::decode_root(&mut Decoder::new(&rich))?, Root::Message(answer.clone()));
+///
+/// let mut flat = Vec::new();
+/// let mut encoder = Encoder::new(&mut flat);
+/// polyglot::encode_root(&answer, &mut encoder)?;
+/// assert!(encoder.lost_presence());
+/// assert_eq!(flat, [0x08, 0x00, 0x0c, 0, 0x05, 0x0a, 0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Oneof: Sized {
+    /// Writes the member that is set, in the rich form: calls [`Encoder::member`] or
+    /// [`Encoder::enumeration_member`] with the member's place in the declaration, from 1.
+    ///
+    /// # Errors
+    ///
+    /// If its value cannot be put on the wire.
+    fn encode_member(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError>;
+
+    /// Reads the value of the member at a place of the declaration, from 1; `None`, and nothing read, if there is no
+    /// such member.
+    ///
+    /// # Errors
+    ///
+    /// If the value is not there or bad.
+    fn decode_member(member: u32, from: &mut Decoder<'_>) -> Result<Option<Self>, DecodeError>;
+}
+
+impl Encoder<'_> {
+    /// Writes a oneof at the place of its first member. In the flat form this writes nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the value cannot be put on the wire.
+    #[inline]
+    pub fn oneof<O: Oneof>(&mut self, name: &'static str, value: &Option<O>) -> Result<(), EncodeError> {
+        if self.form() == Form::Flat {
+            return Ok(());
+        }
+        match value {
+            Some(set) => set.encode_member(self).map_err(|error| error.in_field(name)),
+            None => {
+                self.member_head(0);
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes the member that is set, in the rich form. For [`Oneof::encode_member`].
+    ///
+    /// # Errors
+    ///
+    /// If the value cannot be put on the wire.
+    #[inline]
+    pub fn member<T: Element>(&mut self, name: &'static str, member: u32, value: &T) -> Result<(), EncodeError> {
+        self.member_as::<T>(name, member, value)
+    }
+
+    /// Writes the member that is set, of an enum type, in the rich form. For [`Oneof::encode_member`].
+    ///
+    /// # Errors
+    ///
+    /// If the enum has no such number.
+    #[inline]
+    pub fn enumeration_member<E: Enumeration>(
+        &mut self,
+        name: &'static str,
+        member: u32,
+        value: &i32,
+    ) -> Result<(), EncodeError> {
+        self.member_as::<Index<E>>(name, member, value)
+    }
+
+    /// Writes the member that is set by way of a [`Codec`], in the rich form. For [`Oneof::encode_member`].
+    ///
+    /// # Errors
+    ///
+    /// If the value cannot be put on the wire.
+    #[inline]
+    pub fn member_as<C: Codec>(
+        &mut self,
+        name: &'static str,
+        member: u32,
+        value: &C::Target,
+    ) -> Result<(), EncodeError> {
+        self.member_head(member);
+        C::encode(value, self).map_err(|error| error.in_field(name))
+    }
+
+    /// Writes a member at its own place, `None` if another or none is set. In the rich form this writes nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the value cannot be put on the wire.
+    #[inline]
+    pub fn flat_member<T: Element>(&mut self, name: &'static str, value: Option<&T>) -> Result<(), EncodeError> {
+        self.flat_member_as::<T>(name, value)
+    }
+
+    /// Writes a member of an enum type at its own place, `None` if another or none is set. In the rich form this
+    /// writes nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the enum has no such number.
+    #[inline]
+    pub fn flat_enumeration_member<E: Enumeration>(
+        &mut self,
+        name: &'static str,
+        value: Option<&i32>,
+    ) -> Result<(), EncodeError> {
+        self.flat_member_as::<Index<E>>(name, value)
+    }
+
+    /// Writes a member at its own place by way of a [`Codec`], `None` if another or none is set. In the rich form
+    /// this writes nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the value cannot be put on the wire.
+    #[inline]
+    pub fn flat_member_as<C: Codec>(
+        &mut self,
+        name: &'static str,
+        value: Option<&C::Target>,
+    ) -> Result<(), EncodeError> {
+        if self.form() == Form::Rich {
+            return Ok(());
+        }
+        let Some(value) = value else {
+            return encode_default::<C>(self);
+        };
+        if C::is_default(value) {
+            self.note_lost_presence();
+        }
+        C::encode(value, self).map_err(|error| error.in_field(name))
+    }
+}
+
+impl Decoder<'_> {
+    /// Begins to read a oneof at the place of its first member. In the rich form this reads all of it.
+    ///
+    /// # Errors
+    ///
+    /// If it names a member that the schema does not have, or its value is bad.
+    #[inline]
+    pub fn oneof<O: Oneof>(&mut self, name: &'static str) -> Result<OneofDecoder<O>, DecodeError> {
+        let before = self.position();
+        match self.member_head() {
+            Ok(None) => Ok(OneofDecoder { value: None, flat: true }),
+            Ok(Some(0)) => Ok(OneofDecoder { value: None, flat: false }),
+            Ok(Some(member)) => match O::decode_member(member, self) {
+                Ok(Some(value)) => Ok(OneofDecoder { value: Some(value), flat: false }),
+                Ok(None) => Err(DecodeError::new(DecodeReason::UnknownMember { member }, before).in_field(name)),
+                Err(error) => Err(error.in_field(name)),
+            },
+            Err(error) => Err(error.in_field(name)),
+        }
+    }
+}
+
+/// A oneof that is being read: see [`Decoder::oneof`].
+#[derive(Debug)]
+#[must_use]
+pub struct OneofDecoder<O> {
+    value: Option<O>,
+    flat: bool,
+}
+
+impl<O: Oneof> OneofDecoder<O> {
+    /// Reads a member at its own place; it becomes the value unless it is its default. In the rich form this reads
+    /// nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the member is not there or bad.
+    #[inline]
+    pub fn member<T: Element>(
+        &mut self,
+        from: &mut Decoder<'_>,
+        name: &'static str,
+        variant: impl FnOnce(T) -> O,
+    ) -> Result<(), DecodeError> {
+        self.member_as::<T>(from, name, variant)
+    }
+
+    /// Reads a member of an enum type at its own place; it becomes the value unless it is its default. In the rich
+    /// form this reads nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the member is not there or bad.
+    #[inline]
+    pub fn enumeration_member<E: Enumeration>(
+        &mut self,
+        from: &mut Decoder<'_>,
+        name: &'static str,
+        variant: impl FnOnce(i32) -> O,
+    ) -> Result<(), DecodeError> {
+        self.member_as::<Index<E>>(from, name, variant)
+    }
+
+    /// Reads a member at its own place by way of a [`Codec`]; it becomes the value unless it is its default. In the
+    /// rich form this reads nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the member is not there or bad.
+    #[inline]
+    pub fn member_as<C: Codec>(
+        &mut self,
+        from: &mut Decoder<'_>,
+        name: &'static str,
+        variant: impl FnOnce(C::Target) -> O,
+    ) -> Result<(), DecodeError> {
+        if !self.flat {
+            return Ok(());
+        }
+        // Only messages can be nil.
+        let value = match C::KIND {
+            Kind::Any => from.field_as::<C, Option<C::Target>>(name)?,
+            _ => Some(from.bare_as::<C>(name)?),
+        };
+        if let Some(value) = value.filter(|value| !C::is_default(value)) {
+            self.value = Some(variant(value));
+        }
+        Ok(())
+    }
+
+    /// The member that is set, if one is.
+    #[inline]
+    pub fn into_option(self) -> Option<O> {
+        self.value
+    }
+}

@@ -1,0 +1,359 @@
+//! Views: messages that point into the input instead of owning what they hold.
+//!
+//! A message on the wire has no length, so nothing can skip it without knowing its fields. Lists, maps and nested
+//! messages are therefore walked, and so validated, when the view is decoded; what they hand out later is decoded
+//! again from bytes that are known to be good. Nothing is allocated.
+
+use std::fmt;
+use std::iter::FusedIterator;
+use std::marker::PhantomData;
+
+use crate::{DecodeError, Decoder, Kind};
+
+/// A type that can be a field of a borrowed message.
+///
+/// Scalars, `&str` and `&[u8]`, [`MessageView`]s, options of them, [`List`], [`Map`] and [`Nested`].
+/// `decode` must be a function of the bytes it reads alone.
+pub trait View<'a>: Default {
+    /// The kind on the wire; [`Kind::Any`] for messages.
+    const KIND: Kind;
+
+    /// Reads a value.
+    ///
+    /// # Errors
+    ///
+    /// If it is not there or bad.
+    fn decode(from: &mut Decoder<'a>) -> Result<Self, DecodeError>;
+}
+
+/// The borrowed counterpart of [`Message`](crate::Message).
+///
+/// ```
+/// use polyglot::{DecodeError, Decoder, List, MessageView, Root};
+///
+/// #[derive(Debug, Default)]
+/// struct Book<'a> {
+///     title: &'a str,
+///     authors: List<'a, &'a str>,
+/// }
+///
+/// impl<'a> MessageView<'a> for Book<'a> {
+///     const NAME: &'static str = "library.Book";
+///
+///     fn decode_fields(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
+///         Ok(Self { title: from.view("title")?, authors: from.view("authors")? })
+///     }
+/// }
+///
+/// let body = b"\x08\x00\x05\x0a\x04Emma\x01\x05\x0a\x02\x05\x0a\x04Jane\x05\x0a\x06Austen";
+/// let Root::Message(book) = polyglot::view_root::<Book<'_>>(&mut Decoder::new(body))? else { panic!("an error") };
+/// assert_eq!(book.title, "Emma");
+/// assert_eq!(book.authors.iter().collect::<Vec<_>>(), ["Jane", "Austen"]);
+/// # Ok::<(), DecodeError>(())
+/// ```
+pub trait MessageView<'a>: Default {
+    /// The full name, for errors: `package.Outer.Inner`.
+    const NAME: &'static str;
+
+    /// Reads the fields, behind the head of the message.
+    ///
+    /// # Errors
+    ///
+    /// If a field is not there or bad.
+    fn decode_fields(from: &mut Decoder<'a>) -> Result<Self, DecodeError>;
+}
+
+impl<'a, V: MessageView<'a>> View<'a> for V {
+    const KIND: Kind = Kind::Any;
+
+    /// Nil becomes the default message, as in lists and maps. A single message field is an option.
+    #[inline]
+    fn decode(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
+        from.message(V::decode_fields).map(Option::unwrap_or_default)
+    }
+}
+
+macro_rules! scalar {
+    ($($type:ty, $kind:ident, $method:ident;)*) => {$(
+        impl<'a> View<'a> for $type {
+            const KIND: Kind = Kind::$kind;
+
+            #[inline]
+            fn decode(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
+                from.$method()
+            }
+        }
+    )*};
+}
+
+scalar! {
+    bool, Bool, bool;
+    i32, I32, i32;
+    i64, I64, i64;
+    u32, U32, u32;
+    u64, U64, u64;
+    f32, F32, f32;
+    f64, F64, f64;
+    &'a str, String, str;
+    &'a [u8], Bytes, slice;
+}
+
+impl<'a, V: View<'a>> View<'a> for Option<V> {
+    const KIND: Kind = V::KIND;
+
+    #[inline]
+    fn decode(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
+        if from.take_nil() { Ok(None) } else { V::decode(from).map(Some) }
+    }
+}
+
+/// A list that is still in the input; its elements are decoded as they are asked for.
+pub struct List<'a, V> {
+    /// The elements without the head of the list, known to be good.
+    elements: &'a [u8],
+    len: usize,
+    element: PhantomData<V>,
+}
+
+impl<'a, V: View<'a>> List<'a, V> {
+    /// The number of elements.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no elements.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The elements.
+    pub fn iter(&self) -> Items<'a, V> {
+        Items { from: Decoder::new(self.elements), left: self.len, element: PhantomData }
+    }
+}
+
+impl<'a, V: View<'a>> View<'a> for List<'a, V> {
+    const KIND: Kind = Kind::List;
+
+    #[inline]
+    fn decode(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
+        let len = from.list(V::KIND)?;
+        let elements = walk(from, |from| {
+            for index in 0..len {
+                V::decode(from).map_err(|error| error.in_element(index))?;
+            }
+            Ok(())
+        })?;
+        Ok(Self { elements, len, element: PhantomData })
+    }
+}
+
+/// A map that is still in the input: its pairs in the order of the wire, of which equal keys are not weeded out.
+pub struct Map<'a, K, V> {
+    pairs: List<'a, Pair<K, V>>,
+}
+
+impl<'a, K: View<'a>, V: View<'a>> Map<'a, K, V> {
+    /// The number of pairs.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// Whether there are no pairs.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+
+    /// The pairs. Where a key stands twice, the last counts.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (K, V)> + FusedIterator + use<'a, K, V> {
+        self.pairs.iter().map(|Pair(key, value)| (key, value))
+    }
+
+    /// The value of a key: a search from one end to the other.
+    pub fn get(&self, key: &K) -> Option<V>
+    where
+        K: PartialEq,
+    {
+        self.iter().filter(|(found, _)| found == key).last().map(|(_, value)| value)
+    }
+}
+
+impl<'a, K: View<'a>, V: View<'a>> View<'a> for Map<'a, K, V> {
+    const KIND: Kind = Kind::Map;
+
+    #[inline]
+    fn decode(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
+        let len = from.map(K::KIND, V::KIND)?;
+        let elements = walk(from, |from| {
+            for index in 0..len {
+                <Pair<K, V>>::decode(from).map_err(|error| error.in_element(index))?;
+            }
+            Ok(())
+        })?;
+        Ok(Self { pairs: List { elements, len, element: PhantomData } })
+    }
+}
+
+/// A key and its value, which stand side by side in a map.
+#[derive(Default)]
+struct Pair<K, V>(K, V);
+
+impl<'a, K: View<'a>, V: View<'a>> View<'a> for Pair<K, V> {
+    const KIND: Kind = Kind::Any;
+
+    #[inline]
+    fn decode(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
+        Ok(Self(K::decode(from)?, V::decode(from)?))
+    }
+}
+
+/// A message that is still in the input; for messages that contain themselves, and for those that few readers need.
+pub struct Nested<'a, V> {
+    /// The message with its head, known to be good; empty for a default one.
+    message: &'a [u8],
+    view: PhantomData<V>,
+}
+
+impl<'a, V: MessageView<'a>> Nested<'a, V> {
+    /// The message.
+    pub fn get(&self) -> V {
+        // The same bytes were decoded before, so there is no error; an empty slice stands for the default.
+        V::decode(&mut Decoder::new(self.message)).unwrap_or_default()
+    }
+
+    /// The bytes of the message, its head included: a body of its own. Empty for a default message.
+    #[must_use]
+    pub fn as_bytes(&self) -> &'a [u8] {
+        self.message
+    }
+}
+
+impl<'a, V: MessageView<'a>> View<'a> for Nested<'a, V> {
+    const KIND: Kind = Kind::Any;
+
+    #[inline]
+    fn decode(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
+        let message = walk(from, |from| V::decode(from).map(drop))?;
+        Ok(Self { message, view: PhantomData })
+    }
+}
+
+/// The elements of a [`List`].
+pub struct Items<'a, V> {
+    from: Decoder<'a>,
+    left: usize,
+    element: PhantomData<V>,
+}
+
+impl<'a, V: View<'a>> Iterator for Items<'a, V> {
+    type Item = V;
+
+    #[inline]
+    fn next(&mut self) -> Option<V> {
+        self.left = self.left.checked_sub(1)?;
+        // The same bytes were decoded before, so there is no error.
+        Some(V::decode(&mut self.from).unwrap_or_default())
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl<'a, V: View<'a>> ExactSizeIterator for Items<'a, V> {}
+
+impl<'a, V: View<'a>> FusedIterator for Items<'a, V> {}
+
+impl<'a, V: View<'a>> IntoIterator for &List<'a, V> {
+    type Item = V;
+    type IntoIter = Items<'a, V>;
+
+    fn into_iter(self) -> Items<'a, V> {
+        self.iter()
+    }
+}
+
+/// Lets `decode` read, and returns the bytes that it has read.
+#[inline]
+fn walk<'a>(
+    from: &mut Decoder<'a>,
+    decode: impl FnOnce(&mut Decoder<'a>) -> Result<(), DecodeError>,
+) -> Result<&'a [u8], DecodeError> {
+    let before = from.rest();
+    decode(from)?;
+    let length = before.len().wrapping_sub(from.remaining()); // What is left is a tail of what was.
+    Ok(before.get(..length).unwrap_or_default())
+}
+
+// By hand, because what can be derived would ask the same of `V`.
+
+impl<V> Default for List<'_, V> {
+    fn default() -> Self {
+        Self { elements: &[], len: 0, element: PhantomData }
+    }
+}
+
+impl<V> Clone for List<'_, V> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<V> Copy for List<'_, V> {}
+
+impl<'a, V: View<'a> + fmt::Debug> fmt::Debug for List<'a, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self).finish()
+    }
+}
+
+impl<K, V> Default for Map<'_, K, V> {
+    fn default() -> Self {
+        Self { pairs: List::default() }
+    }
+}
+
+impl<K, V> Clone for Map<'_, K, V> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K, V> Copy for Map<'_, K, V> {}
+
+impl<'a, K: View<'a> + fmt::Debug, V: View<'a> + fmt::Debug> fmt::Debug for Map<'a, K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
+impl<V> Default for Nested<'_, V> {
+    fn default() -> Self {
+        Self { message: &[], view: PhantomData }
+    }
+}
+
+impl<V> Clone for Nested<'_, V> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<V> Copy for Nested<'_, V> {}
+
+impl<'a, V: MessageView<'a> + fmt::Debug> fmt::Debug for Nested<'a, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.get().fmt(f)
+    }
+}
+
+impl<V> fmt::Debug for Items<'_, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Items").field("left", &self.left).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,120 @@
+//! Errors say what, where, and in which field; and a failed read moves nothing.
+
+use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Form, Kind, encode_root};
+
+use crate::schema::{Everything, Inner, One, decode, encode, hex};
+
+#[test]
+fn the_text_names_the_kind_the_byte_and_the_way_to_the_field() {
+    let text = |bytes: &str| decode::<One<Vec<One<Option<Inner>>>>>(&hex(bytes)).unwrap_err().to_string();
+    assert_eq!(
+        text("080001030a02080000080008000d02"),
+        "in field `v[1].v.n` of `vec.One` at byte 13: i32 expected, found i64"
+    );
+    assert_eq!(text("0800"), "in field `v` of `vec.One` at byte 2: list expected, but the input ends");
+    assert_eq!(text("080001030a0208000c"), "in field `v[0].v` of `vec.One` at byte 8: message expected, found i32");
+    assert_eq!(text("0a"), "in `vec.One` at byte 0: message expected, found u32");
+    assert_eq!(text("ff"), "in `vec.One` at byte 0: message expected, found byte 0xff");
+}
+
+#[test]
+fn a_bad_pair_of_a_map_is_named_by_its_place() {
+    let map = Everything { by_number: [(1, Inner { n: 1 }), (2, Inner { n: 2 })].into(), ..Everything::default() };
+    let mut bytes = encode(&map, Form::Flat);
+    let last = bytes.windows(3).rposition(|at| at == [0x08, 0x00, 0x0c]).unwrap();
+    bytes[last + 2] = 0x0d;
+    let error = decode::<Everything>(&bytes).unwrap_err();
+    assert_eq!(error.field(), "by_number[1].n");
+    assert_eq!(error.offset(), last + 2);
+    assert_eq!(error.message(), Some("test.Everything"));
+}
+
+#[test]
+fn encoding_errors_name_the_field_too() {
+    let error = encode_root(&Everything { sparse: 3, ..Everything::default() }, &mut Encoder::new(&mut Vec::new()));
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "in field `sparse` of `test.Everything`: 3 is no number of enum vec.Sparse"
+    );
+}
+
+#[test]
+fn errors_are_one_pointer_wide_and_can_cross_threads() {
+    fn shareable<T: std::error::Error + Send + Sync + 'static>() {}
+    shareable::<DecodeError>();
+    shareable::<EncodeError>();
+    assert_eq!(size_of::<DecodeError>(), size_of::<usize>());
+    assert_eq!(size_of::<Result<(), EncodeError>>(), size_of::<usize>());
+}
+
+#[test]
+fn a_failed_read_of_one_value_does_not_move_the_cursor() {
+    // One good value of each kind, then each kind with something wrong behind its kind byte.
+    let inputs = [
+        "00",
+        "01070a00",
+        "0207070a00",
+        "040a0161",
+        "050a0161",
+        "06050a0161",
+        "0701",
+        "0800",
+        "0901",
+        "0a01",
+        "0b01",
+        "0c01",
+        "0d01",
+        "0e00000000",
+        "0f0000000000000000",
+        "01070aff",
+        "0207070aff",
+        "040aff",
+        "050aff",
+        "050a02c328",
+        "06050aff",
+        "0702",
+        "08",
+        "09ff",
+        "0aff",
+        "0bff",
+        "0cff",
+        "0dff",
+        "0e0000",
+        "0f0000",
+        "ff",
+        "",
+    ];
+    fn check<'a, T>(input: &'a [u8], read: impl FnOnce(&mut Decoder<'a>) -> Result<T, DecodeError>) -> bool {
+        let mut decoder = Decoder::new(input);
+        let failed = read(&mut decoder).is_err();
+        assert_eq!(decoder.position(), if failed { 0 } else { input.len() }, "{input:02x?}");
+        !failed
+    }
+    let mut successes = 0;
+    for input in inputs.map(hex) {
+        successes += [
+            check(&input, Decoder::nil),
+            check(&input, |from| from.list(Kind::Bool)),
+            check(&input, |from| from.map(Kind::Bool, Kind::Bool)),
+            check(&input, Decoder::slice),
+            check(&input, Decoder::bytes),
+            check(&input, Decoder::str),
+            check(&input, Decoder::string),
+            check(&input, Decoder::error_text),
+            check(&input, Decoder::bool),
+            check(&input, Decoder::u8),
+            check(&input, Decoder::u16),
+            check(&input, Decoder::u32),
+            check(&input, Decoder::u64),
+            check(&input, Decoder::i32),
+            check(&input, Decoder::i64),
+            check(&input, Decoder::f32),
+            check(&input, Decoder::f64),
+        ]
+        .into_iter()
+        .filter(|&success| success)
+        .count();
+    }
+    // Fifteen good values; bytes and strings have two readers, and a nil is also an empty map.
+    assert_eq!(successes, 15 + 2 + 1);
+}

@@ -1,0 +1,211 @@
+//! Nothing is believed that the input cannot justify.
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+use polyglot::{
+    BULK_MIN, Bulk, CONTAINER_MEMORY_MAX, DecodeReason, Decoder, EncodeReason, Encoder, Form, Kind, NESTING_MAX,
+    decode_root, encode_root,
+};
+
+use crate::schema::{Deep, Inner, Nothing, One, decode, encode, hex};
+
+#[test]
+fn messages_nest_to_the_limit_and_no_deeper_when_encoding() {
+    encode(&Deep::levels(NESTING_MAX), Form::Flat);
+    let mut out = Vec::new();
+    let error = encode_root(&Deep::levels(NESTING_MAX + 1), &mut Encoder::new(&mut out)).unwrap_err();
+    assert_eq!(error.reason(), &EncodeReason::NestingTooDeep);
+    assert!(out.is_empty());
+}
+
+#[test]
+fn messages_nest_to_the_limit_and_no_deeper_when_decoding() {
+    let levels = |count: u32| {
+        let mut bytes = [0x08, 0x00].repeat(count as usize);
+        bytes.push(0x00);
+        bytes
+    };
+    assert_eq!(decode::<Deep>(&levels(NESTING_MAX)).unwrap(), Deep::levels(NESTING_MAX));
+    for count in [NESTING_MAX + 1, 2_600_000] {
+        let error = decode::<Deep>(&levels(count)).unwrap_err();
+        assert_eq!(error.reason(), &DecodeReason::NestingTooDeep);
+        assert_eq!(error.offset(), NESTING_MAX as usize * 2);
+    }
+}
+
+#[test]
+fn siblings_do_not_count_as_levels() {
+    let many = One { v: vec![Inner { n: 1 }; 1000] };
+    assert_eq!(decode::<One<Vec<Inner>>>(&encode(&many, Form::Flat)).unwrap(), many);
+}
+
+#[test]
+fn a_forged_length_is_refused_before_anything_is_reserved() {
+    for bytes in ["01030affffffff0f", "01030affffffff0f00", "01030a800100"] {
+        let bytes = hex(bytes);
+        let mut decoder = Decoder::new(&bytes);
+        let error = decoder.list(Kind::Any).unwrap_err();
+        assert!(matches!(error.reason(), DecodeReason::TooManyElements { kind: Kind::List, .. }), "{error}");
+        assert_eq!(decoder.position(), 0);
+    }
+    for bytes in ["02070a0affffffff0f", "02070a0affffff1f07010a01", "02070a0a0207010a01"] {
+        let bytes = hex(bytes);
+        let mut decoder = Decoder::new(&bytes);
+        let error = decoder.map(Kind::Bool, Kind::U32).unwrap_err();
+        assert!(matches!(error.reason(), DecodeReason::TooManyElements { kind: Kind::Map, .. }), "{error}");
+        assert_eq!(decoder.position(), 0);
+    }
+}
+
+#[test]
+fn a_list_may_be_as_long_as_the_rest_can_hold_and_no_longer() {
+    for (kind, element) in [
+        (Kind::Nil, "00"),
+        (Kind::Any, "00"),
+        (Kind::Bool, "0701"),
+        (Kind::U8, "0801"),
+        (Kind::U16, "0901"),
+        (Kind::I64, "0d01"),
+        (Kind::String, "050a00"),
+        (Kind::Bytes, "040a00"),
+        (Kind::Error, "06050a00"),
+        (Kind::List, "01070a00"),
+        (Kind::Map, "0207070a00"),
+        (Kind::F32, "0e00000000"),
+        (Kind::F64, "0f0000000000000000"),
+    ] {
+        assert_eq!(hex(element).len(), kind.smallest(), "{kind}");
+        for (length, fits) in [(3, true), (4, false)] {
+            let mut bytes = vec![0x01, kind.byte(), 0x0a, length];
+            bytes.extend(hex(element).repeat(3));
+            assert_eq!(Decoder::new(&bytes).list(kind).is_ok(), fits, "{kind}");
+        }
+    }
+}
+
+#[test]
+fn elements_without_size_are_bounded_by_their_bytes() {
+    let bytes = hex("080001030affffffff0f0000");
+    let error = decode::<One<Vec<Nothing>>>(&bytes).unwrap_err();
+    assert_eq!(error.reason(), &DecodeReason::TooManyElements { kind: Kind::List, length: u32::MAX, left: 2 });
+}
+
+#[test]
+fn nil_elements_cannot_balloon() {
+    #[derive(Debug, Default)]
+    struct Wide(#[expect(dead_code, reason = "only its size counts")] [u64; 32]);
+    impl polyglot::Message for Wide {
+        const NAME: &'static str = "test.Wide";
+        fn encode_fields(&self, _: &mut Encoder<'_>) -> Result<(), polyglot::EncodeError> {
+            Ok(())
+        }
+        fn decode_fields(_: &mut Decoder<'_>) -> Result<Self, polyglot::DecodeError> {
+            Ok(Self::default())
+        }
+    }
+    let count = CONTAINER_MEMORY_MAX / size_of::<Wide>() + 1;
+    let mut bytes = Vec::new();
+    Encoder::new(&mut bytes).list(Kind::Any, count).unwrap();
+    bytes.resize(bytes.len() + count, 0x00);
+    let error = Decoder::new(&bytes).field::<Vec<Wide>>("v").unwrap_err();
+    let needed = count * size_of::<Wide>();
+    assert_eq!(error.reason(), &DecodeReason::ContainerMemory { needed, left: CONTAINER_MEMORY_MAX });
+    let read = Decoder::new(&bytes).with_container_memory(needed).field::<Vec<Wide>>("v").unwrap();
+    assert_eq!(read.len(), count);
+    assert!(Decoder::new(&bytes).with_container_memory(needed - 1).field::<Vec<Wide>>("v").is_err());
+}
+
+#[test]
+fn the_memory_of_containers_is_counted_over_the_whole_decoding() {
+    let lists = One { v: vec![One { v: vec![0_u64; 4] }; 3] };
+    let bytes = encode(&lists, Form::Flat);
+    let needed = 3 * size_of::<One<Vec<u64>>>() + 12 * size_of::<u64>();
+    let limited = |bytes_allowed| {
+        decode_root::<One<Vec<One<Vec<u64>>>>>(&mut Decoder::new(&bytes).with_container_memory(bytes_allowed))
+    };
+    assert!(limited(needed).is_ok());
+    let error = limited(needed - 1).unwrap_err();
+    assert_eq!(error.reason(), &DecodeReason::ContainerMemory { needed: 32, left: 31 });
+    assert_eq!(error.field(), "v[2].v");
+}
+
+#[test]
+fn maps_and_boxes_count_too() {
+    let map = One { v: HashMap::from([(1_u32, 2_u64)]) };
+    let bytes = encode(&map, Form::Flat);
+    let limited =
+        |allowed| decode_root::<One<HashMap<u32, u64>>>(&mut Decoder::new(&bytes).with_container_memory(allowed));
+    assert!(limited(16).is_ok());
+    assert!(limited(15).is_err());
+
+    let bytes = encode(&Deep::levels(3), Form::Flat);
+    let limited = |allowed| decode_root::<Deep>(&mut Decoder::new(&bytes).with_container_memory(allowed));
+    assert!(limited(2 * size_of::<Deep>()).is_ok());
+    assert!(limited(2 * size_of::<Deep>() - 1).is_err());
+}
+
+#[test]
+fn the_longest_legal_lists_of_a_frame_fit_the_default_limit() {
+    const FRAME: usize = 5 << 20;
+    let count = (FRAME - 16) / Kind::Bytes.smallest();
+    let list = One { v: vec![Bytes::new(); count] };
+    let bytes = encode(&list, Form::Flat);
+    assert!(bytes.len() <= FRAME);
+    assert_eq!(decode::<One<Vec<Bytes>>>(&bytes).unwrap().v.len(), count);
+}
+
+#[test]
+fn shared_bytes_are_slices_of_the_input() {
+    let body = Bytes::from(encode(&One { v: vec![Bytes::from_static(b"abc"), Bytes::new()] }, Form::Flat));
+    let read: Vec<Bytes> = match decode_root::<One<Vec<Bytes>>>(&mut Decoder::shared(&body)).unwrap() {
+        polyglot::Root::Message(message) => message.v,
+        polyglot::Root::Error(text) => panic!("{text}"),
+    };
+    assert_eq!(read, [&b"abc"[..], b""]);
+    assert_eq!(read[0].as_ptr(), body[9..].as_ptr());
+    let copied = decode::<One<Vec<Bytes>>>(&body).unwrap().v;
+    assert_ne!(copied[0].as_ptr(), body[9..].as_ptr());
+}
+
+#[test]
+fn gathered_bytes_put_back_in_their_places_are_the_plain_encoding() {
+    let big = |byte| Bytes::from(vec![byte; BULK_MIN]);
+    let small = Bytes::from(vec![9; BULK_MIN - 1]);
+    let message = One { v: vec![big(1), small, big(2), Bytes::new()] };
+    let (mut out, mut bulk) = (vec![0xee], Vec::new());
+    encode_root(&message, &mut Encoder::gathering(&mut out, &mut bulk)).unwrap();
+    assert_eq!(bulk.len(), 2);
+    assert_eq!(bulk[0].bytes.as_ptr(), message.v[0].as_ptr());
+
+    let mut joined = Vec::new();
+    let mut from = 1;
+    for Bulk { at, bytes } in &bulk {
+        joined.extend_from_slice(&out[from..*at]);
+        joined.extend_from_slice(bytes);
+        from = *at;
+    }
+    joined.extend_from_slice(&out[from..]);
+    assert_eq!(joined, encode(&message, Form::Flat));
+}
+
+#[test]
+fn a_failed_encoding_sets_nothing_aside() {
+    /// Bytes in front of messages that nest too deep.
+    #[derive(Default)]
+    struct Both(Bytes, Deep);
+    impl polyglot::Message for Both {
+        const NAME: &'static str = "test.Both";
+        fn encode_fields(&self, to: &mut Encoder<'_>) -> Result<(), polyglot::EncodeError> {
+            to.field("bytes", &self.0)?;
+            to.field("deep", &self.1)
+        }
+        fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, polyglot::DecodeError> {
+            Ok(Self(from.field("bytes")?, from.field("deep")?))
+        }
+    }
+    let (mut out, mut bulk) = (vec![0xee], vec![Bulk { at: 0, bytes: Bytes::new() }]);
+    let both = Both(Bytes::from(vec![1; BULK_MIN]), Deep::levels(NESTING_MAX));
+    encode_root(&both, &mut Encoder::gathering(&mut out, &mut bulk)).unwrap_err();
+    assert_eq!((out.len(), bulk.len()), (1, 1));
+}

@@ -1,0 +1,9 @@
+//! What the crate promises, seen from outside: bytes, verdicts, limits, errors, presence, views.
+
+mod errors;
+mod limits;
+mod presence;
+mod properties;
+mod schema;
+mod vectors;
+mod views;

@@ -1,0 +1,173 @@
+//! What is absent, what is default, and what is unknown: in both forms.
+
+use polyglot::{DecodeReason, Decoder, EncodeReason, Encoder, Form, encode_root};
+
+use crate::schema::{Choice, Everything, Inner, Lowest, One, OneOf, Sparse, decode, encode, hex};
+
+fn choices() -> [Option<Choice>; 6] {
+    [
+        None,
+        Some(Choice::Number(0)),
+        Some(Choice::Number(5)),
+        Some(Choice::Word(String::new())),
+        Some(Choice::Inner(Inner::default())),
+        Some(Choice::Sparse(0)),
+    ]
+}
+
+#[test]
+fn an_absent_optional_field_is_its_default_in_the_flat_form_and_nil_in_the_rich_one() {
+    let absent = One { v: None::<u64> };
+    assert_eq!(encode(&absent, Form::Flat), hex("08000b00"));
+    assert_eq!(encode(&absent, Form::Rich), hex("080000"));
+    assert_eq!(decode::<One<Option<u64>>>(&hex("080000")).unwrap(), absent);
+    assert_eq!(decode::<One<Option<u64>>>(&hex("08000b00")).unwrap(), One { v: Some(0) });
+}
+
+#[test]
+fn an_absent_message_is_nil_in_both_forms() {
+    for form in [Form::Flat, Form::Rich] {
+        assert_eq!(encode(&One { v: None::<Inner> }, form), hex("080000"));
+    }
+}
+
+#[test]
+fn a_rich_oneof_stands_at_its_first_member_and_names_the_one_that_is_set() {
+    let rich = |choice| encode(&OneOf { choice, after: true }, Form::Rich);
+    assert_eq!(rich(None), hex("080003000701"));
+    assert_eq!(rich(Some(Choice::Number(0))), hex("080003010c000701"));
+    assert_eq!(rich(Some(Choice::Word(String::new()))), hex("08000302050a000701"));
+    assert_eq!(rich(Some(Choice::Inner(Inner { n: 1 }))), hex("0800030308000c020701"));
+    assert_eq!(rich(Some(Choice::Sparse(-5))), hex("080003040a020701"));
+}
+
+#[test]
+fn the_rich_form_keeps_every_member_and_its_absence() {
+    for choice in choices() {
+        let message = OneOf { choice, after: true };
+        assert_eq!(decode::<OneOf>(&encode(&message, Form::Rich)).unwrap(), message);
+    }
+}
+
+#[test]
+fn of_a_flat_oneof_the_last_member_that_is_not_its_default_wins() {
+    let read = |bytes| decode::<OneOf>(&hex(bytes)).unwrap().choice;
+    assert_eq!(read("08000c0a050a01610a00070000"), Some(Choice::Word("a".into())));
+    assert_eq!(read("08000c0a050a000a00070000"), Some(Choice::Number(5)));
+    assert_eq!(read("08000c0a050a000a00070008000c00"), Some(Choice::Inner(Inner { n: 0 })));
+    assert_eq!(read("08000c00050a000a00070000"), None);
+}
+
+#[test]
+fn a_scalar_member_of_a_flat_oneof_cannot_be_nil() {
+    assert!(decode::<OneOf>(&hex("080000050a000a00070000")).is_err());
+}
+
+#[test]
+fn a_rich_oneof_of_an_unknown_member_is_refused() {
+    let error = decode::<OneOf>(&hex("080003050c000701")).unwrap_err();
+    assert_eq!(error.reason(), &DecodeReason::UnknownMember { member: 5 });
+    assert_eq!(error.field(), "choice");
+    assert_eq!(error.offset(), 2);
+}
+
+#[test]
+fn an_encoder_knows_when_the_flat_form_loses_presence() {
+    fn lost<M: polyglot::Message>(message: &M, form: Form) -> bool {
+        let mut out = Vec::new();
+        let mut encoder = Encoder::new(&mut out).with_form(form);
+        encode_root(message, &mut encoder).unwrap();
+        encoder.lost_presence()
+    }
+    assert!(lost(&One { v: None::<u64> }, Form::Flat));
+    assert!(!lost(&One { v: None::<u64> }, Form::Rich));
+    assert!(!lost(&One { v: Some(0_u64) }, Form::Flat));
+    assert!(!lost(&One { v: None::<Inner> }, Form::Flat));
+    for choice in choices() {
+        let default =
+            matches!(&choice, Some(Choice::Number(0) | Choice::Sparse(0))) || choice == Some(Choice::Word("".into()));
+        let message = OneOf { choice, after: false };
+        assert_eq!(lost(&message, Form::Flat), default, "{message:?}");
+        assert!(!lost(&message, Form::Rich));
+        // And it is right: what it does not report comes back.
+        assert_eq!(decode::<OneOf>(&encode(&message, Form::Flat)).unwrap() == message, !default);
+    }
+}
+
+#[test]
+fn negative_zero_is_a_value_of_a_oneof() {
+    assert!(!polyglot::Element::is_default(&-0.0_f64));
+    assert!(!polyglot::Element::is_default(&-0.0_f32));
+    assert!(polyglot::Element::is_default(&0.0_f64));
+}
+
+#[test]
+fn an_unknown_index_is_kept_and_goes_out_as_it_came() {
+    for index in [4, 99, i32::MAX as u32] {
+        let mut bytes = Vec::new();
+        Encoder::new(&mut bytes).u32(index);
+        let number: i32 = Decoder::new(&bytes).enumeration::<Sparse, _>("v").unwrap();
+        assert_eq!(number, i32::MIN + index as i32);
+        let mut again = Vec::new();
+        Encoder::new(&mut again).enumeration::<Sparse>("v", &number).unwrap();
+        assert_eq!(again, bytes);
+    }
+}
+
+#[test]
+fn an_index_that_cannot_be_kept_is_refused() {
+    for index in [1 << 31, (1 << 31) + 1, u32::MAX] {
+        let mut bytes = Vec::new();
+        Encoder::new(&mut bytes).u32(index);
+        let error = Decoder::new(&bytes).enumeration::<Sparse, i32>("v").unwrap_err();
+        assert_eq!(error.reason(), &DecodeReason::EnumIndex { enumeration: "vec.Sparse", index });
+    }
+    let error = Decoder::new(&[0x0a, 7]).enumeration::<Lowest, i32>("v").unwrap_err();
+    assert_eq!(error.reason(), &DecodeReason::EnumIndex { enumeration: "vec.Lowest", index: 7 });
+    assert_eq!(error.to_string(), "in field `v` at byte 0: index 7 is unknown to enum vec.Lowest and cannot be kept");
+}
+
+#[test]
+fn a_number_that_is_neither_declared_nor_kept_is_an_error_that_names_the_field() {
+    // i32::MIN + 2 would stand for index 2, which the schema knows.
+    for number in [7, i32::MAX, i32::MIN + 2] {
+        let numbers = Everything { sparses: vec![0, number], ..Everything::default() };
+        let error = encode_root(&numbers, &mut Encoder::new(&mut Vec::new())).unwrap_err();
+        assert_eq!(error.reason(), &EncodeReason::UnknownNumber { enumeration: "vec.Sparse", number });
+        assert_eq!(error.field(), "sparses[1]");
+        assert_eq!(error.message(), Some("test.Everything"));
+    }
+}
+
+#[test]
+fn fields_that_an_older_peer_does_not_know_are_defaults_up_to_the_allowed_count() {
+    let full = encode(&Inner { n: 1 }, Form::Flat);
+    for (input, allowed, expected) in
+        [(&full[..], 1, Some(1)), (&full[..2], 1, Some(0)), (&full[..2], 0, None), (&full[..3], 1, None)]
+    {
+        let mut decoder = Decoder::new(input).with_trailing_defaults(allowed);
+        match polyglot::decode_root::<Inner>(&mut decoder) {
+            Ok(polyglot::Root::Message(inner)) => assert_eq!(Some(inner.n), expected),
+            other => assert!(expected.is_none() && other.is_err()),
+        }
+    }
+}
+
+#[test]
+fn the_allowance_for_missing_fields_is_used_up() {
+    // Number, word, sparse, after and inner: the last two are missing.
+    let cut = hex("08000c0a050a000a00");
+    let read = |allowed| polyglot::decode_root::<OneOf>(&mut Decoder::new(&cut).with_trailing_defaults(allowed));
+    let expected = OneOf { choice: Some(Choice::Number(5)), after: false };
+    assert_eq!(read(2).unwrap(), polyglot::Root::Message(expected));
+    assert_eq!(read(1).unwrap_err().field(), "inner");
+    assert_eq!(read(0).unwrap_err().field(), "after");
+}
+
+#[test]
+fn only_the_root_may_lack_fields() {
+    // The nested message lacks its only field, which no layout allows.
+    let nested = hex("08000800");
+    let mut decoder = Decoder::new(&nested).with_trailing_defaults(9);
+    assert!(polyglot::decode_root::<One<Option<Inner>>>(&mut decoder).is_err());
+}
