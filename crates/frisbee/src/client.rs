@@ -1,0 +1,89 @@
+//! Dialling.
+
+use crate::connection::Connection;
+use crate::runtime::engine::Engine;
+use crate::runtime::tokio::Driver;
+use crate::server::MEMORY_MAX;
+use crate::stream::Budget;
+use crate::{Config, ConnectError, HeaderForm, Router};
+use frisbee_core::Role;
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::net::{TcpStream, ToSocketAddrs};
+use tokio::runtime::Handle;
+
+/// How long connecting may take unless told otherwise.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The dialling end.
+#[derive(Debug)]
+pub struct Client(());
+
+/// Settings of a [`Client`].
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct ClientBuilder {
+    config: Config,
+    connect_timeout: Duration,
+    memory_max: usize,
+}
+
+impl Client {
+    /// Settings to begin with.
+    pub fn builder() -> ClientBuilder {
+        ClientBuilder { config: Config::default(), connect_timeout: CONNECT_TIMEOUT, memory_max: MEMORY_MAX }
+    }
+}
+
+impl ClientBuilder {
+    /// Sets the limits and times of the connection.
+    pub fn config(mut self, config: Config) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// Sets the form of headers to speak: [`HeaderForm::Old`] for servers on frisbee-go up to v0.10.2.
+    pub fn header_form(mut self, form: HeaderForm) -> Self {
+        self.config.header_form = form;
+        self
+    }
+
+    /// Sets how long connecting may take, name resolution included. Default: 10 s.
+    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
+        self.connect_timeout = timeout;
+        self
+    }
+
+    /// Sets how many bytes of stream messages may wait unread on the connection. Default: 256 MiB.
+    pub fn memory_max(mut self, bytes: usize) -> Self {
+        self.memory_max = bytes;
+        self
+    }
+
+    /// Connects; the current tokio runtime drives the connection.
+    ///
+    /// # Errors
+    /// If no address accepts the connection in time.
+    pub async fn connect<R: Router>(
+        self,
+        address: impl ToSocketAddrs + fmt::Display,
+        router: R,
+    ) -> Result<Connection, ConnectError> {
+        let name = address.to_string();
+        let socket = match tokio::time::timeout(self.connect_timeout, TcpStream::connect(address)).await {
+            Err(_) => return Err(ConnectError::Timeout { address: name }),
+            Ok(Err(source)) => return Err(ConnectError::Io { address: name, source }),
+            Ok(Ok(socket)) => socket,
+        };
+        let io = |source| ConnectError::Io { address: name.clone(), source };
+        socket.set_nodelay(true).map_err(io)?;
+        let (peer, local) = (socket.peer_addr().map_err(io)?, socket.local_addr().map_err(io)?);
+        let budget = Arc::new(Budget::new(self.memory_max, self.config.stream_buffer_max));
+        let handle = Connection::new(self.config.content_max, budget, Handle::current(), Some(peer), Some(local));
+        let engine = Engine::new(Role::Client, &self.config, Arc::new(router), handle.clone(), Instant::now());
+        tokio::spawn(tokio::task::unconstrained(Driver::new(socket, engine, None).run()));
+        tracing::debug!(%peer, "connected");
+        Ok(handle)
+    }
+}

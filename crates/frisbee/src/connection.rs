@@ -1,0 +1,182 @@
+//! The handle of a connection: cheap to clone, usable from any thread.
+
+use crate::mailbox::{Mailbox, Order};
+use crate::stream::{Budget, Stream};
+use crate::work::{Taken, Work};
+use crate::{CloseReason, Outbox, Packet, SendError};
+use bytes::Bytes;
+use std::fmt;
+use std::future::poll_fn;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::runtime::Handle;
+
+/// A handle to a connection.
+///
+/// Clones are handles to the same connection, which lives until it is closed by either end; dropping handles does
+/// not close it.
+#[derive(Clone)]
+pub struct Connection(pub(crate) Arc<Shared>);
+
+/// What the handles and the task of a connection share.
+pub(crate) struct Shared {
+    pub(crate) mailbox: Mailbox,
+    pub(crate) work: Work,
+    /// Memory for messages that nobody has read yet.
+    pub(crate) budget: Arc<Budget>,
+    /// Where work runs.
+    runtime: Handle,
+    peer: Option<SocketAddr>,
+    local: Option<SocketAddr>,
+}
+
+impl Connection {
+    pub(crate) fn new(
+        content_max: u32,
+        budget: Arc<Budget>,
+        runtime: Handle,
+        peer: Option<SocketAddr>,
+        local: Option<SocketAddr>,
+    ) -> Self {
+        let mailbox = Mailbox::new(content_max);
+        Self(Arc::new(Shared { mailbox, work: Work::default(), budget, runtime, peer, local }))
+    }
+
+    /// Sends a packet, once less than 1 MiB waits to be written.
+    ///
+    /// # Errors
+    /// If the connection has ended or the body is too long.
+    ///
+    /// # Cancel safety
+    /// Dropping the future before it is ready sends nothing.
+    pub async fn send(&self, packet: &Packet) -> Result<(), SendError> {
+        poll_fn(|context| self.poll_send(context, |outbox| outbox.forward(packet))).await??;
+        Ok(())
+    }
+
+    /// Lets `write` put packets into the connection's outbox, once less than 1 MiB waits there.
+    ///
+    /// What is written in one call leaves in one piece. `write` runs under the connection's lock and must be short.
+    ///
+    /// # Errors
+    /// If the connection has ended.
+    pub fn poll_send<T>(
+        &self,
+        context: &mut Context<'_>,
+        write: impl FnOnce(&mut Outbox) -> T,
+    ) -> Poll<Result<T, SendError>> {
+        self.0.mailbox.poll_write(context, write)
+    }
+
+    /// Lets `write` put packets into the connection's outbox now, however much waits there.
+    ///
+    /// For what must not wait, such as replies, whose number is limited in another way. `write` runs under the
+    /// connection's lock and must be short.
+    ///
+    /// # Errors
+    /// If the connection has ended.
+    pub fn send_now<T>(&self, write: impl FnOnce(&mut Outbox) -> T) -> Result<T, SendError> {
+        self.0.mailbox.write(write)
+    }
+
+    /// Moves what handles have sent so far into `outbox`, so that what a router puts there next does not overtake it.
+    ///
+    /// The task does this by itself before each batch. A router calls it when something may have been sent by a
+    /// handle while the router was at work, and its own answer must come behind.
+    #[inline]
+    pub fn collect(&self, outbox: &mut Outbox) {
+        if self.0.mailbox.is_notified() {
+            outbox.append(&mut self.0.mailbox.lock().outbox);
+        }
+    }
+
+    /// Opens a stream by sending its first packet.
+    ///
+    /// # Errors
+    /// If the connection has ended, `first` is too long or empty, or 65 535 streams are open.
+    pub fn open_stream(&self, first: &Bytes) -> Result<Stream, SendError> {
+        Stream::open(&self.0, first)
+    }
+
+    /// Runs a task that is aborted when the connection ends, and that a graceful shutdown waits for.
+    ///
+    /// On the runtime in which the server was started or the client connected.
+    pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let Some(taken) = self.0.work.begin() else { return };
+        let guard = WorkGuard { shared: self.0.clone(), taken };
+        let task = self.0.runtime.spawn(async move {
+            let _guard = guard;
+            task.await;
+        });
+        self.0.work.started(taken, task.abort_handle());
+    }
+
+    /// How many tasks of [`spawn`](Self::spawn) run.
+    pub fn running(&self) -> usize {
+        self.0.work.len()
+    }
+
+    /// Writes what waits, then closes the connection. Work in progress is aborted.
+    pub fn close(&self) {
+        self.0.mailbox.order(Order::Flush(CloseReason::Local));
+    }
+
+    /// Closes the connection as soon as nothing is in progress on it: no work, no stream, nothing to be written.
+    pub fn close_when_idle(&self) {
+        self.0.mailbox.order(Order::WhenIdle(CloseReason::Shutdown));
+    }
+
+    /// Closes the connection at once; what waits is lost.
+    pub fn abort(&self) {
+        self.0.mailbox.order(Order::Now(CloseReason::Local));
+    }
+
+    /// Waits for the end of the connection and says why it ended.
+    ///
+    /// # Cancel safety
+    /// Safe; it may be called any number of times.
+    pub async fn closed(&self) -> CloseReason {
+        poll_fn(|context| self.0.mailbox.poll_closed(context)).await
+    }
+
+    /// Whether the connection has ended.
+    pub fn is_closed(&self) -> bool {
+        self.0.mailbox.lock().closed.is_some()
+    }
+
+    /// Why the connection has ended, if it has.
+    pub fn close_reason(&self) -> Option<CloseReason> {
+        self.0.mailbox.lock().closed.clone()
+    }
+
+    /// The peer's address, if the transport has one.
+    pub fn peer_addr(&self) -> Option<SocketAddr> {
+        self.0.peer
+    }
+
+    /// This end's address, if the transport has one.
+    pub fn local_addr(&self) -> Option<SocketAddr> {
+        self.0.local
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection").field("peer", &self.0.peer).field("local", &self.0.local).finish_non_exhaustive()
+    }
+}
+
+/// Held by a task for as long as it runs.
+struct WorkGuard {
+    shared: Arc<Shared>,
+    taken: Taken,
+}
+
+impl Drop for WorkGuard {
+    fn drop(&mut self) {
+        if self.shared.work.end(self.taken) {
+            self.shared.mailbox.notify();
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What can go wrong for a caller; why a connection ended is [`CloseReason`].
+
+use crate::{CloseReason, TooLong};
+use std::{fmt, io};
+
+/// Why a packet could not be sent.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum SendError {
+    /// The connection has ended.
+    Closed(CloseReason),
+    /// The stream has been closed, by this end or the peer.
+    StreamClosed,
+    /// A stream message is empty, which would close the stream.
+    Empty,
+    /// Every stream id of the connection is in use.
+    TooManyStreams,
+    /// The body is longer than the peer accepts; the connection goes on.
+    TooLong(TooLong),
+}
+
+impl fmt::Display for SendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Closed(reason) => write!(f, "the connection has ended: {reason}"),
+            Self::StreamClosed => f.write_str("the stream has been closed"),
+            Self::Empty => f.write_str("a stream message must not be empty"),
+            Self::TooManyStreams => f.write_str("every stream id of the connection is in use"),
+            Self::TooLong(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for SendError {}
+
+impl From<TooLong> for SendError {
+    fn from(error: TooLong) -> Self {
+        Self::TooLong(error)
+    }
+}
+
+/// Why no connection came about.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// The name could not be resolved, or no address accepted the connection.
+    Io {
+        /// What was to be connected to.
+        address: String,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// No address accepted the connection in time.
+    Timeout {
+        /// What was to be connected to.
+        address: String,
+    },
+}
+
+impl fmt::Display for ConnectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io { address, source } => write!(f, "connecting to {address} failed: {source}"),
+            Self::Timeout { address } => write!(f, "connecting to {address} took too long"),
+        }
+    }
+}
+
+impl std::error::Error for ConnectError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io { source, .. } => Some(source),
+            Self::Timeout { .. } => None,
+        }
+    }
+}

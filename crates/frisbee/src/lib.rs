@@ -1,0 +1,62 @@
+//! A bring-your-own-protocol messaging framework on tokio.
+//!
+//! Frisbee carries *packets*: an id, an operation and a body, framed with ten bytes. What the operations mean is
+//! yours: implement [`Router`] and you have a protocol, with pipelining, batching, streams, keepalive and limits
+//! already dealt with. The wire is that of Loophole Labs' Frisbee for Go, so either end may be a Go program.
+//!
+//! * [`Router`] is told of each packet in wire order, on the connection's own task, and may answer in place.
+//! * [`Handlers`] is a ready-made router: a table of async functions by operation.
+//! * [`Server`] and [`Client`] own sockets; [`Connection`] and [`Stream`] are handles that can be used from anywhere.
+//!
+//! ```
+//! use frisbee::{Client, Handlers, Operation, Packet, PacketId, Server};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let shout = Operation::user(10).expect("users have 10 and up");
+//! let handlers = Handlers::new().on(shout, |_connection, packet| async move {
+//!     let text = packet.body.to_ascii_uppercase();
+//!     Some(Packet::new(packet.id, packet.operation, text))
+//! });
+//! let server = Server::builder().bind("127.0.0.1:0", handlers).await?;
+//! let address = server.local_addr();
+//! tokio::spawn(server.serve());
+//!
+//! let (answers, mut answer) = tokio::sync::mpsc::unbounded_channel();
+//! let connection = Client::builder()
+//!     .connect(address, Handlers::new().on(shout, move |_connection, packet| {
+//!         answers.send(packet.body).ok();
+//!         async { None }
+//!     }))
+//!     .await?;
+//! connection.send(&Packet::new(PacketId(1), shout, "hello")).await?;
+//! assert_eq!(answer.recv().await.unwrap(), "HELLO");
+//! # Ok(())
+//! # }
+//! ```
+#![forbid(unsafe_code)]
+
+mod client;
+mod connection;
+mod error;
+mod mailbox;
+mod router;
+mod runtime;
+mod server;
+mod stream;
+mod work;
+mod workers;
+
+pub use client::{Client, ClientBuilder};
+pub use connection::Connection;
+pub use error::{ConnectError, SendError};
+pub use frisbee_core::{
+    CONTENT_MAX, CloseReason, Config, Frame, HeaderForm, Operation, Outbox, Packet, PacketId, ProtocolError, TooLong,
+};
+pub use router::handlers::{Handlers, Reply};
+pub use router::inline::{Cell, Parked, Polled};
+pub use router::{Next, Router, Turn};
+pub use server::{Server, ServerBuilder};
+pub use stream::{Stream, StreamReceiver, StreamSender};
+pub use work::Policy;
+pub use workers::Workers;

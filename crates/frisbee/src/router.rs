@@ -1,0 +1,102 @@
+//! What a protocol built on frisbee implements.
+
+pub(crate) mod handlers;
+pub(crate) mod inline;
+
+use crate::{CloseReason, Connection, Outbox, Packet, Stream};
+use bytes::Bytes;
+use std::ops::RangeInclusive;
+use std::time::Instant;
+
+/// A protocol: what happens with the packets of a connection.
+///
+/// One router serves any number of connections; what belongs to one of them is its [`Session`](Self::Session). The
+/// methods are called on the connection's own task, never two at a time for one connection, and must not block: a
+/// router that has longer work to do hands it to [`Connection::spawn`].
+///
+/// ```
+/// use frisbee::{Connection, Next, Outbox, Packet, Router};
+///
+/// /// Sends each packet back and counts them.
+/// struct Echo;
+///
+/// impl Router for Echo {
+///     type Session = u64;
+///
+///     fn connected(&self, _connection: &Connection) -> u64 {
+///         0
+///     }
+///
+///     fn route(&self, echoed: &mut u64, packet: Packet, outbox: &mut Outbox) -> Next {
+///         *echoed += 1;
+///         match outbox.forward(&packet) {
+///             Ok(()) => Next::Continue,
+///             Err(too_long) => Next::close(too_long.to_string()),
+///         }
+///     }
+/// }
+/// ```
+pub trait Router: Send + Sync + 'static {
+    /// What the router remembers about one connection.
+    type Session: Send + 'static;
+
+    /// The operations that this router serves, by which the first packet of a peer with 8-byte headers is told from
+    /// one that does not speak Frisbee. All of them by default.
+    fn operations(&self) -> Vec<RangeInclusive<u16>> {
+        vec![10..=u16::MAX]
+    }
+
+    /// A connection has been established.
+    fn connected(&self, connection: &Connection) -> Self::Session;
+
+    /// Takes in a packet, in wire order. What is put into `outbox` leaves in one write with the rest of the batch.
+    fn route(&self, session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Next;
+
+    /// Takes in a stream that the peer opened; `first` is the packet that opened it. Dropping the stream closes it,
+    /// which is the default.
+    fn stream(&self, session: &mut Self::Session, first: Bytes, stream: Stream) -> Next {
+        let _ = (session, first, stream);
+        Next::Continue
+    }
+
+    /// The packets of one read have been routed, or the time that the last call asked for has come.
+    ///
+    /// A router that does something once per batch does it here. It returns when it wants to be called again at the
+    /// latest.
+    fn turn(&self, session: &mut Self::Session, turn: &mut Turn<'_>) -> Option<Instant> {
+        let _ = (session, turn);
+        None
+    }
+
+    /// The connection has ended. Called exactly once for each [`connected`](Self::connected).
+    fn disconnected(&self, session: Self::Session, reason: &CloseReason) {
+        let _ = (session, reason);
+    }
+}
+
+/// The end of a batch; see [`Router::turn`].
+#[derive(Debug)]
+pub struct Turn<'a> {
+    /// The time at which the turn began.
+    pub now: Instant,
+    /// What leaves with this batch.
+    pub outbox: &'a mut Outbox,
+}
+
+/// What becomes of the connection after a packet.
+#[derive(Clone, Debug)]
+#[must_use]
+#[non_exhaustive]
+pub enum Next {
+    /// It goes on.
+    Continue,
+    /// What waits is written and the connection closed.
+    Close(CloseReason),
+}
+
+impl Next {
+    /// Closes the connection for a reason of the router's own.
+    pub fn close(reason: impl Into<String>) -> Self {
+        Self::Close(CloseReason::Router(reason.into().into()))
+    }
+}

@@ -1,0 +1,316 @@
+//! One turn of a connection, whatever moves its bytes: mail, routing, time. The drivers add the socket.
+
+use crate::connection::Connection;
+use crate::mailbox::{BACKLOG_MAX, Order};
+use crate::stream::{Shared as StreamShared, Stream};
+use crate::{CloseReason, Next, Operation, Outbox, PacketId, Router, Turn};
+use bytes::Bytes;
+use frisbee_core::{Config, Decoder, Event, HeaderForm, Role};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::task::Waker;
+use std::time::{Duration, Instant};
+
+/// Packets routed in one turn. A connection that sends without end must let its neighbours have a turn; at some
+/// 100 ns each this is a tenth of a millisecond.
+const PACKETS_PER_TURN: usize = 1024;
+
+/// A connection's protocol state and its router, owned by the connection's task.
+pub(crate) struct Engine<R: Router> {
+    pub(crate) core: frisbee_core::Connection,
+    handle: Connection,
+    router: Arc<R>,
+    session: Option<R::Session>,
+    role: Role,
+    streams_max: usize,
+    pub(crate) write_timeout: Duration,
+    /// Bytes of a large body that were read past `input`.
+    body_read: usize,
+    /// Read and not yet routed.
+    input: Bytes,
+    order: Option<Order>,
+    /// When the router wants a turn.
+    due: Option<Instant>,
+    /// The peer sends nothing more; what is in progress is finished.
+    half_closed: bool,
+}
+
+/// What the driver does after the mail has been taken.
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) enum Mail {
+    /// Go on.
+    Taken,
+    /// Let others add to it first: wake yourself and come back.
+    Yield,
+}
+
+impl<R: Router> Engine<R> {
+    pub(crate) fn new(role: Role, config: &Config, router: Arc<R>, handle: Connection, now: Instant) -> Self {
+        let core = frisbee_core::Connection::new(role, config, now);
+        let session = Some(router.connected(&handle));
+        Self {
+            core,
+            handle,
+            router,
+            session,
+            role,
+            streams_max: config.streams_max,
+            write_timeout: config.write_timeout,
+            body_read: 0,
+            input: Bytes::new(),
+            order: None,
+            due: None,
+            half_closed: false,
+        }
+    }
+
+    /// Takes what handles have sent. With `yielded` false and mail there, asks to come back once: those who are
+    /// about to send as well, such as the callers that the last batch of replies has woken, then share the write.
+    pub(crate) fn take_mail(&mut self, waker: &Waker, yielded: bool) -> Mail {
+        let mailbox = &self.handle.0.mailbox;
+        if mailbox.is_notified() && !yielded {
+            return Mail::Yield;
+        }
+        let mut inner = mailbox.lock_by_task();
+        if !inner.task.as_ref().is_some_and(|task| task.will_wake(waker)) {
+            inner.task = Some(waker.clone());
+        }
+        if let Some(form) = self.core.sends() {
+            if !inner.outbox.is_empty() {
+                self.core.outbox().append(&mut inner.outbox);
+            }
+            inner.outbox.set_form(form);
+        }
+        inner.backlog = self.core.outbox().len();
+        if let Some(order) = inner.order.take() {
+            self.order = Some(order);
+        }
+        let producers = inner.take_producers();
+        drop(inner);
+        producers.into_iter().for_each(Waker::wake);
+        Mail::Taken
+    }
+
+    /// Whether the driver should read.
+    pub(crate) fn wants_input(&mut self) -> bool {
+        !self.half_closed && self.input.is_empty() && self.has_room()
+    }
+
+    /// Takes in what was read.
+    pub(crate) fn handle_input(&mut self, input: Bytes) {
+        debug_assert!(self.input.is_empty(), "the driver asks before it reads");
+        self.input = input;
+    }
+
+    /// Takes in the end of the peer's sending half.
+    pub(crate) fn handle_eof(&mut self, now: Instant) -> Result<(), CloseReason> {
+        let reason = self.core.handle_eof();
+        let finish = self.role == Role::Server && matches!(reason, CloseReason::ClosedByPeer) && !self.is_idle();
+        if !finish || self.core.sends().is_none() {
+            return Err(reason);
+        }
+        self.half_closed = true;
+        self.core.handle_half_close(now);
+        let streams: Vec<_> = self.handle.0.mailbox.lock().streams.values().cloned().collect();
+        streams.iter().for_each(|stream| stream.handle_eof());
+        Ok(())
+    }
+
+    /// Takes in that so many bytes were read straight into a large body.
+    pub(crate) fn handle_body(&mut self, count: usize) {
+        self.body_read = count;
+    }
+
+    /// Routes what was read, up to a bound; [`has_input`](Self::has_input) tells whether some is left.
+    pub(crate) fn route(&mut self, now: Instant) -> Result<(), CloseReason> {
+        let had_form = self.core.sends().is_some();
+        let read = self.input.len();
+        self.guarded(|engine| engine.route_batch(now))??;
+        let count = read - self.input.len() + std::mem::take(&mut self.body_read);
+        self.core.handle_read(count, now);
+        if !had_form {
+            self.release_held_mail();
+        }
+        Ok(())
+    }
+
+    fn route_batch(&mut self, now: Instant) -> Result<(), CloseReason> {
+        for _ in 0..PACKETS_PER_TURN {
+            if !self.has_room() {
+                break;
+            }
+            let Some(event) = self.core.poll_event(&mut self.input, now)? else { break };
+            match self.handle_event(event) {
+                Next::Continue => {}
+                Next::Close(reason) => {
+                    self.order = Some(Order::Flush(reason));
+                    self.input.clear();
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether more may be routed. A server whose client does not take its replies takes no further requests.
+    fn has_room(&mut self) -> bool {
+        self.role == Role::Client || self.core.outbox().len() < BACKLOG_MAX
+    }
+
+    /// Ends the turn for the router.
+    pub(crate) fn turn(&mut self, now: Instant) -> Result<(), CloseReason> {
+        self.due = self.guarded(|engine| {
+            let Some(session) = &mut engine.session else { return None };
+            let outbox = engine.core.outbox();
+            engine.router.turn(session, &mut Turn { now, outbox })
+        })?;
+        Ok(())
+    }
+
+    /// Whether some of what was read waits to be routed.
+    pub(crate) fn has_input(&self) -> bool {
+        !self.input.is_empty()
+    }
+
+    /// Whether [`route`](Self::route) would get on, without anything new being read.
+    pub(crate) fn can_route(&mut self) -> bool {
+        self.has_input() && self.has_room()
+    }
+
+    /// When the time has to be looked at next.
+    pub(crate) fn next_timeout(&self) -> Option<Instant> {
+        [self.core.next_timeout(), self.due].into_iter().flatten().min()
+    }
+
+    pub(crate) fn handle_timeout(&mut self, now: Instant) -> Result<(), CloseReason> {
+        self.core.handle_timeout(now)?;
+        if self.is_idle() {
+            self.core.release();
+            self.handle.0.work.release();
+        }
+        Ok(())
+    }
+
+    /// Tells producers that what waited has been written. Called after each write; costs nothing unless they wait.
+    pub(crate) fn handle_written(&mut self, count: usize, now: Instant) {
+        let before = self.core.outbox().len();
+        self.core.handle_written(count, now);
+        let left = self.core.outbox().len();
+        if before >= BACKLOG_MAX && left < BACKLOG_MAX {
+            let mut inner = self.handle.0.mailbox.lock();
+            inner.backlog = left;
+            let producers = inner.take_producers();
+            drop(inner);
+            producers.into_iter().for_each(Waker::wake);
+        }
+    }
+
+    /// What has been ordered and can be done now.
+    pub(crate) fn take_order(&mut self) -> Option<Order> {
+        if self.half_closed && self.order.is_none() && self.is_idle() {
+            return Some(Order::Flush(CloseReason::ClosedByPeer));
+        }
+        if matches!(self.order, Some(Order::WhenIdle(_))) && !self.is_idle() {
+            return None;
+        }
+        self.order.take()
+    }
+
+    /// Whether nothing is in progress.
+    fn is_idle(&mut self) -> bool {
+        self.core.outbox().is_empty()
+            && !self.core.is_mid_packet()
+            && self.input.is_empty()
+            && self.handle.0.work.len() == 0
+            && {
+                let inner = self.handle.0.mailbox.lock();
+                inner.outbox.is_empty() && inner.streams.is_empty()
+            }
+    }
+
+    /// Ends the connection for everybody who has a handle to it. Harmless the second time.
+    pub(crate) fn end(&mut self, reason: &CloseReason) {
+        let Some(session) = self.session.take() else { return };
+        tracing::debug!(peer = ?self.handle.peer_addr(), %reason, "connection ended");
+        self.handle.0.mailbox.close(reason);
+        self.handle.0.work.abort();
+        let router = &self.router;
+        let ended = catch_unwind(AssertUnwindSafe(|| router.disconnected(session, reason)));
+        if ended.is_err() {
+            tracing::error!("a router panicked when its connection had ended");
+        }
+    }
+
+    fn handle_event(&mut self, event: Event) -> Next {
+        let Some(session) = &mut self.session else { return Next::Continue };
+        match event {
+            Event::Packet(packet) => self.router.route(session, packet, self.core.outbox()),
+            Event::Stream { id, body } => self.handle_stream(id, body),
+        }
+    }
+
+    fn handle_stream(&mut self, id: PacketId, body: Bytes) -> Next {
+        let mut inner = self.handle.0.mailbox.lock();
+        if let Some(stream) = inner.streams.get(&id).cloned() {
+            if body.is_empty() {
+                inner.streams.remove(&id);
+                drop(inner);
+                stream.handle_close();
+                return Next::Continue;
+            }
+            drop(inner);
+            if !stream.handle_packet(body) {
+                self.handle.0.mailbox.lock().streams.remove(&id);
+                refuse_stream(self.core.outbox(), id);
+            }
+            return Next::Continue;
+        }
+        if body.is_empty() {
+            return Next::Continue; // A close that crossed ours.
+        }
+        if inner.streams.len() >= self.streams_max {
+            drop(inner);
+            refuse_stream(self.core.outbox(), id);
+            return Next::Continue;
+        }
+        let shared = Arc::new(StreamShared::new(id, self.handle.0.budget.clone()));
+        inner.streams.insert(id, shared.clone());
+        drop(inner);
+        let stream = Stream::new(self.handle.0.clone(), shared);
+        let Some(session) = &mut self.session else { return Next::Continue };
+        self.router.stream(session, body, stream)
+    }
+
+    /// Runs a part of the router. One that panics has lost its state, so its connection ends.
+    fn guarded<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> Result<T, CloseReason> {
+        catch_unwind(AssertUnwindSafe(|| run(self))).map_err(|_| CloseReason::Router("the router panicked".into()))
+    }
+
+    /// A server's handles may send before the form of headers is known. Their packets were framed in the current
+    /// form and are framed anew if it is the other one.
+    #[cold]
+    fn release_held_mail(&mut self) {
+        let Some(form) = self.core.sends() else { return };
+        let mut inner = self.handle.0.mailbox.lock();
+        let mut held = inner.outbox.take_bytes();
+        inner.outbox.set_form(form);
+        drop(inner);
+        let mut decoder = Decoder::new(HeaderForm::Current, u32::MAX);
+        while let Ok(Some(packet)) = decoder.next(&mut held) {
+            let sent = self.core.outbox().forward(&packet);
+            debug_assert!(sent.is_ok(), "it was within the same limit before");
+        }
+    }
+}
+
+fn refuse_stream(outbox: &mut Outbox, id: PacketId) {
+    let sent = outbox.frame(id, Operation::STREAM).finish();
+    debug_assert!(sent.is_ok(), "a packet without content is within every limit");
+}
+
+impl<R: Router> Drop for Engine<R> {
+    /// However the task ends, even with its runtime, nobody is left waiting.
+    fn drop(&mut self) {
+        self.end(&CloseReason::Shutdown);
+    }
+}

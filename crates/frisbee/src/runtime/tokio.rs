@@ -1,0 +1,254 @@
+//! The driver on tokio: one task for each connection, which alone reads and writes.
+
+use super::engine::{Engine, Mail};
+use crate::mailbox::Order;
+use crate::{CloseReason, Router};
+use bytes::{BufMut, Bytes, BytesMut};
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
+use tokio::runtime::Handle;
+use tokio::time::Sleep;
+
+/// How much one read takes at most, in bytes.
+const READ_MAX: usize = 64 * 1024;
+
+/// Reads of one turn. The second one mostly finds nothing, which is how the task gets to be woken by the next bytes.
+const READS_PER_TURN: usize = 4;
+
+/// Slices given to one vectored write.
+const SLICES_MAX: usize = 64;
+
+/// How long a connection that was closed from here waits for the peer to close its half, so that what was written
+/// last is not thrown away by a reset.
+const LINGER: Duration = Duration::from_secs(1);
+
+thread_local! {
+    /// Connections read into their thread's buffer: an idle connection holds none.
+    static SCRATCH: Cell<BytesMut> = Cell::default();
+}
+
+/// Drives one connection. It must be spawned as a task of its own: timers are polled only when their time may have
+/// come, which relies on the waker staying the same.
+pub(crate) struct Driver<T, R: Router> {
+    io: T,
+    engine: Engine<R>,
+    /// The runtime whose timers and sockets handlers use, if it is not the one that drives.
+    context: Option<Handle>,
+    timer: Pin<Box<Sleep>>,
+    /// The timer has to be polled, so that it wakes the task.
+    timer_is_new: bool,
+    phase: Phase,
+    /// The task has let others add to the mail.
+    yielded: bool,
+}
+
+/// How far the end of the connection has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    Open,
+    /// Writing what waits.
+    Flushing,
+    /// Waiting for the peer's end.
+    Lingering,
+}
+
+/// What a read brought.
+enum Read {
+    Input(Bytes),
+    /// So many bytes of a large body.
+    Body(usize),
+    Eof,
+}
+
+impl<T, R> Driver<T, R>
+where
+    T: AsyncRead + AsyncWrite + Unpin,
+    R: Router,
+{
+    pub(crate) fn new(io: T, engine: Engine<R>, context: Option<Handle>) -> Self {
+        let timer = Box::pin(tokio::time::sleep(Duration::ZERO));
+        Self { io, engine, context, timer, timer_is_new: true, phase: Phase::Open, yielded: false }
+    }
+
+    /// Drives the connection to its end. To be spawned `unconstrained`: tokio's budget for cooperation would interrupt
+    /// batches, and turns are bounded here.
+    pub(crate) async fn run(mut self) {
+        poll_fn(|context| self.poll(context)).await;
+    }
+
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        if self.phase == Phase::Open {
+            let order = match ready!(self.poll_open(context)) {
+                Ok(order) => order,
+                Err(reason) => Order::Now(reason),
+            };
+            let reason = match &order {
+                Order::WhenIdle(reason) | Order::Flush(reason) | Order::Now(reason) => reason,
+            };
+            self.engine.end(reason);
+            if matches!(order, Order::Now(_)) {
+                return Poll::Ready(());
+            }
+            self.phase = Phase::Flushing;
+            self.timer.as_mut().reset(tokio::time::Instant::now() + self.engine.write_timeout);
+        }
+        self.poll_closing(context)
+    }
+
+    /// The connection until it ends or is told to.
+    fn poll_open(&mut self, context: &mut Context<'_>) -> Poll<Result<Order, CloseReason>> {
+        if self.engine.take_mail(context.waker(), self.yielded) == Mail::Yield {
+            self.yielded = true;
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        self.yielded = false;
+        let now = now();
+        let mut more = true;
+        for _ in 0..READS_PER_TURN {
+            more = self.read_and_route(context, now)?;
+            self.engine.turn(now)?;
+            let _ = self.poll_write(context, now)?;
+            if !more {
+                break;
+            }
+        }
+        if let Some(order) = self.engine.take_order() {
+            return Poll::Ready(Ok(order));
+        }
+        self.poll_timer(context, now)?;
+        if more || self.engine.can_route() {
+            context.waker().wake_by_ref();
+        }
+        Poll::Pending
+    }
+
+    /// Reads once and routes what came; `true` if there may be more.
+    fn read_and_route(&mut self, context: &mut Context<'_>, now: Instant) -> Result<bool, CloseReason> {
+        if self.engine.wants_input() {
+            match self.poll_read(context)? {
+                Poll::Pending => return Ok(false),
+                Poll::Ready(Read::Eof) => return self.engine.handle_eof(now).map(|()| false),
+                Poll::Ready(Read::Input(input)) => self.engine.handle_input(input),
+                Poll::Ready(Read::Body(count)) => self.engine.handle_body(count),
+            }
+        } else if !self.engine.can_route() {
+            return Ok(false);
+        }
+        let _entered = self.context.as_ref().map(Handle::enter);
+        self.engine.route(now)?;
+        Ok(self.engine.wants_input())
+    }
+
+    fn poll_read(&mut self, context: &mut Context<'_>) -> io::Result<Poll<Read>> {
+        if let Some(mut body) = self.engine.core.body_mut() {
+            let room = body.missing();
+            let mut target = body.buffer().limit(room);
+            let read = std::pin::pin!(self.io.read_buf(&mut target)).poll(context)?;
+            return Ok(read.map(|count| {
+                body.appended();
+                if count == 0 { Read::Eof } else { Read::Body(count) }
+            }));
+        }
+        let mut scratch = SCRATCH.take();
+        if scratch.capacity() < READ_MAX {
+            // Twice what a read takes, so that the buffer starts over only every other time.
+            scratch.reserve(2 * READ_MAX);
+        }
+        let mut target = (&mut scratch).limit(READ_MAX);
+        let read = std::pin::pin!(self.io.read_buf(&mut target)).poll(context);
+        let read = read.map_ok(|count| if count == 0 { Read::Eof } else { Read::Input(scratch.split().freeze()) });
+        SCRATCH.set(scratch);
+        match read {
+            Poll::Ready(read) => read.map(Poll::Ready),
+            Poll::Pending => Ok(Poll::Pending),
+        }
+    }
+
+    /// Writes what waits, as far as the socket takes it; ready when nothing is left.
+    fn poll_write(&mut self, context: &mut Context<'_>, now: Instant) -> io::Result<Poll<()>> {
+        while !self.engine.core.outbox().is_empty() {
+            let io = Pin::new(&mut self.io);
+            let outbox = self.engine.core.outbox();
+            let written = match outbox.contiguous() {
+                Some(bytes) => io.poll_write(context, bytes)?,
+                None => {
+                    let mut slices = [IoSlice::new(&[]); SLICES_MAX];
+                    let filled = outbox.slices(&mut slices);
+                    io.poll_write_vectored(context, &slices[..filled])?
+                }
+            };
+            match written {
+                Poll::Ready(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Poll::Ready(count) => self.engine.handle_written(count, now),
+                Poll::Pending => {
+                    self.engine.handle_written(0, now);
+                    return Ok(Poll::Pending);
+                }
+            }
+        }
+        Ok(Poll::Ready(()))
+    }
+
+    /// Looks at the clock where it is due, and sets the timer if it is due earlier than thought.
+    fn poll_timer(&mut self, context: &mut Context<'_>, now: Instant) -> Result<(), CloseReason> {
+        let armed = self.timer.deadline().into_std();
+        if now >= armed {
+            self.engine.handle_timeout(now)?;
+            self.engine.turn(now)?;
+            let _ = self.poll_write(context, now)?;
+        } else if self.engine.next_timeout().is_none_or(|due| due >= armed) && !self.timer_is_new {
+            return Ok(());
+        }
+        // Setting it at every turn would cost more than a wake-up too many now and then.
+        self.timer_is_new = false;
+        while let Some(due) = self.engine.next_timeout() {
+            self.timer.as_mut().reset(due.into());
+            if self.timer.as_mut().poll(context).is_pending() {
+                break;
+            }
+            self.engine.handle_timeout(self::now().max(due))?;
+            self.engine.turn(now)?;
+        }
+        Ok(())
+    }
+
+    fn poll_closing(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        if self.phase == Phase::Flushing {
+            match self.poll_write(context, now()) {
+                Ok(Poll::Ready(())) => {}
+                Ok(Poll::Pending) => return self.timer.as_mut().poll(context),
+                Err(_) => return Poll::Ready(()),
+            }
+            if ready!(Pin::new(&mut self.io).poll_shutdown(context)).is_err() {
+                return Poll::Ready(());
+            }
+            self.phase = Phase::Lingering;
+            self.timer.as_mut().reset(tokio::time::Instant::now() + LINGER);
+        }
+        loop {
+            match self.poll_discard(context) {
+                Ok(Poll::Pending) => return self.timer.as_mut().poll(context),
+                Ok(Poll::Ready(0)) | Err(_) => return Poll::Ready(()),
+                Ok(Poll::Ready(_)) => {}
+            }
+        }
+    }
+
+    fn poll_discard(&mut self, context: &mut Context<'_>) -> io::Result<Poll<usize>> {
+        let mut discarded = [0; 4096];
+        let mut buffer = tokio::io::ReadBuf::new(&mut discarded);
+        let read = Pin::new(&mut self.io).poll_read(context, &mut buffer)?;
+        Ok(read.map(|()| buffer.filled().len()))
+    }
+}
+
+/// The runtime's clock, which tests may stop.
+fn now() -> Instant {
+    tokio::time::Instant::now().into_std()
+}

@@ -1,0 +1,110 @@
+//! The work that a connection has given rise to: tasks that end with it.
+
+use parking_lot::Mutex;
+use tokio::task::AbortHandle;
+
+/// Where handlers run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Policy {
+    /// Each is polled once in place, and gets a task of its own only if it has to wait. The cheapest, and the
+    /// default. A handler that computes for long holds up the others of its connection.
+    #[default]
+    Inline,
+    /// Each gets a task of its own at once. For handlers that compute for long or block in place.
+    Concurrent,
+    /// As [`Concurrent`](Self::Concurrent), and no more than so many run at one time on a connection; further
+    /// requests wait their turn, in order.
+    AtMost(usize),
+}
+
+/// The tasks of one connection.
+#[derive(Debug, Default)]
+pub(crate) struct Work(Mutex<Tasks>);
+
+#[derive(Debug, Default)]
+struct Tasks {
+    places: Vec<Place>,
+    /// The places that are free.
+    free: Vec<usize>,
+    /// The connection has ended: nothing begins any more.
+    ended: bool,
+}
+
+#[derive(Debug, Default)]
+struct Place {
+    /// How often the place has been taken, so that a task cannot be mistaken for a later one in its place.
+    turn: u32,
+    task: Option<AbortHandle>,
+}
+
+/// A place taken for a task.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Taken {
+    place: usize,
+    turn: u32,
+}
+
+impl Work {
+    /// Takes a place for a task; `None` if the connection has ended.
+    pub(crate) fn begin(&self) -> Option<Taken> {
+        let mut tasks = self.0.lock();
+        if tasks.ended {
+            return None;
+        }
+        let free = tasks.free.pop();
+        let place = free.unwrap_or(tasks.places.len());
+        if free.is_none() {
+            tasks.places.push(Place::default());
+        }
+        let turn = tasks.places[place].turn.wrapping_add(1);
+        tasks.places[place] = Place { turn, task: None };
+        Some(Taken { place, turn })
+    }
+
+    /// Tells how the task in a place can be aborted. It may have ended meanwhile, and so may the connection.
+    pub(crate) fn started(&self, taken: Taken, task: AbortHandle) {
+        let mut tasks = self.0.lock();
+        if tasks.ended {
+            task.abort();
+        } else if tasks.places[taken.place].turn == taken.turn {
+            tasks.places[taken.place].task = Some(task);
+        }
+    }
+
+    /// Frees a place; `true` if it was the last one taken.
+    pub(crate) fn end(&self, taken: Taken) -> bool {
+        let mut tasks = self.0.lock();
+        if tasks.ended {
+            return false;
+        }
+        let place = &mut tasks.places[taken.place];
+        place.turn = place.turn.wrapping_add(1);
+        place.task = None;
+        tasks.free.push(taken.place);
+        tasks.free.len() == tasks.places.len()
+    }
+
+    /// How many tasks run.
+    pub(crate) fn len(&self) -> usize {
+        let tasks = self.0.lock();
+        tasks.places.len() - tasks.free.len()
+    }
+
+    /// Gives back memory if no task runs.
+    pub(crate) fn release(&self) {
+        let mut tasks = self.0.lock();
+        if tasks.free.len() == tasks.places.len() && !tasks.ended {
+            *tasks = Tasks::default();
+        }
+    }
+
+    /// Aborts every task and lets none begin any more.
+    pub(crate) fn abort(&self) {
+        let mut tasks = self.0.lock();
+        tasks.ended = true;
+        tasks.free = Vec::new();
+        let places = std::mem::take(&mut tasks.places);
+        drop(tasks);
+        places.into_iter().filter_map(|place| place.task).for_each(|task| task.abort());
+    }
+}
