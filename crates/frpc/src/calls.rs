@@ -1,0 +1,440 @@
+//! The calls in flight on a connection: which reply belongs to whom. Pure state; time is an argument.
+
+use crate::Status;
+use bytes::Bytes;
+use frisbee::{Operation, Packet, PacketId};
+use std::task::{Context, Poll, Waker};
+use std::time::Instant;
+
+/// Calls that may be in flight on a connection at one time, those included that were given up and may still be
+/// answered. An id has 16 bits; the two that are left tell the uses of a slot apart, so that a reply that comes
+/// twice does not answer the next call.
+pub(crate) const CALLS_MAX: usize = 1 << SLOT_BITS;
+const SLOT_BITS: u32 = 14;
+
+/// Replies up to this length, in bytes, are copied into a buffer that the slot keeps; longer ones are shared. A copy
+/// of this size costs as much as keeping the read buffer from being used again.
+const COPY_MAX: usize = 4 * 1024;
+
+/// The table of calls.
+#[derive(Debug, Default)]
+pub(crate) struct Calls {
+    slots: Vec<Slot>,
+    free: Vec<u16>,
+    /// How many callers wait for a slot.
+    waiting: usize,
+    /// The time of the last registration since the last turn: one look at the clock serves a batch.
+    now: Option<Instant>,
+    /// No deadline is earlier; it may belong to a call that is over.
+    next_deadline: Option<Instant>,
+    /// Set when the connection has ended.
+    ended: Option<Status>,
+    /// Packets that answered nothing.
+    strays: u64,
+}
+
+/// Which call a caller holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Ticket {
+    slot: u16,
+    /// What the packets of the call carry.
+    pub(crate) id: PacketId,
+}
+
+#[derive(Debug)]
+struct Slot {
+    id: PacketId,
+    state: State,
+    operation: Operation,
+    deadline: Option<Instant>,
+    caller: Option<Waker>,
+    /// Holds replies up to [`COPY_MAX`], from one call to the next.
+    buffer: Vec<u8>,
+}
+
+/// ```text
+///            begin              handle_reply             take_reply
+///   Free ------------> Waiting --------------> Replied ------------> Free
+///                        | |                                          ^
+///                expire  | |  give_up                   handle_reply  |
+///                        | +------------------------> GivenUp --------+
+///                        v                              ^
+///                     Expired --------------------------+
+///                            take_reply, give_up
+/// ```
+#[derive(Debug)]
+enum State {
+    Free,
+    Waiting,
+    Replied(Reply),
+    /// The deadline has passed and the caller has not looked yet. The flag says that the reply came afterwards.
+    Expired(bool),
+    /// The caller has gone; the id stays out of use until the peer has answered.
+    GivenUp,
+}
+
+#[derive(Debug)]
+enum Reply {
+    /// In the slot's buffer.
+    Copied,
+    Shared(Bytes),
+}
+
+/// How a call ended for its caller.
+pub(crate) enum Ended<T> {
+    Reply(T),
+    Expired,
+    /// The connection has ended.
+    Lost(Status),
+}
+
+impl Calls {
+    /// Enters a call.
+    pub(crate) fn begin(&mut self, operation: Operation, deadline: Option<Instant>) -> Result<Ticket, BeginError> {
+        if let Some(status) = &self.ended {
+            return Err(BeginError::Ended(status.clone()));
+        }
+        let slot = match self.free.pop() {
+            Some(slot) => slot,
+            None if self.slots.len() < CALLS_MAX => {
+                let slot = self.slots.len() as u16; // Below CALLS_MAX.
+                self.slots.push(Slot::new(slot, operation));
+                slot
+            }
+            None => return Err(BeginError::Full),
+        };
+        let entry = &mut self.slots[usize::from(slot)];
+        entry.state = State::Waiting;
+        entry.operation = operation;
+        entry.deadline = deadline;
+        if let Some(deadline) = deadline {
+            self.next_deadline = Some(self.next_deadline.map_or(deadline, |next| next.min(deadline)));
+        }
+        Ok(Ticket { slot, id: entry.id })
+    }
+
+    /// The time, looked up at most once between two turns.
+    pub(crate) fn now(&mut self, clock: impl FnOnce() -> Instant) -> Instant {
+        *self.now.get_or_insert_with(clock)
+    }
+
+    /// Counts a caller that waits for a slot, or that waits no more.
+    pub(crate) fn count_waiting(&mut self, waits: bool) {
+        self.waiting = if waits { self.waiting + 1 } else { self.waiting - 1 };
+    }
+
+    /// Whether a caller waits for a slot and there is one.
+    #[inline]
+    pub(crate) fn has_vacancy(&self) -> bool {
+        self.waiting > 0 && (!self.free.is_empty() || self.slots.len() < CALLS_MAX)
+    }
+
+    /// Takes in a packet of the peer; the caller to wake, if it answers a call.
+    pub(crate) fn handle_reply(&mut self, packet: Packet) -> Option<Waker> {
+        let slot = usize::from(packet.id.0) & (CALLS_MAX - 1);
+        let Some(entry) = self.slots.get_mut(slot) else { return self.stray() };
+        if entry.id != packet.id || entry.operation != packet.operation {
+            return self.stray();
+        }
+        match entry.state {
+            State::Waiting => {
+                entry.state = State::Replied(if packet.body.len() <= COPY_MAX {
+                    entry.buffer.clear();
+                    entry.buffer.extend_from_slice(&packet.body);
+                    Reply::Copied
+                } else {
+                    Reply::Shared(packet.body)
+                });
+                entry.caller.take()
+            }
+            State::Expired(false) => {
+                entry.state = State::Expired(true);
+                None
+            }
+            State::GivenUp => {
+                self.release(slot);
+                None
+            }
+            State::Free | State::Replied(_) | State::Expired(true) => self.stray(),
+        }
+    }
+
+    /// How the call ended, if it has; `read` gets the body of the reply. The ticket is used up by `Ready`.
+    pub(crate) fn take_reply<T>(
+        &mut self,
+        ticket: Ticket,
+        context: &Context<'_>,
+        read: impl FnOnce(Body<'_>) -> T,
+    ) -> Poll<Ended<T>> {
+        let slot = usize::from(ticket.slot);
+        let entry = &mut self.slots[slot];
+        debug_assert_eq!(entry.id, ticket.id, "a caller asks no more once its call has ended");
+        match &entry.state {
+            State::Replied(reply) => {
+                let body = match reply {
+                    Reply::Copied => Body::Copied(&entry.buffer),
+                    Reply::Shared(body) => Body::Shared(body),
+                };
+                let ended = Ended::Reply(read(body));
+                self.release(slot);
+                Poll::Ready(ended)
+            }
+            State::Expired(answered) => {
+                let answered = *answered;
+                self.leave(slot, answered);
+                Poll::Ready(Ended::Expired)
+            }
+            State::Waiting => {
+                if let Some(status) = &self.ended {
+                    let lost = Ended::Lost(status.clone());
+                    self.release(slot);
+                    return Poll::Ready(lost);
+                }
+                if !entry.caller.as_ref().is_some_and(|caller| caller.will_wake(context.waker())) {
+                    entry.caller = Some(context.waker().clone());
+                }
+                Poll::Pending
+            }
+            State::Free | State::GivenUp => Poll::Ready(Ended::Expired),
+        }
+    }
+
+    /// Forgets a call whose request was never sent.
+    pub(crate) fn revoke(&mut self, ticket: Ticket) {
+        self.release(usize::from(ticket.slot));
+    }
+
+    /// The caller has lost interest.
+    pub(crate) fn give_up(&mut self, ticket: Ticket) {
+        let slot = usize::from(ticket.slot);
+        let entry = &self.slots[slot];
+        debug_assert_eq!(entry.id, ticket.id, "a caller that has its reply has nothing to give up");
+        match entry.state {
+            State::Waiting => self.leave(slot, false),
+            State::Expired(answered) => self.leave(slot, answered),
+            State::Replied(_) => self.release(slot),
+            State::Free | State::GivenUp => {}
+        }
+    }
+
+    /// Marks calls whose deadline has passed, adds their callers to `wake`, and says when to look next. To be called
+    /// at the end of each turn.
+    ///
+    /// Most calls are over long before their deadline, so nothing is kept in order for them: all are looked through
+    /// when the earliest deadline seen has come, which with one timeout for all calls is once per timeout.
+    pub(crate) fn handle_time(&mut self, now: Instant, wake: &mut Vec<Waker>) -> Option<Instant> {
+        self.now = None;
+        if self.next_deadline.is_some_and(|next| next <= now) {
+            self.next_deadline = None;
+            for entry in self.slots.iter_mut().filter(|entry| matches!(entry.state, State::Waiting)) {
+                let Some(deadline) = entry.deadline else { continue };
+                if deadline <= now {
+                    entry.state = State::Expired(false);
+                    wake.extend(entry.caller.take());
+                } else {
+                    self.next_deadline = Some(self.next_deadline.map_or(deadline, |next| next.min(deadline)));
+                }
+            }
+        }
+        self.next_deadline
+    }
+
+    /// The connection has ended: every call fails, and so does whatever is still to begin.
+    pub(crate) fn end(&mut self, status: Status) -> Vec<Waker> {
+        self.ended = Some(status);
+        self.slots.iter_mut().filter_map(|entry| entry.caller.take()).collect()
+    }
+
+    /// Packets that answered no call: unknown ids, wrong operations, second replies.
+    pub(crate) fn strays(&self) -> u64 {
+        self.strays
+    }
+
+    #[cold]
+    fn stray(&mut self) -> Option<Waker> {
+        self.strays += 1;
+        None
+    }
+
+    fn leave(&mut self, slot: usize, answered: bool) {
+        if answered || self.ended.is_some() {
+            return self.release(slot);
+        }
+        let entry = &mut self.slots[slot];
+        entry.state = State::GivenUp;
+        entry.caller = None;
+        entry.buffer = Vec::new();
+    }
+
+    /// Frees a slot, which gets its next id.
+    fn release(&mut self, slot: usize) {
+        let entry = &mut self.slots[slot];
+        entry.state = State::Free;
+        entry.caller = None;
+        entry.id = PacketId(entry.id.0.wrapping_add(CALLS_MAX as u16));
+        self.free.push(slot as u16); // Below CALLS_MAX.
+    }
+}
+
+impl Slot {
+    fn new(slot: u16, operation: Operation) -> Self {
+        Self { id: PacketId(slot), state: State::Free, operation, deadline: None, caller: None, buffer: Vec::new() }
+    }
+}
+
+/// The body of a reply.
+pub(crate) enum Body<'a> {
+    Copied(&'a [u8]),
+    Shared(&'a Bytes),
+}
+
+/// Why a call cannot be entered.
+#[derive(Debug)]
+pub(crate) enum BeginError {
+    /// As many as possible are in flight.
+    Full,
+    /// The connection has ended.
+    Ended(Status),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    const ADD: Operation = Operation::FIRST_USER;
+
+    fn context() -> Context<'static> {
+        Context::from_waker(Waker::noop())
+    }
+
+    fn packet(id: PacketId, operation: Operation, body: &'static [u8]) -> Packet {
+        Packet { id, operation, body: Bytes::from_static(body) }
+    }
+
+    fn take(calls: &mut Calls, ticket: Ticket) -> Poll<Ended<Vec<u8>>> {
+        calls.take_reply(ticket, &context(), |body| match body {
+            Body::Copied(body) => body.to_vec(),
+            Body::Shared(body) => body.to_vec(),
+        })
+    }
+
+    fn reply(calls: &mut Calls, ticket: Ticket) -> Vec<u8> {
+        match take(calls, ticket) {
+            Poll::Ready(Ended::Reply(body)) => body,
+            Poll::Ready(Ended::Expired) => panic!("expired"),
+            Poll::Ready(Ended::Lost(status)) => panic!("{status}"),
+            Poll::Pending => panic!("no reply"),
+        }
+    }
+
+    #[test]
+    fn replies_in_any_order_reach_their_callers() {
+        let mut calls = Calls::default();
+        let tickets: Vec<_> = (0..100).map(|_| calls.begin(ADD, None).unwrap()).collect();
+        let bodies: Vec<&'static [u8]> = (0..100_u8).map(|n| &*vec![n].leak()).collect();
+        for at in (0..100).rev() {
+            assert!(take(&mut calls, tickets[at]).is_pending());
+            assert!(calls.handle_reply(packet(tickets[at].id, ADD, bodies[at])).is_some());
+        }
+        for at in 0..100 {
+            assert_eq!(reply(&mut calls, tickets[at]), bodies[at]);
+        }
+        assert_eq!(calls.strays(), 0);
+    }
+
+    #[test]
+    fn a_second_reply_does_not_answer_the_next_call() {
+        let mut calls = Calls::default();
+        let first = calls.begin(ADD, None).unwrap();
+        calls.handle_reply(packet(first.id, ADD, b"first"));
+        calls.handle_reply(packet(first.id, ADD, b"again"));
+        assert_eq!(reply(&mut calls, first), b"first");
+        let second = calls.begin(ADD, None).unwrap();
+        calls.handle_reply(packet(first.id, ADD, b"and again"));
+        assert!(take(&mut calls, second).is_pending());
+        assert_eq!(calls.strays(), 2);
+    }
+
+    #[test]
+    fn a_reply_of_another_operation_is_a_stray() {
+        let mut calls = Calls::default();
+        let ticket = calls.begin(ADD, None).unwrap();
+        calls.handle_reply(packet(ticket.id, Operation::user(11).unwrap(), b""));
+        calls.handle_reply(packet(PacketId(77), ADD, b""));
+        assert!(take(&mut calls, ticket).is_pending());
+        assert_eq!(calls.strays(), 2);
+    }
+
+    #[test]
+    fn the_id_of_a_call_given_up_stays_out_of_use_until_it_is_answered() {
+        let mut calls = Calls::default();
+        let given_up = calls.begin(ADD, None).unwrap();
+        calls.give_up(given_up);
+        let next = calls.begin(ADD, None).unwrap();
+        assert_ne!(next.slot, given_up.slot);
+        calls.handle_reply(packet(given_up.id, ADD, b"late"));
+        assert_eq!(calls.strays(), 0);
+        let reused = calls.begin(ADD, None).unwrap();
+        assert_eq!(reused.slot, given_up.slot);
+        assert_ne!(reused.id, given_up.id);
+    }
+
+    #[test]
+    fn calls_expire_in_time_and_a_late_reply_harms_nobody() {
+        let start = Instant::now();
+        let mut calls = Calls::default();
+        let soon = calls.begin(ADD, Some(start + Duration::from_millis(5))).unwrap();
+        let later = calls.begin(ADD, Some(start + Duration::from_millis(50))).unwrap();
+        let mut wake = Vec::new();
+        assert_eq!(calls.handle_time(start, &mut wake), Some(start + Duration::from_millis(5)));
+        assert!(take(&mut calls, soon).is_pending());
+        let next = calls.handle_time(start + Duration::from_millis(6), &mut wake);
+        assert_eq!(next, Some(start + Duration::from_millis(50)));
+        assert_eq!(wake.len(), 1);
+        calls.handle_reply(packet(soon.id, ADD, b"late"));
+        assert!(matches!(take(&mut calls, soon), Poll::Ready(Ended::Expired)));
+        calls.handle_reply(packet(later.id, ADD, b"in time"));
+        assert_eq!(reply(&mut calls, later), b"in time");
+        assert_eq!(calls.free.len(), 2);
+    }
+
+    #[test]
+    fn every_call_fails_when_the_connection_ends_and_none_begins_afterwards() {
+        let mut calls = Calls::default();
+        let waiting = calls.begin(ADD, None).unwrap();
+        let answered = calls.begin(ADD, None).unwrap();
+        assert!(take(&mut calls, waiting).is_pending());
+        calls.handle_reply(packet(answered.id, ADD, b"before"));
+        assert_eq!(calls.end(Status::unavailable("gone")).len(), 1);
+        assert!(matches!(take(&mut calls, waiting), Poll::Ready(Ended::Lost(_))));
+        assert_eq!(reply(&mut calls, answered), b"before");
+        assert!(matches!(calls.begin(ADD, None), Err(BeginError::Ended(_))));
+    }
+
+    #[test]
+    fn the_table_is_full_at_its_limit_and_has_room_when_a_call_is_over() {
+        let mut calls = Calls::default();
+        let tickets: Vec<_> = (0..CALLS_MAX).map(|_| calls.begin(ADD, None).unwrap()).collect();
+        assert!(matches!(calls.begin(ADD, None), Err(BeginError::Full)));
+        calls.count_waiting(true);
+        assert!(!calls.has_vacancy());
+        calls.handle_reply(packet(tickets[3].id, ADD, b""));
+        reply(&mut calls, tickets[3]);
+        assert!(calls.has_vacancy());
+        calls.begin(ADD, None).unwrap();
+    }
+
+    #[test]
+    fn a_long_reply_is_shared_and_not_copied() {
+        let mut calls = Calls::default();
+        let ticket = calls.begin(ADD, None).unwrap();
+        let body = Bytes::from(vec![1; COPY_MAX + 1]);
+        calls.handle_reply(Packet { id: ticket.id, operation: ADD, body: body.clone() });
+        let shared = calls.take_reply(ticket, &context(), |reply| match reply {
+            Body::Shared(reply) => reply.as_ptr() == body.as_ptr(),
+            Body::Copied(_) => false,
+        });
+        assert!(matches!(shared, Poll::Ready(Ended::Reply(true))));
+    }
+}

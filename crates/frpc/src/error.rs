@@ -1,0 +1,58 @@
+//! What can go wrong outside a call.
+
+use frisbee::ConnectError;
+use std::{fmt, io};
+
+/// Why a server cannot serve or a client cannot connect.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// No connection came about.
+    Connect(ConnectError),
+    /// The system refused: an address in use, no more threads.
+    Io(io::Error),
+    /// Two services of one server have a method on the same operation.
+    Overlap {
+        /// The operation.
+        operation: u16,
+        /// The two methods, as `package.Service/Method`.
+        methods: [String; 2],
+    },
+    /// A method was named that no service of the server has.
+    UnknownMethod(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Connect(error) => error.fmt(f),
+            Self::Io(error) => error.fmt(f),
+            Self::Overlap { operation, methods: [one, other] } => {
+                write!(f, "operation {operation} is both {one} and {other}")
+            }
+            Self::UnknownMethod(name) => write!(f, "no service of this server has a method {name}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Connect(error) => error.source(),
+            Self::Io(error) => error.source(),
+            Self::Overlap { .. } | Self::UnknownMethod(_) => None,
+        }
+    }
+}
+
+impl From<ConnectError> for Error {
+    fn from(error: ConnectError) -> Self {
+        Self::Connect(error)
+    }
+}
+
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}

@@ -1,0 +1,62 @@
+//! RPC on frisbee: services and clients generated from proto3, on the wire of Go's fRPC.
+//!
+//! A service is a trait of plain `async fn`s that `frpc-build` generates from a `.proto` file; a client is a cheap
+//! clone that puts any number of calls on one connection. The words are tonic's: [`Request`], [`Response`],
+//! [`Status`], [`Streaming`].
+//!
+//! ```ignore
+//! // build.rs
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     frpc_build::compile_protos("proto/echo.proto")?;
+//!     Ok(())
+//! }
+//!
+//! // main.rs
+//! mod echo { frpc::include_proto!("echo"); }
+//!
+//! struct Service;
+//! impl echo::Echo for Service {
+//!     async fn echo(&self, request: Request<echo::Text>) -> Result<Response<echo::Text>, Status> {
+//!         Ok(Response::new(request.into_inner()))
+//!     }
+//! }
+//!
+//! let server = frpc::Server::builder().add_service(echo::EchoServer::new(Service)).bind("127.0.0.1:0").await?;
+//! let client = echo::EchoClient::connect(server.local_addr().to_string()).await?;
+//! ```
+//!
+//! # What a call promises
+//!
+//! A call ends exactly once: with its reply, an error, or its deadline. It runs at most once on the server. When an
+//! error is [`Code::Unavailable`] or [`Code::DeadlineExceeded`], it may have run.
+#![forbid(unsafe_code)]
+
+mod body;
+mod calls;
+mod channel;
+pub mod codegen;
+mod endpoint;
+mod error;
+mod request;
+mod server;
+mod service;
+mod status;
+mod streaming;
+
+pub use channel::{Channel, ChannelBuilder};
+pub use error::Error;
+pub use frisbee::{HeaderForm, Policy, Workers};
+pub use request::{IntoRequest, IntoStreamingRequest, Request, Response};
+pub use server::{Server, ServerBuilder};
+pub use status::{Code, Status};
+pub use streaming::{Iter, RequestSender, RequestStream, ResponseSender, ResponseStream, Streaming, iter};
+
+pub use {polyglot, prost, prost_types};
+
+/// Includes the code generated for a proto package; `"_"` for files without one.
+#[macro_export]
+macro_rules! include_proto {
+    ($package:tt) => {
+        include!(concat!(env!("OUT_DIR"), "/", $package, ".rs"));
+    };
+}

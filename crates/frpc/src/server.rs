@@ -1,0 +1,126 @@
+//! Serving services.
+
+use crate::endpoint::{Endpoint, Table};
+use crate::service::{Methods, Service};
+use crate::{Error, Policy, Workers};
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::net::ToSocketAddrs;
+
+/// Services on a listening socket.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), frpc::Error> {
+/// let server = frpc::Server::builder().bind("127.0.0.1:0").await?;
+/// println!("listening on {}", server.local_addr());
+/// server.serve_with_shutdown(async {}).await
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Server {
+    inner: frisbee::Server<Endpoint>,
+}
+
+/// Settings of a [`Server`], and its services.
+#[derive(Debug)]
+#[must_use]
+pub struct ServerBuilder {
+    inner: frisbee::ServerBuilder,
+    services: Vec<Methods>,
+    policy: Policy,
+    policies: HashMap<String, Policy>,
+}
+
+impl Server {
+    /// Settings to begin with.
+    pub fn builder() -> ServerBuilder {
+        ServerBuilder {
+            inner: frisbee::Server::builder(),
+            services: Vec::new(),
+            policy: Policy::default(),
+            policies: HashMap::new(),
+        }
+    }
+
+    /// The address that is listened on, with the port that the system chose for port 0.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.inner.local_addr()
+    }
+
+    /// Serves until the future is dropped.
+    ///
+    /// Handlers that have to wait go on in the runtime that this is called in.
+    ///
+    /// # Errors
+    /// If threads cannot be started. Failures to accept are retried.
+    pub async fn serve(self) -> Result<(), Error> {
+        Ok(self.inner.serve().await?)
+    }
+
+    /// Serves until `shutdown` is ready, then accepts no more, finishes what is in progress and closes each
+    /// connection when it is idle.
+    ///
+    /// # Errors
+    /// As [`serve`](Self::serve).
+    pub async fn serve_with_shutdown(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
+        Ok(self.inner.serve_with_shutdown(shutdown).await?)
+    }
+}
+
+impl ServerBuilder {
+    /// Adds a service. Its operations must not overlap with those of another: a Go client knows the methods of one
+    /// `.proto` file only, and each file counts from 10.
+    #[allow(clippy::needless_pass_by_value)] // As in tonic: a server is made to be given away.
+    pub fn add_service<S: Service>(mut self, service: S) -> Self {
+        self.services.push(service.methods());
+        self
+    }
+
+    /// Sets where the handlers of unary methods run. Default: [`Policy::Inline`].
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Sets where the handlers of one unary method run, named as `package.Service/Method`.
+    pub fn method_policy(mut self, method: impl Into<String>, policy: Policy) -> Self {
+        self.policies.insert(method.into(), policy);
+        self
+    }
+
+    /// Sets what drives connections. Default: one thread for each core.
+    pub fn workers(mut self, workers: Workers) -> Self {
+        self.inner = self.inner.workers(workers);
+        self
+    }
+
+    /// Sets the limits and times of connections.
+    pub fn config(mut self, config: frisbee::Config) -> Self {
+        self.inner = self.inner.config(config);
+        self
+    }
+
+    /// Sets how many bytes of stream messages may wait unread, over all connections. Default: 256 MiB.
+    pub fn memory_max(mut self, bytes: usize) -> Self {
+        self.inner = self.inner.memory_max(bytes);
+        self
+    }
+
+    /// Sets how long a shutdown lets connections finish. Default: 20 s.
+    pub fn shutdown_timeout(mut self, timeout: Duration) -> Self {
+        self.inner = self.inner.shutdown_timeout(timeout);
+        self
+    }
+
+    /// Binds a listening socket.
+    ///
+    /// # Errors
+    /// If no address can be bound, two services overlap, or a policy names a method that there is not.
+    pub async fn bind(self, address: impl ToSocketAddrs) -> Result<Server, Error> {
+        let table = Table::new(self.services, self.policy, self.policies)?;
+        let inner = self.inner.bind(address, Endpoint::serving(table)).await?;
+        Ok(Server { inner })
+    }
+}

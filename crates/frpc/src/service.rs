@@ -1,0 +1,330 @@
+//! Methods that a server offers, erased to what a connection needs: something to call for each operation.
+
+use crate::body;
+use crate::codegen::Method;
+use crate::streaming::{self, ResponseStream, Streaming};
+use crate::{Request, Response, Status};
+use frisbee::{Cell, Connection, Packet, Parked, Policy, Polled, Stream};
+use frisbee::{Operation, Outbox, PacketId};
+use polyglot::Message;
+use std::any::Any;
+use std::fmt;
+use std::marker::PhantomData;
+use std::net::SocketAddr;
+use std::ops::Deref;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+
+/// A service as a server takes it. Implemented by generated code.
+pub trait Service: Send + Sync + 'static {
+    /// The name, with its package in front.
+    const NAME: &'static str;
+
+    /// The methods.
+    fn methods(&self) -> Methods;
+}
+
+/// The methods of a service, ready to be served.
+pub struct Methods {
+    pub(crate) entries: Vec<Entry>,
+}
+
+pub(crate) struct Entry {
+    pub(crate) method: Method,
+    pub(crate) kind: Kind,
+}
+
+pub(crate) enum Kind {
+    Unary(Box<dyn Unary>),
+    Stream(Box<dyn Streamed>),
+}
+
+/// A unary method, from which each connection gets an instance of its own.
+pub(crate) trait Unary: Send + Sync {
+    fn instance(&self, policy: Policy) -> Box<dyn Instance>;
+}
+
+/// A unary method on one connection.
+pub(crate) trait Instance: Send {
+    /// Answers a request, in `outbox` if that is possible at once. `inline` says whether the handler may be polled in
+    /// place.
+    fn call(&mut self, caller: &Caller, packet: Packet, outbox: &mut Outbox, inline: bool);
+}
+
+/// A method that streams in one or both directions.
+pub(crate) trait Streamed: Send + Sync {
+    fn open(&self, caller: &Caller, stream: Stream);
+}
+
+/// Where a call comes from.
+#[derive(Clone)]
+pub(crate) struct Caller {
+    pub(crate) connection: Connection,
+    pub(crate) peer: Option<SocketAddr>,
+}
+
+/// What handlers get of their service: a reference that a connection counts for itself, since one counted by all of
+/// them would travel between cores at every call.
+#[allow(clippy::redundant_allocation)] // The outer count is the point.
+pub struct Shared<S>(Arc<Arc<S>>);
+
+impl<S> Shared<S> {
+    fn of_connection(service: &Arc<S>) -> Self {
+        Self(Arc::new(service.clone()))
+    }
+}
+
+impl<S> Clone for Shared<S> {
+    #[inline]
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<S> Deref for Shared<S> {
+    type Target = S;
+
+    #[inline]
+    fn deref(&self) -> &S {
+        &self.0
+    }
+}
+
+impl<S> fmt::Debug for Shared<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").finish_non_exhaustive()
+    }
+}
+
+/// Collects the methods of a service. For generated code.
+#[must_use]
+pub struct MethodsBuilder<S> {
+    service: Arc<S>,
+    entries: Vec<Entry>,
+}
+
+impl Methods {
+    /// Begins the list of a service's methods.
+    #[allow(clippy::new_ret_no_self)] // The builder knows the service's type, what it builds does not.
+    pub fn new<S: Send + Sync + 'static>(service: &Arc<S>) -> MethodsBuilder<S> {
+        MethodsBuilder { service: service.clone(), entries: Vec::new() }
+    }
+}
+
+impl<S: Send + Sync + 'static> MethodsBuilder<S> {
+    /// Adds a method with one message each way.
+    pub fn unary<A, B, H, F>(self, method: Method, handler: H) -> Self
+    where
+        A: Message + Send + 'static,
+        B: Message + Send + 'static,
+        H: Fn(Shared<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
+        F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+    {
+        let handler = Handler::new(&self.service, handler);
+        self.with(method, Kind::Unary(Box::new(handler)))
+    }
+
+    /// Adds a method that is answered with a stream.
+    pub fn server_streaming<A, B, H, F>(self, method: Method, handler: H) -> Self
+    where
+        A: Message + Send + 'static,
+        B: Message + Send + 'static,
+        H: Fn(Shared<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
+        F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
+    {
+        let service = self.service.clone();
+        let open = move |caller: &Caller, stream: Stream| {
+            let (service, handler) = (Shared::of_connection(&service), handler.clone());
+            let handler = move |request| handler(service, request);
+            streaming::serve_server_streaming(caller, stream, handler);
+        };
+        self.with(method, Kind::Stream(Box::new(open)))
+    }
+
+    /// Adds a method that takes a stream.
+    pub fn client_streaming<A, B, H, F>(self, method: Method, handler: H) -> Self
+    where
+        A: Message + Send + 'static,
+        B: Message + Send + 'static,
+        H: Fn(Shared<S>, Request<Streaming<A>>) -> F + Clone + Send + Sync + 'static,
+        F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+    {
+        let service = self.service.clone();
+        let open = move |caller: &Caller, stream: Stream| {
+            let (service, handler) = (Shared::of_connection(&service), handler.clone());
+            let handler = move |request| handler(service, request);
+            streaming::serve_client_streaming(caller, stream, handler);
+        };
+        self.with(method, Kind::Stream(Box::new(open)))
+    }
+
+    /// Adds a method with a stream each way.
+    pub fn streaming<A, B, H, F>(self, method: Method, handler: H) -> Self
+    where
+        A: Message + Send + 'static,
+        B: Message + Send + 'static,
+        H: Fn(Shared<S>, Request<Streaming<A>>) -> F + Clone + Send + Sync + 'static,
+        F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
+    {
+        let service = self.service.clone();
+        let open = move |caller: &Caller, stream: Stream| {
+            let (service, handler) = (Shared::of_connection(&service), handler.clone());
+            let handler = move |request| handler(service, request);
+            streaming::serve_streaming(caller, stream, handler);
+        };
+        self.with(method, Kind::Stream(Box::new(open)))
+    }
+
+    /// Ends the list.
+    pub fn done(self) -> Methods {
+        Methods { entries: self.entries }
+    }
+
+    fn with(mut self, method: Method, kind: Kind) -> Self {
+        self.entries.push(Entry { method, kind });
+        self
+    }
+}
+
+impl<F: Fn(&Caller, Stream) + Send + Sync> Streamed for F {
+    fn open(&self, caller: &Caller, stream: Stream) {
+        self(caller, stream);
+    }
+}
+
+/// A unary method of a service.
+struct Handler<S, H, T> {
+    service: Arc<S>,
+    handler: H,
+    types: PhantomData<fn() -> T>,
+}
+
+impl<S, H, T> Handler<S, H, T> {
+    fn new(service: &Arc<S>, handler: H) -> Self {
+        Self { service: service.clone(), handler, types: PhantomData }
+    }
+}
+
+impl<S, H, A, B, F> Unary for Handler<S, H, (A, B, F)>
+where
+    S: Send + Sync + 'static,
+    A: Message + Send + 'static,
+    B: Message + Send + 'static,
+    H: Fn(Shared<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
+    F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+{
+    fn instance(&self, policy: Policy) -> Box<dyn Instance> {
+        let permits = match policy {
+            Policy::AtMost(count) => Some(Arc::new(Semaphore::new(count.clamp(1, Semaphore::MAX_PERMITS)))),
+            Policy::Inline | Policy::Concurrent => None,
+        };
+        Box::new(Running {
+            service: Shared::of_connection(&self.service),
+            handler: self.handler.clone(),
+            cell: Cell::default(),
+            inline: policy == Policy::Inline,
+            permits,
+            request: PhantomData,
+        })
+    }
+}
+
+/// A unary method on one connection.
+struct Running<S, H, A, F> {
+    service: Shared<S>,
+    handler: H,
+    cell: Cell<F>,
+    inline: bool,
+    /// For [`Policy::AtMost`].
+    permits: Option<Arc<Semaphore>>,
+    request: PhantomData<fn() -> A>,
+}
+
+impl<S, H, A, B, F> Instance for Running<S, H, A, F>
+where
+    S: Send + Sync + 'static,
+    A: Message + Send + 'static,
+    B: Message + Send + 'static,
+    H: Fn(Shared<S>, Request<A>) -> F + Send + Sync + 'static,
+    F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+{
+    fn call(&mut self, caller: &Caller, packet: Packet, outbox: &mut Outbox, inline: bool) {
+        let Packet { id, operation, body } = packet;
+        let message = match body::request::<A>(&body) {
+            Ok(message) => message,
+            Err(status) => return body::put_reply::<B>(outbox, id, operation, Err(&status)),
+        };
+        drop(body);
+        let future = (self.handler)(self.service.clone(), Request::received(message, caller.peer));
+        if !(inline && self.inline) {
+            return go_on(caller, id, operation, Cell::park(future), self.permits.clone(), outbox);
+        }
+        match self.cell.poll(future) {
+            Polled::Ready(reply) => {
+                // What the handler has sent by other ways goes first.
+                caller.connection.collect(outbox);
+                let reply = reply.as_ref().map(Response::get_ref);
+                body::put_reply(outbox, id, operation, reply);
+            }
+            Polled::Pending(parked) => go_on(caller, id, operation, parked, None, outbox),
+            Polled::Panicked(panic) => {
+                body::put_reply::<B>(outbox, id, operation, Err(&panicked(panic.as_ref())));
+            }
+        }
+    }
+}
+
+/// Requests that may be in progress on a connection at one time; further ones are refused at once. As many as a
+/// client of ours has in flight at most.
+const IN_PROGRESS_MAX: usize = crate::calls::CALLS_MAX;
+
+/// Lets a handler go on as a task of its own, which sends the reply.
+fn go_on<B, F>(
+    caller: &Caller,
+    id: PacketId,
+    operation: Operation,
+    parked: Parked<F>,
+    permits: Option<Arc<Semaphore>>,
+    outbox: &mut Outbox,
+) where
+    B: Message + Send + 'static,
+    F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+{
+    if caller.connection.running() >= IN_PROGRESS_MAX {
+        let shed = Status::resource_exhausted(format!("{IN_PROGRESS_MAX} calls are in progress on this connection"));
+        return body::put_reply::<B>(outbox, id, operation, Err(&shed));
+    }
+    let connection = caller.connection.clone();
+    caller.connection.spawn(async move {
+        let _permit = match &permits {
+            Some(permits) => permits.acquire().await.ok(),
+            None => None,
+        };
+        let reply = parked.await.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
+        // A connection that has ended meanwhile has nobody to answer.
+        let _ = connection.send_now(|outbox| {
+            body::put_reply(outbox, id, operation, reply.as_ref().map(Response::get_ref));
+        });
+    });
+}
+
+/// What a caller is told of a panic: that there was one. The text stays here.
+#[cold]
+pub(crate) fn panicked(panic: &(dyn Any + Send)) -> Status {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    tracing::error!(panic = text.unwrap_or("(no text)"), "a handler panicked");
+    Status::internal("the handler panicked")
+}
+
+impl fmt::Debug for Methods {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.entries.iter().map(|entry| entry.method)).finish()
+    }
+}
+
+impl<S> fmt::Debug for MethodsBuilder<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.entries.iter().map(|entry| entry.method)).finish()
+    }
+}

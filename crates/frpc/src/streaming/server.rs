@@ -1,0 +1,132 @@
+//! The serving end of calls with streams: one task for each.
+
+use super::{Lent, ResponseStream, Streaming, is_end, next, send, send_end, send_error};
+use crate::service::{Caller, panicked};
+use crate::{Request, Response, Status, body};
+use frisbee::{Cell, Stream, StreamReceiver, StreamSender};
+use polyglot::Message;
+use std::future::poll_fn;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+/// How long a stream whose call is over waits for the client to end its direction. Go clients fail when they end a
+/// stream that has been closed already, so they get their time, but the id is not theirs for ever.
+const END_TIMEOUT: Duration = Duration::from_secs(10);
+
+pub(crate) fn serve_server_streaming<A, B, H, F>(caller: &Caller, stream: Stream, handler: H)
+where
+    A: Message + Send + 'static,
+    B: Message + Send + 'static,
+    H: FnOnce(Request<A>) -> F + Send + 'static,
+    F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
+{
+    let peer = caller.peer;
+    serve(caller, stream, move |sender, mut receiver, _lent| async move {
+        let Some(body) = receiver.recv().await else { return Ok(()) };
+        // The client ends its direction with the request, without saying so.
+        drop(receiver);
+        let request = Request::received(body::request(&body)?, peer);
+        drop(body);
+        respond(&sender, handler(request).await?).await
+    });
+}
+
+pub(crate) fn serve_client_streaming<A, B, H, F>(caller: &Caller, stream: Stream, handler: H)
+where
+    A: Message + Send + 'static,
+    B: Message + Send + 'static,
+    H: FnOnce(Request<Streaming<A>>) -> F + Send + 'static,
+    F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+{
+    let peer = caller.peer;
+    serve(caller, stream, move |sender, receiver, lent| async move {
+        let reply = handler(requests(receiver, lent, peer)).await?;
+        send(&sender, reply.into_inner()).await
+    });
+}
+
+pub(crate) fn serve_streaming<A, B, H, F>(caller: &Caller, stream: Stream, handler: H)
+where
+    A: Message + Send + 'static,
+    B: Message + Send + 'static,
+    H: FnOnce(Request<Streaming<A>>) -> F + Send + 'static,
+    F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
+{
+    let peer = caller.peer;
+    serve(caller, stream, move |sender, receiver, lent| async move {
+        respond(&sender, handler(requests(receiver, lent, peer)).await?).await
+    });
+}
+
+/// Refuses a stream.
+pub(crate) fn refuse(stream: &Stream, status: &Status) {
+    let sender = stream.sender();
+    send_error(&sender, status);
+    send_end(&sender);
+    stream.close();
+}
+
+/// Runs a call in a task of its own, to its end or until the client closes the stream.
+fn serve<W, F>(caller: &Caller, stream: Stream, work: W)
+where
+    W: FnOnce(StreamSender, StreamReceiver, Option<Arc<Lent>>) -> F,
+    F: Future<Output = Result<(), Status>> + Send + 'static,
+{
+    let (sender, receiver) = stream.split();
+    let lent = Arc::new(Lent::default());
+    let work = Cell::park(work(sender.clone(), receiver, Some(lent.clone())));
+    caller.connection.spawn(async move {
+        let mut work = pin!(work);
+        let worked = poll_fn(|context| {
+            if let Poll::Ready(worked) = work.as_mut().poll(context) {
+                return Poll::Ready(Some(worked));
+            }
+            // What a handler no longer reads must not use up the memory for streams.
+            let _ = lent.poll_drain(context);
+            sender.poll_closed(context).map(|()| None)
+        });
+        let Some(worked) = worked.await else { return };
+        if let Err(status) = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref()))) {
+            send_error(&sender, &status);
+        }
+        send_end(&sender);
+        let _ = tokio::time::timeout(END_TIMEOUT, poll_fn(|context| lent.poll_drain(context))).await;
+        // Go forgets to close, and would keep the stream for as long as the connection.
+        sender.close();
+    });
+}
+
+fn requests<A: Message>(
+    receiver: StreamReceiver,
+    lent: Option<Arc<Lent>>,
+    peer: Option<SocketAddr>,
+) -> Request<Streaming<A>> {
+    Request::received(Streaming::of_server(receiver, lent.unwrap_or_default()), peer)
+}
+
+async fn respond<B: Message>(sender: &StreamSender, reply: Response<ResponseStream<B>>) -> Result<(), Status> {
+    let mut messages = pin!(reply.into_inner());
+    while let Some(message) = next(&mut messages).await {
+        send(sender, message?).await?;
+    }
+    Ok(())
+}
+
+impl Lent {
+    /// Throws away what comes after the handler has given the receiver back; ready when the client has ended its
+    /// direction, or nobody will ever read it.
+    fn poll_drain(&self, context: &mut Context<'_>) -> Poll<()> {
+        let mut back = self.0.lock();
+        while !back.ended {
+            let Some(receiver) = &mut back.receiver else { return Poll::Pending };
+            match std::task::ready!(receiver.poll_recv(context)) {
+                Some(body) => back.ended = is_end(&body),
+                None => back.ended = true,
+            }
+        }
+        Poll::Ready(())
+    }
+}
