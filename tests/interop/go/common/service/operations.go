@@ -1,0 +1,26 @@
+// Package service is the service Interop: its operations, a server that does
+// what the comments of interop.proto say, and a typed client.
+package service
+
+// The operations, numbered from 10 in the order of the schema.
+const (
+	EchoScalars uint16 = iota + 10
+	EchoNested
+	EchoLists
+	EchoMaps
+	EchoMixed
+	DoNothing
+	Fail
+	EchoPayload
+	Add
+	Sleep
+	Describe
+	CountUp
+	SumUp
+	Chat
+)
+
+// UnaryOperations are the operations that are not streams.
+var UnaryOperations = []uint16{
+	EchoScalars, EchoNested, EchoLists, EchoMaps, EchoMixed, DoNothing, Fail, EchoPayload, Add, Sleep, Describe,
+}
