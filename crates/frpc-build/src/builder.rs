@@ -1,0 +1,292 @@
+//! The options of a build, with the names that tonic and prost-build have for them.
+
+use std::path::{Path, PathBuf};
+
+use prost_types::FileDescriptorSet;
+
+use crate::error::Error;
+use crate::generate::generate;
+use crate::output::{Folder, print_rerun_if_changed, print_warning, write_if_changed};
+use crate::parse;
+use crate::schema::Schema;
+use crate::services::ServiceOptions;
+use crate::wellknown::Externs;
+
+/// Options for the code that is generated; made by [`configure`](crate::configure).
+///
+/// Paths name things in the schema as prost-build's do: `.package.Message` and everything in it, `Message` or
+/// `Message.field` wherever it stands, `.` for everything.
+///
+/// ```no_run
+/// frpc_build::configure()
+///     .build_client(false)
+///     .bytes(".files.Chunk.data")
+///     .type_attribute("Point", "#[derive(Eq, Hash)]")
+///     .compile_protos(&["proto/files.proto"], &["proto"])?;
+/// # Ok::<(), frpc_build::Error>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "nothing is generated before `compile_protos` or `compile_fds`"]
+pub struct Builder {
+    prost: prost_build::Config,
+    services: ServiceOptions,
+    externs: Externs,
+    out_dir: Option<PathBuf>,
+    include_file: Option<PathBuf>,
+    file_descriptor_set_path: Option<PathBuf>,
+    emit_rerun_if_changed: bool,
+}
+
+impl Builder {
+    pub(crate) fn new() -> Self {
+        Self {
+            prost: prost_build::Config::new(),
+            services: ServiceOptions {
+                client: true,
+                server: true,
+                client_attributes: Vec::new(),
+                server_attributes: Vec::new(),
+                trait_attributes: Vec::new(),
+                comments_off: Vec::new(),
+            },
+            externs: Externs::default(),
+            out_dir: None,
+            include_file: None,
+            file_descriptor_set_path: None,
+            emit_rerun_if_changed: true,
+        }
+    }
+
+    /// Whether to generate clients. They are by default.
+    pub fn build_client(mut self, enable: bool) -> Self {
+        self.services.client = enable;
+        self
+    }
+
+    /// Whether to generate servers and the traits they serve. They are by default.
+    pub fn build_server(mut self, enable: bool) -> Self {
+        self.services.server = enable;
+        self
+    }
+
+    /// Writes into this folder instead of cargo's `OUT_DIR`. It must exist.
+    pub fn out_dir(mut self, out_dir: impl AsRef<Path>) -> Self {
+        self.out_dir = Some(out_dir.as_ref().to_owned());
+        self
+    }
+
+    /// Also writes a file of this name that includes the code of all packages, each in modules named like the package.
+    /// Needed when packages use each other's types.
+    pub fn include_file(mut self, path: impl AsRef<Path>) -> Self {
+        self.include_file = Some(path.as_ref().to_owned());
+        self
+    }
+
+    /// Also writes the parsed schema, as an encoded `FileDescriptorSet`, to this path.
+    pub fn file_descriptor_set_path(mut self, path: impl AsRef<Path>) -> Self {
+        self.file_descriptor_set_path = Some(path.as_ref().to_owned());
+        self
+    }
+
+    /// Whether to ask cargo to run the build script again when a file of the schema has changed. Asked by default.
+    pub fn emit_rerun_if_changed(mut self, enable: bool) -> Self {
+        self.emit_rerun_if_changed = enable;
+        self
+    }
+
+    /// Uses `rust_path` for the type or package `proto_path` (with a leading dot) instead of generating it. Whoever owns
+    /// the type brings its codec: `polyglot::Message`, or `polyglot::Enumeration` for an enum.
+    pub fn extern_path(mut self, proto_path: impl AsRef<str>, rust_path: impl AsRef<str>) -> Self {
+        self.externs.user.push(proto_path.as_ref().to_owned());
+        self.prost.extern_path(proto_path.as_ref(), rust_path.as_ref());
+        self
+    }
+
+    /// Whether to generate protobuf's well-known types from their schema, like all others, instead of using those of
+    /// `prost-types`. They are not by default.
+    pub fn compile_well_known_types(mut self, enable: bool) -> Self {
+        self.externs.compile_well_known_types = enable;
+        self
+    }
+
+    /// Adds an attribute to messages, enums and the enums of oneofs.
+    pub fn type_attribute(mut self, path: impl AsRef<str>, attribute: impl AsRef<str>) -> Self {
+        self.prost.type_attribute(path.as_ref(), attribute.as_ref());
+        self
+    }
+
+    /// Adds an attribute to messages.
+    pub fn message_attribute(mut self, path: impl AsRef<str>, attribute: impl AsRef<str>) -> Self {
+        self.prost.message_attribute(path.as_ref(), attribute.as_ref());
+        self
+    }
+
+    /// Adds an attribute to enums and the enums of oneofs.
+    pub fn enum_attribute(mut self, path: impl AsRef<str>, attribute: impl AsRef<str>) -> Self {
+        self.prost.enum_attribute(path.as_ref(), attribute.as_ref());
+        self
+    }
+
+    /// Adds an attribute to fields, members of oneofs and enum values.
+    pub fn field_attribute(mut self, path: impl AsRef<str>, attribute: impl AsRef<str>) -> Self {
+        self.prost.field_attribute(path.as_ref(), attribute.as_ref());
+        self
+    }
+
+    /// Adds an attribute to the client of a service.
+    pub fn client_attribute(mut self, path: impl AsRef<str>, attribute: impl AsRef<str>) -> Self {
+        self.services.client_attributes.push((path.as_ref().to_owned(), attribute.as_ref().to_owned()));
+        self
+    }
+
+    /// Adds an attribute to the server of a service.
+    pub fn server_attribute(mut self, path: impl AsRef<str>, attribute: impl AsRef<str>) -> Self {
+        self.services.server_attributes.push((path.as_ref().to_owned(), attribute.as_ref().to_owned()));
+        self
+    }
+
+    /// Adds an attribute to the trait of a service.
+    pub fn trait_attribute(mut self, path: impl AsRef<str>, attribute: impl AsRef<str>) -> Self {
+        self.services.trait_attributes.push((path.as_ref().to_owned(), attribute.as_ref().to_owned()));
+        self
+    }
+
+    /// Boxes message fields. Messages that contain themselves are boxed without being asked.
+    pub fn boxed(mut self, paths: impl Paths) -> Self {
+        for path in paths.paths() {
+            self.prost.boxed(path);
+        }
+        self
+    }
+
+    /// Makes bytes fields `Bytes`, which are decoded without copying, instead of `Vec<u8>`. Takes one path or a list.
+    pub fn bytes(mut self, paths: impl Paths) -> Self {
+        self.prost.bytes(paths.paths());
+        self
+    }
+
+    /// Makes map fields `BTreeMap` instead of `HashMap`. Takes one path or a list.
+    pub fn btree_map(mut self, paths: impl Paths) -> Self {
+        self.prost.btree_map(paths.paths());
+        self
+    }
+
+    /// Leaves out the comments of the schema. Takes one path or a list.
+    pub fn disable_comments(mut self, paths: impl Paths) -> Self {
+        let paths = paths.paths();
+        self.services.comments_off.extend(paths.iter().cloned());
+        self.prost.disable_comments(paths);
+        self
+    }
+
+    /// Leaves out the implementation of `Debug`, for one of your own. Takes one path or a list.
+    pub fn skip_debug(mut self, paths: impl Paths) -> Self {
+        self.prost.skip_debug(paths.paths());
+        self
+    }
+
+    /// Implements prost's `Name` for messages.
+    pub fn enable_type_names(mut self) -> Self {
+        self.prost.enable_type_names();
+        self
+    }
+
+    /// Keeps the name of the enum in front of its values' names, as in the schema. By default it is cut off.
+    pub fn retain_enum_prefix(mut self) -> Self {
+        self.prost.retain_enum_prefix();
+        self
+    }
+
+    /// Generates code for `protos` and everything they import. Imports, and paths that are not found as they are, are
+    /// looked up in `includes` in order.
+    ///
+    /// # Errors
+    ///
+    /// If the schema cannot be read, is not valid, or contains something that is [refused](crate#what-is-refused);
+    /// if an option cannot be used, or the output cannot be written.
+    pub fn compile_protos(self, protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>]) -> Result<(), Error> {
+        let protos: Vec<PathBuf> = protos.iter().map(|path| path.as_ref().to_owned()).collect();
+        let mut includes: Vec<PathBuf> = includes.iter().map(|path| path.as_ref().to_owned()).collect();
+        if includes.is_empty() {
+            includes.push(PathBuf::from("."));
+        }
+        let schema = parse::parse(&protos, &includes)?;
+        self.compile(&schema)
+    }
+
+    /// Generates code for a schema that has been parsed already. Comments and the places in errors need its source
+    /// information.
+    ///
+    /// # Errors
+    ///
+    /// As [`compile_protos`](Self::compile_protos).
+    pub fn compile_fds(self, fds: FileDescriptorSet) -> Result<(), Error> {
+        let schema = parse::adopt(fds)?;
+        self.compile(&schema)
+    }
+
+    fn compile(mut self, schema: &Schema) -> Result<(), Error> {
+        if self.emit_rerun_if_changed {
+            print_rerun_if_changed(schema);
+        }
+        self.externs.apply(&mut self.prost, schema);
+        let folder = Folder::new(self.out_dir)?;
+        let modules = generate(schema, self.prost, &self.externs, &self.services, &mut |text| print_warning(&text))?;
+        folder.write(&modules)?;
+        if let Some(name) = &self.include_file {
+            folder.write_include_file(name, &modules)?;
+        }
+        if let Some(path) = &self.file_descriptor_set_path {
+            write_if_changed(path, &schema.encoded)?;
+        }
+        Ok(())
+    }
+}
+
+/// One path or several: `"."`, `[".a", ".b"]`, `vec![…]` or `&[…]`.
+pub trait Paths {
+    /// All of them.
+    fn paths(self) -> Vec<String>;
+}
+
+impl Paths for &str {
+    fn paths(self) -> Vec<String> {
+        vec![self.to_owned()]
+    }
+}
+
+impl Paths for String {
+    fn paths(self) -> Vec<String> {
+        vec![self]
+    }
+}
+
+impl Paths for &String {
+    fn paths(self) -> Vec<String> {
+        vec![self.clone()]
+    }
+}
+
+impl<S: AsRef<str>, const N: usize> Paths for [S; N] {
+    fn paths(self) -> Vec<String> {
+        self.as_slice().paths()
+    }
+}
+
+impl<S: AsRef<str>, const N: usize> Paths for &[S; N] {
+    fn paths(self) -> Vec<String> {
+        self.as_slice().paths()
+    }
+}
+
+impl<S: AsRef<str>> Paths for &[S] {
+    fn paths(self) -> Vec<String> {
+        self.iter().map(|path| path.as_ref().to_owned()).collect()
+    }
+}
+
+impl<S: AsRef<str>> Paths for Vec<S> {
+    fn paths(self) -> Vec<String> {
+        self.as_slice().paths()
+    }
+}

@@ -1,0 +1,283 @@
+//! Refuses what cannot be generated, before anything is generated.
+//!
+//! Two kinds of things are refused: constructs that have no form on the wire or none yet (proto2, groups, extensions),
+//! and names that are not protobuf identifiers. The latter cannot come from a parsed .proto file, but from a forged
+//! descriptor set; past this file every name is known to be harmless in code and in file names.
+
+use std::collections::HashMap;
+
+use heck::ToUpperCamelCase as _;
+use prost_types::field_descriptor_proto::{Label, Type};
+use prost_types::{
+    DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto, ServiceDescriptorProto,
+};
+
+use crate::error::{Error, ErrorKind, Place};
+use crate::schema::{Index, Schema, is_map_entry, tag, within};
+use crate::services::OPERATION_FIRST;
+use crate::wellknown::Externs;
+
+/// Checks all files from which something will be generated.
+pub(crate) fn check(schema: &Schema, index: &Index<'_>, externs: &Externs) -> Result<(), Error> {
+    schema.files.iter().try_for_each(|file| Checker { schema, index, externs, file }.file())
+}
+
+struct Checker<'a> {
+    schema: &'a Schema,
+    index: &'a Index<'a>,
+    externs: &'a Externs,
+    file: &'a FileDescriptorProto,
+}
+
+impl Checker<'_> {
+    fn file(&self) -> Result<(), Error> {
+        for part in self.file.package().split('.').filter(|_| !self.file.package().is_empty()) {
+            self.identifier("package", part, &[tag::FILE_PACKAGE])?;
+        }
+        for (at, import) in self.file.dependency.iter().enumerate() {
+            if !is_inside(import) {
+                let place = self.place(&within(&[], tag::FILE_DEPENDENCY, at));
+                let text = format!("import {import:?} leads out of the include folders");
+                return Err(Error::at(ErrorKind::Schema, place, text));
+            }
+        }
+        let scope = if self.file.package().is_empty() { String::new() } else { format!(".{}", self.file.package()) };
+        let is_generated = |name: &str| self.externs.owner(&format!("{scope}.{name}")).is_none();
+        let messages: Vec<_> =
+            self.file.message_type.iter().enumerate().filter(|(_, message)| is_generated(message.name())).collect();
+        let enums: Vec<_> =
+            self.file.enum_type.iter().enumerate().filter(|(_, proto)| is_generated(proto.name())).collect();
+        if messages.is_empty() && enums.is_empty() && self.file.service.is_empty() {
+            return Ok(());
+        }
+
+        self.extensions("", &self.file.extension, |at| within(&[], tag::FILE_EXTENSION, at))?;
+        for (at, message) in &messages {
+            self.message(&scope, message, &within(&[], tag::FILE_MESSAGE, *at))?;
+        }
+        for (at, proto) in &enums {
+            self.enumeration(proto, &within(&[], tag::FILE_ENUM, *at))?;
+        }
+        self.services()?;
+        // Last, so that the constructs of proto2 that really have no counterpart are named first.
+        if self.file.syntax() != "proto3" {
+            let syntax = if self.file.syntax().is_empty() { "proto2" } else { self.file.syntax() };
+            let text = format!("syntax {syntax:?} is not supported; the schema must be proto3");
+            return Err(self.unsupported(&[tag::FILE_SYNTAX], text));
+        }
+        Ok(())
+    }
+
+    fn message(&self, scope: &str, message: &DescriptorProto, path: &[i32]) -> Result<(), Error> {
+        let name = message.name();
+        let full_name = format!("{scope}.{name}");
+        self.identifier("message", name, path)?;
+        if is_map_entry(message) {
+            return Ok(()); // Checked together with the field that it belongs to.
+        }
+        if !message.extension_range.is_empty() {
+            let path = within(path, tag::MESSAGE_EXTENSION_RANGE, 0);
+            return Err(self.unsupported(&path, format!("message `{name}`: extensions are not supported")));
+        }
+        self.extensions(&format!("message `{name}`: "), &message.extension, |at| {
+            within(path, tag::MESSAGE_EXTENSION, at)
+        })?;
+        for (at, oneof) in message.oneof_decl.iter().enumerate() {
+            self.identifier("oneof", oneof.name(), &within(path, tag::MESSAGE_ONEOF, at))?;
+        }
+        for (at, field) in message.field.iter().enumerate() {
+            self.field(&full_name, message, field, &within(path, tag::MESSAGE_FIELD, at))?;
+        }
+        for (at, nested) in message.nested_type.iter().enumerate() {
+            self.message(&full_name, nested, &within(path, tag::MESSAGE_MESSAGE, at))?;
+        }
+        for (at, nested) in message.enum_type.iter().enumerate() {
+            self.enumeration(nested, &within(path, tag::MESSAGE_ENUM, at))?;
+        }
+        Ok(())
+    }
+
+    fn field(
+        &self,
+        owner: &str,
+        message: &DescriptorProto,
+        field: &FieldDescriptorProto,
+        path: &[i32],
+    ) -> Result<(), Error> {
+        self.identifier("field", field.name(), path)?;
+        let what = format!("field `{}` of message `{}`", field.name(), message.name());
+        if field.r#type() == Type::Group {
+            return Err(self.unsupported(path, format!("{what} is a group; groups are not supported")));
+        }
+        if field.label() == Label::Required {
+            return Err(self.unsupported(path, format!("{what} is required; required fields are not supported")));
+        }
+        if field.default_value.is_some() {
+            return Err(self.unsupported(path, format!("{what} has a default value, which is not supported")));
+        }
+        if field
+            .oneof_index
+            .is_some_and(|index| usize::try_from(index).map_or(true, |at| at >= message.oneof_decl.len()))
+        {
+            return Err(Error::at(
+                ErrorKind::Schema,
+                self.place(path),
+                format!("{what} is in a oneof that does not exist"),
+            ));
+        }
+        match field.r#type() {
+            Type::Message => self.message_field(owner, field, &what, path),
+            Type::Enum if self.index.enums.contains_key(field.type_name()) => {
+                self.externs.check_use(field.type_name(), &what, || self.type_place(path))
+            }
+            Type::Enum => Err(self.no_such_type(field, &what, path)),
+            _ => Ok(()),
+        }
+    }
+
+    fn message_field(&self, owner: &str, field: &FieldDescriptorProto, what: &str, path: &[i32]) -> Result<(), Error> {
+        let Some(found) = self.index.messages.get(field.type_name()) else {
+            return Err(self.no_such_type(field, what, path));
+        };
+        if !is_map_entry(found.proto) {
+            return self.externs.check_use(field.type_name(), what, || self.type_place(path));
+        }
+        let is_entry_of_owner = field.type_name().strip_prefix(owner).is_some_and(|rest| rest.starts_with('.'));
+        let [key, value] = &found.proto.field[..] else {
+            return Err(Error::at(ErrorKind::Schema, self.place(path), format!("{what} has a broken map entry")));
+        };
+        if !is_entry_of_owner || field.label() != Label::Repeated || key.name() != "key" || value.name() != "value" {
+            return Err(Error::at(ErrorKind::Schema, self.place(path), format!("{what} has a broken map entry")));
+        }
+        match value.r#type() {
+            Type::Group => Err(self.unsupported(path, format!("{what} is a map of groups; groups are not supported"))),
+            Type::Message | Type::Enum => self.externs.check_use(value.type_name(), what, || self.type_place(path)),
+            _ => Ok(()),
+        }
+    }
+
+    fn enumeration(&self, proto: &EnumDescriptorProto, path: &[i32]) -> Result<(), Error> {
+        self.identifier("enum", proto.name(), path)?;
+        let mut variants: HashMap<String, (&str, i32)> = HashMap::new();
+        for (at, value) in proto.value.iter().enumerate() {
+            let place = within(path, tag::ENUM_VALUE, at);
+            self.identifier("enum value", value.name(), &place)?;
+            let variant = variant_name(proto.name(), value.name());
+            match variants.get(&variant) {
+                // An alias has no variant of its own.
+                Some((_, number)) if *number == value.number() => {}
+                _ if proto.value[..at].iter().any(|earlier| earlier.number() == value.number()) => {}
+                Some((earlier, _)) => {
+                    let text = format!(
+                        "enum `{}`: the values `{earlier}` and `{}` are both called `{variant}` in Rust; rename one of them",
+                        proto.name(),
+                        value.name()
+                    );
+                    return Err(self.unsupported(&place, text));
+                }
+                None => {
+                    variants.insert(variant, (value.name(), value.number()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn services(&self) -> Result<(), Error> {
+        let mut operations = 0;
+        for (at, service) in self.file.service.iter().enumerate() {
+            let path = within(&[], tag::FILE_SERVICE, at);
+            self.identifier("service", service.name(), &path)?;
+            self.methods(service, &path)?;
+            operations += service.method.len();
+            if operations > usize::from(u16::MAX - OPERATION_FIRST) + 1 {
+                let text = format!("a file can have {} methods at most", u16::MAX - OPERATION_FIRST + 1);
+                return Err(self.unsupported(&path, text));
+            }
+        }
+        Ok(())
+    }
+
+    fn methods(&self, service: &ServiceDescriptorProto, path: &[i32]) -> Result<(), Error> {
+        for (at, method) in service.method.iter().enumerate() {
+            let path = within(path, tag::SERVICE_METHOD, at);
+            self.identifier("method", method.name(), &path)?;
+            for (what, name) in [("request", method.input_type()), ("reply", method.output_type())] {
+                let what = format!("the {what} of method `{}` of service `{}`", method.name(), service.name());
+                match self.index.messages.get(name) {
+                    None => {
+                        let text = format!("{what} has the type `{name}`, which does not exist");
+                        return Err(Error::at(ErrorKind::Schema, self.place(&path), text));
+                    }
+                    Some(found) if is_map_entry(found.proto) => {
+                        return Err(Error::at(ErrorKind::Schema, self.place(&path), format!("{what} is a map entry")));
+                    }
+                    Some(_) => self.externs.check_use(name, &what, || self.place(&path))?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Extensions are proto2's; proto3 has them for custom options only, which say nothing about the wire.
+    fn extensions(
+        &self,
+        what: &str,
+        extensions: &[FieldDescriptorProto],
+        path: impl Fn(usize) -> Vec<i32>,
+    ) -> Result<(), Error> {
+        let refused = extensions.iter().enumerate().find(|(_, extension)| {
+            let extendee = extension.extendee();
+            !(extendee.starts_with(".google.protobuf.") && extendee.ends_with("Options"))
+        });
+        let Some((at, extension)) = refused else { return Ok(()) };
+        let extendee = extension.extendee().trim_start_matches('.');
+        let text = format!("{what}extension `{}` of `{extendee}`: extensions are not supported", extension.name());
+        Err(self.unsupported(&path(at), text))
+    }
+
+    fn identifier(&self, what: &str, name: &str, path: &[i32]) -> Result<(), Error> {
+        let starts_well = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+        if !starts_well || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+            return Err(Error::at(ErrorKind::Schema, self.place(path), format!("{what} {name:?}: not an identifier")));
+        }
+        if name.bytes().all(|byte| byte == b'_') {
+            return Err(self.unsupported(path, format!("{what} `{name}`: a name needs a letter or a digit")));
+        }
+        Ok(())
+    }
+
+    fn no_such_type(&self, field: &FieldDescriptorProto, what: &str, path: &[i32]) -> Error {
+        let text = format!("{what} has the type `{}`, which does not exist", field.type_name());
+        Error::at(ErrorKind::Schema, self.place(path), text)
+    }
+
+    fn unsupported(&self, path: &[i32], text: String) -> Error {
+        Error::unsupported(self.place(path), text)
+    }
+
+    fn place(&self, path: &[i32]) -> Place {
+        self.schema.place(self.file, path)
+    }
+
+    /// Where the type of the field at `path` is written.
+    fn type_place(&self, path: &[i32]) -> Place {
+        const TYPE_NAME: i32 = 6;
+        let mut path = path.to_vec();
+        path.push(TYPE_NAME);
+        self.place(&path)
+    }
+}
+
+/// Whether a path that a schema names stays below the folder it is joined to.
+fn is_inside(path: &str) -> bool {
+    !path.contains(['\\', ':', '\0']) && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
+}
+
+/// The name that prost-build will choose for a variant. Only to tell beforehand that two would be the same, which makes
+/// prost-build panic: the names in our code are read from prost's output.
+fn variant_name(of: &str, value: &str) -> String {
+    let name = value.to_upper_camel_case();
+    let short = name.strip_prefix(&of.to_upper_camel_case()).filter(|rest| rest.starts_with(char::is_uppercase));
+    short.map_or_else(|| name.clone(), str::to_owned)
+}

@@ -1,0 +1,275 @@
+//! Makes comments of a schema safe to stand as rustdoc.
+//!
+//! They must not be run as doctests, must not end the comment they stand in, and should not make rustdoc warn. So code
+//! blocks are marked as text, indentation that would make a code block is reduced, HTML and link brackets outside of
+//! code are escaped, and control characters are dropped. prost-build then writes the cleaned comments beside its
+//! structs, and `services.rs` beside ours.
+
+use std::collections::BTreeSet;
+
+use prost_types::source_code_info::Location;
+use prost_types::{DescriptorProto, EnumDescriptorProto, FileDescriptorProto};
+
+use crate::schema::{tag, within};
+
+/// Cleans all comments of `file`, and gives everything that can have a comment a place in the list of locations:
+/// prost-build relies on finding one there, and a descriptor set from elsewhere may lack it.
+pub(crate) fn clean_file(file: &mut FileDescriptorProto) {
+    let paths = commented_paths(file);
+    let Some(info) = &mut file.source_code_info else { return };
+    for location in &mut info.location {
+        location.leading_detached_comments.clear();
+        for comment in [&mut location.leading_comments, &mut location.trailing_comments] {
+            *comment = comment.take().map(|comment| clean(&comment)).filter(|comment| !comment.is_empty());
+        }
+    }
+    let present: BTreeSet<Vec<i32>> = info.location.iter().map(|location| location.path.clone()).collect();
+    let missing = paths.into_iter().filter(|path| !present.contains(path));
+    info.location.extend(missing.map(|path| Location { path, ..Location::default() }));
+}
+
+/// The descriptor paths of all things in `file` that can have a comment.
+fn commented_paths(file: &FileDescriptorProto) -> Vec<Vec<i32>> {
+    let mut paths = Vec::new();
+    for (at, message) in file.message_type.iter().enumerate() {
+        add_message(&mut paths, within(&[], tag::FILE_MESSAGE, at), message);
+    }
+    for (at, proto) in file.enum_type.iter().enumerate() {
+        add_enum(&mut paths, within(&[], tag::FILE_ENUM, at), proto);
+    }
+    for (at, service) in file.service.iter().enumerate() {
+        let path = within(&[], tag::FILE_SERVICE, at);
+        paths.extend((0..service.method.len()).map(|at| within(&path, tag::SERVICE_METHOD, at)));
+        paths.push(path);
+    }
+    paths
+}
+
+fn add_message(paths: &mut Vec<Vec<i32>>, path: Vec<i32>, message: &DescriptorProto) {
+    paths.extend((0..message.field.len()).map(|at| within(&path, tag::MESSAGE_FIELD, at)));
+    paths.extend((0..message.oneof_decl.len()).map(|at| within(&path, tag::MESSAGE_ONEOF, at)));
+    for (at, nested) in message.nested_type.iter().enumerate() {
+        add_message(paths, within(&path, tag::MESSAGE_MESSAGE, at), nested);
+    }
+    for (at, nested) in message.enum_type.iter().enumerate() {
+        add_enum(paths, within(&path, tag::MESSAGE_ENUM, at), nested);
+    }
+    paths.push(path);
+}
+
+fn add_enum(paths: &mut Vec<Vec<i32>>, path: Vec<i32>, proto: &EnumDescriptorProto) {
+    paths.extend((0..proto.value.len()).map(|at| within(&path, tag::ENUM_VALUE, at)));
+    paths.push(path);
+}
+
+/// An open block of code: what it began with.
+#[derive(Clone, Copy)]
+struct Fence {
+    mark: char,
+    length: usize,
+}
+
+/// One comment, line by line. Every line of the result begins without markdown that could begin runnable code.
+pub(crate) fn clean(comment: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let mut open: Option<Fence> = None;
+    for (number, line) in comment.lines().enumerate() {
+        let line = printable(line);
+        let line = if number == 0 { without_second_marker(&line) } else { &line };
+        let line = line.strip_prefix('/').map_or(line, |rest| rest.trim_start_matches('/')); // From `///`.
+        match open {
+            Some(fence) if closes(fence, line) => {
+                lines.push(fence_line(fence, ""));
+                open = None;
+            }
+            Some(_) => lines.push(line.trim_end().to_owned()),
+            None => {
+                let (markers, rest) = split_markers(line);
+                match opens(rest) {
+                    Some(fence) => {
+                        // The block is moved out of lists and quotes, where it would end by other rules.
+                        if !markers.trim().is_empty() {
+                            lines.push(format!(" {}", markers.trim()));
+                        }
+                        lines.push(fence_line(fence, "text"));
+                        open = Some(fence);
+                    }
+                    None => lines.push(format!("{markers}{}", escaped(rest)).trim_end().to_owned()),
+                }
+            }
+        }
+    }
+    if let Some(fence) = open {
+        lines.push(fence_line(fence, ""));
+    }
+    while lines.last().is_some_and(String::is_empty) {
+        lines.pop();
+    }
+    let empty = lines.iter().take_while(|line| line.is_empty()).count();
+    let mut text = lines.split_off(empty).join("\n");
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text
+}
+
+/// Drops what must not or need not be in a Rust comment: control characters (a bare carriage return is an error) and
+/// characters that change the direction of text (rustc refuses them). Tabs become spaces.
+fn printable(line: &str) -> String {
+    let mut text = String::with_capacity(line.len());
+    for character in line.chars() {
+        match character {
+            '\t' => text.push_str("    "),
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}' => {}
+            character if character.is_control() => {}
+            character => text.push(character),
+        }
+    }
+    text
+}
+
+/// `/** text` leaves a star before its first line.
+fn without_second_marker(line: &str) -> &str {
+    match line.strip_prefix('*') {
+        Some(rest) if rest.is_empty() || rest.starts_with(' ') => rest,
+        _ => line,
+    }
+}
+
+fn fence_line(fence: Fence, language: &str) -> String {
+    let marks: String = std::iter::repeat_n(fence.mark, fence.length).collect();
+    format!("{marks}{language}")
+}
+
+fn opens(text: &str) -> Option<Fence> {
+    let mark = text.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
+    let length = text.chars().take_while(|character| *character == mark).count();
+    let is_inline_code = mark == '`' && text[length..].contains('`');
+    (length >= 3 && !is_inline_code).then_some(Fence { mark, length })
+}
+
+fn closes(fence: Fence, line: &str) -> bool {
+    let line = line.trim();
+    line.len() >= fence.length && line.chars().all(|character| character == fence.mark)
+}
+
+/// Four spaces begin a code block in markdown, and prost-build adds one to what is indented already.
+const INDENT_MAX: usize = 2;
+
+/// Splits a line into what markdown reads as structure (indentation, list and quote markers) and its text, with so few
+/// spaces between that none of it is an indented code block.
+fn split_markers(line: &str) -> (String, &str) {
+    let text = line.trim_start_matches(' ');
+    let mut markers = " ".repeat((line.len() - text.len()).min(INDENT_MAX));
+    let mut text = text;
+    while let Some(length) = marker_length(text) {
+        let (marker, rest) = text.split_at(length);
+        markers.push_str(marker);
+        text = rest.trim_start_matches(' ');
+        if text.len() < rest.len() {
+            markers.push(' ');
+        }
+    }
+    (markers, text)
+}
+
+/// The length of the list or quote marker at the start of `text`.
+fn marker_length(text: &str) -> Option<usize> {
+    if text.starts_with('>') {
+        return Some(1);
+    }
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let length = match (digits, text.as_bytes().get(digits)) {
+        (0, Some(b'-' | b'*' | b'+')) => 1,
+        (1..=9, Some(b'.' | b')')) => digits + 1,
+        _ => return None,
+    };
+    text[length..].starts_with(' ').then_some(length)
+}
+
+/// Escapes HTML and brackets outside of code. Links to the web stay.
+fn escaped(text: &str) -> String {
+    let mut result = String::with_capacity(text.len());
+    let mut before = None;
+    let mut rest = text;
+    while let Some(character) = rest.chars().next() {
+        let ticks = rest.bytes().take_while(|byte| *byte == b'`').count();
+        if ticks > 0 {
+            let length = code_length(rest, ticks);
+            result.push_str(&rest[..length]);
+            rest = &rest[length..];
+            before = Some('`');
+            continue;
+        }
+        let is_link = character == '[' && rest.split_once("](").is_some_and(|(_, to)| to.starts_with("http"));
+        if matches!(character, '<' | '[') && !is_link && before != Some('\\') {
+            result.push('\\');
+        }
+        result.push(character);
+        before = Some(character);
+        rest = &rest[character.len_utf8()..];
+    }
+    result
+}
+
+/// The length of the inline code at the start of `text`, which begins with `ticks` backticks; only the backticks
+/// themselves if nothing closes them on this line.
+fn code_length(text: &str, ticks: usize) -> usize {
+    let mut at = ticks;
+    while let Some(next) = text[at..].find('`') {
+        let run = text[at + next..].bytes().take_while(|byte| *byte == b'`').count();
+        at += next + run;
+        if run == ticks {
+            return at;
+        }
+    }
+    ticks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::clean;
+
+    #[test]
+    fn fences_are_marked_as_text_and_closed() {
+        assert_eq!(clean("```\na\n```\n"), "```text\na\n```\n");
+        assert_eq!(clean("```rust,should_panic\na"), "```text\na\n```\n");
+        assert_eq!(clean("~~~~\n~~~\n~~~~"), "~~~~text\n~~~\n~~~~\n");
+        assert_eq!(clean("```not a fence``` here"), "```not a fence``` here\n");
+    }
+
+    #[test]
+    fn fences_in_lists_and_quotes_are_moved_out() {
+        assert_eq!(clean(" - ```\n   let a;\n   ```\n"), " -\n```text\n   let a;\n```\n");
+        assert_eq!(clean("> ```\n> let a;\n"), " >\n```text\n> let a;\n```\n");
+    }
+
+    #[test]
+    fn no_line_is_an_indented_code_block() {
+        for line in ["    a", "\ta", "  -      a", ">     a", "1.     a", "> - >      a", "* *     a"] {
+            let cleaned = clean(line);
+            assert!(!cleaned.contains("   "), "{line:?} became {cleaned:?}");
+        }
+        assert_eq!(clean(" - a\n   - b"), " - a\n  - b\n");
+    }
+
+    #[test]
+    fn html_and_brackets_are_escaped_outside_of_code_only() {
+        assert_eq!(clean("<a> `<b>` ``<`c>`` <d>"), "\\<a> `<b>` ``<`c>`` \\<d>\n");
+        assert_eq!(clean("[a] [b](c) [d](https://e) `[f]`"), "\\[a] \\[b](c) [d](https://e) `[f]`\n");
+        assert_eq!(clean("a ` <b>"), "a ` \\<b>\n");
+    }
+
+    #[test]
+    fn control_characters_and_changes_of_direction_are_dropped() {
+        assert_eq!(clean("a\rb\0c\u{202e}d\u{85}e"), "abcde\n");
+    }
+
+    #[test]
+    fn marks_of_other_comment_styles_are_dropped() {
+        assert_eq!(clean("/ three slashes\n/ again"), " three slashes\n again\n");
+        assert_eq!(clean("* two stars\n more"), " two stars\n more\n");
+        assert_eq!(clean("\n\n text \n\n"), " text\n");
+        assert_eq!(clean("/////////"), "");
+    }
+}

@@ -1,0 +1,115 @@
+//! What can go wrong while code is generated, and where in the schema it stands.
+//!
+//! Owns [`Error`]: one sentence that starts with `file:line:column`, so that editors can jump there. Which constructs
+//! are refused is decided in `check.rs` and `wellknown.rs`, not here.
+
+use std::fmt;
+
+/// Why no code was generated.
+///
+/// The text starts with the place in the schema if there is one: `proto/echo.proto:7:3: message `A`: …`. `Debug` writes
+/// the same text, because that is what cargo shows when `main` of a build script returns an error.
+///
+/// ```
+/// let error = frpc_build::compile_protos("no/such/file.proto").unwrap_err();
+/// assert!(error.to_string().contains("no/such/file.proto"));
+/// assert_eq!(error.kind(), frpc_build::ErrorKind::Schema);
+/// ```
+pub struct Error {
+    kind: ErrorKind,
+    place: Option<Place>,
+    text: String,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+/// Whose fault an [`Error`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The schema cannot be found, read or understood: it is not valid protobuf.
+    Schema,
+    /// The schema is valid, but contains something that is not supported, or that has no safe form in Rust.
+    Unsupported,
+    /// An option of the [`Builder`](crate::Builder) has a value that cannot be used.
+    Option,
+    /// The output cannot be written.
+    Output,
+}
+
+/// A position in a .proto file. Lines and columns count from 1; 0 means that the position is not known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) file: String,
+    pub(crate) line: u32,
+    pub(crate) column: u32,
+}
+
+impl Error {
+    pub(crate) fn new(kind: ErrorKind, text: impl Into<String>) -> Self {
+        Self { kind, place: None, text: text.into(), source: None }
+    }
+
+    pub(crate) fn at(kind: ErrorKind, place: Place, text: impl Into<String>) -> Self {
+        Self { kind, place: Some(place), text: text.into(), source: None }
+    }
+
+    pub(crate) fn unsupported(place: Place, text: impl Into<String>) -> Self {
+        Self::at(ErrorKind::Unsupported, place, text)
+    }
+
+    pub(crate) fn with_source(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// Whose fault it is.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// The .proto file in which it was found.
+    pub fn file(&self) -> Option<&str> {
+        self.place.as_ref().map(|place| place.file.as_str())
+    }
+
+    /// The line in [`file`](Self::file), from 1.
+    pub fn line(&self) -> Option<u32> {
+        self.place.as_ref().map(|place| place.line).filter(|line| *line != 0)
+    }
+
+    /// The column in [`line`](Self::line), from 1.
+    pub fn column(&self) -> Option<u32> {
+        self.place.as_ref().map(|place| place.column).filter(|column| *column != 0)
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        if self.line != 0 {
+            write!(f, ":{}:{}", self.line, self.column)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(place) = &self.place {
+            write!(f, "{place}: ")?;
+        }
+        f.write_str(&self.text)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_deref().map(|source| source as _)
+    }
+}

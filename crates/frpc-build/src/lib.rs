@@ -1,0 +1,86 @@
+//! Generates Rust for frpc from .proto files, in a build script. No `protoc` is needed.
+//!
+//! ```no_run
+//! // build.rs
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     frpc_build::compile_protos("proto/echo.proto")?;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! For `service Echo` in `package demo.echo` this writes `demo.echo.rs` into cargo's output folder, which a program
+//! takes in with `frpc::include_proto!("demo.echo")`. It holds
+//!
+//! * the messages and enums, as prost-build makes them (so the same types serve other users of prost),
+//! * their codecs: implementations of `polyglot::Message` and `polyglot::Enumeration`,
+//! * the trait `Echo`, which a server implements with plain `async fn`s,
+//! * `EchoServer`, which serves an implementation, and `EchoClient`, which calls it.
+//!
+//! Options are set with [`configure`]; their names are those of tonic's and prost's builders.
+//!
+//! # Operations
+//!
+//! Methods are told apart on the wire by a number: 10 for the first method of the first service of a file, and one more
+//! for each method after it, through all services of the file. A method that is inserted moves all that follow. Fields
+//! have no numbers on the wire at all: they stand in the order in which they are declared.
+//!
+//! # Names
+//!
+//! Messages have the names that prost-build gives them. A trait, client, server or method whose name is taken (service
+//! `Echo` beside message `Echo`, an rpc `Connect` or `New`) gets a trailing `_`, and cargo shows a warning.
+//!
+//! # What is refused
+//!
+//! These are errors that name file, line and column; nothing is generated wrong in silence:
+//!
+//! * proto2: groups, required fields, extensions, defaults (custom options may be declared, and are ignored),
+//! * fields and methods whose type is one of protobuf's well-known types, unless
+//!   [`compile_well_known_types`](Builder::compile_well_known_types) makes messages of them,
+//! * types or enum values of one scope that would have the same name in Rust.
+
+#![forbid(unsafe_code)]
+
+mod builder;
+mod check;
+mod comments;
+mod error;
+mod fields;
+mod generate;
+mod messages;
+mod names;
+mod output;
+mod parse;
+mod schema;
+mod services;
+mod wellknown;
+
+use std::path::Path;
+
+pub use builder::{Builder, Paths};
+pub use error::{Error, ErrorKind};
+
+/// Generates code for one .proto file and everything it imports, with default options. Imports are looked up in the
+/// folder of the file.
+///
+/// # Errors
+///
+/// As [`Builder::compile_protos`].
+pub fn compile_protos(proto: impl AsRef<Path>) -> Result<(), Error> {
+    let proto = proto.as_ref();
+    let folder = proto.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    configure().compile_protos(&[proto], &[folder])
+}
+
+/// Generates code for a schema that has been parsed already, with default options.
+///
+/// # Errors
+///
+/// As [`Builder::compile_protos`].
+pub fn compile_fds(fds: prost_types::FileDescriptorSet) -> Result<(), Error> {
+    configure().compile_fds(fds)
+}
+
+/// Options for the code that is generated.
+pub fn configure() -> Builder {
+    Builder::new()
+}

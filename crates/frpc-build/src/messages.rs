@@ -1,0 +1,262 @@
+//! Writes the codecs: `polyglot::Message` for structs, `Oneof` for the enums of oneofs and `Enumeration` for enums.
+//!
+//! One line per field, in wire order, by the field's protobuf name. Which kind a field is follows from its Rust type;
+//! only enums, which are `i32` in prost's structs, are named.
+
+use std::collections::{HashMap, HashSet};
+
+use proc_macro2::{Literal, TokenStream};
+use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto};
+use quote::{format_ident, quote};
+use syn::ext::IdentExt as _;
+use syn::{Ident, Item, ItemStruct, Path};
+
+use crate::error::{Error, ErrorKind};
+use crate::fields::{in_wire_order, oneof_of};
+use crate::names::{OneofEnum, StructFields, StructOneof, Variant};
+use crate::schema::{Index, is_map_entry};
+
+/// What the codec of a message is made of.
+pub(crate) struct Message<'a> {
+    /// With the leading dot.
+    pub(crate) full_name: &'a str,
+    pub(crate) proto: &'a DescriptorProto,
+    pub(crate) ident: &'a Ident,
+    pub(crate) fields: &'a StructFields,
+    /// The enums of all oneofs, by full name.
+    pub(crate) oneofs: &'a HashMap<String, OneofEnum>,
+}
+
+/// The lines of a codec, in wire order.
+#[derive(Default)]
+struct Lines {
+    encode: Vec<TokenStream>,
+    /// Statements that read; only where a oneof needs them, since its members need not stand together.
+    decode: Vec<TokenStream>,
+    /// The fields of the struct that is returned.
+    result: Vec<TokenStream>,
+}
+
+/// `impl Message for …`.
+pub(crate) fn message_impl(message: &Message<'_>, index: &Index<'_>) -> Result<Item, Error> {
+    let is_map = |field: &FieldDescriptorProto| {
+        index.messages.get(field.type_name()).is_some_and(|found| is_map_entry(found.proto))
+    };
+    let Message { full_name, proto, ident, fields, .. } = message;
+    let order = in_wire_order(proto, is_map);
+    let has_oneofs = order.iter().any(|field| oneof_of(field).is_some());
+    let mut lines = Lines::default();
+    for field in &order {
+        match oneof_of(field) {
+            Some(_) => message.member_lines(field, &mut lines)?,
+            None => message.field_lines(field, has_oneofs, &mut lines)?,
+        }
+    }
+    let Lines { encode, decode, result } = lines;
+    let (to, from) = if encode.is_empty() { (quote! { _ }, quote! { _ }) } else { (quote! { to }, quote! { from }) };
+    let encode = match encode.split_last() {
+        Some((last, before)) => quote! { #(#before?;)* #last },
+        None => quote! { Ok(()) },
+    };
+    let wire_name = full_name.trim_start_matches('.');
+    let is_deprecated = fields.deprecated || message.members().any(|member| member.deprecated);
+    let allow = is_deprecated.then(|| quote! { #[allow(deprecated)] });
+    Ok(syn::parse_quote! {
+        #allow
+        impl ::frpc::polyglot::Message for #ident {
+            const NAME: &'static str = #wire_name;
+            fn encode_fields(&self, #to: &mut ::frpc::polyglot::Encoder<'_>) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
+                #encode
+            }
+            fn decode_fields(#from: &mut ::frpc::polyglot::Decoder<'_>) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+                #(#decode)*
+                Ok(Self { #(#result),* })
+            }
+        }
+    })
+}
+
+impl Message<'_> {
+    /// An ordinary field.
+    fn field_lines(&self, field: &FieldDescriptorProto, by_statement: bool, lines: &mut Lines) -> Result<(), Error> {
+        let name = field.name();
+        let found = self.fields.fields.get(&field.number()).ok_or_else(|| self.lost(name))?;
+        let rust = &found.ident;
+        let read = match &found.enumeration {
+            Some(path) => {
+                lines.encode.push(quote! { to.enumeration::<#path>(#name, &self.#rust) });
+                quote! { from.enumeration::<#path, _>(#name)? }
+            }
+            None => {
+                lines.encode.push(quote! { to.field(#name, &self.#rust) });
+                quote! { from.field(#name)? }
+            }
+        };
+        if !by_statement {
+            lines.result.push(quote! { #rust: #read });
+            return Ok(());
+        }
+        let local = local(rust);
+        lines.decode.push(quote! { let #local = #read; });
+        lines.result.push(if local == *rust {
+            quote! { #rust }
+        } else {
+            quote! { #rust: #local }
+        });
+        Ok(())
+    }
+
+    /// A member of a oneof. The first one in wire order also stands for the oneof itself.
+    fn member_lines(&self, field: &FieldDescriptorProto, lines: &mut Lines) -> Result<(), Error> {
+        let name = field.name();
+        let oneof = oneof_of(field).and_then(|at| self.proto.oneof_decl.get(at)).ok_or_else(|| self.lost(name))?;
+        let StructOneof { ident: rust, path } =
+            self.fields.oneofs.get(&field.number()).ok_or_else(|| self.lost(name))?;
+        let written =
+            self.oneofs.get(&format!("{}.{}", self.full_name, oneof.name())).ok_or_else(|| self.lost(name))?;
+        let Variant { ident: variant, enumeration, .. } =
+            written.variants.get(&field.number()).ok_or_else(|| self.lost(name))?;
+        let local = local(rust);
+        let result = quote! { #rust: #local.into_option() };
+        if !lines.result.iter().any(|line| line.to_string() == result.to_string()) {
+            let oneof_name = oneof.name();
+            lines.encode.push(quote! { to.oneof(#oneof_name, &self.#rust) });
+            lines.decode.push(quote! { let mut #local = from.oneof(#oneof_name)?; });
+            lines.result.push(result);
+        }
+        let value = quote! { match &self.#rust { Some(#path::#variant(value)) => Some(value), _ => None } };
+        if let Some(enumeration) = enumeration.as_ref().map(|inner| beside(path, inner)) {
+            lines.encode.push(quote! { to.flat_enumeration_member::<#enumeration>(#name, #value) });
+            lines.decode.push(quote! { #local.enumeration_member::<#enumeration>(from, #name, #path::#variant)?; });
+        } else {
+            lines.encode.push(quote! { to.flat_member(#name, #value) });
+            lines.decode.push(quote! { #local.member(from, #name, #path::#variant)?; });
+        }
+        Ok(())
+    }
+
+    /// The members of all oneofs.
+    fn members(&self) -> impl Iterator<Item = &Variant> {
+        let names = self.proto.oneof_decl.iter().map(|oneof| format!("{}.{}", self.full_name, oneof.name()));
+        names.filter_map(|name| self.oneofs.get(&name)).flat_map(|oneof| oneof.variants.values())
+    }
+
+    fn lost(&self, field: &str) -> Error {
+        let text = format!("prost-build wrote nothing for `{field}` of `{}`", self.full_name.trim_start_matches('.'));
+        Error::new(ErrorKind::Unsupported, text)
+    }
+}
+
+/// `impl Debug for …`, for messages with a `BTreeMap`: there prost-derive 0.14 writes a path that holds only in crates
+/// that depend on prost themselves, whatever `prost_path` says. Can go when it no longer does.
+pub(crate) fn debug_impl(item: &ItemStruct) -> Item {
+    let ident = &item.ident;
+    let (name, fields) = (ident.to_string(), item.fields.iter().filter_map(|field| field.ident.as_ref()));
+    let lines = fields.map(|field| {
+        let name = field.unraw().to_string();
+        quote! { .field(#name, &self.#field) }
+    });
+    syn::parse_quote! {
+        #[allow(deprecated)]
+        impl ::core::fmt::Debug for #ident {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.debug_struct(#name) #(#lines)* .finish()
+            }
+        }
+    }
+}
+
+/// The name of a local variable for a field. The decoder has the name `from`.
+fn local(field: &Ident) -> Ident {
+    if field == "from" { format_ident!("from_") } else { field.clone() }
+}
+
+/// Turns a path that holds inside of the module of `oneof` into one that holds beside that module.
+fn beside(oneof: &Path, inner: &Path) -> Path {
+    let first = inner.segments.first().map(|segment| segment.ident.to_string());
+    let mut path = inner.clone();
+    path.segments = match first.as_deref() {
+        _ if inner.leading_colon.is_some() => return path,
+        Some("crate") => return path,
+        Some("super") => inner.segments.iter().skip(1).cloned().collect(),
+        _ => {
+            let module = oneof.segments.iter().take(oneof.segments.len() - 1);
+            module.chain(&inner.segments).cloned().collect()
+        }
+    };
+    path
+}
+
+/// `impl Oneof for …`: members are counted from 1 in the order in which they are declared.
+pub(crate) fn oneof_impl(
+    proto: &DescriptorProto,
+    oneof: usize,
+    ident: &Ident,
+    written: &OneofEnum,
+) -> Result<Item, Error> {
+    let members = proto.field.iter().filter(|field| oneof_of(field) == Some(oneof));
+    let (mut encode, mut decode) = (Vec::new(), Vec::new());
+    for (field, number) in members.zip(1_u32..) {
+        let (name, number) = (field.name(), Literal::u32_unsuffixed(number));
+        let Some(Variant { ident: variant, enumeration, .. }) = written.variants.get(&field.number()) else {
+            let text = format!("prost-build wrote nothing for the member `{name}` of a oneof of `{}`", proto.name());
+            return Err(Error::new(ErrorKind::Unsupported, text));
+        };
+        if let Some(path) = enumeration {
+            encode.push(quote! { Self::#variant(value) => to.enumeration_member::<#path>(#name, #number, value), });
+            decode.push(quote! { #number => Self::#variant(from.enumeration::<#path, _>(#name)?), });
+        } else {
+            encode.push(quote! { Self::#variant(value) => to.member(#name, #number, value), });
+            decode.push(quote! { #number => Self::#variant(from.field(#name)?), });
+        }
+    }
+    let is_deprecated = written.variants.values().any(|variant| variant.deprecated);
+    let allow = is_deprecated.then(|| quote! { #[allow(deprecated)] });
+    Ok(syn::parse_quote! {
+        #allow
+        impl ::frpc::polyglot::Oneof for #ident {
+            fn encode_member(&self, to: &mut ::frpc::polyglot::Encoder<'_>) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
+                match self { #(#encode)* }
+            }
+            fn decode_member(member: u32, from: &mut ::frpc::polyglot::Decoder<'_>) -> ::core::result::Result<::core::option::Option<Self>, ::frpc::polyglot::DecodeError> {
+                let value = match member { #(#decode)* _ => return Ok(None) };
+                Ok(Some(value))
+            }
+        }
+    })
+}
+
+/// `impl Enumeration for …`: the value at index 0 of the declaration is 0 on the wire, and so on.
+pub(crate) fn enumeration_impl(full_name: &str, proto: &EnumDescriptorProto, ident: &Ident) -> Item {
+    let mut seen = HashSet::new();
+    let (mut indexes, mut numbers) = (Vec::new(), Vec::new());
+    for (value, index) in proto.value.iter().zip(0_u32..) {
+        let (number, index) = (number_literal(value.number()), Literal::u32_unsuffixed(index));
+        numbers.push(quote! { #index => Some(#number), });
+        // An alias goes out as the first value with its number.
+        if seen.insert(value.number()) {
+            indexes.push(quote! { #number => Some(#index), });
+        }
+    }
+    let wire_name = full_name.trim_start_matches('.');
+    syn::parse_quote! {
+        impl ::frpc::polyglot::Enumeration for #ident {
+            const NAME: &'static str = #wire_name;
+            fn index(number: i32) -> ::core::option::Option<u32> {
+                match number { #(#indexes)* _ => None }
+            }
+            fn number(index: u32) -> ::core::option::Option<i32> {
+                match index { #(#numbers)* _ => None }
+            }
+        }
+    }
+}
+
+fn number_literal(number: i32) -> TokenStream {
+    let digits = Literal::u32_unsuffixed(number.unsigned_abs());
+    if number < 0 {
+        quote! { -#digits }
+    } else {
+        quote! { #digits }
+    }
+}

@@ -1,0 +1,248 @@
+//! Reads the names that prost-build has chosen, out of the code it has written.
+//!
+//! Before prost-build runs, every type is given an attribute with its full protobuf name ([`MARKER`]); in prost's output
+//! that attribute says which struct or enum belongs to which descriptor, and is removed. Fields are joined to the
+//! descriptor by the number in `#[prost(…, tag = "N")]`. Nothing here knows how prost makes names.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use proc_macro2::Span;
+use syn::ext::IdentExt as _;
+use syn::{Attribute, Expr, Ident, Item, ItemEnum, ItemStruct, Lit, Meta, Path};
+
+use crate::error::{Error, ErrorKind};
+
+/// The attribute that carries a full protobuf name through prost-build.
+pub(crate) const MARKER: &str = "frpc_build_type";
+
+/// The Rust enum of a oneof.
+pub(crate) struct OneofEnum {
+    pub(crate) variants: BTreeMap<i32, Variant>,
+}
+
+/// One member of a oneof, as prost wrote it.
+#[derive(Clone)]
+pub(crate) struct Variant {
+    pub(crate) ident: Ident,
+    /// The Rust enum, if the member is a protobuf enum; the path holds inside the module of the oneof's enum.
+    pub(crate) enumeration: Option<Path>,
+    pub(crate) deprecated: bool,
+}
+
+/// The fields of a message, as prost wrote them.
+#[derive(Default)]
+pub(crate) struct StructFields {
+    /// By field number.
+    pub(crate) fields: HashMap<i32, StructField>,
+    /// By the field number of any member.
+    pub(crate) oneofs: HashMap<i32, StructOneof>,
+    pub(crate) deprecated: bool,
+    /// Whether a field is a `BTreeMap`.
+    pub(crate) has_btree_map: bool,
+}
+
+/// A field of a struct.
+pub(crate) struct StructField {
+    pub(crate) ident: Ident,
+    /// The Rust enum, if the field (or the map's value) is a protobuf enum; the path holds beside the struct.
+    pub(crate) enumeration: Option<Path>,
+}
+
+/// A field of a struct that holds a oneof.
+#[derive(Clone)]
+pub(crate) struct StructOneof {
+    pub(crate) ident: Ident,
+    /// The path of the oneof's enum, beside the struct.
+    pub(crate) path: Path,
+}
+
+/// The full name of the type with these attributes. The longest wins: prost-build puts the marker of an outer type on
+/// the types inside it too.
+pub(crate) fn marker(attributes: &[Attribute]) -> Option<String> {
+    let names = attributes.iter().filter(|attribute| attribute.path().is_ident(MARKER)).filter_map(|attribute| {
+        let Meta::NameValue(pair) = &attribute.meta else { return None };
+        let Expr::Lit(literal) = &pair.value else { return None };
+        let Lit::Str(name) = &literal.lit else { return None };
+        Some(name.value())
+    });
+    names.max_by_key(String::len)
+}
+
+/// Removes the marker from `attributes` and returns the full name of the type.
+pub(crate) fn take_marker(attributes: &mut Vec<Attribute>) -> Option<String> {
+    let name = marker(attributes);
+    attributes.retain(|attribute| !attribute.path().is_ident(MARKER));
+    name
+}
+
+/// Two types that have got one name in one scope.
+pub(crate) struct Clash {
+    pub(crate) ident: String,
+    /// Full protobuf names.
+    pub(crate) first: String,
+    pub(crate) second: String,
+}
+
+/// Gives fields and variants that have the name of an earlier neighbour a trailing `_`. Types cannot be renamed, because
+/// other code of prost's refers to them.
+pub(crate) fn make_unique(items: &mut [Item], warn: &mut dyn FnMut(String)) -> Result<(), Clash> {
+    let mut types = HashMap::new();
+    for item in items {
+        let (ident, attributes) = match item {
+            Item::Struct(item) => (&item.ident, &item.attrs),
+            Item::Enum(item) => (&item.ident, &item.attrs),
+            Item::Mod(item) => {
+                if let Some((_, items)) = &mut item.content {
+                    make_unique(items, warn)?;
+                }
+                continue;
+            }
+            _ => continue,
+        };
+        let (ident, name) = (ident.clone(), marker(attributes).unwrap_or_default());
+        if let Some(first) = types.insert(ident.to_string(), name.clone()) {
+            return Err(Clash { ident: ident.to_string(), first, second: name });
+        }
+        match item {
+            Item::Struct(item) => {
+                unique_idents(&ident, item.fields.iter_mut().filter_map(|field| field.ident.as_mut()), warn);
+            }
+            Item::Enum(item) => unique_idents(&ident, item.variants.iter_mut().map(|variant| &mut variant.ident), warn),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn unique_idents<'a>(owner: &Ident, idents: impl Iterator<Item = &'a mut Ident>, warn: &mut dyn FnMut(String)) {
+    let mut taken = HashSet::new();
+    for ident in idents {
+        let before = ident.to_string();
+        while !taken.insert(ident.to_string()) {
+            *ident = Ident::new(&format!("{}_", ident.unraw()), Span::call_site());
+        }
+        if *ident != before {
+            warn(format!("`{before}` occurs twice in `{owner}`; the second is called `{ident}` in Rust"));
+        }
+    }
+}
+
+/// Keeps the lints of whoever includes the code away from prost's part of it: programs need not use all of a schema, and
+/// a schema need not have comments.
+pub(crate) fn allow_what_prost_leaves(item: &mut Item) {
+    let attributes = match item {
+        Item::Struct(item) => &mut item.attrs,
+        Item::Enum(item) => &mut item.attrs,
+        Item::Mod(item) => &mut item.attrs,
+        Item::Impl(item) if item.trait_.is_none() => &mut item.attrs,
+        _ => return,
+    };
+    let after_docs = attributes.iter().take_while(|attribute| attribute.path().is_ident("doc")).count();
+    attributes
+        .insert(after_docs, syn::parse_quote! { #[allow(clippy::all, dead_code, missing_docs, unreachable_pub)] });
+}
+
+/// Reads the fields of a struct that prost has made of a message.
+pub(crate) fn read_struct(item: &ItemStruct) -> Result<StructFields, Error> {
+    let mut read = StructFields::default();
+    for field in &item.fields {
+        let (Some(ident), Some(prost)) = (&field.ident, ProstAttribute::read(&field.attrs)?) else { continue };
+        read.deprecated |= is_deprecated(&field.attrs);
+        read.has_btree_map |= prost.is_btree_map;
+        if let Some(path) = prost.oneof {
+            for tag in prost.tags {
+                read.oneofs.insert(tag, StructOneof { ident: ident.clone(), path: path.clone() });
+            }
+        } else if let [tag] = prost.tags[..] {
+            read.fields.insert(tag, StructField { ident: ident.clone(), enumeration: prost.enumeration });
+        }
+    }
+    Ok(read)
+}
+
+/// Reads the variants of an enum that prost has made of a oneof.
+pub(crate) fn read_oneof(item: &ItemEnum) -> Result<OneofEnum, Error> {
+    let mut variants = BTreeMap::new();
+    for variant in &item.variants {
+        let Some(prost) = ProstAttribute::read(&variant.attrs)? else { continue };
+        let [tag] = prost.tags[..] else { continue };
+        let deprecated = is_deprecated(&variant.attrs);
+        variants.insert(tag, Variant { ident: variant.ident.clone(), enumeration: prost.enumeration, deprecated });
+    }
+    Ok(OneofEnum { variants })
+}
+
+/// Tells prost not to implement `Debug` for a struct; false if it has been told so already.
+pub(crate) fn skip_debug(item: &mut ItemStruct) -> bool {
+    let is_skip = |attribute: &Attribute| {
+        attribute.path().is_ident("prost")
+            && attribute.parse_args::<Path>().is_ok_and(|argument| argument.is_ident("skip_debug"))
+    };
+    if item.attrs.iter().any(is_skip) {
+        return false;
+    }
+    item.attrs.push(syn::parse_quote! { #[prost(skip_debug)] });
+    true
+}
+
+fn is_deprecated(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| attribute.path().is_ident("deprecated"))
+}
+
+/// What `#[prost(…)]` says about a field.
+#[derive(Default)]
+struct ProstAttribute {
+    tags: Vec<i32>,
+    oneof: Option<Path>,
+    enumeration: Option<Path>,
+    is_btree_map: bool,
+}
+
+impl ProstAttribute {
+    /// The attribute with the field's number; attributes that users have added beside it are passed over.
+    fn read(attributes: &[Attribute]) -> Result<Option<Self>, Error> {
+        for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("prost")) {
+            let mut read = Self::default();
+            let parsed = attribute.parse_nested_meta(|meta| {
+                let value = if meta.input.peek(syn::Token![=]) {
+                    Some(meta.value()?.parse::<syn::LitStr>()?)
+                } else if meta.input.peek(syn::token::Paren) {
+                    let inner;
+                    syn::parenthesized!(inner in meta.input);
+                    inner.parse::<proc_macro2::TokenStream>()?;
+                    None
+                } else {
+                    None
+                };
+                let Some(value) = value else { return Ok(()) };
+                if meta.path.is_ident("tag") || meta.path.is_ident("tags") {
+                    for tag in value.value().split(',') {
+                        read.tags.push(tag.trim().parse().map_err(|_| meta.error("not a field number"))?);
+                    }
+                } else if meta.path.is_ident("oneof") {
+                    read.oneof = Some(value.parse()?);
+                } else if meta.path.is_ident("enumeration") {
+                    read.enumeration = Some(value.parse()?);
+                } else if meta.path.is_ident("map") || meta.path.is_ident("btree_map") {
+                    read.enumeration = enumeration_of_map(&value)?;
+                    read.is_btree_map = meta.path.is_ident("btree_map");
+                }
+                Ok(())
+            });
+            parsed.map_err(|error| {
+                Error::new(ErrorKind::Option, format!("cannot read a `#[prost]` attribute: {error}")).with_source(error)
+            })?;
+            if !read.tags.is_empty() {
+                return Ok(Some(read));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The path in `"string, enumeration(path)"`, which is how prost writes a map whose values are enums.
+fn enumeration_of_map(types: &syn::LitStr) -> syn::Result<Option<Path>> {
+    let text = types.value();
+    let path = text.split_once("enumeration(").and_then(|(_, rest)| rest.rsplit_once(')')).map(|(path, _)| path);
+    path.map(syn::parse_str).transpose()
+}

@@ -1,0 +1,58 @@
+//! Reads .proto files: from paths to a [`Schema`]. protox does the parsing, so that no `protoc` is needed.
+//!
+//! Owns the translation of protox's errors into ours. What we do not support is refused later, in `check.rs`.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use prost_types::FileDescriptorSet;
+use protox::prost_reflect::DescriptorPool;
+
+use crate::error::{Error, ErrorKind, Place};
+use crate::schema::Schema;
+
+/// Parses `protos` and all that they import; imports are looked up in `includes` in order.
+pub(crate) fn parse(protos: &[PathBuf], includes: &[PathBuf]) -> Result<Schema, Error> {
+    if let Some(missing) = protos.iter().find(|path| !path.exists() && !found_in(includes, path)) {
+        return Err(Error::new(ErrorKind::Schema, format!("{}: no such file", missing.display())));
+    }
+    let mut compiler = protox::Compiler::new(includes).map_err(|error| refused(error, includes))?;
+    compiler.include_imports(true).include_source_info(true);
+    compiler.open_files(protos).map_err(|error| refused(error, includes))?;
+    let paths: HashMap<String, PathBuf> =
+        compiler.files().filter_map(|file| Some((file.name().to_owned(), file.path()?.to_owned()))).collect();
+    Ok(Schema::new(compiler.file_descriptor_set().file, paths, compiler.encode_file_descriptor_set()))
+}
+
+/// Takes a descriptor set that somebody else has made, after checking that it holds together: every type and import it
+/// names is in it, numbers and indexes are in range.
+pub(crate) fn adopt(set: FileDescriptorSet) -> Result<Schema, Error> {
+    let pool = DescriptorPool::from_file_descriptor_set(set)
+        .map_err(|error| placed(error.file().map(str::to_owned), &format!("{error:?}"), &[]).with_source(error))?;
+    let files = pool.files().map(|file| file.file_descriptor_proto().clone()).collect();
+    Ok(Schema::new(files, HashMap::new(), pool.encode_to_vec()))
+}
+
+fn found_in(includes: &[PathBuf], path: &Path) -> bool {
+    includes.iter().any(|include| include.join(path).exists())
+}
+
+fn refused(error: protox::Error, includes: &[PathBuf]) -> Error {
+    placed(error.file().map(str::to_owned), &format!("{error:?}"), includes).with_source(error)
+}
+
+/// protox writes `file:line:column: text` into `Debug`; the numbers are to be had only there.
+fn placed(file: Option<String>, debug: &str, includes: &[PathBuf]) -> Error {
+    let Some(file) = file else { return Error::new(ErrorKind::Schema, debug) };
+    let (line, column, text) = split_position(&file, debug).unwrap_or((0, 0, debug));
+    let on_disk = includes.iter().map(|include| include.join(&file)).find(|path| path.exists());
+    let file = on_disk.map_or(file, |path| path.display().to_string());
+    Error::at(ErrorKind::Schema, Place { file, line, column }, text)
+}
+
+fn split_position<'a>(file: &str, debug: &'a str) -> Option<(u32, u32, &'a str)> {
+    let rest = debug.strip_prefix(file)?.strip_prefix(':')?;
+    let (line, rest) = rest.split_once(':')?;
+    let (column, text) = rest.split_once(": ")?;
+    Some((line.parse().ok()?, column.parse().ok()?, text))
+}

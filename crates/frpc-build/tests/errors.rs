@@ -1,0 +1,174 @@
+//! What is refused, and that the error says where it stands.
+
+#[allow(dead_code)]
+mod support;
+
+use frpc_build::ErrorKind;
+use support::Build;
+
+/// `body` in a proto3 file of package `test`; its first line is line 3.
+fn error_of(body: &str) -> String {
+    Build::of(&format!("syntax = \"proto3\";\npackage test;\n{body}")).error()
+}
+
+#[test]
+fn groups_required_fields_and_extensions_of_proto2_are_named() {
+    let proto2 = |body: &str| Build::of(&format!("syntax = \"proto2\";\npackage test;\n{body}")).error();
+    assert_eq!(
+        proto2("message A {\n  optional group B = 1 {}\n}"),
+        "test.proto:4:3: field `b` of message `A` is a group; groups are not supported"
+    );
+    assert_eq!(
+        proto2("message A {\n\n  required int32 id = 1;\n}"),
+        "test.proto:5:3: field `id` of message `A` is required; required fields are not supported"
+    );
+    assert_eq!(
+        proto2("message A {\n  extensions 100 to 200;\n}"),
+        "test.proto:4:14: message `A`: extensions are not supported"
+    );
+    assert_eq!(
+        proto2("message A {\n  extensions 5;\n}\nextend A { optional int32 more = 5; }"),
+        "test.proto:6:12: extension `more` of `test.A`: extensions are not supported"
+    );
+    assert_eq!(
+        proto2("message A {\n  optional int32 id = 1 [default = 7];\n}"),
+        "test.proto:4:3: field `id` of message `A` has a default value, which is not supported"
+    );
+}
+
+#[test]
+fn proto2_without_any_of_them_is_refused_at_its_syntax() {
+    let error = Build::of("// Two.\nsyntax = \"proto2\";\npackage test;\nmessage A { optional int32 id = 1; }").error();
+    assert_eq!(error, "test.proto:2:1: syntax \"proto2\" is not supported; the schema must be proto3");
+    let error = Build::of("package test;\nmessage A { optional int32 id = 1; }").error();
+    assert_eq!(error, "test.proto:1:1: syntax \"proto2\" is not supported; the schema must be proto3");
+}
+
+#[test]
+fn proto2_is_refused_in_an_import_too() {
+    let files = [
+        ("test.proto", "syntax = \"proto3\";\npackage test;\nimport \"old.proto\";\nmessage A { Old old = 1; }"),
+        ("old.proto", "syntax = \"proto2\";\npackage test;\nmessage Old {\n  required bool it = 1;\n}"),
+    ];
+    let error = Build::of_files(&files).error();
+    assert_eq!(error, "old.proto:4:3: field `it` of message `Old` is required; required fields are not supported");
+}
+
+#[test]
+fn well_known_types_are_refused_at_the_type_of_the_field() {
+    let error =
+        error_of("import \"google/protobuf/timestamp.proto\";\nmessage A {\n  google.protobuf.Timestamp at = 1;\n}");
+    assert!(
+        error.starts_with("test.proto:5:3: field `at` of message `A` has the type `google.protobuf.Timestamp`: "),
+        "{error}"
+    );
+    let error = error_of(
+        "import \"google/protobuf/wrappers.proto\";\nmessage A {\n  map<int32, google.protobuf.BoolValue> m = 1;\n}",
+    );
+    assert!(
+        error.starts_with("test.proto:5:3: field `m` of message `A` has the type `google.protobuf.BoolValue`: "),
+        "{error}"
+    );
+}
+
+#[test]
+fn well_known_types_are_refused_as_request_and_reply() {
+    let error = error_of(
+        "import \"google/protobuf/empty.proto\";\nmessage A {}\nservice S {\n  rpc Get(A) returns (google.protobuf.Empty);\n}",
+    );
+    assert!(
+        error.starts_with(
+            "test.proto:6:3: the reply of method `Get` of service `S` has the type `google.protobuf.Empty`"
+        ),
+        "{error}"
+    );
+}
+
+#[test]
+fn custom_options_are_no_extensions() {
+    let source = "syntax = \"proto3\";\npackage test;\nimport \"google/protobuf/descriptor.proto\";\n\
+                  extend google.protobuf.FieldOptions { string hint = 50001; }\n\
+                  message A {\n  int32 id = 1 [(hint) = \"x\"];\n}";
+    let text = Build::of(source).text();
+    assert!(text.contains("pub struct A"));
+    assert!(!text.contains("hint"));
+}
+
+#[test]
+fn types_that_get_one_name_in_rust_are_both_named() {
+    assert_eq!(
+        error_of("message foo_bar {}\nmessage FooBar {}"),
+        "test.proto:4:1: `test.foo_bar` and `test.FooBar` are both called `FooBar` in Rust; rename one of them"
+    );
+    assert_eq!(
+        error_of("message Outer {\n  enum kind { A = 0; }\n  message Kind {}\n}"),
+        "test.proto:4:3: `test.Outer.Kind` and `test.Outer.kind` are both called `Kind` in Rust; rename one of them"
+    );
+}
+
+#[test]
+fn enum_values_that_get_one_name_in_rust_are_both_named() {
+    assert_eq!(
+        error_of("enum Color {\n  COLOR_RED = 0;\n  RED = 1;\n}"),
+        "test.proto:5:3: enum `Color`: the values `COLOR_RED` and `RED` are both called `Red` in Rust; rename one of them"
+    );
+}
+
+#[test]
+fn aliases_of_one_name_are_no_collision() {
+    let text = Build::of(
+        "syntax = \"proto3\";\npackage test;\n\
+         enum Color {\n  option allow_alias = true;\n  COLOR_RED = 0;\n  RED = 0;\n}",
+    )
+    .text();
+    assert!(text.contains("Red = 0"));
+}
+
+#[test]
+fn names_without_a_letter_are_refused() {
+    assert_eq!(error_of("message __ {}"), "test.proto:3:1: message `__`: a name needs a letter or a digit");
+}
+
+#[test]
+fn errors_of_the_parser_keep_their_place() {
+    let error = error_of("message A {\n  int32 id = ;\n}");
+    assert!(error.starts_with("test.proto:4:14: "), "{error}");
+    let error = error_of("message A {\n  Missing it = 1;\n}");
+    assert!(error.starts_with("test.proto:4:3: ") && error.contains("Missing"), "{error}");
+    let error = error_of("import \"missing.proto\";");
+    assert!(error.starts_with("test.proto:3:1: ") && error.contains("missing.proto"), "{error}");
+}
+
+#[test]
+fn errors_have_their_place_as_numbers_too() {
+    let build = Build::of("syntax = \"proto3\";\nmessage __ {}");
+    let error = build.run(|builder| builder, &["test.proto"]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert_eq!((error.line(), error.column()), (Some(2), Some(1)));
+    assert!(error.file().unwrap().ends_with("test.proto"));
+    assert_eq!(format!("{error:?}"), error.to_string(), "cargo shows the debug text");
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let error = frpc_build::compile_protos("proto/missing.proto").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Schema);
+    assert_eq!(error.to_string(), "proto/missing.proto: no such file");
+}
+
+#[test]
+fn a_broken_attribute_is_an_error_and_no_panic() {
+    let build = Build::of("syntax = \"proto3\";\npackage test;\nmessage A {}\nservice S {}");
+    let error = build.run(|builder| builder.type_attribute(".", "#[derive("), &["test.proto"]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Option);
+    let error = build.run(|builder| builder.client_attribute(".", "#[derive("), &["test.proto"]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Option);
+    assert!(error.to_string().contains("#[derive("), "{error}");
+}
+
+#[test]
+fn a_missing_output_folder_is_an_error() {
+    let build = Build::of("syntax = \"proto3\";\npackage test;\nmessage A {}");
+    let error = build.run(|builder| builder.out_dir(build.around.path().join("none")), &["test.proto"]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Output);
+}

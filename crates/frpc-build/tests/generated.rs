@@ -1,0 +1,323 @@
+//! What the generated code says, one behaviour a test. Whole files stand in `golden/`.
+
+#[allow(dead_code)]
+mod support;
+
+use support::{Build, files_in, has, squeezed};
+
+const HEAD: &str = "syntax = \"proto3\";\npackage test;\n";
+
+fn generated(body: &str) -> String {
+    Build::of(&format!("{HEAD}{body}")).text()
+}
+
+/// The names in the calls of `encode_fields`, in their order.
+fn encoded_names(text: &str) -> Vec<String> {
+    let body = text.split("fn encode_fields").nth(1).unwrap().split("fn decode_fields").next().unwrap();
+    body.split('"').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+#[test]
+fn operations_count_from_10_through_all_services_of_the_file() {
+    let text = generated(
+        "message A {}
+         service First { rpc One(A) returns (A); rpc Two(stream A) returns (stream A); }
+         service Empty {}
+         service Second { rpc One(A) returns (stream A); rpc Three(stream A) returns (A); }",
+    );
+    for line in [
+        "Method::new( \"test.First\", \"One\", 10, );",
+        "Method::new( \"test.First\", \"Two\", 11, );",
+        "Method::new( \"test.Second\", \"One\", 12, );",
+        "Method::new( \"test.Second\", \"Three\", 13, );",
+    ] {
+        assert!(has(&text, line), "{line} in {text}");
+    }
+}
+
+#[test]
+fn operations_do_not_depend_on_what_is_built() {
+    let source = format!("{HEAD}message A {{}}\nservice S {{ rpc One(A) returns (A); rpc Two(A) returns (A); }}");
+    let client = Build::of(&source).text_with(|builder| builder.build_server(false));
+    assert!(has(&client, "\"Two\", 11") && has(&client, "SClient") && !has(&client, "SServer"));
+    let server = Build::of(&source).text_with(|builder| builder.build_client(false));
+    assert!(has(&server, "\"Two\", 11") && has(&server, "SServer") && !has(&server, "SClient"));
+    let none = Build::of(&source).text_with(|builder| builder.build_client(false).build_server(false));
+    assert!(!has(&none, "codegen"));
+}
+
+#[test]
+fn each_file_counts_its_own_operations() {
+    let build = Build::of_files(&[
+        ("test.proto", &format!("{HEAD}import \"more.proto\";\nservice S {{ rpc One(A) returns (A); }}")),
+        ("more.proto", &format!("{HEAD}message A {{}}\nservice More {{ rpc One(A) returns (A); }}")),
+    ]);
+    let text = build.text();
+    assert!(has(&text, "\"test.S\", \"One\", 10") && has(&text, "\"test.More\", \"One\", 10"), "{text}");
+}
+
+#[test]
+fn idempotent_methods_are_marked() {
+    let text = generated(
+        "message A {}
+         service S {
+           rpc Plain(A) returns (A);
+           rpc Get(A) returns (A) { option idempotency_level = NO_SIDE_EFFECTS; }
+           rpc Put(A) returns (A) { option idempotency_level = IDEMPOTENT; }
+         }",
+    );
+    assert!(has(&text, "\"Plain\", 10, );"));
+    assert!(has(&text, "\"Get\", 11, ) .idempotent();"), "{text}");
+    assert!(has(&text, "\"Put\", 12, ) .idempotent();"));
+}
+
+#[test]
+fn fields_are_written_in_three_groups_each_in_declaration_order() {
+    let text = generated(
+        "message A {
+           A message_1 = 12;
+           repeated A list_1 = 11;
+           string single_1 = 10;
+           map<string, int32> map_1 = 9;
+           optional int32 single_2 = 8;
+           optional A message_2 = 7;
+           repeated bytes list_2 = 6;
+           bytes single_3 = 5;
+         }",
+    );
+    let order = ["single_1", "single_2", "single_3", "list_1", "list_2", "message_1", "map_1", "message_2"];
+    assert_eq!(encoded_names(&text), order);
+    let decoded = text.split("fn decode_fields").nth(1).unwrap();
+    let mut at = 0;
+    for name in order {
+        at += decoded[at..].find(&format!("\"{name}\"")).expect("decoding has the order of encoding");
+    }
+}
+
+#[test]
+fn a_oneof_stands_where_its_first_member_stands_on_the_wire() {
+    let text = generated(
+        "message A {
+           bool before = 1;
+           oneof choice { A inner = 2; int32 number = 3; }
+           string behind = 4;
+           repeated int32 list = 5;
+         }",
+    );
+    assert_eq!(encoded_names(&text), ["before", "choice", "number", "behind", "list", "inner"]);
+    // In the rich form members are counted in the order in which they are declared.
+    assert!(has(&text, "Self::Inner(value) => to.member(\"inner\", 1, value)"), "{text}");
+    assert!(has(&text, "2 => Self::Number(from.field(\"number\")?)"), "{text}");
+}
+
+#[test]
+fn enums_go_by_their_place_and_aliases_by_the_first() {
+    let text =
+        generated("enum E { option allow_alias = true; ZERO = 0; FAR = 1000; AWAY = 1000; BELOW = -2147483648; }");
+    assert!(has(&text, "match number { 0 => Some(0), 1000 => Some(1), -2147483648 => Some(3), _ => None, }"), "{text}");
+    assert!(has(
+        &text,
+        "match index { 0 => Some(0), 1 => Some(1000), 2 => Some(1000), 3 => Some(-2147483648), _ => None }"
+    ));
+}
+
+#[test]
+fn full_names_hold_at_every_depth() {
+    let text = generated("message A { message B { message C {} enum E { Z = 0; } oneof o { C c = 1; } } }");
+    for name in ["test.A", "test.A.B", "test.A.B.C", "test.A.B.E"] {
+        assert!(has(&text, &format!("const NAME: &'static str = \"{name}\";")), "{name}");
+    }
+    assert!(!has(&text, "frpc_build_type"), "no marker is left");
+}
+
+#[test]
+fn the_output_is_rust_whatever_the_names() {
+    let keywords = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/proto/keywords.proto");
+    let source = std::fs::read_to_string(keywords).unwrap();
+    let build = Build::of(&source);
+    build.run(|builder| builder, &["test.proto"]).unwrap();
+    // prost-build writes `r#type`, `include_proto!` looks for the package as it is spelled.
+    assert_eq!(files_in(&build.out()), ["r#type.keywords.rs", "type.keywords.rs"]);
+    let text = build.read("type.keywords.rs");
+    syn::parse_file(&text).unwrap();
+    assert_eq!(build.read("r#type.keywords.rs"), text);
+    assert!(has(&text, "to.field(\"type\", &self.r#type)?"));
+    assert!(has(&text, "Keywords::r#match(&*service, request).await"));
+    assert!(has(&text, "Keywords::self_(&*service, request).await"));
+}
+
+#[test]
+fn names_that_are_taken_get_a_trailing_underscore() {
+    let text = generated(
+        "message Echo {}
+         message EchoServer {}
+         service echo { rpc New(Echo) returns (Echo); rpc Connect(Echo) returns (Echo); rpc Clone(Echo) returns (Echo); }",
+    );
+    assert!(has(&text, "pub trait Echo_:") && has(&text, "pub struct EchoServer_<S>"), "{text}");
+    assert!(has(&text, "pub struct EchoClient {"));
+    for name in ["new_", "connect_", "clone_"] {
+        assert!(has(&text, &format!("fn {name}(&self,")), "{name} in the trait");
+        assert!(has(&text, &format!("pub async fn {name}(&self,")), "{name} in the client");
+        assert!(has(&text, &format!("Echo_::{name}(&*service, request)")));
+    }
+    // On the wire and in errors they keep their names.
+    assert!(has(&text, "\"test.echo\", \"New\", 10"));
+}
+
+#[test]
+fn a_service_of_two_methods_takes_150_lines_at_most() {
+    let source = format!(
+        "{HEAD}message A {{}}\n// Comment.\nservice Greeter {{\n  // One.\n  rpc SayHello(A) returns (A);\n  \
+         // Two.\n  rpc Watch(A) returns (stream A);\n}}"
+    );
+    let text = Build::of(&source).text();
+    let service = &text[text.find("const GREETER_").unwrap()..];
+    assert!(service.lines().count() <= 150, "{} lines", service.lines().count());
+}
+
+#[test]
+fn comments_stand_on_traits_clients_and_methods() {
+    let text = Build::of(&format!(
+        "{HEAD}message A {{}}\n// Of the service.\nservice S {{\n  // Of the method.\n  rpc Get(A) returns (A); // Behind it.\n  rpc Bare(A) returns (A);\n}}"
+    ))
+    .text();
+    assert!(has(&text, "/// Of the service.\n#[allow(dead_code, unreachable_pub)]\npub trait S"), "{text}");
+    assert_eq!(text.matches("    /// Of the method.\n    ///\n    /// Behind it.\n").count(), 2);
+    assert_eq!(text.matches("    /// The method `Bare`.\n").count(), 2);
+}
+
+#[test]
+fn disabled_comments_are_left_out() {
+    let source =
+        format!("{HEAD}// Of A.\nmessage A {{}}\n// Of S.\nservice S {{\n  // Of Get.\n  rpc Get(A) returns (A);\n}}");
+    let text = Build::of(&source).text_with(|builder| builder.disable_comments("."));
+    assert!(!has(&text, "Of "), "{text}");
+    let text = Build::of(&source).text_with(|builder| builder.disable_comments([".test.S.Get", ".test.A"]));
+    assert!(has(&text, "Of S.") && !has(&text, "Of A.") && !has(&text, "Of Get."), "{text}");
+}
+
+#[test]
+fn attributes_go_where_their_path_points() {
+    let source =
+        format!("{HEAD}message A {{ string b = 1; }}\nenum E {{ Z = 0; }}\nservice S {{}}\nservice Other {{}}");
+    let text = Build::of(&source).text_with(|builder| {
+        builder
+            .type_attribute(".", "#[on_type]")
+            .message_attribute("A", "#[on_message]")
+            .enum_attribute(".test.E", "#[on_enum]")
+            .field_attribute("A.b", "#[on_field]")
+            .client_attribute("test.S", "#[on_client]")
+            .server_attribute(".test.S", "#[on_server]")
+            .trait_attribute("Other", "#[on_trait]")
+    });
+    assert_eq!(text.matches("#[on_type]").count(), 2);
+    assert_eq!(text.matches("#[on_message]").count(), 1);
+    assert_eq!(text.matches("#[on_enum]").count(), 1);
+    assert!(has(&text, "#[on_field] pub b:"));
+    assert!(has(&text, "#[on_client] pub struct SClient"), "{text}");
+    assert!(has(&text, "#[on_server] pub struct SServer"));
+    assert!(has(&text, "#[on_trait] pub trait Other"));
+    assert_eq!(text.matches("#[on_client]").count() + text.matches("#[on_trait]").count(), 2);
+}
+
+#[test]
+fn types_of_bytes_and_maps_can_be_chosen() {
+    let source =
+        format!("{HEAD}message A {{ bytes a = 1; bytes b = 2; map<int32, string> c = 3; map<int32, A> d = 4; }}");
+    let text = Build::of(&source).text_with(|builder| builder.bytes("A.a").btree_map([".test.A.d"]));
+    assert!(has(&text, "pub a: ::frpc::prost::bytes::Bytes,"), "{text}");
+    assert!(has(&text, "pub b: ::frpc::prost::alloc::vec::Vec<u8>,"));
+    assert!(has(&text, "pub c: ::std::collections::HashMap<i32,"));
+    assert!(has(&text, "pub d: ::frpc::prost::alloc::collections::BTreeMap<i32, A>"));
+}
+
+#[test]
+fn messages_with_ordered_maps_can_be_debugged_without_a_dependency_on_prost() {
+    let source = format!("{HEAD}message A {{ map<int32, string> type = 1; }}\nmessage B {{ int32 c = 1; }}");
+    let text = Build::of(&source).text_with(|builder| builder.btree_map("."));
+    assert!(has(&text, "#[prost(skip_debug)] pub struct A"), "{text}");
+    assert!(has(&text, "f.debug_struct(\"A\").field(\"type\", &self.r#type).finish()"));
+    assert_eq!(text.matches("skip_debug").count(), 1);
+    let text = Build::of(&source).text_with(|builder| builder.btree_map(".").skip_debug("A"));
+    assert!(!text.contains("fmt::Debug"), "whoever skips it brings it");
+}
+
+#[test]
+fn extern_types_are_used_and_not_generated() {
+    let files = [
+        (
+            "test.proto",
+            &*format!(
+                "{HEAD}import \"other.proto\";\nmessage A {{ other.B b = 1; other.E e = 2; oneof o {{ other.E f = 3; }} }}\n\
+                 service S {{ rpc Get(other.B) returns (A); }}"
+            ),
+        ),
+        ("other.proto", "syntax = \"proto3\";\npackage other;\nmessage B {}\nenum E { Z = 0; }"),
+    ];
+    let build = Build::of_files(&files);
+    let text = build.text_with(|builder| builder.extern_path(".other", "::other_crate::types"));
+    assert_eq!(files_in(&build.out()), ["test.rs"]);
+    assert!(has(&text, "pub b: ::core::option::Option<::other_crate::types::B>,"), "{text}");
+    assert!(has(&text, "to.enumeration::<::other_crate::types::E>(\"e\", &self.e)?"));
+    assert!(has(&text, "to.flat_enumeration_member::< ::other_crate::types::E, >("), "{text}");
+    assert!(has(&text, "request: ::frpc::Request<::other_crate::types::B>"));
+}
+
+#[test]
+fn enums_of_oneof_members_are_found_from_both_modules() {
+    let text = generated("message A { enum E { Z = 0; } oneof o { E own = 1; F far = 2; } }\nenum F { Y = 0; }");
+    // Beside the struct, then inside of the module of the oneof.
+    assert!(has(&text, "flat_enumeration_member::<a::E>(") && has(&text, "flat_enumeration_member::<F>("), "{text}");
+    assert!(
+        has(&text, "enumeration_member::<E>(\"own\", 1") && has(&text, "enumeration_member::<super::F>(\"far\", 2")
+    );
+}
+
+#[test]
+fn the_include_file_nests_modules_like_packages() {
+    let build = Build::of_files(&[
+        (
+            "test.proto",
+            "syntax = \"proto3\";\npackage a.b;\nimport \"c.proto\";\nimport \"a.proto\";\nmessage M { a.c.N n = 1; a.O o = 2; }",
+        ),
+        ("c.proto", "syntax = \"proto3\";\npackage a.c;\nmessage N {}"),
+        ("a.proto", "syntax = \"proto3\";\npackage a;\nmessage O {}"),
+    ]);
+    build.run(|builder| builder.include_file("all.rs"), &["test.proto"]).unwrap();
+    assert_eq!(files_in(&build.out()), ["a.b.rs", "a.c.rs", "a.rs", "all.rs"]);
+    let text: String = build
+        .read("all.rs")
+        .lines()
+        .filter(|line| !line.starts_with("#[allow") && !line.contains("//"))
+        .collect::<Vec<_>>()
+        .join(" ");
+    assert_eq!(
+        squeezed(&text),
+        squeezed(
+            "pub mod a { include!(\"a.rs\"); pub mod b { include!(\"a.b.rs\"); } pub mod c { include!(\"a.c.rs\"); } }"
+        )
+    );
+    assert!(build.read("a.b.rs").contains("super::c::N"));
+}
+
+#[test]
+fn output_that_has_not_changed_is_not_written_again() {
+    let build = Build::of(&format!("{HEAD}message A {{}}"));
+    build.text();
+    let path = build.out().join("test.rs");
+    let before = std::fs::metadata(&path).unwrap().modified().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    build.text();
+    assert_eq!(std::fs::metadata(&path).unwrap().modified().unwrap(), before);
+}
+
+#[test]
+fn well_known_types_can_be_compiled() {
+    let build = Build::of(&format!(
+        "{HEAD}import \"google/protobuf/struct.proto\";\nimport \"google/protobuf/descriptor.proto\";\n\
+         extend google.protobuf.FileOptions {{ string x = 50001; }}\nmessage A {{ google.protobuf.Value v = 1; }}"
+    ));
+    build.run(|builder| builder.compile_well_known_types(true), &["test.proto"]).unwrap();
+    assert_eq!(files_in(&build.out()), ["google.protobuf.rs", "test.rs"]);
+    assert!(build.read("google.protobuf.rs").contains("impl ::frpc::polyglot::Message for Struct"));
+}

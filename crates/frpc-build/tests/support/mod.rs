@@ -1,0 +1,82 @@
+//! Schemas written down in the tests themselves.
+
+use std::fs;
+use std::path::Path;
+
+use frpc_build::{Builder, Error};
+use tempfile::TempDir;
+
+/// A folder with .proto files, and one for the output inside of another folder, which must stay empty otherwise.
+pub(crate) struct Build {
+    pub(crate) protos: TempDir,
+    pub(crate) around: TempDir,
+}
+
+impl Build {
+    /// A build of one file, `test.proto`.
+    pub(crate) fn of(source: &str) -> Self {
+        Self::of_files(&[("test.proto", source)])
+    }
+
+    pub(crate) fn of_files(files: &[(&str, &str)]) -> Self {
+        let build = Self { protos: tempfile::tempdir().unwrap(), around: tempfile::tempdir().unwrap() };
+        fs::create_dir(build.out()).unwrap();
+        for (name, source) in files {
+            let path = build.protos.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, source).unwrap();
+        }
+        build
+    }
+
+    pub(crate) fn out(&self) -> std::path::PathBuf {
+        self.around.path().join("out")
+    }
+
+    pub(crate) fn run(&self, configure: impl FnOnce(Builder) -> Builder, protos: &[&str]) -> Result<(), Error> {
+        let protos: Vec<_> = protos.iter().map(|name| self.protos.path().join(name)).collect();
+        configure(frpc_build::configure().out_dir(self.out()).emit_rerun_if_changed(false))
+            .compile_protos(&protos, &[self.protos.path()])
+    }
+
+    /// What is generated for `test.proto` in package `test`.
+    pub(crate) fn text(&self) -> String {
+        self.text_with(|builder| builder)
+    }
+
+    pub(crate) fn text_with(&self, configure: impl FnOnce(Builder) -> Builder) -> String {
+        self.run(configure, &["test.proto"]).unwrap();
+        self.read("test.rs")
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.out().join(name)).unwrap()
+    }
+
+    /// The error for `test.proto`, with the path of the folder taken out.
+    pub(crate) fn error(&self) -> String {
+        let error = self.run(|builder| builder, &["test.proto"]).unwrap_err();
+        assert_eq!(files_in(&self.out()), [""; 0], "an error comes before any output");
+        let folder = format!("{}/", self.protos.path().display());
+        error.to_string().replace(&folder, "")
+    }
+}
+
+/// The names of everything in a folder.
+pub(crate) fn files_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = entries.collect();
+    names.sort();
+    names
+}
+
+/// Whether `part` is in `text`, wherever lines are broken.
+pub(crate) fn has(text: &str, part: &str) -> bool {
+    squeezed(text).contains(&squeezed(part))
+}
+
+/// `text` without white space, and without the commas that stand where a line was broken.
+pub(crate) fn squeezed(text: &str) -> String {
+    let text: String = text.split_whitespace().collect();
+    text.replace(",)", ")").replace(",>", ">").replace(",}", "}")
+}
