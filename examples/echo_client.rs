@@ -1,0 +1,70 @@
+//! Calls a server of the Go original's benchmark schema, ours or Go's, and checks every reply.
+//!
+//! `cargo run --release --example echo-client -- 127.0.0.1:8192 [CLIENTS [IN_FLIGHT [SECONDS]]]`
+
+use examples::benchmark::{BenchmarkServiceClient, Request as Echo};
+use std::time::{Duration, Instant};
+
+const USAGE: &str = "usage: echo-client ADDR [CLIENTS [IN_FLIGHT [SECONDS]]]";
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let Some(address) = arguments.next().filter(|address| !address.starts_with('-')) else {
+        eprintln!("an address is missing\n{USAGE}");
+        std::process::exit(2);
+    };
+    let mut number = |default: u64| match arguments.next().map(|argument| argument.parse::<u64>()) {
+        None => Ok(default),
+        Some(Ok(number)) if number > 0 => Ok(number),
+        Some(_) => Err(format!("a number above zero was expected\n{USAGE}")),
+    };
+    let (clients, in_flight, seconds) = (number(1)?, number(10)?, number(1)?);
+
+    let begun = Instant::now();
+    let mut callers = Vec::new();
+    for client in 0..clients {
+        let connection = BenchmarkServiceClient::connect(address.as_str()).await?;
+        for caller in 0..in_flight {
+            callers.push(tokio::spawn(call(connection.clone(), client, caller, begun, Duration::from_secs(seconds))));
+        }
+    }
+    let mut latencies = Vec::new();
+    for caller in callers {
+        latencies.extend(caller.await?.map_err(|status| status.to_string())?);
+    }
+    let elapsed = begun.elapsed();
+    latencies.sort_unstable();
+    let percentile = |percent: usize| latencies[(latencies.len() - 1) * percent / 100].as_micros();
+    println!(
+        "{} calls, {:.0} per second, latency p50 {} us, p99 {} us",
+        latencies.len(),
+        latencies.len() as f64 / elapsed.as_secs_f64(),
+        percentile(50),
+        percentile(99),
+    );
+    Ok(())
+}
+
+/// Calls until the time is up, at least once.
+async fn call(
+    client: BenchmarkServiceClient,
+    number: u64,
+    caller: u64,
+    begun: Instant,
+    time: Duration,
+) -> Result<Vec<Duration>, frpc::Status> {
+    let mut latencies = Vec::new();
+    loop {
+        let message = format!("client {number} caller {caller} call {:05}", latencies.len());
+        let sent = Instant::now();
+        let reply = client.benchmark(Echo { message: message.clone() }).await?.into_inner();
+        latencies.push(sent.elapsed());
+        if reply.message != message {
+            return Err(frpc::Status::data_loss(format!("sent {message:?}, got {:?}", reply.message)));
+        }
+        if begun.elapsed() >= time {
+            return Ok(latencies);
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! The code that the examples share: what is generated from `proto/`, which is included once here.
+
+/// Generated from `proto/quickstart.proto`.
+pub mod quickstart {
+    #![allow(missing_docs)]
+    frpc::include_proto!("quickstart");
+}
+
+/// Generated from `proto/benchmark.proto`, the schema of the Go original's benchmark.
+pub mod benchmark {
+    #![allow(missing_docs)]
+    frpc::include_proto!("benchmark");
+}
