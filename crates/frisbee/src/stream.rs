@@ -130,12 +130,18 @@ impl StreamSender {
         self.0.poll_send(context, write)
     }
 
-    /// As [`poll_send`](Self::poll_send), however much waits. For short messages that must not wait.
+    /// Lets `write` put messages in place, however much waits: packets of the given id and
+    /// [`Operation::STREAM`]. For short messages that must not wait.
     ///
     /// # Errors
-    /// As [`poll_send`](Self::poll_send).
-    pub fn send_now<T>(&self, write: impl FnOnce(Frame<'_>) -> T) -> Result<T, SendError> {
-        self.0.connection.mailbox.write(|outbox| self.0.shared.write(outbox, write)).and_then(|written| written)
+    /// If the stream or the connection has ended.
+    pub fn send_now<T>(&self, write: impl FnOnce(&mut Outbox, PacketId) -> T) -> Result<T, SendError> {
+        let shared = &self.0.shared;
+        let written = self.0.connection.mailbox.write(|outbox| {
+            shared.check_send()?;
+            Ok(write(outbox, shared.id))
+        });
+        written.and_then(|written| written)
     }
 
     /// As [`Stream::close`].

@@ -20,18 +20,24 @@ pub(crate) fn put_message<M: Message>(mut frame: Frame<'_>, message: &M) -> Resu
     frame.finish().map_err(|error| Status::new(Code::ResourceExhausted, error.to_string()))
 }
 
-/// Writes an error as the body of a frame and completes the frame. A text that is too long is cut.
-pub(crate) fn put_error(mut frame: Frame<'_>, text: &str) {
-    /// Longer than any text for people, shorter than any limit on content.
-    const TEXT_MAX: usize = 64 * 1024;
-    let mut end = text.len().min(TEXT_MAX);
-    while !text.is_char_boundary(end) {
-        end -= 1;
+/// Writes a packet whose body is an error. A text that is too long for a packet is cut.
+pub(crate) fn put_error(outbox: &mut Outbox, id: PacketId, operation: Operation, text: &str) {
+    /// What stands around the text: kinds and a length.
+    const AROUND: usize = 16;
+    let put = |outbox: &mut Outbox, text: &str| {
+        let mut frame = outbox.frame(id, operation);
+        let encoded = Encoder::new(frame.buffer()).error(text);
+        debug_assert!(encoded.is_ok(), "no text has 4 GiB");
+        frame.finish()
+    };
+    if let Err(too_long) = put(outbox, text) {
+        let mut end = (too_long.limit as usize).saturating_sub(AROUND).min(text.len());
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let put = put(outbox, &text[..end]);
+        debug_assert!(put.is_ok(), "a limit of less than {AROUND} bytes makes no sense");
     }
-    let text = &text[..end];
-    let encoded = Encoder::new(frame.buffer()).error(text);
-    let finished = frame.finish();
-    debug_assert!(encoded.is_ok() && finished.is_ok(), "a short text fits");
 }
 
 /// Answers a call.
@@ -42,14 +48,14 @@ pub(crate) fn put_reply<M: Message>(
     operation: Operation,
     reply: Result<&M, &Status>,
 ) {
-    let status = match reply {
-        Ok(message) => match put_message(outbox.frame(id, operation), message) {
-            Ok(()) => return,
-            Err(status) => status,
-        },
-        Err(status) => status.clone(),
-    };
-    put_error(outbox.frame(id, operation), &status.text());
+    match reply {
+        Ok(message) => {
+            if let Err(status) = put_message(outbox.frame(id, operation), message) {
+                put_error(outbox, id, operation, status.message());
+            }
+        }
+        Err(status) => put_error(outbox, id, operation, status.message()),
+    }
 }
 
 /// Reads a body. `Bytes` fields share its memory.

@@ -217,7 +217,7 @@ impl Session {
 #[cold]
 fn unimplemented(packet: &Packet, outbox: &mut Outbox) {
     let status = Status::unimplemented(format!("operation {} is no unary method of this server", packet.operation));
-    body::put_error(outbox.frame(packet.id, packet.operation), &status.text());
+    body::put_error(outbox, packet.id, packet.operation, status.message());
 }
 
 impl fmt::Debug for Endpoint {

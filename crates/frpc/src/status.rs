@@ -128,17 +128,6 @@ impl Status {
     pub fn message(&self) -> &str {
         &self.message
     }
-
-    /// What goes to a peer whose wire has room for a text only.
-    ///
-    /// A text that is empty says nothing, and in a stream the text `EOF` would be taken for its end.
-    pub(crate) fn text(&self) -> std::borrow::Cow<'_, str> {
-        match &*self.message {
-            "" => self.code.description().into(),
-            crate::body::EOF => format!("{}: {}", self.code, self.message).into(),
-            message => message.into(),
-        }
-    }
 }
 
 macro_rules! constructors {
@@ -198,12 +187,5 @@ mod tests {
         }
         assert_eq!(Code::from_i32(17), Code::Unknown);
         assert_eq!(Code::from_i32(-1), Code::Unknown);
-    }
-
-    #[test]
-    fn a_text_that_means_something_else_on_the_wire_is_not_sent_bare() {
-        assert_eq!(Status::aborted("EOF").text(), "aborted: EOF");
-        assert_eq!(Status::aborted("").text(), "aborted");
-        assert_eq!(Status::aborted("eof").text(), "eof");
     }
 }

@@ -14,10 +14,11 @@ pub(crate) use server::{refuse, serve_client_streaming, serve_server_streaming, 
 use crate::channel::Channel;
 use crate::{Status, body};
 use bytes::Bytes;
-use frisbee::{SendError, StreamReceiver, StreamSender};
+use frisbee::{Operation, SendError, StreamReceiver, StreamSender};
 use futures_core::Stream;
 use parking_lot::Mutex;
 use polyglot::{Message, Root};
+use std::borrow::Cow;
 use std::fmt;
 use std::future::poll_fn;
 use std::marker::PhantomData;
@@ -164,14 +165,19 @@ async fn send<M: Message>(sender: &StreamSender, message: M) -> Result<(), Statu
     sent.map_err(|error: SendError| crate::channel::unsent(&error))?
 }
 
-/// Fails the call.
+/// Fails the call. The text `EOF` would be taken for the end, so it is not sent bare.
 fn send_error(sender: &StreamSender, status: &Status) {
-    let _ = sender.send_now(|frame| body::put_error(frame, &status.text()));
+    let message = status.message();
+    let bare = message != body::EOF;
+    let _ = sender.send_now(|outbox, id| {
+        let text = if bare { message.into() } else { Cow::from(format!("{}: {message}", status.code())) };
+        body::put_error(outbox, id, Operation::STREAM, &text);
+    });
 }
 
 /// Ends this end's direction.
 fn send_end(sender: &StreamSender) {
-    let _ = sender.send_now(|frame| body::put_error(frame, body::EOF));
+    let _ = sender.send_now(|outbox, id| body::put_error(outbox, id, Operation::STREAM, body::EOF));
 }
 
 /// Whether a body ends a direction.

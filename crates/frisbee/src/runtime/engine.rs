@@ -26,6 +26,8 @@ pub(crate) struct Engine<R: Router> {
     pub(crate) write_timeout: Duration,
     /// Bytes of a large body that were read past `input`.
     body_read: usize,
+    /// Handles may have sent before the form of headers was known.
+    mail_is_held: bool,
     /// Read and not yet routed.
     input: Bytes,
     order: Option<Order>,
@@ -47,6 +49,9 @@ pub(crate) enum Mail {
 impl<R: Router> Engine<R> {
     pub(crate) fn new(role: Role, config: &Config, router: Arc<R>, handle: Connection, now: Instant) -> Self {
         let core = frisbee_core::Connection::new(role, config, now);
+        if let Some(form) = core.sends() {
+            handle.0.mailbox.lock().outbox.set_form(form);
+        }
         let session = Some(router.connected(&handle));
         Self {
             core,
@@ -57,6 +62,7 @@ impl<R: Router> Engine<R> {
             streams_max: config.streams_max,
             write_timeout: config.write_timeout,
             body_read: 0,
+            mail_is_held: role == Role::Server,
             input: Bytes::new(),
             order: None,
             due: None,
@@ -75,11 +81,8 @@ impl<R: Router> Engine<R> {
         if !inner.task.as_ref().is_some_and(|task| task.will_wake(waker)) {
             inner.task = Some(waker.clone());
         }
-        if let Some(form) = self.core.sends() {
-            if !inner.outbox.is_empty() {
-                self.core.outbox().append(&mut inner.outbox);
-            }
-            inner.outbox.set_form(form);
+        if !self.mail_is_held && !inner.outbox.is_empty() {
+            self.core.outbox().append(&mut inner.outbox);
         }
         inner.backlog = self.core.outbox().len();
         if let Some(order) = inner.order.take() {
@@ -123,14 +126,10 @@ impl<R: Router> Engine<R> {
 
     /// Routes what was read, up to a bound; [`has_input`](Self::has_input) tells whether some is left.
     pub(crate) fn route(&mut self, now: Instant) -> Result<(), CloseReason> {
-        let had_form = self.core.sends().is_some();
         let read = self.input.len();
         self.guarded(|engine| engine.route_batch(now))??;
         let count = read - self.input.len() + std::mem::take(&mut self.body_read);
         self.core.handle_read(count, now);
-        if !had_form {
-            self.release_held_mail();
-        }
         Ok(())
     }
 
@@ -139,7 +138,11 @@ impl<R: Router> Engine<R> {
             if !self.has_room() {
                 break;
             }
-            let Some(event) = self.core.poll_event(&mut self.input, now)? else { break };
+            let event = self.core.poll_event(&mut self.input, now)?;
+            if self.mail_is_held {
+                self.release_held_mail();
+            }
+            let Some(event) = event else { break };
             match self.handle_event(event) {
                 Next::Continue => {}
                 Next::Close(reason) => {
@@ -287,10 +290,11 @@ impl<R: Router> Engine<R> {
     }
 
     /// A server's handles may send before the form of headers is known. Their packets were framed in the current
-    /// form and are framed anew if it is the other one.
+    /// form and are framed anew, before anything is routed that could make handles send more.
     #[cold]
     fn release_held_mail(&mut self) {
         let Some(form) = self.core.sends() else { return };
+        self.mail_is_held = false;
         let mut inner = self.handle.0.mailbox.lock();
         let mut held = inner.outbox.take_bytes();
         inner.outbox.set_form(form);

@@ -57,6 +57,17 @@ enum Phase {
     Lingering,
 }
 
+/// How far reading and routing got.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Step {
+    /// What came has been routed; there may be more.
+    Done,
+    /// There is nothing to read; the task is woken when there is.
+    Waiting,
+    /// Nothing may be read at the moment, or what was read may not all be routed.
+    Held,
+}
+
 /// What a read brought.
 enum Read {
     Input(Bytes),
@@ -109,12 +120,12 @@ where
         }
         self.yielded = false;
         let now = now();
-        let mut more = true;
+        let mut read = Step::Done;
         for _ in 0..READS_PER_TURN {
-            more = self.read_and_route(context, now)?;
+            read = self.read_and_route(context, now)?;
             self.engine.turn(now)?;
             let _ = self.poll_write(context, now)?;
-            if !more {
+            if read != Step::Done {
                 break;
             }
         }
@@ -122,27 +133,28 @@ where
             return Poll::Ready(Ok(order));
         }
         self.poll_timer(context, now)?;
-        if more || self.engine.can_route() {
+        // Writing may have made room for what could not be read or routed before.
+        if read != Step::Waiting && (self.engine.wants_input() || self.engine.can_route()) {
             context.waker().wake_by_ref();
         }
         Poll::Pending
     }
 
-    /// Reads once and routes what came; `true` if there may be more.
-    fn read_and_route(&mut self, context: &mut Context<'_>, now: Instant) -> Result<bool, CloseReason> {
+    /// Reads once and routes what came.
+    fn read_and_route(&mut self, context: &mut Context<'_>, now: Instant) -> Result<Step, CloseReason> {
         if self.engine.wants_input() {
             match self.poll_read(context)? {
-                Poll::Pending => return Ok(false),
-                Poll::Ready(Read::Eof) => return self.engine.handle_eof(now).map(|()| false),
+                Poll::Pending => return Ok(Step::Waiting),
+                Poll::Ready(Read::Eof) => return self.engine.handle_eof(now).map(|()| Step::Held),
                 Poll::Ready(Read::Input(input)) => self.engine.handle_input(input),
                 Poll::Ready(Read::Body(count)) => self.engine.handle_body(count),
             }
         } else if !self.engine.can_route() {
-            return Ok(false);
+            return Ok(Step::Held);
         }
         let _entered = self.context.as_ref().map(Handle::enter);
         self.engine.route(now)?;
-        Ok(self.engine.wants_input())
+        Ok(if self.engine.wants_input() { Step::Done } else { Step::Held })
     }
 
     fn poll_read(&mut self, context: &mut Context<'_>) -> io::Result<Poll<Read>> {
