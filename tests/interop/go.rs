@@ -1,0 +1,92 @@
+//! Building and running the Go peers.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command as Blocking, Stdio};
+use std::sync::OnceLock;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, ChildStdin, Command};
+
+/// A Go program that serves and calls the interop schema.
+pub(crate) struct Peer {
+    program: PathBuf,
+}
+
+/// A peer that serves. It ends with its standard input, so at the latest with this process.
+pub(crate) struct Serving {
+    pub(crate) address: String,
+    _stdin: ChildStdin,
+    _child: Child,
+}
+
+impl Peer {
+    /// On the current frisbee-go, if there is Go.
+    pub(crate) fn current() -> Option<Self> {
+        static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
+        Self::built(&BUILT, ".", "./cmd/peer")
+    }
+
+    /// On the last frisbee-go with 8-byte headers, if there is Go.
+    pub(crate) fn old() -> Option<Self> {
+        static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
+        Self::built(&BUILT, "v0_10_2", "./cmd/peer-old")
+    }
+
+    fn built(built: &OnceLock<Option<PathBuf>>, module: &str, package: &str) -> Option<Self> {
+        let program = built.get_or_init(|| build(module, package)).clone()?;
+        Some(Self { program })
+    }
+
+    /// Serves on a port of loopback.
+    pub(crate) async fn serve(&self) -> Serving {
+        let mut child = Command::new(&self.program)
+            .args(["serve", "127.0.0.1:0"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .expect("a program that was just built starts");
+        let stdin = child.stdin.take().expect("it is piped");
+        let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
+        let line = lines.next_line().await.expect("it can be read").expect("the peer says where it listens");
+        let address = line.strip_prefix("listening on ").expect("the peer says where it listens").to_owned();
+        Serving { address, _stdin: stdin, _child: child }
+    }
+
+    /// Runs the peer's cases against a server, of which there are at least so many.
+    pub(crate) async fn call(&self, address: &str, options: &[&str], at_least: usize) {
+        let output = Command::new(&self.program)
+            .args(["call", address])
+            .args(options)
+            .kill_on_drop(true)
+            .output()
+            .await
+            .expect("a program that was just built starts");
+        let text = String::from_utf8_lossy(&output.stdout);
+        let failed: Vec<_> = text.lines().filter(|line| line.starts_with("FAIL")).collect();
+        assert!(failed.is_empty() && output.status.success(), "{}: {failed:#?}", output.status);
+        let passed = text.lines().filter(|line| line.starts_with("ok ")).count();
+        assert!(passed >= at_least, "only {passed} cases ran");
+    }
+}
+
+fn build(module: &str, package: &str) -> Option<PathBuf> {
+    if Blocking::new("go").arg("version").output().is_err() {
+        assert!(std::env::var_os("FRISBEE_REQUIRE_GO").is_none(), "Go is required here and is not installed");
+        // The test's own output is shown only when it fails; this line is to be seen always.
+        let _ = std::io::Write::write_all(
+            &mut std::io::stderr().lock(),
+            b"\nSKIPPED: Go is not installed, so nothing was tested with Go peers\n",
+        );
+        return None;
+    }
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(package.trim_start_matches("./cmd/"));
+    let built = Blocking::new("go")
+        .args(["build", "-o"])
+        .arg(&program)
+        .arg(package)
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("interop/go").join(module))
+        .output()
+        .expect("Go has just told its version");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    Some(program)
+}

@@ -1,0 +1,37 @@
+//! What the integration tests share: the generated schemas and a server of the interop schema.
+
+use std::net::SocketAddr;
+
+pub mod service;
+
+/// Generated from `proto/interop.proto`.
+pub mod interop {
+    #![allow(missing_docs)]
+    frpc::include_proto!("interop");
+}
+
+/// Generated from `proto/vec.proto`.
+pub mod vec {
+    #![allow(missing_docs)]
+    frpc::include_proto!("vec");
+}
+
+/// Generated from `proto/vecopt.proto`.
+pub mod vecopt {
+    #![allow(missing_docs)]
+    frpc::include_proto!("vecopt");
+}
+
+/// Serves the interop schema in the current runtime, for as long as that runs.
+pub async fn serve_interop() -> SocketAddr {
+    serve_interop_with(frpc::Server::builder()).await
+}
+
+/// As [`serve_interop`], with settings.
+pub async fn serve_interop_with(builder: frpc::ServerBuilder) -> SocketAddr {
+    let builder = builder.add_service(interop::InteropServer::new(service::Service));
+    let server = builder.bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    address
+}
