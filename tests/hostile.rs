@@ -1,1 +1,381 @@
-//! Placeholder.
+//! What broken and hostile peers do to a server, with a healthy client beside them.
+
+use bytes::Bytes;
+use frisbee::Config;
+use frisbee_tests::interop::{
+    AddRequest, Inner, InteropClient, Lists, Maps, Middle, Mixed, Nested, Payload, Scalars, SleepRequest, Text,
+};
+use frisbee_tests::raw::{Raw, error_text, header, packet};
+use frisbee_tests::{serve_interop, serve_interop_with};
+use frpc::Server;
+use frpc::polyglot::{Encoder, Message, encode_root};
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::io::AsyncWriteExt;
+use tokio::task::JoinHandle;
+
+const DO_NOTHING: u16 = 15;
+const ADD: u16 = 18;
+const COUNT_UP: u16 = 21;
+const CHAT: u16 = 23;
+
+fn encoded<M: Message>(message: &M) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    encode_root(message, &mut Encoder::new(&mut bytes)).expect("it is valid");
+    bytes
+}
+
+/// Add(20, 22) and its sum, by which a test sees that a connection lives.
+fn add(id: u16) -> Vec<u8> {
+    packet(id, ADD, &encoded(&AddRequest { a: 20, b: 22 }))
+}
+
+async fn expect_sum(peer: &mut Raw, id: u16) {
+    let reply = peer.next().await.expect("the connection lives");
+    assert_eq!((reply.id.0, reply.operation.number()), (id, ADD));
+    assert_eq!(reply.body, [8, 0, 0x0d, 84, 0x0d, 4][..]);
+}
+
+/// A client that calls all the time and must not see an error.
+struct Healthy {
+    stop: Arc<AtomicBool>,
+    calling: JoinHandle<usize>,
+}
+
+impl Healthy {
+    async fn beside(address: SocketAddr) -> Self {
+        let client = InteropClient::connect(address.to_string()).await.expect("the server listens");
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = stop.clone();
+        let calling = tokio::spawn(async move {
+            let mut calls = 0;
+            while !stopped.load(Ordering::Relaxed) || calls == 0 {
+                let sum = client.add(AddRequest { a: calls, b: 1 }).await.expect("a healthy client is served");
+                assert_eq!(sum.get_ref().total, calls + 1);
+                calls += 1;
+            }
+            calls as usize
+        });
+        Self { stop, calling }
+    }
+
+    async fn was_well(self) {
+        self.stop.store(true, Ordering::Relaxed);
+        let calls = self.calling.await.expect("a healthy client is served");
+        assert!(calls > 0);
+    }
+}
+
+/// Bodies of every unary method, valid to the last byte.
+fn valid_bodies() -> Vec<(u16, Vec<u8>)> {
+    let inner = Inner { id: -70_000, name: "inner".into() };
+    let middle = Middle { inner: Some(inner.clone()), weight: u64::MAX };
+    let scalars =
+        Scalars { i32: i32::MIN, i64: i64::MIN, text: "näme".into(), raw: vec![1; 300], ..Scalars::default() };
+    let nested = Nested { first: Some(inner.clone()), label: "x".into(), middle: Some(middle), absent: None };
+    let lists = Lists {
+        flags: vec![true; 20],
+        i64s: vec![i64::MIN; 20],
+        texts: vec!["text".into(); 20],
+        inners: vec![inner.clone(); 20],
+        ..Lists::default()
+    };
+    let maps = Maps {
+        words: HashMap::from([("key".into(), "value".into())]),
+        inners: (0..20).map(|n| (n.to_string(), inner.clone())).collect(),
+        ..Maps::default()
+    };
+    let mixed = Mixed { message_first: Some(inner), list_second: vec!["a".into()], ..Mixed::default() };
+    vec![
+        (10, encoded(&scalars)),
+        (11, encoded(&nested)),
+        (12, encoded(&lists)),
+        (13, encoded(&maps)),
+        (14, encoded(&mixed)),
+        (16, encoded(&Text { value: "text".into() })),
+        (17, encoded(&Payload { seq: 1, data: vec![0; 1000] })),
+        (18, encoded(&AddRequest { a: i64::MAX, b: i64::MIN })),
+        (19, encoded(&SleepRequest { millis: 1, tag: u32::MAX })),
+        (20, encoded(&scalars)),
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_truncation_of_a_body_gets_an_error_reply_and_the_connection_lives() {
+    let address = serve_interop().await;
+    let healthy = Healthy::beside(address).await;
+    let mut peer = Raw::connect(address).await;
+    let bodies = valid_bodies();
+    let mut truncations = 0_u32;
+    while truncations < 10_000 {
+        for (operation, body) in &bodies {
+            let requests: Vec<_> = (0..body.len()).map(|cut| packet(cut as u16, *operation, &body[..cut])).collect();
+            peer.write(&requests.concat()).await;
+            for cut in 0..body.len() {
+                let reply = peer.next().await.expect("the connection lives");
+                assert_eq!((reply.id.0, reply.operation.number()), (cut as u16, *operation));
+                let text = error_text(&reply.body).unwrap_or_else(|| panic!("{operation} cut at {cut} was accepted"));
+                assert!(text.contains("interop."), "{text:?} does not say what was expected");
+            }
+            truncations += body.len() as u32;
+        }
+    }
+    peer.write(&add(7)).await;
+    expect_sum(&mut peer, 7).await;
+    healthy.was_well().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn declared_lengths_cost_no_memory() {
+    let address = serve_interop().await;
+    let healthy = Healthy::beside(address).await;
+    let mut peer = Raw::connect(address).await;
+    let forged: [(u16, &[u8]); 6] = [
+        (ADD, &[8, 0, 0x0d, 0x80, 0x80, 0x80]), // A varint that ends too early.
+        (12, &[8, 0, 1, 7, 0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f]), // A list of 2^32 - 1 flags.
+        (13, &[8, 0, 2, 5, 5, 0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f]), // A map as long.
+        (16, &[8, 0, 5, 0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f, b'x']), // A string as long.
+        (17, &[8, 0, 0x0a, 1, 4, 0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f]), // Bytes as long.
+        (16, &[8, 0, 5, 0x0a, 2, 0xc3, 0x28]),  // No UTF-8.
+    ];
+    assert_eq!(packet(1, ADD, forged[0].1).len(), 16);
+    assert_eq!(packet(1, 12, forged[1].1).len(), 20);
+    let before = resident_kib();
+    for round in 0..500 {
+        for (operation, body) in forged {
+            peer.write(&packet(round, operation, body)).await;
+            let reply = peer.next().await.expect("the connection lives");
+            assert!(error_text(&reply.body).is_some(), "{operation}: {:?}", reply.body);
+        }
+    }
+    let grown = resident_kib().saturating_sub(before);
+    assert!(grown < 64 * 1024, "{grown} KiB more than before");
+    healthy.was_well().await;
+}
+
+/// The memory of this process. Tests that run beside add to it, so limits are generous.
+fn resident_kib() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux tells");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("it is listed");
+    line.trim().trim_end_matches(" kB").parse().expect("it is a number")
+}
+
+#[tokio::test]
+async fn what_is_no_frisbee_is_closed() {
+    let address = serve_interop().await;
+    let ping_with_content = packet(0, 0, b"!");
+    let breaches: [&[u8]; 5] = [
+        b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        &[0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3],
+        &header(1, ADD, frisbee::CONTENT_MAX + 1),
+        &ping_with_content,
+        &[add(1), b"nonsense!!".to_vec()].concat(),
+    ];
+    for breach in breaches {
+        let mut peer = Raw::connect(address).await;
+        peer.write(breach).await;
+        peer.closed().await;
+    }
+    let mut peer = Raw::connect(address).await;
+    peer.write(&add(1)).await;
+    expect_sum(&mut peer, 1).await;
+}
+
+#[tokio::test]
+async fn unknown_operations_get_an_error_and_reserved_ones_nothing() {
+    let mut peer = Raw::connect(serve_interop().await).await;
+    for operation in [24, 1000, u16::MAX] {
+        peer.write(&packet(5, operation, b"whatever")).await;
+        let reply = peer.next().await.expect("the connection lives");
+        assert_eq!((reply.id.0, reply.operation.number()), (5, operation));
+        assert!(error_text(&reply.body).is_some_and(|text| text.contains(&operation.to_string())));
+    }
+    for operation in 3..=9 {
+        peer.write(&packet(5, operation, b"whatever")).await;
+    }
+    peer.write(&add(6)).await;
+    expect_sum(&mut peer, 6).await;
+}
+
+#[tokio::test]
+async fn a_request_that_is_an_error_gets_an_error_reply() {
+    let mut peer = Raw::connect(serve_interop().await).await;
+    peer.write(&packet(1, ADD, &[6, 5, 0x0a, 2, b'n', b'o'])).await;
+    let reply = peer.next().await.expect("the connection lives");
+    assert!(error_text(&reply.body).is_some_and(|text| text.contains("no")));
+}
+
+#[tokio::test]
+async fn a_nil_request_is_the_default_message() {
+    let mut peer = Raw::connect(serve_interop().await).await;
+    peer.write(&packet(1, ADD, &[0])).await;
+    assert_eq!(peer.next().await.expect("the connection lives").body, [8, 0, 0x0d, 0, 0x0d, 4][..]);
+}
+
+#[tokio::test]
+async fn the_same_id_twice_runs_twice() {
+    let mut peer = Raw::connect(serve_interop().await).await;
+    let sleep = packet(9, 19, &encoded(&SleepRequest { millis: 20, tag: 1 }));
+    peer.write(&[sleep.clone(), sleep, add(9)].concat()).await;
+    let mut operations = Vec::new();
+    for _ in 0..3 {
+        operations.push(peer.next().await.expect("the connection lives").operation.number());
+    }
+    assert_eq!(operations, [ADD, 19, 19]);
+}
+
+#[tokio::test]
+async fn more_streams_than_allowed_are_closed_at_once() {
+    let mut peer = Raw::connect(serve_interop().await).await;
+    let opens: Vec<_> = (1..=300).map(|id| packet(id, 2, &[9, CHAT as u8])).collect();
+    peer.write(&opens.concat()).await;
+    for id in 257..=300 {
+        let refused = peer.next().await.expect("the connection lives");
+        assert_eq!((refused.id.0, refused.operation.number(), refused.body.len()), (id, 2, 0));
+    }
+    peer.write(&packet(1, 2, &encoded(&Text { value: "a".into() }))).await;
+    let answer = peer.next().await.expect("streams within the limit live");
+    assert_eq!(answer.body, encoded(&Text { value: "re:a".into() }));
+}
+
+#[tokio::test]
+async fn a_finished_stream_is_closed_at_once_and_its_place_free() {
+    let mut peer = Raw::connect(serve_interop().await).await;
+    let range = [8, 0, 0x0d, 0, 0x0d, 2]; // One number from 0.
+    for id in 1..=600 {
+        // As Go does it: the client never closes a stream.
+        peer.write(&[packet(id, 2, &[9, COUNT_UP as u8]), packet(id, 2, &range)].concat()).await;
+        let mut bodies = Vec::new();
+        while bodies.last().is_none_or(|body: &Bytes| !body.is_empty()) {
+            bodies.push(peer.next().await.expect("the connection lives").body);
+        }
+        assert_eq!(bodies.len(), 3, "a message, the end and the close of stream {id}");
+    }
+}
+
+#[tokio::test]
+async fn streams_that_open_nothing_are_refused_and_stray_packets_ignored() {
+    let mut peer = Raw::connect(serve_interop().await).await;
+    for first in [&[9, ADD as u8][..], &[9, 99]] {
+        peer.write(&packet(3, 2, first)).await;
+        let failure = peer.next().await.expect("the connection lives").body;
+        assert!(error_text(&failure).is_some_and(|text| text.contains("opens no stream")));
+        assert_eq!(error_text(&peer.next().await.expect("the end follows").body).as_deref(), Some("EOF"));
+        assert_eq!(peer.next().await.expect("the close follows").body, Bytes::new());
+    }
+    // What belongs to no stream, a varint that is cut, and a close of nothing.
+    for stray in [&[6, 5, 0x0a, 3, b'E', b'O', b'F'][..], &[8, 0], &[9, 0x80], &[]] {
+        peer.write(&packet(4, 2, stray)).await;
+    }
+    peer.write(&add(1)).await;
+    expect_sum(&mut peer, 1).await;
+}
+
+#[tokio::test]
+async fn a_stream_that_opens_on_a_live_id_resets_that_stream_alone() {
+    let mut peer = Raw::connect(serve_interop().await).await;
+    let open = |id| packet(id, 2, &[9, CHAT as u8]);
+    let text = encoded(&Text { value: "a".into() });
+    peer.write(&[open(1), open(2), open(1)].concat()).await;
+    assert!(error_text(&peer.next().await.expect("the connection lives").body).is_some());
+    peer.write(&packet(2, 2, &text)).await;
+    loop {
+        let packet = peer.next().await.expect("the connection lives");
+        if packet.id.0 == 2 {
+            return assert_eq!(packet.body, encoded(&Text { value: "re:a".into() }));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_has_nothing_more_to_send_still_gets_its_replies() {
+    let mut peer = Raw::connect(serve_interop().await).await;
+    let range = [8, 0, 0x0d, 0, 0x0d, 6]; // Three numbers from 0.
+    let sleep = packet(1, 19, &encoded(&SleepRequest { millis: 300, tag: 5 }));
+    let stream = [packet(1, 2, &[9, COUNT_UP as u8]), packet(1, 2, &range)].concat();
+    peer.write(&[sleep, add(2), stream].concat()).await;
+    peer.socket.shutdown().await.expect("this end can be closed");
+    let mut replies = Vec::new();
+    while let Some(reply) = peer.next().await {
+        replies.push((reply.operation.number(), reply.id.0));
+    }
+    replies.sort_unstable();
+    // The stream: three messages, its end, and the close that frees its id.
+    assert_eq!(replies, [(2, 1), (2, 1), (2, 1), (2, 1), (2, 1), (ADD, 2), (19, 1)]);
+}
+
+#[tokio::test]
+async fn silent_and_slow_clients_are_closed_in_time() {
+    let config = Config {
+        first_header_timeout: Duration::from_millis(100),
+        idle_timeout: Duration::from_millis(400),
+        pace_window: Duration::from_secs(1),
+        ..Config::default()
+    };
+    let address = serve_interop_with(Server::builder().config(config)).await;
+    Raw::connect(address).await.closed().await;
+
+    let mut half_a_header = Raw::connect(address).await;
+    half_a_header.write(&[0, 0x0F, 0]).await;
+    half_a_header.closed().await;
+
+    let mut no_more = Raw::connect(address).await;
+    no_more.write(&add(1)).await;
+    expect_sum(&mut no_more, 1).await;
+    no_more.closed().await;
+
+    let mut trickle = Raw::connect(address).await;
+    trickle.write(&header(1, ADD, 1_000_000)).await;
+    let trickling = async {
+        while trickle.socket.write_all(&[0]).await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), trickling).await.expect("a packet that trickles is given up");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_takes_no_replies_is_given_up_and_costs_little() {
+    let config = Config { write_timeout: Duration::from_millis(300), ..Config::default() };
+    let address = serve_interop_with(Server::builder().config(config)).await;
+    let healthy = Healthy::beside(address).await;
+    let mut greedy = Raw::connect(address).await;
+    let before = resident_kib();
+    let request = packet(1, 17, &encoded(&Payload { seq: 1, data: vec![1; 1 << 20] }));
+    // What the socket takes of 200 MiB, until the server gives up.
+    let writing = async { while greedy.socket.write_all(&request).await.is_ok() {} };
+    tokio::time::timeout(Duration::from_secs(20), writing).await.expect("the server closes");
+    let grown = resident_kib().saturating_sub(before);
+    assert!(grown < 100 * 1024, "{grown} KiB more than before");
+    healthy.was_well().await;
+}
+
+#[tokio::test]
+async fn a_flood_of_pings_is_closed_and_two_a_second_are_not() {
+    let address = serve_interop().await;
+    let mut flood = Raw::connect(address).await;
+    flood.write(&packet(0, 0, &[]).repeat(50)).await;
+    flood.closed().await;
+
+    let mut polite = Raw::connect(address).await;
+    polite.write(&packet(0, 0, &[]).repeat(20)).await;
+    polite.write(&add(1)).await;
+    expect_sum(&mut polite, 1).await;
+}
+
+#[tokio::test]
+async fn requests_cut_anywhere_by_the_network_are_put_together() {
+    let mut peer = Raw::connect(serve_interop().await).await;
+    let requests = [add(1), packet(2, DO_NOTHING, &[8, 0]), add(3)].concat();
+    for cut in 1..requests.len() {
+        peer.write(&requests[..cut]).await;
+        tokio::task::yield_now().await;
+        peer.write(&requests[cut..]).await;
+        expect_sum(&mut peer, 1).await;
+        assert_eq!(peer.next().await.expect("the connection lives").body, [8, 0][..]);
+        expect_sum(&mut peer, 3).await;
+    }
+}

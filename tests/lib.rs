@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+pub mod raw;
 pub mod service;
 
 /// Generated from `proto/interop.proto`.

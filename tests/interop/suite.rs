@@ -249,6 +249,7 @@ fn mixed() -> Mixed {
 }
 
 /// Turns a failed call into what went wrong.
+#[allow(clippy::needless_pass_by_value)] // It stands in `map_err`.
 fn text(status: Status) -> String {
     status.to_string()
 }
@@ -361,7 +362,7 @@ async fn errors_at_once(client: InteropClient) -> Outcome {
 }
 
 async fn echo_payload(client: InteropClient, length: usize) -> Outcome {
-    let data: Vec<u8> = (0..length).map(|at| (at * 31 >> 3) as u8).collect();
+    let data: Vec<u8> = (0..length).map(|at| ((at * 31) >> 3) as u8).collect();
     let payload = Payload { seq: length as u32, data };
     let echoed = client.echo_payload(payload.clone()).await.map_err(text)?.into_inner();
     if echoed == payload { Ok(()) } else { Err(format!("{} bytes came back, or others", echoed.data.len())) }

@@ -24,10 +24,11 @@ where
     F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
 {
     let peer = caller.peer;
-    serve(caller, stream, move |sender, mut receiver, _lent| async move {
+    serve(caller, stream, move |sender, mut receiver, lent| async move {
         let Some(body) = receiver.recv().await else { return Ok(()) };
         // The client ends its direction with the request, without saying so.
         drop(receiver);
+        lent.end();
         let request = Request::received(body::request(&body)?, peer);
         drop(body);
         respond(&sender, handler(request).await?).await
@@ -72,12 +73,12 @@ pub(crate) fn refuse(stream: &Stream, status: &Status) {
 /// Runs a call in a task of its own, to its end or until the client closes the stream.
 fn serve<W, F>(caller: &Caller, stream: Stream, work: W)
 where
-    W: FnOnce(StreamSender, StreamReceiver, Option<Arc<Lent>>) -> F,
+    W: FnOnce(StreamSender, StreamReceiver, Arc<Lent>) -> F,
     F: Future<Output = Result<(), Status>> + Send + 'static,
 {
     let (sender, receiver) = stream.split();
     let lent = Arc::new(Lent::default());
-    let work = Cell::park(work(sender.clone(), receiver, Some(lent.clone())));
+    let work = Cell::park(work(sender.clone(), receiver, lent.clone()));
     caller.connection.spawn(async move {
         let mut work = pin!(work);
         let worked = poll_fn(|context| {
@@ -93,18 +94,18 @@ where
             send_error(&sender, &status);
         }
         send_end(&sender);
-        let _ = tokio::time::timeout(END_TIMEOUT, poll_fn(|context| lent.poll_drain(context))).await;
+        let ended = poll_fn(|context| match lent.poll_drain(context) {
+            Poll::Ready(()) => Poll::Ready(()),
+            Poll::Pending => sender.poll_closed(context),
+        });
+        let _ = tokio::time::timeout(END_TIMEOUT, ended).await;
         // Go forgets to close, and would keep the stream for as long as the connection.
         sender.close();
     });
 }
 
-fn requests<A: Message>(
-    receiver: StreamReceiver,
-    lent: Option<Arc<Lent>>,
-    peer: Option<SocketAddr>,
-) -> Request<Streaming<A>> {
-    Request::received(Streaming::of_server(receiver, lent.unwrap_or_default()), peer)
+fn requests<A: Message>(receiver: StreamReceiver, lent: Arc<Lent>, peer: Option<SocketAddr>) -> Request<Streaming<A>> {
+    Request::received(Streaming::of_server(receiver, lent), peer)
 }
 
 async fn respond<B: Message>(sender: &StreamSender, reply: Response<ResponseStream<B>>) -> Result<(), Status> {
@@ -116,6 +117,11 @@ async fn respond<B: Message>(sender: &StreamSender, reply: Response<ResponseStre
 }
 
 impl Lent {
+    /// The client has ended its direction.
+    fn end(&self) {
+        self.0.lock().ended = true;
+    }
+
     /// Throws away what comes after the handler has given the receiver back; ready when the client has ended its
     /// direction, or nobody will ever read it.
     fn poll_drain(&self, context: &mut Context<'_>) -> Poll<()> {

@@ -1,0 +1,95 @@
+//! A peer that writes whatever it likes.
+
+use bytes::Bytes;
+use frisbee_core::{CONTENT_MAX, Decoder, Header, HeaderForm, Packet};
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+/// No test waits longer for a peer. What is expected comes in milliseconds; a machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A bare connection.
+#[derive(Debug)]
+pub struct Raw {
+    /// The socket.
+    pub socket: TcpStream,
+    decoder: Decoder,
+    received: Bytes,
+}
+
+/// The bytes of a packet in the current form.
+pub fn packet(id: u16, operation: u16, body: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![0, 0x0F];
+    bytes.extend_from_slice(&id.to_be_bytes());
+    bytes.extend_from_slice(&operation.to_be_bytes());
+    bytes.extend_from_slice(&(body.len() as u32).to_be_bytes());
+    bytes.extend_from_slice(body);
+    bytes
+}
+
+/// The header of a packet that declares `length` bytes.
+pub fn header(id: u16, operation: u16, length: u32) -> Vec<u8> {
+    let mut bytes = packet(id, operation, &[]);
+    bytes.truncate(6);
+    bytes.extend_from_slice(&length.to_be_bytes());
+    assert_eq!(bytes.len(), Header::MAX_LEN);
+    bytes
+}
+
+impl Raw {
+    /// Connects.
+    pub async fn connect(address: SocketAddr) -> Self {
+        Self::over(TcpStream::connect(address).await.expect("the server listens"))
+    }
+
+    /// A peer on a socket.
+    pub fn over(socket: TcpStream) -> Self {
+        Self { socket, decoder: Decoder::new(HeaderForm::Current, CONTENT_MAX), received: Bytes::new() }
+    }
+
+    /// Writes bytes.
+    pub async fn write(&mut self, bytes: &[u8]) {
+        self.socket.write_all(bytes).await.expect("the peer takes what is written");
+    }
+
+    /// The next packet that is neither PING nor PONG; `None` when the peer has closed.
+    pub async fn next(&mut self) -> Option<Packet> {
+        tokio::time::timeout(PATIENCE, async {
+            loop {
+                match self.decoder.next(&mut self.received).expect("the peer keeps to the protocol") {
+                    Some(packet) if packet.operation.number() < 2 => {}
+                    Some(packet) => return Some(packet),
+                    None => self.read().await?,
+                }
+            }
+        })
+        .await
+        .expect("the peer answers or closes")
+    }
+
+    /// Waits until the peer has closed, whatever it sends before.
+    pub async fn closed(&mut self) {
+        let read = async { while self.read().await.is_some() {} };
+        tokio::time::timeout(PATIENCE, read).await.expect("the peer closes");
+    }
+
+    async fn read(&mut self) -> Option<()> {
+        let mut buffer = vec![0; 64 * 1024];
+        match self.socket.read(&mut buffer).await {
+            // A peer that closes with bytes unread resets the connection.
+            Ok(0) | Err(_) => None,
+            Ok(count) => {
+                buffer.truncate(count);
+                self.received = buffer.into();
+                Some(())
+            }
+        }
+    }
+}
+
+/// The text, if the body is an error.
+pub fn error_text(body: &[u8]) -> Option<String> {
+    polyglot::Decoder::new(body).error_text().ok().map(str::to_owned)
+}

@@ -1,0 +1,143 @@
+//! The measured file, taken apart. What the entries mean is up to the tests.
+
+use serde_json::{Map, Value as Json};
+use std::sync::LazyLock;
+
+/// All that `vectors.json` holds.
+pub(crate) struct Corpus {
+    pub(crate) encodings: Vec<Encoding>,
+    pub(crate) decodings: Vec<Decoding>,
+    pub(crate) frames: Vec<CapturedFrame>,
+    pub(crate) stream_opens: Vec<(u16, Vec<u8>)>,
+}
+
+/// What Go makes of a value.
+pub(crate) struct Encoding {
+    pub(crate) name: String,
+    /// The message's full name.
+    pub(crate) message: String,
+    pub(crate) value: Json,
+    pub(crate) bytes: Vec<u8>,
+    /// Go writes these bytes each time; otherwise the order of map entries differs from run to run.
+    pub(crate) exact: bool,
+}
+
+/// What Go makes of bytes.
+pub(crate) struct Decoding {
+    pub(crate) name: String,
+    /// The message's full name.
+    pub(crate) message: String,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) go: Go,
+}
+
+/// Go's verdict.
+pub(crate) enum Go {
+    /// Go reads `value`, and writes it as `again` when asked to.
+    Reads { value: Json, again: Vec<u8> },
+    /// Go's decoder returns an error.
+    Refuses,
+    /// Go panics in a goroutine that nothing recovers.
+    Dies,
+}
+
+/// A frame between a Go client and a Go server.
+pub(crate) struct CapturedFrame {
+    pub(crate) scenario: String,
+    pub(crate) from: Sender,
+    pub(crate) id: u16,
+    pub(crate) operation: u16,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Who sent a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Sender {
+    Client,
+    Server,
+}
+
+/// The file, read once.
+pub(crate) fn corpus() -> &'static Corpus {
+    static CORPUS: LazyLock<Corpus> = LazyLock::new(|| {
+        let file: Json = serde_json::from_str(include_str!("vectors.json")).expect("the file is JSON");
+        Corpus {
+            encodings: list(&file["encode"]).iter().map(Encoding::read).collect(),
+            decodings: list(&file["decode"]).iter().map(Decoding::read).collect(),
+            frames: list(&file["frames"]).iter().map(CapturedFrame::read).collect(),
+            stream_opens: object(&file["stream_open"])
+                .iter()
+                .map(|(operation, bytes)| (operation.parse().expect("an operation"), hex(text(bytes))))
+                .collect(),
+        }
+    });
+    &CORPUS
+}
+
+/// The bytes that pairs of hexadecimal digits stand for.
+pub(crate) fn hex(digits: &str) -> Vec<u8> {
+    assert!(digits.len().is_multiple_of(2), "{digits}: digits come in pairs");
+    let byte = |at| u8::from_str_radix(&digits[at..at + 2], 16).expect("hexadecimal digits");
+    (0..digits.len()).step_by(2).map(byte).collect()
+}
+
+/// A JSON string.
+pub(crate) fn text(json: &Json) -> &str {
+    json.as_str().unwrap_or_else(|| panic!("{json} is no string"))
+}
+
+/// A JSON array.
+pub(crate) fn list(json: &Json) -> &[Json] {
+    json.as_array().unwrap_or_else(|| panic!("{json} is no array"))
+}
+
+/// A JSON object.
+pub(crate) fn object(json: &Json) -> &Map<String, Json> {
+    json.as_object().unwrap_or_else(|| panic!("{json} is no object"))
+}
+
+impl Encoding {
+    fn read(entry: &Json) -> Self {
+        Self {
+            name: text(&entry["name"]).to_owned(),
+            message: text(&entry["message"]).to_owned(),
+            value: entry["value"].clone(),
+            bytes: hex(text(&entry["hex"])),
+            exact: entry["encode_exact"].as_bool().expect("a bool"),
+        }
+    }
+}
+
+impl Decoding {
+    fn read(entry: &Json) -> Self {
+        let go = match text(&entry["go"]) {
+            "ok" => Go::Reads { value: entry["value"].clone(), again: hex(text(&entry["go_encodes_again_as"])) },
+            "error" => Go::Refuses,
+            "panic" => Go::Dies,
+            other => panic!("unknown verdict {other}"),
+        };
+        Self {
+            name: text(&entry["name"]).to_owned(),
+            message: text(&entry["message"]).to_owned(),
+            bytes: hex(text(&entry["hex"])),
+            go,
+        }
+    }
+}
+
+impl CapturedFrame {
+    fn read(entry: &Json) -> Self {
+        let number = |json: &Json| json.as_u64().and_then(|number| u16::try_from(number).ok()).expect("16 bits");
+        Self {
+            scenario: text(&entry["scenario"]).to_owned(),
+            from: match text(&entry["from"]) {
+                "client" => Sender::Client,
+                "server" => Sender::Server,
+                other => panic!("unknown sender {other}"),
+            },
+            id: number(&entry["id"]),
+            operation: number(&entry["operation"]),
+            bytes: hex(text(&entry["hex"])),
+        }
+    }
+}
