@@ -1,1 +1,422 @@
-//! Placeholder.
+//! Calls between a client and a server of ours, when things do not go smoothly.
+
+use frisbee_tests::interop::{AddRequest, Interop, InteropClient, InteropServer, Payload, SleepRequest, Text};
+use frisbee_tests::raw::{Raw, packet};
+use frisbee_tests::service::Service;
+use frisbee_tests::{interop, serve_interop, serve_interop_with};
+use frpc::{
+    Channel, Code, Policy, Request, RequestStream, Response, ResponseStream, Server, Status, Streaming, Workers,
+};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::{Notify, oneshot};
+use tokio::task::{JoinHandle, JoinSet};
+
+type Reply<T> = Result<Response<T>, Status>;
+
+/// Counts what runs, and holds handlers until they are let go.
+#[derive(Default)]
+struct Probe {
+    running: AtomicUsize,
+    most: AtomicUsize,
+    ended: Notify,
+    go_on: Notify,
+}
+
+impl Probe {
+    fn enter(self: &Arc<Self>) -> Inside {
+        let running = self.running.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(running, Ordering::SeqCst);
+        Inside(self.clone())
+    }
+}
+
+struct Inside(Arc<Probe>);
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, Ordering::SeqCst);
+        self.0.ended.notify_one();
+    }
+}
+
+/// A service whose handlers misbehave on demand; what is not used here is left to [`Service`].
+struct Probed(Arc<Probe>);
+
+impl Interop for Probed {
+    async fn echo_scalars(&self, request: Request<interop::Scalars>) -> Reply<interop::Scalars> {
+        Service.echo_scalars(request).await
+    }
+    async fn echo_nested(&self, request: Request<interop::Nested>) -> Reply<interop::Nested> {
+        Service.echo_nested(request).await
+    }
+    async fn echo_lists(&self, request: Request<interop::Lists>) -> Reply<interop::Lists> {
+        Service.echo_lists(request).await
+    }
+    async fn echo_maps(&self, request: Request<interop::Maps>) -> Reply<interop::Maps> {
+        Service.echo_maps(request).await
+    }
+    async fn echo_mixed(&self, request: Request<interop::Mixed>) -> Reply<interop::Mixed> {
+        Service.echo_mixed(request).await
+    }
+    /// Waits until it is let go.
+    async fn do_nothing(&self, _request: Request<interop::Empty>) -> Reply<interop::Empty> {
+        let _inside = self.0.enter();
+        self.0.go_on.notified().await;
+        Ok(Response::new(interop::Empty {}))
+    }
+    /// Panics, before or after it has waited.
+    async fn fail(&self, request: Request<Text>) -> Reply<Text> {
+        if request.get_ref().value == "later" {
+            tokio::task::yield_now().await;
+        }
+        panic!("a secret: {}", request.into_inner().value);
+    }
+    /// Answers with so many bytes.
+    async fn echo_payload(&self, request: Request<Payload>) -> Reply<Payload> {
+        let seq = request.get_ref().seq;
+        Ok(Response::new(Payload { seq, data: vec![7; seq as usize] }))
+    }
+    async fn add(&self, request: Request<AddRequest>) -> Reply<interop::Sum> {
+        Service.add(request).await
+    }
+    async fn sleep(&self, request: Request<SleepRequest>) -> Reply<SleepRequest> {
+        let _inside = self.0.enter();
+        Service.sleep(request).await
+    }
+    async fn describe(&self, request: Request<interop::Scalars>) -> Reply<Text> {
+        Service.describe(request).await
+    }
+    /// Never ends by itself.
+    async fn count_up(&self, _request: Request<interop::Range>) -> Reply<ResponseStream<interop::Count>> {
+        let (counts, stream) = ResponseStream::channel(1);
+        let inside = self.0.enter();
+        tokio::spawn(async move {
+            let _inside = inside;
+            let mut value = 0;
+            while counts.send(Ok(interop::Count { value })).await.is_ok() {
+                value += 1;
+            }
+        });
+        Ok(Response::new(stream))
+    }
+    /// Answers after the first message, whatever comes then.
+    async fn sum_up(&self, request: Request<Streaming<interop::Count>>) -> Reply<interop::Sum> {
+        let first = request.into_inner().message().await?;
+        Ok(Response::new(interop::Sum { total: first.map_or(-1, |count| count.value), count: 1 }))
+    }
+    async fn chat(&self, request: Request<Streaming<Text>>) -> Reply<ResponseStream<Text>> {
+        let inside = self.0.enter();
+        let mut texts = request.into_inner();
+        // Reads in silence until the client is gone.
+        while texts.message().await?.is_some() {}
+        drop(inside);
+        Err(Status::aborted("EOF"))
+    }
+}
+
+/// A server of [`Probed`] that can be told to stop.
+struct Probing {
+    probe: Arc<Probe>,
+    address: SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+    serving: JoinHandle<Result<(), frpc::Error>>,
+}
+
+impl Probing {
+    async fn start(settings: impl FnOnce(frpc::ServerBuilder) -> frpc::ServerBuilder) -> Self {
+        let probe = Arc::new(Probe::default());
+        let server = settings(Server::builder()).add_service(InteropServer::new(Probed(probe.clone())));
+        let server = server.bind("127.0.0.1:0").await.expect("loopback has free ports");
+        let address = server.local_addr();
+        let (stop, stopped) = oneshot::channel();
+        let serving = tokio::spawn(server.serve_with_shutdown(async { drop(stopped.await) }));
+        Self { probe, address, stop: Some(stop), serving }
+    }
+
+    async fn client(&self) -> InteropClient {
+        InteropClient::connect(self.address.to_string()).await.expect("the server listens")
+    }
+
+    /// Waits until so many handlers run.
+    async fn reaches(&self, count: usize) {
+        let reached = async {
+            while self.probe.running.load(Ordering::SeqCst) != count {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(10), reached).await.expect("so many handlers run in the end");
+    }
+}
+
+fn code<T: std::fmt::Debug>(reply: Reply<T>) -> Code {
+    reply.expect_err("it fails").code()
+}
+
+#[tokio::test]
+async fn a_panic_is_an_error_reply_without_its_text_and_the_connection_lives() {
+    let server = Probing::start(|builder| builder).await;
+    let client = server.client().await;
+    for value in ["at once", "later"] {
+        let status = client.fail(Text { value: value.into() }).await.expect_err("it panics");
+        assert!(!status.message().contains("secret"), "{status}");
+        assert!(status.message().contains("panicked"), "{status}");
+    }
+    client.add(AddRequest { a: 1, b: 1 }).await.expect("the connection lives");
+}
+
+#[tokio::test]
+async fn calls_in_flight_fail_when_the_server_is_lost() {
+    let server = Probing::start(|builder| builder.workers(Workers::Threads(1))).await;
+    let client = server.client().await;
+    let mut calls: JoinSet<_> = (0..100)
+        .map(|_| {
+            let client = client.clone();
+            async move { client.do_nothing(interop::Empty {}).await }
+        })
+        .collect();
+    server.reaches(100).await;
+    server.serving.abort();
+    while let Some(reply) = calls.join_next().await {
+        assert_eq!(code(reply.expect("callers do not panic")), Code::Unavailable);
+    }
+    assert_eq!(code(client.add(AddRequest { a: 1, b: 1 }).await), Code::Unavailable);
+}
+
+#[tokio::test]
+async fn a_lost_client_cancels_its_handlers() {
+    let server = Probing::start(|builder| builder).await;
+    let client = server.client().await;
+    let call = tokio::spawn({
+        let client = client.clone();
+        async move { client.do_nothing(interop::Empty {}).await }
+    });
+    let mut counts = client.count_up(interop::Range::default()).await.expect("the server listens").into_inner();
+    counts.message().await.expect("the server counts");
+    server.reaches(2).await;
+    call.abort();
+    drop((client, counts, call));
+    server.reaches(0).await;
+}
+
+#[tokio::test]
+async fn leaving_a_stream_early_ends_its_handler_and_nothing_else() {
+    let server = Probing::start(|builder| builder).await;
+    let client = server.client().await;
+    for _ in 0..50 {
+        let mut counts = client.count_up(interop::Range::default()).await.expect("the server listens").into_inner();
+        counts.message().await.expect("the server counts");
+    }
+    server.reaches(0).await;
+    client.add(AddRequest { a: 1, b: 1 }).await.expect("the connection lives");
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_a_stream_it_was_sending_cancels_its_handler() {
+    let server = Probing::start(|builder| builder).await;
+    let client = server.client().await;
+    let (sender, texts) = RequestStream::channel(1);
+    let answers = client.chat(texts).await.expect("the server listens");
+    sender.send(Text::default()).await.expect("the server reads");
+    server.reaches(1).await;
+    drop(answers);
+    server.reaches(0).await;
+    let sent = async { while sender.send(Text::default()).await.is_ok() {} };
+    tokio::time::timeout(Duration::from_secs(10), sent).await.expect("what is sent then is refused");
+}
+
+#[tokio::test]
+async fn a_reply_before_the_end_of_the_requests_counts() {
+    let server = Probing::start(|builder| builder).await;
+    let client = server.client().await;
+    let endless = frpc::iter((42..).map(|value| interop::Count { value }));
+    let sum = client.sum_up(endless).await.expect("the server answers").into_inner();
+    assert_eq!((sum.total, sum.count), (42, 1));
+    client.add(AddRequest { a: 1, b: 1 }).await.expect("the connection lives");
+}
+
+#[tokio::test]
+async fn an_error_with_the_text_eof_is_an_error() {
+    let server = Probing::start(|builder| builder).await;
+    let client = server.client().await;
+    let mut answers = client.chat(frpc::iter([])).await.expect("the server listens").into_inner();
+    let status = answers.message().await.expect_err("the handler fails");
+    assert!(status.message().contains("EOF"), "{status}");
+}
+
+#[tokio::test]
+async fn no_more_handlers_run_than_the_policy_allows() {
+    let server = Probing::start(|builder| builder.policy(Policy::AtMost(3))).await;
+    let client = server.client().await;
+    let calls: JoinSet<_> = (0..30)
+        .map(|tag| {
+            let client = client.clone();
+            async move { client.sleep(SleepRequest { millis: 5, tag }).await }
+        })
+        .collect();
+    for reply in calls.join_all().await {
+        reply.expect("each has its turn");
+    }
+    assert_eq!(server.probe.most.load(Ordering::SeqCst), 3);
+}
+
+#[tokio::test]
+async fn a_policy_can_be_set_for_one_method() {
+    let server = Probing::start(|builder| builder.method_policy("interop.Interop/Sleep", Policy::AtMost(1))).await;
+    let client = server.client().await;
+    let calls: JoinSet<_> = (0..10)
+        .map(|tag| {
+            let client = client.clone();
+            async move { client.sleep(SleepRequest { millis: 2, tag }).await }
+        })
+        .collect();
+    for reply in calls.join_all().await {
+        reply.expect("each has its turn");
+    }
+    assert_eq!(server.probe.most.load(Ordering::SeqCst), 1);
+
+    let unknown = Server::builder().method_policy("interop.Interop/Slep", Policy::Inline).bind("127.0.0.1:0").await;
+    assert!(unknown.is_err_and(|error| error.to_string().contains("interop.Interop/Slep")));
+}
+
+#[tokio::test]
+async fn every_policy_and_every_kind_of_worker_gives_the_same_answers() {
+    for policy in [Policy::Inline, Policy::Concurrent, Policy::AtMost(2)] {
+        for workers in [Workers::PerCore, Workers::Threads(1), Workers::Caller] {
+            let address = serve_interop_with(Server::builder().policy(policy).workers(workers)).await;
+            let client = InteropClient::connect(address.to_string()).await.expect("the server listens");
+            for a in 0..200 {
+                let sum = client.add(AddRequest { a, b: 1 }).await.expect("the server answers").into_inner();
+                assert_eq!(sum.total, a + 1);
+            }
+            client.sleep(SleepRequest { millis: 1, tag: 1 }).await.expect("timers work wherever handlers run");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_shutdown_waits_for_calls_in_flight_and_refuses_new_connections() {
+    let mut server = Probing::start(|builder| builder).await;
+    let client = server.client().await;
+    let call = tokio::spawn({
+        let client = client.clone();
+        async move { client.do_nothing(interop::Empty {}).await }
+    });
+    server.reaches(1).await;
+    drop(server.stop.take());
+    let refused = async { while InteropClient::connect(server.address.to_string()).await.is_ok() {} };
+    tokio::time::timeout(Duration::from_secs(10), refused).await.expect("the server accepts no more");
+    assert!(!server.serving.is_finished());
+    client.add(AddRequest { a: 1, b: 1 }).await.expect("a connection that is busy is served");
+    server.probe.go_on.notify_one();
+    call.await.expect("the caller does not panic").expect("the call is finished");
+    server.serving.await.expect("it does not panic").expect("the server has stopped");
+    assert_eq!(code(client.add(AddRequest { a: 1, b: 1 }).await), Code::Unavailable);
+}
+
+#[tokio::test]
+async fn a_shutdown_does_not_wait_for_ever() {
+    let mut server = Probing::start(|builder| builder.shutdown_timeout(Duration::from_millis(50))).await;
+    let client = server.client().await;
+    let call = tokio::spawn(async move { client.do_nothing(interop::Empty {}).await });
+    server.reaches(1).await;
+    drop(server.stop.take());
+    server.serving.await.expect("it does not panic").expect("the server has stopped");
+    assert_eq!(code(call.await.expect("the caller does not panic")), Code::Unavailable);
+    server.probe.ended.notified().await;
+}
+
+#[tokio::test]
+async fn large_replies_to_a_client_that_reads_late_all_arrive() {
+    let server = Probing::start(|builder| builder).await;
+    let mut peer = Raw::connect(server.address).await;
+    // Sixteen replies of 1 MiB: more than the server writes before it holds requests back.
+    let request = [8, 0, 0x0a, 0x80, 0x80, 0x40, 4, 0x0a, 0];
+    let requests: Vec<_> = (0..16).map(|id| packet(id, 17, &request)).collect();
+    peer.write(&requests.concat()).await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    for id in 0..16 {
+        let reply = peer.next().await.expect("the connection lives");
+        assert_eq!(reply.id.0, id);
+        assert!(reply.body.len() > 1 << 20);
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_never_answers_costs_a_timeout_and_no_more() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let address = listener.local_addr().expect("it is bound");
+    let accepted = tokio::spawn(async move { Raw::over(listener.accept().await.expect("a client comes").0) });
+    let channel = Channel::builder().timeout(Duration::from_millis(50)).connect(address.to_string()).await;
+    let client = InteropClient::new(channel.expect("the server listens"));
+    let mut silent = accepted.await.expect("it does not panic");
+    for a in 0..10 {
+        assert_eq!(code(client.add(AddRequest { a, b: 1 }).await), Code::DeadlineExceeded);
+    }
+    // The late replies answer nobody, and the next call gets its own.
+    let mut asked = Vec::new();
+    for _ in 0..10 {
+        asked.push(silent.next().await.expect("the client has called"));
+    }
+    for request in &asked {
+        silent.write(&packet(request.id.0, request.operation.number(), &[8, 0, 0x0d, 2, 0x0d, 2])).await;
+    }
+    let call = tokio::spawn(async move { client.add(AddRequest { a: 1, b: 1 }).await });
+    let request = silent.next().await.expect("the client calls");
+    silent.write(&packet(request.id.0, request.operation.number(), &[8, 0, 0x0d, 4, 0x0d, 4])).await;
+    let sum = call.await.expect("the caller does not panic").expect("it is answered").into_inner();
+    assert_eq!((sum.total, sum.count), (2, 2));
+}
+
+#[tokio::test]
+async fn replies_that_make_no_sense_are_errors_or_ignored() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let address = listener.local_addr().expect("it is bound").to_string();
+    let accepted = tokio::spawn(async move { Raw::over(listener.accept().await.expect("a client comes").0) });
+    let client = InteropClient::connect(address).await.expect("the server listens");
+    let mut liar = accepted.await.expect("it does not panic");
+    let call = tokio::spawn({
+        let client = client.clone();
+        async move { client.add(AddRequest { a: 1, b: 1 }).await }
+    });
+    let request = liar.next().await.expect("the client calls");
+    let (id, operation) = (request.id.0, request.operation.number());
+    liar.write(&packet(id.wrapping_add(1), operation, &[8, 0, 0x0d, 2, 0x0d, 2])).await;
+    liar.write(&packet(id, operation + 1, &[8, 0, 0x0d, 2, 0x0d, 2])).await;
+    liar.write(&packet(7, 2, &[9, 0x15])).await; // A stream that it has no business to open.
+    liar.write(&packet(id, operation, &[8, 0, 0x0d, 2])).await; // Half a sum.
+    let status = call.await.expect("the caller does not panic").expect_err("half a sum is no sum");
+    assert_eq!(status.code(), Code::Internal);
+    assert!(status.message().contains("interop.Sum"), "{status}");
+}
+
+#[tokio::test]
+async fn connecting_to_nobody_fails_and_says_to_whom() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let address = listener.local_addr().expect("it is bound").to_string();
+    drop(listener);
+    let error = InteropClient::connect(address.as_str()).await.expect_err("nobody listens");
+    assert!(error.to_string().contains(&address), "{error}");
+}
+
+#[tokio::test]
+async fn two_services_on_the_same_operations_are_refused_by_name() {
+    let twice = Server::builder().add_service(InteropServer::new(Service)).add_service(InteropServer::new(Service));
+    let error = twice.bind("127.0.0.1:0").await.expect_err("both begin with 10");
+    assert!(error.to_string().contains("operation 10 is both interop.Interop/EchoScalars and"), "{error}");
+}
+
+#[tokio::test]
+async fn a_channel_closes_its_connection_when_nothing_uses_it_any_more() {
+    let client = InteropClient::connect(serve_interop().await.to_string()).await.expect("the server listens");
+    let mut counts = client.count_up(interop::Range { from: 0, count: 3 }).await.expect("it streams").into_inner();
+    drop(client);
+    let mut seen = Vec::new();
+    while let Some(count) = counts.message().await.expect("a stream keeps its channel") {
+        seen.push(count.value);
+    }
+    assert_eq!(seen, [0, 1, 2]);
+}

@@ -74,6 +74,9 @@ impl Default for Config {
 const PING_BURST: u32 = 40;
 const PINGS_PER_SECOND: u32 = 20;
 
+/// How often a peer that has closed its sending half is sent a PING, which is how its absence is noticed.
+const HALF_CLOSED_PING_INTERVAL: Duration = Duration::from_millis(250);
+
 /// What a peer's bytes amounted to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event {
@@ -108,7 +111,6 @@ pub struct Connection {
     /// Since when the peer has taken no byte although some wait.
     stalled_since: Option<Instant>,
     write_timeout: Duration,
-    half_closed: bool,
 }
 
 impl Connection {
@@ -134,7 +136,6 @@ impl Connection {
             },
             stalled_since: None,
             write_timeout: config.write_timeout,
-            half_closed: false,
         }
     }
 
@@ -233,10 +234,6 @@ impl Connection {
             return Err(CloseReason::TooSlow);
         }
         match self.keepalive.poll(now) {
-            Verdict::Gone if self.half_closed => {
-                self.keepalive.heard(now);
-                Ok(())
-            }
             Verdict::Gone => Err(CloseReason::IdleTimeout),
             Verdict::Ask if self.sends().is_some() => {
                 self.send_empty(Operation::PING);
@@ -253,12 +250,11 @@ impl Connection {
 
     /// Tells that the peer has closed its sending half while work of it goes on here.
     ///
-    /// It can no longer show that it is alive. PINGs are sent instead, and [`ping_interval`](Config::ping_interval)
-    /// says how often: a peer that is gone altogether answers them with a reset, which fails the write.
+    /// It can no longer show that it is alive. PINGs are sent instead, four a second: a peer that is gone altogether
+    /// answers them with a reset, which fails the next write.
     pub fn handle_half_close(&mut self, now: Instant) {
-        self.half_closed = true;
         self.pace.complete();
-        self.keepalive.heard(now);
+        self.keepalive = Keepalive::new(HALF_CLOSED_PING_INTERVAL, Duration::MAX, now);
         self.send_empty(Operation::PING);
     }
 
@@ -469,6 +465,22 @@ mod tests {
         assert_eq!(connection.outbox().take_bytes(), PING);
         let over = connection.handle_timeout(start + 10 * SECOND).unwrap_err();
         assert!(matches!(over, CloseReason::IdleTimeout), "{over}");
+    }
+
+    #[test]
+    fn a_half_closed_peer_is_pinged_often_and_never_given_up_for_its_silence() {
+        let start = Instant::now();
+        let mut connection = server(start);
+        feed(&mut connection, PING, start).unwrap();
+        connection.outbox().take_bytes();
+        connection.handle_half_close(start);
+        let mut now = start;
+        for _ in 0..100 {
+            assert_eq!(connection.outbox().take_bytes(), PING);
+            now += SECOND / 4;
+            assert_eq!(connection.next_timeout(), Some(now));
+            connection.handle_timeout(now).unwrap();
+        }
     }
 
     #[test]
