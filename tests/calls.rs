@@ -138,7 +138,9 @@ impl Probing {
     }
 
     async fn client(&self) -> InteropClient {
-        InteropClient::connect(self.address.to_string()).await.expect("the server listens")
+        // A server that is gone stays gone here, so there is no point in waiting for it.
+        let builder = Channel::builder().reconnect_patience(Duration::from_millis(50));
+        InteropClient::new(builder.connect(self.address.to_string()).await.expect("the server listens"))
     }
 
     /// Waits until so many handlers run.
@@ -310,7 +312,8 @@ async fn a_shutdown_waits_for_calls_in_flight_and_refuses_new_connections() {
     let refused = async { while InteropClient::connect(server.address.to_string()).await.is_ok() {} };
     tokio::time::timeout(Duration::from_secs(10), refused).await.expect("the server accepts no more");
     assert!(!server.serving.is_finished());
-    client.add(AddRequest { a: 1, b: 1 }).await.expect("a connection that is busy is served");
+    let nowhere = client.add(AddRequest { a: 1, b: 1 }).await.expect_err("new calls go to a new connection");
+    assert_eq!((nowhere.code(), nowhere.may_have_run()), (Code::Unavailable, false));
     server.probe.go_on.notify_one();
     call.await.expect("the caller does not panic").expect("the call is finished");
     server.serving.await.expect("it does not panic").expect("the server has stopped");

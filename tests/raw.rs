@@ -54,12 +54,12 @@ impl Raw {
         self.socket.write_all(bytes).await.expect("the peer takes what is written");
     }
 
-    /// The next packet that is neither PING nor PONG; `None` when the peer has closed.
+    /// The next packet that is neither PING, PONG nor HELLO; `None` when the peer has closed.
     pub async fn next(&mut self) -> Option<Packet> {
         tokio::time::timeout(PATIENCE, async {
             loop {
                 match self.decoder.next(&mut self.received).expect("the peer keeps to the protocol") {
-                    Some(packet) if packet.operation.number() < 2 => {}
+                    Some(packet) if [0, 1, 3].contains(&packet.operation.number()) => {}
                     Some(packet) => return Some(packet),
                     None => self.read().await?,
                 }

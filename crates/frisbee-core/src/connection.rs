@@ -1,7 +1,9 @@
 //! One connection: what is answered by the protocol itself, what is handed on, and when it is over.
 
 use crate::decode::BodyMut;
-use crate::{Bucket, CONTENT_MAX, Decoder, HeaderForm, Keepalive, Operation, Outbox, Pace, Packet, PacketId, Verdict};
+use crate::{
+    Bucket, CONTENT_MAX, Decoder, HeaderForm, Hello, Keepalive, Operation, Outbox, Pace, Packet, PacketId, Verdict,
+};
 use crate::{ProtocolError, TooLong};
 use bytes::Bytes;
 use std::ops::RangeInclusive;
@@ -45,6 +47,17 @@ pub struct Config {
     /// What may be received on one stream before it is read, in bytes; one message may overdraw it. A peer without
     /// flow control that sends more loses the stream. Default: 16 MiB, three messages of the longest kind.
     pub stream_buffer_max: usize,
+    /// Calls that the peer may have in flight at once, as it is told. Default: 16 384.
+    pub calls_max: u32,
+    /// What a peer of ours may send on a stream before any of it has been read, in bytes. Default: 256 KiB, the
+    /// bandwidth-delay product of 1 Gbit/s over 2 ms.
+    pub stream_credit: u32,
+    /// Whether to say HELLO, by which two of ours recognise each other. Default: yes.
+    pub hello: bool,
+    /// What the layers above add to HELLO: types from [`Hello::FIRST_USER_ITEM`] on, and values.
+    pub hello_items: Vec<(u8, Bytes)>,
+    /// For clients: how long the server may take to show what it is. Default: 5 s; Go answers a PING at once.
+    pub verdict_timeout: Duration,
     /// For servers: the operations that are served, by which the first packet of a peer with old headers is told
     /// from one that does not speak Frisbee at all. Default: none.
     pub served: Arc<[RangeInclusive<u16>]>,
@@ -64,6 +77,11 @@ impl Default for Config {
             pace_window: Duration::from_secs(5),
             streams_max: 256,
             stream_buffer_max: 16 * 1024 * 1024,
+            calls_max: 16 * 1024,
+            stream_credit: 256 * 1024,
+            hello: true,
+            hello_items: Vec::new(),
+            verdict_timeout: Duration::from_secs(5),
             served: Arc::new([]),
             header_form: HeaderForm::Current,
         }
@@ -89,6 +107,33 @@ pub enum Event {
         /// The message.
         body: Bytes,
     },
+    /// What the peer is has come out; see [`Connection::peer`].
+    Verdict,
+    /// A peer of ours says something about a stream, a call or itself: [`CREDIT`](Operation::CREDIT),
+    /// [`CANCEL`](Operation::CANCEL), [`END`](Operation::END) or [`GOING_AWAY`](Operation::GOING_AWAY).
+    Control(Packet),
+}
+
+/// What the peer is.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum Peer {
+    /// It has not shown yet.
+    #[default]
+    Unknown,
+    /// It speaks the protocol as Go does.
+    Go,
+    /// It is one of ours, and this is what it has said.
+    Ours(Arc<Hello>),
+}
+
+impl Peer {
+    /// What the peer has said, if it is one of ours.
+    pub fn hello(&self) -> Option<&Hello> {
+        match self {
+            Self::Ours(hello) => Some(hello),
+            Self::Unknown | Self::Go => None,
+        }
+    }
 }
 
 /// One end of a connection, driven by whoever owns the socket.
@@ -106,11 +151,18 @@ pub struct Connection {
     received: u64,
     /// A PONG may still wait in the outbox, so that no second one is added.
     pong_waits: bool,
-    /// Until when the first header has to be there.
+    /// Until when the first packet has to have begun; set as long as it has not been seen.
     first_header_by: Option<Instant>,
+    /// The first packet of a client, if it is not yet dealt with.
+    first: Option<Packet>,
     /// Since when the peer has taken no byte although some wait.
     stalled_since: Option<Instant>,
     write_timeout: Duration,
+    peer: Peer,
+    /// What is said in HELLO; for a server once the client has said it. `None` when that is over, or not wanted.
+    hello: Option<Hello>,
+    /// Until when a server has to show what it is.
+    verdict_by: Option<Instant>,
 }
 
 impl Connection {
@@ -122,7 +174,9 @@ impl Connection {
         };
         let mut outbox = Outbox::new(form);
         outbox.set_limit(config.content_max);
-        Self {
+        let hello = config.hello.then(|| Hello::new(config));
+        let asks = role == Role::Client && config.hello;
+        let mut connection = Self {
             decoder,
             outbox,
             keepalive: Keepalive::new(config.ping_interval, config.idle_timeout, now),
@@ -134,9 +188,25 @@ impl Connection {
                 Role::Client => None,
                 Role::Server => now.checked_add(config.first_header_timeout),
             },
+            first: None,
             stalled_since: None,
             write_timeout: config.write_timeout,
+            peer: if role == Role::Client && !config.hello { Peer::Go } else { Peer::Unknown },
+            hello,
+            verdict_by: if asks { now.checked_add(config.verdict_timeout) } else { None },
+        };
+        if asks {
+            // A Go server skips the first and answers the second, one of ours answers the first before anything else.
+            connection.say_hello();
+            connection.send_empty(PacketId(1), Operation::PING);
         }
+        connection
+    }
+
+    /// What the peer is, as far as it has shown.
+    #[inline]
+    pub fn peer(&self) -> &Peer {
+        &self.peer
     }
 
     /// The form of headers that this connection sends; `None` while a server has seen no header of its peer and so
@@ -162,17 +232,22 @@ impl Connection {
     #[inline]
     pub fn poll_event(&mut self, input: &mut Bytes, now: Instant) -> Result<Option<Event>, ProtocolError> {
         loop {
-            let Some(packet) = self.decoder.next(input)? else { return Ok(None) };
             if self.first_header_by.is_some() {
-                self.handle_first_header();
+                // The verdict on a client comes before its first packet, which stays where it is.
+                if self.judge_first_packet(input)? {
+                    return Ok(Some(Event::Verdict));
+                }
             }
+            let Some(packet) = self.next_packet(input)? else { return Ok(None) };
             if !packet.operation.is_reserved() {
                 return Ok(Some(Event::Packet(packet)));
             }
             if packet.operation == Operation::STREAM {
                 return Ok(Some(Event::Stream { id: packet.id, body: packet.body }));
             }
-            self.handle_reserved(&packet, now)?;
+            if let Some(event) = self.handle_reserved(packet, now)? {
+                return Ok(Some(event));
+            }
         }
     }
 
@@ -180,9 +255,6 @@ impl Connection {
     pub fn handle_read(&mut self, count: usize, now: Instant) {
         self.keepalive.heard(now);
         self.received = self.received.saturating_add(count as u64);
-        if self.first_header_by.is_some() {
-            self.handle_first_header();
-        }
         if self.decoder.is_mid_packet() {
             self.pace.waiting(self.received, now);
         } else {
@@ -216,7 +288,9 @@ impl Connection {
     /// When [`handle_timeout`](Self::handle_timeout) is due.
     pub fn next_timeout(&self) -> Option<Instant> {
         let stalled = self.stalled_since.and_then(|since| since.checked_add(self.write_timeout));
-        [self.keepalive.deadline(), self.first_header_by, self.pace.deadline(), stalled].into_iter().flatten().min()
+        let first_header_by = self.first_header_by.filter(|_| self.decoder.form().is_none());
+        let times = [self.keepalive.deadline(), first_header_by, self.verdict_by, self.pace.deadline(), stalled];
+        times.into_iter().flatten().min()
     }
 
     /// Does what the time demands: sends a PING, or says why the connection is over.
@@ -224,8 +298,11 @@ impl Connection {
     /// # Errors
     /// If the peer has used up one of its times.
     pub fn handle_timeout(&mut self, now: Instant) -> Result<(), CloseReason> {
-        if self.first_header_by.is_some_and(|by| now >= by) {
+        if self.first_header_by.is_some_and(|by| now >= by) && self.decoder.form().is_none() {
             return Err(CloseReason::NoFirstHeader);
+        }
+        if self.verdict_by.is_some_and(|by| now >= by) {
+            return Err(CloseReason::NoVerdict);
         }
         if self.stalled_since.is_some_and(|since| now.saturating_duration_since(since) >= self.write_timeout) {
             return Err(CloseReason::WriteTimeout { waiting: self.outbox.len() });
@@ -236,7 +313,7 @@ impl Connection {
         match self.keepalive.poll(now) {
             Verdict::Gone => Err(CloseReason::IdleTimeout),
             Verdict::Ask if self.sends().is_some() => {
-                self.send_empty(Operation::PING);
+                self.send_empty(PacketId(0), Operation::PING);
                 Ok(())
             }
             Verdict::Ask | Verdict::Well => Ok(()),
@@ -255,7 +332,7 @@ impl Connection {
     pub fn handle_half_close(&mut self, now: Instant) {
         self.pace.complete();
         self.keepalive = Keepalive::new(HALF_CLOSED_PING_INTERVAL, Duration::MAX, now);
-        self.send_empty(Operation::PING);
+        self.send_empty(PacketId(0), Operation::PING);
     }
 
     /// Gives back memory that an idle connection does not need.
@@ -263,36 +340,84 @@ impl Connection {
         self.outbox.release();
     }
 
-    fn handle_reserved(&mut self, packet: &Packet, now: Instant) -> Result<(), ProtocolError> {
+    #[inline]
+    fn next_packet(&mut self, input: &mut Bytes) -> Result<Option<Packet>, ProtocolError> {
+        match self.first.take() {
+            None => self.decoder.next(input),
+            first => Ok(first),
+        }
+    }
+
+    /// Looks at the first packet of a client, by which it shows what it is; `true` when it has.
+    #[cold]
+    fn judge_first_packet(&mut self, input: &mut Bytes) -> Result<bool, ProtocolError> {
+        let first = self.decoder.next(input)?;
+        if let Some(form) = self.decoder.form() {
+            // What this end sends has the form of what it received first.
+            self.outbox.set_form(form);
+        }
+        let Some(first) = first else { return Ok(false) };
+        self.first_header_by = None;
+        match greeted(&first).filter(|_| self.hello.is_some()) {
+            Some(peer) => {
+                self.peer = peer;
+                self.say_hello();
+            }
+            None => {
+                self.peer = Peer::Go;
+                self.first = Some(first);
+            }
+        }
+        Ok(true)
+    }
+
+    fn say_hello(&mut self) {
+        let Some(hello) = self.hello.take() else { return };
+        let sent = self.outbox.push(PacketId(0), Operation::HELLO, &hello.encode().into());
+        debug_assert!(sent.is_ok(), "what is said in HELLO is short");
+    }
+
+    fn handle_reserved(&mut self, packet: Packet, now: Instant) -> Result<Option<Event>, ProtocolError> {
+        let ours = matches!(self.peer, Peer::Ours(_));
         match packet.operation {
             Operation::PING | Operation::PONG if !packet.body.is_empty() => {
                 let length = u32::try_from(packet.body.len()).unwrap_or(u32::MAX);
-                Err(ProtocolError::KeepaliveWithContent { length })
+                return Err(ProtocolError::KeepaliveWithContent { length });
             }
-            Operation::PING if !self.pings.take(now) => Err(ProtocolError::PingFlood),
-            Operation::PING => {
-                if !self.pong_waits {
-                    self.send_empty(Operation::PONG);
-                    self.pong_waits = true;
-                }
-                Ok(())
+            Operation::PING if !self.pings.take(now) => return Err(ProtocolError::PingFlood),
+            Operation::PING if !self.pong_waits => {
+                self.send_empty(PacketId(0), Operation::PONG);
+                self.pong_waits = true;
             }
-            _ => Ok(()),
+            Operation::PONG if self.peer == Peer::Unknown => return Ok(Some(self.decide(Peer::Go))),
+            Operation::HELLO if self.peer == Peer::Unknown => {
+                return Ok(greeted(&packet).map(|peer| self.decide(peer)));
+            }
+            Operation::GOING_AWAY | Operation::CREDIT | Operation::CANCEL | Operation::END if ours => {
+                return Ok(Some(Event::Control(packet)));
+            }
+            _ => {}
         }
+        Ok(None)
     }
 
-    /// What this end sends has the form of what it received first, answers to the first packet included.
-    fn handle_first_header(&mut self) {
-        if let Some(form) = self.decoder.form() {
-            self.first_header_by = None;
-            self.outbox.set_form(form);
-        }
+    /// The server has shown what it is.
+    fn decide(&mut self, peer: Peer) -> Event {
+        self.peer = peer;
+        self.verdict_by = None;
+        Event::Verdict
     }
 
-    fn send_empty(&mut self, operation: Operation) {
-        let sent: Result<(), TooLong> = self.outbox.push(PacketId(0), operation, &Bytes::new());
+    fn send_empty(&mut self, id: PacketId, operation: Operation) {
+        let sent: Result<(), TooLong> = self.outbox.push(id, operation, &Bytes::new());
         debug_assert!(sent.is_ok(), "no limit is below zero bytes");
     }
+}
+
+/// A peer of ours, if that is what a packet shows.
+fn greeted(packet: &Packet) -> Option<Peer> {
+    let hello = Hello::decode(&packet.body).filter(|_| packet.operation == Operation::HELLO)?;
+    Some(Peer::Ours(Arc::new(hello)))
 }
 
 /// Why a connection is over.
@@ -309,6 +434,8 @@ pub enum CloseReason {
     IdleTimeout,
     /// The client sent no header in time.
     NoFirstHeader,
+    /// The server has not shown within the verdict timeout what it speaks.
+    NoVerdict,
     /// A packet arrived at less than the least rate.
     TooSlow,
     /// The peer took no byte for longer than the write timeout.
@@ -336,7 +463,12 @@ impl CloseReason {
     pub fn is_peers_fault(&self) -> bool {
         matches!(
             self,
-            Self::Truncated | Self::Protocol(_) | Self::NoFirstHeader | Self::TooSlow | Self::WriteTimeout { .. }
+            Self::Truncated
+                | Self::Protocol(_)
+                | Self::NoFirstHeader
+                | Self::NoVerdict
+                | Self::TooSlow
+                | Self::WriteTimeout { .. }
         )
     }
 }
@@ -361,6 +493,9 @@ impl fmt::Display for CloseReason {
             Self::Protocol(error) => write!(f, "protocol error: {error}"),
             Self::IdleTimeout => f.write_str("the peer was silent for too long"),
             Self::NoFirstHeader => f.write_str("the client sent no header in time"),
+            Self::NoVerdict => f.write_str(
+                "the server did not answer a PING; one on frisbee-go v0.10.2 or before needs `header_form(HeaderForm::Old)`",
+            ),
             Self::TooSlow => f.write_str("a packet arrived too slowly"),
             Self::WriteTimeout { waiting } => write!(f, "the peer took no byte while {waiting} waited"),
             Self::Io { message, .. } => write!(f, "input or output failed: {message}"),
@@ -383,11 +518,18 @@ mod tests {
         Connection::new(Role::Server, &Config { served: Arc::new([10..=20]), ..Config::default() }, now)
     }
 
-    /// Feeds bytes, expects no event.
+    /// A client that does not say HELLO.
+    fn client(now: Instant) -> Connection {
+        Connection::new(Role::Client, &Config { hello: false, ..Config::default() }, now)
+    }
+
+    /// Feeds bytes, expects no event but the verdict.
     fn feed(connection: &mut Connection, bytes: &[u8], now: Instant) -> Result<(), ProtocolError> {
-        let event = connection.poll_event(&mut Bytes::copy_from_slice(bytes), now)?;
+        let mut input = Bytes::copy_from_slice(bytes);
+        while let Some(event) = connection.poll_event(&mut input, now)? {
+            assert_eq!(event, Event::Verdict);
+        }
         connection.handle_read(bytes.len(), now);
-        assert_eq!(event, None);
         Ok(())
     }
 
@@ -459,7 +601,7 @@ mod tests {
     #[test]
     fn a_silent_peer_is_pinged_and_closed() {
         let start = Instant::now();
-        let mut connection = Connection::new(Role::Client, &Config::default(), start);
+        let mut connection = client(start);
         assert_eq!(connection.next_timeout(), Some(start + 2 * SECOND));
         connection.handle_timeout(start + 2 * SECOND).unwrap();
         assert_eq!(connection.outbox().take_bytes(), PING);
@@ -483,6 +625,96 @@ mod tests {
         }
     }
 
+    /// Takes what one end sends to the other; the events there.
+    fn exchange(from: &mut Connection, to: &mut Connection, now: Instant) -> Vec<Event> {
+        let mut wire = from.outbox().take_bytes();
+        let count = wire.len();
+        let events = std::iter::from_fn(|| to.poll_event(&mut wire, now).unwrap()).collect();
+        to.handle_read(count, now);
+        events
+    }
+
+    #[test]
+    fn two_of_ours_recognise_each_other_and_hear_of_their_limits() {
+        let now = Instant::now();
+        let mut client = Connection::new(Role::Client, &Config { calls_max: 7, ..Config::default() }, now);
+        let mut server = Connection::new(Role::Server, &Config { streams_max: 8, ..Config::default() }, now);
+        assert_eq!(client.peer(), &Peer::Unknown);
+        assert_eq!(exchange(&mut client, &mut server, now), [Event::Verdict]);
+        assert_eq!(server.peer().hello().map(|hello| hello.calls_max), Some(7));
+        assert_eq!(exchange(&mut server, &mut client, now), [Event::Verdict]);
+        assert_eq!(client.peer().hello().map(|hello| hello.streams_max), Some(8));
+        client.outbox().push(PacketId(3), Operation::CANCEL, &Bytes::from_static(&[10])).unwrap();
+        assert!(matches!(&exchange(&mut client, &mut server, now)[..], [Event::Control(packet)] if packet.id.0 == 3));
+    }
+
+    #[test]
+    fn hello_and_the_ping_behind_it_are_the_first_bytes_of_a_client_and_hello_those_of_a_server() {
+        let now = Instant::now();
+        let mut client = Connection::new(Role::Client, &Config::default(), now);
+        let bytes = client.outbox().take_bytes();
+        assert_eq!(bytes[..10], [0, 15, 0, 0, 0, 3, 0, 0, 0, 25]);
+        assert_eq!(bytes[35..], [0, 15, 0, 1, 0, 0, 0, 0, 0, 0]);
+        let mut server = server(now);
+        feed(&mut server, &bytes, now).unwrap();
+        let answer = server.outbox().take_bytes();
+        assert_eq!(answer[..10], [0, 15, 0, 0, 0, 3, 0, 0, 0, 25]);
+        assert_eq!(answer[35..], PONG[..]);
+    }
+
+    #[test]
+    fn a_pong_before_any_hello_is_gos_and_a_client_that_does_not_begin_with_hello_is_go_for_good() {
+        let now = Instant::now();
+        let mut client = Connection::new(Role::Client, &Config::default(), now);
+        feed(&mut client, PONG, now).unwrap();
+        assert_eq!(client.peer(), &Peer::Go);
+
+        let hello = Connection::new(Role::Client, &Config::default(), now).outbox().take_bytes();
+        let mut server = server(now);
+        feed(&mut server, PING, now).unwrap();
+        assert_eq!(server.peer(), &Peer::Go);
+        feed(&mut server, &hello, now).unwrap();
+        assert_eq!(server.peer(), &Peer::Go);
+        assert_eq!(server.outbox().take_bytes(), PONG);
+    }
+
+    #[test]
+    fn extension_operations_of_a_go_peer_mean_nothing() {
+        let now = Instant::now();
+        let mut server = server(now);
+        feed(&mut server, &[0, 15, 0, 0, 0, 3, 0, 0, 0, 2, b'h', b'i'], now).unwrap();
+        assert_eq!(server.peer(), &Peer::Go);
+        for operation in 4..=7 {
+            feed(&mut server, &[0, 15, 0, 1, 0, operation, 0, 0, 0, 1, 10], now).unwrap();
+        }
+        assert!(server.outbox().is_empty());
+    }
+
+    #[test]
+    fn a_server_that_never_shows_what_it_is_is_given_up_with_advice() {
+        let start = Instant::now();
+        let mut client = Connection::new(Role::Client, &Config::default(), start);
+        client.handle_timeout(start + 4 * SECOND).unwrap();
+        let over = client.handle_timeout(start + 5 * SECOND).unwrap_err();
+        assert!(over.to_string().contains("HeaderForm::Old"), "{over}");
+    }
+
+    #[test]
+    fn the_verdict_comes_before_the_first_packet_wherever_the_bytes_are_cut() {
+        let now = Instant::now();
+        let mut client = client(now);
+        client.outbox().push(PacketId(1), Operation::FIRST_USER, &Bytes::from_static(b"call")).unwrap();
+        let wire = client.outbox().take_bytes();
+        for cut in 0..=wire.len() {
+            let mut server = server(now);
+            let mut events = Vec::new();
+            for mut part in [wire.slice(..cut), wire.slice(cut..)] {
+                events.extend(std::iter::from_fn(|| server.poll_event(&mut part, now).unwrap()));
+            }
+            assert!(matches!(&events[..], [Event::Verdict, Event::Packet(_)]), "cut at {cut}: {events:?}");
+        }
+    }
+
     #[test]
     fn a_packet_that_trickles_is_closed_although_the_peer_is_not_silent() {
         let start = Instant::now();
@@ -499,7 +731,7 @@ mod tests {
     #[test]
     fn a_peer_that_takes_no_byte_is_closed_and_one_that_takes_some_is_not() {
         let start = Instant::now();
-        let mut connection = Connection::new(Role::Client, &Config::default(), start);
+        let mut connection = client(start);
         connection.outbox().push(PacketId(1), Operation::FIRST_USER, &Bytes::from(vec![0; 100])).unwrap();
         connection.handle_written(0, start);
         connection.handle_written(60, start + 4 * SECOND);

@@ -172,13 +172,11 @@ impl Decoder {
 
     /// Whether a peer with old headers may begin with this one.
     fn may_open(&self, header: Header) -> bool {
-        const HELLO: u16 = 3;
         match header.operation {
             Operation::PING => header.length == 0,
-            Operation::STREAM => header.length <= self.limit,
+            Operation::STREAM | Operation::HELLO => header.length <= self.limit,
             operation => {
-                let number = operation.number();
-                let served = number == HELLO || self.served.iter().any(|range| range.contains(&number));
+                let served = self.served.iter().any(|range| range.contains(&operation.number()));
                 served && header.length <= self.limit
             }
         }
@@ -263,6 +261,8 @@ pub enum ProtocolError {
         /// The declared length.
         length: u32,
     },
+    /// The content of a HELLO, CREDIT, CANCEL or END is not what it has to be.
+    Malformed(Operation),
     /// More PINGs than 20 per second and a burst of 40.
     PingFlood,
 }
@@ -273,6 +273,7 @@ impl fmt::Display for ProtocolError {
             Self::BadMagic(found) => write!(f, "a header begins with {found:#06x} instead of {MAGIC:#06x}"),
             Self::TooLong { length, limit } => write!(f, "content of {length} bytes exceeds the limit of {limit}"),
             Self::KeepaliveWithContent { length } => write!(f, "a PING or PONG declares {length} bytes of content"),
+            Self::Malformed(operation) => write!(f, "the content of {operation:?} makes no sense"),
             Self::PingFlood => f.write_str("too many PINGs"),
         }
     }

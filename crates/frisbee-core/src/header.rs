@@ -18,6 +18,16 @@ impl Operation {
     pub const PONG: Self = Self(1);
     /// Carries one message of a stream; no content closes the stream.
     pub const STREAM: Self = Self(2);
+    /// Shows that the sender understands the operations 4 to 8, and says what it accepts; see [`Hello`](crate::Hello).
+    pub const HELLO: Self = Self(3);
+    /// The sender will close the connection and takes no further calls than those under way.
+    pub const GOING_AWAY: Self = Self(4);
+    /// Gives credit for a stream.
+    pub const CREDIT: Self = Self(5);
+    /// The caller no longer waits for the reply of the call with this id.
+    pub const CANCEL: Self = Self(6);
+    /// Ends one direction of a stream or, with content, resets both.
+    pub const END: Self = Self(7);
     /// The first operation that users may give a meaning to.
     pub const FIRST_USER: Self = Self(10);
 
@@ -51,6 +61,11 @@ impl fmt::Debug for Operation {
             Self::PING => f.write_str("PING"),
             Self::PONG => f.write_str("PONG"),
             Self::STREAM => f.write_str("STREAM"),
+            Self::HELLO => f.write_str("HELLO"),
+            Self::GOING_AWAY => f.write_str("GOING_AWAY"),
+            Self::CREDIT => f.write_str("CREDIT"),
+            Self::CANCEL => f.write_str("CANCEL"),
+            Self::END => f.write_str("END"),
             Self(number) => write!(f, "Operation({number})"),
         }
     }

@@ -18,6 +18,7 @@
 //! client.outbox().push(PacketId(1), echo, &Bytes::from_static(b"hello"))?;
 //!
 //! let mut wire = client.outbox().take_bytes();
+//! assert_eq!(server.poll_event(&mut wire, now)?, Some(Event::Verdict));
 //! let Some(Event::Packet(packet)) = server.poll_event(&mut wire, now)? else { panic!("one packet was sent") };
 //! assert_eq!(packet.body, "hello");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -27,22 +28,29 @@
 
 mod connection;
 mod decode;
+pub mod flow;
 mod header;
+mod hello;
 mod keepalive;
 mod outbox;
 mod pace;
 mod packet;
 mod stream;
+pub mod tlv;
 
-pub use connection::{CloseReason, Config, Connection, Event, Role};
+pub use connection::{CloseReason, Config, Connection, Event, Peer, Role};
 pub use decode::{Decoder, ProtocolError};
 pub use header::{Header, HeaderForm, MAGIC, Operation, PacketId};
+pub use hello::Hello;
 pub use keepalive::{Keepalive, Verdict};
 pub use outbox::{Frame, Outbox, TooLong};
 pub use pace::{Bucket, Pace};
 pub use packet::Packet;
-pub use stream::{StreamError, StreamState};
+pub use stream::{StreamError, StreamState, Tell};
 
 /// The longest content a packet may have unless configured otherwise: the limit of Go's frisbee, which closes a
 /// connection on seeing a header that declares more.
 pub const CONTENT_MAX: u32 = 5 * 1024 * 1024;
+
+/// The version of what we add to Go's protocol, as HELLO announces it.
+pub const PROTOCOL_VERSION: u8 = 1;

@@ -56,6 +56,12 @@ impl Outbox {
         self.form = form;
     }
 
+    /// The bytes that the header of each packet takes.
+    #[inline]
+    pub fn header_size(&self) -> usize {
+        self.form.size()
+    }
+
     /// The bytes that wait.
     #[inline]
     pub fn len(&self) -> usize {

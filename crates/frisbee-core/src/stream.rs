@@ -4,80 +4,141 @@ use std::fmt;
 
 /// The state of one stream at one end.
 ///
-/// Frisbee closes both directions of a stream at once, by a packet without content:
+/// With a Go peer a stream has one end for both directions, a packet without content:
 ///
 /// ```text
-///          send, receive
-///            +-----+
-///            v     |
-///         +----------+  close (we send the empty packet)   +--------------+
-///    ---> |   Open   | ----------------------------------> | LocallyGone  |
-///         +----------+                                     +--------------+
-///            |
-///            |  the peer's empty packet, or the end of the connection
-///            v
-///         +--------------+
-///         |  PeerGone    |   what was received before can still be read
-///         +--------------+
+///   Open --- close, and the peer is told ---> Closed by us
+///    |
+///    +------ the peer's empty packet -------> Closed by the peer
+/// ```
+///
+/// Between two of ours each direction ends for itself, and either end may reset both:
+///
+/// ```text
+///                end                               handle_end
+///   Open ------------------> sending has ended ------------------+
+///    | |                                                         v
+///    | |      handle_end                              end     Finished
+///    | +-------------------> receiving has ended ----------------^
+///    |
+///    +--- close (a reset), handle_close (a reset or the end of the connection) ---> Closed
 /// ```
 ///
 /// Whatever closes it first decides; a close that crosses the peer's is not an error and is not answered.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum StreamState {
-    /// Packets go both ways.
-    #[default]
-    Open,
-    /// This end closed it; packets that cross are ignored.
-    LocallyGone,
-    /// The peer, or the end of the connection, closed it.
-    PeerGone,
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StreamState {
+    /// Each direction ends for itself.
+    rich: bool,
+    sending: bool,
+    receiving: bool,
+    closed: Option<By>,
+}
+
+/// Which end closed a stream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum By {
+    Us,
+    Peer,
+}
+
+/// What the peer has to be told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[must_use]
+pub enum Tell {
+    /// Nothing: it knows, or it cannot be told.
+    Nothing,
+    /// That the stream is closed, by a packet without content.
+    Close,
+    /// That our direction has ended.
+    End,
+    /// That the stream is reset.
+    Reset,
 }
 
 impl StreamState {
-    /// Whether a packet may be sent now.
+    /// An open stream. `rich` says that the peer is one of ours.
+    pub const fn new(rich: bool) -> Self {
+        Self { rich, sending: true, receiving: true, closed: None }
+    }
+
+    /// Whether directions end for themselves.
+    #[inline]
+    pub const fn is_rich(&self) -> bool {
+        self.rich
+    }
+
+    /// Whether a message may be sent now.
     ///
     /// # Errors
-    /// Says which end closed the stream.
+    /// Says what ended sending.
     #[inline]
-    pub const fn send(self) -> Result<(), StreamError> {
-        match self {
-            Self::Open => Ok(()),
-            Self::LocallyGone => Err(StreamError::Closed),
-            Self::PeerGone => Err(StreamError::ClosedByPeer),
+    pub const fn send(&self) -> Result<(), StreamError> {
+        match self.closed {
+            Some(By::Us) => Err(StreamError::Closed),
+            Some(By::Peer) => Err(StreamError::ClosedByPeer),
+            None if !self.sending => Err(StreamError::Ended),
+            None => Ok(()),
         }
     }
 
-    /// Takes in a packet of the peer; `false` if it is to be dropped because this end closed the stream before.
+    /// Whether messages may still come.
     #[inline]
-    pub const fn handle_packet(self) -> bool {
-        matches!(self, Self::Open)
+    pub const fn receives(&self) -> bool {
+        self.receiving && self.closed.is_none()
     }
 
-    /// Closes from this end; `true` if the peer has to be told.
+    /// Whether the peer has ended its direction in good order.
+    pub const fn has_ended(&self) -> bool {
+        !self.receiving
+    }
+
+    /// Whether nothing more can happen, so that the id is free.
     #[inline]
-    pub const fn close(&mut self) -> bool {
-        let tell = matches!(self, Self::Open);
-        if tell {
-            *self = Self::LocallyGone;
+    pub const fn is_over(&self) -> bool {
+        self.closed.is_some() || (!self.sending && !self.receiving)
+    }
+
+    /// Ends our direction. With a Go peer that has to be said in a message.
+    pub const fn end(&mut self) -> Tell {
+        if !self.rich || !self.sending || self.closed.is_some() {
+            return Tell::Nothing;
         }
-        tell
+        self.sending = false;
+        Tell::End
     }
 
-    /// Takes in the peer's close or the end of the connection.
-    #[inline]
+    /// Takes in the end of the peer's direction.
+    pub const fn handle_end(&mut self) {
+        if self.closed.is_none() {
+            self.receiving = false;
+        }
+    }
+
+    /// Closes both directions from this end.
+    pub const fn close(&mut self) -> Tell {
+        if self.is_over() {
+            return Tell::Nothing;
+        }
+        self.closed = Some(By::Us);
+        if self.rich { Tell::Reset } else { Tell::Close }
+    }
+
+    /// Takes in that the peer, or the end of the connection, has closed both directions.
     pub const fn handle_close(&mut self) {
-        if matches!(self, Self::Open) {
-            *self = Self::PeerGone;
+        if !self.is_over() {
+            self.closed = Some(By::Peer);
         }
     }
 }
 
-/// Why a packet cannot be sent on a stream.
+/// Why a message cannot be sent on a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum StreamError {
     /// This end closed it.
     Closed,
+    /// This end has ended its direction.
+    Ended,
     /// The peer closed it, or the connection has ended.
     ClosedByPeer,
 }
@@ -86,6 +147,7 @@ impl fmt::Display for StreamError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Closed => "the stream was closed by this end",
+            Self::Ended => "this end has said that it sends no more",
             Self::ClosedByPeer => "the stream was closed by the peer",
         })
     }
@@ -99,16 +161,37 @@ mod tests {
 
     #[test]
     fn the_first_close_decides_and_only_our_own_is_told() {
-        let mut ours = StreamState::Open;
-        assert!(ours.close());
-        assert!(!ours.close());
-        ours.handle_close();
-        assert_eq!(ours.send(), Err(StreamError::Closed));
-        assert!(!ours.handle_packet());
+        for (rich, told) in [(false, Tell::Close), (true, Tell::Reset)] {
+            let mut ours = StreamState::new(rich);
+            assert_eq!(ours.close(), told);
+            assert_eq!(ours.close(), Tell::Nothing);
+            ours.handle_close();
+            assert_eq!(ours.send(), Err(StreamError::Closed));
+            assert!(!ours.receives());
 
-        let mut theirs = StreamState::Open;
-        theirs.handle_close();
-        assert!(!theirs.close());
-        assert_eq!(theirs.send(), Err(StreamError::ClosedByPeer));
+            let mut theirs = StreamState::new(rich);
+            theirs.handle_close();
+            assert_eq!(theirs.close(), Tell::Nothing);
+            assert_eq!(theirs.send(), Err(StreamError::ClosedByPeer));
+        }
+    }
+
+    #[test]
+    fn directions_end_for_themselves_between_two_of_ours() {
+        let mut state = StreamState::new(true);
+        assert_eq!(state.end(), Tell::End);
+        assert_eq!(state.end(), Tell::Nothing);
+        assert_eq!(state.send(), Err(StreamError::Ended));
+        assert!(state.receives() && !state.is_over());
+        state.handle_end();
+        assert!(state.is_over() && state.has_ended());
+        assert_eq!(state.close(), Tell::Nothing);
+    }
+
+    #[test]
+    fn a_direction_cannot_end_for_itself_with_a_go_peer() {
+        let mut state = StreamState::new(false);
+        assert_eq!(state.end(), Tell::Nothing);
+        assert_eq!(state.send(), Ok(()));
     }
 }

@@ -66,11 +66,12 @@ impl ClientBuilder {
     /// # Errors
     /// If no address accepts the connection in time.
     pub async fn connect<R: Router>(
-        self,
+        mut self,
         address: impl ToSocketAddrs + fmt::Display,
         router: R,
     ) -> Result<Connection, ConnectError> {
         let name = address.to_string();
+        self.config.hello_items = router.hello_items();
         let socket = match tokio::time::timeout(self.connect_timeout, TcpStream::connect(address)).await {
             Err(_) => return Err(ConnectError::Timeout { address: name }),
             Ok(Err(source)) => return Err(ConnectError::Io { address: name, source }),
@@ -80,7 +81,7 @@ impl ClientBuilder {
         socket.set_nodelay(true).map_err(io)?;
         let (peer, local) = (socket.peer_addr().map_err(io)?, socket.local_addr().map_err(io)?);
         let budget = Arc::new(Budget::new(self.memory_max, self.config.stream_buffer_max));
-        let handle = Connection::new(self.config.content_max, budget, Handle::current(), Some(peer), Some(local));
+        let handle = Connection::new(Role::Client, &self.config, budget, Handle::current(), Some(peer), Some(local));
         let engine = Engine::new(Role::Client, &self.config, Arc::new(router), handle.clone(), Instant::now());
         tokio::spawn(tokio::task::unconstrained(Driver::new(socket, engine, None).run()));
         tracing::debug!(%peer, "connected");

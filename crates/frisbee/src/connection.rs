@@ -3,8 +3,9 @@
 use crate::mailbox::{Mailbox, Order};
 use crate::stream::{Budget, Stream};
 use crate::work::{Taken, Work};
-use crate::{CloseReason, Outbox, Packet, SendError};
+use crate::{CloseReason, Config, Outbox, Packet, Peer, SendError};
 use bytes::Bytes;
+use frisbee_core::Role;
 use std::fmt;
 use std::future::poll_fn;
 use std::net::SocketAddr;
@@ -25,6 +26,9 @@ pub(crate) struct Shared {
     pub(crate) work: Work,
     /// Memory for messages that nobody has read yet.
     pub(crate) budget: Arc<Budget>,
+    pub(crate) role: Role,
+    /// What a peer of ours may send on a stream before any of it has been read.
+    pub(crate) stream_credit: u32,
     /// Where work runs.
     runtime: Handle,
     peer: Option<SocketAddr>,
@@ -33,14 +37,23 @@ pub(crate) struct Shared {
 
 impl Connection {
     pub(crate) fn new(
-        content_max: u32,
+        role: Role,
+        config: &Config,
         budget: Arc<Budget>,
         runtime: Handle,
         peer: Option<SocketAddr>,
         local: Option<SocketAddr>,
     ) -> Self {
-        let mailbox = Mailbox::new(content_max);
-        Self(Arc::new(Shared { mailbox, work: Work::default(), budget, runtime, peer, local }))
+        Self(Arc::new(Shared {
+            mailbox: Mailbox::new(config.content_max),
+            work: Work::default(),
+            budget,
+            role,
+            stream_credit: config.stream_credit,
+            runtime,
+            peer,
+            local,
+        }))
     }
 
     /// Sends a packet, once less than 1 MiB waits to be written.
@@ -93,23 +106,62 @@ impl Connection {
 
     /// Opens a stream by sending its first packet.
     ///
+    /// Waits until the peer has shown what it is, which on a new connection takes a round trip, and until it takes a
+    /// further stream.
+    ///
     /// # Errors
     /// If the connection has ended, `first` is too long or empty, or 65 535 streams are open.
-    pub fn open_stream(&self, first: &Bytes) -> Result<Stream, SendError> {
-        Stream::open(&self.0, first)
+    ///
+    /// # Cancel safety
+    /// Dropping the future before it is ready opens nothing.
+    pub async fn open_stream(&self, first: &Bytes) -> Result<Stream, SendError> {
+        self.verdict().await?;
+        poll_fn(|context| Stream::poll_open(&self.0, first, context)).await
+    }
+
+    /// What the peer is, as far as it has shown.
+    pub fn peer(&self) -> Peer {
+        self.0.mailbox.lock().peer.clone()
+    }
+
+    /// What the peer is, once it has shown. A server knows at the first packet, a client after a round trip.
+    ///
+    /// # Errors
+    /// If the connection has ended before.
+    pub async fn verdict(&self) -> Result<Peer, SendError> {
+        poll_fn(|context| self.0.mailbox.poll_peer(context)).await
+    }
+
+    /// Whether the peer has said that it takes nothing new.
+    pub fn is_going_away(&self) -> bool {
+        self.0.mailbox.lock().going_away
     }
 
     /// Runs a task that is aborted when the connection ends, and that a graceful shutdown waits for.
     ///
     /// On the runtime in which the server was started or the client connected.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        self.spawn_with(|_| task);
+    }
+
+    /// As [`spawn`](Self::spawn), for a task that knows by what it can be [aborted](Self::abort_task).
+    pub fn spawn_with<F>(&self, make: impl FnOnce(Task) -> F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
         let Some(taken) = self.0.work.begin() else { return };
         let guard = WorkGuard { shared: self.0.clone(), taken };
+        let task = make(Task(taken));
         let task = self.0.runtime.spawn(async move {
             let _guard = guard;
             task.await;
         });
         self.0.work.started(taken, task.abort_handle());
+    }
+
+    /// Aborts a task. Harmless if it has ended.
+    pub fn abort_task(&self, task: Task) {
+        self.0.work.abort_one(task.0);
     }
 
     /// How many tasks of [`spawn`](Self::spawn) run.
@@ -122,7 +174,8 @@ impl Connection {
         self.0.mailbox.order(Order::Flush(CloseReason::Local));
     }
 
-    /// Closes the connection as soon as nothing is in progress on it: no work, no stream, nothing to be written.
+    /// Closes the connection in good order: a peer of ours is told and closes it when it needs it no more, a Go peer is
+    /// closed as soon as nothing is in progress: no work, no stream, nothing to be written.
     pub fn close_when_idle(&self) {
         self.0.mailbox.order(Order::WhenIdle(CloseReason::Shutdown));
     }
@@ -166,6 +219,10 @@ impl fmt::Debug for Connection {
         f.debug_struct("Connection").field("peer", &self.0.peer).field("local", &self.0.local).finish_non_exhaustive()
     }
 }
+
+/// A task of a connection; see [`Connection::spawn_with`].
+#[derive(Clone, Copy, Debug)]
+pub struct Task(Taken);
 
 /// Held by a task for as long as it runs.
 struct WorkGuard {

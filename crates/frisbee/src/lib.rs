@@ -48,15 +48,16 @@ mod work;
 mod workers;
 
 pub use client::{Client, ClientBuilder};
-pub use connection::Connection;
+pub use connection::{Connection, Task};
 pub use error::{ConnectError, SendError};
 pub use frisbee_core::{
-    CONTENT_MAX, CloseReason, Config, Frame, HeaderForm, Operation, Outbox, Packet, PacketId, ProtocolError, TooLong,
+    CONTENT_MAX, CloseReason, Config, Frame, HeaderForm, Hello, Operation, Outbox, Packet, PacketId, Peer,
+    ProtocolError, TooLong, tlv,
 };
 pub use router::handlers::{Handlers, Reply};
 pub use router::inline::{Cell, Parked, Polled};
 pub use router::{Next, Router, Turn};
 pub use server::{Server, ServerBuilder};
-pub use stream::{Stream, StreamReceiver, StreamSender};
+pub use stream::{Stream, StreamEnd, StreamReceiver, StreamSender};
 pub use work::Policy;
 pub use workers::Workers;

@@ -1,7 +1,8 @@
 //! Where handles leave what the connection's own task is to send, and what both have to know of each other.
 
 use crate::stream::Shared as StreamShared;
-use crate::{CloseReason, Frame, Operation, Outbox, PacketId, SendError};
+use crate::{CloseReason, Operation, Outbox, PacketId, Peer, SendError};
+use frisbee_core::{Role, Tell};
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -35,11 +36,17 @@ pub(crate) struct Inner {
     pub(crate) order: Option<Order>,
     /// The streams that are open, by id.
     pub(crate) streams: BTreeMap<PacketId, Arc<StreamShared>>,
+    /// How many of them were opened from here.
+    opened_here: usize,
     /// The id after the one given to the last stream opened from here.
     next_stream: u16,
+    /// What the peer is, as far as it has shown.
+    pub(crate) peer: Peer,
+    /// The peer takes nothing new any more.
+    pub(crate) going_away: bool,
     /// Set when the connection has ended. Nothing is accepted from then on.
     pub(crate) closed: Option<CloseReason>,
-    /// Those who wait for the end.
+    /// Those who wait for the end, the verdict on the peer, or a place for a stream.
     watchers: Vec<Waker>,
 }
 
@@ -75,7 +82,10 @@ impl Mailbox {
             producers: Vec::new(),
             order: None,
             streams: BTreeMap::new(),
-            next_stream: 1,
+            opened_here: 0,
+            next_stream: 0,
+            peer: Peer::Unknown,
+            going_away: false,
             closed: None,
             watchers: Vec::new(),
         };
@@ -159,10 +169,36 @@ impl Mailbox {
         if let Some(reason) = &inner.closed {
             return Poll::Ready(reason.clone());
         }
-        if !inner.watchers.iter().any(|watcher| watcher.will_wake(context.waker())) {
-            inner.watchers.push(context.waker().clone());
-        }
+        inner.watch(context);
         Poll::Pending
+    }
+
+    /// What the peer is, once it has shown.
+    pub(crate) fn poll_peer(&self, context: &mut Context<'_>) -> Poll<Result<Peer, SendError>> {
+        let mut inner = self.inner.lock();
+        if inner.peer != Peer::Unknown {
+            return Poll::Ready(Ok(inner.peer.clone()));
+        }
+        inner.check_open()?;
+        inner.watch(context);
+        Poll::Pending
+    }
+
+    /// Takes in what the peer is.
+    pub(crate) fn handle_verdict(&self, peer: Peer) {
+        let mut inner = self.inner.lock();
+        inner.peer = peer;
+        let watchers = std::mem::take(&mut inner.watchers);
+        drop(inner);
+        watchers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Takes a stream that is over out of the table, unless its id has a later one.
+    pub(crate) fn leave_stream(&self, stream: &Arc<StreamShared>) {
+        let mut inner = self.inner.lock();
+        let watchers = inner.leave_stream(stream);
+        drop(inner);
+        watchers.into_iter().for_each(Waker::wake);
     }
 
     /// Ends it all: nothing is accepted from now on, streams are closed, everybody who waits is woken.
@@ -175,6 +211,7 @@ impl Mailbox {
         inner.outbox = Outbox::default();
         inner.task = None;
         let streams = std::mem::take(&mut inner.streams);
+        inner.opened_here = 0;
         let mut waiting = std::mem::take(&mut inner.producers);
         waiting.append(&mut inner.watchers);
         drop(inner);
@@ -207,22 +244,75 @@ impl Inner {
         if self.producers.is_empty() || self.is_full() { Vec::new() } else { std::mem::take(&mut self.producers) }
     }
 
-    /// Enters a stream under an id that is free, counting from 1 for the connection; `None` if all are taken.
-    pub(crate) fn enter_stream(&mut self, make: impl FnOnce(PacketId) -> Arc<StreamShared>) -> Option<PacketId> {
-        // Go servers accept any id. 0 is left out since Go clients never use it, and so never test it.
-        for _ in 0..u16::MAX {
+    /// Registers a task that is woken when something changes.
+    pub(crate) fn watch(&mut self, context: &Context<'_>) {
+        if !self.watchers.iter().any(|watcher| watcher.will_wake(context.waker())) {
+            self.watchers.push(context.waker().clone());
+        }
+    }
+
+    /// Enters a stream that is opened from here, under an id that is free; `None` if as many are open as may be.
+    ///
+    /// Ids count for the connection. Between two of ours each end has a range of its own; a Go server takes any id,
+    /// and 0 is left out since Go clients never use it.
+    pub(crate) fn enter_stream(
+        &mut self,
+        role: Role,
+        make: impl FnOnce(PacketId) -> Arc<StreamShared>,
+    ) -> Option<PacketId> {
+        let (ids, places) = match (&self.peer, role) {
+            (Peer::Ours(hello), Role::Client) => (1..=0x7FFF, hello.streams_max),
+            (Peer::Ours(hello), Role::Server) => (0x8000..=u16::MAX, hello.streams_max),
+            (Peer::Go | Peer::Unknown, _) => (1..=u16::MAX, u32::MAX),
+        };
+        if self.opened_here >= usize::try_from(places).unwrap_or(usize::MAX) {
+            return None;
+        }
+        for _ in ids.clone() {
+            if !ids.contains(&self.next_stream) {
+                self.next_stream = *ids.start();
+            }
             let id = PacketId(self.next_stream);
-            self.next_stream = self.next_stream.checked_add(1).unwrap_or(1);
+            self.next_stream = self.next_stream.wrapping_add(1);
             if let Entry::Vacant(free) = self.streams.entry(id) {
                 free.insert(make(id));
+                self.opened_here += 1;
                 return Some(id);
             }
         }
         None
     }
 
-    /// Writes a stream packet into the outbox, in the order in which the lock was taken.
-    pub(crate) fn stream_frame(&mut self, id: PacketId) -> Frame<'_> {
-        self.outbox.frame(id, Operation::STREAM)
+    /// Streams that the peer has opened.
+    pub(crate) fn opened_by_peer(&self) -> usize {
+        self.streams.len() - self.opened_here
+    }
+
+    /// Takes a stream out of the table, unless its id has a later one; those to wake.
+    pub(crate) fn leave_stream(&mut self, stream: &Arc<StreamShared>) -> Vec<Waker> {
+        let Entry::Occupied(entry) = self.streams.entry(stream.id()) else { return Vec::new() };
+        if !Arc::ptr_eq(entry.get(), stream) {
+            return Vec::new();
+        }
+        entry.remove();
+        if !stream.is_opened_here() {
+            return Vec::new();
+        }
+        self.opened_here -= 1;
+        std::mem::take(&mut self.watchers)
+    }
+
+    /// Writes a packet about a stream, in the order in which the lock was taken.
+    pub(crate) fn tell(&mut self, tell: Tell, id: PacketId, reset: &[u8]) {
+        let (operation, content) = match tell {
+            Tell::Nothing => return,
+            Tell::Close => (Operation::STREAM, &[][..]),
+            Tell::End => (Operation::END, &[][..]),
+            Tell::Reset => (Operation::END, reset),
+        };
+        let mut frame = self.outbox.frame(id, operation);
+        frame.put_slice(content);
+        let sent = frame.finish();
+        debug_assert!(sent.is_ok(), "short packets are within every limit");
     }
 }

@@ -3,7 +3,7 @@
 pub(crate) mod handlers;
 pub(crate) mod inline;
 
-use crate::{CloseReason, Connection, Outbox, Packet, Stream};
+use crate::{CloseReason, Connection, Outbox, Packet, PacketId, Peer, Stream};
 use bytes::Bytes;
 use std::ops::RangeInclusive;
 use std::time::Instant;
@@ -46,6 +46,12 @@ pub trait Router: Send + Sync + 'static {
         vec![10..=u16::MAX]
     }
 
+    /// What is added to the HELLO by which two of ours recognise each other: types from
+    /// [`Hello::FIRST_USER_ITEM`](crate::Hello::FIRST_USER_ITEM) on, and values. Nothing by default.
+    fn hello_items(&self) -> Vec<(u8, Bytes)> {
+        Vec::new()
+    }
+
     /// A connection has been established.
     fn connected(&self, connection: &Connection) -> Self::Session;
 
@@ -57,6 +63,21 @@ pub trait Router: Send + Sync + 'static {
     fn stream(&self, session: &mut Self::Session, first: Bytes, stream: Stream) -> Next {
         let _ = (session, first, stream);
         Next::Continue
+    }
+
+    /// The peer has shown what it is: before its first packet at a server, after a round trip at a client.
+    fn verdict(&self, session: &mut Self::Session, peer: &Peer) {
+        let _ = (session, peer);
+    }
+
+    /// A peer of ours no longer waits for the answer to the packet with this id; `content` is the rest of what it says.
+    fn cancelled(&self, session: &mut Self::Session, id: PacketId, content: Bytes, outbox: &mut Outbox) {
+        let _ = (session, id, content, outbox);
+    }
+
+    /// A peer of ours will close the connection and takes nothing new.
+    fn going_away(&self, session: &mut Self::Session) {
+        let _ = session;
     }
 
     /// The packets of one read have been routed, or the time that the last call asked for has come.

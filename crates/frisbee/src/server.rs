@@ -94,6 +94,7 @@ impl ServerBuilder {
         let listener = TcpListener::bind(address).await?;
         let local = listener.local_addr()?;
         self.config.served = router.operations().into();
+        self.config.hello_items = router.hello_items();
         Ok(Server { listener, local, settings: self, router: Arc::new(router) })
     }
 }
@@ -182,8 +183,14 @@ impl<R: Router> Acceptor<R> {
     fn accept(&self, socket: TcpStream, peer: SocketAddr) {
         // Every write is a batch already; holding it back for more would only add delay.
         let local = socket.set_nodelay(true).and_then(|()| socket.local_addr());
-        let handle =
-            Connection::new(self.config.content_max, self.budget.clone(), self.runtime.clone(), Some(peer), local.ok());
+        let handle = Connection::new(
+            Role::Server,
+            &self.config,
+            self.budget.clone(),
+            self.runtime.clone(),
+            Some(peer),
+            local.ok(),
+        );
         tracing::debug!(%peer, "connection accepted");
         let entry = self.open.clone().enter(handle.clone());
         let (router, config) = (self.router.clone(), self.config.clone());

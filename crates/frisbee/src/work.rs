@@ -71,6 +71,17 @@ impl Work {
         }
     }
 
+    /// Aborts the task in a place, unless it has ended.
+    pub(crate) fn abort_one(&self, taken: Taken) {
+        let tasks = self.0.lock();
+        let place = tasks.places.get(taken.place).filter(|place| place.turn == taken.turn);
+        let task = place.and_then(|place| place.task.clone());
+        drop(tasks);
+        if let Some(task) = task {
+            task.abort();
+        }
+    }
+
     /// Frees a place; `true` if it was the last one taken.
     pub(crate) fn end(&self, taken: Taken) -> bool {
         let mut tasks = self.0.lock();

@@ -1,41 +1,96 @@
 //! Bodies: messages and errors as they stand in packets.
 
-use crate::{Code, Status};
+use crate::metadata::Metadata;
+use crate::prefix::{self, Prefix};
+use crate::{Code, Response, Status};
 use bytes::Bytes;
 use frisbee::{Frame, Operation, Outbox, PacketId};
-use polyglot::{Bulk, DecodeError, Decoder, Encoder, Message, Root};
+use polyglot::{Bulk, DecodeError, Decoder, Encoder, Form, Message, Root};
+use std::time::Duration;
 
-/// The error text that ends one direction of a stream.
+/// The error text that ends one direction of a stream with a Go peer.
 pub(crate) const EOF: &str = "EOF";
+
+/// What goes in front of a message, and how the message is written.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Manner<'a> {
+    /// Rich between two of ours, flat otherwise.
+    pub(crate) form: Form,
+    /// Refuse a message of which the flat form would lose something.
+    pub(crate) lossless: bool,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) metadata: Option<&'a Metadata>,
+}
+
+impl Manner<'_> {
+    /// A message with nothing in front of it.
+    pub(crate) fn plain(form: Form) -> Self {
+        Self { form, ..Self::default() }
+    }
+}
+
+/// Why a message was not written.
+#[derive(Debug)]
+pub(crate) enum PutError {
+    /// The flat form would lose the presence of a field.
+    Lossy,
+    Failed(Status),
+}
+
+impl PutError {
+    pub(crate) fn into_status(self) -> Status {
+        match self {
+            Self::Lossy => Status::failed_precondition(
+                "the message has optional fields or oneofs that the wire of a Go peer cannot tell from defaults",
+            ),
+            Self::Failed(status) => status,
+        }
+        .unsent()
+    }
+}
 
 /// Writes a message as the body of a frame and completes the frame.
 #[inline]
-pub(crate) fn put_message<M: Message>(mut frame: Frame<'_>, message: &M) -> Result<(), Status> {
+pub(crate) fn put_message<M: Message>(mut frame: Frame<'_>, message: &M, manner: Manner<'_>) -> Result<(), PutError> {
+    if manner.timeout.is_some() || manner.metadata.is_some() {
+        prefix::put(frame.buffer(), manner.timeout, manner.metadata, None);
+    }
     let mut bulk = Vec::<Bulk>::new(); // Allocates only if there is something large.
-    let encoded = polyglot::encode_root(message, &mut Encoder::gathering(frame.buffer(), &mut bulk));
-    encoded.map_err(|error| Status::internal(format!("{} cannot be encoded: {error}", M::NAME)))?;
+    let mut encoder = Encoder::gathering(frame.buffer(), &mut bulk).with_form(manner.form);
+    if let Err(error) = polyglot::encode_root(message, &mut encoder) {
+        let status = Status::internal(format!("{} cannot be encoded: {error}", M::NAME));
+        return Err(PutError::Failed(status));
+    }
+    if manner.lossless && encoder.lost_presence() {
+        return Err(PutError::Lossy);
+    }
     for part in bulk {
         frame.gather(part.at, part.bytes);
     }
-    frame.finish().map_err(|error| Status::new(Code::ResourceExhausted, error.to_string()))
+    let finished = frame.finish();
+    finished.map_err(|error| PutError::Failed(Status::new(Code::ResourceExhausted, error.to_string())))
 }
 
 /// Writes a packet whose body is an error. A text that is too long for a packet is cut.
-pub(crate) fn put_error(outbox: &mut Outbox, id: PacketId, operation: Operation, text: &str) {
+pub(crate) fn put_error(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, form: Form) {
     /// What stands around the text: kinds and a length.
     const AROUND: usize = 16;
-    let put = |outbox: &mut Outbox, text: &str| {
+    let put = |outbox: &mut Outbox, text: &str, rich: bool| {
         let mut frame = outbox.frame(id, operation);
+        if rich {
+            prefix::put(frame.buffer(), None, status.metadata(), status.in_prefix());
+        }
         let encoded = Encoder::new(frame.buffer()).error(text);
         debug_assert!(encoded.is_ok(), "no text has 4 GiB");
         frame.finish()
     };
-    if let Err(too_long) = put(outbox, text) {
+    let text = status.message();
+    if let Err(too_long) = put(outbox, text, form == Form::Rich) {
         let mut end = (too_long.limit as usize).saturating_sub(AROUND).min(text.len());
         while !text.is_char_boundary(end) {
             end -= 1;
         }
-        let put = put(outbox, &text[..end]);
+        let put = put(outbox, &text[..end], false);
         debug_assert!(put.is_ok(), "a limit of less than {AROUND} bytes makes no sense");
     }
 }
@@ -46,19 +101,22 @@ pub(crate) fn put_reply<M: Message>(
     outbox: &mut Outbox,
     id: PacketId,
     operation: Operation,
-    reply: Result<&M, &Status>,
+    reply: Result<&Response<M>, &Status>,
+    form: Form,
 ) {
     match reply {
-        Ok(message) => {
-            if let Err(status) = put_message(outbox.frame(id, operation), message) {
-                put_error(outbox, id, operation, status.message());
+        Ok(reply) => {
+            let metadata = reply.metadata_if_any().filter(|_| form == Form::Rich);
+            let manner = Manner { metadata, ..Manner::plain(form) };
+            if let Err(error) = put_message(outbox.frame(id, operation), reply.get_ref(), manner) {
+                put_error(outbox, id, operation, &error.into_status(), form);
             }
         }
-        Err(status) => put_error(outbox, id, operation, status.message()),
+        Err(status) => put_error(outbox, id, operation, status, form),
     }
 }
 
-/// Reads a body. `Bytes` fields share its memory.
+/// Reads a body behind its prefix. `Bytes` fields share its memory.
 #[inline]
 pub(crate) fn message<M: Message>(body: &Bytes) -> Result<Root<M>, DecodeError> {
     polyglot::decode_root(&mut Decoder::shared(body))
@@ -66,26 +124,29 @@ pub(crate) fn message<M: Message>(body: &Bytes) -> Result<Root<M>, DecodeError> 
 
 /// Reads a reply. `Bytes` fields share its memory.
 #[inline]
-pub(crate) fn reply<M: Message>(body: &Bytes) -> Result<M, Status> {
-    replied(message(body))
+pub(crate) fn reply<M: Message>(body: &Bytes) -> Result<Response<M>, Status> {
+    let mut body = body.clone();
+    let Ok(prefix) = prefix::take(&mut body) else { return Err(malformed("reply")) };
+    replied(message(&body), prefix)
 }
 
 /// Reads a reply, copying all of it.
 #[inline]
-pub(crate) fn reply_slice<M: Message>(body: &[u8]) -> Result<M, Status> {
-    replied(polyglot::decode_root(&mut Decoder::new(body)))
+pub(crate) fn reply_slice<M: Message>(mut body: &[u8]) -> Result<Response<M>, Status> {
+    let Ok(prefix) = prefix::take_slice(&mut body) else { return Err(malformed("reply")) };
+    replied(polyglot::decode_root(&mut Decoder::new(body)), prefix)
 }
 
 #[inline]
-fn replied<M: Message>(root: Result<Root<M>, DecodeError>) -> Result<M, Status> {
+fn replied<M: Message>(root: Result<Root<M>, DecodeError>, prefix: Option<Prefix>) -> Result<Response<M>, Status> {
     match root {
-        Ok(Root::Message(message)) => Ok(message),
-        Ok(Root::Error(text)) => Err(Status::unknown(text)),
+        Ok(Root::Message(message)) => Ok(Response::received(message, prefix)),
+        Ok(Root::Error(text)) => Err(Status::received(text, prefix)),
         Err(error) => Err(undecodable::<M>("reply", &error)),
     }
 }
 
-/// Reads a request.
+/// Reads a request behind its prefix.
 #[inline]
 pub(crate) fn request<M: Message>(body: &Bytes) -> Result<M, Status> {
     match message(body) {
@@ -100,14 +161,34 @@ pub(crate) fn undecodable<M: Message>(what: &str, error: &DecodeError) -> Status
     Status::internal(format!("the {what} is no {}: {error}", M::NAME))
 }
 
+#[cold]
+pub(crate) fn malformed(what: &str) -> Status {
+    Status::internal(format!("what stands in front of the {what} makes no sense"))
+}
+
 /// The first packet of a stream names its method.
-pub(crate) fn open(operation: Operation) -> Bytes {
+pub(crate) fn open(operation: Operation, timeout: Option<Duration>, metadata: Option<&Metadata>) -> Bytes {
     let mut body = Vec::with_capacity(4);
+    prefix::put(&mut body, timeout, metadata, None);
     Encoder::new(&mut body).u16(operation.number());
     body.into()
 }
 
-/// The operation that a first packet names.
-pub(crate) fn opened(body: &Bytes) -> Option<u16> {
-    Decoder::new(body).u16().ok()
+/// The operation that a first packet names, and what stands in front of it.
+pub(crate) fn opened(body: &Bytes) -> Option<(u16, Option<Prefix>)> {
+    let mut body = body.clone();
+    let prefix = prefix::take(&mut body).ok()?;
+    Some((Decoder::new(&body).u16().ok()?, prefix))
+}
+
+/// What a CANCEL says beside the id.
+pub(crate) fn cancel(operation: Operation) -> Vec<u8> {
+    let mut content = Vec::with_capacity(3);
+    frisbee::tlv::put_varint(&mut content, operation.number().into());
+    content
+}
+
+/// The operation of a call that is cancelled.
+pub(crate) fn cancelled(content: &[u8]) -> Option<u16> {
+    frisbee::tlv::whole_varint(content).and_then(|operation| u16::try_from(operation).ok())
 }

@@ -31,6 +31,21 @@ pub(crate) struct Calls {
     ended: Option<Status>,
     /// Packets that answered nothing.
     strays: u64,
+    /// Calls that were given up and not answered yet.
+    given_up: usize,
+    /// Calls that the server takes at one time, if it has said so.
+    allowed: Option<usize>,
+    /// What the server is, as far as it has shown.
+    pub(crate) server: Server,
+}
+
+/// What a caller has to know of its server.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Server {
+    #[default]
+    Unknown,
+    Go,
+    Ours,
 }
 
 /// Which call a caller holds.
@@ -83,7 +98,10 @@ enum Reply {
 /// How a call ended for its caller.
 pub(crate) enum Ended<T> {
     Reply(T),
-    Expired,
+    Expired {
+        /// The server has not answered.
+        at_work: bool,
+    },
     /// The connection has ended.
     Lost(Status),
 }
@@ -96,7 +114,7 @@ impl Calls {
         }
         let slot = match self.free.pop() {
             Some(slot) => slot,
-            None if self.slots.len() < CALLS_MAX => {
+            None if self.slots.len() < self.places() => {
                 let slot = self.slots.len() as u16; // Below CALLS_MAX.
                 self.slots.push(Slot::new(slot, operation));
                 slot
@@ -126,7 +144,25 @@ impl Calls {
     /// Whether a caller waits for a slot and there is one.
     #[inline]
     pub(crate) fn has_vacancy(&self) -> bool {
-        self.waiting > 0 && (!self.free.is_empty() || self.slots.len() < CALLS_MAX)
+        self.waiting > 0 && (!self.free.is_empty() || self.slots.len() < self.places())
+    }
+
+    /// Calls that may be in flight.
+    #[inline]
+    fn places(&self) -> usize {
+        self.allowed.unwrap_or(CALLS_MAX)
+    }
+
+    /// Takes in what the server is, and how many calls it takes if it is one of ours.
+    pub(crate) fn handle_verdict(&mut self, calls_max: Option<u32>) {
+        self.server = if calls_max.is_some() { Server::Ours } else { Server::Go };
+        let allowed = calls_max.and_then(|max| usize::try_from(max).ok());
+        self.allowed = allowed.map(|allowed| allowed.clamp(1, CALLS_MAX));
+    }
+
+    /// How many ids are out of use because their calls were given up.
+    pub(crate) fn given_up(&self) -> usize {
+        self.given_up
     }
 
     /// Takes in a packet of the peer; the caller to wake, if it answers a call.
@@ -152,6 +188,7 @@ impl Calls {
                 None
             }
             State::GivenUp => {
+                self.given_up -= 1;
                 self.release(slot);
                 None
             }
@@ -181,8 +218,8 @@ impl Calls {
             }
             State::Expired(answered) => {
                 let answered = *answered;
-                self.leave(slot, answered);
-                Poll::Ready(Ended::Expired)
+                let at_work = self.leave(slot, answered);
+                Poll::Ready(Ended::Expired { at_work })
             }
             State::Waiting => {
                 if let Some(status) = &self.ended {
@@ -195,7 +232,7 @@ impl Calls {
                 }
                 Poll::Pending
             }
-            State::Free | State::GivenUp => Poll::Ready(Ended::Expired),
+            State::Free | State::GivenUp => Poll::Ready(Ended::Expired { at_work: false }),
         }
     }
 
@@ -204,16 +241,19 @@ impl Calls {
         self.release(usize::from(ticket.slot));
     }
 
-    /// The caller has lost interest.
-    pub(crate) fn give_up(&mut self, ticket: Ticket) {
+    /// The caller has lost interest; whether the server is still at work on the call.
+    pub(crate) fn give_up(&mut self, ticket: Ticket) -> bool {
         let slot = usize::from(ticket.slot);
         let entry = &self.slots[slot];
         debug_assert_eq!(entry.id, ticket.id, "a caller that has its reply has nothing to give up");
         match entry.state {
             State::Waiting => self.leave(slot, false),
             State::Expired(answered) => self.leave(slot, answered),
-            State::Replied(_) => self.release(slot),
-            State::Free | State::GivenUp => {}
+            State::Replied(_) => {
+                self.release(slot);
+                false
+            }
+            State::Free | State::GivenUp => false,
         }
     }
 
@@ -256,14 +296,18 @@ impl Calls {
         None
     }
 
-    fn leave(&mut self, slot: usize, answered: bool) {
+    /// The caller leaves; whether its id stays out of use until the server has answered.
+    fn leave(&mut self, slot: usize, answered: bool) -> bool {
         if answered || self.ended.is_some() {
-            return self.release(slot);
+            self.release(slot);
+            return false;
         }
+        self.given_up += 1;
         let entry = &mut self.slots[slot];
         entry.state = State::GivenUp;
         entry.caller = None;
         entry.buffer = Vec::new();
+        true
     }
 
     /// Frees a slot, which gets its next id.
@@ -322,7 +366,7 @@ mod tests {
     fn reply(calls: &mut Calls, ticket: Ticket) -> Vec<u8> {
         match take(calls, ticket) {
             Poll::Ready(Ended::Reply(body)) => body,
-            Poll::Ready(Ended::Expired) => panic!("expired"),
+            Poll::Ready(Ended::Expired { .. }) => panic!("expired"),
             Poll::Ready(Ended::Lost(status)) => panic!("{status}"),
             Poll::Pending => panic!("no reply"),
         }
@@ -370,11 +414,12 @@ mod tests {
     fn the_id_of_a_call_given_up_stays_out_of_use_until_it_is_answered() {
         let mut calls = Calls::default();
         let given_up = calls.begin(ADD, None).unwrap();
-        calls.give_up(given_up);
+        assert!(calls.give_up(given_up));
+        assert_eq!(calls.given_up(), 1);
         let next = calls.begin(ADD, None).unwrap();
         assert_ne!(next.slot, given_up.slot);
         calls.handle_reply(packet(given_up.id, ADD, b"late"));
-        assert_eq!(calls.strays(), 0);
+        assert_eq!((calls.strays(), calls.given_up()), (0, 0));
         let reused = calls.begin(ADD, None).unwrap();
         assert_eq!(reused.slot, given_up.slot);
         assert_ne!(reused.id, given_up.id);
@@ -393,7 +438,7 @@ mod tests {
         assert_eq!(next, Some(start + Duration::from_millis(50)));
         assert_eq!(wake.len(), 1);
         calls.handle_reply(packet(soon.id, ADD, b"late"));
-        assert!(matches!(take(&mut calls, soon), Poll::Ready(Ended::Expired)));
+        assert!(matches!(take(&mut calls, soon), Poll::Ready(Ended::Expired { at_work: false })));
         calls.handle_reply(packet(later.id, ADD, b"in time"));
         assert_eq!(reply(&mut calls, later), b"in time");
         assert_eq!(calls.free.len(), 2);
@@ -422,6 +467,18 @@ mod tests {
         calls.handle_reply(packet(tickets[3].id, ADD, b""));
         reply(&mut calls, tickets[3]);
         assert!(calls.has_vacancy());
+        calls.begin(ADD, None).unwrap();
+    }
+
+    #[test]
+    fn no_more_calls_are_in_flight_than_the_server_takes() {
+        let mut calls = Calls::default();
+        calls.handle_verdict(Some(3));
+        assert_eq!(calls.server, Server::Ours);
+        let tickets: Vec<_> = (0..3).map(|_| calls.begin(ADD, None).unwrap()).collect();
+        assert!(matches!(calls.begin(ADD, None), Err(BeginError::Full)));
+        calls.handle_reply(packet(tickets[0].id, ADD, b""));
+        reply(&mut calls, tickets[0]);
         calls.begin(ADD, None).unwrap();
     }
 

@@ -6,7 +6,8 @@ use crate::error::Error;
 use crate::service::{Caller, Entry, Instance, Kind, Methods};
 use crate::{Policy, Status};
 use bytes::Bytes;
-use frisbee::{CloseReason, Connection, Next, Operation, Outbox, Packet, Router, Stream, Turn};
+use frisbee::{CloseReason, Connection, Hello, Next, Operation, Outbox, Packet, PacketId, Peer, Router, Stream, Turn};
+use polyglot::Form;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -22,6 +23,9 @@ const SLOW_TURNS: u32 = 3;
 /// Packets that answer nothing which a client puts up with before it closes the connection: a server that sends
 /// them is broken or hostile. Second replies to a burst of calls stay below.
 const STRAYS_MAX: u64 = 100_000;
+
+/// The type of the items of HELLO that name services.
+const SERVICE_ITEM: u8 = Hello::FIRST_USER_ITEM;
 
 /// The methods of a server by operation.
 #[derive(Default)]
@@ -59,6 +63,23 @@ impl Table {
     fn get(&self, operation: u16) -> Option<&(Entry, Policy)> {
         let index = Operation::user(operation).map(index)?;
         self.entries.get(index)?.as_ref()
+    }
+
+    /// What HELLO says of each service: the operation of its first method, and its name.
+    fn services(&self) -> impl Iterator<Item = Bytes> {
+        let methods = self.entries.iter().flatten().map(|(entry, _)| entry.method);
+        let mut services: Vec<(&str, Operation)> = Vec::new();
+        for method in methods {
+            if !services.iter().any(|(name, _)| *name == method.service) {
+                services.push((method.service, method.operation));
+            }
+        }
+        services.into_iter().map(|(name, first)| {
+            let mut item = Vec::new();
+            frisbee::tlv::put_varint(&mut item, first.number().into());
+            item.extend_from_slice(name.as_bytes());
+            item.into()
+        })
     }
 
     fn operations(&self) -> Vec<RangeInclusive<u16>> {
@@ -109,8 +130,12 @@ impl Router for Endpoint {
         self.table.operations()
     }
 
+    fn hello_items(&self) -> Vec<(u8, Bytes)> {
+        self.table.services().map(|item| (SERVICE_ITEM, item)).collect()
+    }
+
     fn connected(&self, connection: &Connection) -> Session {
-        let caller = Caller { connection: connection.clone(), peer: connection.peer_addr() };
+        let caller = Caller::new(connection);
         Session {
             caller,
             instances: BTreeMap::new(),
@@ -129,7 +154,7 @@ impl Router for Endpoint {
         }
         let operation = packet.operation.number();
         let Some(instance) = session.instance(operation, &self.table) else {
-            unimplemented(&packet, outbox);
+            unimplemented(&packet, session.caller.form(), outbox);
             return Next::Continue;
         };
         let mut instance = instance;
@@ -142,15 +167,35 @@ impl Router for Endpoint {
 
     fn stream(&self, session: &mut Session, first: Bytes, stream: Stream) -> Next {
         // A packet that opens nothing belongs to a stream that is over: it crossed the packet that closed it.
-        let Some(operation) = body::opened(&first).filter(|_| self.calls.is_none()) else {
+        let Some((operation, prefix)) = body::opened(&first).filter(|_| self.calls.is_none()) else {
             stream.forget();
             return Next::Continue;
         };
         match self.table.get(operation) {
-            Some((Entry { kind: Kind::Stream(method), .. }, _)) => method.open(&session.caller, stream),
+            Some((Entry { kind: Kind::Stream(method), .. }, _)) => method.open(&session.caller, prefix, stream),
             _ => crate::streaming::refuse(&stream, &Status::unimplemented(format!("{operation} opens no stream"))),
         }
         Next::Continue
+    }
+
+    fn verdict(&self, session: &mut Session, peer: &Peer) {
+        let hello = peer.hello();
+        session.caller.handle_verdict(hello.is_some());
+        if let Some(calls) = &self.calls {
+            calls.with(|calls| calls.handle_verdict(hello.map(|hello| hello.calls_max)));
+        }
+    }
+
+    fn cancelled(&self, session: &mut Session, id: PacketId, content: Bytes, outbox: &mut Outbox) {
+        // One that makes no sense, or comes behind the reply, changes nothing.
+        let Some(operation) = body::cancelled(&content).and_then(Operation::user) else { return };
+        session.caller.cancel(id, operation, outbox);
+    }
+
+    fn going_away(&self, _session: &mut Session) {
+        if let Some(calls) = &self.calls {
+            calls.retire();
+        }
     }
 
     fn turn(&self, session: &mut Session, turn: &mut Turn<'_>) -> Option<Instant> {
@@ -215,9 +260,9 @@ impl Session {
 
 /// Go drops such a request in silence. An answer does no harm there, and the caller need not wait for its deadline.
 #[cold]
-fn unimplemented(packet: &Packet, outbox: &mut Outbox) {
+fn unimplemented(packet: &Packet, form: Form, outbox: &mut Outbox) {
     let status = Status::unimplemented(format!("operation {} is no unary method of this server", packet.operation));
-    body::put_error(outbox, packet.id, packet.operation, status.message());
+    body::put_error(outbox, packet.id, packet.operation, &status, form);
 }
 
 impl fmt::Debug for Endpoint {

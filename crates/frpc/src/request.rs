@@ -1,8 +1,13 @@
 //! Messages with what goes along with them.
 
+use crate::metadata::Metadata;
+use crate::prefix::Prefix;
 use futures_core::Stream;
 use std::net::SocketAddr;
 use std::time::Duration;
+
+/// What a message without metadata has.
+static NONE: Metadata = Metadata::new();
 
 /// A request: a message, or a stream of them, and how the call is to be made or came in.
 #[derive(Clone, Debug)]
@@ -10,18 +15,27 @@ pub struct Request<T> {
     message: T,
     timeout: Option<Duration>,
     peer: Option<SocketAddr>,
+    metadata: Option<Box<Metadata>>,
 }
 
 impl<T> Request<T> {
     /// A request with nothing but its message.
     #[inline]
     pub fn new(message: T) -> Self {
-        Self { message, timeout: None, peer: None }
+        Self { message, timeout: None, peer: None, metadata: None }
     }
 
     #[inline]
-    pub(crate) fn received(message: T, peer: Option<SocketAddr>) -> Self {
-        Self { message, timeout: None, peer }
+    pub(crate) fn received(message: T, peer: Option<SocketAddr>, prefix: Option<Prefix>) -> Self {
+        match prefix {
+            None => Self { message, timeout: None, peer, metadata: None },
+            Some(prefix) => Self { message, timeout: prefix.timeout, peer, metadata: prefix.metadata },
+        }
+    }
+
+    /// The message, and the metadata that goes with it.
+    pub(crate) fn into_parts(self) -> (T, Option<Box<Metadata>>) {
+        (self.message, self.metadata)
     }
 
     /// The message, shared.
@@ -44,20 +58,32 @@ impl<T> Request<T> {
 
     /// The same request with another message.
     pub fn map<U>(self, map: impl FnOnce(T) -> U) -> Request<U> {
-        Request { message: map(self.message), timeout: self.timeout, peer: self.peer }
+        Request { message: map(self.message), timeout: self.timeout, peer: self.peer, metadata: self.metadata }
     }
 
     /// Sets how long the call may take, instead of the channel's default.
     ///
     /// It is enforced here, whatever the peer does: the call fails with
-    /// [`DeadlineExceeded`](crate::Code::DeadlineExceeded).
+    /// [`DeadlineExceeded`](crate::Code::DeadlineExceeded). A server of ours is told, gives up in time, and the calls
+    /// that its handler makes in turn take no longer.
     pub fn set_timeout(&mut self, timeout: Duration) {
         self.timeout = Some(timeout);
     }
 
-    /// How long the call may take, if that has been set.
+    /// How long the call may take, if that has been set; in a handler, how long its caller waited when the request
+    /// was read.
     pub fn timeout(&self) -> Option<Duration> {
         self.timeout
+    }
+
+    /// What goes along with the request. Empty in a handler if the peer is Go.
+    pub fn metadata(&self) -> &Metadata {
+        self.metadata.as_deref().unwrap_or(&NONE)
+    }
+
+    /// What goes along with the request, to be changed. It is not sent to a Go peer, whose wire has no room for it.
+    pub fn metadata_mut(&mut self) -> &mut Metadata {
+        self.metadata.get_or_insert_default()
     }
 
     /// In a handler: the address of the peer, if its transport has one.
@@ -70,13 +96,34 @@ impl<T> Request<T> {
 #[derive(Clone, Debug)]
 pub struct Response<T> {
     message: T,
+    metadata: Option<Box<Metadata>>,
 }
 
 impl<T> Response<T> {
     /// A reply with nothing but its message.
     #[inline]
     pub fn new(message: T) -> Self {
-        Self { message }
+        Self { message, metadata: None }
+    }
+
+    #[inline]
+    pub(crate) fn received(message: T, prefix: Option<Prefix>) -> Self {
+        Self { message, metadata: prefix.and_then(|prefix| prefix.metadata) }
+    }
+
+    #[inline]
+    pub(crate) fn metadata_if_any(&self) -> Option<&Metadata> {
+        self.metadata.as_deref()
+    }
+
+    /// What goes along with the reply. Empty if the peer is Go.
+    pub fn metadata(&self) -> &Metadata {
+        self.metadata.as_deref().unwrap_or(&NONE)
+    }
+
+    /// What goes along with the reply, to be changed. It is not sent to a Go peer, whose wire has no room for it.
+    pub fn metadata_mut(&mut self) -> &mut Metadata {
+        self.metadata.get_or_insert_default()
     }
 
     /// The message, shared.
@@ -99,7 +146,7 @@ impl<T> Response<T> {
 
     /// The same reply with another message.
     pub fn map<U>(self, map: impl FnOnce(T) -> U) -> Response<U> {
-        Response { message: map(self.message) }
+        Response { message: map(self.message), metadata: self.metadata }
     }
 }
 

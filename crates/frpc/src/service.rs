@@ -2,17 +2,21 @@
 
 use crate::body;
 use crate::codegen::Method;
+use crate::deadline::{self, Within};
+use crate::prefix::{self, Prefix};
 use crate::streaming::{self, ResponseStream, Streaming};
 use crate::{Request, Response, Status};
-use frisbee::{Cell, Connection, Packet, Parked, Policy, Polled, Stream};
-use frisbee::{Operation, Outbox, PacketId};
-use polyglot::Message;
+use frisbee::{Cell, Connection, Operation, Outbox, Packet, PacketId, Parked, Policy, Polled, Stream, Task};
+use parking_lot::Mutex;
+use polyglot::{Form, Message};
 use std::any::Any;
+use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
 use std::net::SocketAddr;
 use std::ops::Deref;
 use std::sync::Arc;
+use std::time::Instant;
 use tokio::sync::Semaphore;
 
 /// A service as a server takes it. Implemented by generated code.
@@ -53,14 +57,44 @@ pub(crate) trait Instance: Send {
 
 /// A method that streams in one or both directions.
 pub(crate) trait Streamed: Send + Sync {
-    fn open(&self, caller: &Caller, stream: Stream);
+    fn open(&self, caller: &Caller, prefix: Option<Prefix>, stream: Stream);
 }
 
-/// Where a call comes from.
+/// Where calls come from: one connection.
 #[derive(Clone)]
 pub(crate) struct Caller {
     pub(crate) connection: Connection,
     pub(crate) peer: Option<SocketAddr>,
+    /// For a peer of ours, the calls that have tasks of their own, so that they can be cancelled.
+    running: Option<Arc<Mutex<Running>>>,
+}
+
+/// Tasks by the call that each is at work on.
+type Running = HashMap<(PacketId, Operation), Task>;
+
+impl Caller {
+    pub(crate) fn new(connection: &Connection) -> Self {
+        Self { connection: connection.clone(), peer: connection.peer_addr(), running: None }
+    }
+
+    /// Takes in what the peer is.
+    pub(crate) fn handle_verdict(&mut self, ours: bool) {
+        self.running = ours.then(Arc::default);
+    }
+
+    /// The form in which the peer gets messages.
+    #[inline]
+    pub(crate) fn form(&self) -> Form {
+        if self.running.is_some() { Form::Rich } else { Form::Flat }
+    }
+
+    /// Ends a call that nobody waits for. Every call gets one reply, a cancelled one this.
+    pub(crate) fn cancel(&self, id: PacketId, operation: Operation, outbox: &mut Outbox) {
+        let running = self.running.as_ref().and_then(|running| running.lock().remove(&(id, operation)));
+        let Some(task) = running else { return };
+        self.connection.abort_task(task);
+        body::put_error(outbox, id, operation, &Status::cancelled("the caller has given up"), Form::Rich);
+    }
 }
 
 /// What handlers get of their service: a reference that a connection counts for itself, since one counted by all of
@@ -133,10 +167,10 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
     {
         let service = self.service.clone();
-        let open = move |caller: &Caller, stream: Stream| {
+        let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream| {
             let (service, handler) = (Shared::of_connection(&service), handler.clone());
             let handler = move |request| handler(service, request);
-            streaming::serve_server_streaming(caller, stream, handler);
+            streaming::serve_server_streaming(caller, prefix, stream, handler);
         };
         self.with(method, Kind::Stream(Box::new(open)))
     }
@@ -150,10 +184,10 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
         let service = self.service.clone();
-        let open = move |caller: &Caller, stream: Stream| {
+        let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream| {
             let (service, handler) = (Shared::of_connection(&service), handler.clone());
             let handler = move |request| handler(service, request);
-            streaming::serve_client_streaming(caller, stream, handler);
+            streaming::serve_client_streaming(caller, prefix, stream, handler);
         };
         self.with(method, Kind::Stream(Box::new(open)))
     }
@@ -167,10 +201,10 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
     {
         let service = self.service.clone();
-        let open = move |caller: &Caller, stream: Stream| {
+        let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream| {
             let (service, handler) = (Shared::of_connection(&service), handler.clone());
             let handler = move |request| handler(service, request);
-            streaming::serve_streaming(caller, stream, handler);
+            streaming::serve_streaming(caller, prefix, stream, handler);
         };
         self.with(method, Kind::Stream(Box::new(open)))
     }
@@ -186,9 +220,9 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
     }
 }
 
-impl<F: Fn(&Caller, Stream) + Send + Sync> Streamed for F {
-    fn open(&self, caller: &Caller, stream: Stream) {
-        self(caller, stream);
+impl<F: Fn(&Caller, Option<Prefix>, Stream) + Send + Sync> Streamed for F {
+    fn open(&self, caller: &Caller, prefix: Option<Prefix>, stream: Stream) {
+        self(caller, prefix, stream);
     }
 }
 
@@ -218,7 +252,7 @@ where
             Policy::AtMost(count) => Some(Arc::new(Semaphore::new(count.clamp(1, Semaphore::MAX_PERMITS)))),
             Policy::Inline | Policy::Concurrent => None,
         };
-        Box::new(Running {
+        Box::new(Serving {
             service: Shared::of_connection(&self.service),
             handler: self.handler.clone(),
             cell: Cell::default(),
@@ -230,7 +264,7 @@ where
 }
 
 /// A unary method on one connection.
-struct Running<S, H, A, F> {
+struct Serving<S, H, A, F> {
     service: Shared<S>,
     handler: H,
     cell: Cell<F>,
@@ -240,7 +274,7 @@ struct Running<S, H, A, F> {
     request: PhantomData<fn() -> A>,
 }
 
-impl<S, H, A, B, F> Instance for Running<S, H, A, F>
+impl<S, H, A, B, F> Instance for Serving<S, H, A, F>
 where
     S: Send + Sync + 'static,
     A: Message + Send + 'static,
@@ -249,27 +283,43 @@ where
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
     fn call(&mut self, caller: &Caller, packet: Packet, outbox: &mut Outbox, inline: bool) {
-        let Packet { id, operation, body } = packet;
+        let Packet { id, operation, mut body } = packet;
+        let form = caller.form();
+        let refuse = |status: Status, outbox: &mut Outbox| body::put_error(outbox, id, operation, &status, form);
+        let mut prefix = None;
+        if form == Form::Rich {
+            match prefix::take(&mut body) {
+                Ok(taken) => prefix = taken,
+                Err(prefix::Malformed) => return refuse(body::malformed("request"), outbox),
+            }
+        }
+        let timeout = prefix.as_ref().and_then(|prefix| prefix.timeout);
+        let deadline = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
         let message = match body::request::<A>(&body) {
             Ok(message) => message,
-            Err(status) => return body::put_reply::<B>(outbox, id, operation, Err(&status)),
+            Err(status) => return refuse(status, outbox),
         };
         drop(body);
-        let future = (self.handler)(self.service.clone(), Request::received(message, caller.peer));
-        if !(inline && self.inline) {
-            return go_on(caller, id, operation, Cell::park(future), self.permits.clone(), outbox);
+        if timeout.is_some_and(|timeout| timeout.is_zero()) {
+            return refuse(Status::deadline_exceeded("the caller does not wait"), outbox);
         }
-        match self.cell.poll(future) {
+        let future = (self.handler)(self.service.clone(), Request::received(message, caller.peer, prefix));
+        let call = Pending { caller, id, operation, deadline };
+        if !(inline && self.inline) {
+            return call.go_on(Cell::park(future), self.permits.clone(), outbox);
+        }
+        let polled = match deadline {
+            None => self.cell.poll(future),
+            deadline => deadline::within(deadline, || self.cell.poll(future)),
+        };
+        match polled {
             Polled::Ready(reply) => {
                 // What the handler has sent by other ways goes first.
                 caller.connection.collect(outbox);
-                let reply = reply.as_ref().map(Response::get_ref);
-                body::put_reply(outbox, id, operation, reply);
+                body::put_reply(outbox, id, operation, reply.as_ref(), form);
             }
-            Polled::Pending(parked) => go_on(caller, id, operation, parked, None, outbox),
-            Polled::Panicked(panic) => {
-                body::put_reply::<B>(outbox, id, operation, Err(&panicked(panic.as_ref())));
-            }
+            Polled::Pending(parked) => call.go_on(parked, None, outbox),
+            Polled::Panicked(panic) => refuse(panicked(panic.as_ref()), outbox),
         }
     }
 }
@@ -278,34 +328,59 @@ where
 /// client of ours has in flight at most.
 const IN_PROGRESS_MAX: usize = crate::calls::CALLS_MAX;
 
-/// Lets a handler go on as a task of its own, which sends the reply.
-fn go_on<B, F>(
-    caller: &Caller,
+/// A call whose handler has to wait.
+struct Pending<'a> {
+    caller: &'a Caller,
     id: PacketId,
     operation: Operation,
-    parked: Parked<F>,
-    permits: Option<Arc<Semaphore>>,
-    outbox: &mut Outbox,
-) where
-    B: Message + Send + 'static,
-    F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
-{
-    if caller.connection.running() >= IN_PROGRESS_MAX {
-        let shed = Status::resource_exhausted(format!("{IN_PROGRESS_MAX} calls are in progress on this connection"));
-        return body::put_reply::<B>(outbox, id, operation, Err(&shed));
-    }
-    let connection = caller.connection.clone();
-    caller.connection.spawn(async move {
-        let _permit = match &permits {
-            Some(permits) => permits.acquire().await.ok(),
-            None => None,
+    deadline: Option<Instant>,
+}
+
+impl Pending<'_> {
+    /// Lets the handler go on as a task of its own, which sends the reply.
+    fn go_on<B, F>(self, parked: Parked<F>, permits: Option<Arc<Semaphore>>, outbox: &mut Outbox)
+    where
+        B: Message + Send + 'static,
+        F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+    {
+        let Self { caller, id, operation, deadline } = self;
+        let form = caller.form();
+        if caller.connection.running() >= IN_PROGRESS_MAX {
+            let shed = format!("{IN_PROGRESS_MAX} calls are in progress on this connection");
+            return body::put_error(outbox, id, operation, &Status::resource_exhausted(shed), form);
+        }
+        let connection = caller.connection.clone();
+        let running = caller.running.clone();
+        let work = async move {
+            let _permit = match &permits {
+                Some(permits) => permits.acquire().await.ok(),
+                None => None,
+            };
+            let work = Within { deadline, future: parked };
+            let worked = match deadline {
+                None => work.await,
+                Some(deadline) => match tokio::time::timeout_at(deadline.into(), work).await {
+                    Ok(worked) => worked,
+                    Err(_) => Ok(Err(Status::deadline_exceeded("the caller has stopped waiting"))),
+                },
+            };
+            worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref())))
         };
-        let reply = parked.await.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
-        // A connection that has ended meanwhile has nobody to answer.
-        let _ = connection.send_now(|outbox| {
-            body::put_reply(outbox, id, operation, reply.as_ref().map(Response::get_ref));
+        caller.connection.spawn_with(|task| {
+            if let Some(running) = &running {
+                running.lock().insert((id, operation), task);
+            }
+            async move {
+                let reply = work.await;
+                // One that has been cancelled in the last moment has its reply.
+                let answers = running.is_none_or(|running| running.lock().remove(&(id, operation)).is_some());
+                if answers {
+                    // A connection that has ended meanwhile has nobody to answer.
+                    let _ = connection.send_now(|outbox| body::put_reply(outbox, id, operation, reply.as_ref(), form));
+                }
+            }
         });
-    });
+    }
 }
 
 /// What a caller is told of a panic: that there was one. The text stays here.

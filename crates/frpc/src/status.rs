@@ -1,5 +1,8 @@
 //! How a call failed.
 
+use crate::metadata::Metadata;
+use crate::prefix::Prefix;
+use bytes::Bytes;
 use std::fmt;
 
 /// gRPC's status codes, with gRPC's numbers.
@@ -96,27 +99,49 @@ impl fmt::Display for Code {
     }
 }
 
-/// How a call failed: a code and a message.
+/// How a call failed: a code, a message and, between two of ours, details and metadata.
 ///
 /// A Go peer gets the message alone, and what it reports arrives as [`Code::Unknown`].
 ///
 /// ```
 /// use frpc::{Code, Status};
 ///
-/// let status = Status::not_found("no such user");
+/// let status = Status::not_found("no such user").with_details(vec![1, 2, 3]);
 /// assert_eq!(status.code(), Code::NotFound);
 /// assert_eq!(status.message(), "no such user");
+/// assert_eq!(status.details()[..], [1, 2, 3]);
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Status {
     code: Code,
     message: Box<str>,
+    /// What few statuses have.
+    more: Option<Box<More>>,
+}
+
+#[derive(Clone, PartialEq, Eq, Default)]
+struct More {
+    details: Bytes,
+    metadata: Metadata,
+    unsent: bool,
 }
 
 impl Status {
     /// A status of the given code.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into().into_boxed_str() }
+        Self { code, message: message.into().into_boxed_str(), more: None }
+    }
+
+    /// Adds details, whose meaning is up to both ends; gRPC's are an encoded `google.rpc.Status`.
+    pub fn with_details(mut self, details: impl Into<Bytes>) -> Self {
+        self.more.get_or_insert_default().details = details.into();
+        self
+    }
+
+    /// Adds metadata.
+    pub fn with_metadata(mut self, metadata: Metadata) -> Self {
+        self.more.get_or_insert_default().metadata = metadata;
+        self
     }
 
     /// The code.
@@ -127,6 +152,51 @@ impl Status {
     /// The message.
     pub fn message(&self) -> &str {
         &self.message
+    }
+
+    /// The details, which are empty if there are none.
+    pub fn details(&self) -> &[u8] {
+        self.more.as_ref().map_or(&[], |more| &more.details)
+    }
+
+    /// The metadata, if there is any.
+    pub fn metadata(&self) -> Option<&Metadata> {
+        self.more.as_ref().map(|more| &more.metadata).filter(|metadata| !metadata.is_empty())
+    }
+
+    /// Whether the call may have run on the server. If not, making it once more does no harm.
+    ///
+    /// A failure that the server has reported itself means that it has run, as far as the server let it.
+    pub fn may_have_run(&self) -> bool {
+        !self.more.as_ref().is_some_and(|more| more.unsent)
+    }
+
+    /// Says that the request was not sent.
+    pub(crate) fn unsent(mut self) -> Self {
+        self.more.get_or_insert_default().unsent = true;
+        self
+    }
+
+    /// What travels in front of the message between two of ours, if it says anything.
+    pub(crate) fn in_prefix(&self) -> Option<(Code, &[u8])> {
+        let details = self.details();
+        (self.code != Code::Unknown || !details.is_empty()).then_some((self.code, details))
+    }
+
+    /// A failure as it was received.
+    pub(crate) fn received(text: String, prefix: Option<Prefix>) -> Self {
+        let Some(prefix) = prefix else { return Self::unknown(text) };
+        // An error is an error, whatever its code says.
+        let (code, details) =
+            prefix.status.filter(|(code, _)| *code != Code::Ok).unwrap_or((Code::Unknown, Bytes::new()));
+        let mut status = Self::new(code, text);
+        if !details.is_empty() {
+            status = status.with_details(details);
+        }
+        if let Some(metadata) = prefix.metadata {
+            status = status.with_metadata(*metadata);
+        }
+        status
     }
 }
 
@@ -164,7 +234,12 @@ constructors! {
 
 impl fmt::Debug for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Status").field("code", &self.code).field("message", &self.message).finish()
+        let mut debug = f.debug_struct("Status");
+        debug.field("code", &self.code).field("message", &self.message);
+        if let Some(more) = &self.more {
+            debug.field("details", &more.details).field("metadata", &more.metadata).field("unsent", &more.unsent);
+        }
+        debug.finish()
     }
 }
 

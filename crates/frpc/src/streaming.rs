@@ -11,13 +11,16 @@ pub(crate) use client::{call_client_streaming, call_server_streaming, call_strea
 pub use respond::{Iter, RequestSender, RequestStream, ResponseSender, ResponseStream, iter};
 pub(crate) use server::{refuse, serve_client_streaming, serve_server_streaming, serve_streaming};
 
-use crate::channel::Channel;
-use crate::{Status, body};
+use crate::body::{Manner, PutError};
+use crate::channel::{Link, lost};
+use crate::metadata::Metadata;
+use crate::prefix::{self, Prefix};
+use crate::{Code, Status, body};
 use bytes::Bytes;
-use frisbee::{Operation, SendError, StreamReceiver, StreamSender};
+use frisbee::{Operation, SendError, StreamEnd, StreamReceiver, StreamSender};
 use futures_core::Stream;
 use parking_lot::Mutex;
-use polyglot::{Message, Root};
+use polyglot::{Form, Message, Root};
 use std::borrow::Cow;
 use std::fmt;
 use std::future::poll_fn;
@@ -33,6 +36,9 @@ use tokio::time::Sleep;
 pub struct Streaming<M> {
     /// `None` when the stream is over.
     receiver: Option<StreamReceiver>,
+    metadata: Metadata,
+    /// The peer is one of ours: the text `EOF` is a text like any other.
+    is_rich: bool,
     end: End,
     deadline: Option<Pin<Box<Sleep>>>,
     message: PhantomData<fn() -> M>,
@@ -40,13 +46,13 @@ pub struct Streaming<M> {
 
 /// What becomes of the receiver when it is no longer needed.
 enum End {
-    /// The client's: the stream is closed, and the channel kept until then.
-    Client { _channel: Channel },
+    /// The client's: the stream is closed, and the connection kept until then.
+    Client(Arc<Link>),
     /// The server's: it goes back to the task that serves the call.
     Server(Arc<Lent>),
 }
 
-/// Where a handler's receiver is given back to.
+/// What the task that serves a call knows of it, among others the receiver once its handler has given it back.
 #[derive(Default)]
 pub(crate) struct Lent(Mutex<Back>);
 
@@ -55,16 +61,28 @@ struct Back {
     receiver: Option<StreamReceiver>,
     /// The peer has ended its direction.
     ended: bool,
+    /// Messages that have been sent.
+    sent: u32,
 }
 
 impl<M: Message> Streaming<M> {
     fn of_server(receiver: StreamReceiver, lent: Arc<Lent>) -> Self {
-        Self { receiver: Some(receiver), end: End::Server(lent), deadline: None, message: PhantomData }
+        Self::new(receiver, End::Server(lent), None)
     }
 
-    fn of_client(receiver: StreamReceiver, channel: Channel, deadline: Option<Pin<Box<Sleep>>>) -> Self {
-        let end = End::Client { _channel: channel };
-        Self { receiver: Some(receiver), end, deadline, message: PhantomData }
+    fn of_client(receiver: StreamReceiver, link: Arc<Link>, deadline: Option<Pin<Box<Sleep>>>) -> Self {
+        Self::new(receiver, End::Client(link), deadline)
+    }
+
+    fn new(receiver: StreamReceiver, end: End, deadline: Option<Pin<Box<Sleep>>>) -> Self {
+        let is_rich = receiver.is_rich();
+        Self { receiver: Some(receiver), metadata: Metadata::new(), is_rich, end, deadline, message: PhantomData }
+    }
+
+    /// What the peer has sent along with its messages so far. At a client, what goes along with the reply, which comes
+    /// with or before the first message; empty if the peer is Go.
+    pub fn metadata(&self) -> &Metadata {
+        &self.metadata
     }
 
     /// The next message; `None` when the peer has ended the stream in good order.
@@ -80,46 +98,69 @@ impl<M: Message> Streaming<M> {
 
     fn poll_message(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<M, Status>>> {
         let Some(receiver) = &mut self.receiver else { return Poll::Ready(None) };
-        let Poll::Ready(body) = receiver.poll_recv(context) else {
-            let Some(deadline) = &mut self.deadline else { return Poll::Pending };
-            std::task::ready!(deadline.as_mut().poll(context));
-            self.finish(false);
-            return Poll::Ready(Some(Err(Status::deadline_exceeded("the stream did not end in time"))));
-        };
-        let Some(body) = body else {
-            let status = self.broken();
-            self.finish(true);
-            return Poll::Ready(Some(Err(status)));
-        };
-        Poll::Ready(match body::message(&body) {
+        loop {
+            let Poll::Ready(body) = receiver.poll_recv(context) else {
+                let Some(deadline) = &mut self.deadline else { return Poll::Pending };
+                std::task::ready!(deadline.as_mut().poll(context));
+                self.finish(false);
+                return Poll::Ready(Some(Err(Status::deadline_exceeded("the stream did not end in time"))));
+            };
+            let Some(mut body) = body else {
+                let broken = self.broken();
+                self.finish(true);
+                return Poll::Ready(broken.map(Err));
+            };
+            let Ok(prefix) = prefix::take(&mut body) else {
+                self.finish(false);
+                return Poll::Ready(Some(Err(body::malformed("message"))));
+            };
+            if body.is_empty()
+                && let Some(prefix) = prefix
+            {
+                // Nothing but what goes along.
+                self.metadata = prefix.metadata.map_or(Metadata::new(), |metadata| *metadata);
+                continue;
+            }
+            return Poll::Ready(self.understand(&body, prefix));
+        }
+    }
+
+    fn understand(&mut self, body: &Bytes, prefix: Option<Prefix>) -> Option<Result<M, Status>> {
+        match body::message(body) {
             Ok(Root::Message(message)) => Some(Ok(message)),
-            Ok(Root::Error(text)) if text == body::EOF => {
+            Ok(Root::Error(text)) if text == body::EOF && !self.is_rich => {
                 self.finish(true);
                 None
             }
             Ok(Root::Error(text)) => {
                 self.finish(false);
-                Some(Err(Status::unknown(text)))
+                Some(Err(Status::received(text, prefix)))
             }
             Err(error) => {
                 self.finish(false);
                 Some(Err(body::undecodable::<M>("message", &error)))
             }
-        })
+        }
     }
 
-    /// Why a stream is over that was not ended.
-    fn broken(&self) -> Status {
-        if self.receiver.as_ref().is_some_and(StreamReceiver::overflowed) {
-            return Status::resource_exhausted("messages came faster than they were read, and some were lost");
-        }
-        match &self.end {
-            End::Client { _channel: channel } => match channel.connection().close_reason() {
-                Some(reason) => crate::channel::lost(&reason),
+    /// Why a stream is over; `None` if it ended in good order.
+    fn broken(&self) -> Option<Status> {
+        let how = self.receiver.as_ref().map_or(StreamEnd::Closed, StreamReceiver::how_ended);
+        Some(match (how, &self.end) {
+            (StreamEnd::Ended, _) => return None,
+            (StreamEnd::Overflowed, _) => {
+                Status::resource_exhausted("messages came faster than they were read, and some were lost")
+            }
+            (StreamEnd::Reset { code, message }, _) => {
+                let code = i32::try_from(code).map_or(Code::Unknown, Code::from_i32);
+                Status::new(if code == Code::Ok { Code::Unknown } else { code }, message)
+            }
+            (_, End::Client(link)) => match link.connection.close_reason() {
+                Some(reason) => lost(&reason),
                 None => Status::unavailable("the server closed the stream before its end"),
             },
-            End::Server(_) => Status::cancelled("the client closed the stream before its end"),
-        }
+            (_, End::Server(_)) => Status::cancelled("the client closed the stream before its end"),
+        })
     }
 }
 
@@ -129,7 +170,7 @@ impl<M> Streaming<M> {
         let Some(receiver) = self.receiver.take() else { return };
         self.deadline = None;
         match &self.end {
-            End::Client { .. } => receiver.close(),
+            End::Client(_) => receiver.close(),
             End::Server(lent) => {
                 let mut back = lent.0.lock();
                 back.ended |= ended;
@@ -159,25 +200,49 @@ impl<M> fmt::Debug for Streaming<M> {
     }
 }
 
-/// Sends one message.
-async fn send<M: Message>(sender: &StreamSender, message: M) -> Result<(), Status> {
-    let sent = poll_fn(move |context| sender.poll_send(context, |frame| body::put_message(frame, &message))).await;
-    sent.map_err(|error: SendError| crate::channel::unsent(&error))?
+/// How messages of a stream are written.
+fn form(sender: &StreamSender) -> Form {
+    if sender.is_rich() { Form::Rich } else { Form::Flat }
 }
 
-/// Fails the call. The text `EOF` would be taken for the end, so it is not sent bare.
-fn send_error(sender: &StreamSender, status: &Status) {
-    let message = status.message();
-    let bare = message != body::EOF;
+/// Sends one message. `strict` refuses one that a Go peer cannot be sent without loss.
+async fn send<M: Message>(sender: &StreamSender, message: M, strict: bool) -> Result<(), Status> {
+    let manner = Manner { lossless: strict, ..Manner::plain(form(sender)) };
+    let sent =
+        poll_fn(move |context| sender.poll_send(context, |frame| body::put_message(frame, &message, manner))).await;
+    sent.map_err(|error: SendError| crate::channel::unsent(&error))?.map_err(PutError::into_status)
+}
+
+/// Sends what goes along with messages, to a peer that understands it.
+fn send_metadata(sender: &StreamSender, metadata: &Metadata) {
+    if metadata.is_empty() || !sender.is_rich() {
+        return;
+    }
     let _ = sender.send_now(|outbox, id| {
-        let text = if bare { message.into() } else { Cow::from(format!("{}: {message}", status.code())) };
-        body::put_error(outbox, id, Operation::STREAM, &text);
+        let mut frame = outbox.frame(id, Operation::STREAM);
+        prefix::put(frame.buffer(), None, Some(metadata), None);
+        frame.finish()
     });
+}
+
+/// Fails the call. The text `EOF` would be taken by a Go peer for the end, so it is not sent bare.
+fn send_error(sender: &StreamSender, status: &Status) {
+    let form = form(sender);
+    let clear = if form == Form::Flat && status.message() == body::EOF {
+        Cow::Owned(Status::new(status.code(), format!("{}: {}", status.code(), body::EOF)))
+    } else {
+        Cow::Borrowed(status)
+    };
+    let _ = sender.send_now(|outbox, id| body::put_error(outbox, id, Operation::STREAM, &clear, form));
 }
 
 /// Ends this end's direction.
 fn send_end(sender: &StreamSender) {
-    let _ = sender.send_now(|outbox, id| body::put_error(outbox, id, Operation::STREAM, body::EOF));
+    if sender.is_rich() {
+        return sender.end();
+    }
+    let end = Status::unknown(body::EOF);
+    let _ = sender.send_now(|outbox, id| body::put_error(outbox, id, Operation::STREAM, &end, Form::Flat));
 }
 
 /// Whether a body ends a direction.

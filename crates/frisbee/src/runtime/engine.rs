@@ -2,10 +2,10 @@
 
 use crate::connection::Connection;
 use crate::mailbox::{BACKLOG_MAX, Order};
-use crate::stream::{Shared as StreamShared, Stream};
-use crate::{CloseReason, Next, Operation, Outbox, PacketId, Router, Turn};
+use crate::stream::{RESOURCE_EXHAUSTED, Shared as StreamShared, Stream, reset_content};
+use crate::{CloseReason, Next, Operation, Outbox, Packet, PacketId, ProtocolError, Router, Turn};
 use bytes::Bytes;
-use frisbee_core::{Config, Decoder, Event, HeaderForm, Role};
+use frisbee_core::{Config, Decoder, Event, HeaderForm, Peer, Role, Tell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Waker;
@@ -35,6 +35,8 @@ pub(crate) struct Engine<R: Router> {
     due: Option<Instant>,
     /// The peer sends nothing more; what is in progress is finished.
     half_closed: bool,
+    /// The peer knows that the connection will be closed.
+    said_goodbye: bool,
 }
 
 /// What the driver does after the mail has been taken.
@@ -49,9 +51,12 @@ pub(crate) enum Mail {
 impl<R: Router> Engine<R> {
     pub(crate) fn new(role: Role, config: &Config, router: Arc<R>, handle: Connection, now: Instant) -> Self {
         let core = frisbee_core::Connection::new(role, config, now);
+        let mut inner = handle.0.mailbox.lock();
         if let Some(form) = core.sends() {
-            handle.0.mailbox.lock().outbox.set_form(form);
+            inner.outbox.set_form(form);
         }
+        inner.peer = core.peer().clone();
+        drop(inner);
         let session = Some(router.connected(&handle));
         Self {
             core,
@@ -67,6 +72,7 @@ impl<R: Router> Engine<R> {
             order: None,
             due: None,
             half_closed: false,
+            said_goodbye: false,
         }
     }
 
@@ -213,10 +219,25 @@ impl<R: Router> Engine<R> {
         if self.half_closed && self.order.is_none() && self.is_idle() {
             return Some(Order::Flush(CloseReason::ClosedByPeer));
         }
-        if matches!(self.order, Some(Order::WhenIdle(_))) && !self.is_idle() {
-            return None;
+        if matches!(self.order, Some(Order::WhenIdle(_))) {
+            // A request that a peer of ours has sent before it hears of this is still served: the peer closes.
+            if self.role == Role::Server && matches!(self.core.peer(), Peer::Ours(_)) {
+                self.say_goodbye();
+                return None;
+            }
+            if !self.is_idle() {
+                return None;
+            }
         }
         self.order.take()
+    }
+
+    /// Tells a peer of ours, once, that the connection will be closed.
+    fn say_goodbye(&mut self) {
+        if !std::mem::replace(&mut self.said_goodbye, true) {
+            let sent = self.core.outbox().frame(PacketId(0), Operation::GOING_AWAY).finish();
+            debug_assert!(sent.is_ok(), "short packets are within every limit");
+        }
     }
 
     /// Whether nothing is in progress.
@@ -249,34 +270,78 @@ impl<R: Router> Engine<R> {
         match event {
             Event::Packet(packet) => self.router.route(session, packet, self.core.outbox()),
             Event::Stream { id, body } => self.handle_stream(id, body),
+            Event::Verdict => {
+                let peer = self.core.peer();
+                tracing::debug!(ours = peer.hello().is_some(), "the peer has shown what it is");
+                self.handle.0.mailbox.handle_verdict(peer.clone());
+                self.router.verdict(session, peer);
+                Next::Continue
+            }
+            Event::Control(packet) => self.handle_control(packet),
         }
+    }
+
+    /// Takes in what a peer of ours says beside messages.
+    fn handle_control(&mut self, packet: Packet) -> Next {
+        let Packet { id, operation, body } = packet;
+        match operation {
+            Operation::CREDIT | Operation::END => {
+                let stream = self.handle.0.mailbox.lock().streams.get(&id).cloned();
+                // One that is over here may not be over there yet.
+                let Some(stream) = stream else { return Next::Continue };
+                let understood = match operation {
+                    Operation::CREDIT => stream.handle_credit(&body),
+                    _ => stream.handle_end(&body),
+                };
+                if !understood {
+                    return Next::Close(CloseReason::Protocol(ProtocolError::Malformed(operation)));
+                }
+                if stream.is_over() {
+                    self.handle.0.mailbox.leave_stream(&stream);
+                }
+            }
+            Operation::CANCEL => {
+                let Some(session) = &mut self.session else { return Next::Continue };
+                self.router.cancelled(session, id, body, self.core.outbox());
+            }
+            Operation::GOING_AWAY => {
+                self.handle.0.mailbox.lock().going_away = true;
+                let Some(session) = &mut self.session else { return Next::Continue };
+                self.router.going_away(session);
+            }
+            _ => {}
+        }
+        Next::Continue
     }
 
     fn handle_stream(&mut self, id: PacketId, body: Bytes) -> Next {
         let mut inner = self.handle.0.mailbox.lock();
+        let rich = inner.peer.hello().is_some();
         if let Some(stream) = inner.streams.get(&id).cloned() {
-            if body.is_empty() {
-                inner.streams.remove(&id);
-                drop(inner);
+            drop(inner);
+            let tell = if body.is_empty() && !rich {
                 stream.handle_close();
-                return Next::Continue;
+                Tell::Nothing
+            } else {
+                stream.handle_packet(body)
+            };
+            if stream.is_over() {
+                self.handle.0.mailbox.leave_stream(&stream);
             }
-            drop(inner);
-            if !stream.handle_packet(body) {
-                self.handle.0.mailbox.lock().streams.remove(&id);
-                refuse_stream(self.core.outbox(), id);
-            }
+            refuse_stream(self.core.outbox(), id, tell);
             return Next::Continue;
         }
-        if body.is_empty() {
-            return Next::Continue; // A close that crossed ours.
-        }
-        if inner.streams.len() >= self.streams_max {
-            drop(inner);
-            refuse_stream(self.core.outbox(), id);
+        // A close that crossed ours, or a message that did: between two of ours only the peer's own ids open streams.
+        let ours = rich && (id.0 < 0x8000) == (self.role == Role::Client);
+        if body.is_empty() || ours {
             return Next::Continue;
         }
-        let shared = Arc::new(StreamShared::new(id, self.handle.0.budget.clone()));
+        if inner.opened_by_peer() >= self.streams_max {
+            drop(inner);
+            refuse_stream(self.core.outbox(), id, if rich { Tell::Reset } else { Tell::Close });
+            return Next::Continue;
+        }
+        let shared = Arc::new(StreamShared::new(id, &self.handle.0, &inner.peer, false));
         inner.streams.insert(id, shared.clone());
         drop(inner);
         let stream = Stream::new(self.handle.0.clone(), shared);
@@ -307,9 +372,17 @@ impl<R: Router> Engine<R> {
     }
 }
 
-fn refuse_stream(outbox: &mut Outbox, id: PacketId) {
-    let sent = outbox.frame(id, Operation::STREAM).finish();
-    debug_assert!(sent.is_ok(), "a packet without content is within every limit");
+/// Tells the peer that there is no room for a stream, or none for more of it.
+fn refuse_stream(outbox: &mut Outbox, id: PacketId, tell: Tell) {
+    let (operation, content) = match tell {
+        Tell::Nothing => return,
+        Tell::Close | Tell::End => (Operation::STREAM, Vec::new()),
+        Tell::Reset => (Operation::END, reset_content(RESOURCE_EXHAUSTED, "no room for more of this stream")),
+    };
+    let mut frame = outbox.frame(id, operation);
+    frame.put_slice(&content);
+    let sent = frame.finish();
+    debug_assert!(sent.is_ok(), "short packets are within every limit");
 }
 
 impl<R: Router> Drop for Engine<R> {

@@ -132,6 +132,8 @@ where
         if let Some(order) = self.engine.take_order() {
             return Poll::Ready(Ok(order));
         }
+        // What was ordered may have to be said.
+        let _ = self.poll_write(context, now)?;
         self.poll_timer(context, now)?;
         // Writing may have made room for what could not be read or routed before.
         if read != Step::Waiting && (self.engine.wants_input() || self.engine.can_route()) {

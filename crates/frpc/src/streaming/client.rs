@@ -1,16 +1,18 @@
 //! The calling end of calls with streams.
 
 use super::{Streaming, next, send, send_end};
-use crate::channel::{Channel, lost, unsent};
+use crate::channel::{Channel, Link, unsent};
 use crate::codegen::Method;
-use crate::{Request, Status, body};
-use frisbee::{Cell, StreamReceiver, StreamSender};
+use crate::metadata::Metadata;
+use crate::{Request, Response, Status, body, deadline};
+use frisbee::{Cell, SendError, StreamReceiver, StreamSender};
 use futures_core::Stream;
 use polyglot::Message;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::task::Poll;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::time::Sleep;
 
 pub(crate) async fn call_server_streaming<A, B>(
@@ -22,10 +24,13 @@ where
     A: Message,
     B: Message,
 {
-    let deadline = deadline(request.timeout());
-    let (sender, receiver) = open(channel, method)?;
-    send(&sender, request.into_inner()).await?;
-    Ok(Streaming::of_client(receiver, channel.clone(), deadline))
+    let terms = Opening::new(request.timeout());
+    let (message, metadata) = request.into_parts();
+    let Opened { sender, receiver, link } = terms.open(channel, method, metadata.as_deref()).await?;
+    send(&sender, message, channel.is_strict()).await?;
+    // With a Go server the request is the end, without saying so.
+    sender.end();
+    Ok(Streaming::of_client(receiver, link, terms.sleep()))
 }
 
 pub(crate) async fn call_client_streaming<S, B>(
@@ -33,36 +38,33 @@ pub(crate) async fn call_client_streaming<S, B>(
     method: Method,
     request: Request<S>,
     reply_within: Option<Duration>,
-) -> Result<B, Status>
+) -> Result<Response<B>, Status>
 where
     S: Stream + Send + 'static,
     S::Item: Message,
     B: Message,
 {
-    let limit = request.timeout();
-    let (sender, mut receiver) = open(channel, method)?;
-    let call = async {
-        let mut sending = pin!(send_all(&sender, request.into_inner()));
-        // A server that answers before the end has heard enough.
-        let early = poll_fn(|context| match receiver.poll_recv(context) {
-            Poll::Ready(reply) => Poll::Ready(Ok(Some(reply))),
-            Poll::Pending => sending.as_mut().poll(context).map_ok(|()| None),
-        });
-        match early.await? {
-            Some(reply) => Ok(reply),
-            None => within(reply_within, async { Ok(receiver.recv().await) }).await,
-        }
+    let terms = Opening::new(request.timeout());
+    let (messages, metadata) = request.into_parts();
+    let Opened { sender, receiver, link } = terms.open(channel, method, metadata.as_deref()).await?;
+    let mut replies: Streaming<B> = Streaming::of_client(receiver, link, terms.sleep());
+    let strict = channel.is_strict();
+    let mut sending = pin!(send_all(&sender, messages, strict));
+    // A server that answers before the end has heard enough.
+    let early = poll_fn(|context| match replies.poll_message(context) {
+        Poll::Ready(reply) => Poll::Ready(Ok(Some(reply))),
+        Poll::Pending => sending.as_mut().poll(context).map_ok(|()| None),
+    });
+    let reply = match early.await? {
+        Some(reply) => reply,
+        None => within(reply_within, poll_fn(|context| replies.poll_message(context))).await?,
     };
-    let reply = within(limit, call).await;
-    sender.close();
-    match reply? {
-        Some(reply) if super::is_end(&reply) => Err(Status::internal("the server ended the call without a reply")),
-        Some(reply) => body::reply(&reply),
-        None => Err(match channel.connection().close_reason() {
-            Some(reason) => lost(&reason),
-            None => Status::unavailable("the server closed the stream without a reply"),
-        }),
+    let reply = reply.unwrap_or_else(|| Err(Status::internal("the server ended the call without a reply")))?;
+    let mut response = Response::new(reply);
+    if !replies.metadata().is_empty() {
+        *response.metadata_mut() = replies.metadata().clone();
     }
+    Ok(response)
 }
 
 pub(crate) async fn call_streaming<S, B>(
@@ -75,11 +77,12 @@ where
     S::Item: Message + Send,
     B: Message,
 {
-    let deadline = deadline(request.timeout());
-    let (sender, receiver) = open(channel, method)?;
-    channel.connection().spawn(async move {
-        let requests = request.into_inner();
-        let mut sending = pin!(Cell::park(async { send_all(&sender, requests).await }));
+    let terms = Opening::new(request.timeout());
+    let (messages, metadata) = request.into_parts();
+    let Opened { sender, receiver, link } = terms.open(channel, method, metadata.as_deref()).await?;
+    let strict = channel.is_strict();
+    link.connection.spawn(async move {
+        let mut sending = pin!(Cell::park(async { send_all(&sender, messages, strict).await }));
         let sent = poll_fn(|context| match sending.as_mut().poll(context) {
             Poll::Ready(sent) => Poll::Ready(matches!(sent, Ok(Ok(())))),
             // The call is over; whatever is still to come is not sent.
@@ -89,37 +92,79 @@ where
             sender.close();
         }
     });
-    Ok(Streaming::of_client(receiver, channel.clone(), deadline))
+    Ok(Streaming::of_client(receiver, link, terms.sleep()))
 }
 
-fn open(channel: &Channel, method: Method) -> Result<(StreamSender, StreamReceiver), Status> {
-    let stream = channel.connection().open_stream(&body::open(method.operation));
-    Ok(stream.map_err(|error| unsent(&error))?.split())
+/// How long a call with streams may take, of which a server of ours is told. There is no default: streams may well
+/// last.
+struct Opening {
+    until: Option<Instant>,
 }
 
-async fn send_all<S>(sender: &StreamSender, messages: S) -> Result<(), Status>
+/// A stream for a call.
+struct Opened {
+    sender: StreamSender,
+    receiver: StreamReceiver,
+    link: Arc<Link>,
+}
+
+impl Opening {
+    fn new(timeout: Option<Duration>) -> Self {
+        let until = deadline::allowed(timeout).and_then(|timeout| deadline::now().checked_add(timeout));
+        Self { until }
+    }
+
+    /// Opens the stream, on a new connection if the one that is there is over before.
+    async fn open(&self, channel: &Channel, method: Method, metadata: Option<&Metadata>) -> Result<Opened, Status> {
+        let open = async {
+            loop {
+                let link = channel.link().await?;
+                let ours = match link.connection.verdict().await {
+                    Ok(peer) => peer.hello().is_some(),
+                    Err(_) => continue,
+                };
+                let left = self.until.map(|until| until.saturating_duration_since(deadline::now()));
+                let first = if ours {
+                    body::open(method.operation, left, metadata)
+                } else {
+                    body::open(method.operation, None, None)
+                };
+                match link.connection.open_stream(&first).await {
+                    Ok(stream) => {
+                        let (sender, receiver) = stream.split();
+                        return Ok(Opened { sender, receiver, link });
+                    }
+                    Err(SendError::Closed(_)) => {}
+                    Err(error) => return Err(unsent(&error)),
+                }
+            }
+        };
+        within(self.until.map(|until| until.saturating_duration_since(deadline::now())), open).await?
+    }
+
+    fn sleep(&self) -> Option<Pin<Box<Sleep>>> {
+        self.until.map(|until| Box::pin(tokio::time::sleep_until(until.into())))
+    }
+}
+
+async fn send_all<S>(sender: &StreamSender, messages: S, strict: bool) -> Result<(), Status>
 where
     S: Stream,
     S::Item: Message,
 {
     let mut messages = pin!(messages);
     while let Some(message) = next(&mut messages).await {
-        send(sender, message).await?;
+        send(sender, message, strict).await?;
     }
     send_end(sender);
     Ok(())
 }
 
-fn deadline(timeout: Option<Duration>) -> Option<Pin<Box<Sleep>>> {
-    timeout.map(|timeout| Box::pin(tokio::time::sleep(timeout)))
-}
-
-async fn within<T>(limit: Option<Duration>, work: impl Future<Output = Result<T, Status>>) -> Result<T, Status> {
+async fn within<T>(limit: Option<Duration>, work: impl Future<Output = T>) -> Result<T, Status> {
     match limit {
-        None => work.await,
-        Some(limit) => match tokio::time::timeout(limit, work).await {
-            Ok(done) => done,
-            Err(_) => Err(Status::deadline_exceeded("the call was not answered in time, it may have run")),
-        },
+        None => Ok(work.await),
+        Some(limit) => tokio::time::timeout(limit, work)
+            .await
+            .map_err(|_| Status::deadline_exceeded("the call was not answered in time, it may have run")),
     }
 }

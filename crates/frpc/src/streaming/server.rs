@@ -1,22 +1,32 @@
 //! The serving end of calls with streams: one task for each.
 
-use super::{Lent, ResponseStream, Streaming, is_end, next, send, send_end, send_error};
+use super::{Lent, ResponseStream, Streaming, is_end, next, send, send_end, send_error, send_metadata};
+use crate::deadline::{self, Within};
+use crate::prefix::Prefix;
 use crate::service::{Caller, panicked};
 use crate::{Request, Response, Status, body};
 use frisbee::{Cell, Stream, StreamReceiver, StreamSender};
 use polyglot::Message;
-use std::future::poll_fn;
+use std::future::{pending, poll_fn};
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long a stream whose call is over waits for the client to end its direction. Go clients fail when they end a
 /// stream that has been closed already, so they get their time, but the id is not theirs for ever.
 const END_TIMEOUT: Duration = Duration::from_secs(10);
 
-pub(crate) fn serve_server_streaming<A, B, H, F>(caller: &Caller, stream: Stream, handler: H)
+/// Messages that may have been sent on a stream that is closed right behind its end. When the queue of a Go stream, of
+/// 8192 places, has begun at its front again, closing it loses messages that have not been read (frisbee-go v0.11.0
+/// counts them wrongly), so a longer stream is closed later.
+const CLOSED_AT_ONCE_MAX: u32 = 4096;
+
+/// How much later: as long as Go waits for anything.
+const CLOSED_LATER: Duration = Duration::from_secs(5);
+
+pub(crate) fn serve_server_streaming<A, B, H, F>(caller: &Caller, prefix: Option<Prefix>, stream: Stream, handler: H)
 where
     A: Message + Send + 'static,
     B: Message + Send + 'static,
@@ -24,18 +34,18 @@ where
     F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
 {
     let peer = caller.peer;
-    serve(caller, stream, move |sender, mut receiver, lent| async move {
+    serve(caller, prefix, stream, move |sender, mut receiver, lent, prefix| async move {
         let Some(body) = receiver.recv().await else { return Ok(()) };
         // The client ends its direction with the request, without saying so.
         drop(receiver);
         lent.end();
-        let request = Request::received(body::request(&body)?, peer);
+        let request = Request::received(body::request(&body)?, peer, prefix);
         drop(body);
-        respond(&sender, handler(request).await?).await
+        respond(&sender, handler(request).await?, &lent).await
     });
 }
 
-pub(crate) fn serve_client_streaming<A, B, H, F>(caller: &Caller, stream: Stream, handler: H)
+pub(crate) fn serve_client_streaming<A, B, H, F>(caller: &Caller, prefix: Option<Prefix>, stream: Stream, handler: H)
 where
     A: Message + Send + 'static,
     B: Message + Send + 'static,
@@ -43,13 +53,14 @@ where
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
     let peer = caller.peer;
-    serve(caller, stream, move |sender, receiver, lent| async move {
-        let reply = handler(requests(receiver, lent, peer)).await?;
-        send(&sender, reply.into_inner()).await
+    serve(caller, prefix, stream, move |sender, receiver, lent, prefix| async move {
+        let reply = handler(requests(receiver, lent, peer, prefix)).await?;
+        send_metadata(&sender, reply.metadata());
+        send(&sender, reply.into_inner(), false).await
     });
 }
 
-pub(crate) fn serve_streaming<A, B, H, F>(caller: &Caller, stream: Stream, handler: H)
+pub(crate) fn serve_streaming<A, B, H, F>(caller: &Caller, prefix: Option<Prefix>, stream: Stream, handler: H)
 where
     A: Message + Send + 'static,
     B: Message + Send + 'static,
@@ -57,9 +68,17 @@ where
     F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
 {
     let peer = caller.peer;
-    serve(caller, stream, move |sender, receiver, lent| async move {
-        respond(&sender, handler(requests(receiver, lent, peer)).await?).await
+    serve(caller, prefix, stream, move |sender, receiver, lent, prefix| async move {
+        let reply = handler(requests(receiver, lent.clone(), peer, prefix)).await?;
+        respond(&sender, reply, &lent).await
     });
+}
+
+async fn until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+        None => pending().await,
+    }
 }
 
 /// Refuses a stream.
@@ -71,19 +90,25 @@ pub(crate) fn refuse(stream: &Stream, status: &Status) {
 }
 
 /// Runs a call in a task of its own, to its end or until the client closes the stream.
-fn serve<W, F>(caller: &Caller, stream: Stream, work: W)
+fn serve<W, F>(caller: &Caller, prefix: Option<Prefix>, stream: Stream, work: W)
 where
-    W: FnOnce(StreamSender, StreamReceiver, Arc<Lent>) -> F,
+    W: FnOnce(StreamSender, StreamReceiver, Arc<Lent>, Option<Prefix>) -> F,
     F: Future<Output = Result<(), Status>> + Send + 'static,
 {
     let (sender, receiver) = stream.split();
     let lent = Arc::new(Lent::default());
-    let work = Cell::park(work(sender.clone(), receiver, lent.clone()));
+    let timeout = prefix.as_ref().and_then(|prefix| prefix.timeout);
+    let deadline = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
+    let work = Within { deadline, future: Cell::park(work(sender.clone(), receiver, lent.clone(), prefix)) };
     caller.connection.spawn(async move {
         let mut work = pin!(work);
+        let mut late = pin!(until(deadline));
         let worked = poll_fn(|context| {
             if let Poll::Ready(worked) = work.as_mut().poll(context) {
                 return Poll::Ready(Some(worked));
+            }
+            if late.as_mut().poll(context).is_ready() {
+                return Poll::Ready(Some(Ok(Err(Status::deadline_exceeded("the caller has stopped waiting")))));
             }
             // What a handler no longer reads must not use up the memory for streams.
             let _ = lent.poll_drain(context);
@@ -99,24 +124,49 @@ where
             Poll::Pending => sender.poll_closed(context),
         });
         let _ = tokio::time::timeout(END_TIMEOUT, ended).await;
+        if !sender.is_rich() && lent.sent() > CLOSED_AT_ONCE_MAX {
+            let closed = poll_fn(|context| sender.poll_closed(context));
+            let _ = tokio::time::timeout(CLOSED_LATER, closed).await;
+        }
         // Go forgets to close, and would keep the stream for as long as the connection.
         sender.close();
     });
 }
 
-fn requests<A: Message>(receiver: StreamReceiver, lent: Arc<Lent>, peer: Option<SocketAddr>) -> Request<Streaming<A>> {
-    Request::received(Streaming::of_server(receiver, lent), peer)
+fn requests<A: Message>(
+    receiver: StreamReceiver,
+    lent: Arc<Lent>,
+    peer: Option<SocketAddr>,
+    prefix: Option<Prefix>,
+) -> Request<Streaming<A>> {
+    Request::received(Streaming::of_server(receiver, lent), peer, prefix)
 }
 
-async fn respond<B: Message>(sender: &StreamSender, reply: Response<ResponseStream<B>>) -> Result<(), Status> {
+async fn respond<B: Message>(
+    sender: &StreamSender,
+    reply: Response<ResponseStream<B>>,
+    lent: &Lent,
+) -> Result<(), Status> {
+    send_metadata(sender, reply.metadata());
     let mut messages = pin!(reply.into_inner());
     while let Some(message) = next(&mut messages).await {
-        send(sender, message?).await?;
+        send(sender, message?, false).await?;
+        lent.count();
     }
     Ok(())
 }
 
 impl Lent {
+    /// A message has been sent.
+    fn count(&self) {
+        let mut back = self.0.lock();
+        back.sent = back.sent.saturating_add(1);
+    }
+
+    fn sent(&self) -> u32 {
+        self.0.lock().sent
+    }
+
     /// The client has ended its direction.
     fn end(&self) {
         self.0.lock().ended = true;

@@ -1,0 +1,145 @@
+//! HELLO: how two of ours recognise each other, and what each tells the other about itself.
+
+use crate::tlv::{self, Items};
+use crate::{CONTENT_MAX, Config, PROTOCOL_VERSION};
+use bytes::Bytes;
+
+/// The longest HELLO that is read, in bytes. What it carries is a list of services; a thousand of them fit.
+pub(crate) const HELLO_MAX: usize = 64 * 1024;
+
+/// What one end tells the other in the first packet, once it knows that the other understands it.
+///
+/// On the wire: four bytes that nothing else begins with, the version in one byte, then items of a type, a length and a
+/// value. Types from [`Hello::FIRST_USER_ITEM`] on belong to the layers above; unknown types are skipped. Content that
+/// does not have this form is no HELLO, and the packet one of a reserved operation without meaning.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Hello {
+    /// The version of the extension. Later versions keep what earlier ones have.
+    pub version: u8,
+    /// The longest content that the sender takes, in bytes.
+    pub content_max: u32,
+    /// The streams that the receiver may have open at one time.
+    pub streams_max: u32,
+    /// The calls that the receiver may have in flight at one time.
+    pub calls_max: u32,
+    /// What the receiver may send on a stream before it is given credit, in bytes.
+    pub stream_credit: u32,
+    /// Items of the layers above: type and value.
+    pub items: Vec<(u8, Bytes)>,
+}
+
+/// What a HELLO begins with, so that no packet is taken for one by chance.
+const SIGNATURE: [u8; 4] = *b"fris";
+
+const CONTENT: u8 = 1;
+const STREAMS: u8 = 2;
+const CALLS: u8 = 3;
+const CREDIT: u8 = 4;
+
+impl Hello {
+    /// The first type of item that has no meaning here.
+    pub const FIRST_USER_ITEM: u8 = 32;
+
+    /// What an end with this configuration says.
+    pub(crate) fn new(config: &Config) -> Self {
+        Self {
+            version: PROTOCOL_VERSION,
+            content_max: config.content_max,
+            streams_max: u32::try_from(config.streams_max).unwrap_or(u32::MAX),
+            calls_max: config.calls_max,
+            stream_credit: config.stream_credit,
+            items: config.hello_items.clone(),
+        }
+    }
+
+    /// The bytes of the packet's content.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut bytes = SIGNATURE.to_vec();
+        bytes.push(self.version);
+        for (kind, number) in [
+            (CONTENT, self.content_max),
+            (STREAMS, self.streams_max),
+            (CALLS, self.calls_max),
+            (CREDIT, self.stream_credit),
+        ] {
+            let mut value = Vec::with_capacity(5);
+            tlv::put_varint(&mut value, number.into());
+            tlv::put_item(&mut bytes, kind, &value);
+        }
+        for (kind, value) in &self.items {
+            tlv::put_item(&mut bytes, *kind, value);
+        }
+        bytes
+    }
+
+    /// Reads a packet's content; `None` if it is no HELLO.
+    pub fn decode(content: &Bytes) -> Option<Self> {
+        if content.len() > HELLO_MAX {
+            return None;
+        }
+        let (&version, rest) = content.strip_prefix(&SIGNATURE)?.split_first()?;
+        // What an item does not say is as it is without the extension.
+        let mut hello = Self {
+            version,
+            content_max: CONTENT_MAX,
+            streams_max: u32::MAX,
+            calls_max: u32::MAX,
+            stream_credit: 0,
+            items: Vec::new(),
+        };
+        for item in Items::new(rest) {
+            let (kind, value) = item?;
+            let number = || tlv::whole_varint(value).and_then(|number| u32::try_from(number).ok());
+            match kind {
+                CONTENT => hello.content_max = number()?,
+                STREAMS => hello.streams_max = number()?,
+                CALLS => hello.calls_max = number()?,
+                CREDIT => hello.stream_credit = number()?,
+                Self::FIRST_USER_ITEM.. => hello.items.push((kind, Bytes::copy_from_slice(value))),
+                _ => {}
+            }
+        }
+        (version > 0).then_some(hello)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hello_comes_back_as_it_was_and_says_what_it_is_byte_for_byte() {
+        let mut hello = Hello::new(&Config::default());
+        hello.items.push((40, Bytes::from_static(b"above")));
+        let bytes = hello.encode();
+        #[rustfmt::skip]
+        let expected = [
+            b'f', b'r', b'i', b's', 1,
+            1, 4, 0x80, 0x80, 0xC0, 0x02, // 5 MiB of content
+            2, 2, 0x80, 0x02,             // 256 streams
+            3, 3, 0x80, 0x80, 0x01,       // 16 384 calls
+            4, 3, 0x80, 0x80, 0x10,       // 256 KiB of credit
+            40, 5, b'a', b'b', b'o', b'v', b'e',
+        ];
+        assert_eq!(bytes, expected);
+        assert_eq!(Hello::decode(&bytes.into()), Some(hello));
+    }
+
+    #[test]
+    fn unknown_items_and_later_versions_are_understood_as_far_as_possible() {
+        let hello = Hello::decode(&Bytes::from_static(b"fris\x09\x1E\x02\xFF\xFF\x02\x01\x07")).unwrap();
+        assert_eq!((hello.version, hello.streams_max), (9, 7));
+    }
+
+    #[test]
+    fn what_is_cut_or_has_no_version_is_no_hello() {
+        let whole = Hello::new(&Config::default()).encode();
+        let items = [5, 11, 15, 20, 25];
+        for cut in (0..whole.len()).filter(|cut| !items.contains(cut)) {
+            assert_eq!(Hello::decode(&whole[..cut].to_vec().into()), None, "cut at {cut}");
+        }
+        assert_eq!(Hello::decode(&Bytes::from_static(b"fris\0")), None);
+        assert_eq!(Hello::decode(&[SIGNATURE.to_vec(), vec![1; HELLO_MAX]].concat().into()), None);
+    }
+}

@@ -1,0 +1,96 @@
+//! Items of a type, a length and a value: how the extension is written wherever it may grow.
+
+/// Appends a number, seven bits a byte, low bits first, the top bit saying that more follow.
+pub fn put_varint(bytes: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80); // The low seven bits.
+        number >>= 7;
+    }
+    bytes.push(number as u8); // Below 0x80.
+}
+
+/// Reads a number from the front of `bytes` and moves past it.
+pub fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
+    let mut number = 0_u64;
+    for shift in (0..64).step_by(7) {
+        let (&byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        number |= u64::from(byte & 0x7F).checked_shl(shift)?;
+        if byte & 0x80 == 0 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+/// The number that `bytes` consist of.
+pub fn whole_varint(mut bytes: &[u8]) -> Option<u64> {
+    take_varint(&mut bytes).filter(|_| bytes.is_empty())
+}
+
+/// Appends an item.
+pub fn put_item(bytes: &mut Vec<u8>, kind: u8, value: &[u8]) {
+    bytes.push(kind);
+    put_varint(bytes, value.len() as u64);
+    bytes.extend_from_slice(value);
+}
+
+/// The items that `bytes` consist of, each a type and a value; `None` for one that is cut, which is the last.
+#[derive(Clone, Debug)]
+pub struct Items<'a>(&'a [u8]);
+
+impl<'a> Items<'a> {
+    /// Items as they stand in `bytes`.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    fn item(&mut self) -> Option<(u8, &'a [u8])> {
+        let (&kind, mut rest) = self.0.split_first()?;
+        let length = usize::try_from(take_varint(&mut rest)?).ok()?;
+        let (value, rest) = rest.split_at_checked(length)?;
+        self.0 = rest;
+        Some((kind, value))
+    }
+}
+
+impl<'a> Iterator for Items<'a> {
+    type Item = Option<(u8, &'a [u8])>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let item = self.item();
+        if item.is_none() {
+            self.0 = &[];
+        }
+        Some(item)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_come_back_as_they_were() {
+        for number in [0, 1, 127, 128, 16_383, 16_384, u64::from(u32::MAX), u64::MAX] {
+            let mut bytes = Vec::new();
+            put_varint(&mut bytes, number);
+            assert_eq!(whole_varint(&bytes), Some(number));
+            assert_eq!(whole_varint(&bytes[..bytes.len() - 1]), None);
+        }
+        assert_eq!(whole_varint(&[0x80; 11]), None);
+    }
+
+    #[test]
+    fn items_end_at_the_first_that_is_cut() {
+        let mut bytes = Vec::new();
+        put_item(&mut bytes, 1, b"one");
+        put_item(&mut bytes, 2, b"");
+        bytes.extend_from_slice(&[3, 5, 0]);
+        let items: Vec<_> = Items::new(&bytes).collect();
+        assert_eq!(items, [Some((1, &b"one"[..])), Some((2, b"")), None]);
+    }
+}

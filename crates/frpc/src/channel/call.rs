@@ -1,0 +1,253 @@
+//! One attempt at a unary call on one connection.
+
+use super::link::Link;
+use super::{Terms, present, unsent};
+use crate::body::{self, Manner, PutError};
+use crate::calls::{BeginError, Body, Ended, Server, Ticket};
+use crate::codegen::Method;
+use crate::metadata::Metadata;
+use crate::{Response, Status, deadline};
+use frisbee::{Operation, Outbox};
+use polyglot::{Form, Message};
+use std::future::poll_fn;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+/// Calls given up and not answered that a connection may have before it is replaced: half of all ids.
+const GIVEN_UP_MAX: usize = crate::calls::CALLS_MAX / 2;
+
+/// What is to be called, and how.
+pub(crate) struct Attempt<'a, A> {
+    pub(crate) method: Method,
+    pub(crate) message: &'a A,
+    pub(crate) metadata: Option<&'a Metadata>,
+    pub(crate) terms: Terms,
+}
+
+/// Why an attempt failed.
+pub(crate) struct Failure {
+    pub(crate) status: Status,
+    pub(crate) sent: Sent,
+}
+
+/// Whether the server can have run the call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Sent {
+    /// It cannot, since the connection was over before.
+    No,
+    /// It may have: the connection was lost.
+    Lost,
+    /// This is the end of it, whatever it says.
+    Answered,
+}
+
+/// How entering a call went.
+enum Started {
+    Yes(Ticket),
+    /// There is no room at the moment.
+    Full,
+    /// What the call needs depends on what the server is, which it has not shown.
+    Unclear,
+    /// The connection is over; nothing was sent.
+    Over(Status),
+    Failed(Status),
+}
+
+impl<A: Message> Attempt<'_, A> {
+    /// Makes the call.
+    pub(crate) async fn make<B: Message>(&self, link: Arc<Link>) -> Result<Response<B>, Failure> {
+        let started = self.begin(&link, &mut Context::from_waker(Waker::noop()));
+        let ticket = match started {
+            Started::Yes(ticket) => ticket,
+            Started::Over(status) => return Err(Failure { status, sent: Sent::No }),
+            Started::Failed(status) => return Err(Failure { status, sent: Sent::Answered }),
+            Started::Full | Started::Unclear => self.begin_when_possible(&link).await?,
+        };
+        Call { link, method: self.method, ticket: Some(ticket), reply: PhantomData }.await
+    }
+
+    /// Enters a call and sends its request, all at once if there is room; the caller is woken when there is room to
+    /// write.
+    #[inline]
+    fn begin(&self, link: &Link, context: &mut Context<'_>) -> Started {
+        // The connection cannot end between entering the call and sending its request, since both happen under its
+        // lock: a call is never left without either an answer or an end.
+        match link.connection.poll_send(context, |outbox| self.enter(link, outbox)) {
+            Poll::Ready(Ok(started)) => started,
+            Poll::Ready(Err(error)) => Started::Over(unsent(&error)),
+            Poll::Pending => Started::Full,
+        }
+    }
+
+    #[inline]
+    fn enter(&self, link: &Link, outbox: &mut Outbox) -> Started {
+        let Terms { timeout, told, strict } = self.terms;
+        let mut calls = link.calls.calls.lock();
+        let server = calls.server;
+        if server == Server::Unknown && present(self.metadata).is_some() {
+            return Started::Unclear;
+        }
+        let until = timeout.and_then(|timeout| calls.now(deadline::now).checked_add(timeout));
+        let ticket = match calls.begin(self.method.operation, until) {
+            Ok(ticket) => ticket,
+            Err(BeginError::Full) => return Started::Full,
+            Err(BeginError::Ended(status)) => return Started::Over(status.unsent()),
+        };
+        drop(calls);
+        let manner = match server {
+            Server::Ours => Manner {
+                form: Form::Rich,
+                timeout: timeout.filter(|_| told),
+                metadata: present(self.metadata),
+                lossless: false,
+            },
+            Server::Go => Manner { lossless: strict, ..Manner::default() },
+            Server::Unknown => Manner { lossless: true, ..Manner::default() },
+        };
+        match body::put_message(outbox.frame(ticket.id, self.method.operation), self.message, manner) {
+            Ok(()) => Started::Yes(ticket),
+            Err(error) => {
+                link.calls.with(|calls| calls.revoke(ticket));
+                match error {
+                    PutError::Lossy if server == Server::Unknown => Started::Unclear,
+                    error => Started::Failed(error.into_status()),
+                }
+            }
+        }
+    }
+
+    /// The way of a call that cannot be sent at once: there may be no slot for it, no room in the connection's outbox,
+    /// or no verdict on the server yet.
+    #[cold]
+    async fn begin_when_possible(&self, link: &Link) -> Result<Ticket, Failure> {
+        let waiting = Waiting::new(link);
+        let started = async {
+            loop {
+                let mut vacancy = std::pin::pin!(link.calls.vacancy.notified());
+                vacancy.as_mut().enable();
+                let started = poll_fn(|context| {
+                    match self.begin(link, context) {
+                        // The outbox wakes the caller, or the vacancy does, whichever it was.
+                        Started::Full => vacancy.as_mut().poll(context).map(|()| Started::Full),
+                        started => Poll::Ready(started),
+                    }
+                });
+                match started.await {
+                    Started::Full => {}
+                    Started::Unclear => {
+                        if let Err(error) = link.connection.verdict().await {
+                            return Started::Over(unsent(&error));
+                        }
+                    }
+                    started => return started,
+                }
+            }
+        };
+        let started = match self.terms.timeout {
+            None => started.await,
+            Some(timeout) => match tokio::time::timeout(timeout, started).await {
+                Ok(started) => started,
+                Err(_) => Started::Failed(
+                    Status::deadline_exceeded("the call was not sent: there was no room for it in time").unsent(),
+                ),
+            },
+        };
+        drop(waiting);
+        match started {
+            Started::Yes(ticket) => Ok(ticket),
+            Started::Over(status) => Err(Failure { status, sent: Sent::No }),
+            Started::Failed(status) => Err(Failure { status, sent: Sent::Answered }),
+            Started::Full | Started::Unclear => unreachable!("it was waited for"),
+        }
+    }
+}
+
+/// Counts a caller as waiting for as long as it does.
+struct Waiting<'a>(&'a Link);
+
+impl<'a> Waiting<'a> {
+    fn new(link: &'a Link) -> Self {
+        link.calls.calls.lock().count_waiting(true);
+        Self(link)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        // Whoever was let in lets the next one in, if there is still room.
+        self.0.calls.with(|calls| calls.count_waiting(false));
+    }
+}
+
+/// A call that has been sent and waits for its reply.
+struct Call<B> {
+    link: Arc<Link>,
+    method: Method,
+    ticket: Option<Ticket>,
+    reply: PhantomData<fn() -> B>,
+}
+
+impl<B> Call<B> {
+    /// Tells a server of ours that nobody waits any more. When too many ids are out of use because their calls were
+    /// given up, further calls go to a new connection.
+    #[cold]
+    fn cancel(&self, ticket: Ticket) {
+        let (server, given_up) = self.link.calls.with(|calls| (calls.server, calls.given_up()));
+        if given_up >= GIVEN_UP_MAX {
+            self.link.calls.retire();
+        }
+        if server == Server::Ours {
+            // A connection that has ended has nobody to be told.
+            let _ = self.link.connection.send_now(|outbox| {
+                let mut frame = outbox.frame(ticket.id, Operation::CANCEL);
+                frame.put_slice(&body::cancel(self.method.operation));
+                frame.finish()
+            });
+        }
+    }
+}
+
+impl<B: Message> Future for Call<B> {
+    type Output = Result<Response<B>, Failure>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let Some(ticket) = self.ticket else { return Poll::Pending };
+        let ended = self.link.calls.with(|calls| {
+            calls.take_reply(ticket, context, |body| match body {
+                Body::Copied(body) => body::reply_slice(body),
+                Body::Shared(body) => body::reply(body),
+            })
+        });
+        let Poll::Ready(ended) = ended else { return Poll::Pending };
+        self.ticket = None;
+        let (status, sent) = match ended {
+            Ended::Reply(Ok(reply)) => return Poll::Ready(Ok(reply)),
+            Ended::Reply(Err(status)) => (status, Sent::Answered),
+            Ended::Expired { at_work } => {
+                if at_work {
+                    self.cancel(ticket);
+                }
+                (expired(self.method), Sent::Answered)
+            }
+            Ended::Lost(status) => (status, Sent::Lost),
+        };
+        Poll::Ready(Err(Failure { status, sent }))
+    }
+}
+
+#[cold]
+fn expired(method: Method) -> Status {
+    Status::deadline_exceeded(format!("{method} was not answered in time, it may have run"))
+}
+
+impl<B> Drop for Call<B> {
+    fn drop(&mut self) {
+        if let Some(ticket) = self.ticket
+            && self.link.calls.with(|calls| calls.give_up(ticket))
+        {
+            self.cancel(ticket);
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! One connection after the other: which one calls are placed on, and how a lost one is made anew.
+
+use crate::calls::Calls;
+use crate::endpoint::Endpoint;
+use crate::{Error, Status};
+use frisbee::{ClientBuilder, CloseReason, ConnectError, Connection};
+use parking_lot::Mutex;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::task::Waker;
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+/// The longest pause after the first failure to connect; it doubles with each further one. The pause taken is
+/// anything up to that, so that clients of a server that comes back do not all come at once.
+const PAUSE_FIRST: Duration = Duration::from_millis(20);
+
+/// No pause is longer.
+const PAUSE_MAX: Duration = Duration::from_secs(2);
+
+/// A connection and the calls on it. It is closed when nobody needs it any more: neither the channel nor a call.
+pub(crate) struct Link {
+    pub(crate) connection: Connection,
+    pub(crate) calls: Arc<CallTable>,
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.connection.close();
+    }
+}
+
+/// The calls of a connection and those who wait to make one.
+#[derive(Debug, Default)]
+pub(crate) struct CallTable {
+    pub(crate) calls: Mutex<Calls>,
+    pub(crate) vacancy: Notify,
+    /// New calls go elsewhere.
+    retired: AtomicBool,
+}
+
+impl CallTable {
+    /// Does something with the calls, and lets the next caller in if that made room.
+    pub(crate) fn with<T>(&self, change: impl FnOnce(&mut Calls) -> T) -> T {
+        let mut calls = self.calls.lock();
+        let result = change(&mut calls);
+        let vacancy = calls.has_vacancy();
+        drop(calls);
+        if vacancy {
+            self.vacancy.notify_one();
+        }
+        result
+    }
+
+    /// Has new calls go elsewhere.
+    pub(crate) fn retire(&self) {
+        self.retired.store(true, Ordering::Release);
+    }
+
+    /// Fails every call; see [`Calls::end`].
+    pub(crate) fn end(&self, reason: &CloseReason) {
+        self.retire();
+        let wake = self.calls.lock().end(lost(reason));
+        wake.into_iter().for_each(Waker::wake);
+        self.vacancy.notify_waiters();
+    }
+}
+
+/// Why a call on a connection that has ended is over.
+pub(crate) fn lost(reason: &CloseReason) -> Status {
+    Status::unavailable(format!("the connection was lost, the call may have run: {reason}"))
+}
+
+/// The connection that calls are placed on, and how to make the next.
+pub(crate) struct Links {
+    client: ClientBuilder,
+    address: String,
+    patience: Duration,
+    /// Drives connections, whoever makes the call that makes one anew.
+    runtime: Handle,
+    current: Mutex<Option<Arc<Link>>>,
+    /// Held by whoever connects.
+    connecting: tokio::sync::Mutex<Failures>,
+}
+
+/// Attempts to connect that have failed, one after the other.
+#[derive(Default)]
+struct Failures {
+    count: u32,
+    next_attempt: Option<Instant>,
+}
+
+impl Links {
+    pub(crate) async fn connected(client: ClientBuilder, address: String, patience: Duration) -> Result<Self, Error> {
+        let links = Self {
+            client,
+            address,
+            patience,
+            runtime: Handle::current(),
+            current: Mutex::new(None),
+            connecting: tokio::sync::Mutex::default(),
+        };
+        links.dial().await?;
+        Ok(links)
+    }
+
+    /// The connection that calls are placed on.
+    #[inline]
+    pub(crate) fn current(&self) -> Option<Arc<Link>> {
+        let mut current = self.current.lock();
+        match &*current {
+            Some(link) if !link.calls.retired.load(Ordering::Acquire) => Some(link.clone()),
+            Some(_) => {
+                let retired = current.take();
+                drop(current);
+                drop(retired); // Which may close it, without the lock.
+                None
+            }
+            None => None,
+        }
+    }
+
+    /// A connection, made anew if need be. Failures are tried again, with growing pauses, for as long as there is
+    /// patience.
+    pub(crate) async fn connect(&self) -> Result<Arc<Link>, Status> {
+        let begun = Instant::now();
+        let mut failures = self.connecting.lock().await;
+        loop {
+            if let Some(link) = self.current() {
+                return Ok(link);
+            }
+            if let Some(next) = failures.next_attempt {
+                if next.saturating_duration_since(begun) > self.patience {
+                    return Err(unreachable(&format!("connecting to {} failed before", self.address)));
+                }
+                tokio::time::sleep_until(next).await;
+            }
+            match self.dial().await {
+                Ok(link) => {
+                    *failures = Failures::default();
+                    return Ok(link);
+                }
+                Err(error) => {
+                    let pause = failures.fail();
+                    tracing::debug!(%error, ?pause, "connecting failed");
+                    if begun.elapsed() + pause > self.patience {
+                        return Err(unreachable(&error.to_string()));
+                    }
+                }
+            }
+        }
+    }
+
+    async fn dial(&self) -> Result<Arc<Link>, ConnectError> {
+        let calls = Arc::new(CallTable::default());
+        let (client, address) = (self.client.clone(), self.address.clone());
+        let endpoint = Endpoint::calling(calls.clone());
+        let dialled = self.runtime.spawn(async move { client.connect(address, endpoint).await });
+        let connection = dialled.await.unwrap_or_else(|_| {
+            // The runtime in which the channel was made is gone.
+            let source = std::io::Error::other("the runtime of the channel has ended");
+            Err(ConnectError::Io { address: self.address.clone(), source })
+        })?;
+        let link = Arc::new(Link { connection, calls });
+        *self.current.lock() = Some(link.clone());
+        Ok(link)
+    }
+}
+
+fn unreachable(why: &str) -> Status {
+    Status::unavailable(format!("not sent: {why}")).unsent()
+}
+
+impl Failures {
+    /// Notes a failure; the pause until the next attempt.
+    fn fail(&mut self) -> Duration {
+        let longest = PAUSE_FIRST.saturating_mul(1 << self.count.min(16)).min(PAUSE_MAX);
+        self.count += 1;
+        let pause = longest.mul_f64(fastrand::f64());
+        self.next_attempt = Instant::now().checked_add(pause);
+        pause
+    }
+}
+
+impl fmt::Debug for Links {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Links").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+/// What may be spent on making idempotent calls once more: a tenth of a retry for each call that succeeds, up to ten.
+/// A server in trouble thus gets at most a tenth more work.
+#[derive(Debug)]
+pub(crate) struct RetryBudget {
+    /// In tenths.
+    tenths: AtomicU32,
+}
+
+const RETRY_TENTHS_MAX: u32 = 100;
+
+impl Default for RetryBudget {
+    fn default() -> Self {
+        Self { tenths: AtomicU32::new(RETRY_TENTHS_MAX) }
+    }
+}
+
+impl RetryBudget {
+    /// A call has succeeded.
+    #[inline]
+    pub(crate) fn earn(&self) {
+        if self.tenths.load(Ordering::Relaxed) < RETRY_TENTHS_MAX {
+            self.tenths.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether a call may be made once more.
+    pub(crate) fn spend(&self) -> bool {
+        let spend = |tenths: u32| tenths.checked_sub(10);
+        self.tenths.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retries_are_a_tenth_of_what_succeeds() {
+        let budget = RetryBudget::default();
+        assert_eq!((0..100).filter(|_| budget.spend()).count(), 10);
+        (0..35).for_each(|_| budget.earn());
+        assert_eq!((0..100).filter(|_| budget.spend()).count(), 3);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn pauses_grow_to_their_limit_and_are_drawn() {
+        let mut failures = Failures::default();
+        let pauses: Vec<_> = (0..40).map(|_| failures.fail()).collect();
+        assert!(pauses[0] <= PAUSE_FIRST);
+        assert!(pauses.iter().all(|pause| *pause <= PAUSE_MAX));
+        assert!(pauses[10..].iter().any(|pause| *pause > PAUSE_MAX / 4));
+        assert!(pauses.windows(2).any(|pair| pair[0] > pair[1]), "they are not all the longest");
+    }
+}

@@ -1,0 +1,142 @@
+//! What goes along with a call beside its messages: keys with texts or bytes.
+
+use bytes::Bytes;
+use std::fmt;
+
+/// The longest key, in bytes.
+const KEY_MAX: usize = 256;
+
+/// Keys and values that go along with a request, a reply or a failure.
+///
+/// As in gRPC, keys are lower case, a key that ends in `-bin` has bytes for its value and any other key a text of
+/// printable ASCII. Between two of ours metadata travels with the call; a Go peer neither sends nor gets any.
+///
+/// ```
+/// use frpc::Metadata;
+///
+/// let mut metadata = Metadata::new();
+/// metadata.insert("tenant", "blue").unwrap();
+/// metadata.insert_bin("trace-bin", vec![1, 2, 3]).unwrap();
+/// assert_eq!(metadata.get("tenant"), Some("blue"));
+/// assert_eq!(metadata.get_bin("trace-bin").unwrap()[..], [1, 2, 3]);
+/// assert!(metadata.insert("Tenant", "blue").is_err());
+/// ```
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct Metadata {
+    entries: Vec<(Box<str>, Bytes)>,
+}
+
+impl Metadata {
+    /// No entries.
+    pub const fn new() -> Self {
+        Self { entries: Vec::new() }
+    }
+
+    /// Sets the text of a key, replacing what it had.
+    ///
+    /// # Errors
+    /// If the key or the text has characters that are not allowed, or the key ends in `-bin`.
+    pub fn insert(&mut self, key: impl AsRef<str>, text: impl Into<String>) -> Result<(), MetadataError> {
+        self.put(key.as_ref(), text.into().into(), false)
+    }
+
+    /// Sets the bytes of a key that ends in `-bin`, replacing what it had.
+    ///
+    /// # Errors
+    /// If the key has characters that are not allowed or does not end in `-bin`.
+    pub fn insert_bin(&mut self, key: impl AsRef<str>, value: impl Into<Bytes>) -> Result<(), MetadataError> {
+        self.put(key.as_ref(), value.into(), true)
+    }
+
+    /// The text of a key.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        let value = self.find(key).filter(|_| !is_binary(key))?;
+        std::str::from_utf8(value).ok()
+    }
+
+    /// The bytes of a key that ends in `-bin`.
+    pub fn get_bin(&self, key: &str) -> Option<&Bytes> {
+        self.find(key).filter(|_| is_binary(key))
+    }
+
+    /// Takes a key out; whether it was there.
+    pub fn remove(&mut self, key: &str) -> bool {
+        let before = self.entries.len();
+        self.entries.retain(|(entry, _)| **entry != *key);
+        self.entries.len() < before
+    }
+
+    /// Keys and values in the order in which they were set.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Bytes)> {
+        self.entries.iter().map(|(key, value)| (&**key, value))
+    }
+
+    /// How many keys there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    fn find(&self, key: &str) -> Option<&Bytes> {
+        self.entries.iter().find(|(entry, _)| **entry == *key).map(|(_, value)| value)
+    }
+
+    fn put(&mut self, key: &str, value: Bytes, binary: bool) -> Result<(), MetadataError> {
+        if is_binary(key) != binary {
+            return Err(MetadataError::Kind(key.to_owned()));
+        }
+        self.set(key, value)
+    }
+
+    /// Sets a value of the kind that the key says.
+    pub(crate) fn set(&mut self, key: &str, value: Bytes) -> Result<(), MetadataError> {
+        let is_allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.');
+        if key.is_empty() || key.len() > KEY_MAX || !key.bytes().all(is_allowed) {
+            return Err(MetadataError::Key(key.chars().take(KEY_MAX).collect()));
+        }
+        if !is_binary(key) && !value.iter().all(|byte| matches!(byte, b' '..=b'~')) {
+            return Err(MetadataError::Text(key.to_owned()));
+        }
+        self.remove(key);
+        self.entries.push((key.into(), value));
+        Ok(())
+    }
+}
+
+fn is_binary(key: &str) -> bool {
+    key.ends_with("-bin")
+}
+
+impl fmt::Debug for Metadata {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
+/// Why something cannot be metadata.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum MetadataError {
+    /// The key is empty, longer than 256 bytes, or has other characters than `a-z`, `0-9`, `-`, `_` and `.`.
+    Key(String),
+    /// The text of this key has other characters than printable ASCII.
+    Text(String),
+    /// This key ends in `-bin` and should not, or the other way round.
+    Kind(String),
+}
+
+impl fmt::Display for MetadataError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Key(key) => write!(f, "{key:?} cannot be a key of metadata"),
+            Self::Text(key) => write!(f, "the text of {key} is not printable ASCII"),
+            Self::Kind(key) => write!(f, "keys of bytes end in -bin and others do not, {key:?} is neither"),
+        }
+    }
+}
+
+impl std::error::Error for MetadataError {}

@@ -1,0 +1,194 @@
+//! What stands in front of a body between two of ours: deadline, metadata and status.
+//!
+//! `10 <varint n> <n bytes>`, the bytes being items of a type, a length and a value. `10` begins no message, and the
+//! prefix is there only when it says something.
+
+use crate::metadata::Metadata;
+use crate::status::Code;
+use bytes::{Buf, Bytes};
+use frisbee::tlv::{Items, put_item, put_varint, take_varint, whole_varint};
+use std::time::Duration;
+
+/// What a prefix begins with. Messages begin with `00`, `06` or `08`.
+const PREFIX: u8 = 0x10;
+
+/// The longest prefix that is read, in bytes.
+const PREFIX_MAX: u64 = 64 * 1024;
+
+/// How long the caller waits, in microseconds.
+const TIMEOUT: u8 = 1;
+/// One entry of metadata: the length of the key, the key, and the value.
+const METADATA: u8 = 2;
+/// gRPC's number of a status, and its details.
+const STATUS: u8 = 3;
+
+/// What a prefix says.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Prefix {
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) metadata: Option<Box<Metadata>>,
+    pub(crate) status: Option<(Code, Bytes)>,
+}
+
+/// A prefix that makes no sense.
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) struct Malformed;
+
+/// Writes a prefix in front of a body that is still to be written, if there is something to say.
+pub(crate) fn put(
+    buffer: &mut Vec<u8>,
+    timeout: Option<Duration>,
+    metadata: Option<&Metadata>,
+    status: Option<(Code, &[u8])>,
+) {
+    let metadata = metadata.filter(|metadata| !metadata.is_empty());
+    if timeout.is_none() && metadata.is_none() && status.is_none() {
+        return;
+    }
+    let mut items = Vec::new();
+    let mut value = Vec::new();
+    if let Some(timeout) = timeout {
+        put_varint(&mut value, u64::try_from(timeout.as_micros()).unwrap_or(u64::MAX));
+        put_item(&mut items, TIMEOUT, &value);
+    }
+    for (key, bytes) in metadata.into_iter().flat_map(Metadata::iter) {
+        value.clear();
+        put_varint(&mut value, key.len() as u64);
+        value.extend_from_slice(key.as_bytes());
+        value.extend_from_slice(bytes);
+        put_item(&mut items, METADATA, &value);
+    }
+    if let Some((code, details)) = status {
+        value.clear();
+        put_varint(&mut value, code as u64);
+        value.extend_from_slice(details);
+        put_item(&mut items, STATUS, &value);
+    }
+    buffer.push(PREFIX);
+    put_varint(buffer, items.len() as u64);
+    buffer.extend_from_slice(&items);
+}
+
+/// Takes the prefix off a body, if it has one.
+#[inline]
+pub(crate) fn take(body: &mut Bytes) -> Result<Option<Prefix>, Malformed> {
+    if body.first() == Some(&PREFIX) { take_present(body).map(Some) } else { Ok(None) }
+}
+
+/// As [`take`], for a body that is a plain slice.
+#[inline]
+pub(crate) fn take_slice(body: &mut &[u8]) -> Result<Option<Prefix>, Malformed> {
+    if body.first() != Some(&PREFIX) {
+        return Ok(None);
+    }
+    let (prefix, rest) = split(body)?;
+    let prefix = parse(prefix)?;
+    *body = rest;
+    Ok(Some(prefix))
+}
+
+#[cold]
+fn take_present(body: &mut Bytes) -> Result<Prefix, Malformed> {
+    let (prefix, rest) = split(body)?;
+    let length = body.len() - rest.len();
+    let prefix = parse(prefix)?;
+    body.advance(length);
+    Ok(prefix)
+}
+
+fn split(body: &[u8]) -> Result<(&[u8], &[u8]), Malformed> {
+    let mut rest = body.get(1..).ok_or(Malformed)?;
+    let length = take_varint(&mut rest).filter(|length| *length <= PREFIX_MAX).ok_or(Malformed)?;
+    rest.split_at_checked(length as usize).ok_or(Malformed) // At most PREFIX_MAX.
+}
+
+fn parse(items: &[u8]) -> Result<Prefix, Malformed> {
+    let mut prefix = Prefix::default();
+    for item in Items::new(items) {
+        let (kind, mut value) = item.ok_or(Malformed)?;
+        match kind {
+            TIMEOUT => prefix.timeout = Some(Duration::from_micros(whole_varint(value).ok_or(Malformed)?)),
+            METADATA => {
+                let length = take_varint(&mut value).and_then(|length| usize::try_from(length).ok());
+                let (key, value) = length.and_then(|length| value.split_at_checked(length)).ok_or(Malformed)?;
+                let key = std::str::from_utf8(key).map_err(|_| Malformed)?;
+                let metadata = prefix.metadata.get_or_insert_default();
+                metadata.set(key, Bytes::copy_from_slice(value)).map_err(|_| Malformed)?;
+            }
+            STATUS => {
+                let code = take_varint(&mut value).ok_or(Malformed)?;
+                let code = i32::try_from(code).map_or(Code::Unknown, Code::from_i32);
+                prefix.status = Some((code, Bytes::copy_from_slice(value)));
+            }
+            _ => {}
+        }
+    }
+    Ok(prefix)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Prefix {
+        let mut metadata = Metadata::new();
+        metadata.insert("k", "v").unwrap();
+        metadata.insert_bin("b-bin", vec![0xFF]).unwrap();
+        Prefix {
+            timeout: Some(Duration::from_millis(1500)),
+            metadata: Some(Box::new(metadata)),
+            status: Some((Code::NotFound, Bytes::from_static(b"d"))),
+        }
+    }
+
+    fn encoded(prefix: &Prefix) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let status = prefix.status.as_ref().map(|(code, details)| (*code, &details[..]));
+        put(&mut bytes, prefix.timeout, prefix.metadata.as_deref(), status);
+        bytes
+    }
+
+    #[test]
+    fn a_prefix_is_these_bytes_and_comes_back_as_it_was() {
+        let mut bytes = encoded(&sample());
+        #[rustfmt::skip]
+        let expected = [
+            0x10, 22,
+            1, 3, 0xE0, 0xC6, 0x5B,             // 1 500 000 microseconds
+            2, 3, 1, b'k', b'v',
+            2, 7, 5, b'b', b'-', b'b', b'i', b'n', 0xFF,
+            3, 2, 5, b'd',
+        ];
+        let expected = {
+            let mut e = expected.to_vec();
+            e[1] = (e.len() - 2) as u8;
+            e
+        };
+        assert_eq!(bytes, expected);
+        bytes.extend_from_slice(&[8, 0]);
+        let mut body = Bytes::from(bytes);
+        assert_eq!(take(&mut body), Ok(Some(sample())));
+        assert_eq!(body, [8, 0][..]);
+    }
+
+    #[test]
+    fn nothing_to_say_takes_no_byte_and_a_message_has_no_prefix() {
+        let mut bytes = Vec::new();
+        put(&mut bytes, None, Some(&Metadata::new()), None);
+        assert!(bytes.is_empty());
+        let mut body = Bytes::from_static(&[8, 0]);
+        assert_eq!(take(&mut body), Ok(None));
+        assert_eq!(take_slice(&mut &[0x08, 0][..]), Ok(None));
+    }
+
+    #[test]
+    fn what_is_cut_is_malformed_and_unknown_items_are_skipped() {
+        let whole = encoded(&sample());
+        for cut in 1..whole.len() {
+            assert_eq!(take(&mut Bytes::copy_from_slice(&whole[..cut])), Err(Malformed), "cut at {cut}");
+        }
+        assert_eq!(take(&mut Bytes::from_static(&[0x10, 3, 99, 1, 7])), Ok(Some(Prefix::default())));
+        assert_eq!(take(&mut Bytes::from_static(&[0x10, 2, 99, 1])), Err(Malformed));
+        assert_eq!(take(&mut Bytes::from_static(&[0x10, 0xFF, 0xFF, 0xFF, 0x7F])), Err(Malformed));
+    }
+}
