@@ -7,6 +7,7 @@ mod go;
 #[path = "interop/suite.rs"]
 mod suite;
 
+use frisbee::Peer;
 use frisbee_tests::interop::InteropClient;
 use frisbee_tests::{serve_interop, serve_interop_with};
 use frpc::{Channel, HeaderForm, Server};
@@ -15,6 +16,12 @@ use go::Peer;
 /// The Go suite opens 600 streams at once, more than a server takes by default.
 fn generous() -> frpc::ServerBuilder {
     Server::builder().config(frisbee::Config { streams_max: 1000, ..frisbee::Config::default() })
+}
+
+/// What the other end of a channel has shown itself to be.
+async fn peer_of(channel: &Channel) -> Peer {
+    let connection = channel.connection().expect("it has just been made");
+    connection.verdict().await.expect("the peer shows what it is")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -35,7 +42,9 @@ async fn go_clients_with_old_headers_get_every_answer_they_expect() {
 async fn a_go_server_answers_every_call() {
     let Some(peer) = Peer::current() else { return };
     let server = peer.serve().await;
-    let client = InteropClient::connect(&server.address).await.expect("the peer listens");
+    let channel = Channel::connect(&server.address).await.expect("the peer listens");
+    assert_eq!(peer_of(&channel).await, Peer::Go);
+    let client = InteropClient::new(channel);
     suite::run(&client, suite::ALL).await;
 }
 
@@ -44,11 +53,15 @@ async fn a_go_server_with_old_headers_answers_every_call() {
     let Some(peer) = Peer::old() else { return };
     let server = peer.serve().await;
     let channel = Channel::builder().header_form(HeaderForm::Old).connect(&server.address).await;
-    suite::run(&InteropClient::new(channel.expect("the peer listens")), suite::OLD).await;
+    let channel = channel.expect("the peer listens");
+    assert_eq!(peer_of(&channel).await, Peer::Go);
+    suite::run(&InteropClient::new(channel), suite::OLD).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn our_server_answers_every_call() {
-    let client = InteropClient::connect(serve_interop().await.to_string()).await.expect("the server listens");
+    let channel = Channel::connect(serve_interop().await.to_string()).await.expect("the server listens");
+    assert!(matches!(peer_of(&channel).await, Peer::Ours(_)));
+    let client = InteropClient::new(channel);
     suite::run(&client, suite::ALL).await;
 }

@@ -23,6 +23,12 @@ pub mod vecopt {
     frpc::include_proto!("vecopt");
 }
 
+/// Generated from `proto/extension.proto`.
+pub mod extension {
+    #![allow(missing_docs)]
+    frpc::include_proto!("extension");
+}
+
 /// Serves the interop schema in the current runtime, for as long as that runs.
 pub async fn serve_interop() -> SocketAddr {
     serve_interop_with(frpc::Server::builder()).await

@@ -1,0 +1,499 @@
+//! What two of ours do beyond Go's protocol: deadlines, cancellation, metadata, statuses, credit, drain.
+
+use frisbee::{Config, Peer};
+use frisbee_tests::extension::maybe::Choice;
+use frisbee_tests::extension::{Chunk, Extension, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
+use frisbee_tests::raw::{Raw, packet};
+use frpc::{Channel, Code, Metadata, Request, RequestStream, Response, ResponseStream, Server, Status, Streaming};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::{JoinHandle, JoinSet};
+
+type Reply<T> = Result<Response<T>, Status>;
+
+#[derive(Clone, Default)]
+struct Service {
+    state: Arc<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Handlers of `Wait` that have not ended.
+    waiting: AtomicI64,
+    /// Messages that `Flood` has produced.
+    flooded: AtomicU64,
+    /// Runs of `Get`.
+    gets: AtomicU64,
+    /// For `Ask`, which calls back.
+    back: tokio::sync::OnceCell<ExtensionClient>,
+}
+
+struct Counted<'a>(&'a AtomicI64);
+
+impl<'a> Counted<'a> {
+    fn new(count: &'a AtomicI64) -> Self {
+        count.fetch_add(1, Ordering::SeqCst);
+        Self(count)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// What came under `sent-`, to be returned under `got-`.
+fn returned(metadata: &Metadata) -> Metadata {
+    let mut returned = Metadata::new();
+    for (key, value) in metadata.iter() {
+        let Some(name) = key.strip_prefix("sent-") else { continue };
+        let key = format!("got-{name}");
+        if name.ends_with("-bin") {
+            returned.insert_bin(key, value.clone()).expect("it was a key before");
+        } else {
+            returned.insert(key, String::from_utf8_lossy(value)).expect("it was a key before");
+        }
+    }
+    returned
+}
+
+impl Extension for Service {
+    async fn echo(&self, request: Request<Maybe>) -> Reply<Maybe> {
+        let metadata = returned(request.metadata());
+        let mut response = Response::new(request.into_inner());
+        *response.metadata_mut() = metadata;
+        Ok(response)
+    }
+
+    async fn fail(&self, request: Request<Failure>) -> Reply<Maybe> {
+        let metadata = returned(request.metadata());
+        let Failure { code, text, details } = request.into_inner();
+        Err(Status::new(Code::from_i32(code), text).with_details(details).with_metadata(metadata))
+    }
+
+    async fn wait(&self, request: Request<Time>) -> Reply<Time> {
+        let _counted = Counted::new(&self.state.waiting);
+        tokio::time::sleep(Duration::from_millis(request.get_ref().millis)).await;
+        Ok(Response::new(request.into_inner()))
+    }
+
+    async fn ask(&self, request: Request<Time>) -> Reply<Time> {
+        let Some(back) = self.state.back.get() else {
+            // The one that is asked in turn: what it was told of its caller.
+            let millis = request.timeout().map_or(0, |timeout| timeout.as_millis() as u64);
+            return Ok(Response::new(Time { millis }));
+        };
+        tokio::time::sleep(Duration::from_millis(request.get_ref().millis)).await;
+        back.ask(Time::default()).await
+    }
+
+    async fn get(&self, request: Request<Time>) -> Reply<Time> {
+        self.state.gets.fetch_add(1, Ordering::SeqCst);
+        tokio::time::sleep(Duration::from_millis(request.get_ref().millis)).await;
+        Ok(Response::new(request.into_inner()))
+    }
+
+    async fn flood(&self, request: Request<Time>) -> Reply<ResponseStream<Chunk>> {
+        let metadata = returned(request.metadata());
+        let state = self.state.clone();
+        let limit = match request.get_ref().millis {
+            0 => usize::MAX,
+            count => count as usize,
+        };
+        let chunks = std::iter::repeat_with(move || {
+            state.flooded.fetch_add(1, Ordering::SeqCst);
+            Ok(Chunk { data: vec![1; 1024] })
+        });
+        let chunks = chunks.take(limit);
+        let mut response = Response::new(ResponseStream::new(frpc::iter(chunks)));
+        *response.metadata_mut() = metadata;
+        Ok(response)
+    }
+
+    async fn sink(&self, request: Request<Streaming<Chunk>>) -> Reply<Time> {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        let mut chunks = request.into_inner();
+        let mut millis = 0;
+        while chunks.message().await?.is_some() {
+            millis += 1;
+        }
+        Ok(Response::new(Time { millis }))
+    }
+}
+
+async fn start(service: Service) -> SocketAddr {
+    let server = Server::builder().add_service(ExtensionServer::new(service)).bind("127.0.0.1:0").await;
+    let server = server.expect("loopback has free ports");
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    address
+}
+
+async fn served() -> (ExtensionClient, Arc<State>) {
+    let service = Service::default();
+    let state = service.state.clone();
+    let client = ExtensionClient::connect(start(service).await.to_string()).await.expect("the server listens");
+    (client, state)
+}
+
+/// Waits for something that is bound to come.
+async fn until(what: &str, is: impl Fn() -> bool) {
+    let reached = async {
+        while !is() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), reached).await.unwrap_or_else(|_| panic!("never: {what}"));
+}
+
+fn labelled<T>(message: T) -> Request<T> {
+    let mut request = Request::new(message);
+    request.metadata_mut().insert("sent-text", "a text").expect("it is a text");
+    request.metadata_mut().insert_bin("sent-raw-bin", vec![0, 255]).expect("it is a key of bytes");
+    request
+}
+
+fn check_labels(metadata: &Metadata) {
+    assert_eq!(metadata.get("got-text"), Some("a text"));
+    assert_eq!(metadata.get_bin("got-raw-bin").map(|value| &value[..]), Some(&[0, 255][..]));
+}
+
+#[tokio::test]
+async fn metadata_goes_along_both_ways_from_the_first_call_on() {
+    let (client, _) = served().await;
+    check_labels(client.echo(labelled(Maybe::default())).await.expect("it echoes").metadata());
+    let failure = Failure { code: Code::NotFound as i32, text: "gone".into(), details: vec![1, 2, 3] };
+    let status = client.fail(labelled(failure)).await.expect_err("it fails");
+    assert_eq!((status.code(), status.message(), status.details()), (Code::NotFound, "gone", &[1, 2, 3][..]));
+    check_labels(status.metadata().expect("it was sent"));
+    let mut chunks = client.flood(labelled(Time::default())).await.expect("it streams").into_inner();
+    chunks.message().await.expect("it streams");
+    check_labels(chunks.metadata());
+}
+
+#[tokio::test]
+async fn every_status_code_arrives_as_it_was_given() {
+    let (client, _) = served().await;
+    for code in 1..=16 {
+        let status = client.fail(Failure { code, text: String::new(), details: Vec::new() }).await;
+        assert_eq!(status.expect_err("it fails").code() as i32, code);
+    }
+}
+
+#[tokio::test]
+async fn presence_is_exact() {
+    let (client, _) = served().await;
+    let choices = [
+        None,
+        Some(Choice::Flag(false)),
+        Some(Choice::Word(String::new())),
+        Some(Choice::Time(Time::default())),
+        Some(Choice::Time(Time { millis: 7 })),
+    ];
+    for choice in choices {
+        for number in [None, Some(0), Some(-1)] {
+            for text in [None, Some(String::new()), Some("text".into())] {
+                let maybe = Maybe { number, text, choice: choice.clone(), plain: 3 };
+                assert_eq!(client.echo(maybe.clone()).await.expect("it echoes").into_inner(), maybe);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn towards_go_presence_is_lost_or_refused_as_the_caller_likes() {
+    for strict in [false, true] {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+        let address = listener.local_addr().expect("it is bound").to_string();
+        let accepted = tokio::spawn(async move { Raw::over(listener.accept().await.expect("a client comes").0) });
+        let channel = Channel::builder().strict_presence(strict).connect(address).await.expect("the server listens");
+        let client = ExtensionClient::new(channel);
+        let mut go = accepted.await.expect("it does not panic");
+        go.write(&packet(0, 1, &[])).await; // A PONG and no HELLO.
+        let call = tokio::spawn(async move { client.echo(Maybe::default()).await });
+        if strict {
+            let refused = call.await.expect("it does not panic").expect_err("defaults stand for what is absent");
+            assert_eq!((refused.code(), refused.may_have_run()), (Code::FailedPrecondition, false));
+            continue;
+        }
+        let request = go.next().await.expect("the call comes");
+        let flat = [8, 0, 0x0c, 0, 5, 0x0a, 0, 7, 0, 5, 0x0a, 0, 0x0c, 0, 0];
+        assert_eq!(request.body, flat[..]);
+        go.write(&packet(request.id.0, request.operation.number(), &flat)).await;
+        call.await.expect("it does not panic").expect("it is answered");
+    }
+}
+
+#[tokio::test]
+async fn a_plain_call_does_not_wait_for_the_verdict() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let address = listener.local_addr().expect("it is bound").to_string();
+    let accepted = tokio::spawn(async move { Raw::over(listener.accept().await.expect("a client comes").0) });
+    let client = ExtensionClient::connect(address).await.expect("the server listens");
+    let mut silent = accepted.await.expect("it does not panic");
+    let plain = tokio::spawn({
+        let client = client.clone();
+        async move { client.get(Time { millis: 3 }).await }
+    });
+    let request = silent.next().await.expect("it comes before any verdict");
+    assert_eq!(request.body, [8, 0, 0x0b, 3][..]);
+    silent.write(&packet(request.id.0, request.operation.number(), &request.body)).await;
+    plain.await.expect("it does not panic").expect("it is answered");
+    assert_eq!(client.clone().get(labelled(Time::default())).await.map_err(|status| status.code()).err(), {
+        // What needs the verdict waits for it, and fails with the connection when there is none.
+        Some(Code::Unavailable)
+    });
+}
+
+#[tokio::test]
+async fn a_handler_whose_caller_has_stopped_waiting_is_dropped() {
+    let (client, state) = served().await;
+    client.get(Time::default()).await.expect("both ends know each other now");
+    let mut request = Request::new(Time { millis: 60_000 });
+    request.set_timeout(Duration::from_millis(50));
+    let status = client.wait(request).await.expect_err("it takes too long");
+    assert_eq!(status.code(), Code::DeadlineExceeded);
+    until("the handler is gone", || state.waiting.load(Ordering::SeqCst) == 0).await;
+}
+
+#[tokio::test]
+async fn calls_that_a_handler_makes_inherit_its_deadline() {
+    let (last, _) = served().await;
+    let service = Service::default();
+    service.state.back.set(last).expect("it is set once");
+    let client = ExtensionClient::connect(start(service).await.to_string()).await.expect("the server listens");
+    assert_eq!(client.ask(Time::default()).await.expect("it asks").get_ref().millis, 0, "the default is not told");
+    let mut request = Request::new(Time { millis: 30 });
+    request.set_timeout(Duration::from_secs(5));
+    let told = client.ask(request).await.expect("it asks").into_inner().millis;
+    assert!((1..=4_971).contains(&told), "{told} ms are left of 5 s after 30 ms");
+}
+
+#[tokio::test]
+async fn dropping_a_call_drops_its_handler_and_frees_its_id() {
+    let (client, state) = served().await;
+    client.get(Time::default()).await.expect("both ends know each other now");
+    for _ in 0..200 {
+        let mut calls: JoinSet<_> = (0..100)
+            .map(|_| {
+                let client = client.clone();
+                async move { client.wait(Time { millis: 60_000 }).await }
+            })
+            .collect();
+        tokio::task::yield_now().await;
+        calls.abort_all();
+        while calls.join_next().await.is_some() {}
+    }
+    // More calls than there are ids have been given up; if those were still out of use, this would wait for ever.
+    let calls: JoinSet<_> = (0..1000)
+        .map(|_| {
+            let client = client.clone();
+            async move { client.get(Time { millis: 1 }).await }
+        })
+        .collect();
+    for reply in calls.join_all().await {
+        reply.expect("there is room");
+    }
+    until("the handlers are gone", || state.waiting.load(Ordering::SeqCst) == 0).await;
+}
+
+/// Calls in `calls_and_cancellations_in_any_order_never_mix_replies`; a million in the long run.
+fn many() -> u64 {
+    std::env::var("FRISBEE_MANY").ok().and_then(|many| many.parse().ok()).unwrap_or(100_000)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_and_cancellations_in_any_order_never_mix_replies() {
+    const CALLERS: u64 = 100;
+    let (client, state) = served().await;
+    let callers: JoinSet<_> = (0..CALLERS)
+        .map(|caller| {
+            let client = client.clone();
+            async move {
+                for call in 0..many() / CALLERS {
+                    let nonce = caller << 32 | call;
+                    if call % 10 == caller % 10 {
+                        // Given up at once, or while it runs, or never: whichever comes first.
+                        let call = client.wait(Time { millis: call % 3 });
+                        let _ = tokio::time::timeout(Duration::from_micros(nonce % 2_000), call).await;
+                        continue;
+                    }
+                    let request = Maybe { text: Some(nonce.to_string()), ..Maybe::default() };
+                    let reply = client.echo(request).await.expect("it echoes").into_inner();
+                    assert_eq!(reply.text, Some(nonce.to_string()));
+                }
+            }
+        })
+        .collect();
+    callers.join_all().await;
+    until("the handlers are gone", || state.waiting.load(Ordering::SeqCst) == 0).await;
+}
+
+#[tokio::test]
+async fn a_stream_that_is_not_read_holds_its_sender_and_nobody_else() {
+    let (client, state) = served().await;
+    let mut unread = client.flood(Time::default()).await.expect("it streams").into_inner();
+    until("the flood begins", || state.flooded.load(Ordering::SeqCst) > 0).await;
+    for _ in 0..100 {
+        client.get(Time::default()).await.expect("calls go on");
+    }
+    let mut other = client.flood(Time::default()).await.expect("it streams").into_inner();
+    for _ in 0..2_000 {
+        assert_eq!(other.message().await.expect("it streams").expect("it has no end").data.len(), 1024);
+    }
+    drop(other);
+    let before = state.flooded.load(Ordering::SeqCst);
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let after = state.flooded.load(Ordering::SeqCst);
+    assert!(after - before < 10, "the sender of an unread stream goes on: {before}, {after}");
+    // 256 KiB of credit, in messages that cost 64 bytes more than they are long, and the one that overdraws.
+    assert!(after < 2_000 + 2 * 300, "{after} messages were produced");
+    for _ in 0..2_000 {
+        unread.message().await.expect("it goes on when it is read").expect("it has no end");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_reads_late_holds_the_client_back_and_loses_nothing() {
+    let (client, _) = served().await;
+    let (sender, chunks) = RequestStream::channel(1);
+    let sending = tokio::spawn(async move {
+        let begun = Instant::now();
+        for _ in 0..1_000 {
+            sender.send(Chunk { data: vec![1; 1024] }).await.expect("the server reads in the end");
+        }
+        begun.elapsed()
+    });
+    let count = client.sink(chunks).await.expect("it counts").into_inner().millis;
+    assert_eq!(count, 1_000);
+    let took = sending.await.expect("it does not panic");
+    assert!(took >= Duration::from_millis(80), "1 MiB was taken in {took:?} by a server that did not read");
+}
+
+#[tokio::test]
+async fn streams_one_after_the_other_use_up_nothing() {
+    let (client, _) = served().await;
+    // More than the 32 767 ids that a client has.
+    for n in 0..40_000 {
+        let mut chunks = client.flood(Time { millis: 1 }).await.expect("there is room").into_inner();
+        chunks.message().await.expect("it streams").expect("there is one message");
+        if n % 2 == 0 {
+            assert_eq!(chunks.message().await.expect("it ends in good order"), None);
+        }
+    }
+    assert_eq!(client.get(Time { millis: 1 }).await.expect("the connection lives").into_inner().millis, 1);
+}
+
+/// A server that can be stopped, on a given port.
+struct Stoppable {
+    state: Arc<State>,
+    address: SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+    serving: JoinHandle<Result<(), frpc::Error>>,
+}
+
+impl Stoppable {
+    async fn start(address: &str) -> Self {
+        let service = Service::default();
+        let state = service.state.clone();
+        let server = loop {
+            // The port may still be the one before's.
+            match Server::builder().add_service(ExtensionServer::new(service.clone())).bind(address).await {
+                Ok(server) => break server,
+                Err(_) => tokio::time::sleep(Duration::from_millis(1)).await,
+            }
+        };
+        let address = server.local_addr();
+        let (stop, stopped) = oneshot::channel();
+        let serving = tokio::spawn(server.serve_with_shutdown(async { drop(stopped.await) }));
+        Self { state, address, stop: Some(stop), serving }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_call_is_lost_when_a_server_drains_and_another_takes_over() {
+    let mut first = Stoppable::start("127.0.0.1:0").await;
+    let address = first.address.to_string();
+    let client = ExtensionClient::connect(address.as_str()).await.expect("the server listens");
+    let mut calls = JoinSet::new();
+    for _ in 0..2_000 {
+        let client = client.clone();
+        calls.spawn(async move { client.wait(Time { millis: 200 }).await });
+    }
+    until("2000 calls are in flight", || first.state.waiting.load(Ordering::SeqCst) == 2_000).await;
+    drop(first.stop.take());
+    let second = tokio::spawn(async move { Stoppable::start(&address).await });
+    for _ in 0..200 {
+        let client = client.clone();
+        calls.spawn(async move { client.wait(Time { millis: 1 }).await });
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    while let Some(reply) = calls.join_next().await {
+        reply.expect("it does not panic").expect("no call is lost");
+    }
+    first.serving.await.expect("it does not panic").expect("the first server has stopped");
+    drop(second.await.expect("it does not panic"));
+}
+
+#[tokio::test]
+async fn a_call_that_was_sent_fails_when_its_server_dies_and_the_next_finds_the_new_one() {
+    let first = Stoppable::start("127.0.0.1:0").await;
+    let address = first.address.to_string();
+    let client = ExtensionClient::connect(address.as_str()).await.expect("the server listens");
+    let waiting = tokio::spawn({
+        let client = client.clone();
+        async move { client.wait(Time { millis: 60_000 }).await }
+    });
+    let getting = tokio::spawn({
+        let client = client.clone();
+        async move { client.get(Time { millis: 300 }).await }
+    });
+    until("both calls run", || {
+        first.state.waiting.load(Ordering::SeqCst) == 1 && first.state.gets.load(Ordering::SeqCst) == 1
+    })
+    .await;
+    first.serving.abort();
+    let lost = waiting.await.expect("it does not panic").expect_err("its server died");
+    assert_eq!((lost.code(), lost.may_have_run()), (Code::Unavailable, true));
+    let second = Stoppable::start(&address).await;
+    getting.await.expect("it does not panic").expect("what may run twice is tried again");
+    assert_eq!(second.state.gets.load(Ordering::SeqCst), 1);
+    client.wait(Time { millis: 1 }).await.expect("the new server is found");
+}
+
+#[tokio::test]
+async fn a_call_to_a_server_that_stays_away_fails_and_was_not_sent() {
+    let first = Stoppable::start("127.0.0.1:0").await;
+    let channel = Channel::builder().reconnect_patience(Duration::from_millis(100));
+    let client = ExtensionClient::new(channel.connect(first.address.to_string()).await.expect("it listens"));
+    first.serving.abort();
+    until("the loss is noticed", || first.serving.is_finished()).await;
+    // The first may still be under way when the connection ends.
+    let _ = client.wait(Time::default()).await;
+    let status = client.wait(Time::default()).await.expect_err("nobody listens");
+    assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false));
+    assert!(status.message().contains(&first.address.to_string()), "{status}");
+}
+
+#[tokio::test]
+async fn a_server_without_the_extension_gets_and_gives_what_go_would() {
+    let config = Config { hello: false, ..Config::default() };
+    let server = Server::builder().config(config).add_service(ExtensionServer::new(Service::default()));
+    let server = server.bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let channel = Channel::connect(server.local_addr().to_string());
+    tokio::spawn(server.serve());
+    let channel = channel.await.expect("the server listens");
+    let connection = channel.connection().expect("it is there");
+    assert_eq!(connection.verdict().await.expect("it lives"), Peer::Go);
+    let client = ExtensionClient::new(channel);
+    let failure = Failure { code: Code::NotFound as i32, text: "gone".into(), details: vec![1] };
+    let status = client.fail(labelled(failure)).await.expect_err("it fails");
+    assert_eq!((status.code(), status.message(), status.details()), (Code::Unknown, "gone", &[][..]));
+    let reply = client.echo(labelled(Maybe { plain: 1, ..Maybe::default() })).await.expect("it echoes");
+    assert!(reply.metadata().is_empty());
+}
