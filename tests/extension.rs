@@ -481,6 +481,47 @@ async fn a_call_to_a_server_that_stays_away_fails_and_was_not_sent() {
 }
 
 #[tokio::test]
+async fn when_half_of_the_ids_wait_for_replies_that_nobody_wants_a_new_connection_is_made() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let address = listener.local_addr().expect("it is bound").to_string();
+    let channel = Channel::builder().timeout(Duration::from_millis(200)).connect(address);
+    let (channel, accepted) = tokio::join!(channel, listener.accept());
+    let client = ExtensionClient::new(channel.expect("the server listens"));
+    let mut silent = Raw::over(accepted.expect("a client comes").0);
+    silent.write(&packet(0, 1, &[])).await; // A PONG and no HELLO: such a server cannot be told to stop.
+    let reading = tokio::spawn(async move { silent.closed().await });
+    let calls: JoinSet<_> = (0..16 * 1024 / 2)
+        .map(|_| {
+            let client = client.clone();
+            async move { client.get(Time::default()).await }
+        })
+        .collect();
+    for reply in calls.join_all().await {
+        assert_eq!(reply.expect_err("nobody answers").code(), Code::DeadlineExceeded);
+    }
+    let next = tokio::spawn(async move { client.get(Time { millis: 3 }).await });
+    let mut second = Raw::over(listener.accept().await.expect("the client comes again").0);
+    let request = second.next().await.expect("the call comes here");
+    second.write(&packet(request.id.0, request.operation.number(), &request.body)).await;
+    next.await.expect("it does not panic").expect("it is answered");
+    reading.await.expect("the first connection is closed, since nobody needs it");
+}
+
+#[tokio::test]
+async fn a_go_client_is_closed_when_the_server_stops_and_nothing_is_in_progress() {
+    let mut server = Stoppable::start("127.0.0.1:0").await;
+    let mut go = Raw::connect(server.address).await;
+    go.write(&packet(7, 12, &[8, 0, 0x0b, 0xC8, 1])).await; // Wait 200 ms.
+    until("the call runs", || server.state.waiting.load(Ordering::SeqCst) == 1).await;
+    drop(server.stop.take());
+    go.write(&packet(8, 14, &[8, 0, 0x0b, 1])).await; // Get, which a Go client may well call now.
+    assert_eq!(go.next().await.expect("it is still served").id.0, 8);
+    assert_eq!(go.next().await.expect("what was in progress is finished").id.0, 7);
+    assert_eq!(go.next().await, None);
+    server.serving.await.expect("it does not panic").expect("the server has stopped");
+}
+
+#[tokio::test]
 async fn a_server_without_the_extension_gets_and_gives_what_go_would() {
     let config = Config { hello: false, ..Config::default() };
     let server = Server::builder().config(config).add_service(ExtensionServer::new(Service::default()));
