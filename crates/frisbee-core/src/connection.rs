@@ -342,10 +342,7 @@ impl Connection {
 
     #[inline]
     fn next_packet(&mut self, input: &mut Bytes) -> Result<Option<Packet>, ProtocolError> {
-        match self.first.take() {
-            None => self.decoder.next(input),
-            first => Ok(first),
-        }
+        if self.first.is_none() { self.decoder.next(input) } else { Ok(self.first.take()) }
     }
 
     /// Looks at the first packet of a client, by which it shows what it is; `true` when it has.

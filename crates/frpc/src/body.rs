@@ -51,7 +51,7 @@ impl PutError {
 
 /// Writes a message as the body of a frame and completes the frame.
 #[inline]
-pub(crate) fn put_message<M: Message>(mut frame: Frame<'_>, message: &M, manner: Manner<'_>) -> Result<(), PutError> {
+pub(crate) fn put_message<M: Message>(mut frame: Frame<'_>, message: &M, manner: &Manner<'_>) -> Result<(), PutError> {
     if manner.timeout.is_some() || manner.metadata.is_some() {
         prefix::put(frame.buffer(), manner.timeout, manner.metadata, None);
     }
@@ -108,7 +108,7 @@ pub(crate) fn put_reply<M: Message>(
         Ok(reply) => {
             let metadata = reply.metadata_if_any().filter(|_| form == Form::Rich);
             let manner = Manner { metadata, ..Manner::plain(form) };
-            if let Err(error) = put_message(outbox.frame(id, operation), reply.get_ref(), manner) {
+            if let Err(error) = put_message(outbox.frame(id, operation), reply.get_ref(), &manner) {
                 put_error(outbox, id, operation, &error.into_status(), form);
             }
         }

@@ -111,7 +111,8 @@ impl Channel {
                 Err(failure) => Some(failure),
             },
         };
-        self.try_again(attempt, failure).await
+        // Boxed, or every call would carry the size of what hardly any needs.
+        Box::pin(self.try_again(attempt, failure)).await
     }
 
     /// The way of a call whose first attempt has failed, or that found no connection.

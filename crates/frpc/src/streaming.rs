@@ -209,7 +209,7 @@ fn form(sender: &StreamSender) -> Form {
 async fn send<M: Message>(sender: &StreamSender, message: M, strict: bool) -> Result<(), Status> {
     let manner = Manner { lossless: strict, ..Manner::plain(form(sender)) };
     let sent =
-        poll_fn(move |context| sender.poll_send(context, |frame| body::put_message(frame, &message, manner))).await;
+        poll_fn(move |context| sender.poll_send(context, |frame| body::put_message(frame, &message, &manner))).await;
     sent.map_err(|error: SendError| crate::channel::unsent(&error))?.map_err(PutError::into_status)
 }
 

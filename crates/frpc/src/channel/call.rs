@@ -63,7 +63,8 @@ impl<A: Message> Attempt<'_, A> {
             Started::Yes(ticket) => ticket,
             Started::Over(status) => return Err(Failure { status, sent: Sent::No }),
             Started::Failed(status) => return Err(Failure { status, sent: Sent::Answered }),
-            Started::Full | Started::Unclear => self.begin_when_possible(&link).await?,
+            // Boxed, or every call would carry the size of what hardly any needs.
+            Started::Full | Started::Unclear => Box::pin(self.begin_when_possible(&link)).await?,
         };
         Call { link, method: self.method, ticket: Some(ticket), reply: PhantomData }.await
     }
@@ -106,7 +107,7 @@ impl<A: Message> Attempt<'_, A> {
             Server::Go => Manner { lossless: strict, ..Manner::default() },
             Server::Unknown => Manner { lossless: true, ..Manner::default() },
         };
-        match body::put_message(outbox.frame(ticket.id, self.method.operation), self.message, manner) {
+        match body::put_message(outbox.frame(ticket.id, self.method.operation), self.message, &manner) {
             Ok(()) => Started::Yes(ticket),
             Err(error) => {
                 link.calls.with(|calls| calls.revoke(ticket));
