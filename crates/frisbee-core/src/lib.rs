@@ -26,6 +26,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
+mod close;
 mod connection;
 mod decode;
 pub mod flow;
@@ -38,7 +39,8 @@ mod packet;
 mod stream;
 pub mod tlv;
 
-pub use connection::{CloseReason, Config, Connection, Event, Peer, Role};
+pub use close::CloseReason;
+pub use connection::{Config, Connection, Event, Peer, Role};
 pub use decode::{Decoder, ProtocolError};
 pub use header::{Header, HeaderForm, MAGIC, Operation, PacketId};
 pub use hello::Hello;
