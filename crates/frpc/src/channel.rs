@@ -7,7 +7,7 @@ use crate::codegen::Method;
 use crate::metadata::Metadata;
 use crate::streaming::{self, Streaming};
 use crate::{Error, Request, Response, Status, deadline};
-use call::Attempt;
+use call::{Attempt, Failure, Sent};
 use frisbee::{Client, ClientBuilder, Connection, HeaderForm, SendError};
 use futures_core::Stream;
 pub(crate) use link::{CallTable, Link, lost};
@@ -99,28 +99,31 @@ impl Channel {
     {
         let terms = self.terms(request.timeout());
         let (message, metadata) = request.into_parts();
-        let attempt = Attempt { method, message: &message, metadata: metadata.as_deref(), terms };
-        // The connection that is there serves all but the first call after it was lost.
-        let failure = match self.inner.links.current() {
-            None => None,
-            Some(link) => match attempt.make(link).await {
+        let attempt = Attempt { method: &method, message: &message, metadata: metadata.as_deref(), terms };
+        let mut failure = None;
+        // The connection that is there has room for all but few calls.
+        if let Some(link) = self.inner.links.current()
+            && let Some(call) = attempt.begin_now(&link)
+        {
+            match call.await {
                 Ok(reply) => {
                     self.inner.retries.earn();
                     return Ok(reply);
                 }
-                Err(failure) => Some(failure),
-            },
-        };
+                Err(failed) if failed.sent == Sent::Answered => return Err(failed.status),
+                Err(failed) => failure = Some(failed),
+            }
+        }
         // Boxed, or every call would carry the size of what hardly any needs.
         Box::pin(self.try_again(attempt, failure)).await
     }
 
-    /// The way of a call whose first attempt has failed, or that found no connection.
+    /// The way of a call whose first attempt has failed, or that could not be sent at once.
     #[cold]
     async fn try_again<A, B>(
         &self,
         mut attempt: Attempt<'_, A>,
-        mut failure: Option<call::Failure>,
+        mut failure: Option<Failure>,
     ) -> Result<Response<B>, Status>
     where
         A: Message,
@@ -130,9 +133,9 @@ impl Channel {
         loop {
             if let Some(failure) = failure {
                 let again = match failure.sent {
-                    call::Sent::No => true,
-                    call::Sent::Lost => attempt.method.idempotent && self.inner.retries.spend(),
-                    call::Sent::Answered => false,
+                    Sent::No => true,
+                    Sent::Lost => attempt.method.idempotent && self.inner.retries.spend(),
+                    Sent::Answered => false,
                 };
                 if !again {
                     return Err(failure.status);
@@ -142,9 +145,9 @@ impl Channel {
             if let Some(until) = until {
                 attempt.terms.timeout = Some(until.saturating_duration_since(deadline::now()));
             }
-            match attempt.make(link).await {
+            match attempt.make(&link).await {
                 Ok(reply) => return Ok(reply),
-                Err(next) => failure = Some(next),
+                Err(failed) => failure = Some(failed),
             }
         }
     }

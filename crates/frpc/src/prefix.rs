@@ -69,22 +69,30 @@ pub(crate) fn put(
     buffer.extend_from_slice(&items);
 }
 
+/// Whether a body has a prefix.
+#[inline]
+pub(crate) fn is_present(body: &[u8]) -> bool {
+    body.first() == Some(&PREFIX)
+}
+
 /// Takes the prefix off a body, if it has one.
 #[inline]
 pub(crate) fn take(body: &mut Bytes) -> Result<Option<Prefix>, Malformed> {
-    if body.first() == Some(&PREFIX) { take_present(body).map(Some) } else { Ok(None) }
+    if is_present(body) { take_present(body).map(Some) } else { Ok(None) }
 }
 
 /// As [`take`], for a body that is a plain slice.
 #[inline]
 pub(crate) fn take_slice(body: &mut &[u8]) -> Result<Option<Prefix>, Malformed> {
-    if body.first() != Some(&PREFIX) {
-        return Ok(None);
-    }
+    if is_present(body) { take_present_slice(body).map(Some) } else { Ok(None) }
+}
+
+#[cold]
+fn take_present_slice(body: &mut &[u8]) -> Result<Prefix, Malformed> {
     let (prefix, rest) = split(body)?;
     let prefix = parse(prefix)?;
     *body = rest;
-    Ok(Some(prefix))
+    Ok(prefix)
 }
 
 #[cold]

@@ -26,7 +26,7 @@ impl<T> Request<T> {
     }
 
     #[inline]
-    pub(crate) fn received(message: T, peer: Option<SocketAddr>, prefix: Option<Prefix>) -> Self {
+    pub(crate) fn received(message: T, peer: Option<SocketAddr>, prefix: Option<Box<Prefix>>) -> Self {
         match prefix {
             None => Self { message, timeout: None, peer, metadata: None },
             Some(prefix) => Self { message, timeout: prefix.timeout, peer, metadata: prefix.metadata },

@@ -6,6 +6,7 @@ use crate::deadline::{self, Within};
 use crate::prefix::{self, Prefix};
 use crate::streaming::{self, ResponseStream, Streaming};
 use crate::{Request, Response, Status};
+use bytes::Bytes;
 use frisbee::{Cell, Connection, Operation, Outbox, Packet, PacketId, Parked, Policy, Polled, Stream, Task};
 use parking_lot::Mutex;
 use polyglot::{Form, Message};
@@ -285,42 +286,57 @@ where
     fn call(&mut self, caller: &Caller, packet: Packet, outbox: &mut Outbox, inline: bool) {
         let Packet { id, operation, mut body } = packet;
         let form = caller.form();
-        let refuse = |status: Status, outbox: &mut Outbox| body::put_error(outbox, id, operation, &status, form);
-        let mut prefix = None;
-        if form == Form::Rich {
-            match prefix::take(&mut body) {
-                Ok(taken) => prefix = taken,
-                Err(prefix::Malformed) => return refuse(body::malformed("request"), outbox),
+        let mut terms = Terms::default();
+        if form == Form::Rich && prefix::is_present(&body) {
+            match Terms::take(&mut body) {
+                Ok(taken) => terms = taken,
+                Err(status) => return body::put_error(outbox, id, operation, &status, form),
             }
         }
-        let timeout = prefix.as_ref().and_then(|prefix| prefix.timeout);
-        let deadline = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
         let message = match body::request::<A>(&body) {
             Ok(message) => message,
-            Err(status) => return refuse(status, outbox),
+            Err(status) => return body::put_error(outbox, id, operation, &status, form),
         };
         drop(body);
-        if timeout.is_some_and(|timeout| timeout.is_zero()) {
-            return refuse(Status::deadline_exceeded("the caller does not wait"), outbox);
-        }
+        let Terms { deadline, prefix } = terms;
         let future = (self.handler)(self.service.clone(), Request::received(message, caller.peer, prefix));
-        let call = Pending { caller, id, operation, deadline };
         if !(inline && self.inline) {
+            let call = Pending { caller, id, operation, deadline };
             return call.go_on(Cell::park(future), self.permits.clone(), outbox);
         }
-        let polled = match deadline {
-            None => self.cell.poll(future),
-            deadline => deadline::within(deadline, || self.cell.poll(future)),
-        };
+        let cell = &mut self.cell;
+        let polled =
+            if deadline.is_none() { cell.poll(future) } else { deadline::within(deadline, || cell.poll(future)) };
         match polled {
             Polled::Ready(reply) => {
                 // What the handler has sent by other ways goes first.
                 caller.connection.collect(outbox);
                 body::put_reply(outbox, id, operation, reply.as_ref(), form);
             }
-            Polled::Pending(parked) => call.go_on(parked, None, outbox),
-            Polled::Panicked(panic) => refuse(panicked(panic.as_ref()), outbox),
+            Polled::Pending(parked) => Pending { caller, id, operation, deadline }.go_on(parked, None, outbox),
+            Polled::Panicked(panic) => body::put_error(outbox, id, operation, &panicked(panic.as_ref()), form),
         }
+    }
+}
+
+/// What stands in front of a request.
+#[derive(Default)]
+struct Terms {
+    deadline: Option<Instant>,
+    /// Boxed, since few requests have one.
+    prefix: Option<Box<Prefix>>,
+}
+
+impl Terms {
+    #[cold]
+    fn take(body: &mut Bytes) -> Result<Self, Status> {
+        let Ok(prefix) = prefix::take(body) else { return Err(body::malformed("request")) };
+        let timeout = prefix.as_ref().and_then(|prefix| prefix.timeout);
+        if timeout.is_some_and(|timeout| timeout.is_zero()) {
+            return Err(Status::deadline_exceeded("the caller does not wait"));
+        }
+        let deadline = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
+        Ok(Self { deadline, prefix: prefix.map(Box::new) })
     }
 }
 

@@ -12,7 +12,6 @@ use polyglot::{Form, Message};
 use std::future::poll_fn;
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 /// Calls given up and not answered that a connection may have before it is replaced: half of all ids.
@@ -20,7 +19,7 @@ const GIVEN_UP_MAX: usize = crate::calls::CALLS_MAX / 2;
 
 /// What is to be called, and how.
 pub(crate) struct Attempt<'a, A> {
-    pub(crate) method: Method,
+    pub(crate) method: &'a Method,
     pub(crate) message: &'a A,
     pub(crate) metadata: Option<&'a Metadata>,
     pub(crate) terms: Terms,
@@ -55,18 +54,23 @@ enum Started {
     Failed(Status),
 }
 
-impl<A: Message> Attempt<'_, A> {
-    /// Makes the call.
-    pub(crate) async fn make<B: Message>(&self, link: Arc<Link>) -> Result<Response<B>, Failure> {
-        let started = self.begin(&link, &mut Context::from_waker(Waker::noop()));
-        let ticket = match started {
-            Started::Yes(ticket) => ticket,
-            Started::Over(status) => return Err(Failure { status, sent: Sent::No }),
-            Started::Failed(status) => return Err(Failure { status, sent: Sent::Answered }),
-            // Boxed, or every call would carry the size of what hardly any needs.
-            Started::Full | Started::Unclear => Box::pin(self.begin_when_possible(&link)).await?,
-        };
-        Call { link, method: self.method, ticket: Some(ticket), reply: PhantomData }.await
+impl<'a, A: Message> Attempt<'a, A> {
+    /// Makes the call, if it can be sent at once.
+    #[inline]
+    pub(crate) fn begin_now<'l, B>(&self, link: &'l Link) -> Option<Call<'l, B>>
+    where
+        'a: 'l,
+    {
+        match self.begin(link, &mut Context::from_waker(Waker::noop())) {
+            Started::Yes(ticket) => Some(Call::new(link, self.method, ticket)),
+            _ => None,
+        }
+    }
+
+    /// Makes the call as soon as it can be sent.
+    pub(crate) async fn make<B: Message>(&self, link: &Link) -> Result<Response<B>, Failure> {
+        let ticket = self.begin_when_possible(link).await?;
+        Call::new(link, self.method, ticket).await
     }
 
     /// Enters a call and sends its request, all at once if there is room; the caller is woken when there is room to
@@ -183,14 +187,19 @@ impl Drop for Waiting<'_> {
 }
 
 /// A call that has been sent and waits for its reply.
-struct Call<B> {
-    link: Arc<Link>,
-    method: Method,
+pub(crate) struct Call<'a, B> {
+    link: &'a Link,
+    method: &'a Method,
     ticket: Option<Ticket>,
     reply: PhantomData<fn() -> B>,
 }
 
-impl<B> Call<B> {
+impl<'a, B> Call<'a, B> {
+    #[inline]
+    fn new(link: &'a Link, method: &'a Method, ticket: Ticket) -> Self {
+        Self { link, method, ticket: Some(ticket), reply: PhantomData }
+    }
+
     /// Tells a server of ours that nobody waits any more. When too many ids are out of use because their calls were
     /// given up, further calls go to a new connection.
     #[cold]
@@ -210,7 +219,7 @@ impl<B> Call<B> {
     }
 }
 
-impl<B: Message> Future for Call<B> {
+impl<B: Message> Future for Call<'_, B> {
     type Output = Result<Response<B>, Failure>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -239,11 +248,11 @@ impl<B: Message> Future for Call<B> {
 }
 
 #[cold]
-fn expired(method: Method) -> Status {
+fn expired(method: &Method) -> Status {
     Status::deadline_exceeded(format!("{method} was not answered in time, it may have run"))
 }
 
-impl<B> Drop for Call<B> {
+impl<B> Drop for Call<'_, B> {
     fn drop(&mut self) {
         if let Some(ticket) = self.ticket
             && self.link.calls.with(|calls| calls.give_up(ticket))

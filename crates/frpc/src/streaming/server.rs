@@ -39,7 +39,7 @@ where
         // The client ends its direction with the request, without saying so.
         drop(receiver);
         lent.end();
-        let request = Request::received(body::request(&body)?, peer, prefix);
+        let request = Request::received(body::request(&body)?, peer, prefix.map(Box::new));
         drop(body);
         respond(&sender, handler(request).await?, &lent).await
     });
@@ -139,7 +139,7 @@ fn requests<A: Message>(
     peer: Option<SocketAddr>,
     prefix: Option<Prefix>,
 ) -> Request<Streaming<A>> {
-    Request::received(Streaming::of_server(receiver, lent), peer, prefix)
+    Request::received(Streaming::of_server(receiver, lent), peer, prefix.map(Box::new))
 }
 
 async fn respond<B: Message>(
