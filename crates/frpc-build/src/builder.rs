@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 
 use prost_types::FileDescriptorSet;
 
+use crate::check::check;
 use crate::error::Error;
 use crate::generate::generate;
+use crate::lock::{self, Layout, LockOptions, LockUpdate, Numbering};
 use crate::output::{Folder, print_rerun_if_changed, print_warning, write_if_changed};
 use crate::parse;
-use crate::schema::Schema;
+use crate::schema::{Index, Schema};
 use crate::services::ServiceOptions;
 use crate::wellknown::Externs;
 
@@ -31,6 +33,7 @@ pub struct Builder {
     prost: prost_build::Config,
     services: ServiceOptions,
     externs: Externs,
+    locks: LockOptions,
     out_dir: Option<PathBuf>,
     include_file: Option<PathBuf>,
     file_descriptor_set_path: Option<PathBuf>,
@@ -50,6 +53,7 @@ impl Builder {
                 comments_off: Vec::new(),
             },
             externs: Externs::default(),
+            locks: LockOptions::default(),
             out_dir: None,
             include_file: None,
             file_descriptor_set_path: None,
@@ -197,6 +201,39 @@ impl Builder {
         self
     }
 
+    /// How methods get their operations. As in Go by default.
+    pub fn numbering(mut self, numbering: Numbering) -> Self {
+        self.locks.numbering = numbering;
+        self
+    }
+
+    /// The operation of the first method of a file, 10 by default, so that the services of several files can share a
+    /// server. A file is named as imports name it, or by the end of that: `orders.proto` for `shop/orders.proto`.
+    pub fn operation_base(mut self, file: impl Into<String>, first: u16) -> Self {
+        self.locks.bases.0.push((file.into(), first));
+        self
+    }
+
+    /// Whether to compare the schema with its [lock](crate#the-schema-lock). It is by default.
+    pub fn schema_lock(mut self, enable: bool) -> Self {
+        self.locks.is_on = enable;
+        self
+    }
+
+    /// Keeps the locks of all packages in this folder, instead of beside the schema. All files of a package must then
+    /// be built together. A schema that comes from no file can only have a lock here.
+    pub fn lock_dir(mut self, folder: impl AsRef<Path>) -> Self {
+        self.locks.folder = Some(folder.as_ref().to_owned());
+        self
+    }
+
+    /// What to record in the locks, whatever `FRPC_UPDATE_LOCK` says. For programs that keep locks; in a build script
+    /// nothing would ever be refused.
+    pub fn lock_update(mut self, update: LockUpdate) -> Self {
+        self.locks.update = Some(update);
+        self
+    }
+
     /// Generates code for `protos` and everything they import. Imports, and paths that are not found as they are, are
     /// looked up in `includes` in order.
     ///
@@ -205,13 +242,21 @@ impl Builder {
     /// If the schema cannot be read, is not valid, or contains something that is [refused](crate#what-is-refused);
     /// if an option cannot be used, or the output cannot be written.
     pub fn compile_protos(self, protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>]) -> Result<(), Error> {
-        let protos: Vec<PathBuf> = protos.iter().map(|path| path.as_ref().to_owned()).collect();
-        let mut includes: Vec<PathBuf> = includes.iter().map(|path| path.as_ref().to_owned()).collect();
-        if includes.is_empty() {
-            includes.push(PathBuf::from("."));
-        }
-        let schema = parse::parse(&protos, &includes)?;
-        self.compile(&schema)
+        self.compile(&parse_files(protos, includes)?)
+    }
+
+    /// The wire layouts of the services of `protos`, by which peers find out whether they understand each other.
+    /// Nothing is generated.
+    ///
+    /// # Errors
+    ///
+    /// As [`compile_protos`](Self::compile_protos).
+    pub fn layouts(mut self, protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>]) -> Result<Vec<Layout>, Error> {
+        let schema = parse_files(protos, includes)?;
+        self.externs.apply(&mut self.prost, &schema);
+        let index = Index::new(&schema.files);
+        check(&schema, &index, &self.externs)?;
+        Ok(lock::plan(&schema, &index, &self.locks, &mut |_| {})?.layouts)
     }
 
     /// Generates code for a schema that has been parsed already. Comments and the places in errors need its source
@@ -229,10 +274,16 @@ impl Builder {
         if self.emit_rerun_if_changed {
             print_rerun_if_changed(schema);
         }
+        self.locks.asks_cargo = self.emit_rerun_if_changed;
         self.externs.apply(&mut self.prost, schema);
         let folder = Folder::new(self.out_dir)?;
-        let modules = generate(schema, self.prost, &self.externs, &self.services, &mut |text| print_warning(&text))?;
+        let mut warn = |text: String| print_warning(&text);
+        let (modules, plan) = generate(schema, self.prost, &self.externs, &self.services, &self.locks, &mut warn)?;
         folder.write(&modules)?;
+        for (path, text) in &plan.updates {
+            write_if_changed(path, text.as_bytes())?;
+            warn(format!("wrote {}, to be committed with the schema", path.display()));
+        }
         if let Some(name) = &self.include_file {
             folder.write_include_file(name, &modules)?;
         }
@@ -241,6 +292,15 @@ impl Builder {
         }
         Ok(())
     }
+}
+
+fn parse_files(protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>]) -> Result<Schema, Error> {
+    let protos: Vec<PathBuf> = protos.iter().map(|path| path.as_ref().to_owned()).collect();
+    let mut includes: Vec<PathBuf> = includes.iter().map(|path| path.as_ref().to_owned()).collect();
+    if includes.is_empty() {
+        includes.push(PathBuf::from("."));
+    }
+    parse::parse(&protos, &includes)
 }
 
 /// One path or several: `"."`, `[".a", ".b"]`, `vec![…]` or `&[…]`.

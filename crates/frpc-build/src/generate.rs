@@ -11,6 +11,7 @@ use syn::Item;
 
 use crate::comments::clean_file;
 use crate::error::{Error, ErrorKind};
+use crate::lock::{self, LockOptions, Plan};
 use crate::messages::{Message, debug_impl, enumeration_impl, message_impl, oneof_impl};
 use crate::names::{self, Clash, MARKER, OneofEnum};
 use crate::schema::{Index, Schema};
@@ -33,10 +34,12 @@ pub(crate) fn generate(
     mut config: prost_build::Config,
     externs: &Externs,
     options: &ServiceOptions,
+    locks: &LockOptions,
     warn: &mut dyn FnMut(String),
-) -> Result<Vec<Generated>, Error> {
+) -> Result<(Vec<Generated>, Plan), Error> {
     let index = Index::new(&schema.files);
     crate::check::check(schema, &index, externs)?;
+    let plan = lock::plan(schema, &index, locks, warn)?;
 
     let services = Rc::new(RefCell::new(Vec::new()));
     config.service_generator(Box::new(Collector(Rc::clone(&services))));
@@ -64,9 +67,8 @@ pub(crate) fn generate(
         items.iter_mut().for_each(names::allow_what_prost_leaves);
         let files: Vec<_> = schema.files.iter().filter(|file| module_of(file) == module).collect();
         for file in &files {
-            let mut operations = services::OPERATION_FIRST..=u16::MAX;
-            for service in services_of(file, &services) {
-                items.extend(services::service_items(service?, &mut operations, options, &mut taken, warn)?);
+            for (service, operations) in services_of(file, &services).zip(plan.operations(file)) {
+                items.extend(services::service_items(service?, operations, options, &mut taken, warn)?);
             }
         }
         let package = files.first().map_or_else(String::new, |file| file.package().to_owned());
@@ -74,7 +76,7 @@ pub(crate) fn generate(
             generated.push(Generated { module, package, text: format!("{HEADER}{}", formatted(items)) });
         }
     }
-    Ok(generated)
+    Ok((generated, plan))
 }
 
 fn module_of(file: &FileDescriptorProto) -> Module {

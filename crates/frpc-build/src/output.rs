@@ -101,8 +101,18 @@ pub(crate) fn write_if_changed(path: &Path, content: &[u8]) -> Result<(), Error>
 /// Asks cargo to run the build script again when a file of the schema has changed.
 pub(crate) fn print_rerun_if_changed(schema: &Schema) {
     for path in schema.read_files() {
-        print_line("rerun-if-changed", &path.display().to_string());
+        print_rerun_if_path_changed(path);
     }
+}
+
+/// Asks cargo to run the build script again when a file has changed.
+pub(crate) fn print_rerun_if_path_changed(path: &Path) {
+    print_line("rerun-if-changed", &path.display().to_string());
+}
+
+/// Asks cargo to run the build script again when a variable of the environment has changed.
+pub(crate) fn print_rerun_if_env_changed(variable: &str) {
+    print_line("rerun-if-env-changed", variable);
 }
 
 /// Shows a warning in the output of cargo.
