@@ -65,7 +65,8 @@ pub(crate) fn generate(
         let mut taken = Taken::by(&items);
         let mut items = with_codecs(items, &index, &oneofs)?;
         items.iter_mut().for_each(names::allow_what_prost_leaves);
-        let files: Vec<_> = schema.files.iter().filter(|file| module_of(file) == module).collect();
+        let files = schema.files.iter().filter(|file| schema.is_generated(file) && module_of(file) == module);
+        let files: Vec<_> = files.collect();
         for file in &files {
             for (service, operations) in services_of(file, &services).zip(plan.operations(file)) {
                 items.extend(services::service_items(service?, operations, options, &mut taken, warn)?);
@@ -114,14 +115,25 @@ fn run_prost(config: &mut prost_build::Config, schema: &Schema) -> Result<HashMa
     let files = schema.files.iter().map(|file| {
         let mut file = file.clone();
         clean_file(&mut file);
-        (module_of(&file), file)
+        let module = if schema.is_generated(&file) { module_of(&file) } else { skipped() };
+        (module, file)
     });
     let files: Vec<_> = files.collect();
-    let result = catch_unwind(AssertUnwindSafe(|| config.generate(files))).map_err(|panic| {
+    let result = catch_unwind(AssertUnwindSafe(|| config.generate(files).map(without_skipped))).map_err(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
         Error::new(ErrorKind::Unsupported, format!("prost-build panicked: {}", text.unwrap_or("no reason given")))
     })?;
     result.map_err(|error| Error::new(ErrorKind::Option, error.to_string()).with_source(error))
+}
+
+/// Where prost-build writes what it has to see, but what is not to be generated.
+fn skipped() -> Module {
+    Module::from_parts(["(skipped)"])
+}
+
+fn without_skipped(mut modules: HashMap<Module, String>) -> HashMap<Module, String> {
+    modules.remove(&skipped());
+    modules
 }
 
 /// Keeps what prost-build knows about services; they are written later.

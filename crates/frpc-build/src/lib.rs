@@ -68,9 +68,10 @@ mod wellknown;
 
 use std::path::Path;
 
-pub use builder::{Builder, Paths};
+pub use builder::{Builder, Output, Paths};
 pub use error::{Error, ErrorKind};
 pub use lock::{Fingerprint, Layout, LockUpdate, NotAFingerprint, Numbering};
+pub use output::OutputFile;
 
 /// Generates code for one .proto file and everything it imports, with default options. Imports are looked up in the
 /// folder of the file.

@@ -132,6 +132,16 @@ pub(crate) fn plan(
         }
         let mut record = of_schema(&sources, index);
         let Some(path) = path else {
+            if let Some(source) = sources.iter().find(|source| !source.proto.service.is_empty())
+                && options.numbering == Numbering::Lock
+            {
+                let text = format!(
+                    "`Numbering::Lock` needs a lock, and {:?} has none: the lock is switched off, or the schema was not \
+                     read from files and there is no `lock_dir`",
+                    source.name
+                );
+                return Err(Error::new(ErrorKind::Option, text));
+            }
             plan.layouts.extend(layout::layouts(&record));
             continue;
         };
@@ -193,7 +203,11 @@ fn grouped<'a>(
 ) -> Result<Vec<(Option<PathBuf>, Vec<(String, &'a FileDescriptorProto)>)>, Error> {
     let mut locked: BTreeMap<PathBuf, Vec<(String, &FileDescriptorProto)>> = BTreeMap::new();
     let mut others = Vec::new();
-    for file in schema.files.iter().filter(|file| !schema.is_import(file) || !file.service.is_empty()) {
+    for file in schema
+        .files
+        .iter()
+        .filter(|file| !schema.is_import(file) || (!file.service.is_empty() && schema.is_generated(file)))
+    {
         let on_disk = schema.path(file);
         // `check.rs` has made sure that the package consists of identifiers and dots.
         let lock = format!("{}.frpc.lock", if file.package().is_empty() { "_" } else { file.package() });

@@ -33,17 +33,30 @@ pub(crate) struct Schema {
     paths: HashMap<String, PathBuf>,
     /// The names of files that are there only because others import them.
     imports: HashSet<String>,
+    /// Whether nothing is generated for imports.
+    skips_imports: bool,
     /// The files once more as an encoded `FileDescriptorSet`, custom options included.
     pub(crate) encoded: Vec<u8>,
 }
 
 impl Schema {
     pub(crate) fn new(files: Vec<FileDescriptorProto>, paths: HashMap<String, PathBuf>, encoded: Vec<u8>) -> Self {
-        Self { files, paths, imports: HashSet::new(), encoded }
+        Self { files, paths, imports: HashSet::new(), skips_imports: false, encoded }
     }
 
     pub(crate) fn with_imports(self, imports: HashSet<String>) -> Self {
         Self { imports, ..self }
+    }
+
+    /// Generates nothing for any file but `chosen`.
+    pub(crate) fn only(self, chosen: &HashSet<&str>) -> Self {
+        let others = self.files.iter().map(FileDescriptorProto::name).filter(|name| !chosen.contains(name));
+        Self { imports: others.map(str::to_owned).collect(), skips_imports: true, ..self }
+    }
+
+    /// Whether code is generated for a file.
+    pub(crate) fn is_generated(&self, file: &FileDescriptorProto) -> bool {
+        !(self.skips_imports && self.is_import(file))
     }
 
     /// Whether a file is there only because another imports it.

@@ -325,7 +325,9 @@ fn a_descriptor_set_has_a_lock_only_where_it_is_told() {
     let set = <FileDescriptorSet as prost::Message>::decode(&fs::read(set).unwrap()[..]).unwrap();
     let locks = tempfile::tempdir().unwrap();
     let builder = || frpc_build::configure().out_dir(shop.0.out()).lock_update(LockUpdate::Safe);
-    builder().numbering(Numbering::Lock).compile_fds(set.clone()).unwrap();
+    builder().compile_fds(set.clone()).unwrap();
+    let error = builder().numbering(Numbering::Lock).compile_fds(set.clone()).unwrap_err();
+    assert!(error.to_string().starts_with("`Numbering::Lock` needs a lock, and \"shop.proto\" has none"), "{error}");
     assert!(files_in(locks.path()).is_empty() && !shop.path().exists());
     builder().lock_dir(locks.path()).compile_fds(set).unwrap();
     assert_eq!(fs::read_to_string(locks.path().join("shop.frpc.lock")).unwrap(), Shop::locked().lock());
