@@ -115,6 +115,7 @@ fn run_prost(config: &mut prost_build::Config, schema: &Schema) -> Result<HashMa
     let files = schema.files.iter().map(|file| {
         let mut file = file.clone();
         clean_file(&mut file);
+        file.package = file.package.filter(|package| !package.is_empty()); // prost-build panics on an empty one.
         let module = if schema.is_generated(&file) { module_of(&file) } else { skipped() };
         (module, file)
     });

@@ -81,7 +81,7 @@ pub(crate) fn carry_history(old: &Record, new: &mut Record, found: &Judgement) {
             // Two fields of one kind that change places give the same fingerprint as before; it must be another.
             let is_known = |now: Fingerprint| now == last || before.compatible.contains(&now);
             while is_known(Fingerprint::of(service, &layouts)) {
-                service.generation += 1;
+                service.generation = service.generation.wrapping_add(1);
             }
             continue;
         }
