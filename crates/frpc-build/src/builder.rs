@@ -1,14 +1,17 @@
 //! The options of a build, with the names that tonic and prost-build have for them.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use prost_types::FileDescriptorSet;
 
-use crate::error::Error;
+use crate::check::check;
+use crate::error::{Error, ErrorKind};
 use crate::generate::generate;
-use crate::output::{Folder, print_rerun_if_changed, print_warning, write_if_changed};
+use crate::lock::{self, Layout, LockOptions, LockUpdate, Numbering};
+use crate::output::{Folder, OutputFile, files, include_text, print_rerun_if_changed, print_warning, write_if_changed};
 use crate::parse;
-use crate::schema::Schema;
+use crate::schema::{Index, Schema};
 use crate::services::ServiceOptions;
 use crate::wellknown::Externs;
 
@@ -31,6 +34,7 @@ pub struct Builder {
     prost: prost_build::Config,
     services: ServiceOptions,
     externs: Externs,
+    locks: LockOptions,
     out_dir: Option<PathBuf>,
     include_file: Option<PathBuf>,
     file_descriptor_set_path: Option<PathBuf>,
@@ -50,6 +54,7 @@ impl Builder {
                 comments_off: Vec::new(),
             },
             externs: Externs::default(),
+            locks: LockOptions::default(),
             out_dir: None,
             include_file: None,
             file_descriptor_set_path: None,
@@ -197,6 +202,39 @@ impl Builder {
         self
     }
 
+    /// How methods get their operations. As in Go by default.
+    pub fn numbering(mut self, numbering: Numbering) -> Self {
+        self.locks.numbering = numbering;
+        self
+    }
+
+    /// The operation of the first method of a file, 10 by default, so that the services of several files can share a
+    /// server. A file is named as imports name it, or by the end of that: `orders.proto` for `shop/orders.proto`.
+    pub fn operation_base(mut self, file: impl Into<String>, first: u16) -> Self {
+        self.locks.bases.0.push((file.into(), first));
+        self
+    }
+
+    /// Whether to compare the schema with its [lock](crate#the-schema-lock). It is by default.
+    pub fn schema_lock(mut self, enable: bool) -> Self {
+        self.locks.is_on = enable;
+        self
+    }
+
+    /// Keeps the locks of all packages in this folder, instead of beside the schema. All files of a package must then
+    /// be built together. A schema that comes from no file can only have a lock here.
+    pub fn lock_dir(mut self, folder: impl AsRef<Path>) -> Self {
+        self.locks.folder = Some(folder.as_ref().to_owned());
+        self
+    }
+
+    /// What to record in the locks, whatever `FRPC_UPDATE_LOCK` says. For programs that keep locks; in a build script
+    /// nothing would ever be refused.
+    pub fn lock_update(mut self, update: LockUpdate) -> Self {
+        self.locks.update = Some(update);
+        self
+    }
+
     /// Generates code for `protos` and everything they import. Imports, and paths that are not found as they are, are
     /// looked up in `includes` in order.
     ///
@@ -205,13 +243,21 @@ impl Builder {
     /// If the schema cannot be read, is not valid, or contains something that is [refused](crate#what-is-refused);
     /// if an option cannot be used, or the output cannot be written.
     pub fn compile_protos(self, protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>]) -> Result<(), Error> {
-        let protos: Vec<PathBuf> = protos.iter().map(|path| path.as_ref().to_owned()).collect();
-        let mut includes: Vec<PathBuf> = includes.iter().map(|path| path.as_ref().to_owned()).collect();
-        if includes.is_empty() {
-            includes.push(PathBuf::from("."));
-        }
-        let schema = parse::parse(&protos, &includes)?;
-        self.compile(&schema)
+        self.compile(&parse_files(protos, includes)?)
+    }
+
+    /// The wire layouts of the services of `protos`, by which peers find out whether they understand each other.
+    /// Nothing is generated.
+    ///
+    /// # Errors
+    ///
+    /// As [`compile_protos`](Self::compile_protos).
+    pub fn layouts(mut self, protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>]) -> Result<Vec<Layout>, Error> {
+        let schema = parse_files(protos, includes)?;
+        self.externs.apply(&mut self.prost, &schema);
+        let index = Index::new(&schema.files);
+        check(&schema, &index, &self.externs)?;
+        Ok(lock::plan(&schema, &index, &self.locks, &mut |_| {})?.layouts)
     }
 
     /// Generates code for a schema that has been parsed already. Comments and the places in errors need its source
@@ -225,14 +271,52 @@ impl Builder {
         self.compile(&schema)
     }
 
+    /// Generates code for the files called `chosen` in a schema that has been parsed already, and writes nothing: for
+    /// programs that bring the output where it belongs, as protoc's plugins do. The files are the same that a build script
+    /// would have written.
+    ///
+    /// The schema is compared with locks only if there is a [`lock_dir`](Self::lock_dir). What is to be recorded
+    /// ([`lock_update`](Self::lock_update)) becomes a file of the output.
+    ///
+    /// # Errors
+    ///
+    /// As [`compile_protos`](Self::compile_protos), and if the schema has no file of a name in `chosen`.
+    pub fn generate(mut self, fds: FileDescriptorSet, chosen: &[impl AsRef<str>]) -> Result<Output, Error> {
+        let schema = parse::adopt(fds)?;
+        let chosen: HashSet<&str> = chosen.iter().map(AsRef::as_ref).collect();
+        if let Some(missing) = chosen.iter().find(|name| !schema.files.iter().any(|file| file.name() == **name)) {
+            return Err(Error::new(ErrorKind::Schema, format!("the schema has no file {missing:?}")));
+        }
+        let schema = schema.only(&chosen);
+        self.externs.apply(&mut self.prost, &schema);
+        let mut warnings = Vec::new();
+        let mut warn = |text: String| warnings.push(text);
+        let (modules, plan) = generate(&schema, self.prost, &self.externs, &self.services, &self.locks, &mut warn)?;
+        let mut output = files(&modules);
+        if let Some(name) = &self.include_file {
+            output.push(OutputFile { name: name.display().to_string(), text: include_text(&modules, false) });
+        }
+        for (path, text) in plan.updates {
+            let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+            output.push(OutputFile { name, text });
+        }
+        Ok(Output { files: output, warnings })
+    }
+
     fn compile(mut self, schema: &Schema) -> Result<(), Error> {
         if self.emit_rerun_if_changed {
             print_rerun_if_changed(schema);
         }
+        self.locks.asks_cargo = self.emit_rerun_if_changed;
         self.externs.apply(&mut self.prost, schema);
         let folder = Folder::new(self.out_dir)?;
-        let modules = generate(schema, self.prost, &self.externs, &self.services, &mut |text| print_warning(&text))?;
-        folder.write(&modules)?;
+        let mut warn = |text: String| print_warning(&text);
+        let (modules, plan) = generate(schema, self.prost, &self.externs, &self.services, &self.locks, &mut warn)?;
+        folder.write(&files(&modules))?;
+        for (path, text) in &plan.updates {
+            write_if_changed(path, text.as_bytes())?;
+            warn(format!("wrote {}, to be committed with the schema", path.display()));
+        }
         if let Some(name) = &self.include_file {
             folder.write_include_file(name, &modules)?;
         }
@@ -241,6 +325,25 @@ impl Builder {
         }
         Ok(())
     }
+}
+
+/// What was generated by [`Builder::generate`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Output {
+    /// The files, named relative to the folder that they belong to.
+    pub files: Vec<OutputFile>,
+    /// What a build script would have shown as warnings of cargo.
+    pub warnings: Vec<String>,
+}
+
+fn parse_files(protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>]) -> Result<Schema, Error> {
+    let protos: Vec<PathBuf> = protos.iter().map(|path| path.as_ref().to_owned()).collect();
+    let mut includes: Vec<PathBuf> = includes.iter().map(|path| path.as_ref().to_owned()).collect();
+    if includes.is_empty() {
+        includes.push(PathBuf::from("."));
+    }
+    parse::parse(&protos, &includes)
 }
 
 /// One path or several: `"."`, `[".a", ".b"]`, `vec![…]` or `&[…]`.

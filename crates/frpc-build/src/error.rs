@@ -34,6 +34,8 @@ pub enum ErrorKind {
     Option,
     /// The output cannot be written.
     Output,
+    /// The schema has changed in a way that its lock does not record, or the lock cannot be read.
+    Lock,
 }
 
 /// A position in a .proto file. Lines and columns count from 1; 0 means that the position is not known.

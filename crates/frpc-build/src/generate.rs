@@ -11,6 +11,7 @@ use syn::Item;
 
 use crate::comments::clean_file;
 use crate::error::{Error, ErrorKind};
+use crate::lock::{self, LockOptions, Plan};
 use crate::messages::{Message, debug_impl, enumeration_impl, message_impl, oneof_impl};
 use crate::names::{self, Clash, MARKER, OneofEnum};
 use crate::schema::{Index, Schema};
@@ -33,10 +34,12 @@ pub(crate) fn generate(
     mut config: prost_build::Config,
     externs: &Externs,
     options: &ServiceOptions,
+    locks: &LockOptions,
     warn: &mut dyn FnMut(String),
-) -> Result<Vec<Generated>, Error> {
+) -> Result<(Vec<Generated>, Plan), Error> {
     let index = Index::new(&schema.files);
     crate::check::check(schema, &index, externs)?;
+    let plan = lock::plan(schema, &index, locks, warn)?;
 
     let services = Rc::new(RefCell::new(Vec::new()));
     config.service_generator(Box::new(Collector(Rc::clone(&services))));
@@ -62,11 +65,11 @@ pub(crate) fn generate(
         let mut taken = Taken::by(&items);
         let mut items = with_codecs(items, &index, &oneofs)?;
         items.iter_mut().for_each(names::allow_what_prost_leaves);
-        let files: Vec<_> = schema.files.iter().filter(|file| module_of(file) == module).collect();
+        let files = schema.files.iter().filter(|file| schema.is_generated(file) && module_of(file) == module);
+        let files: Vec<_> = files.collect();
         for file in &files {
-            let mut operations = services::OPERATION_FIRST..=u16::MAX;
-            for service in services_of(file, &services) {
-                items.extend(services::service_items(service?, &mut operations, options, &mut taken, warn)?);
+            for (service, operations) in services_of(file, &services).zip(plan.operations(file)) {
+                items.extend(services::service_items(service?, operations, options, &mut taken, warn)?);
             }
         }
         let package = files.first().map_or_else(String::new, |file| file.package().to_owned());
@@ -74,7 +77,7 @@ pub(crate) fn generate(
             generated.push(Generated { module, package, text: format!("{HEADER}{}", formatted(items)) });
         }
     }
-    Ok(generated)
+    Ok((generated, plan))
 }
 
 fn module_of(file: &FileDescriptorProto) -> Module {
@@ -112,14 +115,26 @@ fn run_prost(config: &mut prost_build::Config, schema: &Schema) -> Result<HashMa
     let files = schema.files.iter().map(|file| {
         let mut file = file.clone();
         clean_file(&mut file);
-        (module_of(&file), file)
+        file.package = file.package.filter(|package| !package.is_empty()); // prost-build panics on an empty one.
+        let module = if schema.is_generated(&file) { module_of(&file) } else { skipped() };
+        (module, file)
     });
     let files: Vec<_> = files.collect();
-    let result = catch_unwind(AssertUnwindSafe(|| config.generate(files))).map_err(|panic| {
+    let result = catch_unwind(AssertUnwindSafe(|| config.generate(files).map(without_skipped))).map_err(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
         Error::new(ErrorKind::Unsupported, format!("prost-build panicked: {}", text.unwrap_or("no reason given")))
     })?;
     result.map_err(|error| Error::new(ErrorKind::Option, error.to_string()).with_source(error))
+}
+
+/// Where prost-build writes what it has to see, but what is not to be generated.
+fn skipped() -> Module {
+    Module::from_parts(["(skipped)"])
+}
+
+fn without_skipped(mut modules: HashMap<Module, String>) -> HashMap<Module, String> {
+    modules.remove(&skipped());
+    modules
 }
 
 /// Keeps what prost-build knows about services; they are written later.

@@ -24,6 +24,17 @@
 //! for each method after it, through all services of the file. A method that is inserted moves all that follow. Fields
 //! have no numbers on the wire at all: they stand in the order in which they are declared.
 //!
+//! # The schema lock
+//!
+//! Beside the schema of `package a.b` belongs `a.b.frpc.lock`, in version control like the schema: it records the order
+//! and the kinds of fields, the operations of methods, and the indexes of enum values. A build only reads it. If the
+//! schema has changed in one of these, the build fails with an error that says what moved, and whether older peers still
+//! work. `FRPC_UPDATE_LOCK=1 cargo build` records changes that are safe (and writes the lock in the first place),
+//! `FRPC_UPDATE_LOCK=breaking cargo build` all others. docs/schema-lock.md says which are which, and why.
+//!
+//! With [`numbering(Numbering::Lock)`](Builder::numbering) methods keep the operation that the lock records, wherever
+//! they stand.
+//!
 //! # Names
 //!
 //! Messages have the names that prost-build gives them. A trait, client, server or method whose name is taken (service
@@ -46,6 +57,7 @@ mod comments;
 mod error;
 mod fields;
 mod generate;
+mod lock;
 mod messages;
 mod names;
 mod output;
@@ -56,8 +68,10 @@ mod wellknown;
 
 use std::path::Path;
 
-pub use builder::{Builder, Paths};
+pub use builder::{Builder, Output, Paths};
 pub use error::{Error, ErrorKind};
+pub use lock::{Fingerprint, Layout, LockUpdate, NotAFingerprint, Numbering};
+pub use output::OutputFile;
 
 /// Generates code for one .proto file and everything it imports, with default options. Imports are looked up in the
 /// folder of the file.

@@ -21,7 +21,9 @@ pub(crate) fn parse(protos: &[PathBuf], includes: &[PathBuf]) -> Result<Schema, 
     compiler.open_files(protos).map_err(|error| refused(error, includes))?;
     let paths: HashMap<String, PathBuf> =
         compiler.files().filter_map(|file| Some((file.name().to_owned(), file.path()?.to_owned()))).collect();
-    Ok(Schema::new(compiler.file_descriptor_set().file, paths, compiler.encode_file_descriptor_set()))
+    let imports = compiler.files().filter(|file| file.is_import()).map(|file| file.name().to_owned()).collect();
+    let schema = Schema::new(compiler.file_descriptor_set().file, paths, compiler.encode_file_descriptor_set());
+    Ok(schema.with_imports(imports))
 }
 
 /// Takes a descriptor set that somebody else has made, after checking that it holds together: every type and import it
@@ -29,8 +31,9 @@ pub(crate) fn parse(protos: &[PathBuf], includes: &[PathBuf]) -> Result<Schema, 
 pub(crate) fn adopt(set: FileDescriptorSet) -> Result<Schema, Error> {
     let pool = DescriptorPool::from_file_descriptor_set(set)
         .map_err(|error| placed(error.file().map(str::to_owned), &format!("{error:?}"), &[]).with_source(error))?;
-    let files = pool.files().map(|file| file.file_descriptor_proto().clone()).collect();
-    Ok(Schema::new(files, HashMap::new(), pool.encode_to_vec()))
+    let files: Vec<_> = pool.files().map(|file| file.file_descriptor_proto().clone()).collect();
+    let imports = files.iter().flat_map(|file| file.dependency.iter().cloned()).collect();
+    Ok(Schema::new(files, HashMap::new(), pool.encode_to_vec()).with_imports(imports))
 }
 
 fn found_in(includes: &[PathBuf], path: &Path) -> bool {

@@ -1,6 +1,6 @@
 //! The parsed schema and how to find things in it: types by full name, places by descriptor path.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use prost_types::{DescriptorProto, EnumDescriptorProto, FileDescriptorProto};
@@ -31,13 +31,42 @@ pub(crate) struct Schema {
     pub(crate) files: Vec<FileDescriptorProto>,
     /// Where the files were read. Files that come with protox are not in it.
     paths: HashMap<String, PathBuf>,
+    /// The names of files that are there only because others import them.
+    imports: HashSet<String>,
+    /// Whether nothing is generated for imports.
+    skips_imports: bool,
     /// The files once more as an encoded `FileDescriptorSet`, custom options included.
     pub(crate) encoded: Vec<u8>,
 }
 
 impl Schema {
     pub(crate) fn new(files: Vec<FileDescriptorProto>, paths: HashMap<String, PathBuf>, encoded: Vec<u8>) -> Self {
-        Self { files, paths, encoded }
+        Self { files, paths, imports: HashSet::new(), skips_imports: false, encoded }
+    }
+
+    pub(crate) fn with_imports(self, imports: HashSet<String>) -> Self {
+        Self { imports, ..self }
+    }
+
+    /// Generates nothing for any file but `chosen`.
+    pub(crate) fn only(self, chosen: &HashSet<&str>) -> Self {
+        let others = self.files.iter().map(FileDescriptorProto::name).filter(|name| !chosen.contains(name));
+        Self { imports: others.map(str::to_owned).collect(), skips_imports: true, ..self }
+    }
+
+    /// Whether code is generated for a file.
+    pub(crate) fn is_generated(&self, file: &FileDescriptorProto) -> bool {
+        !(self.skips_imports && self.is_import(file))
+    }
+
+    /// Whether a file is there only because another imports it.
+    pub(crate) fn is_import(&self, file: &FileDescriptorProto) -> bool {
+        self.imports.contains(file.name())
+    }
+
+    /// Where a file was read.
+    pub(crate) fn path(&self, file: &FileDescriptorProto) -> Option<&Path> {
+        self.paths.get(file.name()).map(PathBuf::as_path)
     }
 
     /// The files on disk that were read.

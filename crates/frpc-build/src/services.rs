@@ -89,10 +89,10 @@ enum Kind {
     Streaming,
 }
 
-/// Everything that is written for `service`. Its methods get the next `operations`, also if nothing is written.
+/// Everything that is written for `service`, whose methods have the given `operations`.
 pub(crate) fn service_items(
     service: &Service,
-    operations: &mut impl Iterator<Item = u16>,
+    operations: &[u16],
     options: &ServiceOptions,
     taken: &mut Taken,
     warn: &mut dyn FnMut(String),
@@ -130,7 +130,7 @@ pub(crate) fn service_items(
 fn rpcs(
     service: &Service,
     full_name: &str,
-    operations: &mut impl Iterator<Item = u16>,
+    operations: &[u16],
     options: &ServiceOptions,
     taken: &mut Taken,
     warn: &mut dyn FnMut(String),
@@ -138,7 +138,7 @@ fn rpcs(
     // The client's own methods, and the one that `Clone` brings.
     let mut methods: HashSet<String> = ["new", "connect", "clone"].map(str::to_owned).into();
     let prefix = service.proto_name.to_shouty_snake_case();
-    let read = |method: &Method| {
+    let read = |(method, operation): (&Method, &u16)| {
         let what = format!("method `{}` of `{full_name}`", method.proto_name);
         let raw: Ident = syn::parse_str(&method.name).map_err(|error| unreadable(&method.name, error))?;
         let name = match free_name(&raw.unraw().to_string(), &mut methods, &what, warn) {
@@ -157,7 +157,7 @@ fn rpcs(
             name,
             constant: free_name(&constant, &mut taken.values, &what, &mut silent),
             proto_name: method.proto_name.clone(),
-            operation: operations.next().expect("check.rs has counted the methods"),
+            operation: *operation,
             is_idempotent: method.options.idempotency_level() != IdempotencyLevel::IdempotencyUnknown,
             is_deprecated: method.options.deprecated(),
             docs: docs(&method.comments, &format!("{full_name}.{}", method.proto_name), options, || {
@@ -168,7 +168,7 @@ fn rpcs(
             kind,
         })
     };
-    service.methods.iter().map(read).collect()
+    service.methods.iter().zip(operations).map(read).collect()
 }
 
 fn constant(rpc: &Rpc, full_name: &str) -> TokenStream {

@@ -1,0 +1,96 @@
+//! What happened to an ordered list: which items stayed, moved, went, came, and where.
+
+/// One difference between two lists, or the lack of one. Numbers are places in the old and in the new list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// In order with its neighbours, though perhaps at another place because something was inserted or removed.
+    Kept { old: usize, new: usize },
+    /// It has changed places with others.
+    Moved { old: usize, new: usize },
+    /// It stands where something else stood that is gone.
+    Replaced { old: usize, new: usize },
+    /// It is new, and the old item at `before` (in the new list) comes behind it.
+    Inserted { new: usize, before: usize },
+    /// It is new, and nothing old comes behind it.
+    Appended { new: usize },
+    /// It is gone, and nothing has taken its place.
+    Removed { old: usize },
+}
+
+/// Compares a list of `old_len` items with a new one; `matches` has the old place of each new item that is not new.
+pub(crate) fn align(old_len: usize, matches: &[Option<usize>]) -> Vec<Step> {
+    let kept = longest_ascending(matches);
+    let is_gone = |old: usize| !matches.contains(&Some(old));
+    let mut steps = Vec::new();
+    for (new, old) in matches.iter().copied().enumerate() {
+        let next_old = (new + 1..matches.len()).find(|next| matches[*next].is_some());
+        steps.push(match old {
+            Some(old) if kept.contains(&new) => Step::Kept { old, new },
+            Some(old) => Step::Moved { old, new },
+            None if new < old_len && is_gone(new) => Step::Replaced { old: new, new },
+            None => next_old.map_or(Step::Appended { new }, |before| Step::Inserted { new, before }),
+        });
+    }
+    let is_replaced = |old: usize| matches!(matches.get(old), Some(None));
+    steps.extend((0..old_len).filter(|old| is_gone(*old) && !is_replaced(*old)).map(|old| Step::Removed { old }));
+    steps
+}
+
+/// The new places of as many items as possible whose old places ascend.
+fn longest_ascending(matches: &[Option<usize>]) -> Vec<usize> {
+    // best[at]: the length of the longest chain that ends at `at`, and the item before it. Messages are small enough
+    // for a square of their fields; those that are not changed at all take the short way.
+    if matches.iter().flatten().is_sorted() {
+        return (0..matches.len()).filter(|at| matches[*at].is_some()).collect();
+    }
+    let mut best: Vec<(usize, Option<usize>)> = Vec::with_capacity(matches.len());
+    for (at, old) in matches.iter().enumerate() {
+        let Some(old) = old else {
+            best.push((0, None));
+            continue;
+        };
+        let before = (0..at).filter(|before| matches[*before].is_some_and(|before| before < *old));
+        let longest = before.max_by_key(|before| best[*before].0);
+        best.push((longest.map_or(0, |before| best[before].0) + 1, longest));
+    }
+    let mut chain = Vec::new();
+    let mut end = (0..matches.len()).max_by_key(|at| best[*at].0);
+    while let Some(at) = end {
+        chain.push(at);
+        end = best[at].1;
+    }
+    chain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Step, align};
+
+    #[test]
+    fn appending_leaves_all_others() {
+        let steps = align(2, &[Some(0), Some(1), None]);
+        assert_eq!(steps, [Step::Kept { old: 0, new: 0 }, Step::Kept { old: 1, new: 1 }, Step::Appended { new: 2 }]);
+    }
+
+    #[test]
+    fn inserting_names_what_comes_behind() {
+        let steps = align(2, &[Some(0), None, None, Some(1)]);
+        assert!(steps.contains(&Step::Inserted { new: 1, before: 3 }));
+        assert!(steps.contains(&Step::Inserted { new: 2, before: 3 }));
+        assert!(steps.contains(&Step::Kept { old: 1, new: 3 }));
+    }
+
+    #[test]
+    fn one_item_that_moves_does_not_move_the_others() {
+        let steps = align(4, &[Some(3), Some(0), Some(1), Some(2)]);
+        assert_eq!(steps[0], Step::Moved { old: 3, new: 0 });
+        assert_eq!(steps.iter().filter(|step| matches!(step, Step::Moved { .. })).count(), 1);
+    }
+
+    #[test]
+    fn what_is_gone_was_replaced_or_removed() {
+        assert_eq!(align(1, &[None]), [Step::Replaced { old: 0, new: 0 }]);
+        assert_eq!(align(2, &[Some(1)]), [Step::Kept { old: 1, new: 0 }, Step::Removed { old: 0 }]);
+        assert_eq!(align(1, &[]), [Step::Removed { old: 0 }]);
+    }
+}

@@ -1,0 +1,68 @@
+//! What a peer needs to know about the wire layout of a service.
+
+use std::collections::BTreeSet;
+
+use super::fingerprint::Fingerprint;
+use super::record::Record;
+
+/// The wire layout of a service, as peers compare it before they call each other.
+///
+/// Two peers fit if the fingerprint of either is among the other's [`compatible`](Self::compatible) ones, or both are
+/// equal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    service: String,
+    operations: Vec<u16>,
+    fingerprint: Fingerprint,
+    compatible: Vec<Fingerprint>,
+    growing: Vec<(String, usize)>,
+}
+
+impl Layout {
+    /// The full name of the service.
+    pub fn service(&self) -> &str {
+        &self.service
+    }
+
+    /// The operations of its methods, in ascending order.
+    pub fn operations(&self) -> &[u16] {
+        &self.operations
+    }
+
+    /// Of the layout as it is.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint
+    }
+
+    /// Of earlier layouts that the schema lock records, whose peers are still understood: at most 32, the oldest first.
+    pub fn compatible(&self) -> &[Fingerprint] {
+        &self.compatible
+    }
+
+    /// The requests, replies and stream messages to which fields were appended, by full name, each with the number of
+    /// fields that all compatible peers send. Of a body of theirs the fields behind may be missing, in wire order,
+    /// members of oneofs counted one by one.
+    pub fn growing(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.growing.iter().map(|(name, fields)| (name.as_str(), *fields))
+    }
+}
+
+/// The layouts of all services of `record`.
+pub(crate) fn layouts(record: &Record) -> Vec<Layout> {
+    let layout = |service: &super::record::Service| {
+        let roots: BTreeSet<&str> = service.roots().collect();
+        let growing = roots.into_iter().filter_map(|name| {
+            let fields = &record.messages.get(name)?.fields;
+            let sent = fields.iter().take_while(|field| !field.is_added).count();
+            (sent < fields.len()).then(|| (name.to_owned(), sent))
+        });
+        Layout {
+            service: service.name.clone(),
+            operations: service.methods.iter().map(|method| method.operation).collect(),
+            fingerprint: Fingerprint::of(service, record),
+            compatible: service.compatible.clone(),
+            growing: growing.collect(),
+        }
+    };
+    record.services().map(layout).collect()
+}

@@ -1,0 +1,314 @@
+//! What a lock records: the wire layout of services, messages and enums. Read from a schema here, from a file in
+//! `text.rs`.
+//!
+//! Only what the wire depends on is in it, and the names by which a reader, and the next build, know it again: types
+//! are those of the wire (`int32`, `sint32` and `sfixed32` are all `i32`), fields stand in wire order.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use prost_types::field_descriptor_proto::{Label, Type as Declared};
+use prost_types::{DescriptorProto, FieldDescriptorProto, FileDescriptorProto};
+
+use super::fingerprint::Fingerprint;
+use crate::fields::{in_wire_order, oneof_of};
+use crate::schema::{Index, is_map_entry, tag, within};
+use crate::services::full_name;
+
+/// All that one lock file holds. Names are full names without a leading dot.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Record {
+    pub(crate) files: Vec<File>,
+    pub(crate) messages: BTreeMap<String, Message>,
+    pub(crate) enums: BTreeMap<String, Enum>,
+}
+
+/// One .proto file: the scope in which operations are numbered.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct File {
+    pub(crate) name: String,
+    pub(crate) services: Vec<Service>,
+    /// Operations of methods that are gone, with their names. Never given out again by `Numbering::Lock`.
+    pub(crate) removed: Vec<(u16, String)>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Service {
+    pub(crate) name: String,
+    /// By operation.
+    pub(crate) methods: Vec<Method>,
+    /// Tells layouts apart that look alike but are not: see `judge.rs`.
+    pub(crate) generation: u32,
+    /// Of earlier layouts whose peers are still understood, oldest first.
+    pub(crate) compatible: Vec<Fingerprint>,
+    pub(crate) origin: Origin,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Method {
+    pub(crate) operation: u16,
+    pub(crate) name: String,
+    pub(crate) request: Side,
+    pub(crate) reply: Side,
+    pub(crate) origin: Origin,
+}
+
+/// The request or the reply of a method.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Side {
+    pub(crate) is_stream: bool,
+    pub(crate) message: String,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Message {
+    /// In wire order.
+    pub(crate) fields: Vec<Field>,
+    pub(crate) origin: Origin,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Field {
+    pub(crate) name: String,
+    pub(crate) number: i32,
+    pub(crate) shape: Shape,
+    /// Whether it was appended after the message was first recorded, so that compatible peers may not send it.
+    pub(crate) is_added: bool,
+    pub(crate) origin: Origin,
+}
+
+/// How a field stands on the wire.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Single(Type),
+    Optional(Type),
+    /// The member of a oneof, counted from 1 in the order of declaration.
+    Member {
+        oneof: String,
+        member: u32,
+        of: Type,
+    },
+    Repeated(Type),
+    Map(Type, Type),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Type {
+    /// One of [`SCALARS`].
+    Scalar(&'static str),
+    Enum(String),
+    Message(String),
+}
+
+/// The scalars of the wire.
+pub(crate) const SCALARS: [&str; 9] = ["bool", "i32", "i64", "u32", "u64", "f32", "f64", "string", "bytes"];
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Enum {
+    /// By index.
+    pub(crate) values: Vec<Value>,
+    pub(crate) origin: Origin,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Value {
+    pub(crate) name: String,
+    pub(crate) number: i32,
+    pub(crate) origin: Origin,
+}
+
+/// Where a record was read.
+#[derive(Clone, Debug)]
+pub(crate) enum Origin {
+    /// In a lock, at this line.
+    Lock(u32),
+    /// In the schema: the name of a file, and a descriptor path in it.
+    Schema(String, Vec<i32>),
+}
+
+impl Default for Origin {
+    fn default() -> Self {
+        Self::Lock(0)
+    }
+}
+
+impl Record {
+    /// The services of all files.
+    pub(crate) fn services(&self) -> impl Iterator<Item = &Service> {
+        self.files.iter().flat_map(|file| &file.services)
+    }
+
+    pub(crate) fn service(&self, name: &str) -> Option<&Service> {
+        self.services().find(|service| service.name == name)
+    }
+
+    /// The messages and enums that `roots` are made of, `roots` included.
+    pub(crate) fn reach<'a>(&'a self, roots: impl IntoIterator<Item = &'a str>) -> BTreeSet<&'a str> {
+        let mut reached = BTreeSet::new();
+        let mut open: Vec<&str> = roots.into_iter().collect();
+        while let Some(name) = open.pop() {
+            if reached.insert(name)
+                && let Some(message) = self.messages.get(name)
+            {
+                open.extend(message.fields.iter().filter_map(|field| field.shape.of().name()));
+            }
+        }
+        reached
+    }
+
+    /// The messages that stand inside of others, each with one field that holds it.
+    pub(crate) fn nested(&self) -> BTreeMap<&str, String> {
+        let mut nested = BTreeMap::new();
+        for (owner, message) in &self.messages {
+            for field in &message.fields {
+                if let Type::Message(name) = field.shape.of() {
+                    nested.entry(name.as_str()).or_insert_with(|| format!("{owner}.{}", field.name));
+                }
+            }
+        }
+        nested
+    }
+}
+
+impl Service {
+    /// The messages of all requests and replies.
+    pub(crate) fn roots(&self) -> impl Iterator<Item = &str> {
+        self.methods.iter().flat_map(|method| [method.request.message.as_str(), method.reply.message.as_str()])
+    }
+}
+
+impl Shape {
+    /// The type of the value, of an element, or of a map's values.
+    pub(crate) fn of(&self) -> &Type {
+        match self {
+            Self::Single(of) | Self::Optional(of) | Self::Member { of, .. } | Self::Repeated(of) | Self::Map(_, of) => {
+                of
+            }
+        }
+    }
+}
+
+impl Type {
+    /// The name of a message or an enum.
+    pub(crate) fn name(&self) -> Option<&str> {
+        match self {
+            Self::Scalar(_) => None,
+            Self::Enum(name) | Self::Message(name) => Some(name),
+        }
+    }
+}
+
+/// A file of the schema that a lock is for.
+pub(crate) struct Source<'a> {
+    /// How the lock calls it.
+    pub(crate) name: String,
+    pub(crate) proto: &'a FileDescriptorProto,
+    /// The operations of each service's methods, in the order of declaration.
+    pub(crate) operations: Vec<Vec<u16>>,
+}
+
+/// Records the services, messages and enums of `sources` and all that they are made of.
+pub(crate) fn of_schema(sources: &[Source<'_>], index: &Index<'_>) -> Record {
+    let mut record = Record::default();
+    let mut open: Vec<String> = Vec::new();
+    for source in sources {
+        let file = source.proto;
+        let services = file.service.iter().zip(&source.operations).enumerate();
+        let services = services.map(|(at, (service, operations))| {
+            let path = within(&[], tag::FILE_SERVICE, at);
+            let methods = service.method.iter().zip(operations).enumerate().map(|(at, (method, operation))| Method {
+                operation: *operation,
+                name: method.name().to_owned(),
+                request: Side { is_stream: method.client_streaming(), message: bare(method.input_type()) },
+                reply: Side { is_stream: method.server_streaming(), message: bare(method.output_type()) },
+                origin: Origin::Schema(file.name().to_owned(), within(&path, tag::SERVICE_METHOD, at)),
+            });
+            let mut methods: Vec<_> = methods.collect();
+            methods.sort_by_key(|method| method.operation);
+            Service {
+                name: full_name(file.package(), service.name()),
+                methods,
+                origin: Origin::Schema(file.name().to_owned(), path),
+                ..Service::default()
+            }
+        });
+        let services: Vec<_> = services.collect();
+        open.extend(services.iter().flat_map(Service::roots).map(str::to_owned));
+        record.files.push(File { name: source.name.clone(), services, removed: Vec::new() });
+        let is_declared_here = |found: &FileDescriptorProto| std::ptr::eq(found, file);
+        let messages =
+            index.messages.iter().filter(|(_, found)| is_declared_here(found.file) && !is_map_entry(found.proto));
+        open.extend(messages.map(|(name, _)| bare(name)));
+        open.extend(index.enums.iter().filter(|(_, found)| is_declared_here(found.file)).map(|(name, _)| bare(name)));
+    }
+    while let Some(name) = open.pop() {
+        if record.messages.contains_key(&name) || record.enums.contains_key(&name) {
+            continue;
+        }
+        let dotted = format!(".{name}");
+        if let Some(found) = index.messages.get(&dotted) {
+            let message = message(found.proto, found.file, &found.path, index);
+            open.extend(message.fields.iter().filter_map(|field| field.shape.of().name()).map(str::to_owned));
+            record.messages.insert(name, message);
+        } else if let Some(found) = index.enums.get(&dotted) {
+            let value = |(at, value): (usize, &prost_types::EnumValueDescriptorProto)| Value {
+                name: value.name().to_owned(),
+                number: value.number(),
+                origin: Origin::Schema(found.file.name().to_owned(), within(&found.path, tag::ENUM_VALUE, at)),
+            };
+            let values = found.proto.value.iter().enumerate().map(value).collect();
+            let origin = Origin::Schema(found.file.name().to_owned(), found.path.clone());
+            record.enums.insert(name, Enum { values, origin });
+        }
+    }
+    record
+}
+
+fn message(proto: &DescriptorProto, file: &FileDescriptorProto, path: &[i32], index: &Index<'_>) -> Message {
+    let entry = |field: &FieldDescriptorProto| {
+        index.messages.get(field.type_name()).filter(|found| is_map_entry(found.proto)).map(|found| found.proto)
+    };
+    let fields = in_wire_order(proto, |field| entry(field).is_some()).into_iter().map(|field| {
+        let at =
+            proto.field.iter().position(|declared| std::ptr::eq(declared, field)).expect("it was taken from there");
+        let shape = match (entry(field), oneof_of(field)) {
+            (Some(entry), _) => Shape::Map(type_of(&entry.field[0]), type_of(&entry.field[1])),
+            _ if field.label() == Label::Repeated => Shape::Repeated(type_of(field)),
+            (_, Some(oneof)) => {
+                let before = proto.field[..=at].iter().filter(|field| oneof_of(field) == Some(oneof)).count();
+                let member = u32::try_from(before).expect("descriptors have fewer than 2^31 entries");
+                Shape::Member { oneof: proto.oneof_decl[oneof].name().to_owned(), member, of: type_of(field) }
+            }
+            // A message is always optional.
+            _ if field.proto3_optional() && field.r#type() != Declared::Message => Shape::Optional(type_of(field)),
+            _ => Shape::Single(type_of(field)),
+        };
+        Field {
+            name: field.name().to_owned(),
+            number: field.number(),
+            shape,
+            is_added: false,
+            origin: Origin::Schema(file.name().to_owned(), within(path, tag::MESSAGE_FIELD, at)),
+        }
+    });
+    Message { fields: fields.collect(), origin: Origin::Schema(file.name().to_owned(), path.to_vec()) }
+}
+
+fn type_of(field: &FieldDescriptorProto) -> Type {
+    Type::Scalar(match field.r#type() {
+        Declared::Bool => "bool",
+        Declared::Int32 | Declared::Sint32 | Declared::Sfixed32 => "i32",
+        Declared::Int64 | Declared::Sint64 | Declared::Sfixed64 => "i64",
+        Declared::Uint32 | Declared::Fixed32 => "u32",
+        Declared::Uint64 | Declared::Fixed64 => "u64",
+        Declared::Float => "f32",
+        Declared::Double => "f64",
+        Declared::String => "string",
+        Declared::Bytes => "bytes",
+        Declared::Enum => return Type::Enum(bare(field.type_name())),
+        Declared::Message | Declared::Group => return Type::Message(bare(field.type_name())),
+    })
+}
+
+fn bare(name: &str) -> String {
+    name.trim_start_matches('.').to_owned()
+}

@@ -1,0 +1,311 @@
+//! The text of a lock: one line for each thing, so that a review shows what changed. docs/schema-lock.md specifies it.
+
+use std::fmt;
+use std::fmt::Write as _;
+
+use super::record::{Enum, Field, File, Message, Method, Origin, Record, SCALARS, Service, Shape, Side, Type, Value};
+use crate::services::OPERATION_FIRST;
+
+const HEAD: &str = "\
+# How the messages and methods of this package stand on the wire. Written by frpc-build; commit it.
+# After a change of the schema, FRPC_UPDATE_LOCK=1 cargo build records what is safe.
+";
+
+/// The line that says which format this is.
+const FORMAT: &str = "frpc-lock 1";
+
+/// Writes a record; the same record always as the same text.
+pub(crate) fn write(record: &Record) -> String {
+    let mut text = format!("{HEAD}{FORMAT}\n");
+    let mut line = |indent: &str, what: fmt::Arguments<'_>| {
+        writeln!(text, "{indent}{what}").expect("a string takes everything");
+    };
+    let mut files: Vec<_> = record.files.iter().collect();
+    files.sort_by_key(|file| &file.name);
+    for file in files {
+        line("\n", format_args!("file {}", file.name));
+        for (operation, name) in &file.removed {
+            line("removed ", format_args!("{operation} {name}"));
+        }
+        let mut services: Vec<_> = file.services.iter().collect();
+        services.sort_by_key(|service| {
+            (service.methods.first().map_or(u16::MAX, |method| method.operation), &service.name)
+        });
+        for service in services {
+            line("\n", format_args!("service {}", service.name));
+            for Method { operation, name, request, reply, .. } in &service.methods {
+                line("  ", format_args!("{operation} {name} {request} -> {reply}"));
+            }
+            if service.generation != 0 {
+                line("  ", format_args!("generation {}", service.generation));
+            }
+            for fingerprint in &service.compatible {
+                line("  ", format_args!("compatible {fingerprint}"));
+            }
+        }
+    }
+    for (name, message) in &record.messages {
+        line("\n", format_args!("message {name}"));
+        for Field { name, number, shape, is_added, .. } in &message.fields {
+            line(if *is_added { "  added " } else { "  " }, format_args!("{shape} {name} = {number}"));
+        }
+    }
+    for (name, found) in &record.enums {
+        line("\n", format_args!("enum {name}"));
+        for (index, Value { name, number, .. }) in found.values.iter().enumerate() {
+            line("  ", format_args!("{index} {name} = {number}"));
+        }
+    }
+    text
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", if self.is_stream { "stream " } else { "" }, self.message)
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Single(of) => write!(f, "{of}"),
+            Self::Optional(of) => write!(f, "optional {of}"),
+            Self::Member { oneof, member, of } => write!(f, "oneof {oneof} {member} {of}"),
+            Self::Repeated(of) => write!(f, "repeated {of}"),
+            Self::Map(key, of) => write!(f, "map {key} {of}"),
+        }
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scalar(name) => f.write_str(name),
+            Self::Enum(name) => write!(f, "enum {name}"),
+            Self::Message(name) => write!(f, "message {name}"),
+        }
+    }
+}
+
+/// Why a text is no lock: the line, from 1, and what is wrong with it.
+pub(crate) struct Unreadable {
+    pub(crate) line: u32,
+    pub(crate) text: String,
+}
+
+/// Reads what [`write`] has written, comments and blank lines aside.
+pub(crate) fn read(text: &str) -> Result<Record, Unreadable> {
+    let mut record = Record::default();
+    let mut block = Block::None;
+    let mut has_format = false;
+    for (line, content) in (1..).zip(text.lines()) {
+        let words: Vec<&str> = content.split_whitespace().collect();
+        let refuse = |text: String| Unreadable { line, text };
+        match words[..] {
+            [] => continue,
+            [first, ..] if first.starts_with('#') => continue,
+            [first, ..] if ["<<<<<<<", "=======", ">>>>>>>", "|||||||"].contains(&first) => {
+                return Err(refuse("an unresolved merge; keep the lines of both sides that are true".to_owned()));
+            }
+            _ if !has_format && content == FORMAT => {
+                has_format = true;
+                continue;
+            }
+            _ if !has_format => {
+                return Err(refuse(format!("this version of frpc-build reads `{FORMAT}` only, not `{content}`")));
+            }
+            _ => {}
+        }
+        let read = if content.starts_with(' ') {
+            entry(&words, line, &mut record, &block)
+        } else {
+            begin(&words, line, &mut record).map(|begun| block = begun.unwrap_or(Block::File))
+        };
+        read.map_err(|text| refuse(text.unwrap_or_else(|| format!("`{}` has no meaning here", content.trim()))))?;
+    }
+    if !has_format {
+        return Err(Unreadable { line: 1, text: format!("the line `{FORMAT}` is missing") });
+    }
+    match missing_type(&record) {
+        Some((line, name)) => Err(Unreadable { line, text: format!("`{name}` is recorded nowhere in this file") }),
+        None => Ok(record),
+    }
+}
+
+/// A type that is used and not recorded, and the line that uses it.
+fn missing_type(record: &Record) -> Option<(u32, &str)> {
+    let methods = record.services().flat_map(|service| &service.methods);
+    let mut roots = methods.flat_map(|method| {
+        [(method.request.message.as_str(), &method.origin), (method.reply.message.as_str(), &method.origin)]
+    });
+    let fields = record.messages.values().flat_map(|message| &message.fields);
+    let mut fields = fields.map(|field| (field.shape.of(), &field.origin));
+    let root = roots.find(|(name, _)| !record.messages.contains_key(*name));
+    let field = || {
+        fields.find_map(|(of, origin)| match of {
+            Type::Message(name) if !record.messages.contains_key(name) => Some((name.as_str(), origin)),
+            Type::Enum(name) if !record.enums.contains_key(name) => Some((name.as_str(), origin)),
+            _ => None,
+        })
+    };
+    root.or_else(field).map(|(name, origin)| match origin {
+        Origin::Lock(line) => (*line, name),
+        Origin::Schema(..) => (0, name),
+    })
+}
+
+/// What the indented lines belong to.
+enum Block {
+    None,
+    File,
+    Service,
+    Message(String),
+    Enum(String),
+}
+
+/// No text: nothing more is to be said than that the line is not understood.
+type LineError = Option<String>;
+
+/// A line that is not indented.
+fn begin(words: &[&str], line: u32, record: &mut Record) -> Result<Option<Block>, LineError> {
+    let origin = Origin::Lock(line);
+    match *words {
+        ["file", ref name @ ..] if !name.is_empty() => {
+            record.files.push(File { name: name.join(" "), ..File::default() });
+            Ok(None)
+        }
+        ["removed", operation, name] => {
+            let file = record.files.last_mut().ok_or(None)?;
+            file.removed.push((user_operation(operation)?, name.to_owned()));
+            Ok(None)
+        }
+        ["service", name] => {
+            if record.service(name).is_some() {
+                return Err(Some(format!("the service `{name}` is recorded twice")));
+            }
+            let file = record.files.last_mut().ok_or(None)?;
+            file.services.push(Service { name: name.to_owned(), origin, ..Service::default() });
+            Ok(Some(Block::Service))
+        }
+        ["message", name] => match record.messages.insert(name.to_owned(), Message { origin, fields: Vec::new() }) {
+            Some(_) => Err(Some(format!("the message `{name}` is recorded twice"))),
+            None => Ok(Some(Block::Message(name.to_owned()))),
+        },
+        ["enum", name] => match record.enums.insert(name.to_owned(), Enum { origin, values: Vec::new() }) {
+            Some(_) => Err(Some(format!("the enum `{name}` is recorded twice"))),
+            None => Ok(Some(Block::Enum(name.to_owned()))),
+        },
+        _ => Err(None),
+    }
+}
+
+/// An indented line.
+fn entry(words: &[&str], line: u32, record: &mut Record, block: &Block) -> Result<(), LineError> {
+    let origin = Origin::Lock(line);
+    match block {
+        Block::None | Block::File => Err(None),
+        Block::Service => {
+            let file = record.files.last_mut().ok_or(None)?;
+            if let [operation, ..] = words
+                && let Ok(operation) = operation.parse::<u16>()
+                && let Some(other) = method_at(file, operation)
+            {
+                return Err(Some(format!("operation {operation} is `{other}`'s already")));
+            }
+            service_entry(words, origin, file.services.last_mut().ok_or(None)?)
+        }
+        Block::Message(name) => {
+            let message = record.messages.get_mut(name).ok_or(None)?;
+            let field = field(words, origin).ok_or(None)?;
+            if message.fields.iter().any(|other| other.name == field.name) {
+                return Err(Some(format!("the field `{}` is recorded twice", field.name)));
+            }
+            message.fields.push(field);
+            Ok(())
+        }
+        Block::Enum(name) => {
+            let values = &mut record.enums.get_mut(name).ok_or(None)?.values;
+            let [index, name, "=", number] = *words else { return Err(None) };
+            if index.parse() != Ok(values.len()) {
+                return Err(Some(format!("index {index} cannot stand here; the next is {}", values.len())));
+            }
+            if values.iter().any(|other| other.name == name) {
+                return Err(Some(format!("the value `{name}` is recorded twice")));
+            }
+            values.push(Value { name: name.to_owned(), number: number.parse().map_err(|_| None)?, origin });
+            Ok(())
+        }
+    }
+}
+
+fn user_operation(word: &str) -> Result<u16, LineError> {
+    match word.parse() {
+        Ok(operation) if operation >= OPERATION_FIRST => Ok(operation),
+        Ok(operation) => Err(Some(format!("operation {operation} belongs to the protocol"))),
+        Err(_) => Err(None),
+    }
+}
+
+/// The method, present or past, that has an operation.
+fn method_at(file: &File, operation: u16) -> Option<String> {
+    let methods = file.services.iter().flat_map(|service| service.methods.iter().map(move |method| (service, method)));
+    let mut found = methods.filter(|(_, method)| method.operation == operation);
+    let removed = || file.removed.iter().find(|(removed, _)| *removed == operation).map(|(_, name)| name.clone());
+    found.next().map(|(service, method)| format!("{}.{}", service.name, method.name)).or_else(removed)
+}
+
+fn service_entry(words: &[&str], origin: Origin, service: &mut Service) -> Result<(), LineError> {
+    match *words {
+        ["generation", number] => service.generation = number.parse().map_err(|_| None)?,
+        ["compatible", fingerprint] => {
+            let fingerprint = fingerprint.parse().map_err(|error: super::NotAFingerprint| Some(error.to_string()))?;
+            service.compatible.push(fingerprint);
+        }
+        [operation, name, ref sides @ ..] => {
+            let arrow = sides.iter().position(|word| *word == "->").ok_or(None)?;
+            let (request, reply) = (side(&sides[..arrow]).ok_or(None)?, side(&sides[arrow + 1..]).ok_or(None)?);
+            let operation = user_operation(operation)?;
+            if service.methods.last().is_some_and(|before| before.operation > operation) {
+                return Err(Some("the operations of a service stand in ascending order".to_owned()));
+            }
+            service.methods.push(Method { operation, name: name.to_owned(), request, reply, origin });
+        }
+        _ => return Err(None),
+    }
+    Ok(())
+}
+
+fn side(words: &[&str]) -> Option<Side> {
+    match *words {
+        [message] => Some(Side { is_stream: false, message: message.to_owned() }),
+        ["stream", message] => Some(Side { is_stream: true, message: message.to_owned() }),
+        _ => None,
+    }
+}
+
+fn field(words: &[&str], origin: Origin) -> Option<Field> {
+    let (is_added, words) = match words {
+        ["added", rest @ ..] => (true, rest),
+        _ => (false, words),
+    };
+    let [shape @ .., name, "=", number] = words else { return None };
+    let shape = match *shape {
+        ["optional", ref of @ ..] => Shape::Optional(value_type(of)?),
+        ["repeated", ref of @ ..] => Shape::Repeated(value_type(of)?),
+        ["map", key, ref of @ ..] => Shape::Map(value_type(&[key])?, value_type(of)?),
+        ["oneof", oneof, member, ref of @ ..] => {
+            Shape::Member { oneof: oneof.to_owned(), member: member.parse().ok()?, of: value_type(of)? }
+        }
+        ref of => Shape::Single(value_type(of)?),
+    };
+    Some(Field { name: (*name).to_owned(), number: number.parse().ok()?, shape, is_added, origin })
+}
+
+fn value_type(words: &[&str]) -> Option<Type> {
+    match *words {
+        [name] => SCALARS.into_iter().find(|scalar| *scalar == name).map(Type::Scalar),
+        ["enum", name] => Some(Type::Enum(name.to_owned())),
+        ["message", name] => Some(Type::Message(name.to_owned())),
+        _ => None,
+    }
+}

@@ -1,0 +1,148 @@
+//! Fingerprints: which layouts have the same, and which earlier ones are remembered.
+
+#[allow(dead_code)]
+mod support;
+
+use frpc_build::{Layout, LockUpdate};
+use support::Build;
+use support::shop::Shop;
+
+const SCHEMA: &str = "\
+service S { rpc Get(A) returns (stream B); rpc Put(C) returns (A); }
+message A { int32 a = 1; optional string b = 2; map<string, B> c = 3; }
+message B { repeated E e = 1; A a = 2; }
+message C { oneof by { int32 x = 1; B y = 2; } }
+enum E { ZERO = 0; ONE = 1; }
+";
+
+fn layout(schema: &str) -> Layout {
+    let build = Build::of(&format!("syntax = \"proto3\";\npackage test;\n{schema}"));
+    let folder = build.protos.path();
+    let layouts = frpc_build::configure().layouts(&[folder.join("test.proto")], &[folder]).unwrap();
+    layouts.into_iter().next().expect("there is a service")
+}
+
+#[test]
+fn the_fingerprint_is_specified() {
+    // FNV-1a over the description in docs/schema-lock.md:
+    // layout 1 0 | 10 0 1* | 11 2 0 | message i32 optional:string map:string:1 | message repeated:3 0
+    // | message oneof:0:1:i32 oneof:0:2:1 | enum 2
+    let text = "layout 1 0\n10 0 1*\n11 2 0\nmessage i32 optional:string map:string:1\nmessage repeated:3 0\n\
+                message oneof:0:1:i32 oneof:0:2:1\nenum 2\n";
+    let hash = text
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    let layout = layout(SCHEMA);
+    assert_eq!(layout.fingerprint().get(), hash);
+    assert_eq!(layout.fingerprint().to_string(), format!("{hash:016x}"));
+    assert_eq!((layout.service(), layout.operations()), ("test.S", &[10, 11][..]));
+}
+
+#[test]
+fn names_numbers_and_all_that_the_wire_does_not_show_leave_the_fingerprint() {
+    let before = layout(SCHEMA).fingerprint();
+    for (from, to) in [
+        ("service S", "service T"),
+        ("rpc Get", "rpc Fetch"),
+        ("int32 a = 1; optional", "sfixed32 other = 9; optional"),
+        ("oneof by", "oneof kind"),
+        ("ZERO = 0; ONE = 1;", "NULL = 0; FAR = 77;"),
+        ("enum E", "message Unused { int32 x = 1; }\nenum E"),
+    ] {
+        assert!(SCHEMA.contains(from));
+        assert_eq!(layout(&SCHEMA.replace(from, to)).fingerprint(), before, "{from} -> {to}");
+    }
+    let renamed = SCHEMA.replace("B a", "Bee a").replace("B y", "Bee y").replace("(stream B)", "(stream Bee)");
+    let renamed = renamed.replace(", B>", ", Bee>").replace("message B ", "message Bee ");
+    assert_eq!(layout(&renamed).fingerprint(), before);
+}
+
+#[test]
+fn every_change_of_the_layout_changes_the_fingerprint() {
+    let mut seen = vec![layout(SCHEMA).fingerprint()];
+    for (from, to) in [
+        ("service S {", "service S { rpc First(A) returns (A);"),
+        ("returns (stream B)", "returns (B)"),
+        ("rpc Get(A)", "rpc Get(stream A)"),
+        ("rpc Get(A)", "rpc Get(B)"),
+        (" rpc Put(C) returns (A);", ""),
+        ("int32 a = 1; optional", "int64 a = 1; optional"),
+        ("int32 a = 1; optional", "optional"),
+        ("optional string", "string"),
+        ("optional string", "optional bytes"),
+        ("map<string, B>", "map<int32, B>"),
+        ("map<string, B>", "map<string, C>"),
+        ("map<string, B>", "repeated B"),
+        ("repeated E e", "E e"),
+        ("repeated E e", "repeated uint32 e"),
+        ("oneof by { int32 x = 1; B y = 2; }", "int32 x = 1; B y = 2;"),
+        ("oneof by { int32 x = 1; B y = 2; }", "oneof by { B y = 2; int32 x = 1; }"),
+        ("oneof by { int32 x = 1; B y = 2; }", "oneof a { int32 x = 1; } oneof b { B y = 2; }"),
+        ("ONE = 1;", "ONE = 1; TWO = 2;"),
+    ] {
+        assert!(SCHEMA.contains(from));
+        let schema = SCHEMA.replace(from, to);
+        let fingerprint = layout(&schema).fingerprint();
+        assert!(!seen.contains(&fingerprint), "{from} -> {to}");
+        seen.push(fingerprint);
+    }
+}
+
+#[test]
+fn safe_changes_are_remembered_and_say_which_fields_may_be_missing() {
+    let shop = Shop::locked();
+    let first = shop.layouts();
+    shop.edit(&[("int32 limit = 2;", "int32 limit = 2;\n  string more = 3;")]);
+    shop.build(|builder| builder.lock_update(LockUpdate::Safe)).unwrap();
+    assert!(shop.lock().contains("\n  i32 limit = 2\n  added string more = 3\n"), "{}", shop.lock());
+    let second = shop.layouts();
+    assert_eq!(second[0].compatible(), [first[0].fingerprint()]);
+    assert_eq!(second[0].growing().collect::<Vec<_>>(), [("shop.GetRequest", 2)]);
+    assert_eq!(second[1], first[1], "the other service does not reach that message");
+
+    shop.edit(&[("string more = 3;", "string more = 3;\n  bool all = 4;"), ("BLUE = 2;", "BLUE = 2;\n  BLACK = 3;")]);
+    shop.build(|builder| builder.lock_update(LockUpdate::Safe)).unwrap();
+    let third = shop.layouts();
+    assert_eq!(third[0].compatible(), [first[0].fingerprint(), second[0].fingerprint()]);
+    assert_eq!(third[0].growing().collect::<Vec<_>>(), [("shop.GetRequest", 2)]);
+    assert_eq!(third[1].compatible(), [first[1].fingerprint()]);
+
+    shop.edit(&[("double size", "float size")]);
+    shop.build(|builder| builder.lock_update(LockUpdate::Breaking)).unwrap();
+    let fourth = shop.layouts();
+    assert!(fourth.iter().all(|layout| layout.compatible().is_empty()), "both services reach `Part`: {fourth:?}");
+}
+
+#[test]
+fn changes_of_names_are_not_worth_remembering() {
+    let shop = Shop::locked();
+    let before = shop.layouts();
+    shop.edit(&[("int32 limit", "int32 max"), ("rpc Get(", "rpc Fetch("), ("BLUE", "NAVY")]);
+    shop.build(|builder| builder.lock_update(LockUpdate::Safe)).unwrap();
+    assert_eq!(shop.layouts(), before);
+    assert!(shop.lock().contains("10 Fetch ") && !shop.lock().contains("compatible"), "{}", shop.lock());
+}
+
+#[test]
+fn at_most_32_earlier_layouts_are_remembered() {
+    let shop = Shop::locked();
+    let mut last = "BLUE = 2;".to_owned();
+    let mut fingerprints = Vec::new();
+    for number in 10..50 {
+        fingerprints.push(shop.layouts()[0].fingerprint());
+        let next = format!("V{number} = {number};");
+        shop.edit(&[(&last, &format!("{last} {next}"))]);
+        shop.build(|builder| builder.lock_update(LockUpdate::Safe)).unwrap();
+        last = next;
+    }
+    assert_eq!(shop.layouts()[0].compatible(), &fingerprints[8..]);
+    assert_eq!(fingerprints[8..].len(), 32);
+}
+
+#[test]
+fn a_fingerprint_is_16_digits() {
+    for text in ["", "12", "00000000000000fg", "00000000000000FF", "+000000000000001", "00000000000000001"] {
+        let error = text.parse::<frpc_build::Fingerprint>().unwrap_err();
+        assert_eq!(error.to_string(), "a fingerprint is 16 hexadecimal digits, in lower case");
+    }
+}

@@ -1,0 +1,241 @@
+//! The plugin as protoc starts it: a request goes in, a response comes out.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use prost::Message as _;
+use prost_types::FileDescriptorSet;
+use prost_types::compiler::{CodeGeneratorRequest, CodeGeneratorResponse};
+use tempfile::TempDir;
+
+const SHOP: &str = r#"syntax = "proto3";
+package shop;
+import "money/money.proto";
+import "shop/items.proto";
+
+// All orders.
+service Orders {
+  rpc Get(Request) returns (stream Item);
+}
+
+message Request {
+  optional string id = 1;
+  money.Sum most = 2;
+}
+"#;
+const ITEMS: &str = "syntax = \"proto3\";\npackage shop;\n// Something.\nmessage Item {\n  bytes image = 1;\n}\n";
+const MONEY: &str = "syntax = \"proto3\";\npackage money;\nmessage Sum {\n  int64 units = 1;\n}\nservice Bank {\n  rpc Pay(Sum) returns (Sum);\n}\n";
+
+fn schema() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, source) in [("shop/shop.proto", SHOP), ("shop/items.proto", ITEMS), ("money/money.proto", MONEY)] {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, source).unwrap();
+    }
+    folder
+}
+
+/// What protoc would send for `chosen`.
+fn request(folder: &Path, chosen: &[&str], parameter: &str) -> CodeGeneratorRequest {
+    let mut compiler = protox::Compiler::new([folder]).unwrap();
+    compiler.include_imports(true).include_source_info(true);
+    compiler.open_files(chosen).unwrap();
+    let set = FileDescriptorSet::decode(&compiler.encode_file_descriptor_set()[..]).unwrap();
+    CodeGeneratorRequest {
+        file_to_generate: chosen.iter().map(|name| (*name).to_owned()).collect(),
+        parameter: Some(parameter.to_owned()),
+        proto_file: set.file,
+        compiler_version: None,
+    }
+}
+
+fn start(input: &[u8], variables: &[(&str, &str)]) -> Output {
+    // In an empty folder, which must stay empty.
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_protoc-gen-frpc"))
+        .current_dir(folder.path())
+        .env_remove("FRPC_UPDATE_LOCK")
+        .envs(variables.iter().copied())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is written to disk");
+    output
+}
+
+fn respond(request: &CodeGeneratorRequest) -> CodeGeneratorResponse {
+    let output = start(&request.encode_to_vec(), &[]);
+    assert!(output.status.success(), "{output:?}");
+    CodeGeneratorResponse::decode(&output.stdout[..]).unwrap()
+}
+
+fn files(response: CodeGeneratorResponse) -> BTreeMap<String, String> {
+    assert_eq!(response.error, None);
+    response.file.into_iter().map(|file| (file.name().to_owned(), file.content().to_owned())).collect()
+}
+
+#[track_caller]
+fn error(request: &CodeGeneratorRequest) -> String {
+    let response = respond(request);
+    assert!(response.file.is_empty(), "an error comes alone");
+    assert_eq!(response.supported_features(), 1);
+    response.error.expect("it is refused")
+}
+
+/// What a build script writes.
+fn built(configure: impl FnOnce(frpc_build::Builder) -> frpc_build::Builder) -> BTreeMap<String, String> {
+    let (schema, out) = (schema(), tempfile::tempdir().unwrap());
+    let builder = frpc_build::configure().out_dir(out.path()).schema_lock(false).emit_rerun_if_changed(false);
+    configure(builder).compile_protos(&[schema.path().join("shop/shop.proto")], &[schema.path()]).unwrap();
+    let entries = fs::read_dir(out.path()).unwrap().map(|entry| entry.unwrap());
+    entries.map(|entry| (entry.file_name().into_string().unwrap(), fs::read_to_string(entry.path()).unwrap())).collect()
+}
+
+const ALL: [&str; 3] = ["shop/shop.proto", "shop/items.proto", "money/money.proto"];
+
+#[test]
+fn the_output_is_what_a_build_script_writes() {
+    let schema = schema();
+    let response = respond(&request(schema.path(), &ALL, ""));
+    assert_eq!(response.supported_features(), 1, "protoc may send `optional` fields");
+    assert_eq!(files(response), built(|builder| builder));
+}
+
+#[test]
+fn parameters_are_the_options_of_the_builder() {
+    let schema = schema();
+    let parameter = r"build_client=false,bytes=.shop.Item.image,type_attribute=.money=#[derive(PartialOrd\, Ord)],include_file=all.rs,operation_base=shop/shop.proto=100,disable_comments=Item,server_attribute=.=#[doc(hidden)],";
+    let expected = built(|builder| {
+        builder
+            .build_client(false)
+            .bytes(".shop.Item.image")
+            .type_attribute(".money", "#[derive(PartialOrd, Ord)]")
+            .include_file("all.rs")
+            .operation_base("shop/shop.proto", 100)
+            .disable_comments("Item")
+            .server_attribute(".", "#[doc(hidden)]")
+    });
+    let files = files(respond(&request(schema.path(), &ALL, parameter)));
+    assert_eq!(files, expected);
+    assert!(files["all.rs"].contains("include!(\"shop.rs\");"), "{}", files["all.rs"]);
+    assert!(files["shop.rs"].contains("100") && !files["shop.rs"].contains("OrdersClient"));
+}
+
+#[test]
+fn code_is_generated_for_the_chosen_files_only() {
+    let schema = schema();
+    let files = files(respond(&request(schema.path(), &["shop/shop.proto"], "")));
+    assert_eq!(files.keys().collect::<Vec<_>>(), ["shop.rs"]);
+    let text = &files["shop.rs"];
+    assert!(text.contains("pub struct Request") && text.contains("pub trait Orders"), "{text}");
+    assert!(text.contains("super::money::Sum") && text.contains("ResponseStream<Item>"), "{text}");
+    assert!(!text.contains("pub struct Item") && !text.contains("Bank"), "{text}");
+}
+
+#[test]
+fn a_schema_that_is_refused_is_an_error_in_the_response() {
+    let schema = schema();
+    fs::write(schema.path().join("old.proto"), "syntax = \"proto2\";\nmessage Old {\n  required int32 id = 1;\n}\n")
+        .unwrap();
+    let text = error(&request(schema.path(), &["old.proto"], ""));
+    assert_eq!(text, "old.proto:3:3: field `id` of message `Old` is required; required fields are not supported");
+}
+
+#[test]
+fn parameters_that_make_no_sense_are_errors_in_the_response() {
+    let schema = schema();
+    for (parameter, expected) in [
+        ("client=true", "parameter `client=true`: there is no such option"),
+        ("build_client=no", "parameter `build_client=no`: it can be `true` or `false`"),
+        ("bytes", "parameter `bytes`: it needs a value"),
+        ("extern_path=.a", "parameter `extern_path=.a`: it is written `extern_path=PATH=VALUE`"),
+        ("numbering=mine", "parameter `numbering=mine`: it can be `go` or `lock`"),
+        ("include_file=../all.rs", "parameter `include_file=../all.rs`: it leads out of the output folder"),
+        ("include_file=/all.rs", "parameter `include_file=/all.rs`: it leads out of the output folder"),
+        (
+            "operation_base=shop.proto=70000",
+            "parameter `operation_base=shop.proto=70000`: \"70000\" is not an operation: number too large to fit in target type",
+        ),
+        ("operation_base=none.proto=20", "operation_base(\"none.proto\", 20): no file of this build is called that"),
+    ] {
+        assert_eq!(error(&request(schema.path(), &ALL, parameter)), expected);
+    }
+    let text = error(&request(schema.path(), &ALL, "numbering=lock"));
+    assert!(text.contains("`lock_dir`"), "{text}");
+}
+
+#[test]
+fn a_file_that_is_not_in_the_request_is_an_error_in_the_response() {
+    let schema = schema();
+    let mut request = request(schema.path(), &ALL, "");
+    request.file_to_generate.push("../other.proto".to_owned());
+    assert_eq!(error(&request), "the schema has no file \"../other.proto\"");
+}
+
+#[test]
+fn a_forged_package_gives_no_file() {
+    let schema = schema();
+    for package in ["..", "../up", "/absolute", "a/b", "a\nb"] {
+        let mut request = request(schema.path(), &["money/money.proto"], "lock_dir=locks");
+        let file = request.proto_file.iter_mut().find(|file| file.package() == "money").unwrap();
+        file.package = Some(package.to_owned());
+        file.service.clear();
+        let text = error(&request);
+        assert_eq!(text.lines().count(), 1, "{text}");
+    }
+}
+
+#[test]
+fn input_that_is_no_request_ends_the_plugin_with_a_message() {
+    let output = start(b"\xff\xff\xff", &[]);
+    assert!(!output.status.success() && output.stdout.is_empty());
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.starts_with("protoc-gen-frpc: the standard input is not a CodeGeneratorRequest"), "{text}");
+}
+
+#[test]
+fn warnings_go_to_the_standard_error() {
+    let schema = schema();
+    fs::write(
+        schema.path().join("taken.proto"),
+        "syntax = \"proto3\";\npackage taken;\nmessage Echo {}\nservice echo {}\n",
+    )
+    .unwrap();
+    let output = start(&request(schema.path(), &["taken.proto"], "").encode_to_vec(), &[]);
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(text, "warning: the name `Echo` is taken, so the trait of `taken.echo` is called `Echo_`\n");
+    files(CodeGeneratorResponse::decode(&output.stdout[..]).unwrap());
+}
+
+#[test]
+fn a_lock_is_read_and_comes_out_as_a_file() {
+    let (schema, locks) = (schema(), tempfile::tempdir().unwrap());
+    let lock_dir = format!("lock_dir={},numbering=lock", locks.path().display());
+    let ask = |variables: &[(&str, &str)]| {
+        let request = request(schema.path(), &["money/money.proto"], &lock_dir);
+        let output = start(&request.encode_to_vec(), variables);
+        CodeGeneratorResponse::decode(&output.stdout[..]).unwrap()
+    };
+    let lock = files(ask(&[("FRPC_UPDATE_LOCK", "1")])).remove("money.frpc.lock").expect("there was none");
+    assert!(lock.contains("  10 Pay money.Sum -> money.Sum\n"), "{lock}");
+    fs::write(locks.path().join("money.frpc.lock"), lock).unwrap();
+    assert_eq!(files(ask(&[])).keys().collect::<Vec<_>>(), ["money.rs"]);
+
+    let path = schema.path().join("money/money.proto");
+    fs::write(path, MONEY.replace("  rpc Pay", "  rpc Get(Sum) returns (Sum);\n  rpc Pay").replace("int64", "int32"))
+        .unwrap();
+    let text = ask(&[]).error.expect("a field has changed");
+    assert!(
+        text.contains("breaks older peers: message `money.Sum`: field `units` changed from `i64` to `i32`"),
+        "{text}"
+    );
+    assert!(text.contains("safe: method `money.Bank.Get` is new, with operation 11"), "{text}");
+}

@@ -1,0 +1,74 @@
+//! Random values of all messages of many schemas: each survives Polyglot in both forms, and has the bytes that a generic
+//! encoder in Go writes, which knows the descriptors and the Go module polyglot and nothing of ours.
+//!
+//! `CONFORMANCE_VALUES` says how many values (2000), `CONFORMANCE_SEED` which ones. Without Go the comparison is skipped
+//! with a visible line, unless `FRISBEE_REQUIRE_GO` is set.
+
+#[path = "go.rs"]
+mod go;
+#[path = "random.rs"]
+mod random;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::env;
+use std::fs;
+use std::path::Path;
+
+use conformance::{DESCRIPTORS, MESSAGES};
+use prost_reflect::prost::Message as _;
+use prost_reflect::{DescriptorPool, MessageDescriptor, Syntax};
+use random::Random;
+
+fn pool() -> DescriptorPool {
+    DescriptorPool::decode(DESCRIPTORS).expect("frpc-build has written it")
+}
+
+fn number(variable: &str, default: u64) -> u64 {
+    env::var(variable).map_or(default, |value| value.parse().unwrap_or_else(|_| panic!("{variable} is {value:?}")))
+}
+
+#[test]
+fn the_schemas_are_many_and_each_message_is_in_the_table() {
+    let proto = Path::new(env!("CARGO_MANIFEST_DIR")).join("proto");
+    assert!(fs::read_dir(proto).expect("it is there").count() >= 60);
+    let pool = pool();
+    // Schemas from elsewhere may import descriptor.proto, which is proto2.
+    let is_ours = |it: &MessageDescriptor| !it.is_map_entry() && it.parent_file().syntax() == Syntax::Proto3;
+    let declared: BTreeSet<String> = pool.all_messages().filter(is_ours).map(|it| it.full_name().to_owned()).collect();
+    let in_table: BTreeSet<String> = MESSAGES.iter().map(|(name, _)| (*name).to_owned()).collect();
+    assert_eq!(declared, in_table);
+    assert_eq!(in_table.len(), MESSAGES.len());
+}
+
+#[test]
+fn values_survive_and_have_the_bytes_that_go_writes() {
+    let count = number("CONFORMANCE_VALUES", 2000);
+    let seed = number("CONFORMANCE_SEED", 1);
+    let mut go = go::Encoder::start(DESCRIPTORS);
+    let pool = pool();
+    let mut random = Random::new(seed);
+    let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
+    for at in 0..count {
+        // Each message in turn, so that even a short run has all of them.
+        let (name, carry) = MESSAGES[usize::try_from(at).expect("it fits") % MESSAGES.len()];
+        let value = random.message(&pool.get_message_by_name(name).expect("it is in the table"));
+        let protobuf = value.encode_to_vec();
+        let flat = carry(&protobuf).unwrap_or_else(|error| panic!("value {at} of seed {seed}, a `{name}`: {error}"));
+        if let Some(go) = &mut go {
+            let expected = go.encode(name, &protobuf);
+            let same = flat.iter().zip(&expected).take_while(|(ours, theirs)| ours == theirs).count();
+            let around = |bytes: &[u8]| bytes[same.saturating_sub(16)..bytes.len().min(same + 16)].to_vec();
+            assert!(
+                flat == expected,
+                "value {at} of seed {seed}, a `{name}`: {} bytes here, {} in Go, the same up to {same}:\n\
+                 ours: … {:02x?} …\n  go: … {:02x?} …",
+                flat.len(),
+                expected.len(),
+                around(&flat),
+                around(&expected),
+            );
+        }
+        *seen.entry(name).or_default() += 1;
+    }
+    assert!(count < 2000 || seen.len() == MESSAGES.len());
+}

@@ -1,0 +1,70 @@
+//! The generic encoder in Go: built once, fed through pipes.
+
+use std::fs;
+use std::io::{BufReader, BufWriter, Read as _, Write as _};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+/// A running encoder. It ends when its standard input does.
+pub(crate) struct Encoder {
+    child: Child,
+    stdin: Option<BufWriter<ChildStdin>>,
+    stdout: BufReader<ChildStdout>,
+}
+
+impl Encoder {
+    /// Starts the encoder for the messages of a descriptor set, if there is Go.
+    pub(crate) fn start(descriptors: &[u8]) -> Option<Self> {
+        if Command::new("go").arg("version").output().is_err() {
+            assert!(std::env::var_os("FRISBEE_REQUIRE_GO").is_none(), "Go is required here and is not installed");
+            // The test's own output is shown only when it fails; this line is to be seen always.
+            let _ = std::io::stderr()
+                .lock()
+                .write_all(b"\nSKIPPED: Go is not installed, so no bytes were compared with those of Go\n");
+            return None;
+        }
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let program = folder.join("conformance-go");
+        let built = Command::new("go")
+            .args(["build", "-o"])
+            .arg(&program)
+            .arg(".")
+            .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("go"))
+            .output()
+            .expect("Go has just told its version");
+        assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+        let set = folder.join("conformance.bin");
+        fs::write(&set, descriptors).expect("cargo has made the folder");
+        let mut child = Command::new(&program)
+            .arg(&set)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("a program that was just built starts");
+        let stdin = child.stdin.take().map(BufWriter::new);
+        let stdout = BufReader::new(child.stdout.take().expect("it is piped"));
+        Some(Self { child, stdin, stdout })
+    }
+
+    /// The flat Polyglot form of a message that is given as protobuf.
+    pub(crate) fn encode(&mut self, name: &str, protobuf: &[u8]) -> Vec<u8> {
+        let stdin = self.stdin.as_mut().expect("it is open until the end");
+        for part in [name.as_bytes(), protobuf] {
+            let len = u32::try_from(part.len()).expect("values are small");
+            stdin.write_all(&len.to_be_bytes()).and_then(|()| stdin.write_all(part)).expect("the encoder reads");
+        }
+        stdin.flush().expect("the encoder reads");
+        let mut len = [0; 4];
+        self.stdout.read_exact(&mut len).expect("the encoder answers; what it says otherwise stands above");
+        let mut answer = vec![0; usize::try_from(u32::from_be_bytes(len)).expect("it fits")];
+        self.stdout.read_exact(&mut answer).expect("the encoder answers completely");
+        answer
+    }
+}
+
+impl Drop for Encoder {
+    fn drop(&mut self) {
+        drop(self.stdin.take());
+        let _ = self.child.wait();
+    }
+}

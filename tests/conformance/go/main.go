@@ -1,0 +1,90 @@
+// Command conformance encodes messages as Polyglot that it gets as protobuf, for any schema.
+//
+// It takes the path of a FileDescriptorSet. On the standard input come pairs of a message's full name and its bytes, each
+// behind its length as four bytes, big endian; on the standard output go the Polyglot bytes in the same way.
+package main
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/descriptorpb"
+	"google.golang.org/protobuf/types/dynamicpb"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "conformance:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	if len(os.Args) != 2 {
+		return errors.New("usage: conformance <file descriptor set>")
+	}
+	content, err := os.ReadFile(os.Args[1])
+	if err != nil {
+		return err
+	}
+	var set descriptorpb.FileDescriptorSet
+	if err := proto.Unmarshal(content, &set); err != nil {
+		return err
+	}
+	files, err := protodesc.NewFiles(&set)
+	if err != nil {
+		return err
+	}
+	in, out := bufio.NewReader(os.Stdin), bufio.NewWriter(os.Stdout)
+	for {
+		name, err := readPart(in)
+		if errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		body, err := readPart(in)
+		if err != nil {
+			return err
+		}
+		found, err := files.FindDescriptorByName(protoreflect.FullName(name))
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		descriptor, ok := found.(protoreflect.MessageDescriptor)
+		if !ok {
+			return fmt.Errorf("%s is no message", name)
+		}
+		message := dynamicpb.NewMessage(descriptor)
+		if err := proto.Unmarshal(body, message); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		encoded := encode(message)
+		if err := binary.Write(out, binary.BigEndian, uint32(len(encoded))); err != nil {
+			return err
+		}
+		if _, err := out.Write(encoded); err != nil {
+			return err
+		}
+		if err := out.Flush(); err != nil {
+			return err
+		}
+	}
+}
+
+func readPart(in io.Reader) ([]byte, error) {
+	var length uint32
+	if err := binary.Read(in, binary.BigEndian, &length); err != nil {
+		return nil, err
+	}
+	part := make([]byte, length)
+	_, err := io.ReadFull(in, part)
+	return part, err
+}

@@ -1,0 +1,138 @@
+//! Random values of any message, from its descriptor alone, the same for the same seed.
+
+use prost_reflect::bytes::Bytes;
+use prost_reflect::{DynamicMessage, FieldDescriptor, Kind, MapKey, MessageDescriptor, Value};
+
+/// How deep messages are filled that contain each other.
+const DEPTH_MAX: u32 = 5;
+
+/// SplitMix64: small, and good enough to reach every corner.
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        usize::try_from(self.next() % u64::try_from(bound).expect("it fits")).expect("it is below a usize")
+    }
+
+    pub(crate) fn message(&mut self, descriptor: &MessageDescriptor) -> DynamicMessage {
+        self.message_at(descriptor, 0)
+    }
+
+    fn message_at(&mut self, descriptor: &MessageDescriptor, depth: u32) -> DynamicMessage {
+        let mut message = DynamicMessage::new(descriptor.clone());
+        for field in descriptor.fields() {
+            // Members of one oneof displace each other, so that each is the last now and then.
+            let is_present = self.below(3) != 0 && !(field.containing_oneof().is_some() && self.below(2) == 0);
+            if is_present && !(depth >= DEPTH_MAX && contains_message(&field)) {
+                message.set_field(&field, self.field(&field, depth));
+            }
+        }
+        message
+    }
+
+    fn field(&mut self, field: &FieldDescriptor, depth: u32) -> Value {
+        if field.is_map() {
+            let kind = field.kind();
+            let entry = kind.as_message().expect("the entries of maps are messages");
+            let (key, value) = (entry.map_entry_key_field().kind(), entry.map_entry_value_field().kind());
+            let len = self.len(depth);
+            return Value::Map((0..len).map(|_| (self.key(&key), self.value(&value, depth))).collect());
+        }
+        if field.is_list() {
+            let len = self.len(depth);
+            return Value::List((0..len).map(|_| self.value(&field.kind(), depth)).collect());
+        }
+        self.value(&field.kind(), depth)
+    }
+
+    /// Now and then so many that their number takes two bytes, but not at every level of a tree.
+    fn len(&mut self, depth: u32) -> usize {
+        match self.below(40) {
+            0 if depth == 0 => 130,
+            0..20 => self.below(2),
+            _ => self.below(4),
+        }
+    }
+
+    fn key(&mut self, kind: &Kind) -> MapKey {
+        self.value(kind, DEPTH_MAX).into_map_key().expect("the schema allows it as a key")
+    }
+
+    fn value(&mut self, kind: &Kind, depth: u32) -> Value {
+        match kind {
+            Kind::Bool => Value::Bool(self.below(2) == 1),
+            Kind::Int32 | Kind::Sint32 | Kind::Sfixed32 => Value::I32(self.integer() as i32),
+            Kind::Int64 | Kind::Sint64 | Kind::Sfixed64 => Value::I64(self.integer() as i64),
+            Kind::Uint32 | Kind::Fixed32 => Value::U32(self.integer() as u32),
+            Kind::Uint64 | Kind::Fixed64 => Value::U64(self.integer()),
+            Kind::Float => Value::F32(match self.below(4) {
+                0 => [0.0, -0.0, f32::NAN, f32::INFINITY, f32::MIN_POSITIVE, f32::MAX][self.below(6)],
+                _ => quiet(f32::from_bits(self.next() as u32)),
+            }),
+            Kind::Double => Value::F64(match self.below(4) {
+                0 => [0.0, -0.0, f64::NAN, f64::NEG_INFINITY, f64::MIN_POSITIVE, f64::MAX][self.below(6)],
+                _ => f64::from_bits(self.next()),
+            }),
+            Kind::String => Value::String(self.text()),
+            Kind::Bytes => {
+                let len = self.length();
+                Value::Bytes(Bytes::from_iter((0..len).map(|_| self.next() as u8)))
+            }
+            Kind::Enum(found) => {
+                let at = self.below(found.values().len());
+                Value::EnumNumber(found.values().nth(at).expect("it is below their number").number())
+            }
+            Kind::Message(found) => Value::Message(self.message_at(found, depth + 1)),
+        }
+    }
+
+    /// All lengths of varints alike, and the ends of all ranges.
+    fn integer(&mut self) -> u64 {
+        match self.below(4) {
+            0 => [0, 1, u64::MAX, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 1 << 63, (1 << 63) - 1][self.below(8)],
+            1 => (1_u64 << self.below(64)).wrapping_sub(self.next() & 1),
+            _ => self.next() >> self.below(64),
+        }
+    }
+
+    fn length(&mut self) -> usize {
+        match self.below(50) {
+            0 => 127 + self.below(3),
+            1 => 20_000,
+            2..20 => 0,
+            _ => self.below(12),
+        }
+    }
+
+    fn text(&mut self) -> String {
+        const LETTERS: [char; 10] = ['a', 'Z', '0', ' ', '\0', '\n', 'ß', '漢', '🦀', '\u{10ffff}'];
+        let len = self.length().min(200);
+        (0..len).map(|_| LETTERS[self.below(LETTERS.len())]).collect()
+    }
+}
+
+/// Go hands floats through doubles when it does not know the type, which makes every NaN a quiet one.
+fn quiet(value: f32) -> f32 {
+    const QUIET: u32 = 1 << 22;
+    if value.is_nan() { f32::from_bits(value.to_bits() | QUIET) } else { value }
+}
+
+/// Whether a value of this field has messages in it.
+fn contains_message(field: &FieldDescriptor) -> bool {
+    match field.kind() {
+        Kind::Message(entry) if field.is_map() => matches!(entry.map_entry_value_field().kind(), Kind::Message(_)),
+        Kind::Message(_) => true,
+        _ => false,
+    }
+}
