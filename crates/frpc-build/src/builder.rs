@@ -95,7 +95,7 @@ impl Builder {
     }
 
     /// Uses `rust_path` for the type or package `proto_path` (with a leading dot) instead of generating it. Whoever owns
-    /// the type brings its codec: `polyglot::Message`, or `polyglot::Enumeration` for an enum.
+    /// the type brings its codec: `polyglot::Fields`, or `polyglot::Enumeration` for an enum.
     pub fn extern_path(mut self, proto_path: impl AsRef<str>, rust_path: impl AsRef<str>) -> Self {
         self.externs.user.push(proto_path.as_ref().to_owned());
         self.prost.extern_path(proto_path.as_ref(), rust_path.as_ref());

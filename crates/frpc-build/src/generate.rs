@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
 use prost_build::{Module, Service, ServiceGenerator};
-use prost_types::FileDescriptorProto;
-use syn::Item;
+use prost_types::{DescriptorProto, FileDescriptorProto};
+use syn::{Item, ItemStruct};
 
 use crate::comments::clean_file;
 use crate::error::{Error, ErrorKind};
@@ -60,7 +60,8 @@ pub(crate) fn generate(
         names::make_unique(&mut items, warn).map_err(|clash| clashing(&clash, schema, &index))?;
         let oneofs = oneof_enums(&items, &index)?;
         let mut taken = Taken::by(&items);
-        let mut items = with_codecs(items, &index, &oneofs)?;
+        let codecs = Codecs { index: &index, externs, oneofs: &oneofs };
+        let mut items = codecs.beside(items)?;
         items.iter_mut().for_each(names::allow_what_prost_leaves);
         let files: Vec<_> = schema.files.iter().filter(|file| module_of(file) == module).collect();
         for file in &files {
@@ -167,59 +168,69 @@ fn oneof_enums(items: &[Item], index: &Index<'_>) -> Result<HashMap<String, Oneo
     Ok(found)
 }
 
-/// `items` with a codec behind each type, and without markers.
-fn with_codecs(items: Vec<Item>, index: &Index<'_>, oneofs: &HashMap<String, OneofEnum>) -> Result<Vec<Item>, Error> {
-    let mut all = Vec::with_capacity(items.len() * 2);
-    for mut item in items {
-        let mut codecs = Vec::new();
-        match &mut item {
-            Item::Mod(module) => {
-                if let Some((_, items)) = &mut module.content {
-                    *items = with_codecs(std::mem::take(items), index, oneofs)?;
-                }
-            }
-            Item::Struct(item) => {
-                if let Some((name, found)) =
-                    names::take_marker(&mut item.attrs).and_then(|name| index.messages.get_key_value(&name))
-                {
-                    let fields = names::read_struct(item)?;
-                    let message =
-                        Message { full_name: name, proto: found.proto, ident: &item.ident, fields: &fields, oneofs };
-                    codecs.push(message_impl(&message, index)?);
-                    if fields.has_btree_map && names::skip_debug(item) {
-                        codecs.push(debug_impl(item));
-                    }
-                }
-            }
-            Item::Enum(item) => {
-                if let Some(name) = names::take_marker(&mut item.attrs) {
-                    codecs.extend(enum_codec(&name, &item.ident, index, oneofs)?);
-                }
-            }
-            _ => {}
-        }
-        all.push(item);
-        all.extend(codecs);
-    }
-    Ok(all)
+/// What codecs are made of, beside the types that prost has written.
+struct Codecs<'a> {
+    index: &'a Index<'a>,
+    externs: &'a Externs,
+    oneofs: &'a HashMap<String, OneofEnum>,
 }
 
-/// The codec of an enum that prost has made: of a protobuf enum, or of a oneof.
-fn enum_codec(
-    name: &str,
-    ident: &syn::Ident,
-    index: &Index<'_>,
-    oneofs: &HashMap<String, OneofEnum>,
-) -> Result<Option<Item>, Error> {
-    if let Some(found) = index.enums.get(name) {
-        return Ok(Some(enumeration_impl(name, found.proto, ident)));
+impl Codecs<'_> {
+    /// `items` with a codec behind each type, and without markers.
+    fn beside(&self, items: Vec<Item>) -> Result<Vec<Item>, Error> {
+        let mut all = Vec::with_capacity(items.len() * 2);
+        for mut item in items {
+            let mut codecs = Vec::new();
+            match &mut item {
+                Item::Mod(module) => {
+                    if let Some((_, items)) = &mut module.content {
+                        *items = self.beside(std::mem::take(items))?;
+                    }
+                }
+                Item::Struct(item) => {
+                    let name = names::take_marker(&mut item.attrs);
+                    if let Some((name, found)) = name.and_then(|name| self.index.messages.get_key_value(&name)) {
+                        codecs.extend(self.of_message(name, found.proto, item)?);
+                    }
+                }
+                Item::Enum(item) => {
+                    if let Some(name) = names::take_marker(&mut item.attrs) {
+                        codecs.extend(self.of_enum(&name, &item.ident)?);
+                    }
+                }
+                _ => {}
+            }
+            all.push(item);
+            all.extend(codecs);
+        }
+        Ok(all)
     }
-    let Some((outer, oneof)) = name.rsplit_once('.') else { return Ok(None) };
-    let (Some(message), Some(written)) = (index.messages.get(outer), oneofs.get(name)) else { return Ok(None) };
-    let Some(at) = message.proto.oneof_decl.iter().position(|declared| declared.name() == oneof) else {
-        return Ok(None);
-    };
-    oneof_impl(message.proto, at, ident, written).map(Some)
+
+    fn of_message(&self, name: &str, proto: &DescriptorProto, item: &mut ItemStruct) -> Result<Vec<Item>, Error> {
+        let Self { index, externs, oneofs } = self;
+        let fields = names::read_struct(item)?;
+        let message = Message { full_name: name, proto, ident: &item.ident, fields: &fields, index, externs, oneofs };
+        let mut codecs = vec![message_impl(&message)?];
+        if fields.has_btree_map && names::skip_debug(item) {
+            codecs.push(debug_impl(item));
+        }
+        Ok(codecs)
+    }
+
+    /// The codec of an enum that prost has made: of a protobuf enum, or of a oneof.
+    fn of_enum(&self, name: &str, ident: &syn::Ident) -> Result<Option<Item>, Error> {
+        if let Some(found) = self.index.enums.get(name) {
+            return Ok(Some(enumeration_impl(name, found.proto, ident)));
+        }
+        let Some((outer, oneof)) = name.rsplit_once('.') else { return Ok(None) };
+        let (Some(message), Some(written)) = (self.index.messages.get(outer), self.oneofs.get(name)) else {
+            return Ok(None);
+        };
+        let Some(at) = message.proto.oneof_decl.iter().position(|declared| declared.name() == oneof) else {
+            return Ok(None);
+        };
+        oneof_impl(message.proto, at, ident, written, self.externs).map(Some)
+    }
 }
 
 /// One blank line between items; constants stand together.

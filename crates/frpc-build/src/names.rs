@@ -26,6 +26,7 @@ pub(crate) struct Variant {
     pub(crate) ident: Ident,
     /// The Rust enum, if the member is a protobuf enum; the path holds inside the module of the oneof's enum.
     pub(crate) enumeration: Option<Path>,
+    pub(crate) boxed: bool,
     pub(crate) deprecated: bool,
 }
 
@@ -46,6 +47,7 @@ pub(crate) struct StructField {
     pub(crate) ident: Ident,
     /// The Rust enum, if the field (or the map's value) is a protobuf enum; the path holds beside the struct.
     pub(crate) enumeration: Option<Path>,
+    pub(crate) boxed: bool,
 }
 
 /// A field of a struct that holds a oneof.
@@ -154,7 +156,8 @@ pub(crate) fn read_struct(item: &ItemStruct) -> Result<StructFields, Error> {
                 read.oneofs.insert(tag, StructOneof { ident: ident.clone(), path: path.clone() });
             }
         } else if let [tag] = prost.tags[..] {
-            read.fields.insert(tag, StructField { ident: ident.clone(), enumeration: prost.enumeration });
+            let ProstAttribute { enumeration, boxed, .. } = prost;
+            read.fields.insert(tag, StructField { ident: ident.clone(), enumeration, boxed });
         }
     }
     Ok(read)
@@ -167,7 +170,8 @@ pub(crate) fn read_oneof(item: &ItemEnum) -> Result<OneofEnum, Error> {
         let Some(prost) = ProstAttribute::read(&variant.attrs)? else { continue };
         let [tag] = prost.tags[..] else { continue };
         let deprecated = is_deprecated(&variant.attrs);
-        variants.insert(tag, Variant { ident: variant.ident.clone(), enumeration: prost.enumeration, deprecated });
+        let ProstAttribute { enumeration, boxed, .. } = prost;
+        variants.insert(tag, Variant { ident: variant.ident.clone(), enumeration, boxed, deprecated });
     }
     Ok(OneofEnum { variants })
 }
@@ -195,6 +199,7 @@ struct ProstAttribute {
     tags: Vec<i32>,
     oneof: Option<Path>,
     enumeration: Option<Path>,
+    boxed: bool,
     is_btree_map: bool,
 }
 
@@ -214,6 +219,7 @@ impl ProstAttribute {
                 } else {
                     None
                 };
+                read.boxed |= meta.path.is_ident("boxed");
                 let Some(value) = value else { return Ok(()) };
                 if meta.path.is_ident("tag") || meta.path.is_ident("tags") {
                     for tag in value.value().split(',') {

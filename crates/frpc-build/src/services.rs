@@ -200,7 +200,7 @@ fn trait_tokens(name: &Ident, docs: &[Attribute], attributes: &[Attribute], rpcs
     });
     quote! {
         #(#docs)*
-        #[allow(dead_code, unreachable_pub)]
+        #[allow(clippy::all, dead_code, unreachable_pub)]
         #(#attributes)*
         pub trait #name: ::core::marker::Send + ::core::marker::Sync + 'static {
             #(#methods)*
@@ -220,13 +220,13 @@ fn server_tokens(name: &Ident, of: &Ident, full_name: &str, attributes: &[Attrib
     });
     quote! {
         #[doc = #doc]
-        #[allow(dead_code, unreachable_pub)]
+        #[allow(clippy::all, dead_code, unreachable_pub)]
         #[derive(Debug)]
         #(#attributes)*
         pub struct #name<#generic> {
             service: ::std::sync::Arc<#generic>,
         }
-        #[allow(dead_code, unreachable_pub)]
+        #[allow(clippy::all, dead_code, unreachable_pub)]
         impl<#generic: #of> #name<#generic> {
             /// Serves `service`.
             pub fn new(service: #generic) -> Self {
@@ -282,13 +282,13 @@ fn client_tokens(name: &Ident, full_name: &str, attributes: &[Attribute], rpcs: 
     });
     quote! {
         #[doc = #doc]
-        #[allow(dead_code, unreachable_pub)]
+        #[allow(clippy::all, dead_code, unreachable_pub)]
         #[derive(Clone, Debug)]
         #(#attributes)*
         pub struct #name {
             channel: ::frpc::Channel,
         }
-        #[allow(dead_code, unreachable_pub)]
+        #[allow(clippy::all, dead_code, unreachable_pub)]
         impl #name {
             /// Makes calls over `channel`.
             pub fn new(channel: ::frpc::Channel) -> Self {

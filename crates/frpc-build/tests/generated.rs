@@ -181,7 +181,7 @@ fn comments_stand_on_traits_clients_and_methods() {
         "{HEAD}message A {{}}\n// Of the service.\nservice S {{\n  // Of the method.\n  rpc Get(A) returns (A); // Behind it.\n  rpc Bare(A) returns (A);\n}}"
     ))
     .text();
-    assert!(has(&text, "/// Of the service.\n#[allow(dead_code, unreachable_pub)]\npub trait S"), "{text}");
+    assert!(has(&text, "/// Of the service.\n#[allow(clippy::all, dead_code, unreachable_pub)]\npub trait S"), "{text}");
     assert_eq!(text.matches("    /// Of the method.\n    ///\n    /// Behind it.\n").count(), 2);
     assert_eq!(text.matches("    /// The method `Bare`.\n").count(), 2);
 }
@@ -312,6 +312,27 @@ fn output_that_has_not_changed_is_not_written_again() {
 }
 
 #[test]
+fn wrappers_are_named_where_they_are_fields() {
+    let text = generated(
+        "import \"google/protobuf/wrappers.proto\";\nimport \"google/protobuf/timestamp.proto\";
+         message A {
+           google.protobuf.StringValue name = 1;
+           map<int32, google.protobuf.BoolValue> flags = 2;
+           google.protobuf.Timestamp at = 3;
+           oneof choice { google.protobuf.Int32Value number = 4; }
+         }",
+    );
+    for line in [
+        "to.field_as::< ::frpc::polyglot::wellknown::StringValue, >(\"name\", &self.name)?;",
+        "to.field_as::< ::frpc::polyglot::wellknown::BoolValue, >(\"flags\", &self.flags)?;",
+        "to.field(\"at\", &self.at)?;",
+        "Self::Number(value) => { to.member_as::< ::frpc::polyglot::wellknown::Int32Value, >(\"number\", 1, value) }",
+    ] {
+        assert!(has(&text, line), "{line} in {text}");
+    }
+}
+
+#[test]
 fn well_known_types_can_be_compiled() {
     let build = Build::of(&format!(
         "{HEAD}import \"google/protobuf/struct.proto\";\nimport \"google/protobuf/descriptor.proto\";\n\
@@ -319,5 +340,5 @@ fn well_known_types_can_be_compiled() {
     ));
     build.run(|builder| builder.compile_well_known_types(true), &["test.proto"]).unwrap();
     assert_eq!(files_in(&build.out()), ["google.protobuf.rs", "test.rs"]);
-    assert!(build.read("google.protobuf.rs").contains("impl ::frpc::polyglot::Message for Struct"));
+    assert!(build.read("google.protobuf.rs").contains("impl ::frpc::polyglot::Fields for Struct"));
 }

@@ -425,9 +425,13 @@ impl<'a> Decoder<'a> {
         V::decode(self).or_else(|error| self.missing(error, left, name))
     }
 
-    /// Reads a field that is a single value of a [`Codec`].
+    /// Reads a single value by way of a [`Codec`]. For [`Oneof::decode_member`](crate::Oneof::decode_member).
+    ///
+    /// # Errors
+    ///
+    /// If the value is not there or bad; the error names the field.
     #[inline]
-    pub(crate) fn bare_as<C: Codec>(&mut self, name: &'static str) -> Result<C::Target, DecodeError> {
+    pub fn bare_as<C: Codec>(&mut self, name: &'static str) -> Result<C::Target, DecodeError> {
         let left = self.rest.len();
         C::decode(self).or_else(|error| self.missing(error, left, name))
     }

@@ -11,7 +11,7 @@ use crate::{Codec, DecodeError, DecodeReason, Decoder, Element, EncodeError, Enc
 /// then the value. Generated code writes and reads both:
 ///
 /// ```
-/// use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Form, Message, Oneof, Root};
+/// use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Fields, Form, Oneof, Root};
 ///
 /// #[derive(Clone, Debug, PartialEq)]
 /// enum Choice {
@@ -41,7 +41,7 @@ use crate::{Codec, DecodeError, DecodeReason, Decoder, Element, EncodeError, Enc
 ///     choice: Option<Choice>,
 /// }
 ///
-/// impl Message for Answer {
+/// impl Fields for Answer {
 ///     const NAME: &'static str = "example.Answer";
 ///
 ///     fn encode_fields(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
