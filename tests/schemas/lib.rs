@@ -1,0 +1,16 @@
+//! The generated code of all schemas in `proto/`. That it compiles without a warning is the first test.
+
+/// Everything with default options.
+pub mod all {
+    include!(concat!(env!("OUT_DIR"), "/default/all.rs"));
+}
+
+/// The well-known types as ordinary messages.
+pub mod compiled {
+    include!(concat!(env!("OUT_DIR"), "/compiled/all.rs"));
+}
+
+/// The schemas whose output is checked in as golden files.
+pub mod golden {
+    include!(concat!(env!("OUT_DIR"), "/golden/all.rs"));
+}
