@@ -1,5 +1,6 @@
 //! Compiles all schemas, some of them several times with other options.
 
+use frpc_build::Codec;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -30,6 +31,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         .compile_well_known_types(true)
         .include_file("all.rs")
         .compile_protos(&["proto/wellknown.proto"], &["proto"])?;
+    frpc_build::configure()
+        .out_dir(folder("protobuf")?)
+        .codec(Codec::Protobuf)
+        .include_file("all.rs")
+        .compile_protos(&protos, &["proto"])?;
     let golden = Path::new("../../crates/frpc-build/tests/proto");
     let protos = GOLDEN.map(|name| golden.join(format!("{name}.proto")));
     frpc_build::configure().out_dir(folder("golden")?).include_file("all.rs").compile_protos(&protos, &[golden])?;

@@ -5,6 +5,11 @@ pub mod all {
     include!(concat!(env!("OUT_DIR"), "/default/all.rs"));
 }
 
+/// Everything with protobuf as the codec.
+pub mod protobuf {
+    include!(concat!(env!("OUT_DIR"), "/protobuf/all.rs"));
+}
+
 /// The well-known types as ordinary messages.
 pub mod compiled {
     include!(concat!(env!("OUT_DIR"), "/compiled/all.rs"));

@@ -109,6 +109,12 @@ impl Builder {
         self
     }
 
+    /// Sets how messages stand in bodies. Default: [`Codec::Polyglot`].
+    pub fn codec(mut self, codec: Codec) -> Self {
+        self.externs.codec = codec;
+        self
+    }
+
     /// Adds an attribute to messages, enums and the enums of oneofs.
     pub fn type_attribute(mut self, path: impl AsRef<str>, attribute: impl AsRef<str>) -> Self {
         self.prost.type_attribute(path.as_ref(), attribute.as_ref());
@@ -241,6 +247,22 @@ impl Builder {
         }
         Ok(())
     }
+}
+
+/// How messages stand in bodies.
+///
+/// The codec belongs to the types that a build generates: well-known types and those of `extern_path` have one already,
+/// also where they are requests or replies, and both ends of a call need the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Codec {
+    /// Field by field, as Go's fRPC does: the fastest, with borrowed views, and the only one that a Go peer understands.
+    /// Fields can be added at the end only.
+    #[default]
+    Polyglot,
+    /// As protobuf, in one bytes value: fields can be added, removed and reordered as protobuf allows. A peer that
+    /// expects the other codec answers with an error.
+    Protobuf,
 }
 
 /// One path or several: `"."`, `[".a", ".b"]`, `vec![…]` or `&[…]`.

@@ -9,9 +9,10 @@ use prost_build::{Module, Service, ServiceGenerator};
 use prost_types::{DescriptorProto, FileDescriptorProto};
 use syn::{Item, ItemStruct};
 
+use crate::builder::Codec;
 use crate::comments::clean_file;
 use crate::error::{Error, ErrorKind};
-use crate::messages::{Message, debug_impl, enumeration_impl, message_impl, oneof_impl};
+use crate::messages::{Message, debug_impl, enumeration_impl, message_impl, oneof_impl, protobuf_impl};
 use crate::names::{self, Clash, MARKER, OneofEnum};
 use crate::schema::{Index, Schema};
 use crate::services::{self, ServiceOptions, Taken};
@@ -210,7 +211,10 @@ impl Codecs<'_> {
         let Self { index, externs, oneofs } = self;
         let fields = names::read_struct(item)?;
         let message = Message { full_name: name, proto, ident: &item.ident, fields: &fields, index, externs, oneofs };
-        let mut codecs = vec![message_impl(&message)?];
+        let mut codecs = vec![match externs.codec {
+            Codec::Polyglot => message_impl(&message)?,
+            Codec::Protobuf => protobuf_impl(name, &item.ident),
+        }];
         if fields.has_btree_map && names::skip_debug(item) {
             codecs.push(debug_impl(item));
         }
@@ -219,6 +223,9 @@ impl Codecs<'_> {
 
     /// The codec of an enum that prost has made: of a protobuf enum, or of a oneof.
     fn of_enum(&self, name: &str, ident: &syn::Ident) -> Result<Option<Item>, Error> {
+        if self.externs.codec == Codec::Protobuf {
+            return Ok(None);
+        }
         if let Some(found) = self.index.enums.get(name) {
             return Ok(Some(enumeration_impl(name, found.proto, ident)));
         }

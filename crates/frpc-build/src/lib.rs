@@ -36,6 +36,12 @@
 //! `frpc::prost_types`), a wrapper is the value in it (`StringValue` a `String`, so that a field of it is an
 //! `Option<String>`), and `Empty` is `()`. On the wire they are ordinary messages.
 //!
+//! # Codecs
+//!
+//! Bodies are in the Polyglot encoding, field by field. A build with
+//! [`codec(Codec::Protobuf)`](Builder::codec) puts messages into bodies as protobuf instead: one Polyglot bytes value
+//! holds the message, so that errors stand in its place as usual.
+//!
 //! # What is refused
 //!
 //! These are errors that name file, line and column; nothing is generated wrong in silence:
@@ -63,7 +69,7 @@ mod wellknown;
 
 use std::path::Path;
 
-pub use builder::{Builder, Paths};
+pub use builder::{Builder, Codec, Paths};
 pub use error::{Error, ErrorKind};
 
 /// Generates code for one .proto file and everything it imports, with default options. Imports are looked up in the

@@ -76,6 +76,22 @@ pub(crate) fn message_impl(message: &Message<'_>) -> Result<Item, Error> {
     })
 }
 
+/// `impl Message for …` with protobuf as the codec.
+pub(crate) fn protobuf_impl(full_name: &str, ident: &Ident) -> Item {
+    let wire_name = full_name.trim_start_matches('.');
+    syn::parse_quote! {
+        impl ::frpc::polyglot::Message for #ident {
+            const NAME: &'static str = #wire_name;
+            fn encode_root(&self, to: &mut ::frpc::polyglot::Encoder<'_>) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
+                ::frpc::codegen::encode_protobuf(self, to)
+            }
+            fn decode_root(from: &mut ::frpc::polyglot::Decoder<'_>) -> ::core::result::Result<::frpc::polyglot::Root<Self>, ::frpc::polyglot::DecodeError> {
+                ::frpc::codegen::decode_protobuf(from)
+            }
+        }
+    }
+}
+
 impl Message<'_> {
     /// An ordinary field.
     fn field_lines(&self, field: &FieldDescriptorProto, by_statement: bool, lines: &mut Lines) -> Result<(), Error> {
@@ -87,7 +103,7 @@ impl Message<'_> {
                 lines.encode.push(quote! { to.enumeration::<#path>(#name, &self.#rust) });
                 quote! { from.enumeration::<#path, _>(#name)? }
             }
-            None => match self.externs.codec(field_type(field, self.index), found.boxed) {
+            None => match self.externs.field_codec(field_type(field, self.index), found.boxed) {
                 Some(codec) => {
                     lines.encode.push(quote! { to.field_as::<#codec>(#name, &self.#rust) });
                     quote! { from.field_as::<#codec, _>(#name)? }
@@ -134,7 +150,7 @@ impl Message<'_> {
         if let Some(enumeration) = enumeration.as_ref().map(|inner| beside(path, inner)) {
             lines.encode.push(quote! { to.flat_enumeration_member::<#enumeration>(#name, #value) });
             lines.decode.push(quote! { #local.enumeration_member::<#enumeration>(from, #name, #path::#variant)?; });
-        } else if let Some(codec) = self.externs.codec(field.type_name(), *boxed) {
+        } else if let Some(codec) = self.externs.field_codec(field.type_name(), *boxed) {
             lines.encode.push(quote! { to.flat_member_as::<#codec>(#name, #value) });
             lines.decode.push(quote! { #local.member_as::<#codec>(from, #name, #path::#variant)?; });
         } else {
@@ -226,7 +242,7 @@ pub(crate) fn oneof_impl(
         if let Some(path) = enumeration {
             encode.push(quote! { Self::#variant(value) => to.enumeration_member::<#path>(#name, #number, value), });
             decode.push(quote! { #number => Self::#variant(from.enumeration::<#path, _>(#name)?), });
-        } else if let Some(codec) = externs.codec(field.type_name(), *boxed) {
+        } else if let Some(codec) = externs.field_codec(field.type_name(), *boxed) {
             encode.push(quote! { Self::#variant(value) => to.member_as::<#codec>(#name, #number, value), });
             decode.push(quote! { #number => Self::#variant(from.bare_as::<#codec>(#name)?), });
         } else {

@@ -3,6 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
+use crate::builder::Codec;
 use crate::error::{Error, Place};
 use crate::schema::Schema;
 
@@ -37,6 +38,8 @@ pub(crate) enum Owner {
 pub(crate) struct Externs {
     /// With a leading dot.
     pub(crate) user: Vec<String>,
+    /// That of the types that are generated.
+    pub(crate) codec: Codec,
     /// Whether the well-known types are generated like all others.
     pub(crate) compile_well_known_types: bool,
     /// Those that cannot be generated all the same: descriptor.proto is proto2.
@@ -75,6 +78,11 @@ impl Externs {
         }
     }
 
+    /// Refuses a field of a type whose codec nobody brings. Protobuf needs none: prost has them all.
+    pub(crate) fn check_field(&self, full_name: &str, what: &str, place: impl FnOnce() -> Place) -> Result<(), Error> {
+        if self.codec == Codec::Protobuf { Ok(()) } else { self.check_use(full_name, what, place) }
+    }
+
     /// Refuses a type whose codec nobody brings.
     pub(crate) fn check_use(&self, full_name: &str, what: &str, place: impl FnOnce() -> Place) -> Result<(), Error> {
         let has_codec = |name: &str| STRUCTS.contains(&name) || wrapper(name).is_some();
@@ -91,7 +99,7 @@ impl Externs {
 
     /// The codec of fields of a type that prost maps to something that does not say what it is: wrappers are the value
     /// in them.
-    pub(crate) fn codec(&self, full_name: &str, boxed: bool) -> Option<TokenStream> {
+    pub(crate) fn field_codec(&self, full_name: &str, boxed: bool) -> Option<TokenStream> {
         if self.owner(full_name) != Some(Owner::ProstTypes) {
             return None;
         }

@@ -181,7 +181,10 @@ fn comments_stand_on_traits_clients_and_methods() {
         "{HEAD}message A {{}}\n// Of the service.\nservice S {{\n  // Of the method.\n  rpc Get(A) returns (A); // Behind it.\n  rpc Bare(A) returns (A);\n}}"
     ))
     .text();
-    assert!(has(&text, "/// Of the service.\n#[allow(clippy::all, dead_code, unreachable_pub)]\npub trait S"), "{text}");
+    assert!(
+        has(&text, "/// Of the service.\n#[allow(clippy::all, dead_code, unreachable_pub)]\npub trait S"),
+        "{text}"
+    );
     assert_eq!(text.matches("    /// Of the method.\n    ///\n    /// Behind it.\n").count(), 2);
     assert_eq!(text.matches("    /// The method `Bare`.\n").count(), 2);
 }

@@ -37,6 +37,7 @@ mod channel;
 pub mod codegen;
 mod endpoint;
 mod error;
+mod protobuf;
 mod request;
 mod server;
 mod service;

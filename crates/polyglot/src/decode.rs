@@ -73,6 +73,12 @@ impl<'a> Decoder<'a> {
         Self { trailing_defaults: count, ..self }
     }
 
+    /// Whether [`Bytes`] values are slices of the input.
+    #[inline]
+    pub(crate) fn is_shared(&self) -> bool {
+        self.shared.is_some()
+    }
+
     /// How many bytes are left.
     #[inline]
     #[must_use]

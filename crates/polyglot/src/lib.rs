@@ -64,6 +64,7 @@
 
 mod codec;
 mod decode;
+mod enclosed;
 mod encode;
 mod enumeration;
 mod error;
@@ -78,6 +79,7 @@ pub mod wellknown;
 
 pub use codec::{Codec, Shape};
 pub use decode::Decoder;
+pub use enclosed::{Enclosed, decode_enclosed, encode_enclosed};
 pub use encode::{Bulk, Encoder, Form};
 pub use enumeration::{Enumeration, Index};
 pub use error::{DecodeError, DecodeReason, EncodeError, EncodeReason};

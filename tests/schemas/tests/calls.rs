@@ -65,6 +65,96 @@ impl Calls for Same {
     }
 }
 
+/// Answers in every kind of call, whatever the codec of the types.
+macro_rules! first {
+    ($service:ident, $module:path) => {
+        const _: () = {
+            use $module as module;
+
+            impl module::First for $service {
+                async fn talk(
+                    &self,
+                    request: Request<Streaming<module::Word>>,
+                ) -> Result<Response<ResponseStream<module::Word>>, Status> {
+                    let mut words = request.into_inner();
+                    let (sender, replies) = ResponseStream::channel(1);
+                    tokio::spawn(async move {
+                        while let Some(word) = words.message().await? {
+                            let failed = word.word.is_empty();
+                            sender.send(if failed { Err(Status::not_found("no word")) } else { Ok(word) }).await?;
+                        }
+                        Ok::<(), Status>(())
+                    });
+                    Ok(Response::new(replies))
+                }
+
+                async fn feed(
+                    &self,
+                    request: Request<Streaming<module::Word>>,
+                ) -> Result<Response<module::Count>, Status> {
+                    let (mut words, mut count) = (request.into_inner(), 0);
+                    while let Some(word) = words.message().await? {
+                        count += word.word.len() as u64;
+                    }
+                    Ok(Response::new(module::Count { count }))
+                }
+
+                async fn watch(
+                    &self,
+                    request: Request<module::Count>,
+                ) -> Result<Response<ResponseStream<module::Word>>, Status> {
+                    let words = (0..request.get_ref().count).map(|count| Ok(module::Word { word: count.to_string() }));
+                    Ok(Response::new(ResponseStream::new(frpc::iter(words.collect::<Vec<_>>()))))
+                }
+
+                async fn echo(&self, request: Request<module::Word>) -> Result<Response<module::Word>, Status> {
+                    match request.into_inner() {
+                        word if word.word.is_empty() => Err(Status::not_found("no word")),
+                        word => Ok(Response::new(word)),
+                    }
+                }
+            }
+        };
+    };
+}
+
+struct Plain;
+first!(Plain, schema_tests::all::services);
+struct Enclosed;
+first!(Enclosed, schema_tests::protobuf::services);
+
+#[tokio::test]
+async fn protobuf_as_the_codec_goes_through_every_kind_of_call() -> Result<(), Box<dyn std::error::Error>> {
+    use schema_tests::protobuf::services::{Count, FirstClient, FirstServer, Word};
+    let word = |word: &str| Word { word: word.to_owned() };
+    let server = frpc::Server::builder().add_service(FirstServer::new(Enclosed)).bind("127.0.0.1:0").await?;
+    let client = FirstClient::connect(server.local_addr().to_string()).await?;
+    tokio::spawn(server.serve());
+
+    assert_eq!(client.echo(word("hi")).await?.into_inner(), word("hi"));
+    assert_eq!(client.echo(word("")).await.unwrap_err().message(), "no word");
+    assert_eq!(client.feed(frpc::iter([word("a"), word("bc")])).await?.into_inner(), Count { count: 3 });
+    let mut words = client.watch(Count { count: 1 }).await?.into_inner();
+    assert_eq!(words.message().await?, Some(word("0")));
+    assert_eq!(words.message().await?, None);
+    let mut replies = client.talk(frpc::iter([word("a"), word(""), word("c")])).await?.into_inner();
+    assert_eq!(replies.message().await?, Some(word("a")));
+    assert_eq!(replies.message().await.unwrap_err().message(), "no word");
+    Ok(())
+}
+
+#[tokio::test]
+async fn ends_with_different_codecs_tell_each_other_so() -> Result<(), Box<dyn std::error::Error>> {
+    use schema_tests::{all, protobuf};
+    let server = all::services::FirstServer::new(Plain);
+    let server = frpc::Server::builder().add_service(server).bind("127.0.0.1:0").await?;
+    let client = protobuf::services::FirstClient::connect(server.local_addr().to_string()).await?;
+    tokio::spawn(server.serve());
+    let error = client.echo(protobuf::services::Word { word: "hi".to_owned() }).await.unwrap_err();
+    assert!(error.message().contains("the request is no services.Word"), "{error}");
+    Ok(())
+}
+
 #[tokio::test]
 async fn well_known_types_are_requests_and_replies_of_every_kind_of_call() -> Result<(), Box<dyn std::error::Error>> {
     let server = frpc::Server::builder().add_service(CallsServer::new(Same)).bind("127.0.0.1:0").await?;

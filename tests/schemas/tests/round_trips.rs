@@ -41,15 +41,36 @@ fn survives<M: polyglot::Message + frpc::prost::Message + PartialEq + Debug>(byt
     }
 }
 
+/// With protobuf as the codec, a body is one bytes value around what prost writes.
+#[track_caller]
+fn is_enclosed<M: polyglot::Message + frpc::prost::Message + PartialEq + Debug>(bytes: &[u8]) {
+    let message = M::decode(bytes).unwrap();
+    let (body, lost) = encoded(&message, Form::Flat);
+    assert!(!lost);
+    let mut enclosed = Vec::new();
+    Encoder::new(&mut enclosed).bytes(&message.encode_to_vec()).unwrap();
+    assert_eq!(body, enclosed);
+    assert_eq!(decoded::<M>(&body), message);
+    let shared = polyglot::decode_root(&mut Decoder::shared(&body.into())).unwrap();
+    assert_eq!(shared, Root::Message(message));
+}
+
 /// Carries random values of the named messages through their codec.
 macro_rules! survive {
-    ($pool:expr, $package:literal, $($module:ident)::+, $($message:ident)*) => {{
+    ($pool:expr, $package:literal, $($module:ident)::+, $($message:ident)*) => {
+        check!(survives, $pool, $package, $($module)::+, $($message)*)
+    };
+}
+
+/// Gives random values of the named messages to a check.
+macro_rules! check {
+    ($check:ident, $pool:expr, $package:literal, $($module:ident)::+, $($message:ident)*) => {{
         use schema_tests::$($module)::+ as module;
         $(
             let name = concat!($package, ".", stringify!($message));
             let descriptor = $pool.get_message_by_name(name).unwrap();
             for seed in 0..VALUES {
-                survives::<module::$message>(&protobuf(&descriptor, &mut Random::new(seed)));
+                $check::<module::$message>(&protobuf(&descriptor, &mut Random::new(seed)));
             }
         )*
     }};
@@ -93,6 +114,42 @@ fn schemas_of_the_golden_files() {
     survive!(pool, "presence", golden::presence, Optionals Choices);
 }
 
+#[test]
+fn protobuf_as_the_codec() {
+    let pool = pool(
+        &["scalars", "maps", "enums", "nested", "recursive", "imports", "services", "wellknown", "names"],
+        "proto",
+    );
+    check!(is_enclosed, pool, "scalars", protobuf::scalars, Singular Optional Repeated Chosen);
+    check!(is_enclosed, pool, "maps", protobuf::maps, OfInt32 OfBool OfString);
+    check!(is_enclosed, pool, "enums", protobuf::enums, Outer);
+    check!(is_enclosed, pool, "nested", protobuf::nested, A);
+    check!(is_enclosed, pool, "recursive", protobuf::recursive, List Tree Ping Pong Term Sum);
+    check!(is_enclosed, pool, "imports.deep.v1", protobuf::imports::deep::v1, Uses);
+    check!(is_enclosed, pool, "services", protobuf::services, Bulk Empty);
+    check!(is_enclosed, pool, "wellknown", protobuf::wellknown, Singular Optional Repeated Mapped Chosen);
+    check!(is_enclosed, pool, "names", protobuf::names, Keywords Locals LocalChoice Inner);
+}
+
+#[test]
+fn enclosed_bodies_may_be_nil_or_errors_and_are_refused_with_reasons() {
+    use schema_tests::protobuf::services::Word;
+    let read = |body: &[u8]| polyglot::decode_root::<Word>(&mut Decoder::new(body));
+    assert_eq!(read(&[0]).unwrap(), Root::Message(Word::default()));
+    assert_eq!(read(&[6, 5, 0x0a, 2, b'n', b'o']).unwrap(), Root::Error("no".to_owned()));
+    assert_eq!(
+        read(&[8, 0, 5, 0x0a, 0]).unwrap_err().to_string(),
+        "in `services.Word` at byte 0: bytes expected, found u8"
+    );
+    let error = read(&[4, 0x0a, 2, 0x0a, 9]).unwrap_err();
+    assert!(error.to_string().starts_with("in `services.Word` at byte 0: failed to decode"), "{error}");
+    assert!(read(&[4, 0x0a, 9, 0x0a, 0]).is_err());
+    assert!(read(&[]).is_err());
+    let mut decoder = Decoder::new(&[4, 0x0a, 0, 0xff]);
+    assert_eq!(polyglot::decode_root::<Word>(&mut decoder).unwrap(), Root::Message(Word::default()));
+    assert_eq!(decoder.remaining(), 1, "what stands behind a body is left unread");
+}
+
 /// One value, as two builds write it; maps have no order, so each half is compared by itself where there are several
 /// entries: the random values here are decoded from the other's body instead.
 fn same_wire<A, B>(bytes: &[u8], form: Form)
@@ -112,7 +169,7 @@ where
 #[test]
 fn well_known_types_stand_on_the_wire_as_the_messages_that_their_files_declare() {
     let pool = pool(&["wellknown"], "proto");
-    macro_rules! check {
+    macro_rules! same {
         ($($message:ident)*) => {$(
             let descriptor = pool.get_message_by_name(concat!("wellknown.", stringify!($message))).unwrap();
             for seed in 0..VALUES {
@@ -126,7 +183,7 @@ fn well_known_types_stand_on_the_wire_as_the_messages_that_their_files_declare()
             }
         )*};
     }
-    check!(Singular Optional Repeated Mapped Chosen);
+    same!(Singular Optional Repeated Mapped Chosen);
 }
 
 #[test]
