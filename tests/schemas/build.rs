@@ -20,6 +20,9 @@ const SCHEMAS: [&str; 11] = [
     "forward",
 ];
 
+/// Those with services.
+const GRPC: [&str; 4] = ["imports", "names", "services", "wellknown"];
+
 /// The schemas whose output is checked in.
 const GOLDEN: [&str; 7] = ["collisions", "comments", "keywords", "presence", "shapes", "vec", "vecopt"];
 
@@ -34,6 +37,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     frpc_build::configure()
         .out_dir(folder("protobuf")?)
         .codec(Codec::Protobuf)
+        .include_file("all.rs")
+        .compile_protos(&protos, &["proto"])?;
+    let protos = GRPC.map(|name| format!("proto/{name}.proto"));
+    frpc_build::configure()
+        .out_dir(folder("grpc")?)
+        .grpc(true)
         .include_file("all.rs")
         .compile_protos(&protos, &["proto"])?;
     let golden = Path::new("../../crates/frpc-build/tests/proto");

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use prost_types::FileDescriptorSet;
 
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::generate::generate;
 use crate::output::{Folder, print_rerun_if_changed, print_warning, write_if_changed};
 use crate::parse;
@@ -44,6 +44,7 @@ impl Builder {
             services: ServiceOptions {
                 client: true,
                 server: true,
+                grpc: false,
                 client_attributes: Vec::new(),
                 server_attributes: Vec::new(),
                 trait_attributes: Vec::new(),
@@ -66,6 +67,16 @@ impl Builder {
     /// Whether to generate servers and the traits they serve. They are by default.
     pub fn build_server(mut self, enable: bool) -> Self {
         self.services.server = enable;
+        self
+    }
+
+    /// Whether to write tonic's clients and servers too, for the same message types: modules `echo_client` and
+    /// `echo_server` for a service `Echo`, as tonic names them. Whoever implements our trait implements tonic's by that,
+    /// so that one implementation is served by both. Not by default.
+    ///
+    /// Needs the feature `tonic` of frpc-build and of frpc; tonic itself is found at `frpc::tonic`.
+    pub fn grpc(mut self, enable: bool) -> Self {
+        self.services.grpc = enable;
         self
     }
 
@@ -234,6 +245,10 @@ impl Builder {
     fn compile(mut self, schema: &Schema) -> Result<(), Error> {
         if self.emit_rerun_if_changed {
             print_rerun_if_changed(schema);
+        }
+        if self.services.grpc && !cfg!(feature = "tonic") {
+            let text = "`grpc(true)` needs the feature `tonic` of frpc-build (and of frpc)";
+            return Err(Error::new(ErrorKind::Option, text));
         }
         self.externs.apply(&mut self.prost, schema);
         let folder = Folder::new(self.out_dir)?;

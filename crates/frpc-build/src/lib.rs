@@ -42,6 +42,11 @@
 //! [`codec(Codec::Protobuf)`](Builder::codec) puts messages into bodies as protobuf instead: one Polyglot bytes value
 //! holds the message, so that errors stand in its place as usual.
 //!
+//! # gRPC
+//!
+//! With [`grpc(true)`](Builder::grpc) the code of tonic is written beside ours, for the same message types, and one
+//! implementation of the trait is served by both. It needs the feature `tonic` of this crate and of frpc.
+//!
 //! # What is refused
 //!
 //! These are errors that name file, line and column; nothing is generated wrong in silence:
@@ -59,6 +64,8 @@ mod comments;
 mod error;
 mod fields;
 mod generate;
+#[cfg(feature = "tonic")]
+mod grpc;
 mod messages;
 mod names;
 mod output;

@@ -22,6 +22,8 @@ pub(crate) const OPERATION_FIRST: u16 = 10;
 pub(crate) struct ServiceOptions {
     pub(crate) client: bool,
     pub(crate) server: bool,
+    /// Also tonic's.
+    pub(crate) grpc: bool,
     /// Pairs of a path pattern and an attribute.
     pub(crate) client_attributes: Vec<(String, String)>,
     pub(crate) server_attributes: Vec<(String, String)>,
@@ -52,10 +54,16 @@ impl Taken {
         });
         Self { types: types.collect(), values: HashSet::new() }
     }
+
+    /// The names of types and modules.
+    #[cfg(feature = "tonic")]
+    pub(crate) fn types(&mut self) -> &mut HashSet<String> {
+        &mut self.types
+    }
 }
 
 /// `wanted`, with as many trailing `_` as make it free.
-fn free_name(wanted: &str, taken: &mut HashSet<String>, what: &str, warn: &mut dyn FnMut(String)) -> Ident {
+pub(crate) fn free_name(wanted: &str, taken: &mut HashSet<String>, what: &str, warn: &mut dyn FnMut(String)) -> Ident {
     let mut name = wanted.to_owned();
     while !taken.insert(name.clone()) {
         name.push('_');
@@ -67,22 +75,22 @@ fn free_name(wanted: &str, taken: &mut HashSet<String>, what: &str, warn: &mut d
 }
 
 /// One method with all its names and types.
-struct Rpc {
+pub(crate) struct Rpc {
     /// Of the trait's and the client's method.
-    name: Ident,
+    pub(crate) name: Ident,
     constant: Ident,
     proto_name: String,
     operation: u16,
     is_idempotent: bool,
-    is_deprecated: bool,
+    pub(crate) is_deprecated: bool,
     docs: Vec<Attribute>,
-    request: Type,
-    reply: Type,
-    kind: Kind,
+    pub(crate) request: Type,
+    pub(crate) reply: Type,
+    pub(crate) kind: Kind,
 }
 
 #[derive(Clone, Copy)]
-enum Kind {
+pub(crate) enum Kind {
     Unary,
     ServerStreaming,
     ClientStreaming,
@@ -124,6 +132,11 @@ pub(crate) fn service_items(
         Error::new(ErrorKind::Option, format!("the code of service `{full_name}` is not valid Rust: {error}"))
             .with_source(error)
     })?;
+    #[cfg(feature = "tonic")]
+    if options.grpc {
+        let grpc = crate::grpc::grpc_items(service, &trait_name, &rpcs, options, taken, warn)?;
+        return Ok(file.items.into_iter().chain(grpc).collect());
+    }
     Ok(file.items)
 }
 

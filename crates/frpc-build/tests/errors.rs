@@ -173,3 +173,12 @@ fn a_missing_output_folder_is_an_error() {
     let error = build.run(|builder| builder.out_dir(build.around.path().join("none")), &["test.proto"]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Output);
 }
+
+#[cfg(not(feature = "tonic"))]
+#[test]
+fn grpc_without_its_feature_is_an_error_that_names_it() {
+    let build = Build::of("syntax = \"proto3\";\nmessage A {}");
+    let error = build.run(|builder| builder.grpc(true), &["test.proto"]).unwrap_err();
+    assert_eq!(error.to_string(), "`grpc(true)` needs the feature `tonic` of frpc-build (and of frpc)");
+    assert_eq!(error.kind(), ErrorKind::Option);
+}

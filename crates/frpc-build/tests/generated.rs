@@ -345,3 +345,40 @@ fn well_known_types_can_be_compiled() {
     assert_eq!(files_in(&build.out()), ["google.protobuf.rs", "test.rs"]);
     assert!(build.read("google.protobuf.rs").contains("impl ::frpc::polyglot::Fields for Struct"));
 }
+
+#[test]
+fn with_protobuf_as_the_codec_messages_are_enclosed_and_nothing_else_is_written() {
+    let source = format!("{HEAD}message A {{ enum E {{ Z = 0; }} oneof o {{ E e = 1; A a = 2; }} }}");
+    let text = Build::of(&source).text_with(|builder| builder.codec(frpc_build::Codec::Protobuf));
+    assert!(has(&text, "impl ::frpc::polyglot::Message for A { const NAME: &'static str = \"test.A\";"), "{text}");
+    assert!(has(&text, "::frpc::codegen::encode_protobuf(self, to)"));
+    for absent in ["Fields", "Oneof for", "Enumeration for"] {
+        assert!(!has(&text, absent), "{absent}");
+    }
+}
+
+#[cfg(feature = "tonic")]
+#[test]
+fn tonics_code_stands_beside_ours_and_reaches_tonic_through_frpc() {
+    let source = format!(
+        "{HEAD}import \"google/protobuf/empty.proto\";\nmessage A {{}}\n\
+         message Two {{ message Server {{}} Server s = 1; }}\nmessage TwoServer {{ message Inner {{}} Inner i = 1; }}\n\
+         service Two_ {{}}\nservice One {{ rpc Get(A) returns (google.protobuf.Empty); rpc Watch(stream A) returns (stream A); \
+         rpc WithOrigin(A) returns (A); }}"
+    );
+    let text = Build::of(&source).text_with(|builder| builder.grpc(true));
+    assert!(has(&text, "pub mod one_client {") && has(&text, "pub mod one_server {"), "{text}");
+    assert!(has(&text, "use ::frpc::tonic::codegen::*;"));
+    assert!(!text.contains(" tonic::"));
+    assert!(has(&text, "impl<S: super::One> One for S {"));
+    assert!(has(
+        &text,
+        "async fn get(&self, request: ::frpc::tonic::Request<super::A>) \
+         -> ::core::result::Result<::frpc::tonic::Response<()>, ::frpc::tonic::Status> { \
+         ::frpc::grpc::reply(<Self as super::One>::get(self, ::frpc::grpc::request(request)).await,) }"
+    ));
+    assert!(has(&text, "type WatchStream = ::frpc::grpc::Replies<super::A>;"));
+    assert!(has(&text, "async fn with_origin_("), "tonic's clients have such a method");
+    let client = Build::of(&source).text_with(|builder| builder.grpc(true).build_server(false));
+    assert!(has(&client, "pub mod one_client {") && !has(&client, "one_server"));
+}

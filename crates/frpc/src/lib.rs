@@ -37,6 +37,8 @@ mod channel;
 pub mod codegen;
 mod endpoint;
 mod error;
+#[cfg(feature = "tonic")]
+pub mod grpc;
 mod protobuf;
 mod request;
 mod server;
@@ -53,6 +55,8 @@ pub use status::{Code, Status};
 pub use streaming::{Iter, RequestSender, RequestStream, ResponseSender, ResponseStream, Streaming, iter};
 
 pub use {polyglot, prost, prost_types};
+#[cfg(feature = "tonic")]
+pub use {tonic, tonic_prost};
 
 /// Includes the code generated for a proto package; `"_"` for files without one.
 #[macro_export]

@@ -4,6 +4,7 @@
 //! the call, and a packet without content closes both directions and frees the stream's id.
 
 mod client;
+mod elsewhere;
 mod respond;
 mod server;
 
@@ -36,6 +37,8 @@ pub struct Streaming<M> {
     end: End,
     deadline: Option<Pin<Box<Sleep>>>,
     message: PhantomData<fn() -> M>,
+    /// Where messages come from if not from a receiver.
+    elsewhere: Option<elsewhere::Elsewhere<M>>,
 }
 
 /// What becomes of the receiver when it is no longer needed.
@@ -59,12 +62,12 @@ struct Back {
 
 impl<M: Message> Streaming<M> {
     fn of_server(receiver: StreamReceiver, lent: Arc<Lent>) -> Self {
-        Self { receiver: Some(receiver), end: End::Server(lent), deadline: None, message: PhantomData }
+        Self { receiver: Some(receiver), end: End::Server(lent), deadline: None, message: PhantomData, elsewhere: None }
     }
 
     fn of_client(receiver: StreamReceiver, channel: Channel, deadline: Option<Pin<Box<Sleep>>>) -> Self {
         let end = End::Client { _channel: channel };
-        Self { receiver: Some(receiver), end, deadline, message: PhantomData }
+        Self { receiver: Some(receiver), end, deadline, message: PhantomData, elsewhere: None }
     }
 
     /// The next message; `None` when the peer has ended the stream in good order.
@@ -79,7 +82,7 @@ impl<M: Message> Streaming<M> {
     }
 
     fn poll_message(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<M, Status>>> {
-        let Some(receiver) = &mut self.receiver else { return Poll::Ready(None) };
+        let Some(receiver) = &mut self.receiver else { return self.poll_elsewhere(context) };
         let Poll::Ready(body) = receiver.poll_recv(context) else {
             let Some(deadline) = &mut self.deadline else { return Poll::Pending };
             std::task::ready!(deadline.as_mut().poll(context));
