@@ -39,6 +39,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         .codec(Codec::Protobuf)
         .include_file("all.rs")
         .compile_protos(&protos, &["proto"])?;
+    frpc_build::configure()
+        .out_dir(folder("views")?)
+        .views(true)
+        .btree_map(".")
+        .raw_requests(".services.First")
+        .include_file("all.rs")
+        .compile_protos(&protos, &["proto"])?;
     let protos = GRPC.map(|name| format!("proto/{name}.proto"));
     frpc_build::configure()
         .out_dir(folder("grpc")?)

@@ -10,6 +10,11 @@ pub mod protobuf {
     include!(concat!(env!("OUT_DIR"), "/protobuf/all.rs"));
 }
 
+/// Everything with views.
+pub mod views {
+    include!(concat!(env!("OUT_DIR"), "/views/all.rs"));
+}
+
 /// What has services, with tonic's clients and servers beside ours.
 pub mod grpc {
     include!(concat!(env!("OUT_DIR"), "/grpc/all.rs"));

@@ -45,6 +45,7 @@ impl Builder {
                 client: true,
                 server: true,
                 grpc: false,
+                raw_requests: Vec::new(),
                 client_attributes: Vec::new(),
                 server_attributes: Vec::new(),
                 trait_attributes: Vec::new(),
@@ -123,6 +124,24 @@ impl Builder {
     /// Sets how messages stand in bodies. Default: [`Codec::Polyglot`].
     pub fn codec(mut self, codec: Codec) -> Self {
         self.externs.codec = codec;
+        self
+    }
+
+    /// Whether to write a view of each message too: `FooView<'a>` for `Foo`, which borrows everything from the body that
+    /// it is decoded from. Not by default. With [`extern_path`](Self::extern_path), whoever owns the type brings its
+    /// view: `polyglot::Viewed`.
+    pub fn views(mut self, enable: bool) -> Self {
+        self.externs.views = enable;
+        self
+    }
+
+    /// Hands the requests of these methods to their handlers undecoded, as `frpc::Raw<Foo>` instead of `Foo`, for
+    /// handlers that only look, by way of a [view](Self::views), or that pass requests on. Takes one path or a list:
+    /// `.package.Service.Method`, or the end of such a path. Clients do not change.
+    ///
+    /// With the Polyglot codec only, and not together with [`grpc`](Self::grpc).
+    pub fn raw_requests(mut self, paths: impl Paths) -> Self {
+        self.services.raw_requests.extend(paths.paths());
         self
     }
 
@@ -248,6 +267,14 @@ impl Builder {
         }
         if self.services.grpc && !cfg!(feature = "tonic") {
             let text = "`grpc(true)` needs the feature `tonic` of frpc-build (and of frpc)";
+            return Err(Error::new(ErrorKind::Option, text));
+        }
+        let is_protobuf = self.externs.codec == Codec::Protobuf;
+        if is_protobuf && self.externs.views {
+            return Err(Error::new(ErrorKind::Option, "`views(true)` needs the Polyglot codec: protobuf has no views"));
+        }
+        if !self.services.raw_requests.is_empty() && (is_protobuf || self.services.grpc) {
+            let text = "`raw_requests` needs the Polyglot codec, and cannot be used together with `grpc(true)`";
             return Err(Error::new(ErrorKind::Option, text));
         }
         self.externs.apply(&mut self.prost, schema);

@@ -16,6 +16,7 @@ use crate::messages::{Message, debug_impl, enumeration_impl, message_impl, oneof
 use crate::names::{self, Clash, MARKER, OneofEnum};
 use crate::schema::{Index, Schema};
 use crate::services::{self, ServiceOptions, Taken};
+use crate::views::{ViewNames, Views, name_views};
 use crate::wellknown::Externs;
 
 /// The generated code of one module, which holds all files of one package.
@@ -48,21 +49,15 @@ pub(crate) fn generate(
 
     let mut modules: Vec<_> = texts.into_iter().collect();
     modules.sort();
+    let views = if externs.views { view_names(&modules, warn)? } else { ViewNames::new() };
     let mut generated = Vec::new();
     for (module, text) in modules {
-        let mut items = syn::parse_file(&text)
-            .map_err(|error| {
-                let text = format!(
-                    "the code of module `{module}` is not valid Rust, perhaps because of an attribute: {error}"
-                );
-                Error::new(ErrorKind::Option, text).with_source(error)
-            })?
-            .items;
+        let mut items = syn::parse_file(&text).map_err(|error| invalid(&module, error))?.items;
         names::make_unique(&mut items, warn).map_err(|clash| clashing(&clash, schema, &index))?;
         let oneofs = oneof_enums(&items, &index)?;
-        let mut taken = Taken::by(&items);
-        let codecs = Codecs { index: &index, externs, oneofs: &oneofs };
+        let codecs = Codecs { index: &index, externs, oneofs: &oneofs, views: Views { names: &views, externs } };
         let mut items = codecs.beside(items)?;
+        let mut taken = Taken::by(&items);
         items.iter_mut().for_each(names::allow_what_prost_leaves);
         let files: Vec<_> = schema.files.iter().filter(|file| module_of(file) == module).collect();
         for file in &files {
@@ -77,6 +72,11 @@ pub(crate) fn generate(
         }
     }
     Ok(generated)
+}
+
+fn invalid(module: &Module, error: syn::Error) -> Error {
+    let text = format!("the code of module `{module}` is not valid Rust, perhaps because of an attribute: {error}");
+    Error::new(ErrorKind::Option, text).with_source(error)
 }
 
 fn module_of(file: &FileDescriptorProto) -> Module {
@@ -169,11 +169,22 @@ fn oneof_enums(items: &[Item], index: &Index<'_>) -> Result<HashMap<String, Oneo
     Ok(found)
 }
 
+/// The names of the views of all modules: messages refer to each other's.
+fn view_names(modules: &[(Module, String)], warn: &mut dyn FnMut(String)) -> Result<ViewNames, Error> {
+    let mut views = ViewNames::new();
+    for (module, text) in modules {
+        let file = syn::parse_file(text).map_err(|error| invalid(module, error))?;
+        name_views(&file.items, &mut views, warn);
+    }
+    Ok(views)
+}
+
 /// What codecs are made of, beside the types that prost has written.
 struct Codecs<'a> {
     index: &'a Index<'a>,
     externs: &'a Externs,
     oneofs: &'a HashMap<String, OneofEnum>,
+    views: Views<'a>,
 }
 
 impl Codecs<'_> {
@@ -208,13 +219,16 @@ impl Codecs<'_> {
     }
 
     fn of_message(&self, name: &str, proto: &DescriptorProto, item: &mut ItemStruct) -> Result<Vec<Item>, Error> {
-        let Self { index, externs, oneofs } = self;
+        let Self { index, externs, oneofs, views } = self;
         let fields = names::read_struct(item)?;
         let message = Message { full_name: name, proto, ident: &item.ident, fields: &fields, index, externs, oneofs };
         let mut codecs = vec![match externs.codec {
             Codec::Polyglot => message_impl(&message)?,
             Codec::Protobuf => protobuf_impl(name, &item.ident),
         }];
+        if externs.views {
+            codecs.extend(views.of_message(&message)?);
+        }
         if fields.has_btree_map && names::skip_debug(item) {
             codecs.push(debug_impl(item));
         }
@@ -222,21 +236,25 @@ impl Codecs<'_> {
     }
 
     /// The codec of an enum that prost has made: of a protobuf enum, or of a oneof.
-    fn of_enum(&self, name: &str, ident: &syn::Ident) -> Result<Option<Item>, Error> {
+    fn of_enum(&self, name: &str, ident: &syn::Ident) -> Result<Vec<Item>, Error> {
         if self.externs.codec == Codec::Protobuf {
-            return Ok(None);
+            return Ok(Vec::new());
         }
         if let Some(found) = self.index.enums.get(name) {
-            return Ok(Some(enumeration_impl(name, found.proto, ident)));
+            return Ok(vec![enumeration_impl(name, found.proto, ident)]);
         }
-        let Some((outer, oneof)) = name.rsplit_once('.') else { return Ok(None) };
+        let Some((outer, oneof)) = name.rsplit_once('.') else { return Ok(Vec::new()) };
         let (Some(message), Some(written)) = (self.index.messages.get(outer), self.oneofs.get(name)) else {
-            return Ok(None);
+            return Ok(Vec::new());
         };
         let Some(at) = message.proto.oneof_decl.iter().position(|declared| declared.name() == oneof) else {
-            return Ok(None);
+            return Ok(Vec::new());
         };
-        oneof_impl(message.proto, at, ident, written, self.externs).map(Some)
+        let mut items = vec![oneof_impl(message.proto, at, ident, written, self.externs)?];
+        if self.externs.views {
+            items.extend(self.views.of_oneof(name, message.proto, at, written)?);
+        }
+        Ok(items)
     }
 }
 

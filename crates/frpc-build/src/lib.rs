@@ -42,6 +42,13 @@
 //! [`codec(Codec::Protobuf)`](Builder::codec) puts messages into bodies as protobuf instead: one Polyglot bytes value
 //! holds the message, so that errors stand in its place as usual.
 //!
+//! # Views
+//!
+//! With [`views(true)`](Builder::views) there is a view `FooView<'a>` beside each message `Foo`: a struct of the same
+//! fields that borrows from the body, `&str` and `&[u8]`, with lists and maps that are decoded as they are walked.
+//! Decoding one allocates nothing. Handlers that only look get their requests undecoded by
+//! [`raw_requests`](Builder::raw_requests), as `frpc::Raw<Foo>`, and ask for the view: `request.get_ref().view()?`.
+//!
 //! # gRPC
 //!
 //! With [`grpc(true)`](Builder::grpc) the code of tonic is written beside ours, for the same message types, and one
@@ -72,6 +79,7 @@ mod output;
 mod parse;
 mod schema;
 mod services;
+mod views;
 mod wellknown;
 
 use std::path::Path;

@@ -203,12 +203,12 @@ pub(crate) fn field_type<'a>(field: &'a FieldDescriptorProto, index: &Index<'a>)
 }
 
 /// The name of a local variable for a field. The decoder has the name `from`.
-fn local(field: &Ident) -> Ident {
+pub(crate) fn local(field: &Ident) -> Ident {
     if field == "from" { format_ident!("from_") } else { field.clone() }
 }
 
 /// Turns a path that holds inside of the module of `oneof` into one that holds beside that module.
-fn beside(oneof: &Path, inner: &Path) -> Path {
+pub(crate) fn beside(oneof: &Path, inner: &Path) -> Path {
     let first = inner.segments.first().map(|segment| segment.ident.to_string());
     let mut path = inner.clone();
     path.segments = match first.as_deref() {

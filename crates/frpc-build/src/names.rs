@@ -8,7 +8,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use proc_macro2::Span;
 use syn::ext::IdentExt as _;
-use syn::{Attribute, Expr, Ident, Item, ItemEnum, ItemStruct, Lit, Meta, Path};
+use syn::{
+    Attribute, Expr, Field, GenericArgument, Ident, Item, ItemEnum, ItemStruct, Lit, Meta, Path, PathArguments, Type,
+};
 
 use crate::error::{Error, ErrorKind};
 
@@ -27,6 +29,7 @@ pub(crate) struct Variant {
     /// The Rust enum, if the member is a protobuf enum; the path holds inside the module of the oneof's enum.
     pub(crate) enumeration: Option<Path>,
     pub(crate) boxed: bool,
+    pub(crate) ty: Type,
     pub(crate) deprecated: bool,
 }
 
@@ -37,6 +40,8 @@ pub(crate) struct StructFields {
     pub(crate) fields: HashMap<i32, StructField>,
     /// By the field number of any member.
     pub(crate) oneofs: HashMap<i32, StructOneof>,
+    /// All of them, as they stand in the struct.
+    pub(crate) order: Vec<Ident>,
     pub(crate) deprecated: bool,
     /// Whether a field is a `BTreeMap`.
     pub(crate) has_btree_map: bool,
@@ -48,6 +53,7 @@ pub(crate) struct StructField {
     /// The Rust enum, if the field (or the map's value) is a protobuf enum; the path holds beside the struct.
     pub(crate) enumeration: Option<Path>,
     pub(crate) boxed: bool,
+    pub(crate) ty: Type,
 }
 
 /// A field of a struct that holds a oneof.
@@ -149,6 +155,7 @@ pub(crate) fn read_struct(item: &ItemStruct) -> Result<StructFields, Error> {
     let mut read = StructFields::default();
     for field in &item.fields {
         let (Some(ident), Some(prost)) = (&field.ident, ProstAttribute::read(&field.attrs)?) else { continue };
+        read.order.push(ident.clone());
         read.deprecated |= is_deprecated(&field.attrs);
         read.has_btree_map |= prost.is_btree_map;
         if let Some(path) = prost.oneof {
@@ -156,8 +163,8 @@ pub(crate) fn read_struct(item: &ItemStruct) -> Result<StructFields, Error> {
                 read.oneofs.insert(tag, StructOneof { ident: ident.clone(), path: path.clone() });
             }
         } else if let [tag] = prost.tags[..] {
-            let ProstAttribute { enumeration, boxed, .. } = prost;
-            read.fields.insert(tag, StructField { ident: ident.clone(), enumeration, boxed });
+            let (enumeration, boxed) = (prost.enumeration, is_boxed(&field.ty));
+            read.fields.insert(tag, StructField { ident: ident.clone(), enumeration, boxed, ty: field.ty.clone() });
         }
     }
     Ok(read)
@@ -170,8 +177,10 @@ pub(crate) fn read_oneof(item: &ItemEnum) -> Result<OneofEnum, Error> {
         let Some(prost) = ProstAttribute::read(&variant.attrs)? else { continue };
         let [tag] = prost.tags[..] else { continue };
         let deprecated = is_deprecated(&variant.attrs);
-        let ProstAttribute { enumeration, boxed, .. } = prost;
-        variants.insert(tag, Variant { ident: variant.ident.clone(), enumeration, boxed, deprecated });
+        let Some(Field { ty, .. }) = variant.fields.iter().next() else { continue };
+        let (ident, ty, boxed) = (variant.ident.clone(), ty.clone(), is_boxed(ty));
+        let enumeration = prost.enumeration;
+        variants.insert(tag, Variant { ident, enumeration, boxed, ty, deprecated });
     }
     Ok(OneofEnum { variants })
 }
@@ -189,6 +198,26 @@ pub(crate) fn skip_debug(item: &mut ItemStruct) -> bool {
     true
 }
 
+/// The type arguments of a type.
+pub(crate) fn generics(ty: &Type) -> Vec<&Type> {
+    let Type::Path(path) = ty else { return Vec::new() };
+    let Some(PathArguments::AngleBracketed(arguments)) = path.path.segments.last().map(|last| &last.arguments) else {
+        return Vec::new();
+    };
+    let types = arguments.args.iter().filter_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    });
+    types.collect()
+}
+
+/// Whether a value is in a box, which may be in an option.
+fn is_boxed(ty: &Type) -> bool {
+    let [inner] = generics(ty)[..] else { return false };
+    let Type::Path(path) = ty else { return false };
+    path.path.segments.last().is_some_and(|last| last.ident == "Box" || (last.ident == "Option" && is_boxed(inner)))
+}
+
 fn is_deprecated(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| attribute.path().is_ident("deprecated"))
 }
@@ -199,7 +228,6 @@ struct ProstAttribute {
     tags: Vec<i32>,
     oneof: Option<Path>,
     enumeration: Option<Path>,
-    boxed: bool,
     is_btree_map: bool,
 }
 
@@ -219,7 +247,6 @@ impl ProstAttribute {
                 } else {
                     None
                 };
-                read.boxed |= meta.path.is_ident("boxed");
                 let Some(value) = value else { return Ok(()) };
                 if meta.path.is_ident("tag") || meta.path.is_ident("tags") {
                     for tag in value.value().split(',') {

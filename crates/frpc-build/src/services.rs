@@ -24,6 +24,8 @@ pub(crate) struct ServiceOptions {
     pub(crate) server: bool,
     /// Also tonic's.
     pub(crate) grpc: bool,
+    /// Patterns of the methods whose requests are not decoded.
+    pub(crate) raw_requests: Vec<String>,
     /// Pairs of a path pattern and an attribute.
     pub(crate) client_attributes: Vec<(String, String)>,
     pub(crate) server_attributes: Vec<(String, String)>,
@@ -82,6 +84,7 @@ pub(crate) struct Rpc {
     proto_name: String,
     operation: u16,
     is_idempotent: bool,
+    is_raw: bool,
     pub(crate) is_deprecated: bool,
     docs: Vec<Attribute>,
     pub(crate) request: Type,
@@ -160,6 +163,7 @@ fn rpcs(
         };
         let constant = format!("{prefix}_{}", method.proto_name.to_shouty_snake_case());
         let mut silent = |_: String| {};
+        let method_name = format!("{full_name}.{}", method.proto_name);
         let kind = match (method.client_streaming, method.server_streaming) {
             (false, false) => Kind::Unary,
             (false, true) => Kind::ServerStreaming,
@@ -173,9 +177,8 @@ fn rpcs(
             operation: operations.next().expect("check.rs has counted the methods"),
             is_idempotent: method.options.idempotency_level() != IdempotencyLevel::IdempotencyUnknown,
             is_deprecated: method.options.deprecated(),
-            docs: docs(&method.comments, &format!("{full_name}.{}", method.proto_name), options, || {
-                format!(" The method `{}`.", method.proto_name)
-            })?,
+            is_raw: options.raw_requests.iter().any(|pattern| path_matches(pattern, &method_name)),
+            docs: docs(&method.comments, &method_name, options, || format!(" The method `{}`.", method.proto_name))?,
             request: syn::parse_str(&method.input_type).map_err(|error| unreadable(&method.input_type, error))?,
             reply: syn::parse_str(&method.output_type).map_err(|error| unreadable(&method.output_type, error))?,
             kind,
@@ -196,6 +199,11 @@ fn constant(rpc: &Rpc, full_name: &str) -> TokenStream {
 fn trait_tokens(name: &Ident, docs: &[Attribute], attributes: &[Attribute], rpcs: &[Rpc]) -> TokenStream {
     let methods = rpcs.iter().map(|rpc| {
         let Rpc { name, docs, request, reply, .. } = rpc;
+        let request = if rpc.is_raw {
+            quote! { ::frpc::Raw<#request> }
+        } else {
+            quote! { #request }
+        };
         let request = match rpc.kind {
             Kind::Unary | Kind::ServerStreaming => quote! { #request },
             Kind::ClientStreaming | Kind::Streaming => quote! { ::frpc::Streaming<#request> },

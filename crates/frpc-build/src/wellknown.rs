@@ -40,6 +40,8 @@ pub(crate) struct Externs {
     pub(crate) user: Vec<String>,
     /// That of the types that are generated.
     pub(crate) codec: Codec,
+    /// Whether they have views.
+    pub(crate) views: bool,
     /// Whether the well-known types are generated like all others.
     pub(crate) compile_well_known_types: bool,
     /// Those that cannot be generated all the same: descriptor.proto is proto2.

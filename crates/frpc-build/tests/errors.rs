@@ -182,3 +182,15 @@ fn grpc_without_its_feature_is_an_error_that_names_it() {
     assert_eq!(error.to_string(), "`grpc(true)` needs the feature `tonic` of frpc-build (and of frpc)");
     assert_eq!(error.kind(), ErrorKind::Option);
 }
+
+#[test]
+fn options_that_exclude_each_other_are_errors() {
+    use frpc_build::{Builder, Codec};
+    let build = Build::of("syntax = \"proto3\";\nmessage A {}");
+    let error = |configure: fn(Builder) -> Builder| build.run(configure, &["test.proto"]).unwrap_err().to_string();
+    assert_eq!(
+        error(|builder| builder.codec(Codec::Protobuf).views(true)),
+        "`views(true)` needs the Polyglot codec: protobuf has no views"
+    );
+    assert!(error(|builder| builder.codec(Codec::Protobuf).raw_requests(".")).starts_with("`raw_requests` needs the"));
+}

@@ -382,3 +382,40 @@ fn tonics_code_stands_beside_ours_and_reaches_tonic_through_frpc() {
     let client = Build::of(&source).text_with(|builder| builder.grpc(true).build_server(false));
     assert!(has(&client, "pub mod one_client {") && !has(&client, "one_server"));
 }
+
+#[test]
+fn views_have_free_names_and_the_fields_of_the_message() {
+    let source = format!(
+        "{HEAD}message A {{ string s = 1; repeated bytes b = 2; map<string, E> m = 3; A a = 4; AView v = 5; }}\n\
+         message AView {{ int32 n = 1; }}\nenum E {{ Z = 0; }}"
+    );
+    let text = Build::of(&source).text();
+    assert!(!has(&text, "polyglot::MessageView"), "views are written only if asked for");
+    let text = Build::of(&source).text_with(|builder| builder.views(true));
+    assert!(
+        has(
+            &text,
+            "pub struct AView_<'a> {
+                pub s: &'a str,
+                pub b: ::frpc::polyglot::List<'a, &'a [u8]>,
+                pub m: ::frpc::polyglot::Map<'a, &'a str, ::frpc::polyglot::Number<E>>,
+                pub a: ::core::option::Option<::frpc::polyglot::Nested<'a, AView_<'a>>>,
+                pub v: ::core::option::Option<AViewView<'a>>,
+            }"
+        ),
+        "{text}"
+    );
+    assert!(has(&text, "impl ::frpc::polyglot::Viewed for A { type View<'a> = AView_<'a>; }"));
+}
+
+#[test]
+fn requests_that_are_not_decoded_change_the_trait_only() {
+    let source =
+        format!("{HEAD}message A {{}}\nservice S {{ rpc Look(A) returns (A); rpc Read(stream A) returns (A); }}");
+    let text = Build::of(&source).text_with(|builder| builder.raw_requests("S.Look"));
+    assert!(has(&text, "fn look(&self, request: ::frpc::Request<::frpc::Raw<A>>)"), "{text}");
+    assert!(has(&text, "fn read(&self, request: ::frpc::Request<::frpc::Streaming<A>>)"));
+    assert!(has(&text, "pub async fn look(&self, request: impl ::frpc::IntoRequest<A>)"));
+    let text = Build::of(&source).text_with(|builder| builder.raw_requests(["."]));
+    assert!(has(&text, "fn read(&self, request: ::frpc::Request<::frpc::Streaming<::frpc::Raw<A>>>)"));
+}

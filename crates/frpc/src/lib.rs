@@ -49,6 +49,7 @@ mod streaming;
 pub use channel::{Channel, ChannelBuilder};
 pub use error::Error;
 pub use frisbee::{HeaderForm, Policy, Workers};
+pub use polyglot::Raw;
 pub use request::{IntoRequest, IntoStreamingRequest, Request, Response};
 pub use server::{Server, ServerBuilder};
 pub use status::{Code, Status};

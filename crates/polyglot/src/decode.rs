@@ -100,6 +100,23 @@ impl<'a> Decoder<'a> {
         self.rest
     }
 
+    /// How many fields at the end of the root may be missing.
+    #[inline]
+    pub(crate) fn trailing_defaults(&self) -> u32 {
+        self.trailing_defaults
+    }
+
+    /// Reads all that is left, sharing the input if the decoder was made so.
+    #[inline]
+    pub(crate) fn take_rest(&mut self) -> Bytes {
+        let rest = match self.shared {
+            Some(input) => input.slice(self.position()..),
+            None => Bytes::copy_from_slice(self.rest),
+        };
+        self.rest = &[];
+        rest
+    }
+
     /// The kind of the next value, if there is one and its first byte is a kind.
     #[inline]
     #[must_use]

@@ -247,6 +247,8 @@ pub enum EncodeReason {
     },
     /// Messages nest deeper than [`NESTING_MAX`](crate::NESTING_MAX).
     NestingTooDeep,
+    /// A [`Raw`](crate::Raw) body does not hold the message, in the words of its decoding.
+    Unreadable(String),
     /// An [enclosed](crate::encode_enclosed) message is not as long as its codec has said.
     Content {
         /// The length that was announced.
@@ -336,6 +338,7 @@ impl fmt::Display for EncodeReason {
         match self {
             Self::TooLong { kind, length } => write!(f, "{kind} of length {length} exceeds 2^32 - 1"),
             Self::NestingTooDeep => f.write_str("messages nest too deep"),
+            Self::Unreadable(text) => write!(f, "the body cannot be read: {text}"),
             Self::Content { announced, written } => write!(f, "{written} bytes, but {announced} were announced"),
             Self::UnknownNumber { enumeration, number } => write!(f, "{number} is no number of enum {enumeration}"),
         }

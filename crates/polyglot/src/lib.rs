@@ -75,6 +75,7 @@ mod oneof;
 mod value;
 mod varint;
 mod view;
+mod viewed;
 pub mod wellknown;
 
 pub use codec::{Codec, Shape};
@@ -89,3 +90,4 @@ pub use message::{Fields, Message, Root, decode_root, encode_root, view_root};
 pub use oneof::{Oneof, OneofDecoder};
 pub use value::{Element, Key, Value};
 pub use view::{Items, List, Map, MessageView, Nested, View};
+pub use viewed::{Number, OneofView, Raw, Viewed};

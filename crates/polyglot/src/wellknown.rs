@@ -14,12 +14,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::fmt;
 use std::marker::PhantomData;
 
 use bytes::Bytes;
 
 use crate::message::{decode_as, encode_as};
-use crate::{Codec, DecodeError, Decoder, Element, EncodeError, Encoder, Fields, Kind, Message, Root, View};
+use crate::{
+    Codec, DecodeError, Decoder, Element, EncodeError, Encoder, Fields, Kind, Message, MessageView, Root, View, Viewed,
+};
 
 /// The [`Codec`] of a value that stands in a message of its own, as its only field.
 #[derive(Debug)]
@@ -30,8 +33,14 @@ pub struct Wrapped<T>(PhantomData<T>);
 pub struct Boxed<C>(PhantomData<C>);
 
 /// A wrapper in a view: [`View`] of the value in it.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Default, PartialEq)]
 pub struct Unwrapped<V>(pub V);
+
+impl<V: fmt::Debug> fmt::Debug for Unwrapped<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
 
 impl<T: Element> Codec for Wrapped<T> {
     type Target = T;
@@ -133,6 +142,22 @@ impl Fields for () {
         Ok(())
     }
 }
+
+impl MessageView<'_> for () {
+    const NAME: &'static str = <Self as Fields>::NAME;
+
+    #[inline]
+    fn decode_fields(_: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+        Ok(())
+    }
+}
+
+impl Viewed for () {
+    type View<'a> = ();
+}
+
+#[cfg(feature = "prost-types")]
+pub use views::{AnyView, FieldMaskView, ListValueView, SourceContextView, StructView, ValueKindView, ValueView};
 
 #[cfg(feature = "prost-types")]
 mod structs {
@@ -239,5 +264,115 @@ mod structs {
         fn number(index: u32) -> Option<i32> {
             (index == 0).then_some(0)
         }
+    }
+}
+
+#[cfg(feature = "prost-types")]
+mod views {
+    //! The views of those structs. Timestamps and durations have nothing to borrow: they are views themselves.
+
+    use prost_types::{Any, Duration, FieldMask, ListValue, NullValue, SourceContext, Struct, Timestamp, Value};
+
+    use crate::{DecodeError, Decoder, Fields, List, Map, MessageView, OneofView, Viewed};
+
+    /// The view of a message whose fields stand in wire order.
+    macro_rules! view {
+        ($view:ident of $type:ident: $($field:ident $field_type:ty),*) => {
+            #[doc = concat!("A view of a `google.protobuf.", stringify!($type), "`.")]
+            #[derive(Clone, Copy, Debug, Default)]
+            #[allow(missing_docs)] // The schema's own fields.
+            pub struct $view<'a> {
+                $(pub $field: $field_type),*
+            }
+
+            impl<'a> MessageView<'a> for $view<'a> {
+                const NAME: &'static str = $type::NAME;
+
+                fn decode_fields(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
+                    Ok(Self { $($field: from.view(stringify!($field))?),* })
+                }
+            }
+
+            impl Viewed for $type {
+                type View<'a> = $view<'a>;
+            }
+        };
+    }
+
+    view!(AnyView of Any: type_url &'a str, value &'a [u8]);
+    view!(FieldMaskView of FieldMask: paths List<'a, &'a str>);
+    view!(ListValueView of ListValue: values List<'a, ValueView<'a>>);
+    view!(SourceContextView of SourceContext: file_name &'a str);
+    view!(StructView of Struct: fields Map<'a, &'a str, ValueView<'a>>);
+
+    /// A message that borrows nothing.
+    macro_rules! own_view {
+        ($($type:ident)*) => {$(
+            impl<'a> MessageView<'a> for $type {
+                const NAME: &'static str = <Self as Fields>::NAME;
+
+                fn decode_fields(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
+                    <Self as Fields>::decode_fields(from)
+                }
+            }
+
+            impl Viewed for $type {
+                type View<'a> = Self;
+            }
+        )*};
+    }
+
+    own_view!(Duration Timestamp);
+
+    /// A view of a `google.protobuf.Value`.
+    #[derive(Clone, Copy, Debug, Default)]
+    pub struct ValueView<'a> {
+        /// What the value is.
+        pub kind: Option<ValueKindView<'a>>,
+    }
+
+    /// What a `google.protobuf.Value` is.
+    #[derive(Clone, Copy, Debug)]
+    #[allow(missing_docs)] // The schema's own members.
+    pub enum ValueKindView<'a> {
+        NullValue(i32),
+        NumberValue(f64),
+        StringValue(&'a str),
+        BoolValue(bool),
+        StructValue(StructView<'a>),
+        ListValue(ListValueView<'a>),
+    }
+
+    impl<'a> MessageView<'a> for ValueView<'a> {
+        const NAME: &'static str = Value::NAME;
+
+        fn decode_fields(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
+            let mut kind = from.oneof_view("kind")?;
+            kind.enumeration_member::<NullValue>(from, "null_value", ValueKindView::NullValue)?;
+            kind.view_member(from, "number_value", ValueKindView::NumberValue)?;
+            kind.view_member(from, "string_value", ValueKindView::StringValue)?;
+            kind.view_member(from, "bool_value", ValueKindView::BoolValue)?;
+            kind.view_member(from, "struct_value", ValueKindView::StructValue)?;
+            kind.view_member(from, "list_value", ValueKindView::ListValue)?;
+            Ok(Self { kind: kind.into_option() })
+        }
+    }
+
+    impl<'a> OneofView<'a> for ValueKindView<'a> {
+        fn decode_member(member: u32, from: &mut Decoder<'a>) -> Result<Option<Self>, DecodeError> {
+            Ok(Some(match member {
+                1 => Self::NullValue(from.enumeration::<NullValue, _>("null_value")?),
+                2 => Self::NumberValue(from.view("number_value")?),
+                3 => Self::StringValue(from.view("string_value")?),
+                4 => Self::BoolValue(from.view("bool_value")?),
+                5 => Self::StructValue(from.view("struct_value")?),
+                6 => Self::ListValue(from.view("list_value")?),
+                _ => return Ok(None),
+            }))
+        }
+    }
+
+    impl Viewed for Value {
+        type View<'a> = ValueView<'a>;
     }
 }
