@@ -11,3 +11,9 @@ pub mod benchmark {
     #![allow(missing_docs)]
     frpc::include_proto!("benchmark");
 }
+
+/// A service for two protocols.
+pub mod greeter {
+    #![allow(missing_docs)]
+    frpc::include_proto!("greeter");
+}

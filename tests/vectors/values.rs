@@ -309,6 +309,7 @@ impl<T: Field> Field for Box<T> {
 /// are `optional` or `required` in the schema are always sent, so that nothing of proto2 is left on the wire.
 mod proto2 {
     use super::*;
+    use frpc::polyglot::Fields;
 
     /// `message VLate { optional Late v = 1; required int32 n = 2; repeated int32 p = 3 [packed = true]; }`
     #[derive(Debug, Default)]
@@ -320,7 +321,7 @@ mod proto2 {
 
     message!(VLate { v n p });
 
-    impl Message for VLate {
+    impl Fields for VLate {
         const NAME: &'static str = "vectwo.VLate";
 
         fn encode_fields(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {

@@ -48,6 +48,8 @@ impl Builder {
             services: ServiceOptions {
                 client: true,
                 server: true,
+                grpc: false,
+                raw_requests: Vec::new(),
                 client_attributes: Vec::new(),
                 server_attributes: Vec::new(),
                 trait_attributes: Vec::new(),
@@ -71,6 +73,16 @@ impl Builder {
     /// Whether to generate servers and the traits they serve. They are by default.
     pub fn build_server(mut self, enable: bool) -> Self {
         self.services.server = enable;
+        self
+    }
+
+    /// Whether to write tonic's clients and servers too, for the same message types: modules `echo_client` and
+    /// `echo_server` for a service `Echo`, as tonic names them. Whoever implements our trait implements tonic's by that,
+    /// so that one implementation is served by both. Not by default.
+    ///
+    /// Needs the feature `tonic` of frpc-build and of frpc; tonic itself is found at `frpc::tonic`.
+    pub fn grpc(mut self, enable: bool) -> Self {
+        self.services.grpc = enable;
         self
     }
 
@@ -100,7 +112,7 @@ impl Builder {
     }
 
     /// Uses `rust_path` for the type or package `proto_path` (with a leading dot) instead of generating it. Whoever owns
-    /// the type brings its codec: `polyglot::Message`, or `polyglot::Enumeration` for an enum.
+    /// the type brings its codec: `polyglot::Fields`, or `polyglot::Enumeration` for an enum.
     pub fn extern_path(mut self, proto_path: impl AsRef<str>, rust_path: impl AsRef<str>) -> Self {
         self.externs.user.push(proto_path.as_ref().to_owned());
         self.prost.extern_path(proto_path.as_ref(), rust_path.as_ref());
@@ -111,6 +123,30 @@ impl Builder {
     /// `prost-types`. They are not by default.
     pub fn compile_well_known_types(mut self, enable: bool) -> Self {
         self.externs.compile_well_known_types = enable;
+        self
+    }
+
+    /// Sets how messages stand in bodies. Default: [`Codec::Polyglot`].
+    pub fn codec(mut self, codec: Codec) -> Self {
+        self.externs.codec = codec;
+        self
+    }
+
+    /// Whether to write a view of each message too: `FooView<'a>` for `Foo`, which borrows everything from the body that
+    /// it is decoded from. Not by default. With [`extern_path`](Self::extern_path), whoever owns the type brings its
+    /// view: `polyglot::Viewed`.
+    pub fn views(mut self, enable: bool) -> Self {
+        self.externs.views = enable;
+        self
+    }
+
+    /// Hands the requests of these methods to their handlers undecoded, as `frpc::Raw<Foo>` instead of `Foo`, for
+    /// handlers that only look, by way of a [view](Self::views), or that pass requests on. Takes one path or a list:
+    /// `.package.Service.Method`, or the end of such a path. Clients do not change.
+    ///
+    /// With the Polyglot codec only, and not together with [`grpc`](Self::grpc).
+    pub fn raw_requests(mut self, paths: impl Paths) -> Self {
+        self.services.raw_requests.extend(paths.paths());
         self
     }
 
@@ -308,6 +344,18 @@ impl Builder {
             print_rerun_if_changed(schema);
         }
         self.locks.asks_cargo = self.emit_rerun_if_changed;
+        if self.services.grpc && !cfg!(feature = "tonic") {
+            let text = "`grpc(true)` needs the feature `tonic` of frpc-build (and of frpc)";
+            return Err(Error::new(ErrorKind::Option, text));
+        }
+        let is_protobuf = self.externs.codec == Codec::Protobuf;
+        if is_protobuf && self.externs.views {
+            return Err(Error::new(ErrorKind::Option, "`views(true)` needs the Polyglot codec: protobuf has no views"));
+        }
+        if !self.services.raw_requests.is_empty() && (is_protobuf || self.services.grpc) {
+            let text = "`raw_requests` needs the Polyglot codec, and cannot be used together with `grpc(true)`";
+            return Err(Error::new(ErrorKind::Option, text));
+        }
         self.externs.apply(&mut self.prost, schema);
         let folder = Folder::new(self.out_dir)?;
         let mut warn = |text: String| print_warning(&text);
@@ -344,6 +392,22 @@ fn parse_files(protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>]) -> Re
         includes.push(PathBuf::from("."));
     }
     parse::parse(&protos, &includes)
+}
+
+/// How messages stand in bodies.
+///
+/// The codec belongs to the types that a build generates: well-known types and those of `extern_path` have one already,
+/// also where they are requests or replies, and both ends of a call need the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Codec {
+    /// Field by field, as Go's fRPC does: the fastest, with borrowed views, and the only one that a Go peer understands.
+    /// Fields can be added at the end only.
+    #[default]
+    Polyglot,
+    /// As protobuf, in one bytes value: fields can be added, removed and reordered as protobuf allows. A peer that
+    /// expects the other codec answers with an error.
+    Protobuf,
 }
 
 /// One path or several: `"."`, `[".a", ".b"]`, `vec![…]` or `&[…]`.

@@ -128,7 +128,7 @@ impl Checker<'_> {
         match field.r#type() {
             Type::Message => self.message_field(owner, field, &what, path),
             Type::Enum if self.index.enums.contains_key(field.type_name()) => {
-                self.externs.check_use(field.type_name(), &what, || self.type_place(path))
+                self.externs.check_field(field.type_name(), &what, || self.type_place(path))
             }
             Type::Enum => Err(self.no_such_type(field, &what, path)),
             _ => Ok(()),
@@ -140,7 +140,7 @@ impl Checker<'_> {
             return Err(self.no_such_type(field, what, path));
         };
         if !is_map_entry(found.proto) {
-            return self.externs.check_use(field.type_name(), what, || self.type_place(path));
+            return self.externs.check_field(field.type_name(), what, || self.type_place(path));
         }
         let is_entry_of_owner = field.type_name().strip_prefix(owner).is_some_and(|rest| rest.starts_with('.'));
         let [key, value] = &found.proto.field[..] else {
@@ -151,7 +151,7 @@ impl Checker<'_> {
         }
         match value.r#type() {
             Type::Group => Err(self.unsupported(path, format!("{what} is a map of groups; groups are not supported"))),
-            Type::Message | Type::Enum => self.externs.check_use(value.type_name(), what, || self.type_place(path)),
+            Type::Message | Type::Enum => self.externs.check_field(value.type_name(), what, || self.type_place(path)),
             _ => Ok(()),
         }
     }

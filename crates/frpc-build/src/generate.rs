@@ -6,16 +6,18 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
 use prost_build::{Module, Service, ServiceGenerator};
-use prost_types::FileDescriptorProto;
-use syn::Item;
+use prost_types::{DescriptorProto, FileDescriptorProto};
+use syn::{Item, ItemStruct};
 
+use crate::builder::Codec;
 use crate::comments::clean_file;
 use crate::error::{Error, ErrorKind};
 use crate::lock::{self, LockOptions, Plan};
-use crate::messages::{Message, debug_impl, enumeration_impl, message_impl, oneof_impl};
+use crate::messages::{Message, debug_impl, enumeration_impl, message_impl, oneof_impl, protobuf_impl};
 use crate::names::{self, Clash, MARKER, OneofEnum};
 use crate::schema::{Index, Schema};
 use crate::services::{self, ServiceOptions, Taken};
+use crate::views::{ViewNames, Views, name_views};
 use crate::wellknown::Externs;
 
 /// The generated code of one module, which holds all files of one package.
@@ -50,20 +52,15 @@ pub(crate) fn generate(
 
     let mut modules: Vec<_> = texts.into_iter().collect();
     modules.sort();
+    let views = if externs.views { view_names(&modules, warn)? } else { ViewNames::new() };
     let mut generated = Vec::new();
     for (module, text) in modules {
-        let mut items = syn::parse_file(&text)
-            .map_err(|error| {
-                let text = format!(
-                    "the code of module `{module}` is not valid Rust, perhaps because of an attribute: {error}"
-                );
-                Error::new(ErrorKind::Option, text).with_source(error)
-            })?
-            .items;
+        let mut items = syn::parse_file(&text).map_err(|error| invalid(&module, error))?.items;
         names::make_unique(&mut items, warn).map_err(|clash| clashing(&clash, schema, &index))?;
         let oneofs = oneof_enums(&items, &index)?;
+        let codecs = Codecs { index: &index, externs, oneofs: &oneofs, views: Views { names: &views, externs } };
+        let mut items = codecs.beside(items)?;
         let mut taken = Taken::by(&items);
-        let mut items = with_codecs(items, &index, &oneofs)?;
         items.iter_mut().for_each(names::allow_what_prost_leaves);
         let files = schema.files.iter().filter(|file| schema.is_generated(file) && module_of(file) == module);
         let files: Vec<_> = files.collect();
@@ -78,6 +75,11 @@ pub(crate) fn generate(
         }
     }
     Ok((generated, plan))
+}
+
+fn invalid(module: &Module, error: syn::Error) -> Error {
+    let text = format!("the code of module `{module}` is not valid Rust, perhaps because of an attribute: {error}");
+    Error::new(ErrorKind::Option, text).with_source(error)
 }
 
 fn module_of(file: &FileDescriptorProto) -> Module {
@@ -182,59 +184,93 @@ fn oneof_enums(items: &[Item], index: &Index<'_>) -> Result<HashMap<String, Oneo
     Ok(found)
 }
 
-/// `items` with a codec behind each type, and without markers.
-fn with_codecs(items: Vec<Item>, index: &Index<'_>, oneofs: &HashMap<String, OneofEnum>) -> Result<Vec<Item>, Error> {
-    let mut all = Vec::with_capacity(items.len() * 2);
-    for mut item in items {
-        let mut codecs = Vec::new();
-        match &mut item {
-            Item::Mod(module) => {
-                if let Some((_, items)) = &mut module.content {
-                    *items = with_codecs(std::mem::take(items), index, oneofs)?;
-                }
-            }
-            Item::Struct(item) => {
-                if let Some((name, found)) =
-                    names::take_marker(&mut item.attrs).and_then(|name| index.messages.get_key_value(&name))
-                {
-                    let fields = names::read_struct(item)?;
-                    let message =
-                        Message { full_name: name, proto: found.proto, ident: &item.ident, fields: &fields, oneofs };
-                    codecs.push(message_impl(&message, index)?);
-                    if fields.has_btree_map && names::skip_debug(item) {
-                        codecs.push(debug_impl(item));
-                    }
-                }
-            }
-            Item::Enum(item) => {
-                if let Some(name) = names::take_marker(&mut item.attrs) {
-                    codecs.extend(enum_codec(&name, &item.ident, index, oneofs)?);
-                }
-            }
-            _ => {}
-        }
-        all.push(item);
-        all.extend(codecs);
+/// The names of the views of all modules: messages refer to each other's.
+fn view_names(modules: &[(Module, String)], warn: &mut dyn FnMut(String)) -> Result<ViewNames, Error> {
+    let mut views = ViewNames::new();
+    for (module, text) in modules {
+        let file = syn::parse_file(text).map_err(|error| invalid(module, error))?;
+        name_views(&file.items, &mut views, warn);
     }
-    Ok(all)
+    Ok(views)
 }
 
-/// The codec of an enum that prost has made: of a protobuf enum, or of a oneof.
-fn enum_codec(
-    name: &str,
-    ident: &syn::Ident,
-    index: &Index<'_>,
-    oneofs: &HashMap<String, OneofEnum>,
-) -> Result<Option<Item>, Error> {
-    if let Some(found) = index.enums.get(name) {
-        return Ok(Some(enumeration_impl(name, found.proto, ident)));
+/// What codecs are made of, beside the types that prost has written.
+struct Codecs<'a> {
+    index: &'a Index<'a>,
+    externs: &'a Externs,
+    oneofs: &'a HashMap<String, OneofEnum>,
+    views: Views<'a>,
+}
+
+impl Codecs<'_> {
+    /// `items` with a codec behind each type, and without markers.
+    fn beside(&self, items: Vec<Item>) -> Result<Vec<Item>, Error> {
+        let mut all = Vec::with_capacity(items.len() * 2);
+        for mut item in items {
+            let mut codecs = Vec::new();
+            match &mut item {
+                Item::Mod(module) => {
+                    if let Some((_, items)) = &mut module.content {
+                        *items = self.beside(std::mem::take(items))?;
+                    }
+                }
+                Item::Struct(item) => {
+                    let name = names::take_marker(&mut item.attrs);
+                    if let Some((name, found)) = name.and_then(|name| self.index.messages.get_key_value(&name)) {
+                        codecs.extend(self.of_message(name, found.proto, item)?);
+                    }
+                }
+                Item::Enum(item) => {
+                    if let Some(name) = names::take_marker(&mut item.attrs) {
+                        codecs.extend(self.of_enum(&name, &item.ident)?);
+                    }
+                }
+                _ => {}
+            }
+            all.push(item);
+            all.extend(codecs);
+        }
+        Ok(all)
     }
-    let Some((outer, oneof)) = name.rsplit_once('.') else { return Ok(None) };
-    let (Some(message), Some(written)) = (index.messages.get(outer), oneofs.get(name)) else { return Ok(None) };
-    let Some(at) = message.proto.oneof_decl.iter().position(|declared| declared.name() == oneof) else {
-        return Ok(None);
-    };
-    oneof_impl(message.proto, at, ident, written).map(Some)
+
+    fn of_message(&self, name: &str, proto: &DescriptorProto, item: &mut ItemStruct) -> Result<Vec<Item>, Error> {
+        let Self { index, externs, oneofs, views } = self;
+        let fields = names::read_struct(item)?;
+        let message = Message { full_name: name, proto, ident: &item.ident, fields: &fields, index, externs, oneofs };
+        let mut codecs = vec![match externs.codec {
+            Codec::Polyglot => message_impl(&message)?,
+            Codec::Protobuf => protobuf_impl(name, &item.ident),
+        }];
+        if externs.views {
+            codecs.extend(views.of_message(&message)?);
+        }
+        if fields.has_btree_map && names::skip_debug(item) {
+            codecs.push(debug_impl(item));
+        }
+        Ok(codecs)
+    }
+
+    /// The codec of an enum that prost has made: of a protobuf enum, or of a oneof.
+    fn of_enum(&self, name: &str, ident: &syn::Ident) -> Result<Vec<Item>, Error> {
+        if self.externs.codec == Codec::Protobuf {
+            return Ok(Vec::new());
+        }
+        if let Some(found) = self.index.enums.get(name) {
+            return Ok(vec![enumeration_impl(name, found.proto, ident)]);
+        }
+        let Some((outer, oneof)) = name.rsplit_once('.') else { return Ok(Vec::new()) };
+        let (Some(message), Some(written)) = (self.index.messages.get(outer), self.oneofs.get(name)) else {
+            return Ok(Vec::new());
+        };
+        let Some(at) = message.proto.oneof_decl.iter().position(|declared| declared.name() == oneof) else {
+            return Ok(Vec::new());
+        };
+        let mut items = vec![oneof_impl(message.proto, at, ident, written, self.externs)?];
+        if self.externs.views {
+            items.extend(self.views.of_oneof(name, message.proto, at, written)?);
+        }
+        Ok(items)
+    }
 }
 
 /// One blank line between items; constants stand together.

@@ -12,7 +12,7 @@
 //! takes in with `frpc::include_proto!("demo.echo")`. It holds
 //!
 //! * the messages and enums, as prost-build makes them (so the same types serve other users of prost),
-//! * their codecs: implementations of `polyglot::Message` and `polyglot::Enumeration`,
+//! * their codecs: implementations of `polyglot::Fields` and `polyglot::Enumeration`,
 //! * the trait `Echo`, which a server implements with plain `async fn`s,
 //! * `EchoServer`, which serves an implementation, and `EchoClient`, which calls it.
 //!
@@ -40,13 +40,38 @@
 //! Messages have the names that prost-build gives them. A trait, client, server or method whose name is taken (service
 //! `Echo` beside message `Echo`, an rpc `Connect` or `New`) gets a trailing `_`, and cargo shows a warning.
 //!
+//! # Well-known types
+//!
+//! They are mapped as prost maps them, in fields, lists, maps and oneofs, and as requests and replies: `Timestamp`,
+//! `Duration`, `Any`, `FieldMask`, `Struct`, `Value`, `ListValue` and `NullValue` are those of `prost-types` (found at
+//! `frpc::prost_types`), a wrapper is the value in it (`StringValue` a `String`, so that a field of it is an
+//! `Option<String>`), and `Empty` is `()`. On the wire they are ordinary messages.
+//!
+//! # Codecs
+//!
+//! Bodies are in the Polyglot encoding, field by field. A build with
+//! [`codec(Codec::Protobuf)`](Builder::codec) puts messages into bodies as protobuf instead: one Polyglot bytes value
+//! holds the message, so that errors stand in its place as usual.
+//!
+//! # Views
+//!
+//! With [`views(true)`](Builder::views) there is a view `FooView<'a>` beside each message `Foo`: a struct of the same
+//! fields that borrows from the body, `&str` and `&[u8]`, with lists and maps that are decoded as they are walked.
+//! Decoding one allocates nothing. Handlers that only look get their requests undecoded by
+//! [`raw_requests`](Builder::raw_requests), as `frpc::Raw<Foo>`, and ask for the view: `request.get_ref().view()?`.
+//!
+//! # gRPC
+//!
+//! With [`grpc(true)`](Builder::grpc) the code of tonic is written beside ours, for the same message types, and one
+//! implementation of the trait is served by both. It needs the feature `tonic` of this crate and of frpc.
+//!
 //! # What is refused
 //!
 //! These are errors that name file, line and column; nothing is generated wrong in silence:
 //!
 //! * proto2: groups, required fields, extensions, defaults (custom options may be declared, and are ignored),
-//! * fields and methods whose type is one of protobuf's well-known types, unless
-//!   [`compile_well_known_types`](Builder::compile_well_known_types) makes messages of them,
+//! * fields and methods whose type is declared by descriptor.proto, which is proto2, or by api.proto and type.proto,
+//!   unless [`compile_well_known_types`](Builder::compile_well_known_types) makes messages of them,
 //! * types or enum values of one scope that would have the same name in Rust.
 
 #![forbid(unsafe_code)]
@@ -57,6 +82,8 @@ mod comments;
 mod error;
 mod fields;
 mod generate;
+#[cfg(feature = "tonic")]
+mod grpc;
 mod lock;
 mod messages;
 mod names;
@@ -64,11 +91,12 @@ mod output;
 mod parse;
 mod schema;
 mod services;
+mod views;
 mod wellknown;
 
 use std::path::Path;
 
-pub use builder::{Builder, Output, Paths};
+pub use builder::{Builder, Codec, Output, Paths};
 pub use error::{Error, ErrorKind};
 pub use lock::{Fingerprint, Layout, LockUpdate, NotAFingerprint, Numbering};
 pub use output::OutputFile;

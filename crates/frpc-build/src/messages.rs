@@ -1,7 +1,7 @@
-//! Writes the codecs: `polyglot::Message` for structs, `Oneof` for the enums of oneofs and `Enumeration` for enums.
+//! Writes the codecs: `polyglot::Fields` for structs, `Oneof` for the enums of oneofs and `Enumeration` for enums.
 //!
 //! One line per field, in wire order, by the field's protobuf name. Which kind a field is follows from its Rust type;
-//! only enums, which are `i32` in prost's structs, are named.
+//! only enums, which are `i32` in prost's structs, and wrappers, which are the values in them, are named.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,6 +15,7 @@ use crate::error::{Error, ErrorKind};
 use crate::fields::{in_wire_order, oneof_of};
 use crate::names::{OneofEnum, StructFields, StructOneof, Variant};
 use crate::schema::{Index, is_map_entry};
+use crate::wellknown::Externs;
 
 /// What the codec of a message is made of.
 pub(crate) struct Message<'a> {
@@ -23,6 +24,8 @@ pub(crate) struct Message<'a> {
     pub(crate) proto: &'a DescriptorProto,
     pub(crate) ident: &'a Ident,
     pub(crate) fields: &'a StructFields,
+    pub(crate) index: &'a Index<'a>,
+    pub(crate) externs: &'a Externs,
     /// The enums of all oneofs, by full name.
     pub(crate) oneofs: &'a HashMap<String, OneofEnum>,
 }
@@ -37,13 +40,10 @@ struct Lines {
     result: Vec<TokenStream>,
 }
 
-/// `impl Message for …`.
-pub(crate) fn message_impl(message: &Message<'_>, index: &Index<'_>) -> Result<Item, Error> {
-    let is_map = |field: &FieldDescriptorProto| {
-        index.messages.get(field.type_name()).is_some_and(|found| is_map_entry(found.proto))
-    };
-    let Message { full_name, proto, ident, fields, .. } = message;
-    let order = in_wire_order(proto, is_map);
+/// `impl Fields for …`.
+pub(crate) fn message_impl(message: &Message<'_>) -> Result<Item, Error> {
+    let Message { full_name, proto, ident, fields, index, .. } = message;
+    let order = in_wire_order(proto, |field| map_value(field, index).is_some());
     let has_oneofs = order.iter().any(|field| oneof_of(field).is_some());
     let mut lines = Lines::default();
     for field in &order {
@@ -63,7 +63,7 @@ pub(crate) fn message_impl(message: &Message<'_>, index: &Index<'_>) -> Result<I
     let allow = is_deprecated.then(|| quote! { #[allow(deprecated)] });
     Ok(syn::parse_quote! {
         #allow
-        impl ::frpc::polyglot::Message for #ident {
+        impl ::frpc::polyglot::Fields for #ident {
             const NAME: &'static str = #wire_name;
             fn encode_fields(&self, #to: &mut ::frpc::polyglot::Encoder<'_>) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
                 #encode
@@ -74,6 +74,22 @@ pub(crate) fn message_impl(message: &Message<'_>, index: &Index<'_>) -> Result<I
             }
         }
     })
+}
+
+/// `impl Message for …` with protobuf as the codec.
+pub(crate) fn protobuf_impl(full_name: &str, ident: &Ident) -> Item {
+    let wire_name = full_name.trim_start_matches('.');
+    syn::parse_quote! {
+        impl ::frpc::polyglot::Message for #ident {
+            const NAME: &'static str = #wire_name;
+            fn encode_root(&self, to: &mut ::frpc::polyglot::Encoder<'_>) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
+                ::frpc::codegen::encode_protobuf(self, to)
+            }
+            fn decode_root(from: &mut ::frpc::polyglot::Decoder<'_>) -> ::core::result::Result<::frpc::polyglot::Root<Self>, ::frpc::polyglot::DecodeError> {
+                ::frpc::codegen::decode_protobuf(from)
+            }
+        }
+    }
 }
 
 impl Message<'_> {
@@ -87,10 +103,16 @@ impl Message<'_> {
                 lines.encode.push(quote! { to.enumeration::<#path>(#name, &self.#rust) });
                 quote! { from.enumeration::<#path, _>(#name)? }
             }
-            None => {
-                lines.encode.push(quote! { to.field(#name, &self.#rust) });
-                quote! { from.field(#name)? }
-            }
+            None => match self.externs.field_codec(field_type(field, self.index), found.boxed) {
+                Some(codec) => {
+                    lines.encode.push(quote! { to.field_as::<#codec>(#name, &self.#rust) });
+                    quote! { from.field_as::<#codec, _>(#name)? }
+                }
+                None => {
+                    lines.encode.push(quote! { to.field(#name, &self.#rust) });
+                    quote! { from.field(#name)? }
+                }
+            },
         };
         if !by_statement {
             lines.result.push(quote! { #rust: #read });
@@ -114,7 +136,7 @@ impl Message<'_> {
             self.fields.oneofs.get(&field.number()).ok_or_else(|| self.lost(name))?;
         let written =
             self.oneofs.get(&format!("{}.{}", self.full_name, oneof.name())).ok_or_else(|| self.lost(name))?;
-        let Variant { ident: variant, enumeration, .. } =
+        let Variant { ident: variant, enumeration, boxed, .. } =
             written.variants.get(&field.number()).ok_or_else(|| self.lost(name))?;
         let local = local(rust);
         let result = quote! { #rust: #local.into_option() };
@@ -128,6 +150,9 @@ impl Message<'_> {
         if let Some(enumeration) = enumeration.as_ref().map(|inner| beside(path, inner)) {
             lines.encode.push(quote! { to.flat_enumeration_member::<#enumeration>(#name, #value) });
             lines.decode.push(quote! { #local.enumeration_member::<#enumeration>(from, #name, #path::#variant)?; });
+        } else if let Some(codec) = self.externs.field_codec(field.type_name(), *boxed) {
+            lines.encode.push(quote! { to.flat_member_as::<#codec>(#name, #value) });
+            lines.decode.push(quote! { #local.member_as::<#codec>(from, #name, #path::#variant)?; });
         } else {
             lines.encode.push(quote! { to.flat_member(#name, #value) });
             lines.decode.push(quote! { #local.member(from, #name, #path::#variant)?; });
@@ -166,13 +191,24 @@ pub(crate) fn debug_impl(item: &ItemStruct) -> Item {
     }
 }
 
+/// The value of the entries of a map field; none for other fields.
+pub(crate) fn map_value<'a>(field: &FieldDescriptorProto, index: &Index<'a>) -> Option<&'a FieldDescriptorProto> {
+    let entry = index.messages.get(field.type_name()).filter(|found| is_map_entry(found.proto))?;
+    entry.proto.field.iter().find(|field| field.name() == "value")
+}
+
+/// The full name of the type of a field, or of the values of a map.
+pub(crate) fn field_type<'a>(field: &'a FieldDescriptorProto, index: &Index<'a>) -> &'a str {
+    map_value(field, index).map_or(field.type_name(), FieldDescriptorProto::type_name)
+}
+
 /// The name of a local variable for a field. The decoder has the name `from`.
-fn local(field: &Ident) -> Ident {
+pub(crate) fn local(field: &Ident) -> Ident {
     if field == "from" { format_ident!("from_") } else { field.clone() }
 }
 
 /// Turns a path that holds inside of the module of `oneof` into one that holds beside that module.
-fn beside(oneof: &Path, inner: &Path) -> Path {
+pub(crate) fn beside(oneof: &Path, inner: &Path) -> Path {
     let first = inner.segments.first().map(|segment| segment.ident.to_string());
     let mut path = inner.clone();
     path.segments = match first.as_deref() {
@@ -193,18 +229,22 @@ pub(crate) fn oneof_impl(
     oneof: usize,
     ident: &Ident,
     written: &OneofEnum,
+    externs: &Externs,
 ) -> Result<Item, Error> {
     let members = proto.field.iter().filter(|field| oneof_of(field) == Some(oneof));
     let (mut encode, mut decode) = (Vec::new(), Vec::new());
     for (field, number) in members.zip(1_u32..) {
         let (name, number) = (field.name(), Literal::u32_unsuffixed(number));
-        let Some(Variant { ident: variant, enumeration, .. }) = written.variants.get(&field.number()) else {
+        let Some(Variant { ident: variant, enumeration, boxed, .. }) = written.variants.get(&field.number()) else {
             let text = format!("prost-build wrote nothing for the member `{name}` of a oneof of `{}`", proto.name());
             return Err(Error::new(ErrorKind::Unsupported, text));
         };
         if let Some(path) = enumeration {
             encode.push(quote! { Self::#variant(value) => to.enumeration_member::<#path>(#name, #number, value), });
             decode.push(quote! { #number => Self::#variant(from.enumeration::<#path, _>(#name)?), });
+        } else if let Some(codec) = externs.field_codec(field.type_name(), *boxed) {
+            encode.push(quote! { Self::#variant(value) => to.member_as::<#codec>(#name, #number, value), });
+            decode.push(quote! { #number => Self::#variant(from.bare_as::<#codec>(#name)?), });
         } else {
             encode.push(quote! { Self::#variant(value) => to.member(#name, #number, value), });
             decode.push(quote! { #number => Self::#variant(from.field(#name)?), });

@@ -8,7 +8,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use proc_macro2::Span;
 use syn::ext::IdentExt as _;
-use syn::{Attribute, Expr, Ident, Item, ItemEnum, ItemStruct, Lit, Meta, Path};
+use syn::{
+    Attribute, Expr, Field, GenericArgument, Ident, Item, ItemEnum, ItemStruct, Lit, Meta, Path, PathArguments, Type,
+};
 
 use crate::error::{Error, ErrorKind};
 
@@ -26,6 +28,8 @@ pub(crate) struct Variant {
     pub(crate) ident: Ident,
     /// The Rust enum, if the member is a protobuf enum; the path holds inside the module of the oneof's enum.
     pub(crate) enumeration: Option<Path>,
+    pub(crate) boxed: bool,
+    pub(crate) ty: Type,
     pub(crate) deprecated: bool,
 }
 
@@ -36,6 +40,8 @@ pub(crate) struct StructFields {
     pub(crate) fields: HashMap<i32, StructField>,
     /// By the field number of any member.
     pub(crate) oneofs: HashMap<i32, StructOneof>,
+    /// All of them, as they stand in the struct.
+    pub(crate) order: Vec<Ident>,
     pub(crate) deprecated: bool,
     /// Whether a field is a `BTreeMap`.
     pub(crate) has_btree_map: bool,
@@ -46,6 +52,8 @@ pub(crate) struct StructField {
     pub(crate) ident: Ident,
     /// The Rust enum, if the field (or the map's value) is a protobuf enum; the path holds beside the struct.
     pub(crate) enumeration: Option<Path>,
+    pub(crate) boxed: bool,
+    pub(crate) ty: Type,
 }
 
 /// A field of a struct that holds a oneof.
@@ -147,6 +155,7 @@ pub(crate) fn read_struct(item: &ItemStruct) -> Result<StructFields, Error> {
     let mut read = StructFields::default();
     for field in &item.fields {
         let (Some(ident), Some(prost)) = (&field.ident, ProstAttribute::read(&field.attrs)?) else { continue };
+        read.order.push(ident.clone());
         read.deprecated |= is_deprecated(&field.attrs);
         read.has_btree_map |= prost.is_btree_map;
         if let Some(path) = prost.oneof {
@@ -154,7 +163,8 @@ pub(crate) fn read_struct(item: &ItemStruct) -> Result<StructFields, Error> {
                 read.oneofs.insert(tag, StructOneof { ident: ident.clone(), path: path.clone() });
             }
         } else if let [tag] = prost.tags[..] {
-            read.fields.insert(tag, StructField { ident: ident.clone(), enumeration: prost.enumeration });
+            let (enumeration, boxed) = (prost.enumeration, is_boxed(&field.ty));
+            read.fields.insert(tag, StructField { ident: ident.clone(), enumeration, boxed, ty: field.ty.clone() });
         }
     }
     Ok(read)
@@ -167,7 +177,10 @@ pub(crate) fn read_oneof(item: &ItemEnum) -> Result<OneofEnum, Error> {
         let Some(prost) = ProstAttribute::read(&variant.attrs)? else { continue };
         let [tag] = prost.tags[..] else { continue };
         let deprecated = is_deprecated(&variant.attrs);
-        variants.insert(tag, Variant { ident: variant.ident.clone(), enumeration: prost.enumeration, deprecated });
+        let Some(Field { ty, .. }) = variant.fields.iter().next() else { continue };
+        let (ident, ty, boxed) = (variant.ident.clone(), ty.clone(), is_boxed(ty));
+        let enumeration = prost.enumeration;
+        variants.insert(tag, Variant { ident, enumeration, boxed, ty, deprecated });
     }
     Ok(OneofEnum { variants })
 }
@@ -183,6 +196,26 @@ pub(crate) fn skip_debug(item: &mut ItemStruct) -> bool {
     }
     item.attrs.push(syn::parse_quote! { #[prost(skip_debug)] });
     true
+}
+
+/// The type arguments of a type.
+pub(crate) fn generics(ty: &Type) -> Vec<&Type> {
+    let Type::Path(path) = ty else { return Vec::new() };
+    let Some(PathArguments::AngleBracketed(arguments)) = path.path.segments.last().map(|last| &last.arguments) else {
+        return Vec::new();
+    };
+    let types = arguments.args.iter().filter_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    });
+    types.collect()
+}
+
+/// Whether a value is in a box, which may be in an option.
+fn is_boxed(ty: &Type) -> bool {
+    let [inner] = generics(ty)[..] else { return false };
+    let Type::Path(path) = ty else { return false };
+    path.path.segments.last().is_some_and(|last| last.ident == "Box" || (last.ident == "Option" && is_boxed(inner)))
 }
 
 fn is_deprecated(attributes: &[Attribute]) -> bool {

@@ -22,6 +22,10 @@ pub(crate) const OPERATION_FIRST: u16 = 10;
 pub(crate) struct ServiceOptions {
     pub(crate) client: bool,
     pub(crate) server: bool,
+    /// Also tonic's.
+    pub(crate) grpc: bool,
+    /// Patterns of the methods whose requests are not decoded.
+    pub(crate) raw_requests: Vec<String>,
     /// Pairs of a path pattern and an attribute.
     pub(crate) client_attributes: Vec<(String, String)>,
     pub(crate) server_attributes: Vec<(String, String)>,
@@ -52,10 +56,16 @@ impl Taken {
         });
         Self { types: types.collect(), values: HashSet::new() }
     }
+
+    /// The names of types and modules.
+    #[cfg(feature = "tonic")]
+    pub(crate) fn types(&mut self) -> &mut HashSet<String> {
+        &mut self.types
+    }
 }
 
 /// `wanted`, with as many trailing `_` as make it free.
-fn free_name(wanted: &str, taken: &mut HashSet<String>, what: &str, warn: &mut dyn FnMut(String)) -> Ident {
+pub(crate) fn free_name(wanted: &str, taken: &mut HashSet<String>, what: &str, warn: &mut dyn FnMut(String)) -> Ident {
     let mut name = wanted.to_owned();
     while !taken.insert(name.clone()) {
         name.push('_');
@@ -67,22 +77,23 @@ fn free_name(wanted: &str, taken: &mut HashSet<String>, what: &str, warn: &mut d
 }
 
 /// One method with all its names and types.
-struct Rpc {
+pub(crate) struct Rpc {
     /// Of the trait's and the client's method.
-    name: Ident,
+    pub(crate) name: Ident,
     constant: Ident,
     proto_name: String,
     operation: u16,
     is_idempotent: bool,
-    is_deprecated: bool,
+    is_raw: bool,
+    pub(crate) is_deprecated: bool,
     docs: Vec<Attribute>,
-    request: Type,
-    reply: Type,
-    kind: Kind,
+    pub(crate) request: Type,
+    pub(crate) reply: Type,
+    pub(crate) kind: Kind,
 }
 
 #[derive(Clone, Copy)]
-enum Kind {
+pub(crate) enum Kind {
     Unary,
     ServerStreaming,
     ClientStreaming,
@@ -124,6 +135,11 @@ pub(crate) fn service_items(
         Error::new(ErrorKind::Option, format!("the code of service `{full_name}` is not valid Rust: {error}"))
             .with_source(error)
     })?;
+    #[cfg(feature = "tonic")]
+    if options.grpc {
+        let grpc = crate::grpc::grpc_items(service, &trait_name, &rpcs, options, taken, warn)?;
+        return Ok(file.items.into_iter().chain(grpc).collect());
+    }
     Ok(file.items)
 }
 
@@ -147,6 +163,7 @@ fn rpcs(
         };
         let constant = format!("{prefix}_{}", method.proto_name.to_shouty_snake_case());
         let mut silent = |_: String| {};
+        let method_name = format!("{full_name}.{}", method.proto_name);
         let kind = match (method.client_streaming, method.server_streaming) {
             (false, false) => Kind::Unary,
             (false, true) => Kind::ServerStreaming,
@@ -160,9 +177,8 @@ fn rpcs(
             operation: *operation,
             is_idempotent: method.options.idempotency_level() != IdempotencyLevel::IdempotencyUnknown,
             is_deprecated: method.options.deprecated(),
-            docs: docs(&method.comments, &format!("{full_name}.{}", method.proto_name), options, || {
-                format!(" The method `{}`.", method.proto_name)
-            })?,
+            is_raw: options.raw_requests.iter().any(|pattern| path_matches(pattern, &method_name)),
+            docs: docs(&method.comments, &method_name, options, || format!(" The method `{}`.", method.proto_name))?,
             request: syn::parse_str(&method.input_type).map_err(|error| unreadable(&method.input_type, error))?,
             reply: syn::parse_str(&method.output_type).map_err(|error| unreadable(&method.output_type, error))?,
             kind,
@@ -183,6 +199,11 @@ fn constant(rpc: &Rpc, full_name: &str) -> TokenStream {
 fn trait_tokens(name: &Ident, docs: &[Attribute], attributes: &[Attribute], rpcs: &[Rpc]) -> TokenStream {
     let methods = rpcs.iter().map(|rpc| {
         let Rpc { name, docs, request, reply, .. } = rpc;
+        let request = if rpc.is_raw {
+            quote! { ::frpc::Raw<#request> }
+        } else {
+            quote! { #request }
+        };
         let request = match rpc.kind {
             Kind::Unary | Kind::ServerStreaming => quote! { #request },
             Kind::ClientStreaming | Kind::Streaming => quote! { ::frpc::Streaming<#request> },
@@ -200,7 +221,7 @@ fn trait_tokens(name: &Ident, docs: &[Attribute], attributes: &[Attribute], rpcs
     });
     quote! {
         #(#docs)*
-        #[allow(dead_code, unreachable_pub)]
+        #[allow(clippy::all, dead_code, unreachable_pub)]
         #(#attributes)*
         pub trait #name: ::core::marker::Send + ::core::marker::Sync + 'static {
             #(#methods)*
@@ -220,13 +241,13 @@ fn server_tokens(name: &Ident, of: &Ident, full_name: &str, attributes: &[Attrib
     });
     quote! {
         #[doc = #doc]
-        #[allow(dead_code, unreachable_pub)]
+        #[allow(clippy::all, dead_code, unreachable_pub)]
         #[derive(Debug)]
         #(#attributes)*
         pub struct #name<#generic> {
             service: ::std::sync::Arc<#generic>,
         }
-        #[allow(dead_code, unreachable_pub)]
+        #[allow(clippy::all, dead_code, unreachable_pub)]
         impl<#generic: #of> #name<#generic> {
             /// Serves `service`.
             pub fn new(service: #generic) -> Self {
@@ -282,13 +303,13 @@ fn client_tokens(name: &Ident, full_name: &str, attributes: &[Attribute], rpcs: 
     });
     quote! {
         #[doc = #doc]
-        #[allow(dead_code, unreachable_pub)]
+        #[allow(clippy::all, dead_code, unreachable_pub)]
         #[derive(Clone, Debug)]
         #(#attributes)*
         pub struct #name {
             channel: ::frpc::Channel,
         }
-        #[allow(dead_code, unreachable_pub)]
+        #[allow(clippy::all, dead_code, unreachable_pub)]
         impl #name {
             /// Makes calls over `channel`.
             pub fn new(channel: ::frpc::Channel) -> Self {

@@ -1,17 +1,35 @@
 //! Types that are not generated here: those that the user maps with `extern_path`, and protobuf's well-known types.
 
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+use crate::builder::Codec;
 use crate::error::{Error, Place};
 use crate::schema::Schema;
 
 /// The package that prost-build maps to `prost-types` by itself.
 const WELL_KNOWN: &str = ".google.protobuf";
 
+/// The well-known types besides the wrappers for which polyglot has codecs.
+const STRUCTS: [&str; 10] = [
+    "Any",
+    "Duration",
+    "Empty",
+    "FieldMask",
+    "ListValue",
+    "NullValue",
+    "SourceContext",
+    "Struct",
+    "Timestamp",
+    "Value",
+];
+
 /// Who brings a type that is not generated here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
     /// The user, by `extern_path`: the codec too.
     User,
-    /// prost-types, by prost-build's own mapping.
+    /// prost-types, by prost-build's own mapping. Their codecs are polyglot's.
     ProstTypes,
 }
 
@@ -20,6 +38,10 @@ pub(crate) enum Owner {
 pub(crate) struct Externs {
     /// With a leading dot.
     pub(crate) user: Vec<String>,
+    /// That of the types that are generated.
+    pub(crate) codec: Codec,
+    /// Whether they have views.
+    pub(crate) views: bool,
     /// Whether the well-known types are generated like all others.
     pub(crate) compile_well_known_types: bool,
     /// Those that cannot be generated all the same: descriptor.proto is proto2.
@@ -58,18 +80,61 @@ impl Externs {
         }
     }
 
+    /// Refuses a field of a type whose codec nobody brings. Protobuf needs none: prost has them all.
+    pub(crate) fn check_field(&self, full_name: &str, what: &str, place: impl FnOnce() -> Place) -> Result<(), Error> {
+        if self.codec == Codec::Protobuf { Ok(()) } else { self.check_use(full_name, what, place) }
+    }
+
     /// Refuses a type whose codec nobody brings.
     pub(crate) fn check_use(&self, full_name: &str, what: &str, place: impl FnOnce() -> Place) -> Result<(), Error> {
-        if self.owner(full_name) != Some(Owner::ProstTypes) {
+        let has_codec = |name: &str| STRUCTS.contains(&name) || wrapper(name).is_some();
+        if self.owner(full_name) != Some(Owner::ProstTypes) || well_known(full_name).is_some_and(has_codec) {
             return Ok(());
         }
         let name = full_name.trim_start_matches('.');
         let text = format!(
-            "{what} has the type `{name}`: well-known types are supported only with `compile_well_known_types(true)`, \
-             and those of descriptor.proto not at all"
+            "{what} has the type `{name}`: the types of api.proto and type.proto are supported only with \
+             `compile_well_known_types(true)`, and those of descriptor.proto not at all"
         );
         Err(Error::unsupported(place(), text))
     }
+
+    /// The codec of fields of a type that prost maps to something that does not say what it is: wrappers are the value
+    /// in them.
+    pub(crate) fn field_codec(&self, full_name: &str, boxed: bool) -> Option<TokenStream> {
+        if self.owner(full_name) != Some(Owner::ProstTypes) {
+            return None;
+        }
+        let codec = format_ident!("{}", wrapper(well_known(full_name)?)?);
+        let codec = quote! { ::frpc::polyglot::wellknown::#codec };
+        Some(if boxed {
+            quote! { ::frpc::polyglot::wellknown::Boxed<#codec> }
+        } else {
+            codec
+        })
+    }
+}
+
+/// The name of a type in protobuf's own package.
+fn well_known(full_name: &str) -> Option<&str> {
+    full_name.strip_prefix(WELL_KNOWN)?.strip_prefix('.')
+}
+
+/// A wrapper's name, which is also the name of its codec.
+fn wrapper(name: &str) -> Option<&str> {
+    let is_wrapper = matches!(
+        name,
+        "DoubleValue"
+            | "FloatValue"
+            | "Int64Value"
+            | "UInt64Value"
+            | "Int32Value"
+            | "UInt32Value"
+            | "BoolValue"
+            | "StringValue"
+            | "BytesValue"
+    );
+    is_wrapper.then_some(name)
 }
 
 /// Whether `path` names `full_name` or something around it.

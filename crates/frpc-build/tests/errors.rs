@@ -55,31 +55,32 @@ fn proto2_is_refused_in_an_import_too() {
 }
 
 #[test]
-fn well_known_types_are_refused_at_the_type_of_the_field() {
-    let error =
-        error_of("import \"google/protobuf/timestamp.proto\";\nmessage A {\n  google.protobuf.Timestamp at = 1;\n}");
-    assert!(
-        error.starts_with("test.proto:5:3: field `at` of message `A` has the type `google.protobuf.Timestamp`: "),
-        "{error}"
-    );
+fn types_of_descriptor_proto_are_refused_at_the_type_of_the_field() {
     let error = error_of(
-        "import \"google/protobuf/wrappers.proto\";\nmessage A {\n  map<int32, google.protobuf.BoolValue> m = 1;\n}",
+        "import \"google/protobuf/descriptor.proto\";\nmessage A {\n  google.protobuf.FileDescriptorProto file = 1;\n}",
     );
     assert!(
-        error.starts_with("test.proto:5:3: field `m` of message `A` has the type `google.protobuf.BoolValue`: "),
+        error.starts_with(
+            "test.proto:5:3: field `file` of message `A` has the type `google.protobuf.FileDescriptorProto`: "
+        ),
         "{error}"
     );
 }
 
 #[test]
-fn well_known_types_are_refused_as_request_and_reply() {
+fn types_of_api_and_type_are_refused_in_maps_and_as_request_and_reply() {
+    let error =
+        error_of("import \"google/protobuf/type.proto\";\nmessage A {\n  map<int32, google.protobuf.Type> m = 1;\n}");
+    assert!(
+        error.starts_with("test.proto:5:3: field `m` of message `A` has the type `google.protobuf.Type`: "),
+        "{error}"
+    );
     let error = error_of(
-        "import \"google/protobuf/empty.proto\";\nmessage A {}\nservice S {\n  rpc Get(A) returns (google.protobuf.Empty);\n}",
+        "import \"google/protobuf/api.proto\";\nmessage A {}\nservice S {\n  rpc Get(A) returns (google.protobuf.Api);\n}",
     );
     assert!(
-        error.starts_with(
-            "test.proto:6:3: the reply of method `Get` of service `S` has the type `google.protobuf.Empty`"
-        ),
+        error
+            .starts_with("test.proto:6:3: the reply of method `Get` of service `S` has the type `google.protobuf.Api`"),
         "{error}"
     );
 }
@@ -171,4 +172,25 @@ fn a_missing_output_folder_is_an_error() {
     let build = Build::of("syntax = \"proto3\";\npackage test;\nmessage A {}");
     let error = build.run(|builder| builder.out_dir(build.around.path().join("none")), &["test.proto"]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Output);
+}
+
+#[cfg(not(feature = "tonic"))]
+#[test]
+fn grpc_without_its_feature_is_an_error_that_names_it() {
+    let build = Build::of("syntax = \"proto3\";\nmessage A {}");
+    let error = build.run(|builder| builder.grpc(true), &["test.proto"]).unwrap_err();
+    assert_eq!(error.to_string(), "`grpc(true)` needs the feature `tonic` of frpc-build (and of frpc)");
+    assert_eq!(error.kind(), ErrorKind::Option);
+}
+
+#[test]
+fn options_that_exclude_each_other_are_errors() {
+    use frpc_build::{Builder, Codec};
+    let build = Build::of("syntax = \"proto3\";\nmessage A {}");
+    let error = |configure: fn(Builder) -> Builder| build.run(configure, &["test.proto"]).unwrap_err().to_string();
+    assert_eq!(
+        error(|builder| builder.codec(Codec::Protobuf).views(true)),
+        "`views(true)` needs the Polyglot codec: protobuf has no views"
+    );
+    assert!(error(|builder| builder.codec(Codec::Protobuf).raw_requests(".")).starts_with("`raw_requests` needs the"));
 }

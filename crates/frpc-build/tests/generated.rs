@@ -181,7 +181,10 @@ fn comments_stand_on_traits_clients_and_methods() {
         "{HEAD}message A {{}}\n// Of the service.\nservice S {{\n  // Of the method.\n  rpc Get(A) returns (A); // Behind it.\n  rpc Bare(A) returns (A);\n}}"
     ))
     .text();
-    assert!(has(&text, "/// Of the service.\n#[allow(dead_code, unreachable_pub)]\npub trait S"), "{text}");
+    assert!(
+        has(&text, "/// Of the service.\n#[allow(clippy::all, dead_code, unreachable_pub)]\npub trait S"),
+        "{text}"
+    );
     assert_eq!(text.matches("    /// Of the method.\n    ///\n    /// Behind it.\n").count(), 2);
     assert_eq!(text.matches("    /// The method `Bare`.\n").count(), 2);
 }
@@ -312,6 +315,27 @@ fn output_that_has_not_changed_is_not_written_again() {
 }
 
 #[test]
+fn wrappers_are_named_where_they_are_fields() {
+    let text = generated(
+        "import \"google/protobuf/wrappers.proto\";\nimport \"google/protobuf/timestamp.proto\";
+         message A {
+           google.protobuf.StringValue name = 1;
+           map<int32, google.protobuf.BoolValue> flags = 2;
+           google.protobuf.Timestamp at = 3;
+           oneof choice { google.protobuf.Int32Value number = 4; }
+         }",
+    );
+    for line in [
+        "to.field_as::< ::frpc::polyglot::wellknown::StringValue, >(\"name\", &self.name)?;",
+        "to.field_as::< ::frpc::polyglot::wellknown::BoolValue, >(\"flags\", &self.flags)?;",
+        "to.field(\"at\", &self.at)?;",
+        "Self::Number(value) => { to.member_as::< ::frpc::polyglot::wellknown::Int32Value, >(\"number\", 1, value) }",
+    ] {
+        assert!(has(&text, line), "{line} in {text}");
+    }
+}
+
+#[test]
 fn well_known_types_can_be_compiled() {
     let build = Build::of(&format!(
         "{HEAD}import \"google/protobuf/struct.proto\";\nimport \"google/protobuf/descriptor.proto\";\n\
@@ -319,5 +343,79 @@ fn well_known_types_can_be_compiled() {
     ));
     build.run(|builder| builder.compile_well_known_types(true), &["test.proto"]).unwrap();
     assert_eq!(files_in(&build.out()), ["google.protobuf.rs", "test.rs"]);
-    assert!(build.read("google.protobuf.rs").contains("impl ::frpc::polyglot::Message for Struct"));
+    assert!(build.read("google.protobuf.rs").contains("impl ::frpc::polyglot::Fields for Struct"));
+}
+
+#[test]
+fn with_protobuf_as_the_codec_messages_are_enclosed_and_nothing_else_is_written() {
+    let source = format!("{HEAD}message A {{ enum E {{ Z = 0; }} oneof o {{ E e = 1; A a = 2; }} }}");
+    let text = Build::of(&source).text_with(|builder| builder.codec(frpc_build::Codec::Protobuf));
+    assert!(has(&text, "impl ::frpc::polyglot::Message for A { const NAME: &'static str = \"test.A\";"), "{text}");
+    assert!(has(&text, "::frpc::codegen::encode_protobuf(self, to)"));
+    for absent in ["Fields", "Oneof for", "Enumeration for"] {
+        assert!(!has(&text, absent), "{absent}");
+    }
+}
+
+#[cfg(feature = "tonic")]
+#[test]
+fn tonics_code_stands_beside_ours_and_reaches_tonic_through_frpc() {
+    let source = format!(
+        "{HEAD}import \"google/protobuf/empty.proto\";\nmessage A {{}}\n\
+         message Two {{ message Server {{}} Server s = 1; }}\nmessage TwoServer {{ message Inner {{}} Inner i = 1; }}\n\
+         service Two_ {{}}\nservice One {{ rpc Get(A) returns (google.protobuf.Empty); rpc Watch(stream A) returns (stream A); \
+         rpc WithOrigin(A) returns (A); }}"
+    );
+    let text = Build::of(&source).text_with(|builder| builder.grpc(true));
+    assert!(has(&text, "pub mod one_client {") && has(&text, "pub mod one_server {"), "{text}");
+    assert!(has(&text, "use ::frpc::tonic::codegen::*;"));
+    assert!(!text.contains(" tonic::"));
+    assert!(has(&text, "impl<S: super::One> One for S {"));
+    assert!(has(
+        &text,
+        "async fn get(&self, request: ::frpc::tonic::Request<super::A>) \
+         -> ::core::result::Result<::frpc::tonic::Response<()>, ::frpc::tonic::Status> { \
+         ::frpc::grpc::reply(<Self as super::One>::get(self, ::frpc::grpc::request(request)).await,) }"
+    ));
+    assert!(has(&text, "type WatchStream = ::frpc::grpc::Replies<super::A>;"));
+    assert!(has(&text, "async fn with_origin_("), "tonic's clients have such a method");
+    let client = Build::of(&source).text_with(|builder| builder.grpc(true).build_server(false));
+    assert!(has(&client, "pub mod one_client {") && !has(&client, "one_server"));
+}
+
+#[test]
+fn views_have_free_names_and_the_fields_of_the_message() {
+    let source = format!(
+        "{HEAD}message A {{ string s = 1; repeated bytes b = 2; map<string, E> m = 3; A a = 4; AView v = 5; }}\n\
+         message AView {{ int32 n = 1; }}\nenum E {{ Z = 0; }}"
+    );
+    let text = Build::of(&source).text();
+    assert!(!has(&text, "polyglot::MessageView"), "views are written only if asked for");
+    let text = Build::of(&source).text_with(|builder| builder.views(true));
+    assert!(
+        has(
+            &text,
+            "pub struct AView_<'a> {
+                pub s: &'a str,
+                pub b: ::frpc::polyglot::List<'a, &'a [u8]>,
+                pub m: ::frpc::polyglot::Map<'a, &'a str, ::frpc::polyglot::Number<E>>,
+                pub a: ::core::option::Option<::frpc::polyglot::Nested<'a, AView_<'a>>>,
+                pub v: ::core::option::Option<AViewView<'a>>,
+            }"
+        ),
+        "{text}"
+    );
+    assert!(has(&text, "impl ::frpc::polyglot::Viewed for A { type View<'a> = AView_<'a>; }"));
+}
+
+#[test]
+fn requests_that_are_not_decoded_change_the_trait_only() {
+    let source =
+        format!("{HEAD}message A {{}}\nservice S {{ rpc Look(A) returns (A); rpc Read(stream A) returns (A); }}");
+    let text = Build::of(&source).text_with(|builder| builder.raw_requests("S.Look"));
+    assert!(has(&text, "fn look(&self, request: ::frpc::Request<::frpc::Raw<A>>)"), "{text}");
+    assert!(has(&text, "fn read(&self, request: ::frpc::Request<::frpc::Streaming<A>>)"));
+    assert!(has(&text, "pub async fn look(&self, request: impl ::frpc::IntoRequest<A>)"));
+    let text = Build::of(&source).text_with(|builder| builder.raw_requests(["."]));
+    assert!(has(&text, "fn read(&self, request: ::frpc::Request<::frpc::Streaming<::frpc::Raw<A>>>)"));
 }

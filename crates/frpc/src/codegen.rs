@@ -1,5 +1,6 @@
 //! What generated code uses; nothing here is meant to be written by hand.
 
+pub use crate::protobuf::{decode_protobuf, encode_protobuf};
 pub use crate::service::{Methods, MethodsBuilder, Service, Shared};
 use frisbee::Operation;
 use std::fmt;

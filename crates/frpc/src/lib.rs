@@ -38,8 +38,11 @@ pub mod codegen;
 mod deadline;
 mod endpoint;
 mod error;
+#[cfg(feature = "tonic")]
+pub mod grpc;
 mod metadata;
 mod prefix;
+mod protobuf;
 mod request;
 mod server;
 mod service;
@@ -50,12 +53,15 @@ pub use channel::{Channel, ChannelBuilder};
 pub use error::Error;
 pub use frisbee::{HeaderForm, Policy, Workers};
 pub use metadata::{Metadata, MetadataError};
+pub use polyglot::Raw;
 pub use request::{IntoRequest, IntoStreamingRequest, Request, Response};
 pub use server::{Server, ServerBuilder};
 pub use status::{Code, Status};
 pub use streaming::{Iter, RequestSender, RequestStream, ResponseSender, ResponseStream, Streaming, iter};
 
 pub use {polyglot, prost, prost_types};
+#[cfg(feature = "tonic")]
+pub use {tonic, tonic_prost};
 
 /// Includes the code generated for a proto package; `"_"` for files without one.
 #[macro_export]

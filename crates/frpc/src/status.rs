@@ -251,6 +251,13 @@ impl fmt::Display for Status {
 
 impl std::error::Error for Status {}
 
+/// What a handler found in a request that it decodes itself: the caller's fault.
+impl From<polyglot::DecodeError> for Status {
+    fn from(error: polyglot::DecodeError) -> Self {
+        Self::invalid_argument(format!("the request cannot be read: {error}"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

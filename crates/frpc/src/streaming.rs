@@ -4,6 +4,7 @@
 //! the call, and a packet without content closes both directions and frees the stream's id.
 
 mod client;
+mod elsewhere;
 mod respond;
 mod server;
 
@@ -42,6 +43,8 @@ pub struct Streaming<M> {
     end: End,
     deadline: Option<Pin<Box<Sleep>>>,
     message: PhantomData<fn() -> M>,
+    /// Where messages come from if not from a receiver.
+    elsewhere: Option<elsewhere::Elsewhere<M>>,
 }
 
 /// What becomes of the receiver when it is no longer needed.
@@ -76,7 +79,8 @@ impl<M: Message> Streaming<M> {
 
     fn new(receiver: StreamReceiver, end: End, deadline: Option<Pin<Box<Sleep>>>) -> Self {
         let is_rich = receiver.is_rich();
-        Self { receiver: Some(receiver), metadata: Metadata::new(), is_rich, end, deadline, message: PhantomData }
+        let metadata = Metadata::new();
+        Self { receiver: Some(receiver), metadata, is_rich, end, deadline, message: PhantomData, elsewhere: None }
     }
 
     /// What the peer has sent along with its messages so far. At a client, what goes along with the reply, which comes
@@ -97,7 +101,7 @@ impl<M: Message> Streaming<M> {
     }
 
     fn poll_message(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<M, Status>>> {
-        let Some(receiver) = &mut self.receiver else { return Poll::Ready(None) };
+        let Some(receiver) = &mut self.receiver else { return self.poll_elsewhere(context) };
         loop {
             let Poll::Ready(body) = receiver.poll_recv(context) else {
                 let Some(deadline) = &mut self.deadline else { return Poll::Pending };

@@ -73,6 +73,12 @@ impl<'a> Decoder<'a> {
         Self { trailing_defaults: count, ..self }
     }
 
+    /// Whether [`Bytes`] values are slices of the input.
+    #[inline]
+    pub(crate) fn is_shared(&self) -> bool {
+        self.shared.is_some()
+    }
+
     /// How many bytes are left.
     #[inline]
     #[must_use]
@@ -92,6 +98,23 @@ impl<'a> Decoder<'a> {
     #[must_use]
     pub fn rest(&self) -> &'a [u8] {
         self.rest
+    }
+
+    /// How many fields at the end of the root may be missing.
+    #[inline]
+    pub(crate) fn trailing_defaults(&self) -> u32 {
+        self.trailing_defaults
+    }
+
+    /// Reads all that is left, sharing the input if the decoder was made so.
+    #[inline]
+    pub(crate) fn take_rest(&mut self) -> Bytes {
+        let rest = match self.shared {
+            Some(input) => input.slice(self.position()..),
+            None => Bytes::copy_from_slice(self.rest),
+        };
+        self.rest = &[];
+        rest
     }
 
     /// The kind of the next value, if there is one and its first byte is a kind.
@@ -425,9 +448,13 @@ impl<'a> Decoder<'a> {
         V::decode(self).or_else(|error| self.missing(error, left, name))
     }
 
-    /// Reads a field that is a single value of a [`Codec`].
+    /// Reads a single value by way of a [`Codec`]. For [`Oneof::decode_member`](crate::Oneof::decode_member).
+    ///
+    /// # Errors
+    ///
+    /// If the value is not there or bad; the error names the field.
     #[inline]
-    pub(crate) fn bare_as<C: Codec>(&mut self, name: &'static str) -> Result<C::Target, DecodeError> {
+    pub fn bare_as<C: Codec>(&mut self, name: &'static str) -> Result<C::Target, DecodeError> {
         let left = self.rest.len();
         C::decode(self).or_else(|error| self.missing(error, left, name))
     }

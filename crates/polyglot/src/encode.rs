@@ -326,6 +326,14 @@ impl<'a> Encoder<'a> {
         }
     }
 
+    /// Writes the head of a bytes value and makes room for its content, which must be appended to what is returned.
+    #[inline]
+    pub(crate) fn bytes_head(&mut self, len: usize) -> Result<&mut Vec<u8>, EncodeError> {
+        self.out.reserve(len.saturating_add(7)); // The head takes 7 bytes at most.
+        head(self.out, Kind::Bytes, len)?;
+        Ok(self.out)
+    }
+
     #[inline]
     fn sized(&mut self, kind: Kind, content: &[u8]) -> Result<(), EncodeError> {
         if content.len() >= 0x80 {

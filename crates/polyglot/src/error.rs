@@ -90,6 +90,8 @@ pub enum DecodeReason {
         /// The member's place in the declaration, from 1.
         member: u32,
     },
+    /// The message that a body [encloses](crate::decode_enclosed) is bad, in the words of its codec.
+    Content(String),
     /// An enum's index is unknown and cannot be kept: it is 2^31 or more, or its stand-in is a declared number.
     EnumIndex {
         /// The full name of the enum.
@@ -197,6 +199,7 @@ impl fmt::Display for DecodeReason {
             Self::NestingTooDeep => f.write_str("messages nest too deep"),
             Self::NestedError => f.write_str("error inside a message"),
             Self::UnknownMember { member } => write!(f, "oneof has no member {member}"),
+            Self::Content(text) => f.write_str(text),
             Self::EnumIndex { enumeration, index } => {
                 write!(f, "index {index} is unknown to enum {enumeration} and cannot be kept")
             }
@@ -244,6 +247,15 @@ pub enum EncodeReason {
     },
     /// Messages nest deeper than [`NESTING_MAX`](crate::NESTING_MAX).
     NestingTooDeep,
+    /// A [`Raw`](crate::Raw) body does not hold the message, in the words of its decoding.
+    Unreadable(String),
+    /// An [enclosed](crate::encode_enclosed) message is not as long as its codec has said.
+    Content {
+        /// The length that was announced.
+        announced: usize,
+        /// The length that was written.
+        written: usize,
+    },
     /// A number that the enum does not declare, and that does not stand for an unknown index either.
     UnknownNumber {
         /// The full name of the enum.
@@ -326,6 +338,8 @@ impl fmt::Display for EncodeReason {
         match self {
             Self::TooLong { kind, length } => write!(f, "{kind} of length {length} exceeds 2^32 - 1"),
             Self::NestingTooDeep => f.write_str("messages nest too deep"),
+            Self::Unreadable(text) => write!(f, "the body cannot be read: {text}"),
+            Self::Content { announced, written } => write!(f, "{written} bytes, but {announced} were announced"),
             Self::UnknownNumber { enumeration, number } => write!(f, "{number} is no number of enum {enumeration}"),
         }
     }

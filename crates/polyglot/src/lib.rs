@@ -7,12 +7,12 @@
 //! Three layers, each usable alone:
 //!
 //! * [`Encoder`] and [`Decoder`] write and read single values: one method per [`Kind`].
-//! * [`Value`] says which Rust types can be fields; [`Message`] is what generated code implements; [`encode_root`] and
-//!   [`decode_root`] handle whole bodies.
+//! * [`Value`] says which Rust types can be fields; [`Fields`] is what generated code implements; [`Message`] is a whole
+//!   body, which [`encode_root`] and [`decode_root`] handle.
 //! * [`View`] is the borrowed counterpart: a view of a message points into the input and allocates nothing.
 //!
 //! ```
-//! use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Message, Root};
+//! use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Fields, Root};
 //!
 //! #[derive(Debug, Default, PartialEq)]
 //! struct Book {
@@ -21,7 +21,7 @@
 //!     authors: Vec<String>,
 //! }
 //!
-//! impl Message for Book {
+//! impl Fields for Book {
 //!     const NAME: &'static str = "library.Book";
 //!
 //!     fn encode_fields(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
@@ -64,6 +64,7 @@
 
 mod codec;
 mod decode;
+mod enclosed;
 mod encode;
 mod enumeration;
 mod error;
@@ -74,15 +75,19 @@ mod oneof;
 mod value;
 mod varint;
 mod view;
+mod viewed;
+pub mod wellknown;
 
 pub use codec::{Codec, Shape};
 pub use decode::Decoder;
+pub use enclosed::{Enclosed, decode_enclosed, encode_enclosed};
 pub use encode::{Bulk, Encoder, Form};
 pub use enumeration::{Enumeration, Index};
 pub use error::{DecodeError, DecodeReason, EncodeError, EncodeReason};
 pub use kind::Kind;
 pub use limits::{BULK_MIN, CONTAINER_MEMORY_MAX, NESTING_MAX};
-pub use message::{Message, Root, decode_root, encode_root, view_root};
+pub use message::{Fields, Message, Root, decode_root, encode_root, view_root};
 pub use oneof::{Oneof, OneofDecoder};
 pub use value::{Element, Key, Value};
 pub use view::{Items, List, Map, MessageView, Nested, View};
+pub use viewed::{Number, OneofView, Raw, Viewed};

@@ -2,11 +2,42 @@
 
 use crate::{DecodeError, Decoder, Element, EncodeError, Encoder, Kind, MessageView, Value};
 
-/// A message of the schema. Implemented by generated code.
+/// What can be a body: the request or reply of a call, a message of a stream.
+///
+/// Every type with [`Fields`] is one, in the Polyglot form. A type without them brings a form of its own, as the
+/// messages of builds with the protobuf codec do; such a type cannot be a field of a Polyglot message.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no codec, so it cannot be a request or a reply",
+    note = "types of `extern_path` bring their codec: build them with frpc-build too, or implement `polyglot::Fields`"
+)]
+pub trait Message: Default {
+    /// The full name, for errors: `package.Outer.Inner`.
+    const NAME: &'static str;
+
+    /// Writes a body.
+    ///
+    /// # Errors
+    ///
+    /// If the message cannot be put on the wire; what was written of it is taken back.
+    fn encode_root(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError>;
+
+    /// Reads a body. Bytes behind the message or error are left unread: newer peers may have put them there.
+    ///
+    /// # Errors
+    ///
+    /// If there is neither a message nor an error, or it is bad.
+    fn decode_root(from: &mut Decoder<'_>) -> Result<Root<Self>, DecodeError>;
+}
+
+/// The fields of a message of the schema, in the Polyglot form. Implemented by generated code.
 ///
 /// Fields stand in wire order: single scalars, strings, bytes and enums first, then repeated fields, then messages and
 /// maps, each group in the order of declaration. [The crate's page](crate) has an example.
-pub trait Message: Default {
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no message in the Polyglot form",
+    note = "messages of a build with the protobuf codec cannot be fields of messages of another build"
+)]
+pub trait Fields: Default {
     /// The full name, for errors: `package.Outer.Inner`.
     const NAME: &'static str;
 
@@ -41,30 +72,18 @@ pub enum Root<M, T = String> {
 /// If the message cannot be put on the wire; what was written of it is taken back.
 #[inline]
 pub fn encode_root<M: Message>(message: &M, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-    let mark = to.mark();
-    to.message(|to| message.encode_fields(to)).map_err(|error| {
-        to.rewind(mark);
-        error.in_message(M::NAME)
-    })
+    message.encode_root(to)
 }
 
 /// Reads a body. Bytes behind the message or error are left unread: newer peers may have put them there.
 ///
 /// ```
 /// use polyglot::{Decoder, Root, decode_root};
-/// # use polyglot::{DecodeError, EncodeError, Encoder, Message};
-/// # #[derive(Debug, Default, PartialEq)]
-/// # struct Empty {}
-/// # impl Message for Empty {
-/// #     const NAME: &'static str = "Empty";
-/// #     fn encode_fields(&self, _: &mut Encoder<'_>) -> Result<(), EncodeError> { Ok(()) }
-/// #     fn decode_fields(_: &mut Decoder<'_>) -> Result<Self, DecodeError> { Ok(Self {}) }
-/// # }
 ///
 /// let mut decoder = Decoder::new(&[0x06, 0x05, 0x0a, 3, b'E', b'O', b'F', 0xff]);
-/// assert_eq!(decode_root::<Empty>(&mut decoder)?, Root::Error("EOF".to_owned()));
+/// assert_eq!(decode_root::<()>(&mut decoder)?, Root::Error("EOF".to_owned()));
 /// assert_eq!(decoder.remaining(), 1);
-/// # Ok::<(), DecodeError>(())
+/// # Ok::<(), polyglot::DecodeError>(())
 /// ```
 ///
 /// # Errors
@@ -72,12 +91,50 @@ pub fn encode_root<M: Message>(message: &M, to: &mut Encoder<'_>) -> Result<(), 
 /// If there is neither a message nor an error, or it is bad.
 #[inline]
 pub fn decode_root<M: Message>(from: &mut Decoder<'_>) -> Result<Root<M>, DecodeError> {
-    if from.peek() == Some(Kind::Error) {
-        return from.error_text().map(|text| Root::Error(text.to_owned())).map_err(|error| error.in_message(M::NAME));
+    M::decode_root(from)
+}
+
+impl<M: Fields> Message for M {
+    const NAME: &'static str = <M as Fields>::NAME;
+
+    #[inline]
+    fn encode_root(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        encode_as(<M as Fields>::NAME, to, |to| self.encode_fields(to))
     }
-    match from.message(M::decode_fields) {
+
+    #[inline]
+    fn decode_root(from: &mut Decoder<'_>) -> Result<Root<Self>, DecodeError> {
+        decode_as(<M as Fields>::NAME, from, M::decode_fields)
+    }
+}
+
+/// Writes a body in the Polyglot form, whose fields are what `fields` writes.
+#[inline]
+pub(crate) fn encode_as(
+    name: &'static str,
+    to: &mut Encoder<'_>,
+    fields: impl FnOnce(&mut Encoder<'_>) -> Result<(), EncodeError>,
+) -> Result<(), EncodeError> {
+    let mark = to.mark();
+    to.message(fields).map_err(|error| {
+        to.rewind(mark);
+        error.in_message(name)
+    })
+}
+
+/// Reads a body in the Polyglot form, whose fields are what `fields` reads.
+#[inline]
+pub(crate) fn decode_as<'a, M: Default>(
+    name: &'static str,
+    from: &mut Decoder<'a>,
+    fields: impl FnOnce(&mut Decoder<'a>) -> Result<M, DecodeError>,
+) -> Result<Root<M>, DecodeError> {
+    if from.peek() == Some(Kind::Error) {
+        return from.error_text().map(|text| Root::Error(text.to_owned())).map_err(|error| error.in_message(name));
+    }
+    match from.message(fields) {
         Ok(message) => Ok(Root::Message(message.unwrap_or_default())),
-        Err(error) => Err(error.in_message(M::NAME)),
+        Err(error) => Err(error.in_message(name)),
     }
 }
 
@@ -97,7 +154,7 @@ pub fn view_root<'a, V: MessageView<'a>>(from: &mut Decoder<'a>) -> Result<Root<
     }
 }
 
-impl<M: Message> Value for M {
+impl<M: Fields> Value for M {
     #[inline]
     fn encode(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
         to.message(|to| self.encode_fields(to))
@@ -110,7 +167,7 @@ impl<M: Message> Value for M {
     }
 }
 
-impl<M: Message> Element for M {
+impl<M: Fields> Element for M {
     const KIND: Kind = Kind::Any;
 
     #[inline]
@@ -120,7 +177,7 @@ impl<M: Message> Element for M {
 }
 
 /// Messages that contain themselves are boxed.
-impl<M: Message> Message for Box<M> {
+impl<M: Fields> Fields for Box<M> {
     const NAME: &'static str = M::NAME;
 
     #[inline]

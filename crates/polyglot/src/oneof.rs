@@ -11,7 +11,7 @@ use crate::{Codec, DecodeError, DecodeReason, Decoder, Element, EncodeError, Enc
 /// then the value. Generated code writes and reads both:
 ///
 /// ```
-/// use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Form, Message, Oneof, Root};
+/// use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Fields, Form, Oneof, Root};
 ///
 /// #[derive(Clone, Debug, PartialEq)]
 /// enum Choice {
@@ -41,7 +41,7 @@ use crate::{Codec, DecodeError, DecodeReason, Decoder, Element, EncodeError, Enc
 ///     choice: Option<Choice>,
 /// }
 ///
-/// impl Message for Answer {
+/// impl Fields for Answer {
 ///     const NAME: &'static str = "example.Answer";
 ///
 ///     fn encode_fields(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
@@ -215,11 +215,23 @@ impl Decoder<'_> {
     /// If it names a member that the schema does not have, or its value is bad.
     #[inline]
     pub fn oneof<O: Oneof>(&mut self, name: &'static str) -> Result<OneofDecoder<O>, DecodeError> {
+        self.oneof_by(name, O::decode_member)
+    }
+}
+
+impl<'a> Decoder<'a> {
+    /// Begins to read a oneof whose members `decode_member` reads.
+    #[inline]
+    pub(crate) fn oneof_by<O>(
+        &mut self,
+        name: &'static str,
+        decode_member: impl FnOnce(u32, &mut Self) -> Result<Option<O>, DecodeError>,
+    ) -> Result<OneofDecoder<O>, DecodeError> {
         let before = self.position();
         match self.member_head() {
             Ok(None) => Ok(OneofDecoder { value: None, flat: true }),
             Ok(Some(0)) => Ok(OneofDecoder { value: None, flat: false }),
-            Ok(Some(member)) => match O::decode_member(member, self) {
+            Ok(Some(member)) => match decode_member(member, self) {
                 Ok(Some(value)) => Ok(OneofDecoder { value: Some(value), flat: false }),
                 Ok(None) => Err(DecodeError::new(DecodeReason::UnknownMember { member }, before).in_field(name)),
                 Err(error) => Err(error.in_field(name)),
@@ -237,7 +249,17 @@ pub struct OneofDecoder<O> {
     flat: bool,
 }
 
-impl<O: Oneof> OneofDecoder<O> {
+impl<O> OneofDecoder<O> {
+    #[inline]
+    pub(crate) fn is_flat(&self) -> bool {
+        self.flat
+    }
+
+    #[inline]
+    pub(crate) fn set(&mut self, value: O) {
+        self.value = Some(value);
+    }
+
     /// Reads a member at its own place; it becomes the value unless it is its default. In the rich form this reads
     /// nothing.
     ///

@@ -24,9 +24,15 @@ pub trait View<'a>: Default {
     ///
     /// If it is not there or bad.
     fn decode(from: &mut Decoder<'a>) -> Result<Self, DecodeError>;
+
+    /// Whether the flat form cannot tell this value from an absent one. A message is never absent when it is there.
+    #[inline]
+    fn is_default(&self) -> bool {
+        false
+    }
 }
 
-/// The borrowed counterpart of [`Message`](crate::Message).
+/// The borrowed counterpart of [`Fields`](crate::Fields).
 ///
 /// ```
 /// use polyglot::{DecodeError, Decoder, List, MessageView, Root};
@@ -74,7 +80,7 @@ impl<'a, V: MessageView<'a>> View<'a> for V {
 }
 
 macro_rules! scalar {
-    ($($type:ty, $kind:ident, $method:ident;)*) => {$(
+    ($($type:ty, $kind:ident, $method:ident, |$value:ident| $default:expr;)*) => {$(
         impl<'a> View<'a> for $type {
             const KIND: Kind = Kind::$kind;
 
@@ -82,20 +88,26 @@ macro_rules! scalar {
             fn decode(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
                 from.$method()
             }
+
+            #[inline]
+            fn is_default(&self) -> bool {
+                let $value = *self;
+                $default
+            }
         }
     )*};
 }
 
 scalar! {
-    bool, Bool, bool;
-    i32, I32, i32;
-    i64, I64, i64;
-    u32, U32, u32;
-    u64, U64, u64;
-    f32, F32, f32;
-    f64, F64, f64;
-    &'a str, String, str;
-    &'a [u8], Bytes, slice;
+    bool, Bool, bool, |value| !value;
+    i32, I32, i32, |value| value == 0;
+    i64, I64, i64, |value| value == 0;
+    u32, U32, u32, |value| value == 0;
+    u64, U64, u64, |value| value == 0;
+    f32, F32, f32, |value| value.to_bits() == 0;
+    f64, F64, f64, |value| value.to_bits() == 0;
+    &'a str, String, str, |value| value.is_empty();
+    &'a [u8], Bytes, slice, |value| value.is_empty();
 }
 
 impl<'a, V: View<'a>> View<'a> for Option<V> {

@@ -8,7 +8,7 @@ pub struct Rootless {
     pub part: ::core::option::Option<rootless::Part>,
 }
 
-impl ::frpc::polyglot::Message for Rootless {
+impl ::frpc::polyglot::Fields for Rootless {
     const NAME: &'static str = "Rootless";
     fn encode_fields(
         &self,
@@ -29,7 +29,7 @@ pub mod rootless {
     #[derive(Clone, Copy, PartialEq, Eq, Hash, ::frpc::prost::Message)]
     #[prost(prost_path = "::frpc::prost")]
     pub struct Part {}
-    impl ::frpc::polyglot::Message for Part {
+    impl ::frpc::polyglot::Fields for Part {
         const NAME: &'static str = "Rootless.Part";
         fn encode_fields(
             &self,
@@ -52,7 +52,7 @@ const ROOT_GET: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
 );
 
 /// The service `Root`.
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 pub trait Root: ::core::marker::Send + ::core::marker::Sync + 'static {
     /// The method `Get`.
     fn get(
@@ -64,13 +64,13 @@ pub trait Root: ::core::marker::Send + ::core::marker::Sync + 'static {
 }
 
 /// Serves an implementation of [`Root`].
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Debug)]
 pub struct RootServer<S> {
     service: ::std::sync::Arc<S>,
 }
 
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 impl<S: Root> RootServer<S> {
     /// Serves `service`.
     pub fn new(service: S) -> Self {
@@ -103,13 +103,13 @@ impl<S: Root> ::frpc::codegen::Service for RootServer<S> {
 }
 
 /// Calls `Root` over a [`Channel`](::frpc::Channel).
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Clone, Debug)]
 pub struct RootClient {
     channel: ::frpc::Channel,
 }
 
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 impl RootClient {
     /// Makes calls over `channel`.
     pub fn new(channel: ::frpc::Channel) -> Self {

@@ -8,7 +8,7 @@ pub struct Echo {
     pub value: ::frpc::prost::alloc::string::String,
 }
 
-impl ::frpc::polyglot::Message for Echo {
+impl ::frpc::polyglot::Fields for Echo {
     const NAME: &'static str = "collisions.Echo";
     fn encode_fields(
         &self,
@@ -30,7 +30,7 @@ impl ::frpc::polyglot::Message for Echo {
 #[prost(prost_path = "::frpc::prost")]
 pub struct EchoClient {}
 
-impl ::frpc::polyglot::Message for EchoClient {
+impl ::frpc::polyglot::Fields for EchoClient {
     const NAME: &'static str = "collisions.EchoClient";
     fn encode_fields(
         &self,
@@ -56,7 +56,7 @@ pub struct Fields {
     pub value_: ::core::option::Option<fields::Value>,
 }
 
-impl ::frpc::polyglot::Message for Fields {
+impl ::frpc::polyglot::Fields for Fields {
     const NAME: &'static str = "collisions.Fields";
     fn encode_fields(
         &self,
@@ -209,7 +209,7 @@ const ECHO_GET_IT_: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
 );
 
 /// The service `collisions.echo`.
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 pub trait Echo_: ::core::marker::Send + ::core::marker::Sync + 'static {
     /// The method `New`.
     fn new_(
@@ -249,13 +249,13 @@ pub trait Echo_: ::core::marker::Send + ::core::marker::Sync + 'static {
 }
 
 /// Serves an implementation of [`Echo_`].
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Debug)]
 pub struct EchoServer<S> {
     service: ::std::sync::Arc<S>,
 }
 
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 impl<S: Echo_> EchoServer<S> {
     /// Serves `service`.
     pub fn new(service: S) -> Self {
@@ -308,13 +308,13 @@ impl<S: Echo_> ::frpc::codegen::Service for EchoServer<S> {
 }
 
 /// Calls `collisions.echo` over a [`Channel`](::frpc::Channel).
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Clone, Debug)]
 pub struct EchoClient_ {
     channel: ::frpc::Channel,
 }
 
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 impl EchoClient_ {
     /// Makes calls over `channel`.
     pub fn new(channel: ::frpc::Channel) -> Self {
@@ -374,7 +374,7 @@ const S_A_B: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
 );
 
 /// The service `collisions.S`.
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 pub trait S: ::core::marker::Send + ::core::marker::Sync + 'static {
     /// The method `A_B`.
     fn a_b(
@@ -386,13 +386,13 @@ pub trait S: ::core::marker::Send + ::core::marker::Sync + 'static {
 }
 
 /// Serves an implementation of [`S`].
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Debug)]
 pub struct SServer<T> {
     service: ::std::sync::Arc<T>,
 }
 
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 impl<T: S> SServer<T> {
     /// Serves `service`.
     pub fn new(service: T) -> Self {
@@ -425,13 +425,13 @@ impl<T: S> ::frpc::codegen::Service for SServer<T> {
 }
 
 /// Calls `collisions.S` over a [`Channel`](::frpc::Channel).
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Clone, Debug)]
 pub struct SClient {
     channel: ::frpc::Channel,
 }
 
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 impl SClient {
     /// Makes calls over `channel`.
     pub fn new(channel: ::frpc::Channel) -> Self {
@@ -459,7 +459,7 @@ const S_A_B_: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
 );
 
 /// The service `collisions.S_A`.
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 pub trait SA: ::core::marker::Send + ::core::marker::Sync + 'static {
     /// The method `B`.
     fn b(
@@ -471,13 +471,13 @@ pub trait SA: ::core::marker::Send + ::core::marker::Sync + 'static {
 }
 
 /// Serves an implementation of [`SA`].
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Debug)]
 pub struct SAServer<S> {
     service: ::std::sync::Arc<S>,
 }
 
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 impl<S: SA> SAServer<S> {
     /// Serves `service`.
     pub fn new(service: S) -> Self {
@@ -510,13 +510,13 @@ impl<S: SA> ::frpc::codegen::Service for SAServer<S> {
 }
 
 /// Calls `collisions.S_A` over a [`Channel`](::frpc::Channel).
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Clone, Debug)]
 pub struct SAClient {
     channel: ::frpc::Channel,
 }
 
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 impl SAClient {
     /// Makes calls over `channel`.
     pub fn new(channel: ::frpc::Channel) -> Self {
@@ -544,7 +544,7 @@ const SELF_SAME: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
 );
 
 /// The service `collisions.self`.
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 pub trait Self_: ::core::marker::Send + ::core::marker::Sync + 'static {
     /// The method `Same`.
     fn same(
@@ -559,13 +559,13 @@ pub trait Self_: ::core::marker::Send + ::core::marker::Sync + 'static {
 }
 
 /// Serves an implementation of [`Self_`].
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Debug)]
 pub struct SelfServer<S> {
     service: ::std::sync::Arc<S>,
 }
 
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 impl<S: Self_> SelfServer<S> {
     /// Serves `service`.
     pub fn new(service: S) -> Self {
@@ -598,13 +598,13 @@ impl<S: Self_> ::frpc::codegen::Service for SelfServer<S> {
 }
 
 /// Calls `collisions.self` over a [`Channel`](::frpc::Channel).
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Clone, Debug)]
 pub struct SelfClient {
     channel: ::frpc::Channel,
 }
 
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 impl SelfClient {
     /// Makes calls over `channel`.
     pub fn new(channel: ::frpc::Channel) -> Self {

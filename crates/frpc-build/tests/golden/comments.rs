@@ -50,7 +50,7 @@ pub struct Comments {
     pub choice: ::core::option::Option<comments::Choice>,
 }
 
-impl ::frpc::polyglot::Message for Comments {
+impl ::frpc::polyglot::Fields for Comments {
     const NAME: &'static str = "comments.Comments";
     fn encode_fields(
         &self,
@@ -184,7 +184,7 @@ const DOCUMENTED_TWO: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
 /// ```text
 /// panic!("service");
 /// ```
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 pub trait Documented: ::core::marker::Send + ::core::marker::Sync + 'static {
     ///   indented;
     fn one(
@@ -203,13 +203,13 @@ pub trait Documented: ::core::marker::Send + ::core::marker::Sync + 'static {
 }
 
 /// Serves an implementation of [`Documented`].
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Debug)]
 pub struct DocumentedServer<S> {
     service: ::std::sync::Arc<S>,
 }
 
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 impl<S: Documented> DocumentedServer<S> {
     /// Serves `service`.
     pub fn new(service: S) -> Self {
@@ -250,13 +250,13 @@ impl<S: Documented> ::frpc::codegen::Service for DocumentedServer<S> {
 }
 
 /// Calls `comments.Documented` over a [`Channel`](::frpc::Channel).
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Clone, Debug)]
 pub struct DocumentedClient {
     channel: ::frpc::Channel,
 }
 
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 impl DocumentedClient {
     /// Makes calls over `channel`.
     pub fn new(channel: ::frpc::Channel) -> Self {

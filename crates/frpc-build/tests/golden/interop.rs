@@ -5,7 +5,7 @@
 #[prost(prost_path = "::frpc::prost")]
 pub struct Empty {}
 
-impl ::frpc::polyglot::Message for Empty {
+impl ::frpc::polyglot::Fields for Empty {
     const NAME: &'static str = "interop.Empty";
     fn encode_fields(
         &self,
@@ -58,7 +58,7 @@ pub struct Scalars {
     pub color: i32,
 }
 
-impl ::frpc::polyglot::Message for Scalars {
+impl ::frpc::polyglot::Fields for Scalars {
     const NAME: &'static str = "interop.Scalars";
     fn encode_fields(
         &self,
@@ -115,7 +115,7 @@ pub struct Inner {
     pub name: ::frpc::prost::alloc::string::String,
 }
 
-impl ::frpc::polyglot::Message for Inner {
+impl ::frpc::polyglot::Fields for Inner {
     const NAME: &'static str = "interop.Inner";
     fn encode_fields(
         &self,
@@ -144,7 +144,7 @@ pub struct Middle {
     pub weight: u64,
 }
 
-impl ::frpc::polyglot::Message for Middle {
+impl ::frpc::polyglot::Fields for Middle {
     const NAME: &'static str = "interop.Middle";
     fn encode_fields(
         &self,
@@ -177,7 +177,7 @@ pub struct Nested {
     pub absent: ::core::option::Option<Inner>,
 }
 
-impl ::frpc::polyglot::Message for Nested {
+impl ::frpc::polyglot::Fields for Nested {
     const NAME: &'static str = "interop.Nested";
     fn encode_fields(
         &self,
@@ -232,7 +232,7 @@ pub struct Lists {
     pub inners: ::frpc::prost::alloc::vec::Vec<Inner>,
 }
 
-impl ::frpc::polyglot::Message for Lists {
+impl ::frpc::polyglot::Fields for Lists {
     const NAME: &'static str = "interop.Lists";
     fn encode_fields(
         &self,
@@ -296,7 +296,7 @@ pub struct Maps {
     pub inners: ::std::collections::HashMap<::frpc::prost::alloc::string::String, Inner>,
 }
 
-impl ::frpc::polyglot::Message for Maps {
+impl ::frpc::polyglot::Fields for Maps {
     const NAME: &'static str = "interop.Maps";
     fn encode_fields(
         &self,
@@ -351,7 +351,7 @@ pub struct Mixed {
     pub enum_seventh: i32,
 }
 
-impl ::frpc::polyglot::Message for Mixed {
+impl ::frpc::polyglot::Fields for Mixed {
     const NAME: &'static str = "interop.Mixed";
     fn encode_fields(
         &self,
@@ -388,7 +388,7 @@ pub struct Text {
     pub value: ::frpc::prost::alloc::string::String,
 }
 
-impl ::frpc::polyglot::Message for Text {
+impl ::frpc::polyglot::Fields for Text {
     const NAME: &'static str = "interop.Text";
     fn encode_fields(
         &self,
@@ -415,7 +415,7 @@ pub struct Payload {
     pub data: ::frpc::prost::alloc::vec::Vec<u8>,
 }
 
-impl ::frpc::polyglot::Message for Payload {
+impl ::frpc::polyglot::Fields for Payload {
     const NAME: &'static str = "interop.Payload";
     fn encode_fields(
         &self,
@@ -444,7 +444,7 @@ pub struct AddRequest {
     pub b: i64,
 }
 
-impl ::frpc::polyglot::Message for AddRequest {
+impl ::frpc::polyglot::Fields for AddRequest {
     const NAME: &'static str = "interop.AddRequest";
     fn encode_fields(
         &self,
@@ -473,7 +473,7 @@ pub struct Sum {
     pub count: i64,
 }
 
-impl ::frpc::polyglot::Message for Sum {
+impl ::frpc::polyglot::Fields for Sum {
     const NAME: &'static str = "interop.Sum";
     fn encode_fields(
         &self,
@@ -502,7 +502,7 @@ pub struct SleepRequest {
     pub tag: u32,
 }
 
-impl ::frpc::polyglot::Message for SleepRequest {
+impl ::frpc::polyglot::Fields for SleepRequest {
     const NAME: &'static str = "interop.SleepRequest";
     fn encode_fields(
         &self,
@@ -531,7 +531,7 @@ pub struct Range {
     pub count: i64,
 }
 
-impl ::frpc::polyglot::Message for Range {
+impl ::frpc::polyglot::Fields for Range {
     const NAME: &'static str = "interop.Range";
     fn encode_fields(
         &self,
@@ -558,7 +558,7 @@ pub struct Count {
     pub value: i64,
 }
 
-impl ::frpc::polyglot::Message for Count {
+impl ::frpc::polyglot::Fields for Count {
     const NAME: &'static str = "interop.Count";
     fn encode_fields(
         &self,
@@ -716,7 +716,7 @@ const INTEROP_CHAT: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
 );
 
 /// The service `interop.Interop`.
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 pub trait Interop: ::core::marker::Send + ::core::marker::Sync + 'static {
     /// 10: returns its argument.
     fn echo_scalars(
@@ -828,13 +828,13 @@ pub trait Interop: ::core::marker::Send + ::core::marker::Sync + 'static {
 }
 
 /// Serves an implementation of [`Interop`].
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Debug)]
 pub struct InteropServer<S> {
     service: ::std::sync::Arc<S>,
 }
 
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 impl<S: Interop> InteropServer<S> {
     /// Serves `service`.
     pub fn new(service: S) -> Self {
@@ -941,13 +941,13 @@ impl<S: Interop> ::frpc::codegen::Service for InteropServer<S> {
 }
 
 /// Calls `interop.Interop` over a [`Channel`](::frpc::Channel).
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Clone, Debug)]
 pub struct InteropClient {
     channel: ::frpc::Channel,
 }
 
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 impl InteropClient {
     /// Makes calls over `channel`.
     pub fn new(channel: ::frpc::Channel) -> Self {

@@ -10,7 +10,7 @@ pub struct Amount {
     pub code: i32,
 }
 
-impl ::frpc::polyglot::Message for Amount {
+impl ::frpc::polyglot::Fields for Amount {
     const NAME: &'static str = "money.Amount";
     fn encode_fields(
         &self,
@@ -34,7 +34,7 @@ impl ::frpc::polyglot::Message for Amount {
 #[prost(prost_path = "::frpc::prost")]
 pub struct Currency {}
 
-impl ::frpc::polyglot::Message for Currency {
+impl ::frpc::polyglot::Fields for Currency {
     const NAME: &'static str = "money.Currency";
     fn encode_fields(
         &self,

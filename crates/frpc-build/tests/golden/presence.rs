@@ -18,7 +18,7 @@ pub struct Optionals {
     pub plain: bool,
 }
 
-impl ::frpc::polyglot::Message for Optionals {
+impl ::frpc::polyglot::Fields for Optionals {
     const NAME: &'static str = "presence.Optionals";
     fn encode_fields(
         &self,
@@ -61,7 +61,7 @@ pub struct Choices {
 }
 
 #[allow(deprecated)]
-impl ::frpc::polyglot::Message for Choices {
+impl ::frpc::polyglot::Fields for Choices {
     const NAME: &'static str = "presence.Choices";
     fn encode_fields(
         &self,
@@ -298,7 +298,7 @@ pub struct Single {
     pub item: ::core::option::Option<single::ItemOneOf>,
 }
 
-impl ::frpc::polyglot::Message for Single {
+impl ::frpc::polyglot::Fields for Single {
     const NAME: &'static str = "presence.Single";
     fn encode_fields(
         &self,
@@ -328,7 +328,7 @@ pub mod single {
     #[derive(Clone, Copy, PartialEq, Eq, Hash, ::frpc::prost::Message)]
     #[prost(prost_path = "::frpc::prost")]
     pub struct Item {}
-    impl ::frpc::polyglot::Message for Item {
+    impl ::frpc::polyglot::Fields for Item {
         const NAME: &'static str = "presence.Single.Item";
         fn encode_fields(
             &self,

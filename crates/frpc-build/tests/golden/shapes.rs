@@ -26,7 +26,7 @@ pub struct Order {
     pub number: f64,
 }
 
-impl ::frpc::polyglot::Message for Order {
+impl ::frpc::polyglot::Fields for Order {
     const NAME: &'static str = "shapes.Order";
     fn encode_fields(
         &self,
@@ -69,7 +69,7 @@ pub struct Leaf {
 }
 
 #[allow(deprecated)]
-impl ::frpc::polyglot::Message for Leaf {
+impl ::frpc::polyglot::Fields for Leaf {
     const NAME: &'static str = "shapes.Leaf";
     fn encode_fields(
         &self,
@@ -103,7 +103,7 @@ pub struct Tree {
     pub named: ::std::collections::HashMap<::frpc::prost::alloc::string::String, Tree>,
 }
 
-impl ::frpc::polyglot::Message for Tree {
+impl ::frpc::polyglot::Fields for Tree {
     const NAME: &'static str = "shapes.Tree";
     fn encode_fields(
         &self,
@@ -138,7 +138,7 @@ pub struct Outer {
     pub inners: ::std::collections::HashMap<i32, outer::middle::Inner>,
 }
 
-impl ::frpc::polyglot::Message for Outer {
+impl ::frpc::polyglot::Fields for Outer {
     const NAME: &'static str = "shapes.Outer";
     fn encode_fields(
         &self,
@@ -170,7 +170,7 @@ pub mod outer {
         #[prost(enumeration = "middle::inner::Kind", tag = "2")]
         pub kind: i32,
     }
-    impl ::frpc::polyglot::Message for Middle {
+    impl ::frpc::polyglot::Fields for Middle {
         const NAME: &'static str = "shapes.Outer.Middle";
         fn encode_fields(
             &self,
@@ -198,7 +198,7 @@ pub mod outer {
             #[prost(message, repeated, tag = "2")]
             pub back: ::frpc::prost::alloc::vec::Vec<super::Middle>,
         }
-        impl ::frpc::polyglot::Message for Inner {
+        impl ::frpc::polyglot::Fields for Inner {
             const NAME: &'static str = "shapes.Outer.Middle.Inner";
             fn encode_fields(
                 &self,
@@ -355,7 +355,7 @@ const FIRST_WATCH: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
     .idempotent();
 
 /// The service `shapes.First`.
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 pub trait First: ::core::marker::Send + ::core::marker::Sync + 'static {
     /// The method `Get`.
     fn get(
@@ -377,13 +377,13 @@ pub trait First: ::core::marker::Send + ::core::marker::Sync + 'static {
 }
 
 /// Serves an implementation of [`First`].
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Debug)]
 pub struct FirstServer<S> {
     service: ::std::sync::Arc<S>,
 }
 
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 impl<S: First> FirstServer<S> {
     /// Serves `service`.
     pub fn new(service: S) -> Self {
@@ -420,13 +420,13 @@ impl<S: First> ::frpc::codegen::Service for FirstServer<S> {
 }
 
 /// Calls `shapes.First` over a [`Channel`](::frpc::Channel).
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Clone, Debug)]
 pub struct FirstClient {
     channel: ::frpc::Channel,
 }
 
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 impl FirstClient {
     /// Makes calls over `channel`.
     pub fn new(channel: ::frpc::Channel) -> Self {
@@ -472,7 +472,7 @@ const SECOND_TALK: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
 );
 
 /// The service `shapes.Second`.
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 pub trait Second: ::core::marker::Send + ::core::marker::Sync + 'static {
     /// The method `Put`.
     fn put(
@@ -494,13 +494,13 @@ pub trait Second: ::core::marker::Send + ::core::marker::Sync + 'static {
 }
 
 /// Serves an implementation of [`Second`].
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Debug)]
 pub struct SecondServer<S> {
     service: ::std::sync::Arc<S>,
 }
 
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 impl<S: Second> SecondServer<S> {
     /// Serves `service`.
     pub fn new(service: S) -> Self {
@@ -537,13 +537,13 @@ impl<S: Second> ::frpc::codegen::Service for SecondServer<S> {
 }
 
 /// Calls `shapes.Second` over a [`Channel`](::frpc::Channel).
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Clone, Debug)]
 pub struct SecondClient {
     channel: ::frpc::Channel,
 }
 
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 impl SecondClient {
     /// Makes calls over `channel`.
     pub fn new(channel: ::frpc::Channel) -> Self {
@@ -586,17 +586,17 @@ impl SecondClient {
 }
 
 /// It has no methods.
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 pub trait Silent: ::core::marker::Send + ::core::marker::Sync + 'static {}
 
 /// Serves an implementation of [`Silent`].
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Debug)]
 pub struct SilentServer<S> {
     service: ::std::sync::Arc<S>,
 }
 
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 impl<S: Silent> SilentServer<S> {
     /// Serves `service`.
     pub fn new(service: S) -> Self {
@@ -624,13 +624,13 @@ impl<S: Silent> ::frpc::codegen::Service for SilentServer<S> {
 }
 
 /// Calls `shapes.Silent` over a [`Channel`](::frpc::Channel).
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Clone, Debug)]
 pub struct SilentClient {
     channel: ::frpc::Channel,
 }
 
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 impl SilentClient {
     /// Makes calls over `channel`.
     pub fn new(channel: ::frpc::Channel) -> Self {

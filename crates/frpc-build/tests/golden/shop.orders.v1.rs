@@ -8,7 +8,7 @@ pub struct Item {
     pub name: ::frpc::prost::alloc::string::String,
 }
 
-impl ::frpc::polyglot::Message for Item {
+impl ::frpc::polyglot::Fields for Item {
     const NAME: &'static str = "shop.orders.v1.Item";
     fn encode_fields(
         &self,
@@ -44,7 +44,7 @@ pub struct Order {
     pub payment: ::core::option::Option<order::Payment>,
 }
 
-impl ::frpc::polyglot::Message for Order {
+impl ::frpc::polyglot::Fields for Order {
     const NAME: &'static str = "shop.orders.v1.Order";
     fn encode_fields(
         &self,
@@ -161,7 +161,7 @@ const ITEMS_LIST: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
 );
 
 /// The service `shop.orders.v1.Items`.
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 pub trait Items: ::core::marker::Send + ::core::marker::Sync + 'static {
     /// The method `List`.
     fn list(
@@ -176,13 +176,13 @@ pub trait Items: ::core::marker::Send + ::core::marker::Sync + 'static {
 }
 
 /// Serves an implementation of [`Items`].
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Debug)]
 pub struct ItemsServer<S> {
     service: ::std::sync::Arc<S>,
 }
 
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 impl<S: Items> ItemsServer<S> {
     /// Serves `service`.
     pub fn new(service: S) -> Self {
@@ -215,13 +215,13 @@ impl<S: Items> ::frpc::codegen::Service for ItemsServer<S> {
 }
 
 /// Calls `shop.orders.v1.Items` over a [`Channel`](::frpc::Channel).
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Clone, Debug)]
 pub struct ItemsClient {
     channel: ::frpc::Channel,
 }
 
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 impl ItemsClient {
     /// Makes calls over `channel`.
     pub fn new(channel: ::frpc::Channel) -> Self {
@@ -254,7 +254,7 @@ const ORDERS_PLACE: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
 );
 
 /// The service `shop.orders.v1.Orders`.
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 pub trait Orders: ::core::marker::Send + ::core::marker::Sync + 'static {
     /// The method `Place`.
     fn place(
@@ -269,13 +269,13 @@ pub trait Orders: ::core::marker::Send + ::core::marker::Sync + 'static {
 }
 
 /// Serves an implementation of [`Orders`].
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Debug)]
 pub struct OrdersServer<S> {
     service: ::std::sync::Arc<S>,
 }
 
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 impl<S: Orders> OrdersServer<S> {
     /// Serves `service`.
     pub fn new(service: S) -> Self {
@@ -308,13 +308,13 @@ impl<S: Orders> ::frpc::codegen::Service for OrdersServer<S> {
 }
 
 /// Calls `shop.orders.v1.Orders` over a [`Channel`](::frpc::Channel).
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Clone, Debug)]
 pub struct OrdersClient {
     channel: ::frpc::Channel,
 }
 
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 impl OrdersClient {
     /// Makes calls over `channel`.
     pub fn new(channel: ::frpc::Channel) -> Self {

@@ -8,7 +8,7 @@ pub struct Address {
     pub street: ::frpc::prost::alloc::string::String,
 }
 
-impl ::frpc::polyglot::Message for Address {
+impl ::frpc::polyglot::Fields for Address {
     const NAME: &'static str = "shop.Address";
     fn encode_fields(
         &self,

@@ -5,7 +5,7 @@
 #[prost(prost_path = "::frpc::prost")]
 pub struct Nothing {}
 
-impl ::frpc::polyglot::Message for Nothing {
+impl ::frpc::polyglot::Fields for Nothing {
     const NAME: &'static str = "vec.Nothing";
     fn encode_fields(
         &self,
@@ -28,7 +28,7 @@ pub struct VBool {
     pub v: bool,
 }
 
-impl ::frpc::polyglot::Message for VBool {
+impl ::frpc::polyglot::Fields for VBool {
     const NAME: &'static str = "vec.VBool";
     fn encode_fields(
         &self,
@@ -51,7 +51,7 @@ pub struct VInt32 {
     pub v: i32,
 }
 
-impl ::frpc::polyglot::Message for VInt32 {
+impl ::frpc::polyglot::Fields for VInt32 {
     const NAME: &'static str = "vec.VInt32";
     fn encode_fields(
         &self,
@@ -74,7 +74,7 @@ pub struct VSint32 {
     pub v: i32,
 }
 
-impl ::frpc::polyglot::Message for VSint32 {
+impl ::frpc::polyglot::Fields for VSint32 {
     const NAME: &'static str = "vec.VSint32";
     fn encode_fields(
         &self,
@@ -97,7 +97,7 @@ pub struct VSfixed32 {
     pub v: i32,
 }
 
-impl ::frpc::polyglot::Message for VSfixed32 {
+impl ::frpc::polyglot::Fields for VSfixed32 {
     const NAME: &'static str = "vec.VSfixed32";
     fn encode_fields(
         &self,
@@ -120,7 +120,7 @@ pub struct VUint32 {
     pub v: u32,
 }
 
-impl ::frpc::polyglot::Message for VUint32 {
+impl ::frpc::polyglot::Fields for VUint32 {
     const NAME: &'static str = "vec.VUint32";
     fn encode_fields(
         &self,
@@ -143,7 +143,7 @@ pub struct VFixed32 {
     pub v: u32,
 }
 
-impl ::frpc::polyglot::Message for VFixed32 {
+impl ::frpc::polyglot::Fields for VFixed32 {
     const NAME: &'static str = "vec.VFixed32";
     fn encode_fields(
         &self,
@@ -166,7 +166,7 @@ pub struct VInt64 {
     pub v: i64,
 }
 
-impl ::frpc::polyglot::Message for VInt64 {
+impl ::frpc::polyglot::Fields for VInt64 {
     const NAME: &'static str = "vec.VInt64";
     fn encode_fields(
         &self,
@@ -189,7 +189,7 @@ pub struct VSint64 {
     pub v: i64,
 }
 
-impl ::frpc::polyglot::Message for VSint64 {
+impl ::frpc::polyglot::Fields for VSint64 {
     const NAME: &'static str = "vec.VSint64";
     fn encode_fields(
         &self,
@@ -212,7 +212,7 @@ pub struct VSfixed64 {
     pub v: i64,
 }
 
-impl ::frpc::polyglot::Message for VSfixed64 {
+impl ::frpc::polyglot::Fields for VSfixed64 {
     const NAME: &'static str = "vec.VSfixed64";
     fn encode_fields(
         &self,
@@ -235,7 +235,7 @@ pub struct VUint64 {
     pub v: u64,
 }
 
-impl ::frpc::polyglot::Message for VUint64 {
+impl ::frpc::polyglot::Fields for VUint64 {
     const NAME: &'static str = "vec.VUint64";
     fn encode_fields(
         &self,
@@ -258,7 +258,7 @@ pub struct VFixed64 {
     pub v: u64,
 }
 
-impl ::frpc::polyglot::Message for VFixed64 {
+impl ::frpc::polyglot::Fields for VFixed64 {
     const NAME: &'static str = "vec.VFixed64";
     fn encode_fields(
         &self,
@@ -281,7 +281,7 @@ pub struct VFloat {
     pub v: f32,
 }
 
-impl ::frpc::polyglot::Message for VFloat {
+impl ::frpc::polyglot::Fields for VFloat {
     const NAME: &'static str = "vec.VFloat";
     fn encode_fields(
         &self,
@@ -304,7 +304,7 @@ pub struct VDouble {
     pub v: f64,
 }
 
-impl ::frpc::polyglot::Message for VDouble {
+impl ::frpc::polyglot::Fields for VDouble {
     const NAME: &'static str = "vec.VDouble";
     fn encode_fields(
         &self,
@@ -327,7 +327,7 @@ pub struct VString {
     pub v: ::frpc::prost::alloc::string::String,
 }
 
-impl ::frpc::polyglot::Message for VString {
+impl ::frpc::polyglot::Fields for VString {
     const NAME: &'static str = "vec.VString";
     fn encode_fields(
         &self,
@@ -350,7 +350,7 @@ pub struct VBytes {
     pub v: ::frpc::prost::alloc::vec::Vec<u8>,
 }
 
-impl ::frpc::polyglot::Message for VBytes {
+impl ::frpc::polyglot::Fields for VBytes {
     const NAME: &'static str = "vec.VBytes";
     fn encode_fields(
         &self,
@@ -373,7 +373,7 @@ pub struct VPlain {
     pub v: i32,
 }
 
-impl ::frpc::polyglot::Message for VPlain {
+impl ::frpc::polyglot::Fields for VPlain {
     const NAME: &'static str = "vec.VPlain";
     fn encode_fields(
         &self,
@@ -398,7 +398,7 @@ pub struct VSparse {
     pub v: i32,
 }
 
-impl ::frpc::polyglot::Message for VSparse {
+impl ::frpc::polyglot::Fields for VSparse {
     const NAME: &'static str = "vec.VSparse";
     fn encode_fields(
         &self,
@@ -423,7 +423,7 @@ pub struct VAlias {
     pub v: i32,
 }
 
-impl ::frpc::polyglot::Message for VAlias {
+impl ::frpc::polyglot::Fields for VAlias {
     const NAME: &'static str = "vec.VAlias";
     fn encode_fields(
         &self,
@@ -448,7 +448,7 @@ pub struct VInner {
     pub n: i32,
 }
 
-impl ::frpc::polyglot::Message for VInner {
+impl ::frpc::polyglot::Fields for VInner {
     const NAME: &'static str = "vec.VInner";
     fn encode_fields(
         &self,
@@ -471,7 +471,7 @@ pub struct VMessage {
     pub v: ::core::option::Option<VInner>,
 }
 
-impl ::frpc::polyglot::Message for VMessage {
+impl ::frpc::polyglot::Fields for VMessage {
     const NAME: &'static str = "vec.VMessage";
     fn encode_fields(
         &self,
@@ -494,7 +494,7 @@ pub struct VDeep {
     pub next: ::core::option::Option<::frpc::prost::alloc::boxed::Box<VDeep>>,
 }
 
-impl ::frpc::polyglot::Message for VDeep {
+impl ::frpc::polyglot::Fields for VDeep {
     const NAME: &'static str = "vec.VDeep";
     fn encode_fields(
         &self,
@@ -517,7 +517,7 @@ pub struct RBool {
     pub v: ::frpc::prost::alloc::vec::Vec<bool>,
 }
 
-impl ::frpc::polyglot::Message for RBool {
+impl ::frpc::polyglot::Fields for RBool {
     const NAME: &'static str = "vec.RBool";
     fn encode_fields(
         &self,
@@ -540,7 +540,7 @@ pub struct RInt32 {
     pub v: ::frpc::prost::alloc::vec::Vec<i32>,
 }
 
-impl ::frpc::polyglot::Message for RInt32 {
+impl ::frpc::polyglot::Fields for RInt32 {
     const NAME: &'static str = "vec.RInt32";
     fn encode_fields(
         &self,
@@ -563,7 +563,7 @@ pub struct RInt32Unpacked {
     pub v: ::frpc::prost::alloc::vec::Vec<i32>,
 }
 
-impl ::frpc::polyglot::Message for RInt32Unpacked {
+impl ::frpc::polyglot::Fields for RInt32Unpacked {
     const NAME: &'static str = "vec.RInt32Unpacked";
     fn encode_fields(
         &self,
@@ -586,7 +586,7 @@ pub struct RSint32 {
     pub v: ::frpc::prost::alloc::vec::Vec<i32>,
 }
 
-impl ::frpc::polyglot::Message for RSint32 {
+impl ::frpc::polyglot::Fields for RSint32 {
     const NAME: &'static str = "vec.RSint32";
     fn encode_fields(
         &self,
@@ -609,7 +609,7 @@ pub struct RSfixed32 {
     pub v: ::frpc::prost::alloc::vec::Vec<i32>,
 }
 
-impl ::frpc::polyglot::Message for RSfixed32 {
+impl ::frpc::polyglot::Fields for RSfixed32 {
     const NAME: &'static str = "vec.RSfixed32";
     fn encode_fields(
         &self,
@@ -632,7 +632,7 @@ pub struct RUint32 {
     pub v: ::frpc::prost::alloc::vec::Vec<u32>,
 }
 
-impl ::frpc::polyglot::Message for RUint32 {
+impl ::frpc::polyglot::Fields for RUint32 {
     const NAME: &'static str = "vec.RUint32";
     fn encode_fields(
         &self,
@@ -655,7 +655,7 @@ pub struct RFixed32 {
     pub v: ::frpc::prost::alloc::vec::Vec<u32>,
 }
 
-impl ::frpc::polyglot::Message for RFixed32 {
+impl ::frpc::polyglot::Fields for RFixed32 {
     const NAME: &'static str = "vec.RFixed32";
     fn encode_fields(
         &self,
@@ -678,7 +678,7 @@ pub struct RInt64 {
     pub v: ::frpc::prost::alloc::vec::Vec<i64>,
 }
 
-impl ::frpc::polyglot::Message for RInt64 {
+impl ::frpc::polyglot::Fields for RInt64 {
     const NAME: &'static str = "vec.RInt64";
     fn encode_fields(
         &self,
@@ -701,7 +701,7 @@ pub struct RSint64 {
     pub v: ::frpc::prost::alloc::vec::Vec<i64>,
 }
 
-impl ::frpc::polyglot::Message for RSint64 {
+impl ::frpc::polyglot::Fields for RSint64 {
     const NAME: &'static str = "vec.RSint64";
     fn encode_fields(
         &self,
@@ -724,7 +724,7 @@ pub struct RSfixed64 {
     pub v: ::frpc::prost::alloc::vec::Vec<i64>,
 }
 
-impl ::frpc::polyglot::Message for RSfixed64 {
+impl ::frpc::polyglot::Fields for RSfixed64 {
     const NAME: &'static str = "vec.RSfixed64";
     fn encode_fields(
         &self,
@@ -747,7 +747,7 @@ pub struct RUint64 {
     pub v: ::frpc::prost::alloc::vec::Vec<u64>,
 }
 
-impl ::frpc::polyglot::Message for RUint64 {
+impl ::frpc::polyglot::Fields for RUint64 {
     const NAME: &'static str = "vec.RUint64";
     fn encode_fields(
         &self,
@@ -770,7 +770,7 @@ pub struct RFixed64 {
     pub v: ::frpc::prost::alloc::vec::Vec<u64>,
 }
 
-impl ::frpc::polyglot::Message for RFixed64 {
+impl ::frpc::polyglot::Fields for RFixed64 {
     const NAME: &'static str = "vec.RFixed64";
     fn encode_fields(
         &self,
@@ -793,7 +793,7 @@ pub struct RFloat {
     pub v: ::frpc::prost::alloc::vec::Vec<f32>,
 }
 
-impl ::frpc::polyglot::Message for RFloat {
+impl ::frpc::polyglot::Fields for RFloat {
     const NAME: &'static str = "vec.RFloat";
     fn encode_fields(
         &self,
@@ -816,7 +816,7 @@ pub struct RDouble {
     pub v: ::frpc::prost::alloc::vec::Vec<f64>,
 }
 
-impl ::frpc::polyglot::Message for RDouble {
+impl ::frpc::polyglot::Fields for RDouble {
     const NAME: &'static str = "vec.RDouble";
     fn encode_fields(
         &self,
@@ -839,7 +839,7 @@ pub struct RString {
     pub v: ::frpc::prost::alloc::vec::Vec<::frpc::prost::alloc::string::String>,
 }
 
-impl ::frpc::polyglot::Message for RString {
+impl ::frpc::polyglot::Fields for RString {
     const NAME: &'static str = "vec.RString";
     fn encode_fields(
         &self,
@@ -862,7 +862,7 @@ pub struct RMessage {
     pub v: ::frpc::prost::alloc::vec::Vec<VInner>,
 }
 
-impl ::frpc::polyglot::Message for RMessage {
+impl ::frpc::polyglot::Fields for RMessage {
     const NAME: &'static str = "vec.RMessage";
     fn encode_fields(
         &self,
@@ -888,7 +888,7 @@ pub struct MStringString {
     >,
 }
 
-impl ::frpc::polyglot::Message for MStringString {
+impl ::frpc::polyglot::Fields for MStringString {
     const NAME: &'static str = "vec.MStringString";
     fn encode_fields(
         &self,
@@ -911,7 +911,7 @@ pub struct MStringInt32 {
     pub v: ::std::collections::HashMap<::frpc::prost::alloc::string::String, i32>,
 }
 
-impl ::frpc::polyglot::Message for MStringInt32 {
+impl ::frpc::polyglot::Fields for MStringInt32 {
     const NAME: &'static str = "vec.MStringInt32";
     fn encode_fields(
         &self,
@@ -934,7 +934,7 @@ pub struct MStringInt64 {
     pub v: ::std::collections::HashMap<::frpc::prost::alloc::string::String, i64>,
 }
 
-impl ::frpc::polyglot::Message for MStringInt64 {
+impl ::frpc::polyglot::Fields for MStringInt64 {
     const NAME: &'static str = "vec.MStringInt64";
     fn encode_fields(
         &self,
@@ -957,7 +957,7 @@ pub struct MStringUint32 {
     pub v: ::std::collections::HashMap<::frpc::prost::alloc::string::String, u32>,
 }
 
-impl ::frpc::polyglot::Message for MStringUint32 {
+impl ::frpc::polyglot::Fields for MStringUint32 {
     const NAME: &'static str = "vec.MStringUint32";
     fn encode_fields(
         &self,
@@ -980,7 +980,7 @@ pub struct MStringUint64 {
     pub v: ::std::collections::HashMap<::frpc::prost::alloc::string::String, u64>,
 }
 
-impl ::frpc::polyglot::Message for MStringUint64 {
+impl ::frpc::polyglot::Fields for MStringUint64 {
     const NAME: &'static str = "vec.MStringUint64";
     fn encode_fields(
         &self,
@@ -1003,7 +1003,7 @@ pub struct MStringSint32 {
     pub v: ::std::collections::HashMap<::frpc::prost::alloc::string::String, i32>,
 }
 
-impl ::frpc::polyglot::Message for MStringSint32 {
+impl ::frpc::polyglot::Fields for MStringSint32 {
     const NAME: &'static str = "vec.MStringSint32";
     fn encode_fields(
         &self,
@@ -1026,7 +1026,7 @@ pub struct MStringFixed64 {
     pub v: ::std::collections::HashMap<::frpc::prost::alloc::string::String, u64>,
 }
 
-impl ::frpc::polyglot::Message for MStringFixed64 {
+impl ::frpc::polyglot::Fields for MStringFixed64 {
     const NAME: &'static str = "vec.MStringFixed64";
     fn encode_fields(
         &self,
@@ -1049,7 +1049,7 @@ pub struct MStringFloat {
     pub v: ::std::collections::HashMap<::frpc::prost::alloc::string::String, f32>,
 }
 
-impl ::frpc::polyglot::Message for MStringFloat {
+impl ::frpc::polyglot::Fields for MStringFloat {
     const NAME: &'static str = "vec.MStringFloat";
     fn encode_fields(
         &self,
@@ -1072,7 +1072,7 @@ pub struct MStringDouble {
     pub v: ::std::collections::HashMap<::frpc::prost::alloc::string::String, f64>,
 }
 
-impl ::frpc::polyglot::Message for MStringDouble {
+impl ::frpc::polyglot::Fields for MStringDouble {
     const NAME: &'static str = "vec.MStringDouble";
     fn encode_fields(
         &self,
@@ -1095,7 +1095,7 @@ pub struct MStringBool {
     pub v: ::std::collections::HashMap<::frpc::prost::alloc::string::String, bool>,
 }
 
-impl ::frpc::polyglot::Message for MStringBool {
+impl ::frpc::polyglot::Fields for MStringBool {
     const NAME: &'static str = "vec.MStringBool";
     fn encode_fields(
         &self,
@@ -1118,7 +1118,7 @@ pub struct MStringEnum {
     pub v: ::std::collections::HashMap<::frpc::prost::alloc::string::String, i32>,
 }
 
-impl ::frpc::polyglot::Message for MStringEnum {
+impl ::frpc::polyglot::Fields for MStringEnum {
     const NAME: &'static str = "vec.MStringEnum";
     fn encode_fields(
         &self,
@@ -1143,7 +1143,7 @@ pub struct MStringMessage {
     pub v: ::std::collections::HashMap<::frpc::prost::alloc::string::String, VInner>,
 }
 
-impl ::frpc::polyglot::Message for MStringMessage {
+impl ::frpc::polyglot::Fields for MStringMessage {
     const NAME: &'static str = "vec.MStringMessage";
     fn encode_fields(
         &self,
@@ -1166,7 +1166,7 @@ pub struct MBool {
     pub v: ::std::collections::HashMap<bool, ::frpc::prost::alloc::string::String>,
 }
 
-impl ::frpc::polyglot::Message for MBool {
+impl ::frpc::polyglot::Fields for MBool {
     const NAME: &'static str = "vec.MBool";
     fn encode_fields(
         &self,
@@ -1189,7 +1189,7 @@ pub struct MInt32 {
     pub v: ::std::collections::HashMap<i32, ::frpc::prost::alloc::string::String>,
 }
 
-impl ::frpc::polyglot::Message for MInt32 {
+impl ::frpc::polyglot::Fields for MInt32 {
     const NAME: &'static str = "vec.MInt32";
     fn encode_fields(
         &self,
@@ -1212,7 +1212,7 @@ pub struct MSint32 {
     pub v: ::std::collections::HashMap<i32, ::frpc::prost::alloc::string::String>,
 }
 
-impl ::frpc::polyglot::Message for MSint32 {
+impl ::frpc::polyglot::Fields for MSint32 {
     const NAME: &'static str = "vec.MSint32";
     fn encode_fields(
         &self,
@@ -1235,7 +1235,7 @@ pub struct MSfixed32 {
     pub v: ::std::collections::HashMap<i32, ::frpc::prost::alloc::string::String>,
 }
 
-impl ::frpc::polyglot::Message for MSfixed32 {
+impl ::frpc::polyglot::Fields for MSfixed32 {
     const NAME: &'static str = "vec.MSfixed32";
     fn encode_fields(
         &self,
@@ -1258,7 +1258,7 @@ pub struct MUint32 {
     pub v: ::std::collections::HashMap<u32, ::frpc::prost::alloc::string::String>,
 }
 
-impl ::frpc::polyglot::Message for MUint32 {
+impl ::frpc::polyglot::Fields for MUint32 {
     const NAME: &'static str = "vec.MUint32";
     fn encode_fields(
         &self,
@@ -1281,7 +1281,7 @@ pub struct MFixed32 {
     pub v: ::std::collections::HashMap<u32, ::frpc::prost::alloc::string::String>,
 }
 
-impl ::frpc::polyglot::Message for MFixed32 {
+impl ::frpc::polyglot::Fields for MFixed32 {
     const NAME: &'static str = "vec.MFixed32";
     fn encode_fields(
         &self,
@@ -1304,7 +1304,7 @@ pub struct MInt64 {
     pub v: ::std::collections::HashMap<i64, ::frpc::prost::alloc::string::String>,
 }
 
-impl ::frpc::polyglot::Message for MInt64 {
+impl ::frpc::polyglot::Fields for MInt64 {
     const NAME: &'static str = "vec.MInt64";
     fn encode_fields(
         &self,
@@ -1327,7 +1327,7 @@ pub struct MSint64 {
     pub v: ::std::collections::HashMap<i64, ::frpc::prost::alloc::string::String>,
 }
 
-impl ::frpc::polyglot::Message for MSint64 {
+impl ::frpc::polyglot::Fields for MSint64 {
     const NAME: &'static str = "vec.MSint64";
     fn encode_fields(
         &self,
@@ -1350,7 +1350,7 @@ pub struct MSfixed64 {
     pub v: ::std::collections::HashMap<i64, ::frpc::prost::alloc::string::String>,
 }
 
-impl ::frpc::polyglot::Message for MSfixed64 {
+impl ::frpc::polyglot::Fields for MSfixed64 {
     const NAME: &'static str = "vec.MSfixed64";
     fn encode_fields(
         &self,
@@ -1373,7 +1373,7 @@ pub struct MUint64 {
     pub v: ::std::collections::HashMap<u64, ::frpc::prost::alloc::string::String>,
 }
 
-impl ::frpc::polyglot::Message for MUint64 {
+impl ::frpc::polyglot::Fields for MUint64 {
     const NAME: &'static str = "vec.MUint64";
     fn encode_fields(
         &self,
@@ -1396,7 +1396,7 @@ pub struct MFixed64 {
     pub v: ::std::collections::HashMap<u64, ::frpc::prost::alloc::string::String>,
 }
 
-impl ::frpc::polyglot::Message for MFixed64 {
+impl ::frpc::polyglot::Fields for MFixed64 {
     const NAME: &'static str = "vec.MFixed64";
     fn encode_fields(
         &self,
@@ -1421,7 +1421,7 @@ pub struct OneOf {
     pub choice: ::core::option::Option<one_of::Choice>,
 }
 
-impl ::frpc::polyglot::Message for OneOf {
+impl ::frpc::polyglot::Fields for OneOf {
     const NAME: &'static str = "vec.OneOf";
     fn encode_fields(
         &self,
@@ -1530,7 +1530,7 @@ pub struct Order {
     pub b: ::frpc::prost::alloc::vec::Vec<u8>,
 }
 
-impl ::frpc::polyglot::Message for Order {
+impl ::frpc::polyglot::Fields for Order {
     const NAME: &'static str = "vec.Order";
     fn encode_fields(
         &self,
@@ -1573,7 +1573,7 @@ pub struct Numbers {
     pub second: i32,
 }
 
-impl ::frpc::polyglot::Message for Numbers {
+impl ::frpc::polyglot::Fields for Numbers {
     const NAME: &'static str = "vec.Numbers";
     fn encode_fields(
         &self,
@@ -1799,7 +1799,7 @@ const VEC_DUMMY_SAME: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
 );
 
 /// The service `vec.VecDummy`.
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 pub trait VecDummy: ::core::marker::Send + ::core::marker::Sync + 'static {
     /// The method `Same`.
     fn same(
@@ -1811,13 +1811,13 @@ pub trait VecDummy: ::core::marker::Send + ::core::marker::Sync + 'static {
 }
 
 /// Serves an implementation of [`VecDummy`].
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Debug)]
 pub struct VecDummyServer<S> {
     service: ::std::sync::Arc<S>,
 }
 
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 impl<S: VecDummy> VecDummyServer<S> {
     /// Serves `service`.
     pub fn new(service: S) -> Self {
@@ -1852,13 +1852,13 @@ impl<S: VecDummy> ::frpc::codegen::Service for VecDummyServer<S> {
 }
 
 /// Calls `vec.VecDummy` over a [`Channel`](::frpc::Channel).
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Clone, Debug)]
 pub struct VecDummyClient {
     channel: ::frpc::Channel,
 }
 
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 impl VecDummyClient {
     /// Makes calls over `channel`.
     pub fn new(channel: ::frpc::Channel) -> Self {

@@ -12,7 +12,7 @@ pub struct VOptional {
     pub c: bool,
 }
 
-impl ::frpc::polyglot::Message for VOptional {
+impl ::frpc::polyglot::Fields for VOptional {
     const NAME: &'static str = "vecopt.VOptional";
     fn encode_fields(
         &self,
@@ -40,7 +40,7 @@ const VEC_OPT_DUMMY_SAME: ::frpc::codegen::Method = ::frpc::codegen::Method::new
 );
 
 /// The service `vecopt.VecOptDummy`.
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 pub trait VecOptDummy: ::core::marker::Send + ::core::marker::Sync + 'static {
     /// The method `Same`.
     fn same(
@@ -52,13 +52,13 @@ pub trait VecOptDummy: ::core::marker::Send + ::core::marker::Sync + 'static {
 }
 
 /// Serves an implementation of [`VecOptDummy`].
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Debug)]
 pub struct VecOptDummyServer<S> {
     service: ::std::sync::Arc<S>,
 }
 
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 impl<S: VecOptDummy> VecOptDummyServer<S> {
     /// Serves `service`.
     pub fn new(service: S) -> Self {
@@ -93,13 +93,13 @@ impl<S: VecOptDummy> ::frpc::codegen::Service for VecOptDummyServer<S> {
 }
 
 /// Calls `vecopt.VecOptDummy` over a [`Channel`](::frpc::Channel).
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Clone, Debug)]
 pub struct VecOptDummyClient {
     channel: ::frpc::Channel,
 }
 
-#[allow(dead_code, unreachable_pub)]
+#[allow(clippy::all, dead_code, unreachable_pub)]
 impl VecOptDummyClient {
     /// Makes calls over `channel`.
     pub fn new(channel: ::frpc::Channel) -> Self {

@@ -95,7 +95,7 @@ fn elements_without_size_are_bounded_by_their_bytes() {
 fn nil_elements_cannot_balloon() {
     #[derive(Debug, Default)]
     struct Wide(#[expect(dead_code, reason = "only its size counts")] [u64; 32]);
-    impl polyglot::Message for Wide {
+    impl polyglot::Fields for Wide {
         const NAME: &'static str = "test.Wide";
         fn encode_fields(&self, _: &mut Encoder<'_>) -> Result<(), polyglot::EncodeError> {
             Ok(())
@@ -194,7 +194,7 @@ fn a_failed_encoding_sets_nothing_aside() {
     /// Bytes in front of messages that nest too deep.
     #[derive(Default)]
     struct Both(Bytes, Deep);
-    impl polyglot::Message for Both {
+    impl polyglot::Fields for Both {
         const NAME: &'static str = "test.Both";
         fn encode_fields(&self, to: &mut Encoder<'_>) -> Result<(), polyglot::EncodeError> {
             to.field("bytes", &self.0)?;

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 
 use bytes::Bytes;
 use polyglot::{
-    DecodeError, Decoder, EncodeError, Encoder, Enumeration, Form, Message, MessageView, Nested, Oneof, Root,
+    DecodeError, Decoder, EncodeError, Encoder, Enumeration, Fields, Form, Message, MessageView, Nested, Oneof, Root,
 };
 
-/// Implements [`Message`] for a struct whose fields stand in wire order; `as E` marks those of an enum type.
+/// Implements [`Fields`] for a struct whose fields stand in wire order; `as E` marks those of an enum type.
 macro_rules! message {
     ($type:ty, $name:literal, $($field:ident $(as $enumeration:ty)?),*) => {
-        impl Message for $type {
+        impl Fields for $type {
             const NAME: &'static str = $name;
 
             #[allow(unused_variables)]
@@ -45,7 +45,7 @@ pub(crate) struct One<T> {
     pub(crate) v: T,
 }
 
-impl<T: polyglot::Value> Message for One<T> {
+impl<T: polyglot::Value> Fields for One<T> {
     const NAME: &'static str = "vec.One";
 
     fn encode_fields(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
@@ -146,7 +146,7 @@ pub(crate) struct OneOf {
     pub(crate) after: bool,
 }
 
-impl Message for OneOf {
+impl Fields for OneOf {
     const NAME: &'static str = "vec.OneOf";
 
     fn encode_fields(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {

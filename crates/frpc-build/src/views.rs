@@ -1,0 +1,319 @@
+//! Writes views: for each message a struct that borrows everything from the body it is decoded from, and for each oneof
+//! an enum that does.
+//!
+//! `FooView<'a>` stands beside `Foo`, with the same names of fields. Strings are `&'a str`, bytes `&'a [u8]`, lists and
+//! maps are left in the body until they are asked for, and so are messages that the struct has boxed.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use proc_macro2::{Literal, TokenStream};
+use prost_types::field_descriptor_proto::{Label, Type as ProtoType};
+use prost_types::{DescriptorProto, FieldDescriptorProto};
+use quote::quote;
+use syn::{Ident, Item, Path, Type};
+
+use crate::error::{Error, ErrorKind};
+use crate::fields::{in_wire_order, oneof_of};
+use crate::messages::{Message, beside, local, map_value};
+use crate::names::{self, OneofEnum, Variant, generics};
+use crate::services::free_name;
+use crate::wellknown::{Externs, Owner};
+
+/// The names of all views, by the full name of the message or oneof.
+pub(crate) type ViewNames = HashMap<String, Ident>;
+
+/// Names the views of the types in `items`: `FooView`, unless that is taken.
+pub(crate) fn name_views(items: &[Item], names: &mut ViewNames, warn: &mut dyn FnMut(String)) {
+    let (mut taken, mut unnamed) = (HashSet::new(), Vec::new());
+    for item in items {
+        let (ident, attributes) = match item {
+            Item::Struct(item) => (&item.ident, &item.attrs),
+            Item::Enum(item) => (&item.ident, &item.attrs),
+            Item::Mod(item) => {
+                taken.insert(item.ident.to_string());
+                name_views(item.content.as_ref().map_or(&[], |(_, items)| items), names, warn);
+                continue;
+            }
+            _ => continue,
+        };
+        taken.insert(ident.to_string());
+        unnamed.extend(names::marker(attributes).map(|name| (name, ident)));
+    }
+    for (name, ident) in unnamed {
+        let what = format!("the view of `{}`", name.trim_start_matches('.'));
+        let wanted = format!("{}View", ident.to_string().trim_end_matches('_'));
+        names.insert(name, free_name(&wanted, &mut taken, &what, warn));
+    }
+}
+
+/// What views are made of.
+#[derive(Clone, Copy)]
+pub(crate) struct Views<'a> {
+    pub(crate) names: &'a ViewNames,
+    pub(crate) externs: &'a Externs,
+}
+
+/// How a value of one type is borrowed.
+struct Borrowed {
+    /// As a field or in a oneof.
+    single: TokenStream,
+    /// As an element of a list or map.
+    element: TokenStream,
+    is_wrapper: bool,
+}
+
+impl Views<'_> {
+    /// The view of a message, with its codec.
+    pub(crate) fn of_message(&self, message: &Message<'_>) -> Result<Vec<Item>, Error> {
+        let Message { full_name, proto, ident, fields, index, .. } = message;
+        let view = self.names.get(*full_name).ok_or_else(|| lost(full_name))?;
+        let order = in_wire_order(proto, |field| map_value(field, index).is_some());
+        let (mut declared, mut decode, mut result) = (HashMap::new(), Vec::new(), Vec::new());
+        let mut oneofs = HashSet::new();
+        for field in &order {
+            let name = field.name();
+            if let Some(at) = oneof_of(field) {
+                let found = fields.oneofs.get(&field.number()).ok_or_else(|| lost(name))?;
+                let (rust, variable) = (&found.ident, local(&found.ident));
+                let oneof = proto.oneof_decl.get(at).ok_or_else(|| lost(name))?.name();
+                let full_name = format!("{full_name}.{oneof}");
+                let path = with_last(&found.path, self.names.get(&full_name).ok_or_else(|| lost(&full_name))?);
+                let written = message.oneofs.get(&full_name).ok_or_else(|| lost(&full_name))?;
+                if oneofs.insert(at) {
+                    let lifetime = self.borrows(proto, at).then(|| quote! { <'a> });
+                    declared.insert(rust, quote! { ::core::option::Option<#path #lifetime> });
+                    decode.push(quote! { let mut #variable = from.oneof_view(#oneof)?; });
+                    result.push(quote! { #rust: #variable.into_option() });
+                }
+                let variant = written.variants.get(&field.number()).ok_or_else(|| lost(name))?;
+                decode.push(self.member(field, variant, &found.path, &path, &variable));
+                continue;
+            }
+            let found = fields.fields.get(&field.number()).ok_or_else(|| lost(name))?;
+            let rust = &found.ident;
+            let variable = local(rust);
+            let value = map_value(field, index);
+            let of = value.unwrap_or(field);
+            let borrowed = self.borrowed(of, &found.ty, found.enumeration.as_ref(), found.boxed);
+            let Borrowed { single, element, is_wrapper } = borrowed;
+            let is_enum = of.r#type() == ProtoType::Enum;
+            let (declared_type, read) = if value.is_some() {
+                let key = key_type(&found.ty);
+                (quote! { ::frpc::polyglot::Map<'a, #key, #element> }, quote! { from.view(#name)? })
+            } else if field.label() == Label::Repeated {
+                (quote! { ::frpc::polyglot::List<'a, #element> }, quote! { from.view(#name)? })
+            } else {
+                let is_option = field.proto3_optional() || field.r#type() == ProtoType::Message;
+                let read = match found.enumeration.as_ref().filter(|_| is_enum) {
+                    Some(path) => quote! { from.enumeration::<#path, _>(#name)? },
+                    None if is_wrapper => quote! {
+                        from.view::<::core::option::Option<::frpc::polyglot::wellknown::Unwrapped<_>>>(#name)?.map(|value| value.0)
+                    },
+                    None => quote! { from.view(#name)? },
+                };
+                (
+                    if is_option {
+                        quote! { ::core::option::Option<#single> }
+                    } else {
+                        single
+                    },
+                    read,
+                )
+            };
+            declared.insert(rust, declared_type);
+            decode.push(quote! { let #variable = #read; });
+            result.push(if variable == *rust {
+                quote! { #rust }
+            } else {
+                quote! { #rust: #variable }
+            });
+        }
+        let declared = fields.order.iter().filter_map(|rust| declared.get(rust).map(|ty| quote! { pub #rust: #ty }));
+        let mut declared: Vec<TokenStream> = declared.collect();
+        if !declared.iter().any(|field| field.to_string().contains("'a")) {
+            let mut taken = proto.field.iter().map(|field| field.name().to_owned()).collect();
+            let unused = free_name("_input", &mut taken, "", &mut |_| {});
+            declared.push(quote! { #[doc(hidden)] pub #unused: ::core::marker::PhantomData<&'a ()> });
+            result.push(quote! { #unused: ::core::marker::PhantomData });
+        }
+        let from = if order.is_empty() {
+            quote! { _ }
+        } else {
+            quote! { from }
+        };
+        let doc = format!(" A view of a [`{ident}`], which borrows from the body that it is decoded from.");
+        let wire_name = full_name.trim_start_matches('.');
+        let file: syn::File = syn::parse_quote! {
+            #[doc = #doc]
+            #[allow(clippy::all, dead_code, deprecated, missing_docs, unreachable_pub)]
+            #[derive(Clone, Copy, Debug, Default)]
+            pub struct #view<'a> { #(#declared),* }
+
+            #[allow(deprecated)]
+            impl<'a> ::frpc::polyglot::MessageView<'a> for #view<'a> {
+                const NAME: &'static str = #wire_name;
+                fn decode_fields(#from: &mut ::frpc::polyglot::Decoder<'a>) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
+                    #(#decode)*
+                    Ok(Self { #(#result),* })
+                }
+            }
+
+            #[allow(deprecated)]
+            impl ::frpc::polyglot::Viewed for #ident {
+                type View<'a> = #view<'a>;
+            }
+        };
+        Ok(file.items)
+    }
+
+    /// The view of a oneof, with its codec.
+    pub(crate) fn of_oneof(
+        &self,
+        full_name: &str,
+        proto: &DescriptorProto,
+        oneof: usize,
+        written: &OneofEnum,
+    ) -> Result<Vec<Item>, Error> {
+        let view = self.names.get(full_name).ok_or_else(|| lost(full_name))?;
+        let lifetime = self.borrows(proto, oneof).then(|| quote! { <'a> });
+        let (mut variants, mut decode) = (Vec::new(), Vec::new());
+        let mut ordered = BTreeMap::new();
+        for (field, number) in proto.field.iter().filter(|field| oneof_of(field) == Some(oneof)).zip(1_u32..) {
+            let (name, number) = (field.name(), Literal::u32_unsuffixed(number));
+            let Variant { ident, enumeration, boxed, ty, .. } =
+                written.variants.get(&field.number()).ok_or_else(|| lost(name))?;
+            let Borrowed { single, is_wrapper, .. } = self.borrowed(field, ty, enumeration.as_ref(), *boxed);
+            ordered.insert(field.number(), quote! { #ident(#single) });
+            decode.push(match enumeration {
+                Some(path) => quote! { #number => Self::#ident(from.enumeration::<#path, _>(#name)?), },
+                None if is_wrapper => quote! {
+                    #number => Self::#ident(from.view::<::frpc::polyglot::wellknown::Unwrapped<_>>(#name)?.0),
+                },
+                None => quote! { #number => Self::#ident(from.view(#name)?), },
+            });
+        }
+        variants.extend(ordered.into_values());
+        let file: syn::File = syn::parse_quote! {
+            /// A view of the oneof.
+            #[allow(clippy::all, dead_code, deprecated, missing_docs, unreachable_pub)]
+            #[derive(Clone, Copy, Debug)]
+            pub enum #view #lifetime { #(#variants),* }
+
+            #[allow(deprecated)]
+            impl<'a> ::frpc::polyglot::OneofView<'a> for #view #lifetime {
+                fn decode_member(member: u32, from: &mut ::frpc::polyglot::Decoder<'a>) -> ::core::result::Result<::core::option::Option<Self>, ::frpc::polyglot::DecodeError> {
+                    let value = match member { #(#decode)* _ => return Ok(None) };
+                    Ok(Some(value))
+                }
+            }
+        };
+        Ok(file.items)
+    }
+
+    /// Reads a member of a oneof at its own place. `of` is the oneof's enum, `view` its view.
+    fn member(
+        &self,
+        field: &FieldDescriptorProto,
+        variant: &Variant,
+        of: &Path,
+        view: &Path,
+        variable: &Ident,
+    ) -> TokenStream {
+        let (name, Variant { ident, enumeration, .. }) = (field.name(), variant);
+        if let Some(enumeration) = enumeration.as_ref().map(|inner| beside(of, inner)) {
+            return quote! { #variable.enumeration_member::<#enumeration>(from, #name, #view::#ident)?; };
+        }
+        if self.externs.field_codec(field.type_name(), false).is_some() {
+            return quote! {
+                #variable.view_member(from, #name, |value: ::frpc::polyglot::wellknown::Unwrapped<_>| #view::#ident(value.0))?;
+            };
+        }
+        quote! { #variable.view_member(from, #name, #view::#ident)?; }
+    }
+
+    /// Whether a member of a oneof borrows.
+    fn borrows(&self, proto: &DescriptorProto, oneof: usize) -> bool {
+        proto.field.iter().filter(|field| oneof_of(field) == Some(oneof)).any(|field| match field.r#type() {
+            ProtoType::String | ProtoType::Bytes => true,
+            ProtoType::Message => {
+                self.externs.field_codec(field.type_name(), false).is_none()
+                    || [".google.protobuf.StringValue", ".google.protobuf.BytesValue"].contains(&field.type_name())
+            }
+            _ => false,
+        })
+    }
+
+    /// How a value is borrowed whose Rust type is in `ty`, inside of options, boxes, lists and maps.
+    fn borrowed(&self, field: &FieldDescriptorProto, ty: &Type, enumeration: Option<&Path>, boxed: bool) -> Borrowed {
+        let plain = |single: TokenStream| Borrowed { element: single.clone(), single, is_wrapper: false };
+        match field.r#type() {
+            ProtoType::String => plain(quote! { &'a str }),
+            ProtoType::Bytes => plain(quote! { &'a [u8] }),
+            ProtoType::Enum => {
+                let element = quote! { ::frpc::polyglot::Number<#enumeration> };
+                Borrowed { single: quote! { i32 }, element, is_wrapper: false }
+            }
+            ProtoType::Message => self.borrowed_message(field.type_name(), innermost(ty), boxed),
+            _ => {
+                let scalar = innermost(ty);
+                plain(quote! { #scalar })
+            }
+        }
+    }
+
+    fn borrowed_message(&self, full_name: &str, ty: &Type, boxed: bool) -> Borrowed {
+        if self.externs.field_codec(full_name, false).is_some() {
+            let value = match full_name {
+                ".google.protobuf.StringValue" => quote! { &'a str },
+                ".google.protobuf.BytesValue" => quote! { &'a [u8] },
+                _ => quote! { #ty },
+            };
+            let element = quote! { ::frpc::polyglot::wellknown::Unwrapped<#value> };
+            return Borrowed { single: value, element, is_wrapper: true };
+        }
+        let view = match (self.externs.owner(full_name), self.names.get(full_name), ty) {
+            (None, Some(name), Type::Path(path)) => {
+                let path = with_last(&path.path, name);
+                quote! { #path<'a> }
+            }
+            // Whoever owns the type brings its view.
+            (None | Some(Owner::User | Owner::ProstTypes), ..) => {
+                quote! { <#ty as ::frpc::polyglot::Viewed>::View<'a> }
+            }
+        };
+        let single = if boxed {
+            quote! { ::frpc::polyglot::Nested<'a, #view> }
+        } else {
+            view.clone()
+        };
+        Borrowed { single, element: view, is_wrapper: false }
+    }
+}
+
+/// `path` with another last segment.
+fn with_last(path: &Path, last: &Ident) -> Path {
+    let mut path = path.clone();
+    if let Some(segment) = path.segments.last_mut() {
+        *segment = last.clone().into();
+    }
+    path
+}
+
+/// The type within options, boxes and lists, and the values of maps.
+fn innermost(ty: &Type) -> &Type {
+    generics(ty).last().map_or(ty, |inner| innermost(inner))
+}
+
+/// How the keys of a map are borrowed.
+fn key_type(ty: &Type) -> TokenStream {
+    let Some(key) = generics(ty).first().copied() else { return quote! { #ty } };
+    match key {
+        Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "String") => quote! { &'a str },
+        _ => quote! { #key },
+    }
+}
+
+fn lost(name: &str) -> Error {
+    let text = format!("prost-build wrote nothing for `{}`", name.trim_start_matches('.'));
+    Error::new(ErrorKind::Unsupported, text)
+}

@@ -1,0 +1,173 @@
+//! One implementation, two protocols: what carries calls from tonic to a service of ours.
+//!
+//! `frpc_build::configure().grpc(true)` writes tonic's client and server beside ours, on the same message types, and
+//! implements tonic's trait for whoever implements ours:
+//!
+//! ```ignore
+//! let service = Arc::new(Service);                                     // impl echo::Echo for Service
+//! let ours = frpc::Server::builder().add_service(echo::EchoServer::from_arc(service.clone()));
+//! let grpc = frpc::tonic::transport::Server::builder()
+//!     .add_service(echo::echo_server::EchoServer::from_arc(service));
+//! ```
+//!
+//! [`Status`] and [`Code`] convert both ways, with details and metadata; requests and replies keep their metadata, of
+//! which an entry that cannot be one on the other side is left behind. A tonic server enforces the caller's deadline
+//! itself.
+
+use crate::{Code, Metadata, Request, Response, ResponseStream, Status, Streaming};
+use bytes::Bytes;
+use futures_core::Stream;
+use polyglot::Message;
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use tonic::metadata::{AsciiMetadataKey, BinaryMetadataKey, KeyAndValueRef, MetadataMap, MetadataValue};
+
+/// A request from tonic.
+pub fn request<A>(request: tonic::Request<A>) -> Request<A> {
+    let peer = request.remote_addr();
+    let metadata = ours(request.metadata());
+    let mut request = Request::received(request.into_inner(), peer, None);
+    if !metadata.is_empty() {
+        *request.metadata_mut() = metadata;
+    }
+    request
+}
+
+/// Metadata of tonic's as ours.
+fn ours(theirs: &MetadataMap) -> Metadata {
+    let mut metadata = Metadata::new();
+    for entry in theirs.iter() {
+        // What cannot be metadata here, such as a text of Latin-1, is left behind.
+        let _ = match entry {
+            KeyAndValueRef::Ascii(key, value) => value.to_str().map(|text| metadata.insert(key.as_str(), text)).ok(),
+            KeyAndValueRef::Binary(key, value) => {
+                value.to_bytes().map(|bytes| metadata.insert_bin(key.as_str(), bytes)).ok()
+            }
+        };
+    }
+    metadata
+}
+
+/// Metadata of ours as tonic's.
+fn theirs(ours: &Metadata) -> MetadataMap {
+    let mut map = MetadataMap::new();
+    for (key, value) in ours.iter() {
+        if key.ends_with("-bin") {
+            if let Ok(key) = BinaryMetadataKey::from_bytes(key.as_bytes()) {
+                map.insert_bin(key, MetadataValue::from_bytes(value));
+            }
+        } else if let (Ok(key), Ok(value)) =
+            (AsciiMetadataKey::from_bytes(key.as_bytes()), MetadataValue::try_from(&value[..]))
+        {
+            map.insert(key, value);
+        }
+    }
+    map
+}
+
+/// A request from tonic that is a stream.
+pub fn requests<A: Message + Send + 'static>(request: tonic::Request<tonic::Streaming<A>>) -> Request<Streaming<A>> {
+    self::request(request).map(|messages| Streaming::from_stream(Requests(messages)))
+}
+
+/// A reply for tonic.
+///
+/// # Errors
+/// With the status of the reply.
+pub fn reply<B>(reply: Result<Response<B>, Status>) -> Result<tonic::Response<B>, tonic::Status> {
+    let reply = reply?;
+    let metadata = theirs(reply.metadata());
+    Ok(tonic::Response::from_parts(metadata, reply.into_inner(), tonic::Extensions::default()))
+}
+
+/// A reply for tonic that is a stream.
+///
+/// # Errors
+/// With the status of the reply.
+pub fn replies<B>(
+    reply: Result<Response<ResponseStream<B>>, Status>,
+) -> Result<tonic::Response<Replies<B>>, tonic::Status> {
+    self::reply(reply.map(|reply| reply.map(Replies)))
+}
+
+/// The messages with which a handler of ours answers a call from tonic.
+pub struct Replies<B>(ResponseStream<B>);
+
+impl<B> Stream for Replies<B> {
+    type Item = Result<B, tonic::Status>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        Pin::new(&mut self.get_mut().0).poll_next(context).map_err(Into::into)
+    }
+}
+
+impl<B> fmt::Debug for Replies<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The messages that a client streams by tonic.
+struct Requests<A>(tonic::Streaming<A>);
+
+impl<A> Stream for Requests<A> {
+    type Item = Result<A, Status>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        Pin::new(&mut self.get_mut().0).poll_next(context).map_err(Into::into)
+    }
+}
+
+/// The numbers are the same.
+impl From<Code> for tonic::Code {
+    fn from(code: Code) -> Self {
+        Self::from_i32(code as i32)
+    }
+}
+
+/// The numbers are the same.
+impl From<tonic::Code> for Code {
+    fn from(code: tonic::Code) -> Self {
+        Self::from_i32(code as i32)
+    }
+}
+
+impl From<Status> for tonic::Status {
+    fn from(status: Status) -> Self {
+        let metadata = status.metadata().map_or_else(MetadataMap::new, theirs);
+        let details = Bytes::copy_from_slice(status.details());
+        Self::with_details_and_metadata(status.code().into(), status.message(), details, metadata)
+    }
+}
+
+impl From<tonic::Status> for Status {
+    fn from(status: tonic::Status) -> Self {
+        let mut converted = Self::new(status.code().into(), status.message());
+        if !status.details().is_empty() {
+            converted = converted.with_details(status.details().to_vec());
+        }
+        let metadata = ours(status.metadata());
+        if metadata.is_empty() { converted } else { converted.with_metadata(metadata) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_keeps_what_it_says_both_ways() {
+        for number in 0..=16 {
+            let mut metadata = Metadata::new();
+            metadata.insert("text", "a text").expect("it is a text");
+            metadata.insert_bin("raw-bin", vec![0, 255]).expect("it is a key of bytes");
+            let status = Status::new(Code::from_i32(number), format!("number {number}"))
+                .with_details(vec![1, 2, 3])
+                .with_metadata(metadata);
+            let theirs = tonic::Status::from(status.clone());
+            assert_eq!((theirs.code() as i32, theirs.message()), (number, status.message()));
+            assert_eq!(Status::from(theirs), status);
+        }
+    }
+}

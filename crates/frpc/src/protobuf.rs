@@ -1,0 +1,33 @@
+//! The protobuf codec: a body is one bytes value that holds a message as protobuf writes it.
+//!
+//! For services whose messages have to evolve as protobuf's do, at the price of Go's fRPC as a peer. The codec belongs to
+//! the types: a build chooses it for those that it generates.
+
+use polyglot::{DecodeError, Decoder, Enclosed, EncodeError, Encoder, Root};
+
+/// Writes a message as a body.
+///
+/// # Errors
+/// If it is longer than 2^32 - 1 bytes.
+#[inline]
+pub fn encode_protobuf<M>(message: &M, to: &mut Encoder<'_>) -> Result<(), EncodeError>
+where
+    M: polyglot::Message + prost::Message,
+{
+    polyglot::encode_enclosed(M::NAME, to, message.encoded_len(), |out| message.encode_raw(out))
+}
+
+/// Reads a body. `Bytes` fields share its memory if the decoder does.
+///
+/// # Errors
+/// If there is neither a message nor an error, or it is bad.
+#[inline]
+pub fn decode_protobuf<M>(from: &mut Decoder<'_>) -> Result<Root<M>, DecodeError>
+where
+    M: polyglot::Message + prost::Message,
+{
+    polyglot::decode_enclosed(M::NAME, from, |message| match message {
+        Enclosed::Shared(bytes) => M::decode(bytes),
+        Enclosed::Slice(bytes) => M::decode(bytes),
+    })
+}

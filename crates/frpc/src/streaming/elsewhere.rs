@@ -1,0 +1,52 @@
+//! Messages that come by another way than a stream of frisbee's: another protocol, or a test.
+
+use super::{End, Streaming};
+use crate::{Metadata, Status};
+use futures_core::Stream;
+use parking_lot::Mutex;
+use polyglot::Message;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+/// The stream that the messages come from. The lock is never taken: it lets references cross threads.
+pub(super) struct Elsewhere<M>(Mutex<Messages<M>>);
+
+type Messages<M> = Pin<Box<dyn Stream<Item = Result<M, Status>> + Send>>;
+
+impl<M: Message> Streaming<M> {
+    /// The messages of a stream of your own, to call a handler without a connection.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), frpc::Status> {
+    /// let mut words = frpc::Streaming::from_stream(frpc::iter(["one", "two"].map(|word| Ok(word.to_owned()))));
+    /// assert_eq!(words.message().await?, Some("one".to_owned()));
+    /// assert_eq!(words.message().await?, Some("two".to_owned()));
+    /// assert_eq!(words.message().await?, None);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn from_stream(messages: impl Stream<Item = Result<M, Status>> + Send + 'static) -> Self {
+        Self {
+            receiver: None,
+            metadata: Metadata::new(),
+            is_rich: false,
+            end: End::Server(Arc::default()),
+            deadline: None,
+            message: PhantomData,
+            elsewhere: Some(Elsewhere(Mutex::new(Box::pin(messages)))),
+        }
+    }
+
+    /// The next message of that stream; after an error it is over. Without one, the stream is over.
+    pub(super) fn poll_elsewhere(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<M, Status>>> {
+        let Some(Elsewhere(messages)) = &mut self.elsewhere else { return Poll::Ready(None) };
+        let next = std::task::ready!(messages.get_mut().as_mut().poll_next(context));
+        if !matches!(next, Some(Ok(_))) {
+            self.elsewhere = None;
+        }
+        Poll::Ready(next)
+    }
+}

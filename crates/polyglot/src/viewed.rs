@@ -1,0 +1,257 @@
+//! What generated views are made of beside [`View`](crate::View): the link from a message to its view, messages that
+//! are kept as they came, enums and oneofs.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use bytes::Bytes;
+
+use crate::{
+    Codec, DecodeError, DecodeReason, Decoder, EncodeError, EncodeReason, Encoder, Enumeration, Fields, Index, Kind,
+    Message, MessageView, OneofDecoder, Root, View, view_root,
+};
+
+/// A message that has a view. Implemented by generated code.
+pub trait Viewed: Fields {
+    /// The message with everything borrowed from the input.
+    type View<'a>: MessageView<'a>;
+}
+
+/// A message as it stands in a body, to be looked at without copying it.
+///
+/// ```
+/// # use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Fields, Message, MessageView, Raw, Root, Viewed};
+/// # #[derive(Default)]
+/// # struct Book { title: String }
+/// # impl Fields for Book {
+/// #     const NAME: &'static str = "library.Book";
+/// #     fn encode_fields(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> { to.field("title", &self.title) }
+/// #     fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> { Ok(Self { title: from.field("title")? }) }
+/// # }
+/// # #[derive(Default)]
+/// # struct BookView<'a> { title: &'a str }
+/// # impl<'a> MessageView<'a> for BookView<'a> {
+/// #     const NAME: &'static str = "library.Book";
+/// #     fn decode_fields(from: &mut Decoder<'a>) -> Result<Self, DecodeError> { Ok(Self { title: from.view("title")? }) }
+/// # }
+/// # impl Viewed for Book { type View<'a> = BookView<'a>; }
+/// let body = b"\x08\x00\x05\x0a\x04Emma";
+/// let Root::Message(raw) = Raw::<Book>::decode_root(&mut Decoder::new(body))? else { panic!("an error") };
+/// let book: BookView<'_> = raw.view()?;
+/// assert_eq!(book.title, "Emma");
+/// # Ok::<(), DecodeError>(())
+/// ```
+pub struct Raw<M> {
+    /// Empty for a default message.
+    body: Bytes,
+    trailing_defaults: u32,
+    message: PhantomData<fn() -> M>,
+}
+
+impl<M: Fields> Raw<M> {
+    /// The message in a body of its own, as a peer would get it.
+    ///
+    /// # Errors
+    ///
+    /// If the message cannot be put on the wire.
+    pub fn new(message: &M) -> Result<Self, EncodeError> {
+        let mut body = Vec::new();
+        message.encode_root(&mut Encoder::new(&mut body).with_form(crate::Form::Rich))?;
+        Ok(Self { body: body.into(), trailing_defaults: 0, message: PhantomData })
+    }
+
+    /// The message with everything borrowed from the body. Each call decodes anew.
+    ///
+    /// # Errors
+    ///
+    /// If the body holds something else.
+    pub fn view(&self) -> Result<M::View<'_>, DecodeError>
+    where
+        M: Viewed,
+    {
+        if self.body.is_empty() {
+            return Ok(<M::View<'_>>::default());
+        }
+        match view_root(&mut self.decoder())? {
+            Root::Message(view) => Ok(view),
+            Root::Error(_) => Err(self.is_error()),
+        }
+    }
+
+    /// The message, owned. `Bytes` fields share the body's memory.
+    ///
+    /// # Errors
+    ///
+    /// If the body holds something else.
+    pub fn decode(&self) -> Result<M, DecodeError> {
+        if self.body.is_empty() {
+            return Ok(M::default());
+        }
+        match M::decode_root(&mut self.decoder())? {
+            Root::Message(message) => Ok(message),
+            Root::Error(_) => Err(self.is_error()),
+        }
+    }
+
+    /// The body, and whatever stands behind the message.
+    #[must_use]
+    pub fn as_bytes(&self) -> &Bytes {
+        &self.body
+    }
+
+    fn decoder(&self) -> Decoder<'_> {
+        Decoder::shared(&self.body).with_trailing_defaults(self.trailing_defaults)
+    }
+
+    #[cold]
+    fn is_error(&self) -> DecodeError {
+        DecodeError::new(DecodeReason::NestedError, 0).in_message(<M as Fields>::NAME)
+    }
+}
+
+impl<M: Fields> Message for Raw<M> {
+    const NAME: &'static str = <M as Fields>::NAME;
+
+    /// Decodes the message and encodes it again: the form of the body need not be that of the peer.
+    fn encode_root(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        let message = self.decode().map_err(|error| {
+            EncodeError::new(EncodeReason::Unreadable(error.to_string())).in_message(<M as Fields>::NAME)
+        })?;
+        message.encode_root(to)
+    }
+
+    /// Takes the body as it is. Whether it is good shows when it is looked at.
+    fn decode_root(from: &mut Decoder<'_>) -> Result<Root<Self>, DecodeError> {
+        if from.peek() == Some(Kind::Error) {
+            let text = from.error_text().map_err(|error| error.in_message(<M as Fields>::NAME))?;
+            return Ok(Root::Error(text.to_owned()));
+        }
+        let trailing_defaults = from.trailing_defaults();
+        Ok(Root::Message(Self { body: from.take_rest(), trailing_defaults, message: PhantomData }))
+    }
+}
+
+impl<M> Default for Raw<M> {
+    fn default() -> Self {
+        Self { body: Bytes::new(), trailing_defaults: 0, message: PhantomData }
+    }
+}
+
+impl<M> Clone for Raw<M> {
+    fn clone(&self) -> Self {
+        Self { body: self.body.clone(), trailing_defaults: self.trailing_defaults, message: PhantomData }
+    }
+}
+
+impl<M> fmt::Debug for Raw<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Raw").field("bytes", &self.body.len()).finish_non_exhaustive()
+    }
+}
+
+/// The number of an enum's value in a view, in lists and maps. Single fields are the number itself.
+pub struct Number<E> {
+    number: i32,
+    enumeration: PhantomData<fn() -> E>,
+}
+
+impl<E> Number<E> {
+    /// The number; that of an unknown value as [`Enumeration`] says.
+    #[must_use]
+    pub fn get(self) -> i32 {
+        self.number
+    }
+}
+
+impl<'a, E: Enumeration> View<'a> for Number<E> {
+    const KIND: Kind = Kind::U32;
+
+    #[inline]
+    fn decode(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
+        Ok(Self { number: <Index<E> as Codec>::decode(from)?, enumeration: PhantomData })
+    }
+
+    #[inline]
+    fn is_default(&self) -> bool {
+        self.number == 0
+    }
+}
+
+impl<E> Default for Number<E> {
+    fn default() -> Self {
+        Self { number: 0, enumeration: PhantomData }
+    }
+}
+
+impl<E> Clone for Number<E> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<E> Copy for Number<E> {}
+
+impl<E> PartialEq for Number<E> {
+    fn eq(&self, other: &Self) -> bool {
+        self.number == other.number
+    }
+}
+
+impl<E> Eq for Number<E> {}
+
+impl<E> fmt::Debug for Number<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.number.fmt(f)
+    }
+}
+
+/// The borrowed counterpart of [`Oneof`](crate::Oneof). Implemented by generated code.
+pub trait OneofView<'a>: Sized {
+    /// Reads the value of the member at a place of the declaration, from 1; `None`, and nothing read, if there is no
+    /// such member.
+    ///
+    /// # Errors
+    ///
+    /// If the value is not there or bad.
+    fn decode_member(member: u32, from: &mut Decoder<'a>) -> Result<Option<Self>, DecodeError>;
+}
+
+impl<'a> Decoder<'a> {
+    /// Begins to read a oneof as a view: as [`oneof`](Self::oneof).
+    ///
+    /// # Errors
+    ///
+    /// If it names a member that the schema does not have, or its value is bad.
+    #[inline]
+    pub fn oneof_view<O: OneofView<'a>>(&mut self, name: &'static str) -> Result<OneofDecoder<O>, DecodeError> {
+        self.oneof_by(name, O::decode_member)
+    }
+}
+
+impl<O> OneofDecoder<O> {
+    /// Reads a member at its own place as a view: as [`member`](Self::member).
+    ///
+    /// # Errors
+    ///
+    /// If the member is not there or bad.
+    #[inline]
+    pub fn view_member<'a, V: View<'a>>(
+        &mut self,
+        from: &mut Decoder<'a>,
+        name: &'static str,
+        variant: impl FnOnce(V) -> O,
+    ) -> Result<(), DecodeError> {
+        if !self.is_flat() {
+            return Ok(());
+        }
+        // Only messages can be nil.
+        let value = match V::KIND {
+            Kind::Any => from.view::<Option<V>>(name)?,
+            _ => Some(from.view::<V>(name)?),
+        };
+        if let Some(value) = value.filter(|value| !value.is_default()) {
+            self.set(variant(value));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,66 @@
+//! Compiles all schemas, some of them several times with other options.
+
+use frpc_build::Codec;
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+/// Everything in `proto/` that is compiled with default options, in one crate.
+const SCHEMAS: [&str; 11] = [
+    "again",
+    "enums",
+    "imports",
+    "maps",
+    "names",
+    "nested",
+    "recursive",
+    "scalars",
+    "services",
+    "wellknown",
+    "forward",
+];
+
+/// Those with services.
+const GRPC: [&str; 4] = ["imports", "names", "services", "wellknown"];
+
+/// The schemas whose output is checked in.
+const GOLDEN: [&str; 7] = ["collisions", "comments", "keywords", "presence", "shapes", "vec", "vecopt"];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let protos = SCHEMAS.map(|name| format!("proto/{name}.proto"));
+    frpc_build::configure().out_dir(folder("default")?).include_file("all.rs").compile_protos(&protos, &["proto"])?;
+    frpc_build::configure()
+        .out_dir(folder("compiled")?)
+        .compile_well_known_types(true)
+        .include_file("all.rs")
+        .compile_protos(&["proto/wellknown.proto"], &["proto"])?;
+    frpc_build::configure()
+        .out_dir(folder("protobuf")?)
+        .codec(Codec::Protobuf)
+        .include_file("all.rs")
+        .compile_protos(&protos, &["proto"])?;
+    frpc_build::configure()
+        .out_dir(folder("views")?)
+        .views(true)
+        .btree_map(".")
+        .raw_requests(".services.First")
+        .include_file("all.rs")
+        .compile_protos(&protos, &["proto"])?;
+    let protos = GRPC.map(|name| format!("proto/{name}.proto"));
+    frpc_build::configure()
+        .out_dir(folder("grpc")?)
+        .grpc(true)
+        .include_file("all.rs")
+        .compile_protos(&protos, &["proto"])?;
+    let golden = Path::new("../../crates/frpc-build/tests/proto");
+    let protos = GOLDEN.map(|name| golden.join(format!("{name}.proto")));
+    frpc_build::configure().out_dir(folder("golden")?).include_file("all.rs").compile_protos(&protos, &[golden])?;
+    Ok(())
+}
+
+/// A folder of this name in cargo's.
+fn folder(name: &str) -> Result<PathBuf, Box<dyn Error>> {
+    let folder = PathBuf::from(env::var("OUT_DIR")?).join(name);
+    fs::create_dir_all(&folder)?;
+    Ok(folder)
+}

@@ -1,0 +1,31 @@
+//! The generated code of all schemas in `proto/`. That it compiles without a warning is the first test.
+
+/// Everything with default options.
+pub mod all {
+    include!(concat!(env!("OUT_DIR"), "/default/all.rs"));
+}
+
+/// Everything with protobuf as the codec.
+pub mod protobuf {
+    include!(concat!(env!("OUT_DIR"), "/protobuf/all.rs"));
+}
+
+/// Everything with views.
+pub mod views {
+    include!(concat!(env!("OUT_DIR"), "/views/all.rs"));
+}
+
+/// What has services, with tonic's clients and servers beside ours.
+pub mod grpc {
+    include!(concat!(env!("OUT_DIR"), "/grpc/all.rs"));
+}
+
+/// The well-known types as ordinary messages.
+pub mod compiled {
+    include!(concat!(env!("OUT_DIR"), "/compiled/all.rs"));
+}
+
+/// The schemas whose output is checked in as golden files.
+pub mod golden {
+    include!(concat!(env!("OUT_DIR"), "/golden/all.rs"));
+}
