@@ -5,7 +5,7 @@ use crate::calls::{BeginError, Body, Calls, Ended, Ticket};
 use crate::codegen::Method;
 use crate::endpoint::Endpoint;
 use crate::streaming::{self, Streaming};
-use crate::{Error, Request, Response, Status};
+use crate::{Error, Request, Response, Runtime, Status};
 use frisbee::{Client, ClientBuilder, CloseReason, Connection, HeaderForm, Outbox, SendError};
 use futures_core::Stream;
 use parking_lot::Mutex;
@@ -160,6 +160,20 @@ impl ChannelBuilder {
     /// Sets the form of headers: [`HeaderForm::Old`] for servers on frisbee-go up to v0.10.2.
     pub fn header_form(mut self, form: HeaderForm) -> Self {
         self.client = self.client.header_form(form);
+        self
+    }
+
+    /// Sets what moves the bytes of the connection. Default: [`Runtime::Tokio`]; see
+    /// [`frisbee::ClientBuilder::runtime`].
+    pub fn runtime(mut self, runtime: Runtime) -> Self {
+        self.client = self.client.runtime(runtime);
+        self
+    }
+
+    /// Sets for how long the connection keeps its thread awake after something has happened on it. Default: not at
+    /// all. See [`frisbee::ServerBuilder::busy_poll`].
+    pub fn busy_poll(mut self, time: Duration) -> Self {
+        self.client = self.client.busy_poll(time);
         self
     }
 

@@ -45,7 +45,7 @@ mod streaming;
 
 pub use channel::{Channel, ChannelBuilder};
 pub use error::Error;
-pub use frisbee::{HeaderForm, Policy, Workers};
+pub use frisbee::{HeaderForm, Policy, Runtime, Workers};
 pub use request::{IntoRequest, IntoStreamingRequest, Request, Response};
 pub use server::{Server, ServerBuilder};
 pub use status::{Code, Status};
