@@ -36,6 +36,10 @@ pub(crate) const BUFFER_LEN: usize = 16 * 1024 + 64;
 /// The group that the buffers are registered as; there is only one in each ring.
 const GROUP: u16 = 0;
 
+/// How long completions that were expected at once may keep others from being looked at. That happens when a peer
+/// begins to take no more, or when nothing else is going on. It takes Linux 6.12; before, nothing is expected.
+const EXPECTED_WITHIN: Duration = Duration::from_millis(5);
+
 /// How long a ring that is dropped waits for its operations to end before it leaks their memory.
 const DROP_PATIENCE: Duration = Duration::from_secs(2);
 
@@ -200,18 +204,26 @@ impl Ring {
     }
 
     /// As [`submit`](Self::submit), and waits for a completion, or for so long.
-    pub(crate) fn submit_and_wait(&mut self, timeout: Option<Duration>) -> io::Result<()> {
+    ///
+    /// `expected` more are taken to follow at once from what is submitted, and are waited for as well: sends to peers
+    /// that take them. Without that they would end each wait before it has begun. Should they not come,
+    /// [`EXPECTED_WITHIN`] ends it.
+    pub(crate) fn submit_and_wait(&mut self, expected: usize, timeout: Option<Duration>) -> io::Result<()> {
         self.fill();
         if !self.backlog.is_empty() {
             return self.submit();
         }
-        match timeout {
-            None => tolerate(self.uring.submit_and_wait(1)),
-            Some(timeout) => {
-                let time = Timespec::from(timeout);
-                tolerate(self.uring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&time)))
-            }
+        let time = Timespec::from(timeout.unwrap_or(Duration::MAX));
+        let mut arguments = SubmitArgs::new();
+        if timeout.is_some() {
+            arguments = arguments.timespec(&time);
         }
+        let mut wanted = 1;
+        if expected > 0 && self.uring.params().is_feature_min_timeout() {
+            wanted += expected;
+            arguments = arguments.min_wait_usec(EXPECTED_WITHIN.as_micros() as u32);
+        }
+        tolerate(self.uring.submitter().submit_with_args(wanted, &arguments))
     }
 
     /// Goes on until the backlog is empty or the kernel takes nothing more before completions are looked at.
@@ -267,7 +279,7 @@ impl Ring {
             if self.operations.is_empty() {
                 return true;
             }
-            if left.is_zero() || self.submit_and_wait(Some(left)).is_err() {
+            if left.is_zero() || self.submit_and_wait(0, Some(left)).is_err() {
                 return false;
             }
         }

@@ -276,12 +276,13 @@ impl Sockets {
             self.spill(key);
         }
         let mut dirty = std::mem::take(&mut self.dirty);
+        let mut expected = 0;
         for key in dirty.drain(..) {
-            self.begin(key);
+            expected += usize::from(self.begin(key));
         }
         self.dirty = dirty;
         match wait {
-            Some(timeout) => self.ring.submit_and_wait(timeout),
+            Some(timeout) => self.ring.submit_and_wait(expected, timeout),
             None if self.ring.has_work() => self.ring.submit(),
             None => Ok(()),
         }
@@ -303,17 +304,22 @@ impl Sockets {
         }
     }
 
-    fn begin(&mut self, key: usize) {
-        let Some(state) = self.table.get_mut(key) else { return };
+    /// Begins what a socket has waiting. Says whether that completes at once, most likely, and can wait to be seen.
+    fn begin(&mut self, key: usize) -> bool {
+        let Some(state) = self.table.get_mut(key) else { return false };
         state.is_dirty = false;
-        if state.writing.in_flight == 0 && !state.writing.staged.is_empty() && state.writing.failed.is_none() {
-            let staged = std::mem::take(&mut state.writing.staged);
-            state.writing.in_flight = staged.len();
+        let mut expected = false;
+        let writing = &mut state.writing;
+        if writing.in_flight == 0 && !writing.staged.is_empty() && writing.failed.is_none() {
+            let staged = std::mem::take(&mut writing.staged);
+            writing.in_flight = staged.len();
+            expected = writing.waker.is_none();
             state.operations += 1;
             self.ring.send(&state.stream, key, staged, 0);
         }
         if state.dropped {
-            return self.end(key);
+            self.end(key);
+            return false;
         }
         let reading = &mut state.reading;
         if reading.is_wanted && reading.receive.is_none() && !reading.is_bulk && reading.end.is_none() {
@@ -321,6 +327,7 @@ impl Sockets {
             state.operations += 1;
             reading.receive = Some(self.ring.receive(&state.stream, key));
         }
+        expected
     }
 
     /// Gets a dropped socket out of the table.
