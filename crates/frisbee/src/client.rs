@@ -1,11 +1,14 @@
 //! Dialling.
 
 use crate::connection::Connection;
+use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
+use crate::runtime::timer::tokio_timer;
 use crate::runtime::tokio::Driver;
 use crate::server::MEMORY_MAX;
 use crate::stream::Budget;
-use crate::{Config, ConnectError, HeaderForm, Router};
+use crate::workers::{Place, Pool, Workers};
+use crate::{Config, ConnectError, HeaderForm, Router, Runtime};
 use frisbee_core::Role;
 use std::fmt;
 use std::sync::Arc;
@@ -27,12 +30,20 @@ pub struct ClientBuilder {
     config: Config,
     connect_timeout: Duration,
     memory_max: usize,
+    runtime: Runtime,
+    busy_poll: Duration,
 }
 
 impl Client {
     /// Settings to begin with.
     pub fn builder() -> ClientBuilder {
-        ClientBuilder { config: Config::default(), connect_timeout: CONNECT_TIMEOUT, memory_max: MEMORY_MAX }
+        ClientBuilder {
+            config: Config::default(),
+            connect_timeout: CONNECT_TIMEOUT,
+            memory_max: MEMORY_MAX,
+            runtime: Runtime::default(),
+            busy_poll: Duration::ZERO,
+        }
     }
 }
 
@@ -61,10 +72,26 @@ impl ClientBuilder {
         self
     }
 
+    /// Sets what moves the bytes of the connection. Default: [`Runtime::Tokio`], the current runtime.
+    ///
+    /// On io_uring it is a thread that all such connections of the process share, so that each call crosses threads
+    /// twice: worth it for many connections or many calls at a time.
+    pub fn runtime(mut self, runtime: Runtime) -> Self {
+        self.runtime = runtime;
+        self
+    }
+
+    /// Sets for how long the connection keeps its thread awake after something has happened on it. Default: not at
+    /// all. See [`ServerBuilder::busy_poll`](crate::ServerBuilder::busy_poll).
+    pub fn busy_poll(mut self, time: Duration) -> Self {
+        self.busy_poll = time;
+        self
+    }
+
     /// Connects; the current tokio runtime drives the connection.
     ///
     /// # Errors
-    /// If no address accepts the connection in time.
+    /// If no address accepts the connection in time, or io_uring is required and does not work.
     pub async fn connect<R: Router>(
         mut self,
         address: impl ToSocketAddrs + fmt::Display,
@@ -72,6 +99,8 @@ impl ClientBuilder {
     ) -> Result<Connection, ConnectError> {
         let name = address.to_string();
         self.config.hello_items = router.hello_items();
+        let pool = Pool::start(Workers::Caller, self.runtime)
+            .map_err(|source| ConnectError::Io { address: name.clone(), source })?;
         let socket = match tokio::time::timeout(self.connect_timeout, TcpStream::connect(address)).await {
             Err(_) => return Err(ConnectError::Timeout { address: name }),
             Ok(Err(source)) => return Err(ConnectError::Io { address: name, source }),
@@ -82,8 +111,19 @@ impl ClientBuilder {
         let (peer, local) = (socket.peer_addr().map_err(io)?, socket.local_addr().map_err(io)?);
         let budget = Arc::new(Budget::new(self.memory_max, self.config.stream_buffer_max));
         let handle = Connection::new(Role::Client, &self.config, budget, Handle::current(), Some(peer), Some(local));
-        let engine = Engine::new(Role::Client, &self.config, Arc::new(router), handle.clone(), Instant::now());
-        tokio::spawn(tokio::task::unconstrained(Driver::new(socket, engine, None).run()));
+        let (config, router, shared) = (self.config, Arc::new(router), handle.clone());
+        let engine = move || Engine::new(Role::Client, &config, router, shared, Instant::now());
+        match pool.next() {
+            #[cfg(all(feature = "uring", target_os = "linux"))]
+            Place::Ring(rings) => {
+                let socket = socket.into_std().map_err(io)?;
+                rings.drive(socket, engine, Handle::current(), self.busy_poll, ());
+            }
+            Place::Caller | Place::Worker(_) => {
+                let driver = Driver::new(socket, engine(), None, tokio_timer(), BusyPoll::new(self.busy_poll));
+                tokio::spawn(tokio::task::unconstrained(driver.run()));
+            }
+        }
         tracing::debug!(%peer, "connected");
         Ok(handle)
     }

@@ -1,11 +1,13 @@
 //! Accepting connections, and ending them in good order.
 
 use crate::connection::Connection;
+use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
+use crate::runtime::timer::tokio_timer;
 use crate::runtime::tokio::Driver;
 use crate::stream::Budget;
-use crate::workers::{Pool, Workers};
-use crate::{Config, Router};
+use crate::workers::{Place, Pool, Workers};
+use crate::{Config, Router, Runtime};
 use frisbee_core::Role;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -45,6 +47,8 @@ pub struct Server<R> {
 pub struct ServerBuilder {
     config: Config,
     workers: Workers,
+    runtime: Runtime,
+    busy_poll: Duration,
     memory_max: usize,
     shutdown_timeout: Duration,
 }
@@ -55,6 +59,8 @@ impl Server<()> {
         ServerBuilder {
             config: Config::default(),
             workers: Workers::default(),
+            runtime: Runtime::default(),
+            busy_poll: Duration::ZERO,
             memory_max: MEMORY_MAX,
             shutdown_timeout: SHUTDOWN_TIMEOUT,
         }
@@ -71,6 +77,23 @@ impl ServerBuilder {
     /// Sets what drives connections. Default: [`Workers::PerCore`].
     pub fn workers(mut self, workers: Workers) -> Self {
         self.workers = workers;
+        self
+    }
+
+    /// Sets what moves the bytes of connections. Default: [`Runtime::Tokio`].
+    pub fn runtime(mut self, runtime: Runtime) -> Self {
+        self.runtime = runtime;
+        self
+    }
+
+    /// Sets for how long each connection keeps its thread awake after something has happened on it. Default: not at
+    /// all.
+    ///
+    /// Within that time, what arrives is answered at once, without the microseconds that waking a thread takes: for a
+    /// few connections at a time that wait for each other's answers. It burns a core for as long as there is nothing
+    /// to do, and slows down everything else that wants it.
+    pub fn busy_poll(mut self, time: Duration) -> Self {
+        self.busy_poll = time;
         self
     }
 
@@ -108,7 +131,7 @@ impl<R: Router> Server<R> {
     /// Serves until the future is dropped.
     ///
     /// # Errors
-    /// If the workers cannot be started. Failures to accept are retried.
+    /// If the workers cannot be started, or io_uring is required and does not work. Failures to accept are retried.
     ///
     /// # Cancel safety
     /// Dropping the future closes every connection at once if workers drive them; on the caller's runtime they go on.
@@ -122,13 +145,14 @@ impl<R: Router> Server<R> {
     /// # Errors
     /// As [`serve`](Self::serve).
     pub async fn serve_with_shutdown(self, shutdown: impl Future<Output = ()>) -> io::Result<()> {
-        let pool = Pool::start(self.settings.workers)?;
+        let pool = Pool::start(self.settings.workers, self.settings.runtime)?;
         let acceptor = Acceptor {
             budget: Arc::new(Budget::new(self.settings.memory_max, self.settings.config.stream_buffer_max)),
             open: Arc::default(),
             runtime: Handle::current(),
             router: self.router,
             config: self.settings.config,
+            busy_poll: self.settings.busy_poll,
             pool,
         };
         let mut shutdown = pin!(shutdown);
@@ -172,6 +196,7 @@ fn is_about_one_connection(error: &io::Error) -> bool {
 struct Acceptor<R> {
     router: Arc<R>,
     config: Config,
+    busy_poll: Duration,
     budget: Arc<Budget>,
     open: Arc<Open>,
     /// The runtime of the caller, where handlers that wait go on.
@@ -195,26 +220,35 @@ impl<R: Router> Acceptor<R> {
         let entry = self.open.clone().enter(handle.clone());
         let (router, config) = (self.router.clone(), self.config.clone());
         let engine = move || Engine::new(Role::Server, &config, router, handle, Instant::now());
+        let busy_poll = self.busy_poll;
         match self.pool.next() {
-            None => {
-                let driver = Driver::new(socket, engine(), None);
+            Place::Caller => {
+                let driver = Driver::new(socket, engine(), None, tokio_timer(), BusyPoll::new(busy_poll));
                 self.runtime.spawn(tokio::task::unconstrained(async move {
                     let _entry = entry;
                     driver.run().await;
                 }));
             }
-            Some(worker) => {
+            Place::Worker(worker) => {
                 let context = Some(self.runtime.clone());
                 // The socket belongs to the caller's reactor and has to move to the worker's.
                 let socket = socket.into_std();
                 worker.spawn(tokio::task::unconstrained(async move {
                     let _entry = entry;
                     match socket.and_then(TcpStream::from_std) {
-                        Ok(socket) => Driver::new(socket, engine(), context).run().await,
+                        Ok(socket) => {
+                            let busy = BusyPoll::new(busy_poll);
+                            Driver::new(socket, engine(), context, tokio_timer(), busy).run().await;
+                        }
                         Err(error) => tracing::warn!(%error, "a connection could not be handed to its worker"),
                     }
                 }));
             }
+            #[cfg(all(feature = "uring", target_os = "linux"))]
+            Place::Ring(rings) => match socket.into_std() {
+                Ok(socket) => rings.drive(socket, engine, self.runtime.clone(), busy_poll, entry),
+                Err(error) => tracing::warn!(%error, "a connection could not be handed to its ring"),
+            },
         }
     }
 }

@@ -1,5 +1,8 @@
 //! The threads that drive connections.
 
+use crate::Runtime;
+#[cfg(all(feature = "uring", target_os = "linux"))]
+use crate::runtime::uring::Rings;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -15,15 +18,35 @@ pub enum Workers {
     PerCore,
     /// So many such threads, at least one.
     Threads(usize),
-    /// The runtime in which the server is started or the client connects.
+    /// The runtime in which the server is started or the client connects. On io_uring, where a ring belongs to one
+    /// thread, it is threads that the whole process shares.
     Caller,
 }
 
 /// Running workers. Dropping them ends their threads and what they drive.
 #[derive(Debug)]
-pub(crate) struct Pool {
-    /// None if the caller's runtime drives.
-    threads: Vec<Worker>,
+pub(crate) enum Pool {
+    /// The caller's runtime drives.
+    Caller,
+    Threads(Threads),
+    #[cfg(all(feature = "uring", target_os = "linux"))]
+    Rings(Rings),
+    /// The rings of the process drive.
+    #[cfg(all(feature = "uring", target_os = "linux"))]
+    SharedRings(&'static Rings),
+}
+
+/// What drives a connection.
+pub(crate) enum Place<'a> {
+    Caller,
+    Worker(&'a Handle),
+    #[cfg(all(feature = "uring", target_os = "linux"))]
+    Ring(&'a Rings),
+}
+
+#[derive(Debug)]
+pub(crate) struct Threads {
+    workers: Vec<Worker>,
     next: AtomicUsize,
 }
 
@@ -35,21 +58,55 @@ struct Worker {
 }
 
 impl Pool {
-    pub(crate) fn start(workers: Workers) -> io::Result<Self> {
+    /// Starts workers, with rings if `runtime` and the environment say so.
+    pub(crate) fn start(workers: Workers, runtime: Runtime) -> io::Result<Self> {
+        if let Some(rings) = runtime.start(|| Self::start_rings(workers))? {
+            return Ok(rings);
+        }
         let count = match workers {
             Workers::PerCore => thread::available_parallelism().map_or(1, usize::from),
             Workers::Threads(count) => count.max(1),
-            Workers::Caller => 0,
+            Workers::Caller => return Ok(Self::Caller),
         };
-        let threads = (0..count).map(Worker::start).collect::<io::Result<_>>()?;
-        Ok(Self { threads, next: AtomicUsize::new(0) })
+        let workers = (0..count).map(Worker::start).collect::<io::Result<_>>()?;
+        Ok(Self::Threads(Threads { workers, next: AtomicUsize::new(0) }))
     }
 
-    /// The runtime that drives the next connection; `None` for the caller's.
-    pub(crate) fn next(&self) -> Option<&Handle> {
-        let next = self.next.fetch_add(1, Ordering::Relaxed).checked_rem(self.threads.len())?;
-        Some(&self.threads[next].runtime)
+    #[cfg(all(feature = "uring", target_os = "linux"))]
+    fn start_rings(workers: Workers) -> io::Result<Self> {
+        match workers {
+            Workers::PerCore => Rings::start(None).map(Self::Rings),
+            Workers::Threads(count) => Rings::start(Some(count)).map(Self::Rings),
+            Workers::Caller => Rings::shared().map(Self::SharedRings),
+        }
     }
+
+    #[cfg(not(all(feature = "uring", target_os = "linux")))]
+    fn start_rings(_workers: Workers) -> io::Result<Self> {
+        Err(no_rings())
+    }
+
+    /// What drives the next connection.
+    pub(crate) fn next(&self) -> Place<'_> {
+        match self {
+            Self::Caller => Place::Caller,
+            Self::Threads(threads) => {
+                let next = threads.next.fetch_add(1, Ordering::Relaxed) % threads.workers.len();
+                Place::Worker(&threads.workers[next].runtime)
+            }
+            #[cfg(all(feature = "uring", target_os = "linux"))]
+            Self::Rings(rings) => Place::Ring(rings),
+            #[cfg(all(feature = "uring", target_os = "linux"))]
+            Self::SharedRings(rings) => Place::Ring(rings),
+        }
+    }
+}
+
+/// Why there are no rings in this build.
+#[cfg(not(all(feature = "uring", target_os = "linux")))]
+fn no_rings() -> io::Error {
+    let reason = "it takes Linux and the feature `uring`, which this program was built without";
+    io::Error::new(io::ErrorKind::Unsupported, reason)
 }
 
 impl Worker {

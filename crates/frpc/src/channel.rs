@@ -6,7 +6,7 @@ mod link;
 use crate::codegen::Method;
 use crate::metadata::Metadata;
 use crate::streaming::{self, Streaming};
-use crate::{Error, Request, Response, Status, deadline};
+use crate::{Error, Request, Response, Runtime, Status, deadline};
 use call::{Attempt, Failure, Sent};
 use frisbee::{Client, ClientBuilder, Connection, HeaderForm, SendError};
 use futures_core::Stream;
@@ -300,6 +300,20 @@ impl ChannelBuilder {
     /// Sets the form of headers: [`HeaderForm::Old`] for servers on frisbee-go up to v0.10.2.
     pub fn header_form(mut self, form: HeaderForm) -> Self {
         self.client = self.client.header_form(form);
+        self
+    }
+
+    /// Sets what moves the bytes of the connection. Default: [`Runtime::Tokio`]; see
+    /// [`frisbee::ClientBuilder::runtime`].
+    pub fn runtime(mut self, runtime: Runtime) -> Self {
+        self.client = self.client.runtime(runtime);
+        self
+    }
+
+    /// Sets for how long the connection keeps its thread awake after something has happened on it. Default: not at
+    /// all. See [`frisbee::ServerBuilder::busy_poll`].
+    pub fn busy_poll(mut self, time: Duration) -> Self {
+        self.client = self.client.busy_poll(time);
         self
     }
 

@@ -51,7 +51,7 @@ mod streaming;
 
 pub use channel::{Channel, ChannelBuilder};
 pub use error::Error;
-pub use frisbee::{HeaderForm, Policy, Workers};
+pub use frisbee::{HeaderForm, Policy, Runtime, Workers};
 pub use metadata::{Metadata, MetadataError};
 pub use polyglot::Raw;
 pub use request::{IntoRequest, IntoStreamingRequest, Request, Response};

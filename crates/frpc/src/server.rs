@@ -2,7 +2,7 @@
 
 use crate::endpoint::{Endpoint, Table};
 use crate::service::{Methods, Service};
-use crate::{Error, Policy, Workers};
+use crate::{Error, Policy, Runtime, Workers};
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -93,6 +93,19 @@ impl ServerBuilder {
     /// Sets what drives connections. Default: one thread for each core.
     pub fn workers(mut self, workers: Workers) -> Self {
         self.inner = self.inner.workers(workers);
+        self
+    }
+
+    /// Sets what moves the bytes of connections. Default: [`Runtime::Tokio`].
+    pub fn runtime(mut self, runtime: Runtime) -> Self {
+        self.inner = self.inner.runtime(runtime);
+        self
+    }
+
+    /// Sets for how long each connection keeps its thread awake after something has happened on it. Default: not at
+    /// all. See [`frisbee::ServerBuilder::busy_poll`].
+    pub fn busy_poll(mut self, time: Duration) -> Self {
+        self.inner = self.inner.busy_poll(time);
         self
     }
 

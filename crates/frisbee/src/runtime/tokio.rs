@@ -1,6 +1,8 @@
 //! The driver on tokio: one task for each connection, which alone reads and writes.
 
+use super::busy::BusyPoll;
 use super::engine::{Engine, Mail};
+use super::timer::Timer;
 use crate::mailbox::Order;
 use crate::{CloseReason, Router};
 use bytes::{BufMut, Bytes, BytesMut};
@@ -12,7 +14,6 @@ use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 use tokio::runtime::Handle;
-use tokio::time::Sleep;
 
 /// How much one read takes at most, in bytes.
 const READ_MAX: usize = 64 * 1024;
@@ -34,17 +35,18 @@ thread_local! {
 
 /// Drives one connection. It must be spawned as a task of its own: timers are polled only when their time may have
 /// come, which relies on the waker staying the same.
-pub(crate) struct Driver<T, R: Router> {
+pub(crate) struct Driver<T, R: Router, C> {
     io: T,
     engine: Engine<R>,
     /// The runtime whose timers and sockets handlers use, if it is not the one that drives.
     context: Option<Handle>,
-    timer: Pin<Box<Sleep>>,
+    timer: C,
     /// The timer has to be polled, so that it wakes the task.
     timer_is_new: bool,
     phase: Phase,
     /// The task has let others add to the mail.
     yielded: bool,
+    busy: BusyPoll,
 }
 
 /// How far the end of the connection has come.
@@ -76,14 +78,14 @@ enum Read {
     Eof,
 }
 
-impl<T, R> Driver<T, R>
+impl<T, R, C> Driver<T, R, C>
 where
     T: AsyncRead + AsyncWrite + Unpin,
     R: Router,
+    C: Timer,
 {
-    pub(crate) fn new(io: T, engine: Engine<R>, context: Option<Handle>) -> Self {
-        let timer = Box::pin(tokio::time::sleep(Duration::ZERO));
-        Self { io, engine, context, timer, timer_is_new: true, phase: Phase::Open, yielded: false }
+    pub(crate) fn new(io: T, engine: Engine<R>, context: Option<Handle>, timer: C, busy: BusyPoll) -> Self {
+        Self { io, engine, context, timer, timer_is_new: true, phase: Phase::Open, yielded: false, busy }
     }
 
     /// Drives the connection to its end. To be spawned `unconstrained`: tokio's budget for cooperation would interrupt
@@ -106,7 +108,7 @@ where
                 return Poll::Ready(());
             }
             self.phase = Phase::Flushing;
-            self.timer.as_mut().reset(tokio::time::Instant::now() + self.engine.write_timeout);
+            self.timer.reset(now() + self.engine.write_timeout);
         }
         self.poll_closing(context)
     }
@@ -118,8 +120,8 @@ where
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
-        self.yielded = false;
         let now = now();
+        let mut happened = std::mem::take(&mut self.yielded);
         let mut read = Step::Done;
         for _ in 0..READS_PER_TURN {
             read = self.read_and_route(context, now)?;
@@ -128,6 +130,7 @@ where
             if read != Step::Done {
                 break;
             }
+            happened = true;
         }
         if let Some(order) = self.engine.take_order() {
             return Poll::Ready(Ok(order));
@@ -136,7 +139,8 @@ where
         let _ = self.poll_write(context, now)?;
         self.poll_timer(context, now)?;
         // Writing may have made room for what could not be read or routed before.
-        if read != Step::Waiting && (self.engine.wants_input() || self.engine.can_route()) {
+        let goes_on = read != Step::Waiting && (self.engine.wants_input() || self.engine.can_route());
+        if goes_on || self.busy.again(happened, now) {
             context.waker().wake_by_ref();
         }
         Poll::Pending
@@ -211,7 +215,7 @@ where
 
     /// Looks at the clock where it is due, and sets the timer if it is due earlier than thought.
     fn poll_timer(&mut self, context: &mut Context<'_>, now: Instant) -> Result<(), CloseReason> {
-        let armed = self.timer.deadline().into_std();
+        let armed = self.timer.deadline();
         if now >= armed {
             self.engine.handle_timeout(now)?;
             self.engine.turn(now)?;
@@ -222,8 +226,8 @@ where
         // Setting it at every turn would cost more than a wake-up too many now and then.
         self.timer_is_new = false;
         while let Some(due) = self.engine.next_timeout() {
-            self.timer.as_mut().reset(due.into());
-            if self.timer.as_mut().poll(context).is_pending() {
+            self.timer.reset(due);
+            if self.timer.poll_due(context).is_pending() {
                 break;
             }
             self.engine.handle_timeout(self::now().max(due))?;
@@ -236,18 +240,18 @@ where
         if self.phase == Phase::Flushing {
             match self.poll_write(context, now()) {
                 Ok(Poll::Ready(())) => {}
-                Ok(Poll::Pending) => return self.timer.as_mut().poll(context),
+                Ok(Poll::Pending) => return self.timer.poll_due(context),
                 Err(_) => return Poll::Ready(()),
             }
             if ready!(Pin::new(&mut self.io).poll_shutdown(context)).is_err() {
                 return Poll::Ready(());
             }
             self.phase = Phase::Lingering;
-            self.timer.as_mut().reset(tokio::time::Instant::now() + LINGER);
+            self.timer.reset(now() + LINGER);
         }
         loop {
             match self.poll_discard(context) {
-                Ok(Poll::Pending) => return self.timer.as_mut().poll(context),
+                Ok(Poll::Pending) => return self.timer.poll_due(context),
                 Ok(Poll::Ready(0)) | Err(_) => return Poll::Ready(()),
                 Ok(Poll::Ready(_)) => {}
             }

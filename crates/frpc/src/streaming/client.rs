@@ -53,7 +53,14 @@ where
     // A server that answers before the end has heard enough.
     let early = poll_fn(|context| match replies.poll_message(context) {
         Poll::Ready(reply) => Poll::Ready(Ok(Some(reply))),
-        Poll::Pending => sending.as_mut().poll(context).map_ok(|()| None),
+        Poll::Pending => match sending.as_mut().poll(context) {
+            // It may have answered and closed just now, which is why sending fails.
+            Poll::Ready(Err(status)) => Poll::Ready(match replies.poll_message(context) {
+                Poll::Ready(reply @ Some(_)) => Ok(Some(reply)),
+                _ => Err(status),
+            }),
+            sent => sent.map_ok(|()| None),
+        },
     });
     let reply = match early.await? {
         Some(reply) => reply,

@@ -1,0 +1,434 @@
+//! The ring itself: operations, the memory they use, and system calls. The only module with `unsafe`.
+//!
+//! What makes it sound is the table of operations: whatever memory or file the kernel has been told of stays in it,
+//! untouched, until the kernel has said that the operation is over. Nothing outside can take it out earlier.
+#![allow(unsafe_code)] // What a ring is made of; each block says why it holds.
+
+use io_uring::types::{BufRingEntry, CancelBuilder, Fd, SubmitArgs, Timespec};
+use io_uring::{IoUring, cqueue, opcode, squeue};
+use slab::Slab;
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, IoSlice};
+use std::mem::{ManuallyDrop, size_of};
+use std::net::TcpStream;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::ptr::NonNull;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::time::{Duration, Instant};
+use tokio::io::ReadBuf;
+
+/// Places for operations that begin in one turn; more than that take a further system call.
+const SUBMISSIONS: u32 = 1024;
+
+/// Places for completions that have not been looked at. The kernel keeps what does not fit, so none is lost.
+const COMPLETIONS: u32 = 4096;
+
+/// Buffers that sockets receive into. The kernel runs some twenty completions in one call, and each buffer comes
+/// back at the end of the turn; receives that find none are begun again.
+const BUFFERS: u16 = 256;
+
+/// What one buffer holds. The odd cache line keeps the beginnings of buffers from falling into the same cache set.
+pub(crate) const BUFFER_LEN: usize = 16 * 1024 + 64;
+
+/// The group that the buffers are registered as; there is only one in each ring.
+const GROUP: u16 = 0;
+
+/// How long completions that were expected at once may keep others from being looked at. That happens when a peer
+/// begins to take no more, or when nothing else is going on. It takes Linux 6.12; before, nothing is expected.
+const EXPECTED_WITHIN: Duration = Duration::from_millis(5);
+
+/// How long a ring that is dropped waits for its operations to end before it leaks their memory.
+const DROP_PATIENCE: Duration = Duration::from_secs(2);
+
+/// An io_uring, with the operations in flight.
+pub(crate) struct Ring {
+    uring: ManuallyDrop<IoUring>,
+    /// What the kernel works with. Keys are the operations' user data.
+    operations: ManuallyDrop<Slab<Operation>>,
+    buffers: ManuallyDrop<Buffers>,
+    /// Operations that the submission queue had no place for.
+    backlog: VecDeque<squeue::Entry>,
+}
+
+/// One operation, and what has to outlive it.
+struct Operation {
+    token: usize,
+    kind: Kind,
+}
+
+#[expect(dead_code, reason = "files and memory are held for the kernel and not looked at")]
+enum Kind {
+    Receive(Rc<TcpStream>),
+    Send(Rc<TcpStream>, Vec<u8>),
+    Poll(Rc<TcpStream>),
+    Cancel,
+    Wake(Arc<File>, Vec<u8>),
+}
+
+/// Received bytes, in one of the ring's buffers. To be given back by [`Ring::recycle`].
+#[derive(Debug)]
+pub(crate) struct Received {
+    id: u16,
+    len: usize,
+}
+
+impl Received {
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+}
+
+/// What the kernel has to say of an operation. `token` is the caller's.
+#[derive(Debug)]
+pub(crate) enum Completion {
+    /// `None` is the peer's end. Without `more`, the operation is over.
+    Received { token: usize, result: io::Result<Option<Received>>, more: bool },
+    /// The buffer comes back.
+    Sent { token: usize, buffer: Vec<u8>, result: io::Result<usize> },
+    /// The socket is ready, or something is wrong with it, which the next call will tell.
+    Ready { token: usize },
+    /// A cancellation has been tried.
+    Cancelled { token: usize },
+    /// The ring's eventfd was written to.
+    Woken,
+}
+
+/// What a socket is waited for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Interest {
+    Read,
+    Write,
+}
+
+impl Ring {
+    /// Sets up a ring, for use by this thread alone.
+    pub(crate) fn new() -> io::Result<Self> {
+        let uring = IoUring::builder()
+            .setup_single_issuer()
+            .setup_defer_taskrun()
+            .setup_taskrun_flag()
+            .setup_submit_all()
+            .setup_clamp()
+            .setup_cqsize(COMPLETIONS)
+            .dontfork()
+            .build(SUBMISSIONS)?;
+        if !uring.params().is_feature_nodrop() || !uring.params().is_feature_ext_arg() {
+            return Err(io::Error::new(io::ErrorKind::Unsupported, "the kernel's io_uring is too old"));
+        }
+        let buffers = Buffers::new();
+        // SAFETY: the entries are page-aligned, BUFFERS of them, and `Drop` frees them after the ring is gone.
+        unsafe { uring.submitter().register_buf_ring_with_flags(buffers.entries.as_ptr() as u64, BUFFERS, GROUP, 0)? };
+        let mut ring = Self {
+            uring: ManuallyDrop::new(uring),
+            operations: ManuallyDrop::default(),
+            buffers: ManuallyDrop::new(buffers),
+            backlog: VecDeque::new(),
+        };
+        (0..BUFFERS).for_each(|id| ring.buffers.offer(id));
+        Ok(ring)
+    }
+
+    /// Receives whatever arrives until the operation ends by itself or is cancelled. Says what to cancel.
+    pub(crate) fn receive(&mut self, stream: &Rc<TcpStream>, token: usize) -> usize {
+        let entry = opcode::RecvMulti::new(Fd(stream.as_raw_fd()), GROUP).build();
+        self.push(entry, token, Kind::Receive(stream.clone()))
+    }
+
+    /// Sends `buffer[from..]`, or a part of it.
+    pub(crate) fn send(&mut self, stream: &Rc<TcpStream>, token: usize, buffer: Vec<u8>, from: usize) {
+        let rest = buffer.get(from..).unwrap_or_default();
+        let len = u32::try_from(rest.len()).unwrap_or(u32::MAX);
+        // The allocation is the operation's from here on: it moves into the table and is not touched there.
+        let entry = opcode::Send::new(Fd(stream.as_raw_fd()), rest.as_ptr(), len).flags(libc::MSG_NOSIGNAL).build();
+        self.push(entry, token, Kind::Send(stream.clone(), buffer));
+    }
+
+    /// Waits until the socket is ready, once.
+    pub(crate) fn poll(&mut self, stream: &Rc<TcpStream>, token: usize, interest: Interest) {
+        let events = match interest {
+            Interest::Read => libc::POLLIN | libc::POLLRDHUP,
+            Interest::Write => libc::POLLOUT,
+        };
+        let entry = opcode::PollAdd::new(Fd(stream.as_raw_fd()), events as u32).build();
+        self.push(entry, token, Kind::Poll(stream.clone()));
+    }
+
+    /// Cancels one operation of the caller's.
+    pub(crate) fn cancel(&mut self, token: usize, operation: usize) {
+        let entry = opcode::AsyncCancel::new(operation as u64).build();
+        self.push(entry, token, Kind::Cancel);
+    }
+
+    /// Cancels all operations on a socket that have begun before.
+    pub(crate) fn cancel_all(&mut self, stream: &Rc<TcpStream>, token: usize) {
+        let entry = opcode::AsyncCancel2::new(CancelBuilder::fd(Fd(stream.as_raw_fd())).all()).build();
+        self.push(entry, token, Kind::Cancel);
+    }
+
+    /// Waits, once, until the eventfd is written to.
+    pub(crate) fn wait_for_wake(&mut self, event: &Arc<File>) {
+        let mut count = vec![0; size_of::<u64>()];
+        let entry = opcode::Read::new(Fd(event.as_raw_fd()), count.as_mut_ptr(), size_of::<u64>() as u32).build();
+        self.push(entry, usize::MAX, Kind::Wake(event.clone(), count));
+    }
+
+    fn push(&mut self, entry: squeue::Entry, token: usize, kind: Kind) -> usize {
+        let key = self.operations.insert(Operation { token, kind });
+        let entry = entry.user_data(key as u64);
+        if !self.backlog.is_empty() || !self.try_push(&entry) {
+            self.backlog.push_back(entry);
+        }
+        key
+    }
+
+    fn try_push(&mut self, entry: &squeue::Entry) -> bool {
+        // SAFETY: all that the entry points to, its file included, has just been put into `operations`, where it
+        // stays unchanged until the kernel has reported the operation's end; see `complete` and `Drop`.
+        unsafe { self.uring.submission().push(entry) }.is_ok()
+    }
+
+    /// Whether a system call would get anything done without waiting.
+    pub(crate) fn has_work(&mut self) -> bool {
+        let queue = self.uring.submission();
+        !queue.is_empty() || queue.taskrun() || queue.cq_overflow() || !self.backlog.is_empty()
+    }
+
+    /// Hands what has begun to the kernel and lets it complete what it can; does not wait.
+    pub(crate) fn submit(&mut self) -> io::Result<()> {
+        self.fill();
+        tolerate(self.uring.submit())?;
+        self.submit_backlog()
+    }
+
+    /// As [`submit`](Self::submit), and waits for a completion, or for so long.
+    ///
+    /// `expected` more are taken to follow at once from what is submitted, and are waited for as well: sends to peers
+    /// that take them. Without that they would end each wait before it has begun. Should they not come,
+    /// [`EXPECTED_WITHIN`] ends it.
+    pub(crate) fn submit_and_wait(&mut self, expected: usize, timeout: Option<Duration>) -> io::Result<()> {
+        self.fill();
+        if !self.backlog.is_empty() {
+            return self.submit();
+        }
+        let time = Timespec::from(timeout.unwrap_or(Duration::MAX));
+        let mut arguments = SubmitArgs::new();
+        if timeout.is_some() {
+            arguments = arguments.timespec(&time);
+        }
+        let mut wanted = 1;
+        if expected > 0 && self.uring.params().is_feature_min_timeout() {
+            wanted += expected;
+            arguments = arguments.min_wait_usec(EXPECTED_WITHIN.as_micros() as u32);
+        }
+        tolerate(self.uring.submitter().submit_with_args(wanted, &arguments))
+    }
+
+    /// Goes on until the backlog is empty or the kernel takes nothing more before completions are looked at.
+    fn submit_backlog(&mut self) -> io::Result<()> {
+        while !self.backlog.is_empty() {
+            let before = self.backlog.len();
+            self.fill();
+            if self.backlog.len() == before {
+                return Ok(());
+            }
+            tolerate(self.uring.submit())?;
+        }
+        Ok(())
+    }
+
+    fn fill(&mut self) {
+        while let Some(entry) = self.backlog.pop_front() {
+            if !self.try_push(&entry) {
+                return self.backlog.push_front(entry);
+            }
+        }
+    }
+
+    /// Moves what the kernel has completed into `completions`.
+    pub(crate) fn complete(&mut self, completions: &mut Vec<Completion>) {
+        let (operations, uring) = (&mut self.operations, &mut self.uring);
+        completions.extend(uring.completion().filter_map(|entry| complete(operations, &entry)));
+    }
+
+    /// The bytes of a buffer.
+    pub(crate) fn bytes(&self, received: &Received) -> &[u8] {
+        let start = self.buffers.start(received.id);
+        // SAFETY: the kernel has written `len` bytes there, at most BUFFER_LEN, and does not write again before the
+        // buffer is offered to it, which `recycle` does by consuming `received`; that is not clonable.
+        unsafe { std::slice::from_raw_parts(start.as_ptr(), received.len) }
+    }
+
+    /// Gives a buffer back.
+    #[allow(clippy::needless_pass_by_value)] // It must not be used again.
+    pub(crate) fn recycle(&mut self, received: Received) {
+        self.buffers.offer(received.id);
+    }
+
+    /// Ends every operation; says whether all did.
+    fn end_all(&mut self) -> bool {
+        let deadline = Instant::now() + DROP_PATIENCE;
+        self.push(opcode::AsyncCancel2::new(CancelBuilder::any().all()).build(), usize::MAX, Kind::Cancel);
+        let mut completions = Vec::new();
+        loop {
+            self.complete(&mut completions);
+            completions.clear();
+            let left = deadline.saturating_duration_since(Instant::now());
+            if self.operations.is_empty() {
+                return true;
+            }
+            if left.is_zero() || self.submit_and_wait(0, Some(left)).is_err() {
+                return false;
+            }
+        }
+    }
+}
+
+/// What one completion means; an operation that is over leaves the table.
+fn complete(operations: &mut Slab<Operation>, entry: &cqueue::Entry) -> Option<Completion> {
+    let key = usize::try_from(entry.user_data()).ok()?;
+    let more = cqueue::more(entry.flags());
+    let code = entry.result();
+    let result = usize::try_from(code).map_err(|_| io::Error::from_raw_os_error(code.wrapping_neg()));
+    let token = operations.get(key)?.token;
+    if more {
+        // Only a receive goes on.
+        return Some(Completion::Received { token, result: result.map(|len| received(entry, len)), more });
+    }
+    Some(match operations.remove(key).kind {
+        Kind::Receive(_) => Completion::Received { token, result: result.map(|len| received(entry, len)), more },
+        Kind::Send(_, buffer) => Completion::Sent { token, buffer, result },
+        Kind::Poll(_) => Completion::Ready { token },
+        Kind::Cancel => Completion::Cancelled { token },
+        Kind::Wake(..) => Completion::Woken,
+    })
+}
+
+fn received(entry: &cqueue::Entry, len: usize) -> Option<Received> {
+    cqueue::buffer_select(entry.flags()).map(|id| Received { id, len })
+}
+
+/// What a system call on the ring may say without anything being wrong: it was interrupted, the time is up, or
+/// completions have to be looked at before it goes on.
+fn tolerate(result: io::Result<usize>) -> io::Result<()> {
+    match result {
+        Err(error) if !matches!(error.raw_os_error(), Some(libc::EINTR | libc::ETIME | libc::EBUSY | libc::EAGAIN)) => {
+            Err(error)
+        }
+        _ => Ok(()),
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        let ended = self.end_all();
+        // SAFETY: each is dropped once, here, and not used again. The ring is closed first. If operations have not
+        // ended, the kernel may still write to what they hold, so that is leaked.
+        unsafe {
+            ManuallyDrop::drop(&mut self.uring);
+            if ended {
+                ManuallyDrop::drop(&mut self.operations);
+                ManuallyDrop::drop(&mut self.buffers);
+            }
+        }
+    }
+}
+
+/// The buffers that sockets receive into, and the queue by which they are offered to the kernel.
+struct Buffers {
+    entries: NonNull<BufRingEntry>,
+    storage: NonNull<u8>,
+    tail: u16,
+}
+
+/// What the kernel wants the queue aligned to.
+#[repr(C, align(4096))]
+struct Page([u8; 4096]);
+
+const ENTRY_PAGES: usize = (BUFFERS as usize * size_of::<BufRingEntry>()).div_ceil(size_of::<Page>());
+const _: () = assert!(BUFFERS.is_power_of_two());
+
+impl Buffers {
+    fn new() -> Self {
+        // Zeroed, as the kernel wants the queue's tail; the storage stays untouched, so that it costs no memory yet.
+        let entries: Vec<Page> = (0..ENTRY_PAGES).map(|_| Page([0; 4096])).collect();
+        let storage: Vec<u8> = Vec::with_capacity(usize::from(BUFFERS) * BUFFER_LEN);
+        let (mut entries, mut storage) = (ManuallyDrop::new(entries), ManuallyDrop::new(storage));
+        debug_assert_eq!(entries.capacity(), ENTRY_PAGES);
+        debug_assert_eq!(storage.capacity(), usize::from(BUFFERS) * BUFFER_LEN);
+        let pointers = (NonNull::new(entries.as_mut_ptr().cast()), NonNull::new(storage.as_mut_ptr()));
+        let (Some(entries), Some(storage)) = pointers else { unreachable!("a vector's pointer is never null") };
+        Self { entries, storage, tail: 0 }
+    }
+
+    fn start(&self, id: u16) -> NonNull<u8> {
+        assert!(id < BUFFERS, "the kernel chose buffer {id} of {BUFFERS}");
+        // SAFETY: the storage holds BUFFERS times BUFFER_LEN bytes.
+        unsafe { self.storage.add(usize::from(id) * BUFFER_LEN) }
+    }
+
+    /// Puts a buffer into the kernel's queue. There are never more than BUFFERS in it: one for each id.
+    fn offer(&mut self, id: u16) {
+        let start = self.start(id);
+        let place = usize::from(self.tail % BUFFERS);
+        // SAFETY: `place` is one of the BUFFERS entries, and the kernel does not look at it before the tail says so.
+        // The tail lies in the first entry's unused field, aligned, and the kernel only reads it.
+        unsafe {
+            let entry = &mut *self.entries.add(place).as_ptr();
+            entry.set_addr(start.as_ptr() as u64);
+            entry.set_len(BUFFER_LEN as u32);
+            entry.set_bid(id);
+            self.tail = self.tail.wrapping_add(1);
+            let tail = BufRingEntry::tail(self.entries.as_ptr()).cast::<AtomicU16>();
+            (*tail).store(self.tail, Ordering::Release);
+        }
+    }
+}
+
+impl Drop for Buffers {
+    fn drop(&mut self) {
+        // SAFETY: made from vectors of exactly these capacities. The kernel no longer knows of them: see `Ring`.
+        unsafe {
+            drop(Vec::from_raw_parts(self.entries.as_ptr().cast::<Page>(), 0, ENTRY_PAGES));
+            drop(Vec::from_raw_parts(self.storage.as_ptr(), 0, usize::from(BUFFERS) * BUFFER_LEN));
+        }
+    }
+}
+
+/// Receives straight into the task's memory, if there is something to receive now.
+pub(crate) fn receive_now(stream: &TcpStream, buffer: &mut ReadBuf<'_>) -> io::Result<usize> {
+    // SAFETY: the call writes to the unfilled part and nowhere else, and initialises as many bytes as it says.
+    unsafe {
+        let free = buffer.unfilled_mut();
+        let count = libc::recv(stream.as_raw_fd(), free.as_mut_ptr().cast(), free.len(), libc::MSG_DONTWAIT);
+        let count = usize::try_from(count).map_err(|_| io::Error::last_os_error())?;
+        buffer.assume_init(count);
+        buffer.advance(count);
+        Ok(count)
+    }
+}
+
+/// Sends straight from the task's memory what the socket takes now.
+pub(crate) fn send_now(stream: &TcpStream, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+    // SAFETY: a message header of zeros is a valid one. `IoSlice` is an iovec, and the call only reads.
+    let count = unsafe {
+        let mut message: libc::msghdr = std::mem::zeroed();
+        message.msg_iov = slices.as_ptr().cast_mut().cast();
+        message.msg_iovlen = slices.len() as _;
+        libc::sendmsg(stream.as_raw_fd(), &raw const message, libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL)
+    };
+    usize::try_from(count).map_err(|_| io::Error::last_os_error())
+}
+
+/// A file that counts how often it is written to, and can be waited for.
+pub(crate) fn eventfd() -> io::Result<File> {
+    // SAFETY: the call touches no memory of ours, and what it returns is ours to close.
+    unsafe {
+        match libc::eventfd(0, libc::EFD_CLOEXEC) {
+            -1 => Err(io::Error::last_os_error()),
+            fd => Ok(File::from(OwnedFd::from_raw_fd(fd))),
+        }
+    }
+}

@@ -1,0 +1,561 @@
+//! The sockets of one ring: what each has received, what it has yet to send, and which operations it has in flight.
+//!
+//! ```text
+//!            receive armed (multishot)                    ready, then plain calls
+//!          +----------------------------+   full buffers  +---------------------+
+//!  new --> | Ring: small reads, shared  | --------------> | Bulk: large reads,  |
+//!          | buffers, no system call    | <-------------- | no copy             |
+//!          +----------------------------+   small reads   +---------------------+
+//!
+//!  dropped: send what is staged, cancel the rest, and stay in the table until the kernel has let go of everything
+//! ```
+
+use crate::ring::{BUFFER_LEN, Completion, Interest, Received, Ring, receive_now, send_now};
+use slab::Slab;
+use std::collections::VecDeque;
+use std::io::{self, IoSlice};
+use std::net::{Shutdown, TcpStream};
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+use tokio::io::ReadBuf;
+
+/// What may be staged and in flight on one socket before its task has to wait, in bytes.
+const SEND_MAX: usize = 64 * 1024;
+
+/// Writes of at least this many bytes are not copied: they go by a call of their own.
+const BULK_WRITE_MIN: usize = 16 * 1024;
+
+/// Full buffers in a row after which a socket is read by calls of its own.
+const BULK_READ_STREAK: u32 = 3;
+
+/// Reads of less than [`BULK_READ_MIN`] bytes in a row after which a socket goes back to the ring.
+const SMALL_READ_STREAK: u32 = 16;
+const BULK_READ_MIN: usize = BUFFER_LEN / 4;
+
+/// What may be received for a task that does not read before receiving is stopped, in bytes.
+const SPILLED_MAX: usize = 64 * 1024;
+
+/// Empty send buffers that are kept for the next sends; each is of up to SEND_MAX bytes.
+const SPARE_MAX: usize = 32;
+
+/// Every socket of a ring, and the ring.
+pub(crate) struct Sockets {
+    pub(crate) ring: Ring,
+    table: Slab<State>,
+    /// Sockets that have something to begin at the end of the turn.
+    dirty: Vec<usize>,
+    /// Sockets that have received into the ring's buffers in this turn.
+    holding: Vec<usize>,
+    completions: Vec<Completion>,
+    /// Buffers of sends that are over.
+    spare: Vec<Vec<u8>>,
+}
+
+struct State {
+    stream: Rc<TcpStream>,
+    /// Operations in flight, cancellations included.
+    operations: u32,
+    /// The socket's owner is gone.
+    dropped: bool,
+    cancelled: bool,
+    is_dirty: bool,
+    is_holding: bool,
+    reading: Reading,
+    writing: Writing,
+}
+
+#[derive(Default)]
+struct Reading {
+    /// Received earlier and taken out of the ring's buffers, since its task did not read it in the same turn.
+    spilled: Vec<u8>,
+    /// Received in this turn, and how much of the first has been read.
+    inbox: VecDeque<Received>,
+    inbox_read: usize,
+    /// The operation that receives.
+    receive: Option<usize>,
+    is_wanted: bool,
+    is_stopping: bool,
+    /// Reads go by calls of their own.
+    is_bulk: bool,
+    streak: u32,
+    /// In bulk: the last call took all that there was.
+    is_drained: bool,
+    is_polled: bool,
+    end: Option<End>,
+    waker: Option<Waker>,
+}
+
+/// There is nothing more to receive.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    Eof,
+    Failed(i32),
+}
+
+#[derive(Default)]
+struct Writing {
+    /// Waits for the end of the turn, or of the send in flight.
+    staged: Vec<u8>,
+    /// Bytes that the send in flight has not sent yet.
+    in_flight: usize,
+    /// The last call took less than there was.
+    is_blocked: bool,
+    is_polled: bool,
+    failed: Option<i32>,
+    waker: Option<Waker>,
+}
+
+impl Writing {
+    fn is_idle(&self) -> bool {
+        self.in_flight == 0 && self.staged.is_empty()
+    }
+}
+
+fn code(error: &io::Error) -> i32 {
+    error.raw_os_error().unwrap_or(libc::EIO)
+}
+
+fn is_not_ready(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+}
+
+fn wait(place: &mut Option<Waker>, context: &Context<'_>) {
+    if !place.as_ref().is_some_and(|waker| waker.will_wake(context.waker())) {
+        *place = Some(context.waker().clone());
+    }
+}
+
+impl Sockets {
+    pub(crate) fn new(ring: Ring) -> Self {
+        Self {
+            ring,
+            table: Slab::new(),
+            dirty: Vec::new(),
+            holding: Vec::new(),
+            completions: Vec::new(),
+            spare: Vec::new(),
+        }
+    }
+
+    /// Takes in a socket, which must block: the kernel would not wait for one that does not.
+    pub(crate) fn enter(&mut self, stream: TcpStream) -> usize {
+        self.table.insert(State {
+            stream: Rc::new(stream),
+            operations: 0,
+            dropped: false,
+            cancelled: false,
+            is_dirty: false,
+            is_holding: false,
+            reading: Reading::default(),
+            writing: Writing::default(),
+        })
+    }
+
+    /// The owner of a socket is gone. What it has written is still sent as far as the peer takes it at once.
+    pub(crate) fn leave(&mut self, key: usize) {
+        let state = &mut self.table[key];
+        state.dropped = true;
+        state.reading.waker = None;
+        state.writing.waker = None;
+        state.reading.inbox.drain(..).for_each(|received| self.ring.recycle(received));
+        mark(state, key, &mut self.dirty);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.table.is_empty()
+    }
+
+    pub(crate) fn poll_read(
+        &mut self,
+        key: usize,
+        context: &Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let state = &mut self.table[key];
+        let reading = &mut state.reading;
+        if buffer.remaining() == 0 || reading.take(&mut self.ring, buffer) {
+            return Poll::Ready(Ok(()));
+        }
+        match reading.end {
+            None => {}
+            Some(End::Eof) => return Poll::Ready(Ok(())),
+            Some(End::Failed(code)) => return Poll::Ready(Err(io::Error::from_raw_os_error(code))),
+        }
+        if reading.is_bulk && reading.receive.is_none() {
+            if !reading.is_drained {
+                match receive_now(&state.stream, buffer) {
+                    Ok(count) => {
+                        reading.handle_bulk_read(count, buffer.remaining() == 0);
+                        return Poll::Ready(Ok(()));
+                    }
+                    Err(error) if is_not_ready(&error) => reading.is_drained = true,
+                    Err(error) => return Poll::Ready(Err(error)),
+                }
+            }
+            if !reading.is_polled {
+                reading.is_polled = true;
+                state.operations += 1;
+                self.ring.poll(&state.stream, key, Interest::Read);
+            }
+        } else {
+            reading.is_wanted = true;
+            if reading.receive.is_none() {
+                mark(state, key, &mut self.dirty);
+            }
+        }
+        wait(&mut state.reading.waker, context);
+        Poll::Pending
+    }
+
+    pub(crate) fn poll_write(
+        &mut self,
+        key: usize,
+        context: &Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let state = &mut self.table[key];
+        let writing = &mut state.writing;
+        if let Some(code) = writing.failed {
+            return Poll::Ready(Err(io::Error::from_raw_os_error(code)));
+        }
+        let len: usize = slices.iter().map(|slice| slice.len()).sum();
+        let waiting = writing.staged.len() + writing.in_flight;
+        if len >= BULK_WRITE_MIN {
+            if waiting == 0 && !writing.is_blocked {
+                match send_now(&state.stream, slices) {
+                    Ok(count) => {
+                        writing.is_blocked = count < len;
+                        return Poll::Ready(Ok(count));
+                    }
+                    Err(error) if is_not_ready(&error) => writing.is_blocked = true,
+                    Err(error) => return Poll::Ready(Err(error)),
+                }
+            }
+        } else if waiting + len <= SEND_MAX && !writing.is_polled {
+            if writing.staged.capacity() == 0 {
+                writing.staged = self.spare.pop().unwrap_or_default();
+            }
+            slices.iter().for_each(|slice| writing.staged.extend_from_slice(slice));
+            // The ring waits for room by itself.
+            writing.is_blocked = false;
+            mark(state, key, &mut self.dirty);
+            return Poll::Ready(Ok(len));
+        }
+        if waiting == 0 && !writing.is_polled {
+            writing.is_polled = true;
+            state.operations += 1;
+            self.ring.poll(&state.stream, key, Interest::Write);
+        }
+        wait(&mut state.writing.waker, context);
+        Poll::Pending
+    }
+
+    /// Ready once all that was written has been taken by the kernel.
+    pub(crate) fn poll_flush(&mut self, key: usize, context: &Context<'_>) -> Poll<io::Result<()>> {
+        let writing = &mut self.table[key].writing;
+        if let Some(code) = writing.failed {
+            return Poll::Ready(Err(io::Error::from_raw_os_error(code)));
+        }
+        if writing.is_idle() {
+            return Poll::Ready(Ok(()));
+        }
+        wait(&mut writing.waker, context);
+        Poll::Pending
+    }
+
+    /// Closes the sending half.
+    pub(crate) fn shutdown(&self, key: usize) -> io::Result<()> {
+        self.table[key].stream.shutdown(Shutdown::Write)
+    }
+
+    /// Begins what the turn has given rise to, and hands it to the kernel; with `wait`, until something completes or
+    /// the time is up.
+    pub(crate) fn submit(&mut self, wait: Option<Option<Duration>>) -> io::Result<()> {
+        for key in std::mem::take(&mut self.holding) {
+            self.spill(key);
+        }
+        let mut dirty = std::mem::take(&mut self.dirty);
+        let mut expected = 0;
+        for key in dirty.drain(..) {
+            expected += usize::from(self.begin(key));
+        }
+        self.dirty = dirty;
+        match wait {
+            Some(timeout) => self.ring.submit_and_wait(expected, timeout),
+            None if self.ring.has_work() => self.ring.submit(),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes what the task has left unread out of the ring's buffers, of which there are not many.
+    fn spill(&mut self, key: usize) {
+        let Some(state) = self.table.get_mut(key) else { return };
+        state.is_holding = false;
+        let reading = &mut state.reading;
+        while let Some(received) = reading.inbox.pop_front() {
+            let from = std::mem::take(&mut reading.inbox_read);
+            reading.spilled.extend_from_slice(self.ring.bytes(&received).get(from..).unwrap_or_default());
+            self.ring.recycle(received);
+        }
+        if reading.spilled.len() >= SPILLED_MAX {
+            reading.is_wanted = false;
+            state.stop_receiving(key, &mut self.ring);
+        }
+    }
+
+    /// Begins what a socket has waiting. Says whether that completes at once, most likely, and can wait to be seen.
+    fn begin(&mut self, key: usize) -> bool {
+        let Some(state) = self.table.get_mut(key) else { return false };
+        state.is_dirty = false;
+        let mut expected = false;
+        let writing = &mut state.writing;
+        if writing.in_flight == 0 && !writing.staged.is_empty() && writing.failed.is_none() {
+            let staged = std::mem::take(&mut writing.staged);
+            writing.in_flight = staged.len();
+            expected = writing.waker.is_none();
+            state.operations += 1;
+            self.ring.send(&state.stream, key, staged, 0);
+        }
+        if state.dropped {
+            self.end(key);
+            return false;
+        }
+        let reading = &mut state.reading;
+        if reading.is_wanted && reading.receive.is_none() && !reading.is_bulk && reading.end.is_none() {
+            reading.is_wanted = false;
+            state.operations += 1;
+            reading.receive = Some(self.ring.receive(&state.stream, key));
+        }
+        expected
+    }
+
+    /// Gets a dropped socket out of the table.
+    fn end(&mut self, key: usize) {
+        let state = &mut self.table[key];
+        if state.operations == 0 {
+            self.table.remove(key);
+        } else if !state.cancelled {
+            state.cancelled = true;
+            state.operations += 1;
+            // The send before it has by then sent what the peer takes at once.
+            self.ring.cancel_all(&state.stream, key);
+        }
+    }
+
+    /// Takes in what the kernel has completed. Who has waited for it is put into `wakers`, to be woken when nothing
+    /// is borrowed. Says whether the worker's eventfd was among it.
+    pub(crate) fn complete(&mut self, wakers: &mut Vec<Waker>) -> bool {
+        let mut completions = std::mem::take(&mut self.completions);
+        self.ring.complete(&mut completions);
+        let mut woken = false;
+        for completion in completions.drain(..) {
+            match completion {
+                Completion::Received { token, result, more } => self.handle_received(token, result, more, wakers),
+                Completion::Sent { token, buffer, result } => self.handle_sent(token, buffer, result, wakers),
+                Completion::Ready { token } => self.handle_ready(token, wakers),
+                Completion::Cancelled { token } => self.handle_cancelled(token),
+                Completion::Woken => woken = true,
+            }
+        }
+        self.completions = completions;
+        woken
+    }
+
+    fn handle_received(
+        &mut self,
+        key: usize,
+        result: io::Result<Option<Received>>,
+        more: bool,
+        wakers: &mut Vec<Waker>,
+    ) {
+        let Some(state) = self.table.get_mut(key) else { return };
+        let reading = &mut state.reading;
+        if !more {
+            reading.receive = None;
+            reading.is_stopping = false;
+            state.operations -= 1;
+        }
+        if state.dropped {
+            if let Ok(Some(received)) = result {
+                self.ring.recycle(received);
+            }
+            return self.end_if_over(key);
+        }
+        let mut stop = false;
+        match result {
+            Ok(Some(received)) if received.len() > 0 => {
+                stop = reading.handle_buffer(received.len());
+                reading.inbox.push_back(received);
+                if !state.is_holding {
+                    state.is_holding = true;
+                    self.holding.push(key);
+                }
+            }
+            Ok(empty) => {
+                empty.into_iter().for_each(|received| self.ring.recycle(received));
+                reading.end = Some(End::Eof);
+            }
+            // It was stopped, or found no buffer, or the kernel wants to be asked again.
+            Err(error) if matches!(code(&error), libc::ECANCELED | libc::ENOBUFS | libc::EINTR | libc::EAGAIN) => {}
+            Err(error) => reading.end = Some(End::Failed(code(&error))),
+        }
+        if stop {
+            state.stop_receiving(key, &mut self.ring);
+        }
+        let reading = &mut state.reading;
+        let waits = reading.waker.is_some();
+        if reading.receive.is_none() && reading.end.is_none() && waits && !reading.is_bulk {
+            reading.is_wanted = true;
+            mark(state, key, &mut self.dirty);
+        }
+        wakers.extend(state.reading.waker.take());
+    }
+
+    fn handle_sent(&mut self, key: usize, mut buffer: Vec<u8>, result: io::Result<usize>, wakers: &mut Vec<Waker>) {
+        let Some(state) = self.table.get_mut(key) else { return };
+        let writing = &mut state.writing;
+        state.operations -= 1;
+        match result {
+            Ok(count) if count < writing.in_flight && !state.cancelled => {
+                writing.in_flight -= count;
+                let from = buffer.len() - writing.in_flight;
+                state.operations += 1;
+                self.ring.send(&state.stream, key, buffer, from);
+                wakers.extend(writing.waker.take());
+                return;
+            }
+            Err(error) if matches!(code(&error), libc::EINTR | libc::EAGAIN) && !state.cancelled => {
+                let from = buffer.len() - writing.in_flight;
+                state.operations += 1;
+                self.ring.send(&state.stream, key, buffer, from);
+                return;
+            }
+            Ok(_) => {}
+            Err(error) => {
+                writing.failed = Some(code(&error));
+                writing.staged.clear();
+            }
+        }
+        writing.in_flight = 0;
+        buffer.clear();
+        if self.spare.len() < SPARE_MAX {
+            self.spare.push(buffer);
+        }
+        let more = !writing.staged.is_empty();
+        wakers.extend(writing.waker.take());
+        if more {
+            mark(state, key, &mut self.dirty);
+        }
+        self.end_if_over(key);
+    }
+
+    fn handle_ready(&mut self, key: usize, wakers: &mut Vec<Waker>) {
+        let Some(state) = self.table.get_mut(key) else { return };
+        state.operations -= 1;
+        // Which of the two it was does not matter: the other finds out that it is not ready.
+        if std::mem::take(&mut state.reading.is_polled) {
+            state.reading.is_drained = false;
+            wakers.extend(state.reading.waker.take());
+        }
+        if std::mem::take(&mut state.writing.is_polled) {
+            state.writing.is_blocked = false;
+            wakers.extend(state.writing.waker.take());
+        }
+        self.end_if_over(key);
+    }
+
+    fn handle_cancelled(&mut self, key: usize) {
+        let Some(state) = self.table.get_mut(key) else { return };
+        state.operations -= 1;
+        if state.dropped && state.cancelled && state.operations > 0 {
+            // Something was just running and could not be cancelled. It ends with the socket.
+            let _ = state.stream.shutdown(Shutdown::Both);
+        }
+        self.end_if_over(key);
+    }
+
+    fn end_if_over(&mut self, key: usize) {
+        if let Some(state) = self.table.get_mut(key)
+            && state.dropped
+            && state.operations == 0
+        {
+            mark(state, key, &mut self.dirty);
+        }
+    }
+}
+
+/// Has a socket looked at when the turn ends.
+fn mark(state: &mut State, key: usize, dirty: &mut Vec<usize>) {
+    if !state.is_dirty {
+        state.is_dirty = true;
+        dirty.push(key);
+    }
+}
+
+impl State {
+    fn stop_receiving(&mut self, key: usize, ring: &mut Ring) {
+        if let Some(receive) = self.reading.receive
+            && !self.reading.is_stopping
+        {
+            self.reading.is_stopping = true;
+            self.operations += 1;
+            ring.cancel(key, receive);
+        }
+    }
+}
+
+impl Reading {
+    /// Moves what has been received into `buffer`; says whether there was anything.
+    fn take(&mut self, ring: &mut Ring, buffer: &mut ReadBuf<'_>) -> bool {
+        let before = buffer.filled().len();
+        if !self.spilled.is_empty() {
+            let count = self.spilled.len().min(buffer.remaining());
+            buffer.put_slice(&self.spilled[..count]);
+            self.spilled.drain(..count);
+            if self.spilled.is_empty() {
+                self.spilled = Vec::new();
+            }
+        }
+        while buffer.remaining() > 0
+            && let Some(received) = self.inbox.pop_front()
+        {
+            let rest = &ring.bytes(&received)[self.inbox_read..];
+            let count = rest.len().min(buffer.remaining());
+            buffer.put_slice(&rest[..count]);
+            if count < rest.len() {
+                self.inbox_read += count;
+                self.inbox.push_front(received);
+            } else {
+                self.inbox_read = 0;
+                ring.recycle(received);
+            }
+        }
+        buffer.filled().len() > before
+    }
+
+    /// Takes note of a buffer; says whether receiving has to be stopped for reading in bulk.
+    fn handle_buffer(&mut self, len: usize) -> bool {
+        self.streak = if len == BUFFER_LEN { self.streak + 1 } else { 0 };
+        if self.streak >= BULK_READ_STREAK && !self.is_bulk {
+            self.is_bulk = true;
+            self.is_drained = false;
+            self.streak = 0;
+            return true;
+        }
+        false
+    }
+
+    /// Takes note of a read in bulk, which filled all the room there was or not.
+    fn handle_bulk_read(&mut self, count: usize, filled: bool) {
+        if count == 0 {
+            self.end = Some(End::Eof);
+        }
+        self.is_drained = !filled;
+        self.streak = if count < BULK_READ_MIN { self.streak + 1 } else { 0 };
+        if self.streak >= SMALL_READ_STREAK {
+            self.streak = 0;
+            self.is_bulk = false;
+        }
+    }
+}

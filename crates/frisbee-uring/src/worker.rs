@@ -1,0 +1,346 @@
+//! A thread with a ring, and the tasks that run there.
+
+use crate::ring::{Ring, eventfd};
+use crate::sockets::Sockets;
+use crate::timer::Timers;
+use slab::Slab;
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Rounds of ready tasks in one turn. A task that wakes itself in order to let others go first thereby shares their
+/// system call.
+const ROUNDS: usize = 2;
+
+/// How long a worker that is stopped goes on until its sockets are closed.
+const STOP_PATIENCE: Duration = Duration::from_secs(1);
+
+type BoxFuture = Pin<Box<dyn Future<Output = ()>>>;
+type Make = Box<dyn FnOnce() -> BoxFuture + Send>;
+
+/// A thread that owns a ring. It ends, with its tasks, when this is dropped.
+#[derive(Debug)]
+pub struct Worker {
+    shared: Arc<Shared>,
+}
+
+impl Worker {
+    /// Starts a thread and its ring.
+    ///
+    /// # Errors
+    /// If there can be no thread or no ring.
+    pub fn start(name: String) -> io::Result<Self> {
+        let shared = Arc::new(Shared { mail: Mutex::default(), event: Arc::new(eventfd()?) });
+        let (report, started) = mpsc::channel();
+        let worker = shared.clone();
+        thread::Builder::new().name(name).spawn(move || {
+            let ring = match Ring::new() {
+                Ok(ring) => ring,
+                Err(error) => return drop(report.send(Err(error))),
+            };
+            let _ = report.send(Ok(()));
+            Local::run(worker, ring);
+        })?;
+        started.recv().unwrap_or_else(|_| Err(io::Error::other("the thread of a ring ended at once")))?;
+        Ok(Self { shared })
+    }
+
+    /// Runs a task there. `make` is called on the thread, so that what it makes need not be `Send`.
+    pub fn spawn<F>(&self, make: impl FnOnce() -> F + Send + 'static)
+    where
+        F: Future<Output = ()> + 'static,
+    {
+        self.shared.send(Message::Spawn(Box::new(move || Box::pin(make()))));
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.shared.send(Message::Stop);
+    }
+}
+
+/// What other threads know of a worker.
+struct Shared {
+    mail: Mutex<Mail>,
+    /// Ends the wait of a worker that is asleep.
+    event: Arc<File>,
+}
+
+#[derive(Default)]
+struct Mail {
+    messages: Vec<Message>,
+    is_asleep: bool,
+    has_ended: bool,
+}
+
+enum Message {
+    Spawn(Make),
+    Wake(Arc<Task>),
+    Stop,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Mail> {
+        // Nothing that can panic runs with the lock held.
+        self.mail.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn send(&self, message: Message) {
+        let mut mail = self.lock();
+        if mail.has_ended {
+            drop(mail);
+            return drop(message);
+        }
+        mail.messages.push(message);
+        let wake = std::mem::take(&mut mail.is_asleep);
+        drop(mail);
+        if wake {
+            // It fails only if the count is at its end, and then the worker is woken all the same.
+            let _ = (&*self.event).write(&1_u64.to_ne_bytes());
+        }
+    }
+
+    /// Takes the mail, for a worker that is awake.
+    fn take_mail(&self, messages: &mut Vec<Message>) {
+        let mut mail = self.lock();
+        mail.is_asleep = false;
+        std::mem::swap(&mut mail.messages, messages);
+    }
+
+    /// Allows the worker to wait, unless there is mail.
+    fn fall_asleep(&self) -> bool {
+        let mut mail = self.lock();
+        mail.is_asleep = mail.messages.is_empty();
+        mail.is_asleep
+    }
+}
+
+/// A task, as wakers know it.
+struct Task {
+    place: usize,
+    is_woken: AtomicBool,
+    shared: Arc<Shared>,
+}
+
+impl Wake for Task {
+    fn wake(self: Arc<Self>) {
+        if self.is_woken.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        match Local::current_if(&self.shared) {
+            Some(local) => local.ready.borrow_mut().push_back(self),
+            None => self.shared.clone().send(Message::Wake(self)),
+        }
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if !self.is_woken.load(Ordering::Acquire) {
+            self.clone().wake();
+        }
+    }
+}
+
+/// A task, as its worker knows it. Its future is out while it is polled.
+struct Running {
+    task: Arc<Task>,
+    waker: Waker,
+    future: Option<BoxFuture>,
+}
+
+thread_local! {
+    static CURRENT: RefCell<Option<Rc<Local>>> = const { RefCell::new(None) };
+}
+
+/// The worker of this thread.
+pub(crate) struct Local {
+    shared: Arc<Shared>,
+    pub(crate) sockets: RefCell<Sockets>,
+    pub(crate) timers: RefCell<Timers>,
+    ready: RefCell<VecDeque<Arc<Task>>>,
+    tasks: RefCell<Slab<Running>>,
+    is_stopped: Cell<bool>,
+}
+
+impl Local {
+    pub(crate) fn current() -> Option<Rc<Self>> {
+        CURRENT.try_with(|current| current.borrow().clone()).ok().flatten()
+    }
+
+    fn current_if(shared: &Arc<Shared>) -> Option<Rc<Self>> {
+        let is_it = |local: &&Rc<Self>| Arc::ptr_eq(&local.shared, shared);
+        CURRENT.try_with(|current| current.borrow().as_ref().filter(is_it).cloned()).ok().flatten()
+    }
+
+    fn run(shared: Arc<Shared>, ring: Ring) {
+        let local = Rc::new(Self {
+            shared,
+            sockets: RefCell::new(Sockets::new(ring)),
+            timers: RefCell::default(),
+            ready: RefCell::default(),
+            tasks: RefCell::default(),
+            is_stopped: Cell::new(false),
+        });
+        CURRENT.set(Some(local.clone()));
+        if let Err(error) = local.turns() {
+            tracing::error!(%error, "a ring failed, its connections are closed");
+        }
+        let mut mail = local.shared.lock();
+        mail.has_ended = true;
+        let messages = std::mem::take(&mut mail.messages);
+        drop(mail);
+        drop(messages);
+        local.end();
+        CURRENT.set(None);
+    }
+
+    fn turns(&self) -> io::Result<()> {
+        let mut wakers = Vec::new();
+        let mut messages = Vec::new();
+        self.sockets.borrow_mut().ring.wait_for_wake(&self.shared.event);
+        loop {
+            self.shared.take_mail(&mut messages);
+            messages.drain(..).for_each(|message| self.handle(message));
+            if self.is_stopped.get() {
+                return Ok(());
+            }
+            self.timers.borrow_mut().expire(&mut wakers);
+            wakers.drain(..).for_each(Waker::wake);
+            for _ in 0..ROUNDS {
+                self.poll_ready();
+            }
+            let wait = self.ready.borrow().is_empty() && self.shared.fall_asleep();
+            let wait = wait.then(|| self.timers.borrow().time_left());
+            let mut sockets = self.sockets.borrow_mut();
+            sockets.submit(wait)?;
+            if sockets.complete(&mut wakers) {
+                sockets.ring.wait_for_wake(&self.shared.event);
+            }
+            drop(sockets);
+            wakers.drain(..).for_each(Waker::wake);
+        }
+    }
+
+    fn handle(&self, message: Message) {
+        match message {
+            Message::Stop => self.is_stopped.set(true),
+            Message::Wake(task) => self.ready.borrow_mut().push_back(task),
+            Message::Spawn(make) => {
+                let Ok(future) = catch_unwind(AssertUnwindSafe(make)) else { return };
+                let mut tasks = self.tasks.borrow_mut();
+                let entry = tasks.vacant_entry();
+                let shared = self.shared.clone();
+                let task = Arc::new(Task { place: entry.key(), is_woken: AtomicBool::new(true), shared });
+                entry.insert(Running { task: task.clone(), waker: task.clone().into(), future: Some(future) });
+                drop(tasks);
+                self.ready.borrow_mut().push_back(task);
+            }
+        }
+    }
+
+    /// Polls each task that is ready, once.
+    fn poll_ready(&self) {
+        let count = self.ready.borrow().len();
+        for _ in 0..count {
+            let Some(task) = self.ready.borrow_mut().pop_front() else { return };
+            self.poll(&task);
+        }
+    }
+
+    fn poll(&self, task: &Arc<Task>) {
+        task.is_woken.store(false, Ordering::Release);
+        let mut tasks = self.tasks.borrow_mut();
+        // A waker may outlive its task, whose place another may have by now.
+        let Some(running) = tasks.get_mut(task.place).filter(|running| Arc::ptr_eq(&running.task, task)) else {
+            return;
+        };
+        let Some(mut future) = running.future.take() else { return };
+        let waker = running.waker.clone();
+        drop(tasks);
+        let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut Context::from_waker(&waker))));
+        if matches!(polled, Ok(Poll::Pending)) {
+            if let Some(running) = self.tasks.borrow_mut().get_mut(task.place) {
+                running.future = Some(future);
+            }
+            return;
+        }
+        let running = self.tasks.borrow_mut().try_remove(task.place);
+        // Dropped with nothing borrowed. The hook has reported the panic, if it was one.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop((running, future))));
+    }
+
+    /// Drops the tasks and lets their sockets go.
+    fn end(&self) {
+        let tasks = std::mem::take(&mut *self.tasks.borrow_mut());
+        for (_, running) in tasks {
+            let _ = catch_unwind(AssertUnwindSafe(|| drop(running)));
+        }
+        self.ready.borrow_mut().clear();
+        let deadline = Instant::now() + STOP_PATIENCE;
+        let mut wakers = Vec::new();
+        loop {
+            let mut sockets = self.sockets.borrow_mut();
+            let left = deadline.saturating_duration_since(Instant::now());
+            // What is over leaves the table when the next turn begins.
+            let submitted = sockets.submit(None);
+            if sockets.is_empty() || left.is_zero() || submitted.is_err() {
+                return;
+            }
+            if sockets.submit(Some(Some(left))).is_err() {
+                return;
+            }
+            sockets.complete(&mut wakers);
+        }
+    }
+}
+
+/// Whether sockets can be driven by io_uring here; tried once in each process.
+///
+/// # Errors
+/// What the system said, if they cannot: io_uring may be forbidden (containers), absent or too old, or out of memory.
+pub fn probe() -> Result<(), &'static str> {
+    static PROBED: OnceLock<Result<(), String>> = OnceLock::new();
+    let probed = PROBED.get_or_init(|| try_out().map_err(|error| error.to_string()));
+    probed.as_ref().copied().map_err(String::as_str)
+}
+
+/// Sends and receives over a ring, so that every operation that is needed has been seen to work.
+fn try_out() -> io::Result<()> {
+    let worker = Worker::start("frisbee-probe".to_owned())?;
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let mut peer = TcpStream::connect(listener.local_addr()?)?;
+    let (socket, _) = listener.accept()?;
+    let patience = Duration::from_secs(2);
+    peer.set_read_timeout(Some(patience))?;
+    worker.spawn(move || async move {
+        use tokio::io::{AsyncReadExt, AsyncWriteExt};
+        let Ok(mut socket) = crate::Socket::new(socket) else { return };
+        let mut byte = [0];
+        if socket.read_exact(&mut byte).await.is_ok() {
+            let _ = socket.write_all(&byte).await;
+            let _ = socket.flush().await;
+        }
+    });
+    let mut byte = [7];
+    peer.write_all(&byte)?;
+    match peer.read_exact(&mut byte) {
+        Ok(()) => Ok(()),
+        Err(error) => Err(io::Error::new(error.kind(), format!("a ring was set up and does not work: {error}"))),
+    }
+}

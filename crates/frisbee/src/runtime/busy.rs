@@ -1,0 +1,49 @@
+//! Busy polling: staying awake for a while instead of waiting to be woken.
+
+use std::time::{Duration, Instant};
+
+/// Keeps a driver awake for some time after something last happened.
+#[derive(Debug)]
+pub(crate) struct BusyPoll {
+    /// How long; zero is not at all.
+    time: Duration,
+    /// Until when, since something happened.
+    until: Option<Instant>,
+}
+
+impl BusyPoll {
+    pub(crate) fn new(time: Duration) -> Self {
+        Self { time, until: None }
+    }
+
+    /// Whether the driver should come back at once, given whether something has just happened.
+    #[inline]
+    pub(crate) fn again(&mut self, happened: bool, now: Instant) -> bool {
+        if self.time.is_zero() {
+            return false;
+        }
+        if happened {
+            self.until = now.checked_add(self.time);
+        }
+        self.until.is_some_and(|until| now < until)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_driver_stays_awake_for_the_time_that_was_asked_for_and_no_longer() {
+        let start = Instant::now();
+        let after = |millis| start + Duration::from_millis(millis);
+        let mut busy = BusyPoll::new(Duration::from_millis(10));
+        assert!(!busy.again(false, start), "nothing has happened yet");
+        assert!(busy.again(true, start));
+        assert!(busy.again(false, after(9)));
+        assert!(!busy.again(false, after(10)));
+        assert!(busy.again(true, after(20)));
+        assert!(busy.again(false, after(29)));
+        assert!(!BusyPoll::new(Duration::ZERO).again(true, start));
+    }
+}

@@ -1,0 +1,83 @@
+//! Which driver runs: tokio's, or io_uring where it works.
+
+use std::io;
+use std::sync::Once;
+
+/// The environment variable that has the last word.
+const VARIABLE: &str = "FRISBEE_RUNTIME";
+
+/// What moves the bytes of connections.
+///
+/// The environment variable `FRISBEE_RUNTIME` has the last word, since whoever runs a program knows the machine:
+/// `off` is [`Tokio`](Self::Tokio), `auto` is [`Auto`](Self::Auto), `require` is [`Uring`](Self::Uring).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub enum Runtime {
+    /// tokio's sockets. The default.
+    #[default]
+    Tokio,
+    /// io_uring if it works here, tokio otherwise. Why it does not work is logged, once.
+    Auto,
+    /// io_uring, or an error where it does not work. It takes Linux 6.1, the feature `uring`, and a system that does
+    /// not forbid it, as many containers do.
+    Uring,
+}
+
+impl Runtime {
+    /// What was asked for, after the environment has been looked at.
+    fn resolve(self, variable: Option<&str>) -> io::Result<Self> {
+        match variable {
+            None => Ok(self),
+            Some("off") => Ok(Self::Tokio),
+            Some("auto") => Ok(Self::Auto),
+            Some("require") => Ok(Self::Uring),
+            Some(other) => {
+                let message = format!("{VARIABLE} is {other:?}; it may be \"auto\", \"require\" or \"off\"");
+                Err(io::Error::new(io::ErrorKind::InvalidInput, message))
+            }
+        }
+    }
+
+    /// What `start` makes of io_uring, or `None` if tokio is to be used.
+    pub(crate) fn start<T>(self, start: impl FnOnce() -> io::Result<T>) -> io::Result<Option<T>> {
+        let variable = std::env::var_os(VARIABLE).map(|value| value.to_string_lossy().into_owned());
+        let wanted = self.resolve(variable.as_deref())?;
+        if wanted == Self::Tokio {
+            return Ok(None);
+        }
+        match (start(), wanted) {
+            (Ok(started), _) => Ok(Some(started)),
+            (Err(error), Self::Uring) => {
+                Err(io::Error::new(error.kind(), format!("io_uring is required and does not work here: {error}")))
+            }
+            (Err(error), _) => {
+                static LOGGED: Once = Once::new();
+                LOGGED.call_once(|| tracing::warn!(%error, "io_uring does not work here, tokio is used instead"));
+                Ok(None)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_has_the_last_word() {
+        for asked in [Runtime::Tokio, Runtime::Auto, Runtime::Uring] {
+            assert_eq!(asked.resolve(None).unwrap(), asked);
+            assert_eq!(asked.resolve(Some("off")).unwrap(), Runtime::Tokio);
+            assert_eq!(asked.resolve(Some("auto")).unwrap(), Runtime::Auto);
+            assert_eq!(asked.resolve(Some("require")).unwrap(), Runtime::Uring);
+        }
+    }
+
+    #[test]
+    fn a_word_that_means_nothing_is_an_error_that_says_what_would() {
+        let error = Runtime::Auto.resolve(Some("on")).unwrap_err().to_string();
+        for part in ["FRISBEE_RUNTIME", "\"on\"", "auto", "require", "off"] {
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}

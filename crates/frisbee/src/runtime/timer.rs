@@ -1,0 +1,40 @@
+//! What a driver needs of a clock that can wake it: tokio's, or that of whatever else runs the driver.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+use tokio::time::Sleep;
+
+/// Wakes one task at a time that can be changed.
+pub(crate) trait Timer {
+    /// When it is due.
+    fn deadline(&self) -> Instant;
+
+    /// Makes it due at another time.
+    fn reset(&mut self, deadline: Instant);
+
+    /// Ready once it is due. Only the task that polls first after a reset need be woken.
+    fn poll_due(&mut self, context: &mut Context<'_>) -> Poll<()>;
+}
+
+/// A timer of tokio's.
+pub(crate) type TokioTimer = Pin<Box<Sleep>>;
+
+/// A timer of the current tokio runtime's, due at once.
+pub(crate) fn tokio_timer() -> TokioTimer {
+    Box::pin(tokio::time::sleep(Duration::ZERO))
+}
+
+impl Timer for TokioTimer {
+    fn deadline(&self) -> Instant {
+        Sleep::deadline(self).into_std()
+    }
+
+    fn reset(&mut self, deadline: Instant) {
+        self.as_mut().reset(deadline.into());
+    }
+
+    fn poll_due(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        self.as_mut().poll(context)
+    }
+}

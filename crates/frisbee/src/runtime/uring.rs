@@ -1,0 +1,86 @@
+//! The driver on io_uring: the same one, on the sockets and the clock of a thread that owns a ring.
+
+use super::busy::BusyPoll;
+use super::engine::Engine;
+use super::timer::Timer;
+use super::tokio::Driver;
+use crate::Router;
+use frisbee_uring::{Socket, Worker};
+use std::future::poll_fn;
+use std::io;
+use std::net::TcpStream;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use std::thread;
+use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
+
+impl Timer for frisbee_uring::Timer {
+    fn deadline(&self) -> Instant {
+        Self::deadline(self)
+    }
+
+    fn reset(&mut self, deadline: Instant) {
+        Self::reset(self, deadline);
+    }
+
+    fn poll_due(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        self.poll(context)
+    }
+}
+
+/// Threads with a ring each, among which connections are handed round.
+#[derive(Debug)]
+pub(crate) struct Rings {
+    workers: Vec<Worker>,
+    next: AtomicUsize,
+}
+
+impl Rings {
+    /// Starts so many threads, at least one; by default as many as there are cores.
+    pub(crate) fn start(count: Option<usize>) -> io::Result<Self> {
+        frisbee_uring::probe().map_err(io::Error::other)?;
+        let cores = || thread::available_parallelism().map_or(1, usize::from);
+        let count = count.unwrap_or_else(cores).max(1);
+        let workers = (0..count).map(|number| Worker::start(format!("frisbee-uring-{number}")));
+        Ok(Self { workers: workers.collect::<io::Result<_>>()?, next: AtomicUsize::new(0) })
+    }
+
+    /// Those of the whole process, for connections that bring no threads of their own.
+    pub(crate) fn shared() -> io::Result<&'static Self> {
+        static SHARED: OnceLock<Result<Rings, String>> = OnceLock::new();
+        let shared = SHARED.get_or_init(|| Self::start(None).map_err(|error| error.to_string()));
+        shared.as_ref().map_err(|error| io::Error::other(error.clone()))
+    }
+
+    /// Drives a connection to its end, within the context of `runtime`. `entry` is dropped then.
+    pub(crate) fn drive<R: Router>(
+        &self,
+        socket: TcpStream,
+        engine: impl FnOnce() -> Engine<R> + Send + 'static,
+        runtime: Handle,
+        busy_poll: Duration,
+        entry: impl Send + 'static,
+    ) {
+        let next = self.next.fetch_add(1, Ordering::Relaxed) % self.workers.len();
+        self.workers[next].spawn(move || async move {
+            let _entry = entry;
+            let timer = frisbee_uring::Timer::new(Instant::now());
+            let (socket, timer) = match (Socket::new(socket), timer) {
+                (Ok(socket), Some(timer)) => (socket, timer),
+                (Err(error), _) => return tracing::warn!(%error, "a connection could not be handed to its ring"),
+                (_, None) => return tracing::error!("a worker of a ring has no timers"),
+            };
+            let mut driving = {
+                let _entered = runtime.enter();
+                Box::pin(Driver::new(socket, engine(), None, timer, BusyPoll::new(busy_poll)).run())
+            };
+            poll_fn(|context| {
+                let _entered = runtime.enter();
+                driving.as_mut().poll(context)
+            })
+            .await;
+        });
+    }
+}

@@ -1,0 +1,234 @@
+//! What is peculiar to io_uring: operations that outlive their tasks, ways that change with the size of transfers,
+//! and systems on which it does not work. Everything else runs on it too, with `FRISBEE_RUNTIME=require`.
+
+use frisbee_tests::interop::{AddRequest, InteropClient, Payload, SleepRequest};
+use frisbee_tests::raw::{Raw, packet};
+use frisbee_tests::{interop, serve_interop_with};
+use frpc::{Channel, Runtime, Server, Workers};
+use std::net::SocketAddr;
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::io::AsyncWriteExt;
+
+async fn serve() -> SocketAddr {
+    serve_interop_with(Server::builder().runtime(Runtime::Uring).workers(Workers::Threads(1))).await
+}
+
+async fn client(address: SocketAddr) -> InteropClient {
+    let channel = Channel::builder().runtime(Runtime::Uring).connect(address.to_string()).await;
+    InteropClient::new(channel.expect("the server listens"))
+}
+
+fn payload(seed: u32, length: usize) -> Payload {
+    let data = (0..length).map(|at| (at as u32).wrapping_mul(2_654_435_761).wrapping_add(seed) as u8);
+    Payload { seq: seed, data: data.collect() }
+}
+
+/// The sockets that this process has open.
+fn sockets() -> usize {
+    let links = std::fs::read_dir("/proc/self/fd").expect("Linux lists them");
+    let is_socket = |link: &std::fs::DirEntry| {
+        std::fs::read_link(link.path()).is_ok_and(|target| target.to_string_lossy().starts_with("socket:"))
+    };
+    links.flatten().filter(is_socket).count()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn transfers_of_every_size_arrive_as_they_were_sent() {
+    let client = client(serve().await).await;
+    // Up and down again: from shared buffers to reads in bulk and back.
+    let sizes = [0, 1, 100, 4_000, 16_447, 16_448, 70_000, 300_000, 2_000_000, 300_000, 16_000, 50, 1];
+    for round in 0..3 {
+        for size in sizes {
+            let calls: Vec<_> = (0..8)
+                .map(|call| {
+                    let (client, sent) = (client.clone(), payload(round * 8 + call, size));
+                    tokio::spawn(async move {
+                        let echoed = client.echo_payload(sent.clone()).await.expect("the server answers").into_inner();
+                        assert!(echoed == sent, "{size} bytes came back changed");
+                    })
+                })
+                .collect();
+            for call in calls {
+                call.await.expect("each call is answered");
+            }
+        }
+        for a in 0..100 {
+            assert_eq!(client.add(AddRequest { a, b: 1 }).await.expect("it answers").get_ref().total, a + 1);
+        }
+    }
+}
+
+/// Every kind of end: calls given up, connections dropped with requests, replies and halves of both under way.
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_and_connections_that_are_dropped_leave_nothing_behind() {
+    let address = serve().await;
+    let steady = client(address).await;
+    let before = sockets();
+    let rounds = std::env::var("FRISBEE_DROPS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(40);
+    for round in 0..rounds {
+        let mut peers = Vec::new();
+        for number in 0..8 {
+            peers.push(tokio::spawn(async move {
+                let client = client(address).await;
+                let calls: Vec<_> = (0..20)
+                    .map(|call| {
+                        let client = client.clone();
+                        tokio::spawn(async move {
+                            let size = [10, 5_000, 40_000, 600_000][call % 4];
+                            drop(client.echo_payload(payload(call as u32, size)).await);
+                            drop(client.sleep(SleepRequest { millis: 50, tag: 0 }).await);
+                        })
+                    })
+                    .collect();
+                tokio::time::sleep(Duration::from_micros(number * 400 + round % 7 * 100)).await;
+                calls.iter().for_each(tokio::task::JoinHandle::abort);
+            }));
+            peers.push(tokio::spawn(async move {
+                // Asks for more than it reads, stops within a request, and is gone.
+                let mut peer = Raw::connect(address).await;
+                let request = packet(1, 17, &[&[8, 0, 0x0a, 1, 4, 0x0a, 0xe0, 0xa7, 0x12][..], &[7; 300_000]].concat());
+                let asked = [&request[..], &request[..], &request[..1_000 * number as usize + 1]].concat();
+                let _ = tokio::time::timeout(Duration::from_millis(3), peer.socket.write_all(&asked)).await;
+            }));
+        }
+        for peer in peers {
+            peer.await.expect("none panics");
+        }
+        let sum = steady.add(AddRequest { a: round as i64, b: 1 }).await.expect("others are not disturbed");
+        assert_eq!(sum.get_ref().total, round as i64 + 1);
+    }
+    let gone = async {
+        while sockets() > before {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    // Tests that run beside open sockets too, for a while.
+    tokio::time::timeout(Duration::from_secs(60), gone).await.expect("every socket is closed in the end");
+}
+
+#[tokio::test]
+async fn a_peer_that_reads_nothing_does_not_hold_up_the_others_of_its_ring() {
+    let address = serve().await;
+    let mut stuck = Raw::connect(address).await;
+    let request = [&[8, 0, 0x0a, 1, 4, 0x0a, 0x90, 0x4e][..], &[7; 10_000]].concat();
+    let requests = packet(1, 17, &request).repeat(2_000);
+    let _ = tokio::time::timeout(Duration::from_millis(200), stuck.socket.write_all(&requests)).await;
+    let client = client(address).await;
+    for a in 0..200 {
+        let call = client.add(AddRequest { a, b: 1 });
+        let sum = tokio::time::timeout(Duration::from_secs(1), call).await.expect("it is answered at once");
+        assert_eq!(sum.expect("it is answered").get_ref().total, a + 1);
+    }
+}
+
+/// Counts what is logged.
+struct Log;
+
+static WARNINGS: AtomicUsize = AtomicUsize::new(0);
+
+impl tracing::Subscriber for Log {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        *metadata.level() <= tracing::Level::WARN
+    }
+    fn new_span(&self, _span: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+    fn record(&self, _span: &tracing::span::Id, _values: &tracing::span::Record<'_>) {}
+    fn record_follows_from(&self, _span: &tracing::span::Id, _follows: &tracing::span::Id) {}
+    fn event(&self, _event: &tracing::Event<'_>) {
+        WARNINGS.fetch_add(1, Ordering::SeqCst);
+    }
+    fn enter(&self, _span: &tracing::span::Id) {}
+    fn exit(&self, _span: &tracing::span::Id) {}
+}
+
+/// Not a test by itself: what the tests below run under strace.
+#[tokio::test]
+#[ignore = "run by other tests"]
+async fn child() {
+    tracing::subscriber::set_global_default(Log).expect("it is the first");
+    let server = || async {
+        let service = interop::InteropServer::new(frisbee_tests::service::Service);
+        Server::builder().add_service(service).bind("127.0.0.1:0").await.expect("loopback has free ports")
+    };
+    let (first, second) = (server().await, server().await);
+    for server in [first, second] {
+        let address = server.local_addr();
+        let serving = tokio::spawn(server.serve());
+        let Ok(client) = InteropClient::connect(address.to_string()).await else {
+            println!("refused: {}", serving.await.expect("it does not panic").expect_err("clients are refused too"));
+            continue;
+        };
+        let mut good = 0;
+        for a in 0..50 {
+            let sum = client.add(AddRequest { a, b: 1 }).await;
+            good += usize::from(sum.is_ok_and(|sum| sum.get_ref().total == a + 1));
+        }
+        println!("served {good} calls");
+    }
+    println!("{} warnings", WARNINGS.load(Ordering::SeqCst));
+}
+
+/// Runs [`child`] with a system call failing; `None`, and a line that is seen, where strace cannot be used.
+fn with_fault(runtime: &str, fault: &str) -> Option<String> {
+    let works = |output: &Output| output.status.success();
+    if !Command::new("strace").args(["-o", "/dev/null", "true"]).output().as_ref().is_ok_and(works) {
+        let line = b"\nSKIPPED: strace cannot be used here, so no faults of io_uring were tested\n";
+        let _ = std::io::Write::write_all(&mut std::io::stderr().lock(), line);
+        return None;
+    }
+    let output = Command::new("strace")
+        .args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=io_uring_setup,io_uring_register,io_uring_enter"])
+        .args(["-e", &format!("inject={fault}")])
+        .arg(std::env::current_exe().expect("it runs"))
+        .args(["--exact", "child", "--ignored", "--nocapture"])
+        .env("FRISBEE_RUNTIME", runtime)
+        .output()
+        .expect("strace was there just now");
+    assert!(output.status.success(), "{output:?}");
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Forbidden by a seccomp profile, absent, out of memory, and too old for what is needed.
+const ABSENT: [&str; 4] = [
+    "io_uring_setup:error=EPERM",
+    "io_uring_setup:error=ENOSYS",
+    "io_uring_setup:error=ENOMEM",
+    "io_uring_register:error=EINVAL",
+];
+
+#[test]
+fn without_io_uring_auto_serves_on_tokio_and_says_so_once() {
+    for fault in ABSENT {
+        let Some(said) = with_fault("auto", fault) else { return };
+        assert_eq!(said.matches("served 50 calls").count(), 2, "{fault}: {said}");
+        assert!(said.contains("1 warnings"), "{fault}: {said}");
+    }
+}
+
+#[test]
+fn without_io_uring_require_refuses_to_serve_and_says_why() {
+    for fault in ABSENT {
+        let Some(said) = with_fault("require", fault) else { return };
+        let refusals = said.matches("refused: io_uring is required and does not work here: ").count();
+        assert_eq!(refusals, 2, "{fault}: {said}");
+        assert!(said.contains("(os error "), "{fault}: {said}");
+    }
+}
+
+#[test]
+fn without_io_uring_off_does_not_even_look() {
+    let Some(said) = with_fault("off", ABSENT[0]) else { return };
+    assert_eq!(said.matches("served 50 calls").count(), 2, "{said}");
+    assert!(said.contains("0 warnings"), "{said}");
+}
+
+#[test]
+fn system_calls_that_are_interrupted_or_told_to_come_back_lose_nothing() {
+    for error in ["EINTR", "EAGAIN", "EBUSY"] {
+        let Some(said) = with_fault("require", &format!("io_uring_enter:error={error}:when=2+3")) else { return };
+        assert_eq!(said.matches("served 50 calls").count(), 2, "{error}: {said}");
+    }
+}
