@@ -497,7 +497,8 @@ async fn when_half_of_the_ids_wait_for_replies_that_nobody_wants_a_new_connectio
         })
         .collect();
     for reply in calls.join_all().await {
-        assert_eq!(reply.expect_err("nobody answers").code(), Code::DeadlineExceeded);
+        let status = reply.expect_err("nobody answers");
+        assert_eq!(status.code(), Code::DeadlineExceeded, "{status}");
     }
     let next = tokio::spawn(async move { client.get(Time { millis: 3 }).await });
     let mut second = Raw::over(listener.accept().await.expect("the client comes again").0);

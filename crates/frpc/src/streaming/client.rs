@@ -162,6 +162,8 @@ where
     let mut messages = pin!(messages);
     while let Some(message) = next(&mut messages).await {
         send(sender, message, strict).await?;
+        // Messages that are all there, taken away by another thread, would keep everybody else on this one waiting.
+        tokio::task::coop::consume_budget().await;
     }
     send_end(sender);
     Ok(())
