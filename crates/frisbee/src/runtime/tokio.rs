@@ -230,8 +230,11 @@ where
             if self.timer.poll_due(context).is_pending() {
                 break;
             }
-            self.engine.handle_timeout(self::now().max(due))?;
+            // It came while the turn went on. With the turn's own time it would never be over.
+            let now = self::now().max(due);
+            self.engine.handle_timeout(now)?;
             self.engine.turn(now)?;
+            let _ = self.poll_write(context, now)?;
         }
         Ok(())
     }
