@@ -52,6 +52,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         .grpc(true)
         .include_file("all.rs")
         .compile_protos(&protos, &["proto"])?;
+    frpc_build::configure()
+        .out_dir(folder("options")?)
+        .bytes(".options.Chunk")
+        .btree_map("Holder.parts")
+        .boxed(["Holder.part", "Holder.wrapped", "Holder.at", "Holder.choice.boxed_part", "Holder.choice.boxed_number"])
+        .type_attribute(".options.Part", "#[derive(PartialOrd, Ord)]")
+        .field_attribute("Holder.levels", "#[allow(unused)]")
+        .trait_attribute("Chunks", "#[doc = \"Turns.\"]")
+        .extern_path(".base", "crate::views::base")
+        .enable_type_names()
+        .views(true)
+        .compile_protos(&["proto/options.proto"], &["proto"])?;
     let golden = Path::new("../../crates/frpc-build/tests/proto");
     let protos = GOLDEN.map(|name| golden.join(format!("{name}.proto")));
     frpc_build::configure().out_dir(folder("golden")?).include_file("all.rs").compile_protos(&protos, &[golden])?;

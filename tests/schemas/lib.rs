@@ -15,6 +15,11 @@ pub mod views {
     include!(concat!(env!("OUT_DIR"), "/views/all.rs"));
 }
 
+/// A schema with every option that changes types.
+pub mod options {
+    include!(concat!(env!("OUT_DIR"), "/options/options.rs"));
+}
+
 /// What has services, with tonic's clients and servers beside ours.
 pub mod grpc {
     include!(concat!(env!("OUT_DIR"), "/grpc/all.rs"));

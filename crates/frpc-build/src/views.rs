@@ -69,6 +69,7 @@ impl Views<'_> {
         let view = self.names.get(*full_name).ok_or_else(|| lost(full_name))?;
         let order = in_wire_order(proto, |field| map_value(field, index).is_some());
         let (mut declared, mut decode, mut result) = (HashMap::new(), Vec::new(), Vec::new());
+        let has_oneofs = order.iter().any(|field| oneof_of(field).is_some());
         let mut oneofs = HashSet::new();
         for field in &order {
             let name = field.name();
@@ -121,6 +122,10 @@ impl Views<'_> {
                 )
             };
             declared.insert(rust, declared_type);
+            if !has_oneofs {
+                result.push(quote! { #rust: #read });
+                continue;
+            }
             decode.push(quote! { let #variable = #read; });
             result.push(if variable == *rust {
                 quote! { #rust }
@@ -145,11 +150,9 @@ impl Views<'_> {
         let wire_name = full_name.trim_start_matches('.');
         let file: syn::File = syn::parse_quote! {
             #[doc = #doc]
-            #[allow(clippy::all, dead_code, deprecated, missing_docs, unreachable_pub)]
             #[derive(Clone, Copy, Debug, Default)]
             pub struct #view<'a> { #(#declared),* }
 
-            #[allow(deprecated)]
             impl<'a> ::frpc::polyglot::MessageView<'a> for #view<'a> {
                 const NAME: &'static str = #wire_name;
                 fn decode_fields(#from: &mut ::frpc::polyglot::Decoder<'a>) -> ::core::result::Result<Self, ::frpc::polyglot::DecodeError> {
@@ -158,7 +161,6 @@ impl Views<'_> {
                 }
             }
 
-            #[allow(deprecated)]
             impl ::frpc::polyglot::Viewed for #ident {
                 type View<'a> = #view<'a>;
             }
@@ -195,11 +197,9 @@ impl Views<'_> {
         variants.extend(ordered.into_values());
         let file: syn::File = syn::parse_quote! {
             /// A view of the oneof.
-            #[allow(clippy::all, dead_code, deprecated, missing_docs, unreachable_pub)]
             #[derive(Clone, Copy, Debug)]
             pub enum #view #lifetime { #(#variants),* }
 
-            #[allow(deprecated)]
             impl<'a> ::frpc::polyglot::OneofView<'a> for #view #lifetime {
                 fn decode_member(member: u32, from: &mut ::frpc::polyglot::Decoder<'a>) -> ::core::result::Result<::core::option::Option<Self>, ::frpc::polyglot::DecodeError> {
                     let value = match member { #(#decode)* _ => return Ok(None) };

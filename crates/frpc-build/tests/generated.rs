@@ -419,3 +419,20 @@ fn requests_that_are_not_decoded_change_the_trait_only() {
     let text = Build::of(&source).text_with(|builder| builder.raw_requests(["."]));
     assert!(has(&text, "fn read(&self, request: ::frpc::Request<::frpc::Streaming<::frpc::Raw<A>>>)"));
 }
+
+/// Half a second is the limit for an optimized build on a quiet machine; this one is neither.
+#[test]
+fn a_hundred_messages_take_seconds_at_most_even_unoptimized() {
+    let fields: String = ["int32 a", "string b", "repeated bytes c", "M0 d", "map<string, M1> e", "optional bool f"]
+        .iter()
+        .zip(1..)
+        .map(|(field, number)| format!("{field} = {number}; "))
+        .collect();
+    let messages: String = (0..100).map(|at| format!("message M{at} {{ {fields} }}\n")).collect();
+    let build = Build::of(&format!("{HEAD}{messages}service S {{ rpc Get(M0) returns (M1); }}"));
+    let begin = std::time::Instant::now();
+    let text = build.text();
+    let took = begin.elapsed();
+    println!("{} lines in {took:?}", text.lines().count());
+    assert!(took < std::time::Duration::from_secs(10), "{took:?}");
+}

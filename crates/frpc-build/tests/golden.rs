@@ -2,6 +2,7 @@
 //!
 //! `UPDATE_GOLDEN=1 cargo test -p frpc-build --test golden` writes the files anew; read the difference before you commit.
 
+use frpc_build::{Builder, Codec};
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,12 +10,16 @@ use std::path::{Path, PathBuf};
 /// Generates `protos` and compares every file of the output with the golden file of the same name.
 #[track_caller]
 fn check(protos: &[&str], expected: &[&str]) {
+    check_with(protos, expected, "", |builder| builder);
+}
+
+/// The same with options; the golden files stand in `folder`.
+#[track_caller]
+fn check_with(protos: &[&str], expected: &[&str], folder: &str, configure: impl FnOnce(Builder) -> Builder) {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     let out = tempfile::tempdir().unwrap();
     let protos: Vec<PathBuf> = protos.iter().map(|name| tests.join("proto").join(name)).collect();
-    frpc_build::configure()
-        .out_dir(out.path())
-        .emit_rerun_if_changed(false)
+    configure(frpc_build::configure().out_dir(out.path()).emit_rerun_if_changed(false))
         .compile_protos(&protos, &[tests.join("proto")])
         .unwrap();
 
@@ -24,7 +29,7 @@ fn check(protos: &[&str], expected: &[&str]) {
     assert_eq!(written, expected);
     for name in written {
         let text = fs::read_to_string(out.path().join(&name)).unwrap();
-        let golden = tests.join("golden").join(&name);
+        let golden = tests.join("golden").join(folder).join(&name);
         if env::var_os("UPDATE_GOLDEN").is_some() {
             fs::write(golden, text).unwrap();
             continue;
@@ -80,4 +85,19 @@ fn several_files_and_packages() {
 #[test]
 fn a_file_without_a_package() {
     check(&["rootless.proto"], &["_.rs"]);
+}
+
+#[test]
+fn well_known_types() {
+    check(&["wellknown.proto"], &["wellknown.rs"]);
+}
+
+#[test]
+fn views() {
+    check_with(&["presence.proto"], &["presence.rs"], "views", |builder| builder.views(true));
+}
+
+#[test]
+fn protobuf_as_the_codec() {
+    check_with(&["presence.proto"], &["presence.rs"], "protobuf", |builder| builder.codec(Codec::Protobuf));
 }

@@ -1,0 +1,121 @@
+//! Options that change types do so from one end to the other.
+
+mod random;
+
+use bytes::Bytes;
+use frpc::polyglot::{self, BULK_MIN, Decoder, Encoder, Form, Root, Viewed};
+use frpc::prost::{Message as _, Name as _};
+use frpc::{Request, Response, Status};
+use random::{Random, pool, protobuf};
+use schema_tests::options::{Chunk, Chunks, ChunksClient, ChunksServer, Copied, Holder, Part, chunk, holder};
+use schema_tests::views::base;
+use std::collections::BTreeMap;
+
+fn chunk_of(content: &Bytes) -> Chunk {
+    Chunk {
+        single: content.clone(),
+        maybe: Some(content.clone()),
+        many: vec![content.clone(), Bytes::new()],
+        named: [("a".to_owned(), content.clone())].into(),
+        choice: Some(chunk::Choice::Left(content.clone())),
+        copied: Some(Copied { copied: content.to_vec() }),
+    }
+}
+
+/// Whether all of `part` lies in `whole`.
+fn is_within(part: &[u8], whole: &[u8]) -> bool {
+    whole.as_ptr_range().start <= part.as_ptr_range().start && part.as_ptr_range().end <= whole.as_ptr_range().end
+}
+
+#[test]
+fn bytes_fields_share_the_memory_of_the_body_in_every_place() {
+    let sent = chunk_of(&Bytes::from_static(b"content"));
+    for form in [Form::Flat, Form::Rich] {
+        let mut body = Vec::new();
+        polyglot::encode_root(&sent, &mut Encoder::new(&mut body).with_form(form)).unwrap();
+        let body = Bytes::from(body);
+        let Root::Message(read) = polyglot::decode_root::<Chunk>(&mut Decoder::shared(&body)).unwrap() else {
+            panic!()
+        };
+        assert_eq!(read, sent);
+        let Some(chunk::Choice::Left(left)) = &read.choice else { panic!("{read:?}") };
+        for shared in [&read.single, read.maybe.as_ref().unwrap(), &read.many[0], &read.named["a"], left] {
+            assert!(is_within(shared, &body));
+        }
+        assert!(!is_within(&read.copied.unwrap().copied, &body), "a `Vec` is a copy");
+    }
+}
+
+#[test]
+fn large_bytes_fields_are_set_aside_instead_of_copied() {
+    let content = Bytes::from(vec![7; BULK_MIN]);
+    let (mut out, mut bulk) = (Vec::new(), Vec::new());
+    polyglot::encode_root(&chunk_of(&content), &mut Encoder::gathering(&mut out, &mut bulk)).unwrap();
+    assert_eq!(bulk.len(), 5, "all but the copied one");
+    assert!(bulk.iter().all(|part| part.bytes.as_ptr() == content.as_ptr()));
+    assert!(out.len() < 2 * BULK_MIN);
+}
+
+struct Turner;
+
+impl Chunks for Turner {
+    async fn turn(&self, request: Request<Chunk>) -> Result<Response<Chunk>, Status> {
+        let Chunk { single, maybe, many, .. } = request.into_inner();
+        // Slices of one body: not further apart than it is long.
+        let (one, other) = (single.as_ptr() as usize, many[0].as_ptr() as usize);
+        if one.abs_diff(other) > 8 * single.len() {
+            return Err(Status::internal("the fields do not share their memory"));
+        }
+        Ok(Response::new(Chunk { single: many[0].clone(), maybe, many: vec![single], ..Chunk::default() }))
+    }
+}
+
+#[tokio::test]
+async fn large_bytes_fields_go_through_calls() -> Result<(), Box<dyn std::error::Error>> {
+    let server = frpc::Server::builder().add_service(ChunksServer::new(Turner)).bind("127.0.0.1:0").await?;
+    let client = ChunksClient::connect(server.local_addr().to_string()).await?;
+    tokio::spawn(server.serve());
+    let content = Bytes::from((0..300_000_u32).map(|at| at as u8).collect::<Vec<_>>());
+    let reply = client.turn(chunk_of(&content)).await?.into_inner();
+    assert!(reply.single == content && reply.many == [content.clone()] && reply.maybe == Some(content));
+    Ok(())
+}
+
+#[test]
+fn boxes_ordered_maps_attributes_and_foreign_types_work() {
+    let holder = Holder {
+        part: Some(Box::new(Part { n: 1 })),
+        wrapped: Some(Box::new("word".to_owned())),
+        at: Some(Box::default()),
+        parts: BTreeMap::from([(2, Part { n: 2 }), (1, Part { n: 1 })]),
+        id: Some(base::Id { id: 9 }),
+        levels: vec![base::Level::High.into()],
+        choice: Some(holder::Choice::BoxedNumber(Box::new(-1))),
+    };
+    let mut body = Vec::new();
+    polyglot::encode_root(&holder, &mut Encoder::new(&mut body).with_form(Form::Rich)).unwrap();
+    assert_eq!(polyglot::decode_root(&mut Decoder::new(&body)).unwrap(), Root::Message(holder.clone()));
+    assert!(Part { n: 1 } < Part { n: 2 }, "derived by an attribute");
+    assert_eq!(Holder::full_name(), "options.Holder");
+
+    let Root::Message(view) = polyglot::view_root::<<Holder as Viewed>::View<'_>>(&mut Decoder::new(&body)).unwrap()
+    else {
+        panic!()
+    };
+    assert_eq!(view.wrapped, Some("word"));
+    assert_eq!(view.part.unwrap().get().n, 1);
+    assert_eq!(view.id.unwrap().id, 9);
+    assert_eq!(view.parts.iter().map(|(key, part)| (key, part.n)).collect::<Vec<_>>(), [(1, 1), (2, 2)]);
+}
+
+#[test]
+fn random_values_survive_with_all_options() {
+    let pool = pool(&["options"], "proto");
+    for seed in 0..200 {
+        let bytes = protobuf(&pool.get_message_by_name("options.Holder").unwrap(), &mut Random::new(seed));
+        let holder = Holder::decode(&*bytes).unwrap();
+        let mut body = Vec::new();
+        polyglot::encode_root(&holder, &mut Encoder::new(&mut body).with_form(Form::Rich)).unwrap();
+        assert_eq!(polyglot::decode_root(&mut Decoder::new(&body)).unwrap(), Root::Message(holder));
+    }
+}
