@@ -344,6 +344,7 @@ impl Builder {
             print_rerun_if_changed(schema);
         }
         self.locks.asks_cargo = self.emit_rerun_if_changed;
+        self.locks.fields_are_numbered = self.externs.codec == Codec::Protobuf;
         if self.services.grpc && !cfg!(feature = "tonic") {
             let text = "`grpc(true)` needs the feature `tonic` of frpc-build (and of frpc)";
             return Err(Error::new(ErrorKind::Option, text));

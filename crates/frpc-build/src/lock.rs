@@ -64,6 +64,8 @@ pub(crate) struct LockOptions {
     pub(crate) bases: Bases,
     /// Whether to tell cargo what the build depends on.
     pub(crate) asks_cargo: bool,
+    /// Whether fields and enum values are found by their numbers, as in protobuf: then only methods are recorded.
+    pub(crate) fields_are_numbered: bool,
 }
 
 impl Default for LockOptions {
@@ -75,6 +77,7 @@ impl Default for LockOptions {
             numbering: Numbering::Go,
             bases: Bases::default(),
             asks_cargo: false,
+            fields_are_numbered: false,
         }
     }
 }
@@ -131,6 +134,9 @@ pub(crate) fn plan(
             all.push(numbered);
         }
         let mut record = of_schema(&sources, index);
+        if options.fields_are_numbered {
+            record.forget_fields();
+        }
         let Some(path) = path else {
             if let Some(source) = sources.iter().find(|source| !source.proto.service.is_empty())
                 && options.numbering == Numbering::Lock

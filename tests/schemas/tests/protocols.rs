@@ -60,7 +60,7 @@ macro_rules! every_kind_of_call {
 async fn one_implementation_answers_every_kind_of_call_of_both_protocols() -> Result<(), Box<dyn Error>> {
     let (ours, tonics) = serve().await?;
     let client = services::FirstClient::connect(ours.to_string()).await?;
-    every_kind_of_call!(client, Code::NotFound); // The flat form carries no code.
+    every_kind_of_call!(client, Code::NotFound);
     let mut client = services::first_client::FirstClient::connect(format!("http://{tonics}")).await?;
     every_kind_of_call!(client, tonic::Code::NotFound);
     Ok(())

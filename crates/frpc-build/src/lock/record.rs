@@ -22,6 +22,14 @@ pub(crate) struct Record {
     pub(crate) enums: BTreeMap<String, Enum>,
 }
 
+impl Record {
+    /// Leaves the methods alone, for messages whose fields protobuf keeps apart.
+    pub(crate) fn forget_fields(&mut self) {
+        self.messages.values_mut().for_each(|message| message.fields.clear());
+        self.enums.values_mut().for_each(|found| found.values.clear());
+    }
+}
+
 /// One .proto file: the scope in which operations are numbered.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct File {
