@@ -1,0 +1,33 @@
+//! Generates the services: ours with frpc-build, tonic's on the same message types, and volo's from `thrift/`.
+
+use std::error::Error;
+use std::path::PathBuf;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    const SERDE: &str = "#[derive(::serde::Serialize, ::serde::Deserialize)]";
+    frpc_build::configure()
+        .type_attribute(".benchmark", SERDE)
+        .type_attribute(".mixed", SERDE)
+        .bytes([".bulk"])
+        // Both ends are always built together.
+        .schema_lock(false)
+        .compile_protos(
+            &["proto/benchmark.proto", "proto/bulk.proto", "proto/flows.proto", "proto/mixed.proto"],
+            &["proto"],
+        )?;
+
+    let folder = PathBuf::from(std::env::var("OUT_DIR")?).join("tonic");
+    std::fs::create_dir_all(&folder)?;
+    tonic_prost_build::configure()
+        .out_dir(folder)
+        .extern_path(".benchmark", "crate::proto::benchmark")
+        .extern_path(".flows", "crate::proto::flows")
+        .compile_fds(protox::compile(["proto/benchmark.proto", "proto/flows.proto"], ["proto"])?)?;
+
+    #[cfg(feature = "rivals")]
+    {
+        println!("cargo::rerun-if-changed=thrift/echo.thrift");
+        volo_build::Builder::thrift().add_service("thrift/echo.thrift").write()?;
+    }
+    Ok(())
+}

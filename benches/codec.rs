@@ -1,0 +1,156 @@
+//! Our encoding beside prost's, MessagePack, bincode and postcard: a string of 32 bytes, and a message of twelve
+//! fields with a nested one, lists and a map. Decoding gives owned messages.
+//!
+//! `cargo bench -p benches --bench codec`
+
+use benches::proto::benchmark::Request;
+use benches::proto::mixed::{Address, Order};
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use polyglot::{Decoder, Encoder, Root};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fmt::Debug;
+use std::hint::black_box;
+
+criterion_group!(benches, string, mixed);
+criterion_main!(benches);
+
+fn string(criterion: &mut Criterion) {
+    compare(
+        criterion,
+        "string_32B",
+        &Request { message: "the quick brown fox jumps over it".chars().take(32).collect() },
+    );
+}
+
+fn mixed(criterion: &mut Criterion) {
+    let order = Order {
+        id: "order-2024-000017".into(),
+        customer: 48_213_907,
+        priority: -3,
+        paid: true,
+        total: 1299.95,
+        signature: (0..32).collect(),
+        placed_at: 1_700_000_000_123,
+        discount: 0.15,
+        tags: ["fragile", "express", "gift"].map(String::from).into(),
+        quantities: vec![1, 2, 300, 4, 50_000],
+        address: Some(Address { street: "Unter den Linden".into(), city: "Berlin".into(), number: 77 }),
+        stock: [("berlin", 12), ("hamburg", 0), ("munich", 70_000)].map(|(city, n)| (city.to_owned(), n)).into(),
+    };
+    compare(criterion, "mixed_12_fields", &order);
+}
+
+/// One way to turn messages into bytes and back.
+trait Codec<M> {
+    const NAME: &'static str;
+    fn encode(message: &M, to: &mut Vec<u8>);
+    fn decode(from: &[u8]) -> M;
+}
+
+struct Polyglot;
+struct Prost;
+struct MessagePack;
+struct Bincode;
+struct Postcard;
+
+impl<M: polyglot::Message> Codec<M> for Polyglot {
+    const NAME: &'static str = "polyglot";
+
+    fn encode(message: &M, to: &mut Vec<u8>) {
+        polyglot::encode_root(message, &mut Encoder::new(to)).expect("it can be encoded");
+    }
+
+    fn decode(from: &[u8]) -> M {
+        match polyglot::decode_root(&mut Decoder::new(from)) {
+            Ok(Root::Message(message)) => message,
+            Ok(Root::Error(text)) => panic!("{text}"),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+impl<M: prost::Message + Default> Codec<M> for Prost {
+    const NAME: &'static str = "prost";
+
+    fn encode(message: &M, to: &mut Vec<u8>) {
+        message.encode(to).expect("a vector has room");
+    }
+
+    fn decode(from: &[u8]) -> M {
+        M::decode(from).expect("it is what was encoded")
+    }
+}
+
+impl<M: Serialize + DeserializeOwned> Codec<M> for MessagePack {
+    const NAME: &'static str = "rmp_serde";
+
+    fn encode(message: &M, to: &mut Vec<u8>) {
+        rmp_serde::encode::write(to, message).expect("a vector has room");
+    }
+
+    fn decode(from: &[u8]) -> M {
+        rmp_serde::from_slice(from).expect("it is what was encoded")
+    }
+}
+
+impl<M: Serialize + DeserializeOwned> Codec<M> for Bincode {
+    const NAME: &'static str = "bincode";
+
+    fn encode(message: &M, to: &mut Vec<u8>) {
+        bincode::serde::encode_into_std_write(message, to, bincode::config::standard()).expect("a vector has room");
+    }
+
+    fn decode(from: &[u8]) -> M {
+        bincode::serde::decode_from_slice(from, bincode::config::standard()).expect("it is what was encoded").0
+    }
+}
+
+impl<M: Serialize + DeserializeOwned> Codec<M> for Postcard {
+    const NAME: &'static str = "postcard";
+
+    fn encode(message: &M, to: &mut Vec<u8>) {
+        postcard::to_io(message, to).expect("a vector has room");
+    }
+
+    fn decode(from: &[u8]) -> M {
+        postcard::from_bytes(from).expect("it is what was encoded")
+    }
+}
+
+fn compare<M>(criterion: &mut Criterion, name: &str, message: &M)
+where
+    M: polyglot::Message + prost::Message + Serialize + DeserializeOwned + PartialEq + Debug,
+{
+    measure::<M, Polyglot>(criterion, name, message);
+    measure::<M, Prost>(criterion, name, message);
+    measure::<M, MessagePack>(criterion, name, message);
+    measure::<M, Bincode>(criterion, name, message);
+    measure::<M, Postcard>(criterion, name, message);
+}
+
+/// Encodes into a buffer that is used again and again, and decodes from it.
+fn measure<M: PartialEq + Debug, C: Codec<M>>(criterion: &mut Criterion, name: &str, message: &M) {
+    let mut encoded = Vec::new();
+    C::encode(message, &mut encoded);
+    assert_eq!(&C::decode(&encoded), message, "{} does not give back what it got", C::NAME);
+
+    let mut group = criterion.benchmark_group(format!("codec/{name}/encode"));
+    group.throughput(Throughput::Bytes(encoded.len() as u64));
+    let mut buffer = Vec::with_capacity(2 * encoded.len());
+    group.bench_function(BenchmarkId::from_parameter(C::NAME), |bencher| {
+        bencher.iter(|| {
+            buffer.clear();
+            C::encode(black_box(message), &mut buffer);
+            black_box(buffer.len())
+        });
+    });
+    group.finish();
+
+    let mut group = criterion.benchmark_group(format!("codec/{name}/decode"));
+    group.throughput(Throughput::Bytes(encoded.len() as u64));
+    group.bench_function(BenchmarkId::from_parameter(C::NAME), |bencher| {
+        bencher.iter(|| C::decode(black_box(&encoded)));
+    });
+    group.finish();
+}

@@ -1,0 +1,94 @@
+// Command compare-go has the contestants in Go for the comparison in the
+// folder above: it serves and loads as the Rust program does, with the same
+// arguments and the same lines on standard output.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"runtime/debug"
+	"time"
+)
+
+// contestant is a way of making the echo call.
+type contestant struct {
+	serve   func(listener net.Listener, sleep time.Duration) error
+	connect func(address string, inFlight int) (client, error)
+}
+
+// client is a connection on which calls can be made at the same time.
+type client interface {
+	// echo sends a text and gives what is sent back.
+	echo(text string) (string, error)
+	close()
+}
+
+var contestants = map[string]contestant{
+	"go-frpc":       {serveFrisbee(1), connectFrisbee},
+	"go-frpc-spawn": {serveFrisbee(0), connectFrisbee},
+	"grpc-go":       {serveGRPC, connectGRPC},
+	"twirp":         {serveTwirp, connectTwirp},
+}
+
+// gcPercent trades memory for processor time, as servers that are to be fast do.
+const gcPercent = 400
+
+func main() {
+	debug.SetGCPercent(gcPercent)
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(arguments []string) error {
+	if len(arguments) < 2 {
+		return fmt.Errorf("usage: compare-go serve|load CONTESTANT ...")
+	}
+	role, name := arguments[0], arguments[1]
+	chosen, ok := contestants[name]
+	if !ok {
+		return fmt.Errorf("there is no contestant %s", name)
+	}
+	go exitWithParent()
+	flags := flag.NewFlagSet(role, flag.ExitOnError)
+	switch role {
+	case "serve":
+		sleep := flags.Int("sleep-us", 0, "how long the handler sleeps")
+		flags.Int("in-flight", 1, "not used here")
+		if err := flags.Parse(arguments[2:]); err != nil {
+			return err
+		}
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return err
+		}
+		fmt.Printf("listening %s\n", listener.Addr())
+		return chosen.serve(listener, time.Duration(*sleep)*time.Microsecond)
+	case "load":
+		load := newLoad(flags)
+		if err := flags.Parse(arguments[2:]); err != nil {
+			return err
+		}
+		return load.run(chosen)
+	default:
+		return fmt.Errorf("there is no role %s", role)
+	}
+}
+
+// exitWithParent ends the process when its standard input ends, which it does
+// when the parent does, however that ends.
+func exitWithParent() {
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	os.Exit(0)
+}
+
+// pause is what every handler does before it answers.
+func pause(sleep time.Duration) {
+	if sleep > 0 {
+		time.Sleep(sleep)
+	}
+}

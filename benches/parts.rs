@@ -1,0 +1,121 @@
+//! Parts of the way of a packet, each alone: the protocol in memory, the outbox, the mailbox.
+//!
+//! `cargo bench -p benches --bench parts`
+
+use bytes::{Bytes, BytesMut};
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use frisbee::{Client, Handlers, Operation, Outbox, Packet, PacketId, Server};
+use frisbee_core::{Config, Connection, Event, HeaderForm, Role};
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+use tokio::runtime::Runtime;
+
+criterion_group!(benches, decode_and_echo, outbox, mailbox);
+criterion_main!(benches);
+
+/// Packets in one read.
+const BATCH: u16 = 64;
+
+/// So many packets, as they come from a socket.
+fn batch(length: usize) -> Bytes {
+    let body = Bytes::from(vec![b'x'; length]);
+    let mut outbox = Outbox::new(HeaderForm::Current);
+    for id in 0..BATCH {
+        outbox.push(PacketId(id), Operation::FIRST_USER, &body).expect("it is short enough");
+    }
+    outbox.take_bytes()
+}
+
+/// What a server does with a read, without the socket: decode each packet, look at its operation, send it back.
+fn decode_and_echo(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("parts/decode_route_echo");
+    group.throughput(Throughput::Elements(BATCH.into()));
+    for length in [32, 512, 4096] {
+        let wire = batch(length);
+        let now = Instant::now();
+        let mut connection =
+            Connection::new(Role::Server, &Config { served: [10..=10].into(), ..Config::default() }, now);
+        // The buffer is used again as that of a thread that reads: it is free once its packets are gone.
+        let mut buffer = BytesMut::with_capacity(2 * wire.len());
+        group.bench_function(BenchmarkId::from_parameter(format!("{length}B")), |bencher| {
+            bencher.iter(|| {
+                buffer.reserve(wire.len());
+                buffer.extend_from_slice(&wire);
+                let mut input = buffer.split().freeze();
+                while let Some(event) = connection.poll_event(&mut input, now).expect("the bytes are good") {
+                    match event {
+                        Event::Packet(packet) if packet.operation == Operation::FIRST_USER => {
+                            connection.outbox().forward(&packet).expect("it is short enough");
+                        }
+                        other => panic!("unexpected: {other:?}"),
+                    }
+                }
+                connection.handle_read(wire.len(), now);
+                let waiting = connection.outbox().len();
+                assert_eq!(waiting, wire.len());
+                connection.handle_written(waiting, now);
+            });
+        });
+    }
+    group.finish();
+}
+
+/// Framing alone.
+fn outbox(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("parts/outbox");
+    group.throughput(Throughput::Elements(BATCH.into()));
+    for length in [32, 512] {
+        let body = Bytes::from(vec![b'x'; length]);
+        let mut outbox = Outbox::new(HeaderForm::Current);
+        group.bench_function(BenchmarkId::from_parameter(format!("{length}B")), |bencher| {
+            bencher.iter(|| {
+                for id in 0..BATCH {
+                    outbox.push(PacketId(id), Operation::FIRST_USER, black_box(&body)).expect("it is short enough");
+                }
+                outbox.advance(outbox.len());
+            });
+        });
+    }
+    group.finish();
+}
+
+/// Sending from a handle, while the connection's task writes to a server that throws away what it gets.
+fn mailbox(criterion: &mut Criterion) {
+    /// Packets sent before the task gets to write them.
+    const BURST: u64 = 256;
+    let runtime = Runtime::new().expect("a runtime starts");
+    let connection = runtime.block_on(async {
+        let ignore = Handlers::new().on(Operation::FIRST_USER, |_, _| async { None });
+        let server = Server::builder().bind("127.0.0.1:0", ignore).await.expect("a port is free");
+        let address = server.local_addr();
+        tokio::spawn(server.serve());
+        Client::builder().connect(address, Handlers::new()).await.expect("the server accepts")
+    });
+    let packet = Packet::new(PacketId(1), Operation::FIRST_USER, vec![b'x'; 32]);
+    let mut group = criterion.benchmark_group("parts/mailbox");
+    group.throughput(Throughput::Elements(1));
+    group.bench_function("send_now", |bencher| {
+        bencher.to_async(&runtime).iter_custom(|packets| {
+            let (connection, packet) = (connection.clone(), packet.clone());
+            async move {
+                let mut taken = Duration::ZERO;
+                let mut left = packets;
+                while left > 0 {
+                    let burst = left.min(BURST);
+                    let begun = Instant::now();
+                    for _ in 0..burst {
+                        let sent = connection.send_now(|outbox| outbox.forward(black_box(&packet)));
+                        sent.expect("the connection is open").expect("it is short enough");
+                    }
+                    taken += begun.elapsed();
+                    left -= burst;
+                    // Waits until there is room, which keeps the mailbox from growing without end.
+                    connection.send(&packet).await.expect("the connection is open");
+                    tokio::task::yield_now().await;
+                }
+                taken
+            }
+        });
+    });
+    group.finish();
+}

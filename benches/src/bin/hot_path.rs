@@ -1,0 +1,182 @@
+//! A guard for the hot path: how many instructions one echo call takes, client and server together.
+//!
+//! Time depends on the machine and on its neighbours, instructions hardly do. `check` runs this program under
+//! `valgrind --tool=callgrind` with some calls and with twice as many; the difference is what the calls take, without
+//! start and end. Everything runs in one thread over the loopback, so that nothing depends on scheduling.
+//!
+//! ```text
+//! cargo run --release -p benches --bin hot_path -- check     fails if a figure exceeds instructions.toml by over 5 %
+//! cargo run --release -p benches --bin hot_path -- update    writes instructions.toml
+//! cargo run --release -p benches --bin hot_path -- run CASE CALLS
+//! ```
+
+use benches::BoxError;
+use benches::background::Bound;
+use benches::load::drive;
+use benches::rivals::Setup;
+use benches::rivals::frpc::serve;
+use bytes::Bytes;
+use frisbee::{CloseReason, Connection, Next, Operation, Outbox, Packet, PacketId, Router};
+use frpc::Workers;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use tokio::sync::mpsc;
+
+/// What is counted, and how many calls the shorter run makes.
+const CASES: [(&str, u64); 3] =
+    [("frames_10_in_flight", 5000), ("unary_1_in_flight", 3000), ("unary_10_in_flight", 5000)];
+
+/// How far a figure may exceed the committed one: more than the C library's or the kernel's version makes out, less
+/// than anything worth noticing.
+const TOLERANCE: f64 = 1.05;
+
+const USAGE: &str = "usage: hot_path check | update | run CASE CALLS";
+
+fn main() -> Result<ExitCode, BoxError> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["run", case, calls] => run(case, calls.parse()?).map(|()| ExitCode::SUCCESS),
+        ["check"] => check(),
+        ["update"] => update(),
+        _ => {
+            eprintln!("{USAGE}");
+            Ok(ExitCode::from(2))
+        }
+    }
+}
+
+/// Makes the calls of a case.
+fn run(case: &str, calls: u64) -> Result<(), BoxError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        match case {
+            "frames_10_in_flight" => frames(10, calls).await,
+            "unary_1_in_flight" => unary(1, calls).await,
+            "unary_10_in_flight" => unary(10, calls).await,
+            other => Err(format!("no case is called {other}").into()),
+        }
+    })
+}
+
+async fn unary(in_flight: usize, calls: u64) -> Result<(), BoxError> {
+    let (bound, address) = Bound::channel();
+    tokio::spawn(async move { serve(Setup::new(in_flight), Workers::Caller, bound).await });
+    // The server needs a turn to bind its socket.
+    tokio::task::yield_now().await;
+    let client = benches::proto::benchmark::BenchmarkServiceClient::connect(address.recv()??.to_string()).await?;
+    drive(&client, in_flight, 32, calls).await;
+    Ok(())
+}
+
+/// Frames sent back by a router, without anything of RPC: what the calls are measured against.
+async fn frames(in_flight: u16, calls: u64) -> Result<(), BoxError> {
+    let server = frisbee::Server::builder().workers(Workers::Caller).bind("127.0.0.1:0", Echo(None)).await?;
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    let (done, mut all_done) = mpsc::unbounded_channel();
+    let client = frisbee::Client::builder().connect(address, Echo(Some((calls, done)))).await?;
+    let body = Bytes::from_static(&[b'x'; 32]);
+    client.send_now(|outbox| {
+        (0..in_flight).try_for_each(|id| outbox.push(PacketId(id), Operation::FIRST_USER, &body))
+    })??;
+    all_done.recv().await.ok_or("the connection was lost")?;
+    Ok(())
+}
+
+/// Sends packets back; as a client, until there have been as many as asked for.
+struct Echo(Option<(u64, mpsc::UnboundedSender<()>)>);
+
+impl Router for Echo {
+    type Session = u64;
+
+    fn connected(&self, _connection: &Connection) -> u64 {
+        0
+    }
+
+    fn route(&self, echoed: &mut u64, packet: Packet, outbox: &mut Outbox) -> Next {
+        *echoed += 1;
+        if let Some((wanted, done)) = &self.0
+            && *echoed >= *wanted
+        {
+            let _ = done.send(());
+        }
+        outbox.forward(&packet).map_or_else(|error| Next::close(error.to_string()), |()| Next::Continue)
+    }
+
+    fn disconnected(&self, _echoed: u64, _reason: &CloseReason) {}
+}
+
+/// Compares with the committed figures.
+fn check() -> Result<ExitCode, BoxError> {
+    if !valgrind_is_there() {
+        println!("SKIPPED: instructions of the hot path, since valgrind is not installed");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let committed = std::fs::read_to_string(figures_path())?;
+    let mut worse = false;
+    for (case, calls) in CASES {
+        let limit = figure(&committed, case).ok_or_else(|| format!("{case} is not in instructions.toml"))?;
+        let counted = count(case, calls)?;
+        let ratio = counted / limit;
+        let verdict = match ratio {
+            ratio if ratio > TOLERANCE => "TOO MANY",
+            ratio if ratio * TOLERANCE < 1.0 => "fewer: commit the new figure with `hot_path update`",
+            _ => "ok",
+        };
+        println!("{case:24} {counted:8.0} instructions per call, committed {limit:8.0}, {ratio:.3}x  {verdict}");
+        worse |= ratio > TOLERANCE;
+    }
+    Ok(if worse { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Writes the figures of today.
+fn update() -> Result<ExitCode, BoxError> {
+    let mut text = String::from(
+        "# Instructions of one echo call of 32 bytes, client and server together, as callgrind counts them.\n\
+         # Written by `cargo run --release -p benches --bin hot_path -- update`; CI runs `check`.\n",
+    );
+    for (case, calls) in CASES {
+        writeln!(text, "{case} = {:.0}", count(case, calls)?)?;
+    }
+    std::fs::write(figures_path(), &text)?;
+    print!("{text}");
+    Ok(ExitCode::SUCCESS)
+}
+
+fn figures_path() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("instructions.toml")
+}
+
+/// The figure of a case. The file is a list of `name = number` lines.
+fn figure(text: &str, case: &str) -> Option<f64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(case)?.trim_start().strip_prefix('='))?;
+    line.trim().parse().ok()
+}
+
+fn valgrind_is_there() -> bool {
+    let version = Command::new("valgrind").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    version.is_ok_and(|status| status.success())
+}
+
+/// Instructions of one call.
+fn count(case: &str, calls: u64) -> Result<f64, BoxError> {
+    let (once, twice) = (collect(case, calls)?, collect(case, 2 * calls)?);
+    Ok((twice - once) / calls as f64)
+}
+
+/// Instructions of a whole run.
+fn collect(case: &str, calls: u64) -> Result<f64, BoxError> {
+    let program = std::env::current_exe()?;
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(program)
+        .args(["run", case, &calls.to_string()])
+        .output()?;
+    let log = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        return Err(format!("{case} failed under valgrind:\n{log}").into());
+    }
+    let collected = log.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse().ok());
+    collected.ok_or_else(|| format!("valgrind did not say what it counted:\n{log}").into())
+}

@@ -1,0 +1,101 @@
+//! Child processes, which never outlive this one: they end when their standard input does, and are killed when dropped.
+
+use benches::BoxError;
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::time::{ClockId, clock_getcpuclockid};
+use nix::unistd::Pid;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// A child and the lines that it writes.
+#[derive(Debug)]
+pub(crate) struct Process {
+    child: Child,
+    lines: Receiver<String>,
+    clock: ClockId,
+}
+
+impl Process {
+    /// Starts a program, on the first core only if `pinned`.
+    pub(crate) fn start(program: &Path, arguments: &[String], pinned: bool) -> Result<Self, BoxError> {
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        let mut child = if pinned { on_first_core(|| command.spawn())?? } else { command.spawn()? };
+        let stdout = child.stdout.take().ok_or("the output is a pipe")?;
+        let clock = clock_getcpuclockid(pid(&child)?)?;
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(Self { child, lines, clock })
+    }
+
+    /// Waits for a line that begins with a word; gives the rest of it.
+    pub(crate) fn expect(&self, word: &str, within: Duration) -> Result<String, BoxError> {
+        let until = Instant::now() + within;
+        loop {
+            match self.lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(line) => {
+                    if let Some(rest) = line.strip_prefix(word) {
+                        return Ok(rest.trim().to_owned());
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => return Err(format!("no `{word}` within {within:?}").into()),
+                Err(RecvTimeoutError::Disconnected) => return Err(format!("it ended before `{word}`").into()),
+            }
+        }
+    }
+
+    /// Processor time that it has used so far, in all its threads.
+    pub(crate) fn cpu(&self) -> Result<Duration, BoxError> {
+        Ok(self.clock.now()?.into())
+    }
+
+    /// A figure from its status, in bytes, such as `VmHWM`.
+    pub(crate) fn memory(&self, figure: &str) -> Result<u64, BoxError> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix(figure)?.strip_prefix(':'));
+        let kilobytes = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
+        Ok(kilobytes.ok_or_else(|| format!("no {figure}"))? * 1024)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn pid(child: &Child) -> Result<Pid, BoxError> {
+    Ok(Pid::from_raw(child.id().try_into()?))
+}
+
+/// Runs something with this thread on the first of its cores, from which children inherit it.
+fn on_first_core<T>(run: impl FnOnce() -> T) -> Result<T, BoxError> {
+    let this = Pid::from_raw(0);
+    let before = sched_getaffinity(this)?;
+    let first = (0..CpuSet::count()).find(|core| before.is_set(*core).unwrap_or(false)).ok_or("there is no core")?;
+    let mut only = CpuSet::new();
+    only.set(first)?;
+    sched_setaffinity(this, &only)?;
+    let result = run();
+    sched_setaffinity(this, &before)?;
+    Ok(result)
+}
+
+/// For children: ends this process when the parent does, however that ends.
+pub(crate) fn exit_with_parent() {
+    std::thread::spawn(|| {
+        let mut nothing = [0; 64];
+        while std::io::stdin().read(&mut nothing).is_ok_and(|count| count > 0) {}
+        std::process::exit(0);
+    });
+}

@@ -1,0 +1,320 @@
+//! Writes what was measured: `runs.csv` with every run, `README.md` with medians and spread, and charts.
+
+use crate::chart::{Chart, Group};
+use crate::contestants::Entry;
+use crate::grid::{Cell, Mode, Section};
+use crate::measure::Sample;
+use crate::{Times, machine};
+use benches::BoxError;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// All that a report is made of.
+pub(crate) struct Results<'a> {
+    pub(crate) samples: &'a [Sample],
+    pub(crate) cells: &'a [Cell],
+    pub(crate) entries: &'a [Entry],
+    pub(crate) rounds: usize,
+    pub(crate) times: Times,
+}
+
+/// Writes the report into a folder.
+pub(crate) fn write(folder: &Path, results: &Results<'_>) -> Result<(), BoxError> {
+    std::fs::create_dir_all(folder)?;
+    std::fs::write(folder.join("runs.csv"), results.csv())?;
+    let mut text = results.head();
+    for section in SECTIONS {
+        let cells: Vec<_> = results.cells.iter().filter(|cell| cell.section == section.0).collect();
+        if !cells.is_empty() {
+            let _ = writeln!(text, "## {}\n\n{}\n", section.1, section.2);
+            results.section(&cells, folder, &mut text)?;
+        }
+    }
+    results.contestants(&mut text);
+    std::fs::write(folder.join("README.md"), text)?;
+    Ok(())
+}
+
+/// Sections with their headings and what has to be known to read them.
+const SECTIONS: [(Section, &str, &str); 8] = [
+    (Section::Small, "Short texts", "Closed loop: each caller makes the next call when it has its reply."),
+    (Section::Bulk, "Long texts", "Cells whose texts in flight would exceed 256 MiB are left out."),
+    (
+        Section::Handler,
+        "A handler that sleeps for 50 us",
+        "Everybody's handler sleeps with its runtime's timer. Tokio's has steps of a millisecond and rounds up, so what \
+         is compared is the cost of a call whose handler waits, not the 50 us.",
+    ),
+    (
+        Section::Connect,
+        "A connection for each call",
+        "Connect, call once, close; beside the same load on kept connections.",
+    ),
+    (
+        Section::Pinned,
+        "Both processes on one core",
+        "One connection, without the luck of how two processes share two cores.",
+    ),
+    (
+        Section::Open,
+        "Calls at a fixed rate",
+        "Open loop over 64 connections: a latency counts from the time at which the call was to be sent. The thread that \
+         sends sleeps in steps of about 100 us, which everybody's latencies contain.",
+    ),
+    (
+        Section::Hog,
+        "A hog and its victims",
+        "100 connections with one call at a time each; then the same beside one connection that sends texts of 4 MiB, two \
+         at a time, and beside one that has 10 000 calls in flight. Processor time and calls are those of the victims, \
+         the server's time includes what it does for the hog.",
+    ),
+    (
+        Section::Idle,
+        "Idle connections",
+        "Resident memory of the server for each connection, after some calls on each and 5 s of rest. What the kernel \
+         keeps is not in it.",
+    ),
+];
+
+/// A figure of a run.
+type Figure = fn(&Sample) -> f64;
+
+impl Results<'_> {
+    fn head(&self) -> String {
+        let Times { warm_up, window } = self.times;
+        format!(
+            "# Performance\n\n{}* Method: server and load are separate processes; every reply is checked; each cell ran in {} \
+             rounds, in each of which every contestant had its turn; a run warms up for {} ms and counts for {} ms. Processor \
+             time is that of all threads of a process over exactly the window. Figures are medians over the rounds; ratios are \
+             taken within a round, their median is given and their least and greatest behind it. Beyond 15 calls at one time \
+             one in eight is timed. Runs: [runs.csv](runs.csv).\n* Reading: `16x10` is 16 connections with 10 calls in flight \
+             on each. k/s: thousand calls per second. us: processor time per call. `x raw`: processor time of both processes \
+             as a multiple of raw frames on the same flavour of runtime. `tonic /`: how many times cheaper than tonic. The \
+             processor time is the figure to trust, and only together with p99: a contestant that lets connections starve \
+             looks cheap.\n\n",
+            machine::describe(),
+            self.rounds,
+            warm_up.as_millis(),
+            window.as_millis(),
+        )
+    }
+
+    /// The tables of a section: one for each kind of cell, with a column for each number of clients.
+    fn section(&self, cells: &[&Cell], folder: &Path, text: &mut String) -> Result<(), BoxError> {
+        let mut done: Vec<String> = Vec::new();
+        for cell in cells {
+            let title = group_title(cell);
+            if done.contains(&title) {
+                continue;
+            }
+            let group: Vec<Cell> =
+                cells.iter().filter(|other| group_title(other) == title).map(|cell| **cell).collect();
+            let _ = writeln!(text, "### {title}\n");
+            if cell.mode == Mode::Idle {
+                self.table(&group, text, "KiB per connection", |cell, entry| {
+                    let median = self.median(cell, entry, |sample| sample.server_growth as f64)?;
+                    Some(format!("{:.1}", median / 1024.0 / cell.clients as f64))
+                });
+            } else {
+                self.tables(&group, text);
+                self.charts(&group, &title, folder, text)?;
+            }
+            done.push(title);
+        }
+        Ok(())
+    }
+
+    fn tables(&self, cells: &[Cell], text: &mut String) {
+        self.table(cells, text, "k/s, us of the server, us of both", |cell, entry| {
+            let rate =
+                self.median(cell, entry, |sample| sample.outcome.calls as f64 / sample.outcome.seconds / 1000.0)?;
+            let server = self.median(cell, entry, |sample| sample.server_us)?;
+            let both = self.median(cell, entry, |sample| sample.both_us)?;
+            Some(format!("{} / {} / **{}**", digits(rate), digits(server), digits(both)))
+        });
+        self.table(cells, text, "p50, p99, p99.9 in ms; starved connections", |cell, entry| {
+            let figures: [Figure; 3] = [|s| s.outcome.p50_us, |s| s.outcome.p99_us, |s| s.outcome.p999_us];
+            let medians = figures.map(|figure| self.median(cell, entry, figure).map(|us| digits(us / 1000.0)));
+            let [Some(p50), Some(p99), Some(p999)] = medians else { return None };
+            let starved = self.median(cell, entry, |sample| (sample.outcome.starved + sample.outcome.stuck) as f64)?;
+            let starved = if starved > 0.0 { format!(" ({starved:.0} starved)") } else { String::new() };
+            Some(format!("{p50} / **{p99}** / {p999}{starved}"))
+        });
+        self.table(cells, text, "x raw [least, greatest]; tonic / [least, greatest]", |cell, entry| {
+            let raw = self.ratios(cell, entry.name, entry.raw).filter(|_| entry.raw != entry.name);
+            let tonic = self.ratios(cell, "tonic", entry.name).filter(|_| entry.name != "tonic");
+            let spread = |spread: Option<[f64; 3]>| {
+                spread.map_or("-".into(), |[least, median, greatest]| {
+                    format!("**{}** [{}, {}]", digits(median), digits(least), digits(greatest))
+                })
+            };
+            (raw.is_some() || tonic.is_some()).then(|| format!("{}; {}", spread(raw), spread(tonic)))
+        });
+        self.table(cells, text, "peak memory of the server, MB", |cell, entry| {
+            Some(format!("{:.0}", self.median(cell, entry, |sample| sample.server_peak as f64 / 1e6)?))
+        });
+    }
+
+    /// One table: a row for each contestant, a column for each cell.
+    fn table(&self, cells: &[Cell], text: &mut String, what: &str, value: impl Fn(&Cell, &Entry) -> Option<String>) {
+        let _ = write!(text, "| {what} |");
+        for cell in cells {
+            let _ = write!(text, " {} |", column(cell));
+        }
+        let _ = writeln!(text, "\n|---|{}", "---|".repeat(cells.len()));
+        for entry in self.entries {
+            let values: Vec<_> = cells.iter().map(|cell| value(cell, entry)).collect();
+            if values.iter().all(Option::is_none) {
+                continue;
+            }
+            let name = if entry.is_ours() { format!("**{}**", entry.name) } else { entry.name.into() };
+            let values: Vec<_> = values.into_iter().map(|value| value.unwrap_or("-".into())).collect();
+            let _ = writeln!(text, "| {name} | {} |", values.join(" | "));
+        }
+        text.push('\n');
+    }
+
+    fn charts(&self, cells: &[Cell], title: &str, folder: &Path, text: &mut String) -> Result<(), BoxError> {
+        let charts: [(&str, &str, &str, Figure); 3] = [
+            ("rate", "Thousand calls per second", "more is better", |s| {
+                s.outcome.calls as f64 / s.outcome.seconds / 1000.0
+            }),
+            ("cpu", "Processor time per call, both processes, us", "less is better, logarithmic", |s| s.both_us),
+            ("p99", "p99 latency, ms", "less is better, logarithmic", |s| s.outcome.p99_us / 1000.0),
+        ];
+        for (file, what, hint, figure) in charts {
+            let groups = cells.iter().map(|cell| Group {
+                name: column(cell),
+                values: self.entries.iter().map(|entry| self.median(cell, entry, figure)).collect(),
+            });
+            let chart = Chart {
+                title: &format!("{what}: {title}"),
+                hint,
+                logarithmic: file != "rate",
+                series: &self.entries.iter().map(|entry| entry.name).collect::<Vec<_>>(),
+                groups: &groups.collect::<Vec<_>>(),
+            };
+            let name =
+                format!("{file}-{}.svg", title.to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "-"));
+            std::fs::write(folder.join(&name), chart.svg())?;
+            let _ = writeln!(text, "![{what}: {title}]({name})\n");
+        }
+        Ok(())
+    }
+
+    fn of<'s>(&'s self, cell: &Cell, name: &str) -> impl Iterator<Item = &'s Sample> {
+        self.samples.iter().filter(move |sample| sample.cell == *cell && sample.entry == name)
+    }
+
+    fn median(&self, cell: &Cell, entry: &Entry, figure: Figure) -> Option<f64> {
+        spread(self.of(cell, entry.name).map(figure).collect()).map(|[_, median, _]| median)
+    }
+
+    /// Processor time of one as a multiple of another's, round by round: least, median, greatest.
+    fn ratios(&self, cell: &Cell, one: &str, other: &str) -> Option<[f64; 3]> {
+        let ratio = |sample: &Sample| {
+            let other = self.of(cell, other).find(|other| other.round == sample.round)?;
+            Some(sample.both_us / other.both_us)
+        };
+        spread(self.of(cell, one).filter_map(ratio).collect())
+    }
+
+    fn contestants(&self, text: &mut String) {
+        text.push_str("## Contestants\n\n");
+        for entry in self.entries {
+            let _ = writeln!(text, "* {}: {}", entry.name, entry.about);
+        }
+    }
+
+    fn csv(&self) -> String {
+        let mut text = String::from(
+            "section,contestant,clients,in_flight,length,sleep_us,mode,round,calls,seconds,server_us,both_us,p50_us,p99_us,\
+             p999_us,max_us,starved,stuck,server_peak_bytes,server_growth_bytes\n",
+        );
+        for Sample { entry, cell, round, outcome, server_us, both_us, server_peak, server_growth } in self.samples {
+            let Cell { section, clients, in_flight, length, sleep, mode } = cell;
+            let sleep = sleep.unwrap_or_default().as_micros();
+            let mode = match mode {
+                Mode::Open { rate } => format!("open {rate}/s"),
+                mode => format!("{mode:?}"),
+            };
+            let _ = writeln!(
+                text,
+                "{section:?},{entry},{clients},{in_flight},{length},{sleep},{mode},{round},{},{:.4},{server_us:.3},{both_us:.3},\
+                 {:.1},{:.1},{:.1},{:.1},{},{},{server_peak},{server_growth}",
+                outcome.calls,
+                outcome.seconds,
+                outcome.p50_us,
+                outcome.p99_us,
+                outcome.p999_us,
+                outcome.max_us,
+                outcome.starved,
+                outcome.stuck,
+            );
+        }
+        text
+    }
+}
+
+/// Least, median and greatest.
+fn spread(mut values: Vec<f64>) -> Option<[f64; 3]> {
+    values.sort_by(f64::total_cmp);
+    let (least, greatest) = (*values.first()?, *values.last()?);
+    let middle = f64::midpoint(values[(values.len() - 1) / 2], values[values.len() / 2]);
+    Some([least, middle, greatest])
+}
+
+/// What the cells of one table have in common.
+fn group_title(cell: &Cell) -> String {
+    match cell.section {
+        Section::Small | Section::Bulk => format!("{}, {} in flight", cell.length_name(), cell.in_flight),
+        Section::Handler => "Sleeping".into(),
+        Section::Connect => "Connecting".into(),
+        Section::Pinned => "One core".into(),
+        Section::Open => "Fixed rate".into(),
+        Section::Hog => "Victims".into(),
+        Section::Idle => "Idle".into(),
+    }
+}
+
+/// What tells a cell from the others in its table.
+fn column(cell: &Cell) -> String {
+    let load = format!("{}x{}", cell.clients, cell.in_flight);
+    match cell.mode {
+        Mode::Closed if cell.section == Section::Connect => format!("{load} kept"),
+        Mode::Closed if cell.section == Section::Hog => "alone".into(),
+        Mode::Closed | Mode::Pinned => load,
+        Mode::Reconnect => format!("{load} connecting"),
+        Mode::Open { rate } => format!("{rate}/s"),
+        Mode::Beside(crate::grid::Hog::Texts) => "beside 4 MiB texts".into(),
+        Mode::Beside(crate::grid::Hog::Calls) => "beside 10 000 calls".into(),
+        Mode::Idle => cell.clients.to_string(),
+    }
+}
+
+/// A number with about three digits.
+fn digits(value: f64) -> String {
+    match value.abs() {
+        size if size >= 100.0 => format!("{value:.0}"),
+        size if size >= 10.0 => format!("{value:.1}"),
+        size if size >= 1.0 => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spread_is_least_median_and_greatest() {
+        assert_eq!(spread(vec![3.0, 1.0, 2.0]), Some([1.0, 2.0, 3.0]));
+        assert_eq!(spread(vec![4.0, 1.0]), Some([1.0, 2.5, 4.0]));
+        assert_eq!(spread(Vec::new()), None);
+    }
+
+    #[test]
+    fn numbers_have_about_three_digits() {
+        assert_eq!([1234.5, 12.34, 1.234, 0.1234].map(digits), ["1234", "12.3", "1.23", "0.123"]);
+    }
+}

@@ -1,0 +1,42 @@
+//! A load for benchmarks within one process: so many calls in flight on a connection, every reply checked.
+
+use crate::BoxError;
+use crate::rivals::Client;
+use crate::text::Text;
+use std::time::{Duration, Instant};
+
+/// Makes one call and checks its reply.
+///
+/// # Errors
+/// If the call fails or its reply is not what was sent.
+#[inline]
+pub async fn checked<C: Client>(client: &C, text: &mut Text) -> Result<(), BoxError> {
+    text.advance();
+    let reply = client.echo(text).await?;
+    if reply.as_ref() == text.as_bytes() { Ok(()) } else { Err("a reply differs from what was sent".into()) }
+}
+
+/// Makes `calls` calls, `in_flight` at a time, from as many tasks; gives the time that they took together.
+///
+/// # Panics
+/// If a call fails.
+pub async fn drive<C: Client>(client: &C, in_flight: usize, length: usize, calls: u64) -> Duration {
+    let callers = (calls as usize).clamp(1, in_flight) as u64;
+    let begun = Instant::now();
+    let callers: Vec<_> = (0..callers)
+        .map(|caller| {
+            let share = calls / callers + u64::from(caller < calls % callers);
+            let client = client.clone();
+            tokio::spawn(async move {
+                let mut text = C::text(caller as usize, length);
+                for _ in 0..share {
+                    checked(&client, &mut text).await.expect("the call succeeds");
+                }
+            })
+        })
+        .collect();
+    for caller in callers {
+        caller.await.expect("no caller panics");
+    }
+    begun.elapsed()
+}

@@ -1,0 +1,169 @@
+//! Counting calls and timing some of them, from many tasks on many threads, during a window that somebody else opens
+//! and closes.
+
+use hdrhistogram::Histogram;
+use parking_lot::Mutex;
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// What all callers share.
+#[derive(Debug)]
+pub struct Meter {
+    phase: AtomicU8,
+    /// One call of so many is timed.
+    every: u64,
+    /// One histogram for each thread, as far as they go round.
+    histograms: Vec<Mutex<Histogram<u64>>>,
+}
+
+/// How far a run has come.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Debug)]
+#[repr(u8)]
+pub enum Phase {
+    /// Calls are made and not counted.
+    WarmUp,
+    /// Calls are counted and timed.
+    Window,
+    /// Calls that are under way are finished, and timed: what is slow must not get lost with the end of the window.
+    Ending,
+}
+
+/// Threads with a histogram to themselves.
+const THREADS: usize = 16;
+
+/// The longest time that is told apart, in nanoseconds: longer than any run.
+const LONGEST: u64 = 120_000_000_000;
+
+impl Meter {
+    /// A meter that times each call if few are made at one time, otherwise one of eight, since looking at the clock
+    /// would be a good part of what a call costs.
+    pub fn new(at_one_time: usize) -> Self {
+        let histogram = || Histogram::new_with_max(LONGEST, 3).expect("three digits are within its limits");
+        Self {
+            phase: AtomicU8::new(Phase::WarmUp as u8),
+            every: if at_one_time < 16 { 1 } else { 8 },
+            histograms: (0..THREADS).map(|_| Mutex::new(histogram())).collect(),
+        }
+    }
+
+    /// Moves on to a phase.
+    pub fn enter(&self, phase: Phase) {
+        self.phase.store(phase as u8, Ordering::Relaxed);
+    }
+
+    /// Whether calls are to be made.
+    #[inline]
+    pub fn runs(&self) -> bool {
+        self.phase.load(Ordering::Relaxed) < Phase::Ending as u8
+    }
+
+    /// Whether calls are counted.
+    #[inline]
+    pub fn counts(&self) -> bool {
+        self.phase.load(Ordering::Relaxed) == Phase::Window as u8
+    }
+
+    /// Whether the call of this number, counted by its connection, is one of those that are timed.
+    #[inline]
+    pub fn times(&self, number: u64) -> bool {
+        number.is_multiple_of(self.every)
+    }
+
+    /// Notes how long a call took that has just ended.
+    pub fn record(&self, latency: Duration) {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        thread_local! {
+            static THREAD: usize = NEXT.fetch_add(1, Ordering::Relaxed) % THREADS;
+        }
+        if self.phase.load(Ordering::Relaxed) != Phase::WarmUp as u8 {
+            let nanos = u64::try_from(latency.as_nanos()).unwrap_or(u64::MAX);
+            self.histograms[THREAD.with(|thread| *thread)].lock().saturating_record(nanos);
+        }
+    }
+
+    /// A tally for one caller.
+    pub fn tally(&self, caller: usize) -> Tally<'_> {
+        Tally { meter: self, until_timed: caller as u64 % self.every, counted: 0 }
+    }
+
+    /// All latencies so far.
+    pub fn latencies(&self) -> Histogram<u64> {
+        let mut all = self.histograms[0].lock().clone();
+        for histogram in &self.histograms[1..] {
+            all.add(&*histogram.lock()).expect("all are made alike");
+        }
+        all
+    }
+}
+
+/// What one caller has done.
+#[derive(Debug)]
+pub struct Tally<'a> {
+    meter: &'a Meter,
+    until_timed: u64,
+    counted: u64,
+}
+
+impl Tally<'_> {
+    /// Whether another call is to be made.
+    #[inline]
+    pub fn runs(&self) -> bool {
+        self.meter.runs()
+    }
+
+    /// A call begins. Gives what [`end`](Self::end) wants to have back.
+    #[inline]
+    pub fn begin(&mut self) -> Option<Instant> {
+        if self.until_timed > 0 {
+            self.until_timed -= 1;
+            return None;
+        }
+        self.until_timed = self.meter.every - 1;
+        Some(Instant::now())
+    }
+
+    /// A call has ended.
+    #[inline]
+    pub fn end(&mut self, begun: Option<Instant>) {
+        self.counted += u64::from(self.meter.counts());
+        if let Some(begun) = begun {
+            self.meter.record(begun.elapsed());
+        }
+    }
+
+    /// Calls that ended within the window.
+    pub fn counted(&self) -> u64 {
+        self.counted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_count_within_the_window_and_their_latencies_also_after_it() {
+        let meter = Meter::new(1);
+        let mut tally = meter.tally(0);
+        for phase in [Phase::WarmUp, Phase::Window, Phase::Ending] {
+            meter.enter(phase);
+            let begun = tally.begin();
+            tally.end(begun);
+        }
+        assert_eq!(tally.counted(), 1);
+        assert_eq!(meter.latencies().len(), 2);
+        assert!(!tally.runs());
+    }
+
+    #[test]
+    fn of_many_calls_one_in_eight_is_timed() {
+        let meter = Meter::new(100);
+        meter.enter(Phase::Window);
+        let mut tally = meter.tally(3);
+        for _ in 0..80 {
+            let begun = tally.begin();
+            tally.end(begun);
+        }
+        assert_eq!((tally.counted(), meter.latencies().len()), (80, 10));
+    }
+}

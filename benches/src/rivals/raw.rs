@@ -1,0 +1,202 @@
+//! Frames sent back by hand on tokio, with our ten-byte headers and nothing else: the least that an RPC of this shape
+//! could cost. One task for each connection, one write for each read, no handlers, no callers.
+//!
+//! Both flavours of runtime, since what is compared with it comes in both.
+
+use super::Setup;
+use crate::BoxError;
+use crate::background::Bound;
+use crate::contest::{Contestant, Load};
+use crate::meter::Tally;
+use crate::text::Text;
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::time::Instant;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::{Builder, Handle};
+
+/// Raw frames with a thread for each core.
+#[derive(Debug)]
+pub struct PerCore;
+
+/// Raw frames in the runtime of the caller.
+#[derive(Debug)]
+pub struct Shared;
+
+impl Contestant for PerCore {
+    const NAME: &'static str = "raw";
+    type Connection = TcpStream;
+
+    async fn serve(_setup: Setup, bound: Bound) -> Result<(), BoxError> {
+        let mut workers = Vec::new();
+        for _ in 0..std::thread::available_parallelism()?.get() {
+            let runtime = Builder::new_current_thread().enable_all().build()?;
+            workers.push(runtime.handle().clone());
+            std::thread::spawn(move || runtime.block_on(std::future::pending::<()>()));
+        }
+        serve(&workers, bound).await
+    }
+
+    async fn connect(address: SocketAddr, _setup: Setup, _load: Load) -> Result<TcpStream, BoxError> {
+        connect(address).await
+    }
+
+    async fn drive(socket: TcpStream, load: Load) -> Result<u64, BoxError> {
+        drive(socket, load).await
+    }
+}
+
+impl Contestant for Shared {
+    const NAME: &'static str = "raw-shared";
+    type Connection = TcpStream;
+
+    async fn serve(_setup: Setup, bound: Bound) -> Result<(), BoxError> {
+        serve(&[Handle::current()], bound).await
+    }
+
+    async fn connect(address: SocketAddr, _setup: Setup, _load: Load) -> Result<TcpStream, BoxError> {
+        connect(address).await
+    }
+
+    async fn drive(socket: TcpStream, load: Load) -> Result<u64, BoxError> {
+        drive(socket, load).await
+    }
+}
+
+/// Bytes of a header: magic, id, operation, length.
+const HEADER: usize = 10;
+
+/// How much a read takes.
+const READ: usize = 64 * 1024;
+
+async fn serve(workers: &[Handle], bound: Bound) -> Result<(), BoxError> {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    bound.at(listener.local_addr()?);
+    for worker in workers.iter().cycle() {
+        let (socket, _) = listener.accept().await?;
+        socket.set_nodelay(true)?;
+        let socket = socket.into_std()?;
+        worker.spawn(async move {
+            // A client that goes away is no fault.
+            let _ = echo(TcpStream::from_std(socket)?).await;
+            Ok::<_, std::io::Error>(())
+        });
+    }
+    Err("there is no worker".into())
+}
+
+/// Sends back the frames of one connection.
+async fn echo(mut socket: TcpStream) -> Result<(), BoxError> {
+    let mut frames = Frames::default();
+    loop {
+        frames.read(&mut socket).await?;
+        let complete = frames.complete(|_, _| Ok(()))?;
+        socket.write_all(&frames.buffer[..complete]).await?;
+        frames.consume(complete);
+    }
+}
+
+async fn connect(address: SocketAddr) -> Result<TcpStream, BoxError> {
+    let socket = TcpStream::connect(address).await?;
+    socket.set_nodelay(true)?;
+    Ok(socket)
+}
+
+/// Keeps frames in flight and checks what comes back, which comes in order.
+async fn drive(mut socket: TcpStream, load: Load) -> Result<u64, BoxError> {
+    let mut callers = Callers::new(&load);
+    let mut frames = Frames::default();
+    let mut out = Vec::new();
+    for caller in 0..load.in_flight {
+        callers.send(caller, &mut out);
+    }
+    while !callers.waiting.is_empty() {
+        socket.write_all(&out).await?;
+        out.clear();
+        frames.read(&mut socket).await?;
+        let complete = frames.complete(|id, body| {
+            let caller = callers.receive(id, body)?;
+            if callers.tally.runs() {
+                callers.send(caller, &mut out);
+            }
+            Ok(())
+        })?;
+        frames.consume(complete);
+    }
+    Ok(callers.tally.counted())
+}
+
+/// What is in flight on a connection, for each id the text that has to come back.
+pub(super) struct Callers<'a> {
+    texts: Vec<Text>,
+    /// Ids in the order in which they were sent, and when, if it matters.
+    waiting: VecDeque<(usize, Option<Instant>)>,
+    tally: Tally<'a>,
+}
+
+impl<'a> Callers<'a> {
+    fn new(load: &'a Load) -> Self {
+        let text = |caller| Text::owned(load.number * load.in_flight + caller, load.length);
+        Self {
+            texts: (0..load.in_flight).map(text).collect(),
+            waiting: VecDeque::new(),
+            tally: load.meter.tally(load.number),
+        }
+    }
+
+    fn send(&mut self, caller: usize, out: &mut Vec<u8>) {
+        let text = &mut self.texts[caller];
+        text.advance();
+        self.waiting.push_back((caller, self.tally.begin()));
+        let body = text.as_bytes();
+        out.extend_from_slice(&[0, 0x0F]);
+        out.extend_from_slice(&(caller as u16).to_be_bytes());
+        out.extend_from_slice(&10_u16.to_be_bytes());
+        out.extend_from_slice(&(body.len() as u32).to_be_bytes());
+        out.extend_from_slice(body);
+    }
+
+    fn receive(&mut self, id: u16, body: &[u8]) -> Result<usize, BoxError> {
+        let (caller, begun) = self.waiting.pop_front().ok_or("a frame too many")?;
+        if caller != usize::from(id) || self.texts[caller].as_bytes() != body {
+            return Err("a frame differs from what was sent".into());
+        }
+        self.tally.end(begun);
+        Ok(caller)
+    }
+}
+
+/// What has been read and not yet dealt with.
+#[derive(Default)]
+struct Frames {
+    buffer: Vec<u8>,
+}
+
+impl Frames {
+    async fn read(&mut self, socket: &mut TcpStream) -> Result<(), BoxError> {
+        self.buffer.reserve(READ);
+        if socket.read_buf(&mut self.buffer).await? == 0 { Err("the peer is gone".into()) } else { Ok(()) }
+    }
+
+    /// Passes on each frame that is there as a whole; gives the bytes that they take together.
+    fn complete(&self, mut each: impl FnMut(u16, &[u8]) -> Result<(), BoxError>) -> Result<usize, BoxError> {
+        let mut at = 0;
+        while let Some((header, rest)) = self.buffer[at..].split_first_chunk::<HEADER>() {
+            let [0, 0x0F, id @ .., _, _, _, _, _, _] = *header else { return Err("no magic number".into()) };
+            let length = u32::from_be_bytes([header[6], header[7], header[8], header[9]]) as usize;
+            let Some(body) = rest.get(..length) else { break };
+            each(u16::from_be_bytes(id), body)?;
+            at += HEADER + length;
+        }
+        Ok(at)
+    }
+
+    fn consume(&mut self, count: usize) {
+        if count == self.buffer.len() {
+            self.buffer.clear();
+        } else {
+            self.buffer.drain(..count);
+        }
+    }
+}

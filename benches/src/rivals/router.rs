@@ -1,0 +1,137 @@
+//! Frames sent back by a frisbee router: what frisbee alone costs, without services, messages and callers.
+
+use super::Setup;
+use crate::BoxError;
+use crate::background::Bound;
+use crate::contest::{Contestant, Load};
+use crate::text::Text;
+use frisbee::{Client, CloseReason, Connection, Next, Operation, Outbox, Packet, PacketId, Router, Server};
+use parking_lot::Mutex;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::sync::mpsc;
+
+/// Frames through frisbee's routers.
+#[derive(Debug)]
+pub struct Routed;
+
+impl Contestant for Routed {
+    const NAME: &'static str = "frisbee";
+    type Connection = Driven;
+
+    async fn serve(_setup: Setup, bound: Bound) -> Result<(), BoxError> {
+        let server = Server::builder().bind("127.0.0.1:0", Echo).await?;
+        bound.at(server.local_addr());
+        Ok(server.serve().await?)
+    }
+
+    async fn connect(address: SocketAddr, _setup: Setup, load: Load) -> Result<Driven, BoxError> {
+        let (done, finished) = mpsc::unbounded_channel();
+        let texts = (0..load.in_flight).map(|caller| Text::owned(load.number * load.in_flight + caller, load.length));
+        let calls = Calls {
+            texts: texts.collect(),
+            begun: vec![None; load.in_flight],
+            flying: 0,
+            counted: 0,
+            seen: load.number as u64,
+        };
+        let calls = Arc::new(Mutex::new(calls));
+        let router = Calling { calls: calls.clone(), load, done };
+        let connection = Client::builder().connect(address, router).await?;
+        Ok(Driven { connection, calls, finished })
+    }
+
+    async fn drive(mut driven: Driven, load: Load) -> Result<u64, BoxError> {
+        {
+            let mut calls = driven.calls.lock();
+            driven
+                .connection
+                .send_now(|outbox| (0..load.in_flight).try_for_each(|caller| calls.send(caller, &load, outbox)))??;
+        }
+        driven.finished.recv().await.ok_or("the connection was lost")?
+    }
+}
+
+struct Echo;
+
+impl Router for Echo {
+    type Session = ();
+
+    fn connected(&self, _connection: &Connection) {}
+
+    fn route(&self, _session: &mut (), packet: Packet, outbox: &mut Outbox) -> Next {
+        outbox.forward(&packet).map_or_else(|error| Next::close(error.to_string()), |()| Next::Continue)
+    }
+}
+
+/// A connection, and how its router tells that it is done.
+#[derive(Debug)]
+pub struct Driven {
+    connection: Connection,
+    calls: Arc<Mutex<Calls>>,
+    finished: mpsc::UnboundedReceiver<Result<u64, BoxError>>,
+}
+
+/// What is in flight, for each id the text that has to come back.
+#[derive(Debug)]
+struct Calls {
+    texts: Vec<Text>,
+    begun: Vec<Option<Instant>>,
+    flying: usize,
+    counted: u64,
+    seen: u64,
+}
+
+impl Calls {
+    fn send(&mut self, caller: usize, load: &Load, outbox: &mut Outbox) -> Result<(), frisbee::TooLong> {
+        self.flying += 1;
+        self.seen += 1;
+        self.begun[caller] = load.meter.times(self.seen).then(Instant::now);
+        self.texts[caller].advance();
+        let mut frame = outbox.frame(PacketId(caller as u16), Operation::FIRST_USER);
+        frame.put_slice(self.texts[caller].as_bytes());
+        frame.finish()
+    }
+}
+
+/// The router of the client: checks what comes back and sends the next.
+struct Calling {
+    calls: Arc<Mutex<Calls>>,
+    load: Load,
+    done: mpsc::UnboundedSender<Result<u64, BoxError>>,
+}
+
+impl Router for Calling {
+    type Session = ();
+
+    fn connected(&self, _connection: &Connection) {}
+
+    fn route(&self, _session: &mut (), packet: Packet, outbox: &mut Outbox) -> Next {
+        let mut calls = self.calls.lock();
+        let caller = usize::from(packet.id.0);
+        if calls.texts.get(caller).is_none_or(|text| text.as_bytes() != packet.body) {
+            let _ = self.done.send(Err("a frame differs from what was sent".into()));
+            return Next::close("a frame differs from what was sent");
+        }
+        calls.flying -= 1;
+        calls.counted += u64::from(self.load.meter.counts());
+        if let Some(begun) = calls.begun[caller].take() {
+            self.load.meter.record(begun.elapsed());
+        }
+        if self.load.meter.runs() {
+            return match calls.send(caller, &self.load, outbox) {
+                Ok(()) => Next::Continue,
+                Err(error) => Next::close(error.to_string()),
+            };
+        }
+        if calls.flying == 0 {
+            let _ = self.done.send(Ok(calls.counted));
+        }
+        Next::Continue
+    }
+
+    fn disconnected(&self, _session: (), reason: &CloseReason) {
+        let _ = self.done.send(Err(format!("the connection ended: {reason}").into()));
+    }
+}

@@ -1,0 +1,91 @@
+//! tonic, on the same messages.
+//!
+//! Configured for throughput: no delay on either side, windows that never close within one message of a megabyte or
+//! among thousands of small ones, frames that hold a large message in few parts, no limit on streams.
+
+use super::{Client, Rival, Setup};
+use crate::BoxError;
+use crate::background::Bound;
+use crate::proto::benchmark::tonic::benchmark_service_client::BenchmarkServiceClient;
+use crate::proto::benchmark::tonic::benchmark_service_server::{BenchmarkService, BenchmarkServiceServer};
+use crate::proto::benchmark::{Request as Echo, Response as Echoed};
+use crate::text::Text;
+use std::net::SocketAddr;
+use tonic::transport::server::TcpIncoming;
+use tonic::transport::{Channel, Endpoint, Server};
+use tonic::{Request, Response, Status};
+
+/// Bytes that a peer may send before it is told that they were read: on a stream, and on a connection.
+const WINDOWS: (u32, u32) = (4 << 20, 64 << 20);
+
+/// The largest frame that either end takes.
+const FRAME_MAX: u32 = 1 << 20;
+
+/// The longest message, as ours.
+const MESSAGE_MAX: usize = 5 << 20;
+
+/// Requests that may wait for the task of a client's connection. The default, 1024, is too few for 10 000 in flight.
+const BUFFER: usize = 16 * 1024;
+
+/// tonic on its default runtime.
+#[derive(Debug)]
+pub struct Tonic;
+
+impl Rival for Tonic {
+    const NAME: &'static str = "tonic";
+    type Client = BenchmarkServiceClient<Channel>;
+
+    async fn serve(setup: Setup, bound: Bound) -> Result<(), BoxError> {
+        let incoming = TcpIncoming::bind("127.0.0.1:0".parse()?)?.with_nodelay(Some(true));
+        bound.at(incoming.local_addr()?);
+        let service = BenchmarkServiceServer::new(Service(setup)).max_decoding_message_size(MESSAGE_MAX);
+        Ok(server().add_service(service).serve_with_incoming(incoming).await?)
+    }
+
+    async fn connect(address: SocketAddr, _setup: Setup) -> Result<Self::Client, BoxError> {
+        let channel = endpoint(address)?.connect().await?;
+        Ok(BenchmarkServiceClient::new(channel).max_decoding_message_size(MESSAGE_MAX))
+    }
+}
+
+/// A server with the settings above.
+pub fn server() -> Server {
+    Server::builder()
+        .tcp_nodelay(true)
+        .initial_stream_window_size(WINDOWS.0)
+        .initial_connection_window_size(WINDOWS.1)
+        .max_frame_size(FRAME_MAX)
+}
+
+/// An endpoint with the settings above.
+///
+/// # Errors
+/// None for addresses of sockets.
+pub fn endpoint(address: SocketAddr) -> Result<Endpoint, BoxError> {
+    Ok(Endpoint::try_from(format!("http://{address}"))?
+        .tcp_nodelay(true)
+        .buffer_size(BUFFER)
+        .initial_stream_window_size(WINDOWS.0)
+        .initial_connection_window_size(WINDOWS.1)
+        .max_frame_size(FRAME_MAX))
+}
+
+struct Service(Setup);
+
+#[tonic::async_trait]
+impl BenchmarkService for Service {
+    async fn benchmark(&self, request: Request<Echo>) -> Result<Response<Echoed>, Status> {
+        self.0.pause().await;
+        Ok(Response::new(Echoed { message: request.into_inner().message }))
+    }
+}
+
+impl Client for BenchmarkServiceClient<Channel> {
+    type Reply = String;
+
+    async fn echo(&self, text: &Text) -> Result<String, BoxError> {
+        // Its methods take `&mut self`; clones share the connection and are what its users make for each call.
+        let mut client = self.clone();
+        Ok(client.benchmark(Echo { message: text.as_str().to_owned() }).await?.into_inner().message)
+    }
+}
