@@ -228,7 +228,7 @@ impl Connection {
     ///
     /// # Errors
     /// If the peer broke the protocol; the connection is to be closed.
-    #[inline]
+    #[inline(always)] // It has one caller that matters, and a packet would be moved three times on its way there.
     pub fn poll_event(&mut self, input: &mut Bytes, now: Instant) -> Result<Option<Event>, ProtocolError> {
         loop {
             if self.first_header_by.is_some() {
@@ -339,7 +339,7 @@ impl Connection {
         self.outbox.release();
     }
 
-    #[inline]
+    #[inline(always)]
     fn next_packet(&mut self, input: &mut Bytes) -> Result<Option<Packet>, ProtocolError> {
         if self.first.is_none() { self.decoder.next(input) } else { Ok(self.first.take()) }
     }
@@ -373,6 +373,7 @@ impl Connection {
         debug_assert!(sent.is_ok(), "what is said in HELLO is short");
     }
 
+    #[inline(never)]
     fn handle_reserved(&mut self, packet: Packet, now: Instant) -> Result<Option<Event>, ProtocolError> {
         let ours = matches!(self.peer, Peer::Ours(_));
         match packet.operation {

@@ -83,7 +83,7 @@ impl Decoder {
     ///
     /// # Errors
     /// The peer does not speak the protocol; nothing more can be decoded.
-    #[inline]
+    #[inline(always)] // As `Connection::poll_event`.
     pub fn next(&mut self, input: &mut Bytes) -> Result<Option<Packet>, ProtocolError> {
         if self.body.is_some() {
             return Ok(self.continue_body(input));
@@ -110,7 +110,7 @@ impl Decoder {
         Some(BodyMut(partial))
     }
 
-    #[inline]
+    #[inline(always)]
     fn header(&mut self, input: &mut Bytes) -> Result<Option<Header>, ProtocolError> {
         if self.head_len == 0
             && self.form == Some(HeaderForm::Current)
@@ -124,6 +124,7 @@ impl Decoder {
     }
 
     /// The way for headers that are cut, old, or the first.
+    #[inline(never)]
     fn gather_header(&mut self, input: &mut Bytes) -> Result<Option<Header>, ProtocolError> {
         loop {
             let [m0, m1, ..] = self.head;
@@ -190,6 +191,7 @@ impl Decoder {
         self.continue_body(input)
     }
 
+    #[inline(never)]
     fn continue_body(&mut self, input: &mut Bytes) -> Option<Packet> {
         let partial = self.body.as_mut()?;
         while !input.is_empty() && partial.missing > 0 {

@@ -96,7 +96,7 @@ impl Outbox {
     /// Begins a packet whose body is written in place.
     ///
     /// Dropping the frame without [`Frame::finish`] leaves the outbox as it was.
-    #[inline]
+    #[inline(always)]
     pub fn frame(&mut self, id: PacketId, operation: Operation) -> Frame<'_> {
         let start = self.buffer.len();
         let bulk_start = self.bulk.len();
@@ -105,7 +105,7 @@ impl Outbox {
             HeaderForm::Current => self.buffer.extend_from_slice(&header),
             HeaderForm::Old => self.buffer.extend_from_slice(header.first_chunk::<8>().unwrap_or(&[0; 8])),
         }
-        Frame { outbox: self, start, bulk_start, finished: false }
+        Frame { outbox: self, start, bulk_start }
     }
 
     /// Moves everything that waits in `other` behind what waits here. The buffers are swapped where possible.
@@ -224,7 +224,6 @@ pub struct Frame<'a> {
     outbox: &'a mut Outbox,
     start: usize,
     bulk_start: usize,
-    finished: bool,
 }
 
 impl Frame<'_> {
@@ -260,8 +259,8 @@ impl Frame<'_> {
     ///
     /// # Errors
     /// If the body is longer than the limit; the packet is taken back then.
-    #[inline]
-    pub fn finish(mut self) -> Result<(), TooLong> {
+    #[inline(always)]
+    pub fn finish(self) -> Result<(), TooLong> {
         let header = self.outbox.form.size();
         let body = self.start.saturating_add(header);
         let mut length = self.outbox.buffer.len().saturating_sub(body);
@@ -278,7 +277,7 @@ impl Frame<'_> {
             field.copy_from_slice(&declared.to_be_bytes());
         }
         self.outbox.bulk_len = self.outbox.bulk_len.saturating_add(shared);
-        self.finished = true;
+        std::mem::forget(self); // It owns nothing; dropping it would take the packet back.
         Ok(())
     }
 }
@@ -286,10 +285,8 @@ impl Frame<'_> {
 impl Drop for Frame<'_> {
     #[inline]
     fn drop(&mut self) {
-        if !self.finished {
-            self.outbox.buffer.truncate(self.start);
-            self.outbox.bulk.truncate(self.bulk_start);
-        }
+        self.outbox.buffer.truncate(self.start);
+        self.outbox.bulk.truncate(self.bulk_start);
     }
 }
 

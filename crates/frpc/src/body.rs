@@ -50,7 +50,7 @@ impl PutError {
 }
 
 /// Writes a message as the body of a frame and completes the frame.
-#[inline]
+#[inline(always)]
 pub(crate) fn put_message<M: Message>(mut frame: Frame<'_>, message: &M, manner: &Manner<'_>) -> Result<(), PutError> {
     if manner.timeout.is_some() || manner.metadata.is_some() {
         prefix::put(frame.buffer(), manner.timeout, manner.metadata, None);
@@ -64,8 +64,10 @@ pub(crate) fn put_message<M: Message>(mut frame: Frame<'_>, message: &M, manner:
     if manner.lossless && encoder.lost_presence() {
         return Err(PutError::Lossy);
     }
-    for part in bulk {
-        frame.gather(part.at, part.bytes);
+    if bulk.capacity() == 0 {
+        std::mem::forget(bulk); // Nothing was allocated, and its drop would be called all the same.
+    } else {
+        bulk.into_iter().for_each(|part| frame.gather(part.at, part.bytes));
     }
     let finished = frame.finish();
     finished.map_err(|error| PutError::Failed(Status::new(Code::ResourceExhausted, error.to_string())))
@@ -96,7 +98,7 @@ pub(crate) fn put_error(outbox: &mut Outbox, id: PacketId, operation: Operation,
 }
 
 /// Answers a call.
-#[inline]
+#[inline(always)]
 pub(crate) fn put_reply<M: Message>(
     outbox: &mut Outbox,
     id: PacketId,
@@ -131,13 +133,13 @@ pub(crate) fn reply<M: Message>(body: &Bytes) -> Result<Response<M>, Status> {
 }
 
 /// Reads a reply, copying all of it.
-#[inline]
+#[inline(always)]
 pub(crate) fn reply_slice<M: Message>(mut body: &[u8]) -> Result<Response<M>, Status> {
     let Ok(prefix) = prefix::take_slice(&mut body) else { return Err(malformed("reply")) };
     replied(polyglot::decode_root(&mut Decoder::new(body)), prefix)
 }
 
-#[inline]
+#[inline(always)]
 fn replied<M: Message>(root: Result<Root<M>, DecodeError>, prefix: Option<Prefix>) -> Result<Response<M>, Status> {
     match root {
         Ok(Root::Message(message)) => Ok(Response::received(message, prefix)),
@@ -147,7 +149,7 @@ fn replied<M: Message>(root: Result<Root<M>, DecodeError>, prefix: Option<Prefix
 }
 
 /// Reads a request behind its prefix.
-#[inline]
+#[inline(always)]
 pub(crate) fn request<M: Message>(body: &Bytes) -> Result<M, Status> {
     match message(body) {
         Ok(Root::Message(message)) => Ok(message),

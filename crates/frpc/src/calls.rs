@@ -108,6 +108,7 @@ pub(crate) enum Ended<T> {
 
 impl Calls {
     /// Enters a call.
+    #[inline]
     pub(crate) fn begin(&mut self, operation: Operation, deadline: Option<Instant>) -> Result<Ticket, BeginError> {
         if let Some(status) = &self.ended {
             return Err(BeginError::Ended(status.clone()));
@@ -197,6 +198,7 @@ impl Calls {
     }
 
     /// How the call ended, if it has; `read` gets the body of the reply. The ticket is used up by `Ready`.
+    #[inline(always)]
     pub(crate) fn take_reply<T>(
         &mut self,
         ticket: Ticket,

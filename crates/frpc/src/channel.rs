@@ -38,17 +38,11 @@ pub struct Channel {
 struct Inner {
     links: Links,
     retries: RetryBudget,
-    timeout: Timeout,
+    /// How long calls take unless their requests say otherwise.
+    timeout: Option<Duration>,
+    /// Whether a server of ours is told of that.
+    is_told: bool,
     strict_presence: bool,
-}
-
-/// How long calls take unless their requests say otherwise.
-#[derive(Clone, Copy, Debug)]
-enum Timeout {
-    /// Nobody has said anything.
-    Default,
-    Set(Duration),
-    None,
 }
 
 /// Settings of a [`Channel`].
@@ -56,7 +50,8 @@ enum Timeout {
 #[must_use]
 pub struct ChannelBuilder {
     client: ClientBuilder,
-    timeout: Timeout,
+    timeout: Option<Duration>,
+    is_told: bool,
     strict_presence: bool,
     patience: Duration,
 }
@@ -74,7 +69,8 @@ impl Channel {
     pub fn builder() -> ChannelBuilder {
         ChannelBuilder {
             client: Client::builder(),
-            timeout: Timeout::Default,
+            timeout: Some(TIMEOUT),
+            is_told: false,
             strict_presence: false,
             patience: CONNECT_PATIENCE,
         }
@@ -207,19 +203,13 @@ impl Channel {
         self.inner.strict_presence
     }
 
+    #[inline]
     fn terms(&self, own: Option<Duration>) -> Terms {
-        let set = own.or(match self.inner.timeout {
-            Timeout::Set(timeout) => Some(timeout),
-            Timeout::Default | Timeout::None => None,
-        });
-        let default = match self.inner.timeout {
-            Timeout::Default => Some(TIMEOUT),
-            Timeout::Set(_) | Timeout::None => None,
-        };
+        let Inner { timeout, is_told, strict_presence, .. } = *self.inner;
         Terms {
-            timeout: deadline::allowed(set.or(default)),
-            told: set.is_some() || deadline::is_inherited(),
-            strict: self.inner.strict_presence,
+            timeout: deadline::allowed(own.or(timeout)),
+            told: is_told || own.is_some() || deadline::is_inherited(),
+            strict: strict_presence,
         }
     }
 }
@@ -268,13 +258,15 @@ impl fmt::Debug for Channel {
 impl ChannelBuilder {
     /// Sets how long a call may take unless its request says otherwise. Default: 30 s, of which the server is not told.
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = Timeout::Set(timeout);
+        self.timeout = Some(timeout);
+        self.is_told = true;
         self
     }
 
     /// Lets calls take as long as they like. A Go server never answers a request that it cannot decode.
     pub fn dangerous_no_timeout(mut self) -> Self {
-        self.timeout = Timeout::None;
+        self.timeout = None;
+        self.is_told = false;
         self
     }
 
@@ -334,6 +326,7 @@ impl ChannelBuilder {
                 links,
                 retries: RetryBudget::default(),
                 timeout: self.timeout,
+                is_told: self.is_told,
                 strict_presence: self.strict_presence,
             }),
         })

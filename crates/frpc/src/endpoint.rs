@@ -226,7 +226,7 @@ impl Router for Endpoint {
 
 impl Session {
     /// The instance of a unary method, taken out of the session.
-    #[inline]
+    #[inline(always)]
     fn instance(&mut self, operation: u16, table: &Table) -> Option<Box<dyn Instance>> {
         match self.last.take() {
             Some((last, instance)) if last == operation => return Some(instance),

@@ -304,9 +304,7 @@ where
             let call = Pending { caller, id, operation, deadline };
             return call.go_on(Cell::park(future), self.permits.clone(), outbox);
         }
-        let cell = &mut self.cell;
-        let polled =
-            if deadline.is_none() { cell.poll(future) } else { deadline::within(deadline, || cell.poll(future)) };
+        let polled = if deadline.is_none() { self.cell.poll(future) } else { self.poll_within(deadline, future) };
         match polled {
             Polled::Ready(reply) => {
                 // What the handler has sent by other ways goes first.
@@ -316,6 +314,15 @@ where
             Polled::Pending(parked) => Pending { caller, id, operation, deadline }.go_on(parked, None, outbox),
             Polled::Panicked(panic) => body::put_error(outbox, id, operation, &panicked(panic.as_ref()), form),
         }
+    }
+}
+
+impl<S, H, A, F: Future> Serving<S, H, A, F> {
+    /// Polls a handler whose calls are to inherit a deadline.
+    #[cold]
+    #[inline(never)]
+    fn poll_within(&mut self, deadline: Option<Instant>, future: F) -> Polled<F> {
+        deadline::within(deadline, || self.cell.poll(future))
     }
 }
 

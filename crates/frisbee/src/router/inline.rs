@@ -47,6 +47,7 @@ pub enum Polled<F: Future> {
 
 impl<F: Future> Cell<F> {
     /// Polls a future once, with a waker that does nothing.
+    #[inline]
     pub fn poll(&mut self, future: F) -> Polled<F> {
         let cell = self.0.get_or_insert_with(|| Box::pin(None));
         cell.set(Some(future));

@@ -86,7 +86,7 @@ impl<'a, A: Message> Attempt<'a, A> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn enter(&self, link: &Link, outbox: &mut Outbox) -> Started {
         let Terms { timeout, told, strict } = self.terms;
         let mut calls = link.calls.calls.lock();
@@ -226,15 +226,18 @@ impl<B: Message> Future for Call<'_, B> {
         let Some(ticket) = self.ticket else { return Poll::Pending };
         let ended = self.link.calls.with(|calls| {
             calls.take_reply(ticket, context, |body| match body {
-                Body::Copied(body) => body::reply_slice(body),
-                Body::Shared(body) => body::reply(body),
+                Body::Copied(body) => Ok(body::reply_slice(body)),
+                // A long one is read with the lock released.
+                Body::Shared(body) => Err(body.clone()),
             })
         });
         let Poll::Ready(ended) = ended else { return Poll::Pending };
         self.ticket = None;
         let (status, sent) = match ended {
-            Ended::Reply(Ok(reply)) => return Poll::Ready(Ok(reply)),
-            Ended::Reply(Err(status)) => (status, Sent::Answered),
+            Ended::Reply(reply) => match reply.unwrap_or_else(|body| body::reply(&body)) {
+                Ok(reply) => return Poll::Ready(Ok(reply)),
+                Err(status) => (status, Sent::Answered),
+            },
             Ended::Expired { at_work } => {
                 if at_work {
                     self.cancel(ticket);

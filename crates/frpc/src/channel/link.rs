@@ -44,6 +44,7 @@ pub(crate) struct CallTable {
 
 impl CallTable {
     /// Does something with the calls, and lets the next caller in if that made room.
+    #[inline(always)]
     pub(crate) fn with<T>(&self, change: impl FnOnce(&mut Calls) -> T) -> T {
         let mut calls = self.calls.lock();
         let result = change(&mut calls);
