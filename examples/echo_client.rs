@@ -1,11 +1,12 @@
 //! Calls a server of the Go original's benchmark schema, ours or Go's, and checks every reply.
 //!
-//! `cargo run --release --example echo-client -- 127.0.0.1:8192 [CLIENTS [IN_FLIGHT [SECONDS]]]`
+//! `cargo run --release --example echo-client -- 127.0.0.1:8192 [CLIENTS [IN_FLIGHT [SECONDS [BYTES [BUSY_US]]]]]`
 
 use examples::benchmark::{BenchmarkServiceClient, Request as Echo};
+use frpc::Channel;
 use std::time::{Duration, Instant};
 
-const USAGE: &str = "usage: echo-client ADDR [CLIENTS [IN_FLIGHT [SECONDS]]]";
+const USAGE: &str = "usage: echo-client ADDR [CLIENTS [IN_FLIGHT [SECONDS [BYTES [BUSY_US]]]]]";
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -19,14 +20,17 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some(Ok(number)) if number > 0 => Ok(number),
         Some(_) => Err(format!("a number above zero was expected\n{USAGE}")),
     };
-    let (clients, in_flight, seconds) = (number(1)?, number(10)?, number(1)?);
+    let (clients, in_flight, seconds, bytes) = (number(1)?, number(10)?, number(1)?, number(1)? as usize);
+    let busy = arguments.next().map_or(Ok(0), |argument| argument.parse()).map(Duration::from_micros)?;
 
     let begun = Instant::now();
     let mut callers = Vec::new();
     for client in 0..clients {
-        let connection = BenchmarkServiceClient::connect(address.as_str()).await?;
+        let channel = Channel::builder().busy_poll(busy).connect(address.as_str()).await?;
+        let connection = BenchmarkServiceClient::new(channel);
         for caller in 0..in_flight {
-            callers.push(tokio::spawn(call(connection.clone(), client, caller, begun, Duration::from_secs(seconds))));
+            let name = format!("client {client} caller {caller}");
+            callers.push(tokio::spawn(call(connection.clone(), name, bytes, begun, Duration::from_secs(seconds))));
         }
     }
     let mut latencies = Vec::new();
@@ -46,17 +50,18 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Calls until the time is up, at least once.
+/// Calls until the time is up, at least once, with messages of at least so many bytes.
 async fn call(
     client: BenchmarkServiceClient,
-    number: u64,
-    caller: u64,
+    name: String,
+    bytes: usize,
     begun: Instant,
     time: Duration,
 ) -> Result<Vec<Duration>, frpc::Status> {
     let mut latencies = Vec::new();
+    let padding = ".".repeat(bytes);
     loop {
-        let message = format!("client {number} caller {caller} call {:05}", latencies.len());
+        let message = format!("{name} call {:05}{padding}", latencies.len());
         let sent = Instant::now();
         let reply = client.benchmark(Echo { message: message.clone() }).await?.into_inner();
         latencies.push(sent.elapsed());

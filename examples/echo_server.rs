@@ -1,14 +1,15 @@
 //! Serves the schema of the Go original's benchmark, for load generators and Go clients.
 //!
 //! `cargo run --release --example echo-server -- 127.0.0.1:8192 [--policy inline|concurrent] [--sleep-us N]
-//! [--workers N|caller]`
+//! [--workers N|caller] [--busy-us N]`
 
 use examples::benchmark::{BenchmarkService, BenchmarkServiceServer, Request as Echo, Response as Echoed};
 use frpc::{Policy, Request, Response, Server, Status, Workers};
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 
-const USAGE: &str = "usage: echo-server ADDR [--policy inline|concurrent] [--sleep-us N] [--workers N|caller]";
+const USAGE: &str = "usage: echo-server ADDR [--policy inline|concurrent] [--sleep-us N] [--workers N|caller] \
+    [--busy-us N]";
 
 struct Service {
     sleep: Option<Duration>,
@@ -28,12 +29,18 @@ struct Arguments {
     policy: Policy,
     sleep: Option<Duration>,
     workers: Workers,
+    busy: Duration,
 }
 
 impl Arguments {
     fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Self, String> {
-        let mut parsed =
-            Self { address: String::new(), policy: Policy::Inline, sleep: None, workers: Workers::PerCore };
+        let mut parsed = Self {
+            address: String::new(),
+            policy: Policy::Inline,
+            sleep: None,
+            workers: Workers::PerCore,
+            busy: Duration::ZERO,
+        };
         while let Some(argument) = arguments.next() {
             let mut value = || arguments.next().ok_or_else(|| format!("{argument} takes a value"));
             match argument.as_str() {
@@ -47,6 +54,10 @@ impl Arguments {
                 "--sleep-us" => {
                     let micros = value()?.parse().map_err(|error| format!("--sleep-us: {error}"))?;
                     parsed.sleep = Some(Duration::from_micros(micros)).filter(|sleep| !sleep.is_zero());
+                }
+                "--busy-us" => {
+                    let micros = value()?.parse().map_err(|error| format!("--busy-us: {error}"))?;
+                    parsed.busy = Duration::from_micros(micros);
                 }
                 "--workers" => {
                     parsed.workers = match value()?.as_str() {
@@ -76,6 +87,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .add_service(BenchmarkServiceServer::new(Service { sleep: arguments.sleep }))
         .policy(arguments.policy)
         .workers(arguments.workers)
+        .busy_poll(arguments.busy)
         .bind(arguments.address)
         .await?;
     let mut terminate = signal(SignalKind::terminate())?;

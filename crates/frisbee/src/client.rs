@@ -72,10 +72,11 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets what moves the bytes of the connection. Default: [`Runtime::Tokio`], the current runtime.
+    /// Sets what moves the bytes of the connection. By default, and with [`Runtime::Auto`], it is the current tokio
+    /// runtime.
     ///
-    /// On io_uring it is a thread that all such connections of the process share, so that each call crosses threads
-    /// twice: worth it for many connections or many calls at a time.
+    /// With [`Runtime::Uring`] it is threads that all such connections of the process share. What is sent and
+    /// received then crosses threads, which measures dearer unless very many calls are in flight.
     pub fn runtime(mut self, runtime: Runtime) -> Self {
         self.runtime = runtime;
         self

@@ -18,8 +18,8 @@ pub enum Workers {
     PerCore,
     /// So many such threads, at least one.
     Threads(usize),
-    /// The runtime in which the server is started or the client connects. On io_uring, where a ring belongs to one
-    /// thread, it is threads that the whole process shares.
+    /// The runtime in which the server is started or the client connects. If io_uring is required, it is threads
+    /// that the whole process shares, since a ring belongs to one thread.
     Caller,
 }
 
@@ -60,7 +60,9 @@ struct Worker {
 impl Pool {
     /// Starts workers, with rings if `runtime` and the environment say so.
     pub(crate) fn start(workers: Workers, runtime: Runtime) -> io::Result<Self> {
-        if let Some(rings) = runtime.start(|| Self::start_rings(workers))? {
+        // On the caller's runtime, handles and driver share threads; on a ring each call would cross them twice.
+        let pays = workers != Workers::Caller;
+        if let Some(rings) = runtime.start(pays, || Self::start_rings(workers))? {
             return Ok(rings);
         }
         let count = match workers {

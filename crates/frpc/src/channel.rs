@@ -295,7 +295,7 @@ impl ChannelBuilder {
         self
     }
 
-    /// Sets what moves the bytes of the connection. Default: [`Runtime::Tokio`]; see
+    /// Sets what moves the bytes of the connection. Default: the current tokio runtime; see
     /// [`frisbee::ClientBuilder::runtime`].
     pub fn runtime(mut self, runtime: Runtime) -> Self {
         self.client = self.client.runtime(runtime);

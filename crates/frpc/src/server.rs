@@ -96,7 +96,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets what moves the bytes of connections. Default: [`Runtime::Tokio`].
+    /// Sets what moves the bytes of connections. Default: [`Runtime::default`].
     pub fn runtime(mut self, runtime: Runtime) -> Self {
         self.inner = self.inner.runtime(runtime);
         self

@@ -9,18 +9,25 @@ const VARIABLE: &str = "FRISBEE_RUNTIME";
 /// What moves the bytes of connections.
 ///
 /// The environment variable `FRISBEE_RUNTIME` has the last word, since whoever runs a program knows the machine:
-/// `off` is [`Tokio`](Self::Tokio), `auto` is [`Auto`](Self::Auto), `require` is [`Uring`](Self::Uring).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+/// `off` is [`Tokio`](Self::Tokio), `auto` is [`Auto`](Self::Auto), `require` is [`Uring`](Self::Uring). The default
+/// is `Auto` on Linux with the feature `uring`, and `Tokio` otherwise.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Runtime {
-    /// tokio's sockets. The default.
-    #[default]
+    /// tokio's sockets.
     Tokio,
-    /// io_uring if it works here, tokio otherwise. Why it does not work is logged, once.
+    /// io_uring where it is cheaper and works, tokio otherwise: for servers that bring threads of their own. Why it
+    /// does not work is logged, once.
     Auto,
     /// io_uring, or an error where it does not work. It takes Linux 6.1, the feature `uring`, and a system that does
     /// not forbid it, as many containers do.
     Uring,
+}
+
+impl Default for Runtime {
+    fn default() -> Self {
+        if cfg!(all(feature = "uring", target_os = "linux")) { Self::Auto } else { Self::Tokio }
+    }
 }
 
 impl Runtime {
@@ -38,11 +45,12 @@ impl Runtime {
         }
     }
 
-    /// What `start` makes of io_uring, or `None` if tokio is to be used.
-    pub(crate) fn start<T>(self, start: impl FnOnce() -> io::Result<T>) -> io::Result<Option<T>> {
+    /// What `start` makes of io_uring, or `None` if tokio is to be used. `pays` tells whether io_uring is cheaper
+    /// where this is asked.
+    pub(crate) fn start<T>(self, pays: bool, start: impl FnOnce() -> io::Result<T>) -> io::Result<Option<T>> {
         let variable = std::env::var_os(VARIABLE).map(|value| value.to_string_lossy().into_owned());
         let wanted = self.resolve(variable.as_deref())?;
-        if wanted == Self::Tokio {
+        if wanted == Self::Tokio || wanted == Self::Auto && !pays {
             return Ok(None);
         }
         match (start(), wanted) {

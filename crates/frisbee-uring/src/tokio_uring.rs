@@ -1,0 +1,198 @@
+//! The same interface on the crate `tokio-uring`, for comparison: feature `tokio-uring`.
+//!
+//! Its operations are single: each read takes a buffer along and holds it until something arrives, so an idle
+//! connection costs as much as a busy one. Each turn of its loop is two system calls, one to wait and one to submit.
+
+use std::cell::RefCell;
+use std::io;
+use std::net::{Shutdown, TcpStream};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::mpsc as blocking;
+use std::task::{Context, Poll, ready};
+use std::thread;
+use std::time::Instant;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::mpsc;
+
+/// What one read takes at most, in bytes, and one write.
+const BUFFER_LEN: usize = 16 * 1024;
+
+type BoxFuture<T> = Pin<Box<dyn Future<Output = T>>>;
+type Make = Box<dyn FnOnce() -> BoxFuture<()> + Send>;
+
+/// A thread on which tokio-uring runs. It ends, with its tasks, when this is dropped.
+#[derive(Debug)]
+pub struct Worker {
+    tasks: mpsc::UnboundedSender<Make>,
+}
+
+impl Worker {
+    /// Starts a thread and its ring.
+    ///
+    /// # Errors
+    /// If there can be no thread or no ring.
+    pub fn start(name: String) -> io::Result<Self> {
+        let (tasks, mut made) = mpsc::unbounded_channel::<Make>();
+        let (report, started) = blocking::channel();
+        thread::Builder::new().name(name).spawn(move || {
+            let runtime = match tokio_uring::Runtime::new(&tokio_uring::builder()) {
+                Ok(runtime) => runtime,
+                Err(error) => return drop(report.send(Err(error))),
+            };
+            let _ = report.send(Ok(()));
+            runtime.block_on(async {
+                while let Some(make) = made.recv().await {
+                    tokio_uring::spawn(tokio::task::unconstrained(make()));
+                }
+            });
+        })?;
+        started.recv().unwrap_or_else(|_| Err(io::Error::other("the thread of a ring ended at once")))?;
+        Ok(Self { tasks })
+    }
+
+    /// Runs a task there. `make` is called on the thread, so that what it makes need not be `Send`.
+    pub fn spawn<F>(&self, make: impl FnOnce() -> F + Send + 'static)
+    where
+        F: Future<Output = ()> + 'static,
+    {
+        let _ = self.tasks.send(Box::new(move || Box::pin(make())));
+    }
+}
+
+/// Whether tokio-uring works here.
+///
+/// # Errors
+/// What the system said, if it does not.
+pub fn probe() -> Result<(), &'static str> {
+    static PROBED: std::sync::OnceLock<Result<(), String>> = std::sync::OnceLock::new();
+    let probed =
+        PROBED.get_or_init(|| Worker::start("frisbee-probe".to_owned()).map(drop).map_err(|error| error.to_string()));
+    probed.as_ref().copied().map_err(String::as_str)
+}
+
+type Transferred = (io::Result<usize>, Vec<u8>);
+
+/// A TCP socket of a [`Worker`].
+pub struct Socket {
+    stream: Rc<tokio_uring::net::TcpStream>,
+    reading: Option<BoxFuture<Transferred>>,
+    received: Vec<u8>,
+    read: usize,
+    writing: Option<BoxFuture<(io::Result<()>, Vec<u8>)>>,
+    spare: RefCell<Vec<u8>>,
+}
+
+impl std::fmt::Debug for Socket {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Socket").finish_non_exhaustive()
+    }
+}
+
+impl Socket {
+    /// Puts a socket on the ring of this thread.
+    ///
+    /// # Errors
+    /// If the socket cannot be made to block.
+    pub fn new(stream: TcpStream) -> io::Result<Self> {
+        stream.set_nonblocking(false)?;
+        let stream = Rc::new(tokio_uring::net::TcpStream::from_std(stream));
+        Ok(Self { stream, reading: None, received: Vec::new(), read: 0, writing: None, spare: RefCell::default() })
+    }
+
+    fn poll_written(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let Some(writing) = &mut self.writing else { return Poll::Ready(Ok(())) };
+        let (result, mut buffer) = ready!(writing.as_mut().poll(context));
+        self.writing = None;
+        buffer.clear();
+        self.spare.replace(buffer);
+        Poll::Ready(result)
+    }
+}
+
+impl AsyncRead for Socket {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        if this.read == this.received.len() {
+            let reading = this.reading.get_or_insert_with(|| {
+                let (stream, mut free) = (this.stream.clone(), std::mem::take(&mut this.received));
+                this.read = 0;
+                free.clear();
+                free.reserve(BUFFER_LEN);
+                Box::pin(async move { stream.read(free).await })
+            });
+            let (result, received) = ready!(reading.as_mut().poll(context));
+            this.reading = None;
+            (this.received, this.read) = (received, 0);
+            if result? == 0 {
+                return Poll::Ready(Ok(()));
+            }
+        }
+        let rest = &this.received[this.read..];
+        let count = rest.len().min(buffer.remaining());
+        buffer.put_slice(&rest[..count]);
+        this.read += count;
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Socket {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        ready!(self.poll_written(context))?;
+        let count = bytes.len().min(4 * BUFFER_LEN);
+        let (stream, mut buffer) = (self.stream.clone(), self.spare.take());
+        buffer.extend_from_slice(&bytes[..count]);
+        self.writing = Some(Box::pin(async move { stream.write_all(buffer).await }));
+        // It begins when it is polled first.
+        match self.poll_written(context) {
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            _ => Poll::Ready(Ok(count)),
+        }
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.poll_written(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.poll_written(context))?;
+        Poll::Ready(self.stream.shutdown(Shutdown::Write))
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        // Operations in flight keep the socket open, and only its end ends a read.
+        let _ = self.stream.shutdown(Shutdown::Both);
+    }
+}
+
+/// Wakes a task when its time has come.
+#[derive(Debug)]
+pub struct Timer(Pin<Box<tokio::time::Sleep>>);
+
+impl Timer {
+    /// A timer that is due at `deadline`.
+    pub fn new(deadline: Instant) -> Option<Self> {
+        Some(Self(Box::pin(tokio::time::sleep_until(deadline.into()))))
+    }
+
+    /// When it is due.
+    pub fn deadline(&self) -> Instant {
+        self.0.deadline().into_std()
+    }
+
+    /// Makes it due at another time.
+    pub fn reset(&mut self, deadline: Instant) {
+        self.0.as_mut().reset(deadline.into());
+    }
+
+    /// Ready once the time has come.
+    pub fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        self.0.as_mut().poll(context)
+    }
+}
