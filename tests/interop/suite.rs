@@ -391,12 +391,12 @@ async fn too_long(client: InteropClient) -> Outcome {
 async fn out_of_order(client: InteropClient) -> Outcome {
     let slow = tokio::spawn({
         let client = client.clone();
-        async move { client.sleep(SleepRequest { millis: 400, tag: 1 }).await }
+        async move { client.sleep(SleepRequest { millis: 2_000, tag: 1 }).await }
     });
     let begun = Instant::now();
     let quick = client.sleep(SleepRequest { millis: 1, tag: 2 }).await.map_err(text)?.into_inner();
     equal(&quick.tag, &2)?;
-    if begun.elapsed() > Duration::from_millis(350) {
+    if begun.elapsed() > Duration::from_millis(1_800) {
         return Err("the quick call waited for the slow one".into());
     }
     let slow = slow.await.map_err(|panic| panic.to_string())?.map_err(text)?.into_inner();
