@@ -40,6 +40,7 @@ mod endpoint;
 mod error;
 #[cfg(feature = "tonic")]
 pub mod grpc;
+mod layout;
 mod metadata;
 mod prefix;
 mod protobuf;

@@ -2,6 +2,7 @@
 
 use crate::calls::Calls;
 use crate::endpoint::Endpoint;
+use crate::layout::{Layout, Offers};
 use crate::{Error, Status};
 use frisbee::{ClientBuilder, CloseReason, ConnectError, Connection};
 use parking_lot::Mutex;
@@ -43,6 +44,13 @@ pub(crate) struct CallTable {
 }
 
 impl CallTable {
+    /// For a connection on which the services `named` are told to the server at once.
+    fn new(named: Arc<[&'static Layout]>) -> Self {
+        let table = Self::default();
+        table.calls.lock().offers = Offers::new(named);
+        table
+    }
+
     /// Does something with the calls, and lets the next caller in if that made room.
     #[inline(always)]
     pub(crate) fn with<T>(&self, change: impl FnOnce(&mut Calls) -> T) -> T {
@@ -79,6 +87,8 @@ pub(crate) fn lost(reason: &CloseReason) -> Status {
 pub(crate) struct Links {
     client: ClientBuilder,
     address: String,
+    /// Services that are meant to be called.
+    named: Arc<[&'static Layout]>,
     patience: Duration,
     /// Drives connections, whoever makes the call that makes one anew.
     runtime: Handle,
@@ -95,10 +105,16 @@ struct Failures {
 }
 
 impl Links {
-    pub(crate) async fn connected(client: ClientBuilder, address: String, patience: Duration) -> Result<Self, Error> {
+    pub(crate) async fn connected(
+        client: ClientBuilder,
+        address: String,
+        named: Arc<[&'static Layout]>,
+        patience: Duration,
+    ) -> Result<Self, Error> {
         let links = Self {
             client,
             address,
+            named,
             patience,
             runtime: Handle::current(),
             current: Mutex::new(None),
@@ -156,9 +172,9 @@ impl Links {
     }
 
     async fn dial(&self) -> Result<Arc<Link>, ConnectError> {
-        let calls = Arc::new(CallTable::default());
+        let calls = Arc::new(CallTable::new(self.named.clone()));
         let (client, address) = (self.client.clone(), self.address.clone());
-        let endpoint = Endpoint::calling(calls.clone());
+        let endpoint = Endpoint::calling(calls.clone(), self.named.clone());
         let dialled = self.runtime.spawn(async move { client.connect(address, endpoint).await });
         let connection = dialled.await.unwrap_or_else(|_| {
             // The runtime in which the channel was made is gone.
