@@ -14,6 +14,7 @@ use syn::{Attribute, Ident, Item, Type};
 
 use crate::error::{Error, ErrorKind};
 use crate::lock::{Fingerprint, Layout};
+use crate::wellknown::is_value;
 
 /// The operation of the first method in a file; 0 to 9 belong to the protocol.
 pub(crate) const OPERATION_FIRST: u16 = 10;
@@ -168,14 +169,23 @@ fn rpcs(
     };
     let read = |(method, operation): (&Method, &u16)| {
         let what = format!("method `{}` of `{full_name}`", method.proto_name);
+        let method_name = format!("{full_name}.{}", method.proto_name);
         let raw: Ident = syn::parse_str(&method.name).map_err(|error| unreadable(&method.name, error))?;
         let name = match free_name(&raw.unraw().to_string(), &mut methods, &what, warn) {
             name if name == raw.unraw() => raw,
             name => name,
         };
         let constant = format!("{prefix}_{}", method.proto_name.to_shouty_snake_case());
+        let is_raw = options.raw_requests.iter().any(|pattern| path_matches(pattern, &method_name));
+        if is_raw && is_value(&method.input_proto_type, &method.input_type) {
+            let request = method.input_proto_type.trim_start_matches('.');
+            let text = format!(
+                "`raw_requests` is set for `{method_name}`, whose request is a `{request}`: that is a plain value in Rust, \
+                 with nothing in it to look at"
+            );
+            return Err(Error::new(ErrorKind::Option, text));
+        }
         let mut silent = |_: String| {};
-        let method_name = format!("{full_name}.{}", method.proto_name);
         let kind = match (method.client_streaming, method.server_streaming) {
             (false, false) => Kind::Unary,
             (false, true) => Kind::ServerStreaming,
@@ -190,7 +200,7 @@ fn rpcs(
             added: (added(&method.input_proto_type), added(&method.output_proto_type)),
             is_idempotent: method.options.idempotency_level() != IdempotencyLevel::IdempotencyUnknown,
             is_deprecated: method.options.deprecated(),
-            is_raw: options.raw_requests.iter().any(|pattern| path_matches(pattern, &method_name)),
+            is_raw,
             docs: docs(&method.comments, &method_name, options, || format!(" The method `{}`.", method.proto_name))?,
             request: syn::parse_str(&method.input_type).map_err(|error| unreadable(&method.input_type, error))?,
             reply: syn::parse_str(&method.output_type).map_err(|error| unreadable(&method.output_type, error))?,
