@@ -33,6 +33,8 @@ pub enum CloseReason {
         kind: io::ErrorKind,
         /// The system's words.
         message: Arc<str>,
+        /// The error itself, which may say more.
+        source: Arc<io::Error>,
     },
     /// This end closed it.
     Local,
@@ -65,7 +67,7 @@ impl From<ProtocolError> for CloseReason {
 
 impl From<io::Error> for CloseReason {
     fn from(error: io::Error) -> Self {
-        Self::Io { kind: error.kind(), message: error.to_string().into() }
+        Self::Io { kind: error.kind(), message: error.to_string().into(), source: Arc::new(error) }
     }
 }
 

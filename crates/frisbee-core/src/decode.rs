@@ -116,7 +116,7 @@ impl Decoder {
             && self.form == Some(HeaderForm::Current)
             && let Some(bytes) = input.first_chunk()
         {
-            let header = Header::decode(bytes).map_err(ProtocolError::BadMagic)?;
+            let header = Header::decode(bytes).map_err(bad_magic)?;
             input.advance(HeaderForm::Current.size());
             return Ok(Some(header));
         }
@@ -158,14 +158,14 @@ impl Decoder {
             None => HeaderForm::Old,
         };
         let header = match form {
-            HeaderForm::Current => Header::decode(&self.head).map_err(ProtocolError::BadMagic)?,
+            HeaderForm::Current => Header::decode(&self.head).map_err(bad_magic)?,
             HeaderForm::Old => {
                 let [head @ .., _, _] = &self.head;
                 Header::decode_old(head)
             }
         };
         if self.form.is_none() && form == HeaderForm::Old && !self.may_open(header) {
-            return Err(ProtocolError::BadMagic(magic));
+            return Err(bad_magic(magic));
         }
         self.form = Some(form);
         Ok(header)
@@ -206,6 +206,16 @@ impl Decoder {
         }
         let Partial { header, received, .. } = self.body.take()?;
         Some(Packet { id: header.id, operation: header.operation, body: received.freeze() })
+    }
+}
+
+/// What is said of a header that begins with something else. A TLS record begins with its kind, of which an alert is
+/// 21 and a handshake 22, and the version 3.
+#[cold]
+fn bad_magic(found: u16) -> ProtocolError {
+    match found {
+        0x1503 | 0x1603 => ProtocolError::SpeaksTls,
+        found => ProtocolError::BadMagic(found),
     }
 }
 
@@ -251,6 +261,8 @@ impl BodyMut<'_> {
 pub enum ProtocolError {
     /// A header does not begin with [`MAGIC`], but with this.
     BadMagic(u16),
+    /// The peer speaks TLS and this end does not: where [`MAGIC`] should be, a TLS record begins.
+    SpeaksTls,
     /// A header declares more content than the limit allows.
     TooLong {
         /// The declared length.
@@ -272,6 +284,7 @@ pub enum ProtocolError {
 impl fmt::Display for ProtocolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::SpeaksTls => f.write_str("the peer speaks TLS and this end does not"),
             Self::BadMagic(found) => write!(f, "a header begins with {found:#06x} instead of {MAGIC:#06x}"),
             Self::TooLong { length, limit } => write!(f, "content of {length} bytes exceeds the limit of {limit}"),
             Self::KeepaliveWithContent { length } => write!(f, "a PING or PONG declares {length} bytes of content"),
@@ -414,5 +427,7 @@ mod tests {
         assert_eq!(detect(1, 12, 1_001), Err(ProtocolError::BadMagic(1)));
         let mut get = Bytes::from_static(b"GET / HTTP/1.1\r\n");
         assert_eq!(Decoder::detecting(Arc::new([10..=12]), 1_000).next(&mut get), Err(ProtocolError::BadMagic(0x4745)));
+        let mut hello = Bytes::from_static(&[22, 3, 1, 2, 0, 1, 0, 1, 252, 3]);
+        assert_eq!(Decoder::detecting(Arc::new([10..=12]), 1_000).next(&mut hello), Err(ProtocolError::SpeaksTls));
     }
 }

@@ -30,20 +30,24 @@ pub(crate) struct Shared {
     /// What a peer of ours may send on a stream before any of it has been read.
     pub(crate) stream_credit: u32,
     /// Where work runs.
-    runtime: Handle,
-    peer: Option<SocketAddr>,
-    local: Option<SocketAddr>,
+    pub(crate) runtime: Handle,
+    ends: Ends,
+}
+
+/// What the transport says of the two ends.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ends {
+    pub(crate) peer: Option<SocketAddr>,
+    pub(crate) local: Option<SocketAddr>,
+    #[cfg(unix)]
+    pub(crate) credentials: Option<UnixCredentials>,
+    /// The peer's certificate and those that vouch for it, checked.
+    #[cfg(feature = "tls")]
+    pub(crate) certificates: Option<Arc<[crate::tls::CertificateDer<'static>]>>,
 }
 
 impl Connection {
-    pub(crate) fn new(
-        role: Role,
-        config: &Config,
-        budget: Arc<Budget>,
-        runtime: Handle,
-        peer: Option<SocketAddr>,
-        local: Option<SocketAddr>,
-    ) -> Self {
+    pub(crate) fn new(role: Role, config: &Config, budget: Arc<Budget>, runtime: Handle, ends: Ends) -> Self {
         Self(Arc::new(Shared {
             mailbox: Mailbox::new(config.content_max),
             work: Work::default(),
@@ -51,8 +55,7 @@ impl Connection {
             role,
             stream_credit: config.stream_credit,
             runtime,
-            peer,
-            local,
+            ends,
         }))
     }
 
@@ -205,19 +208,48 @@ impl Connection {
 
     /// The peer's address, if the transport has one.
     pub fn peer_addr(&self) -> Option<SocketAddr> {
-        self.0.peer
+        self.0.ends.peer
     }
 
     /// This end's address, if the transport has one.
     pub fn local_addr(&self) -> Option<SocketAddr> {
-        self.0.local
+        self.0.ends.local
+    }
+
+    /// Who is at the other end of a Unix socket, as the system knows.
+    #[cfg(unix)]
+    pub fn peer_credentials(&self) -> Option<UnixCredentials> {
+        self.0.ends.credentials
+    }
+
+    /// The certificate that the peer has shown, first, and those that vouch for it. They have been checked against the
+    /// authorities that this end trusts. `None` without TLS, and at a server if the client need not show one.
+    #[cfg(feature = "tls")]
+    pub fn peer_certificates(&self) -> Option<&Arc<[crate::tls::CertificateDer<'static>]>> {
+        self.0.ends.certificates.as_ref()
     }
 }
 
 impl fmt::Debug for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Connection").field("peer", &self.0.peer).field("local", &self.0.local).finish_non_exhaustive()
+        f.debug_struct("Connection")
+            .field("peer", &self.0.ends.peer)
+            .field("local", &self.0.ends.local)
+            .finish_non_exhaustive()
     }
+}
+
+/// Who is at the other end of a Unix socket: whoever connected, or listened, at that time.
+#[cfg(unix)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct UnixCredentials {
+    /// The user.
+    pub user: u32,
+    /// The group.
+    pub group: u32,
+    /// The process, where the system tells.
+    pub process: Option<i32>,
 }
 
 /// A task of a connection; see [`Connection::spawn_with`].

@@ -55,6 +55,14 @@ pub enum ConnectError {
         /// What was to be connected to.
         address: String,
     },
+    /// The transport is there, and TLS did not come about on it.
+    #[cfg(feature = "tls")]
+    Tls {
+        /// What was to be connected to.
+        address: String,
+        /// What is wrong.
+        error: crate::tls::TlsError,
+    },
 }
 
 impl fmt::Display for ConnectError {
@@ -62,6 +70,8 @@ impl fmt::Display for ConnectError {
         match self {
             Self::Io { address, source } => write!(f, "connecting to {address} failed: {source}"),
             Self::Timeout { address } => write!(f, "connecting to {address} took too long"),
+            #[cfg(feature = "tls")]
+            Self::Tls { address, error } => write!(f, "no TLS with {address}: {error}"),
         }
     }
 }
@@ -71,6 +81,8 @@ impl std::error::Error for ConnectError {
         match self {
             Self::Io { source, .. } => Some(source),
             Self::Timeout { .. } => None,
+            #[cfg(feature = "tls")]
+            Self::Tls { error, .. } => Some(error),
         }
     }
 }

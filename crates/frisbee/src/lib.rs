@@ -36,6 +36,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod acceptor;
 mod client;
 mod connection;
 mod error;
@@ -44,10 +45,16 @@ mod router;
 mod runtime;
 mod server;
 mod stream;
+#[cfg(feature = "tls")]
+pub mod tls;
+mod transport;
 mod work;
 mod workers;
 
+pub use acceptor::Acceptor;
 pub use client::{Client, ClientBuilder};
+#[cfg(unix)]
+pub use connection::UnixCredentials;
 pub use connection::{Connection, Task};
 pub use error::{ConnectError, SendError};
 pub use frisbee_core::{
@@ -60,5 +67,8 @@ pub use router::{Next, Router, Turn};
 pub use runtime::choose::Runtime;
 pub use server::{Server, ServerBuilder};
 pub use stream::{Stream, StreamEnd, StreamReceiver, StreamSender};
+pub use transport::memory;
+#[cfg(unix)]
+pub use transport::unix::UnixServer;
 pub use work::Policy;
 pub use workers::Workers;

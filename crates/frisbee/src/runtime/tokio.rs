@@ -47,6 +47,10 @@ pub(crate) struct Driver<T, R: Router, C> {
     /// The task has let others add to the mail.
     yielded: bool,
     busy: BusyPoll,
+    /// What was written may wait in `io` until it is flushed.
+    buffers: bool,
+    /// It does.
+    unflushed: bool,
 }
 
 /// How far the end of the connection has come.
@@ -85,16 +89,35 @@ where
     C: Timer,
 {
     pub(crate) fn new(io: T, engine: Engine<R>, context: Option<Handle>, timer: C, busy: BusyPoll) -> Self {
-        Self { io, engine, context, timer, timer_is_new: true, phase: Phase::Open, yielded: false, busy }
+        Self {
+            io,
+            engine,
+            context,
+            timer,
+            timer_is_new: true,
+            phase: Phase::Open,
+            yielded: false,
+            busy,
+            buffers: false,
+            unflushed: false,
+        }
+    }
+
+    /// Whether what was written may wait in the transport until it is flushed, as with TLS.
+    pub(crate) fn buffering(mut self, buffers: bool) -> Self {
+        self.buffers = buffers;
+        self
     }
 
     /// Drives the connection to its end. To be spawned `unconstrained`: tokio's budget for cooperation would interrupt
     /// batches, and turns are bounded here.
-    pub(crate) async fn run(mut self) {
-        poll_fn(|context| self.poll(context)).await;
+    pub(crate) async fn run(mut self) -> CloseReason {
+        let mut ended = CloseReason::Local;
+        poll_fn(|context| self.poll(context, &mut ended)).await;
+        ended
     }
 
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
+    fn poll(&mut self, context: &mut Context<'_>, ended: &mut CloseReason) -> Poll<()> {
         if self.phase == Phase::Open {
             let order = match ready!(self.poll_open(context)) {
                 Ok(order) => order,
@@ -104,6 +127,7 @@ where
                 Order::WhenIdle(reason) | Order::Flush(reason) | Order::Now(reason) => reason,
             };
             self.engine.end(reason);
+            ended.clone_from(reason);
             if matches!(order, Order::Now(_)) {
                 return Poll::Ready(());
             }
@@ -203,12 +227,21 @@ where
             };
             match written {
                 Poll::Ready(0) => return Err(io::ErrorKind::WriteZero.into()),
-                Poll::Ready(count) => self.engine.handle_written(count, now),
+                Poll::Ready(count) => {
+                    self.engine.handle_written(count, now);
+                    self.unflushed = self.buffers;
+                }
                 Poll::Pending => {
                     self.engine.handle_written(0, now);
                     return Ok(Poll::Pending);
                 }
             }
+        }
+        if self.unflushed {
+            if Pin::new(&mut self.io).poll_flush(context)?.is_pending() {
+                return Ok(Poll::Pending);
+            }
+            self.unflushed = false;
         }
         Ok(Poll::Ready(()))
     }

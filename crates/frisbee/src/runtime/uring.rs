@@ -76,7 +76,7 @@ impl Rings {
                 let _entered = runtime.enter();
                 Box::pin(Driver::new(socket, engine(), None, timer, BusyPoll::new(busy_poll)).run())
             };
-            poll_fn(|context| {
+            let _ = poll_fn(|context| {
                 let _entered = runtime.enter();
                 driving.as_mut().poll(context)
             })
