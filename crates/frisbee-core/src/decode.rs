@@ -130,6 +130,8 @@ impl Decoder {
             let [m0, m1, ..] = self.head;
             let magic = u16::from_be_bytes([m0, m1]);
             let needed = match self.form {
+                // Whoever answers with something else may send too little for a header.
+                Some(HeaderForm::Current) if self.head_len >= 2 && magic != MAGIC => return Err(bad_magic(magic)),
                 Some(form) => form.size(),
                 None if self.head_len < 2 => 2,
                 None if magic == MAGIC => HeaderForm::Current.size(),
@@ -354,6 +356,16 @@ mod tests {
                 assert_eq!(decoder.form(), Some(form));
             }
         }
+    }
+
+    #[test]
+    fn an_answer_that_is_no_header_is_refused_at_its_second_byte() {
+        let mut decoder = Decoder::new(HeaderForm::Current, 1_000);
+        let mut alert = Bytes::from_static(&[21, 3, 3, 0, 2, 2, 10]);
+        assert_eq!(decoder.next(&mut alert), Err(ProtocolError::SpeaksTls));
+        let mut decoder = Decoder::new(HeaderForm::Current, 1_000);
+        assert_eq!(decoder.next(&mut Bytes::from_static(b"S")), Ok(None));
+        assert_eq!(decoder.next(&mut Bytes::from_static(b"S")), Err(ProtocolError::BadMagic(0x5353)));
     }
 
     #[test]
