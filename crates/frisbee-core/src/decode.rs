@@ -277,8 +277,10 @@ pub enum ProtocolError {
         /// The declared length.
         length: u32,
     },
-    /// The content of a HELLO, CREDIT, CANCEL or END is not what it has to be.
+    /// The content of a HELLO, CREDIT, CANCEL, END or HAND_OFF is not what it has to be.
     Malformed(Operation),
+    /// Something came from a peer that waits for the answer to its hand-off, or an answer that nobody waits for.
+    HandOff,
     /// More PINGs than 20 per second and a burst of 40.
     PingFlood,
 }
@@ -291,6 +293,7 @@ impl fmt::Display for ProtocolError {
             Self::TooLong { length, limit } => write!(f, "content of {length} bytes exceeds the limit of {limit}"),
             Self::KeepaliveWithContent { length } => write!(f, "a PING or PONG declares {length} bytes of content"),
             Self::Malformed(operation) => write!(f, "the content of {operation:?} makes no sense"),
+            Self::HandOff => f.write_str("what came about a hand-off was not due"),
             Self::PingFlood => f.write_str("too many PINGs"),
         }
     }
