@@ -7,7 +7,7 @@ use crate::runtime::timer::tokio_timer;
 use crate::runtime::tokio::Driver;
 use crate::stream::Budget;
 use crate::transport::Io;
-use crate::{CloseReason, Config, Router};
+use crate::{CloseReason, Config, Raw, Router};
 use frisbee_core::Role;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -145,7 +145,8 @@ impl<R: Router> Host<R> {
     async fn drive<T: Io>(&self, io: T, ends: Ends, context: Option<Handle>, buffers: bool) -> CloseReason {
         let Some((engine, _entry)) = self.admit(ends) else { return CloseReason::Shutdown };
         let busy = BusyPoll::new(self.busy_poll);
-        Driver::new(io, engine(), context, tokio_timer(), busy).buffering(buffers).run().await
+        let driver = Driver::new(io, engine(), context, tokio_timer(), busy).buffering(buffers);
+        driver.run().await.hand_over(Raw::new_in).await
     }
 }
 

@@ -9,7 +9,7 @@ use crate::server::MEMORY_MAX;
 use crate::stream::Budget;
 use crate::transport::Io;
 use crate::workers::{Place, Pool, Workers};
-use crate::{Config, ConnectError, HeaderForm, Router, Runtime};
+use crate::{Config, ConnectError, HeaderForm, Raw, Router, Runtime};
 use frisbee_core::Role;
 use std::fmt;
 use std::sync::Arc;
@@ -230,7 +230,9 @@ impl ClientBuilder {
         let busy = BusyPoll::new(self.busy_poll);
         let (handle, engine) = self.prepare(ends, router);
         let driver = Driver::new(io, engine(), None, tokio_timer(), busy).buffering(buffers);
-        tokio::spawn(tokio::task::unconstrained(driver.run()));
+        tokio::spawn(tokio::task::unconstrained(async move {
+            driver.run().await.hand_over(Raw::new_in).await;
+        }));
         handle
     }
 

@@ -40,7 +40,9 @@ mod acceptor;
 mod client;
 mod connection;
 mod error;
+mod hand_off;
 mod mailbox;
+mod raw;
 mod router;
 mod runtime;
 mod server;
@@ -56,11 +58,13 @@ pub use client::{Client, ClientBuilder};
 #[cfg(unix)]
 pub use connection::UnixCredentials;
 pub use connection::{Connection, Task};
-pub use error::{ConnectError, SendError};
+pub use error::{ConnectError, HandOffError, SendError};
 pub use frisbee_core::{
     CONTENT_MAX, CloseReason, Config, Frame, HeaderForm, Hello, Operation, Outbox, Packet, PacketId, Peer,
     ProtocolError, TooLong, tlv,
 };
+pub use hand_off::{Accepted, HandOff, Taking};
+pub use raw::Raw;
 pub use router::handlers::{Handlers, Reply};
 pub use router::inline::{Cell, Parked, Polled};
 pub use router::{Next, Router, Turn};

@@ -29,6 +29,12 @@ pub(crate) trait Io: AsyncRead + AsyncWrite + Send + Unpin + 'static {
     /// As what it is.
     fn into_any(self: Box<Self>) -> Box<dyn Any + Send>;
 
+    /// What it is.
+    fn kind(&self) -> TypeId;
+
+    /// Leaves the reactor it belongs to for that of the current runtime, if it is a socket or has one beneath.
+    fn move_here(&mut self) -> io::Result<()>;
+
     /// Whether what was written may wait in it until it is flushed.
     fn buffers() -> bool
     where
@@ -38,6 +44,30 @@ pub(crate) trait Io: AsyncRead + AsyncWrite + Send + Unpin + 'static {
 impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Io for T {
     fn into_any(self: Box<Self>) -> Box<dyn Any + Send> {
         self
+    }
+
+    fn kind(&self) -> TypeId {
+        TypeId::of::<T>()
+    }
+
+    fn move_here(&mut self) -> io::Result<()> {
+        let io: &mut dyn Any = self;
+        if let Some(socket) = io.downcast_mut::<TcpStream>() {
+            return TcpStream::renew(socket);
+        }
+        #[cfg(unix)]
+        if let Some(socket) = io.downcast_mut::<UnixStream>() {
+            return UnixStream::renew(socket);
+        }
+        #[cfg(feature = "tls")]
+        if let Some(secured) = io.downcast_mut::<crate::tls::TlsStream<TcpStream>>() {
+            return TcpStream::renew(secured.get_mut().0);
+        }
+        #[cfg(all(feature = "tls", unix))]
+        if let Some(secured) = io.downcast_mut::<crate::tls::TlsStream<UnixStream>>() {
+            return UnixStream::renew(secured.get_mut().0);
+        }
+        Ok(())
     }
 
     fn buffers() -> bool {
@@ -67,6 +97,20 @@ pub(crate) trait Movable: Io + Sized {
 
     /// Enters the current runtime.
     fn arrive(moving: Self::Moving) -> io::Result<Self>;
+
+    /// Enters the current runtime where it stands.
+    fn renew(socket: &mut Self) -> io::Result<()>;
+}
+
+/// By a second descriptor of the same socket, since the first cannot be taken out of its place.
+#[cfg(unix)]
+fn second(socket: &impl std::os::fd::AsFd) -> io::Result<std::os::fd::OwnedFd> {
+    socket.as_fd().try_clone_to_owned()
+}
+
+#[cfg(windows)]
+fn second(socket: &impl std::os::windows::io::AsSocket) -> io::Result<std::os::windows::io::OwnedSocket> {
+    socket.as_socket().try_clone_to_owned()
 }
 
 impl Movable for TcpStream {
@@ -78,6 +122,11 @@ impl Movable for TcpStream {
 
     fn arrive(moving: Self::Moving) -> io::Result<Self> {
         Self::from_std(moving)
+    }
+
+    fn renew(socket: &mut Self) -> io::Result<()> {
+        *socket = Self::from_std(second(socket)?.into())?;
+        Ok(())
     }
 }
 
@@ -91,5 +140,10 @@ impl Movable for UnixStream {
 
     fn arrive(moving: Self::Moving) -> io::Result<Self> {
         Self::from_std(moving)
+    }
+
+    fn renew(socket: &mut Self) -> io::Result<()> {
+        *socket = Self::from_std(second(socket)?.into())?;
+        Ok(())
     }
 }
