@@ -56,6 +56,7 @@ pub use frisbee_core::{
 };
 pub use router::handlers::{Handlers, Reply};
 pub use router::inline::{Cell, Parked, Polled};
+pub use router::pubsub;
 pub use router::{Next, Router, Turn};
 pub use runtime::choose::Runtime;
 pub use server::{Server, ServerBuilder};

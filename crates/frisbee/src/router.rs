@@ -2,6 +2,8 @@
 
 pub(crate) mod handlers;
 pub(crate) mod inline;
+pub mod pubsub;
+mod topics;
 
 use crate::{CloseReason, Connection, Outbox, Packet, PacketId, Peer, Stream};
 use bytes::Bytes;
