@@ -3,8 +3,10 @@
 use bytes::Bytes;
 use frisbee::pubsub::{Broker, BrokerBuilder, Client, Error, FIRST_OPERATION, Message, RecvError, Slow, Subscription};
 use frisbee::{CloseReason, Config, Operation, Packet, PacketId, SendError, Server};
+use frisbee_tests::extension::{Maybe, Time, maybe};
 use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::serve_interop;
+use frpc::{Code, Topic, TopicRecvError};
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::net::TcpSocket;
@@ -435,4 +437,56 @@ async fn the_packets_are_those_of_the_specification() {
     peer.write(b"\x00\x0f\x00\x09\xff\x03\x00\x00\x00\x00").await;
     let synced = peer.next().await.unwrap();
     assert_eq!(synced, Packet::new(PacketId(9), Operation::user(SYNC).unwrap(), ""));
+}
+
+#[tokio::test]
+async fn messages_of_a_schema_arrive_with_what_is_absent() {
+    let (address, _broker) = serve(Broker::builder()).await;
+    let (reader, writer) = (client(address).await, client(address).await);
+    let topic = Topic::<Maybe>::new("maybe.this");
+    let mut messages = Topic::<Maybe>::new("maybe.*").subscribe(&reader).await.unwrap();
+    let mut jobs = topic.queue_subscribe(&reader, "g").await.unwrap();
+    let sent = [
+        Maybe::default(),
+        Maybe { number: Some(0), text: Some(String::new()), ..Maybe::default() },
+        Maybe { choice: Some(maybe::Choice::Flag(false)), plain: 7, ..Maybe::default() },
+        Maybe { choice: Some(maybe::Choice::Time(Time { millis: 3 })), ..Maybe::default() },
+        Maybe { text: Some("x".repeat(100_000)), ..Maybe::default() },
+    ];
+    let publisher = topic.publisher(&writer).unwrap();
+    for message in &sent {
+        publisher.publish(message).await.unwrap();
+    }
+    for message in &sent {
+        let received = messages.recv().await.unwrap();
+        assert_eq!((received.topic(), received.get_ref()), ("maybe.this", message));
+        assert_eq!(jobs.recv().await.unwrap().into_inner(), *message);
+    }
+    // What is none is told, and the next one read.
+    writer.publish("maybe.that", "no message").await.unwrap();
+    topic.publish(&writer, &sent[2]).await.unwrap();
+    let failed = messages.recv().await.unwrap_err();
+    assert!(matches!(&failed, TopicRecvError::Undecodable(_)), "{failed}");
+    assert!(failed.to_string().starts_with("what was published to maybe.that is no extension.Maybe: "), "{failed}");
+    assert_eq!(messages.recv().await.unwrap().into_inner(), sent[2]);
+    let failed = Topic::<Maybe>::new("maybe.*").publish(&writer, &sent[0]).await.unwrap_err();
+    assert_eq!(failed.code(), Code::InvalidArgument);
+}
+
+#[tokio::test]
+async fn typed_topics_are_for_peers_of_ours() {
+    let config = Config { hello: false, ..Config::default() };
+    let server = Server::builder().config(config.clone()).bind("127.0.0.1:0", Broker::new()).await.unwrap();
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    let reader = client(address).await;
+    let refused = Topic::<Time>::new("a").subscribe(&reader).await.unwrap_err();
+    assert_eq!(
+        (refused.code(), refused.message()),
+        (Code::FailedPrecondition, "subscribing to a typed topic needs a peer that says HELLO",)
+    );
+    // Bytes are for everybody.
+    let mut bytes = reader.subscribe("a").await.unwrap();
+    reader.publish("a", "x").await.unwrap();
+    assert_eq!(text(&mut bytes).await, "a x");
 }

@@ -48,9 +48,11 @@ mod server;
 mod service;
 mod status;
 mod streaming;
+mod topic;
 
 pub use channel::{Channel, ChannelBuilder};
 pub use error::Error;
+pub use frisbee::pubsub;
 pub use frisbee::{HeaderForm, Policy, Runtime, Workers};
 pub use metadata::{Metadata, MetadataError};
 pub use polyglot::Raw;
@@ -58,6 +60,7 @@ pub use request::{IntoRequest, IntoStreamingRequest, Request, Response};
 pub use server::{Server, ServerBuilder};
 pub use status::{Code, Status};
 pub use streaming::{Iter, RequestSender, RequestStream, ResponseSender, ResponseStream, Streaming, iter};
+pub use topic::{Topic, TopicMessage, TopicPublisher, TopicRecvError, TopicSubscription};
 
 pub use {polyglot, prost, prost_types};
 #[cfg(feature = "tonic")]
