@@ -1,12 +1,12 @@
 //! Dialling.
 
+use crate::budget::Budget;
 use crate::connection::Connection;
 use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
 use crate::runtime::timer::tokio_timer;
 use crate::runtime::tokio::Driver;
 use crate::server::MEMORY_MAX;
-use crate::stream::Budget;
 use crate::workers::{Place, Pool, Workers};
 use crate::{Config, ConnectError, HeaderForm, Router, Runtime};
 use frisbee_core::Role;

@@ -36,6 +36,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod budget;
 mod client;
 mod connection;
 mod error;
@@ -47,11 +48,12 @@ mod stream;
 mod work;
 mod workers;
 
+pub use budget::{Hold, Stats};
 pub use client::{Client, ClientBuilder};
 pub use connection::{Connection, Task};
 pub use error::{ConnectError, SendError};
 pub use frisbee_core::{
-    CONTENT_MAX, CloseReason, Config, Frame, HeaderForm, Hello, Operation, Outbox, Packet, PacketId, Peer,
+    CONTENT_MAX, CloseKind, CloseReason, Config, Frame, HeaderForm, Hello, Operation, Outbox, Packet, PacketId, Peer,
     ProtocolError, TooLong, tlv,
 };
 pub use router::handlers::{Handlers, Reply};

@@ -1,11 +1,11 @@
 //! Accepting connections, and ending them in good order.
 
+use crate::budget::{Budget, Stats};
 use crate::connection::Connection;
 use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
 use crate::runtime::timer::tokio_timer;
 use crate::runtime::tokio::Driver;
-use crate::stream::Budget;
 use crate::workers::{Place, Pool, Workers};
 use crate::{Config, Router, Runtime};
 use frisbee_core::Role;
@@ -29,7 +29,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(20);
 /// The first and the longest pause after the system has refused to accept, for want of file descriptors say.
 const ACCEPT_PAUSE: (Duration, Duration) = (Duration::from_millis(5), Duration::from_secs(1));
 
-/// How many bytes of stream messages may wait unread in a whole server, unless told otherwise.
+/// How many bytes of input may be held in a whole server, unless told otherwise.
 pub(crate) const MEMORY_MAX: usize = 256 * 1024 * 1024;
 
 /// A listening socket and what becomes of its connections.
@@ -38,6 +38,7 @@ pub struct Server<R> {
     listener: TcpListener,
     local: SocketAddr,
     settings: ServerBuilder,
+    budget: Arc<Budget>,
     router: Arc<R>,
 }
 
@@ -97,7 +98,12 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets how many bytes of stream messages may wait unread, over all connections. Default: 256 MiB.
+    /// Sets how many bytes of input may be held, over all connections. Default: 256 MiB.
+    ///
+    /// Input is held while a large body arrives, while a message of a stream waits to be read, and while a handler
+    /// waits; the first two take three quarters at most, so that small requests get through. When that much is held, requests and streams are refused before their handlers begin (fRPC's callers get
+    /// `ResourceExhausted`), and the connections live. What has begun may overdraw it by what each connection reads at
+    /// once. What handlers keep for themselves, and what waits to be written, is not counted.
     pub fn memory_max(mut self, bytes: usize) -> Self {
         self.memory_max = bytes;
         self
@@ -118,7 +124,8 @@ impl ServerBuilder {
         let local = listener.local_addr()?;
         self.config.served = router.operations().into();
         self.config.hello_items = router.hello_items();
-        Ok(Server { listener, local, settings: self, router: Arc::new(router) })
+        let budget = Arc::new(Budget::new(self.memory_max, self.config.stream_buffer_max));
+        Ok(Server { listener, local, settings: self, budget, router: Arc::new(router) })
     }
 }
 
@@ -126,6 +133,11 @@ impl<R: Router> Server<R> {
     /// The address that is listened on, with the port that the system chose for port 0.
     pub fn local_addr(&self) -> SocketAddr {
         self.local
+    }
+
+    /// What becomes of the connections, to be asked at any time.
+    pub fn stats(&self) -> Stats {
+        Stats::new(self.budget.clone())
     }
 
     /// Serves until the future is dropped.
@@ -147,7 +159,7 @@ impl<R: Router> Server<R> {
     pub async fn serve_with_shutdown(self, shutdown: impl Future<Output = ()>) -> io::Result<()> {
         let pool = Pool::start(self.settings.workers, self.settings.runtime)?;
         let acceptor = Acceptor {
-            budget: Arc::new(Budget::new(self.settings.memory_max, self.settings.config.stream_buffer_max)),
+            budget: self.budget,
             open: Arc::default(),
             runtime: Handle::current(),
             router: self.router,
@@ -172,6 +184,7 @@ impl<R: Router> Server<R> {
                     tracing::debug!(%error, "a connection ended before it was accepted");
                 }
                 Some(Err(error)) => {
+                    acceptor.budget.count_unaccepted();
                     tracing::warn!(%error, ?pause, "accepting failed");
                     tokio::time::sleep(pause).await;
                     pause = (pause * 2).min(ACCEPT_PAUSE.1);

@@ -292,9 +292,15 @@ impl Calls {
         self.strays
     }
 
+    /// Counts a packet that answers no call.
+    #[cold]
+    pub(crate) fn count_stray(&mut self) {
+        self.strays += 1;
+    }
+
     #[cold]
     fn stray(&mut self) -> Option<Waker> {
-        self.strays += 1;
+        self.count_stray();
         None
     }
 

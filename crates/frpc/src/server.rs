@@ -49,6 +49,11 @@ impl Server {
         self.inner.local_addr()
     }
 
+    /// What becomes of the connections, to be asked at any time.
+    pub fn stats(&self) -> frisbee::Stats {
+        self.inner.stats()
+    }
+
     /// Serves until the future is dropped.
     ///
     /// Handlers that have to wait go on in the runtime that this is called in.
@@ -115,7 +120,8 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets how many bytes of stream messages may wait unread, over all connections. Default: 256 MiB.
+    /// Sets how many bytes of input may be held, over all connections. Default: 256 MiB. What comes beyond is refused
+    /// with `ResourceExhausted` before a handler begins; see [`frisbee::ServerBuilder::memory_max`].
     pub fn memory_max(mut self, bytes: usize) -> Self {
         self.inner = self.inner.memory_max(bytes);
         self
