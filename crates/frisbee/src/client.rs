@@ -89,6 +89,11 @@ impl ClientBuilder {
         self
     }
 
+    pub(crate) fn into_parts<R: Router>(mut self, router: &R) -> (Config, usize) {
+        self.config.hello_items = router.hello_items();
+        (self.config, self.memory_max)
+    }
+
     /// Connects; the current tokio runtime drives the connection.
     ///
     /// # Errors

@@ -40,6 +40,7 @@ mod budget;
 mod client;
 mod connection;
 mod error;
+mod io;
 mod mailbox;
 mod router;
 mod runtime;
@@ -56,6 +57,7 @@ pub use frisbee_core::{
     CONTENT_MAX, CloseKind, CloseReason, Config, Frame, HeaderForm, Hello, Operation, Outbox, Packet, PacketId, Peer,
     ProtocolError, TooLong, tlv,
 };
+pub use io::Acceptor;
 pub use router::handlers::{Handlers, Reply};
 pub use router::inline::{Cell, Parked, Polled};
 pub use router::{Next, Router, Turn};

@@ -115,6 +115,12 @@ impl ServerBuilder {
         self
     }
 
+    pub(crate) fn into_parts<R: Router>(mut self, router: &R) -> (Config, usize) {
+        self.config.served = router.operations().into();
+        self.config.hello_items = router.hello_items();
+        (self.config, self.memory_max)
+    }
+
     /// Binds a listening socket.
     ///
     /// # Errors

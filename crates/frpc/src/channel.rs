@@ -8,7 +8,7 @@ use crate::metadata::Metadata;
 use crate::streaming::{self, Streaming};
 use crate::{Error, Request, Response, Runtime, Status, deadline};
 use call::{Attempt, Failure, Sent};
-use frisbee::{Client, ClientBuilder, Connection, HeaderForm, SendError};
+use frisbee::{Client, ClientBuilder, ConnectError, Connection, HeaderForm, SendError};
 use futures_core::Stream;
 pub(crate) use link::{CallTable, Link, lost};
 use link::{Links, RetryBudget};
@@ -16,6 +16,7 @@ use polyglot::Message;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
 
 /// How long a call may take unless told otherwise. A Go server never answers a request that it cannot decode, so
 /// there has to be an end; no call within a data centre should come near this one. It is kept here and not sent.
@@ -320,7 +321,36 @@ impl ChannelBuilder {
     /// # Errors
     /// As [`Channel::connect`].
     pub async fn connect(self, address: impl Into<String>) -> Result<Channel, Error> {
-        let links = Links::connected(self.client, address.into(), self.patience).await?;
+        self.connect_by(address.into(), None).await
+    }
+
+    /// Connects by a function that makes a transport: anything that reads and writes bytes. It is called again
+    /// whenever the connection has been lost and a call is to be made.
+    ///
+    /// # Errors
+    /// What the function says the first time.
+    pub async fn connect_with<C, F, T>(self, connector: C) -> Result<Channel, Error>
+    where
+        C: Fn() -> F + Send + Sync + 'static,
+        F: Future<Output = std::io::Result<T>> + Send + 'static,
+        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let name = String::from("what the connector connects to");
+        let address = name.clone();
+        let connector: link::Connector = Box::new(move |client, endpoint| {
+            let (connecting, address) = (connector(), address.clone());
+            Box::pin(async move {
+                match connecting.await {
+                    Ok(io) => client.from_io(io, endpoint).await,
+                    Err(source) => Err(ConnectError::Io { address, source }),
+                }
+            })
+        });
+        self.connect_by(name, Some(connector)).await
+    }
+
+    async fn connect_by(self, address: String, connector: Option<link::Connector>) -> Result<Channel, Error> {
+        let links = Links::connected(self.client, address, connector, self.patience).await?;
         Ok(Channel {
             inner: Arc::new(Inner {
                 links,

@@ -40,6 +40,7 @@ mod endpoint;
 mod error;
 #[cfg(feature = "tonic")]
 pub mod grpc;
+mod io;
 mod metadata;
 mod prefix;
 mod protobuf;
@@ -52,6 +53,7 @@ mod streaming;
 pub use channel::{Channel, ChannelBuilder};
 pub use error::Error;
 pub use frisbee::{HeaderForm, Policy, Runtime, Workers};
+pub use io::Acceptor;
 pub use metadata::{Metadata, MetadataError};
 pub use polyglot::Raw;
 pub use request::{IntoRequest, IntoStreamingRequest, Request, Response};

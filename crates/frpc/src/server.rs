@@ -27,10 +27,10 @@ pub struct Server {
 #[derive(Debug)]
 #[must_use]
 pub struct ServerBuilder {
-    inner: frisbee::ServerBuilder,
-    services: Vec<Methods>,
-    policy: Policy,
-    policies: HashMap<String, Policy>,
+    pub(crate) inner: frisbee::ServerBuilder,
+    pub(crate) services: Vec<Methods>,
+    pub(crate) policy: Policy,
+    pub(crate) policies: HashMap<String, Policy>,
 }
 
 impl Server {

@@ -6,6 +6,7 @@ use crate::{Error, Status};
 use frisbee::{ClientBuilder, CloseReason, ConnectError, Connection};
 use parking_lot::Mutex;
 use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::task::Waker;
@@ -75,10 +76,15 @@ pub(crate) fn lost(reason: &CloseReason) -> Status {
     Status::unavailable(format!("the connection was lost, the call may have run: {reason}"))
 }
 
+/// Makes connections in a way of the user's.
+pub(crate) type Connector = Box<dyn Fn(ClientBuilder, Endpoint) -> Connecting + Send + Sync>;
+type Connecting = Pin<Box<dyn Future<Output = Result<Connection, ConnectError>> + Send>>;
+
 /// The connection that calls are placed on, and how to make the next.
 pub(crate) struct Links {
     client: ClientBuilder,
     address: String,
+    connector: Option<Connector>,
     patience: Duration,
     /// Drives connections, whoever makes the call that makes one anew.
     runtime: Handle,
@@ -95,10 +101,16 @@ struct Failures {
 }
 
 impl Links {
-    pub(crate) async fn connected(client: ClientBuilder, address: String, patience: Duration) -> Result<Self, Error> {
+    pub(crate) async fn connected(
+        client: ClientBuilder,
+        address: String,
+        connector: Option<Connector>,
+        patience: Duration,
+    ) -> Result<Self, Error> {
         let links = Self {
             client,
             address,
+            connector,
             patience,
             runtime: Handle::current(),
             current: Mutex::new(None),
@@ -159,7 +171,10 @@ impl Links {
         let calls = Arc::new(CallTable::default());
         let (client, address) = (self.client.clone(), self.address.clone());
         let endpoint = Endpoint::calling(calls.clone());
-        let dialled = self.runtime.spawn(async move { client.connect(address, endpoint).await });
+        let dialled = match &self.connector {
+            Some(connector) => self.runtime.spawn(connector(client, endpoint)),
+            None => self.runtime.spawn(async move { client.connect(address, endpoint).await }),
+        };
         let connection = dialled.await.unwrap_or_else(|_| {
             // The runtime in which the channel was made is gone.
             let source = std::io::Error::other("the runtime of the channel has ended");
