@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 pub mod raw;
 pub mod service;
+pub mod targets;
 
 /// Generated from `proto/interop.proto`.
 pub mod interop {
