@@ -2,12 +2,12 @@
 //! what is none.
 
 use frisbee::Config;
-use frisbee_tests::interop::{AddRequest, Count, InteropClient, Range, Text};
+use frisbee_tests::interop::{AddRequest, Count, InteropClient, Payload, Range, Text};
 use frisbee_tests::raw::{Raw, packet};
 use frpc::polyglot::{Encoder, Form, Message, encode_root};
 use frpc::{Channel, ChannelBuilder, Code, Request, Status};
 use std::time::Duration;
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 const ADD: u16 = 18;
@@ -143,6 +143,50 @@ async fn a_reply_that_trickles_costs_no_more_than_the_deadline() {
     let request = slow.next().await.expect("the client calls");
     slow.write(&packet(request.id.0, request.operation.number(), &SUM)).await;
     assert_eq!(call.await.expect("the caller does not panic").expect("it is answered"), 2);
+}
+
+#[tokio::test]
+async fn a_server_that_hardly_reads_costs_calls_of_every_kind_no_more_than_their_deadlines() {
+    let (client, mut slow) = deceived(|builder| builder.timeout(Duration::from_millis(300))).await;
+    slow.write(&packet(0, 1, &[])).await; // A PONG, as Go gives.
+    // More than the sockets take, and a waiting call behind that.
+    let mut fillers = tokio::task::JoinSet::new();
+    for _ in 0..6 {
+        let mut filling = Request::new(Payload { seq: 1, data: vec![1; 5_000_000] });
+        filling.set_timeout(Duration::from_secs(60));
+        let client = client.clone();
+        fillers.spawn(async move { client.echo_payload(filling).await.map(drop) });
+    }
+    // It takes a little now and then, so that it is not closed for taking nothing.
+    let reading = tokio::spawn(async move {
+        loop {
+            let _ = slow.socket.read(&mut [0; 100_000]).await;
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    });
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let timeout = Duration::from_millis(300);
+    let range = || {
+        let mut request = Request::new(Range { from: 0, count: 1 });
+        request.set_timeout(timeout);
+        request
+    };
+    let counts = || {
+        let mut request = Request::new(frpc::iter((0..3).map(|value| Count { value })));
+        request.set_timeout(timeout);
+        request
+    };
+    let server_streaming = async {
+        let mut counts = client.count_up(range()).await?.into_inner();
+        counts.message().await.map(drop)
+    };
+    let ended = tokio::time::timeout(Duration::from_secs(5), async {
+        assert_eq!(code(client.add(AddRequest { a: 1, b: 1 }).await), Code::DeadlineExceeded, "unary");
+        assert_eq!(code(client.sum_up(counts()).await), Code::DeadlineExceeded, "client streaming");
+        assert_eq!(code(server_streaming.await), Code::DeadlineExceeded, "server streaming");
+    });
+    ended.await.expect("deadlines are kept");
+    reading.abort();
 }
 
 #[tokio::test]

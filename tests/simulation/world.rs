@@ -254,6 +254,16 @@ impl World {
         assert!(self.plan.corrupts || executions <= 1, "call {number} was executed {executions} times");
     }
 
+    /// A call with streams has no deadline unless it is given one. Without one, what a flipped bit has made of the end of
+    /// a stream may keep it waiting for as long as the connection lives.
+    fn limited<T>(&self, message: T) -> Request<T> {
+        let mut request = Request::new(message);
+        if self.plan.corrupts {
+            request.set_timeout(Duration::from_secs(60));
+        }
+        request
+    }
+
     /// Fails unless bits have flipped on the way.
     fn check(&self, holds: bool, what: &str) {
         assert!(holds || self.plan.corrupts, "{what}");
@@ -287,7 +297,7 @@ impl World {
     async fn count_up(&self, client: &InteropClient, number: u64) -> Result<(), Status> {
         let count = self.net.draw(|rng| rng.i64(0..300));
         let (from, leaves_at) = (number as i64, self.net.draw(|rng| rng.i64(1..1_000)));
-        let mut counts = client.count_up(Range { from, count }).await?.into_inner();
+        let mut counts = client.count_up(self.limited(Range { from, count })).await?.into_inner();
         let mut next = 0;
         while let Some(value) = counts.message().await? {
             self.check(value.value == from + next, "a message is missing, twice or out of order");
@@ -307,7 +317,7 @@ impl World {
         let count = self.net.draw(|rng| rng.i64(1..300));
         let first = number as i64;
         let values = (0..count).map(move |step| Count { value: if step == 0 { first } else { step } });
-        let sum = client.sum_up(frpc::iter(values)).await?.into_inner();
+        let sum = client.sum_up(self.limited(frpc::iter(values))).await?.into_inner();
         let total = first + (1..count).sum::<i64>();
         self.check(sum.total == total && sum.count == count, "what was summed up is not what was sent");
         Ok(())
@@ -316,7 +326,7 @@ impl World {
     async fn chat(&self, client: &InteropClient, number: u64) -> Result<(), Status> {
         let count = self.net.draw(|rng| rng.usize(1..40));
         let text = move |at: usize| Text { value: format!("{number}/{at}") };
-        let mut answers = client.chat(frpc::iter((0..count).map(text))).await?.into_inner();
+        let mut answers = client.chat(self.limited(frpc::iter((0..count).map(text)))).await?.into_inner();
         for at in 0..count {
             let Some(answer) = answers.message().await? else {
                 self.check(false, "the chat ended too early, and in good order");
