@@ -46,6 +46,7 @@ mod router;
 mod runtime;
 mod server;
 mod stream;
+mod sync;
 mod work;
 mod workers;
 
