@@ -84,7 +84,7 @@ async fn pass(
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
-            if state % flips == 0 {
+            if state.is_multiple_of(flips) {
                 *byte ^= 1 << (state >> 40 & 7);
             }
         }

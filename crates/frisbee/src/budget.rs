@@ -138,7 +138,7 @@ impl fmt::Debug for Hold {
 
 /// What has become of a server's connections, and what its peers make it hold. Clones look at the same server; reading
 /// costs a load.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Stats(Arc<Budget>);
 
 impl Stats {
@@ -182,6 +182,18 @@ impl Stats {
     pub fn input_held(&self) -> usize {
         let held = self.0.total.saturating_sub(self.0.left.load(Ordering::Relaxed));
         usize::try_from(held).unwrap_or(0)
+    }
+}
+
+impl fmt::Debug for Stats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut stats = f.debug_struct("Stats");
+        stats.field("opened", &self.opened()).field("open", &self.open()).field("shed", &self.shed());
+        stats.field("input_held", &self.input_held()).field("not_accepted", &self.not_accepted());
+        for (kind, count) in self.closed().filter(|(_, count)| *count > 0) {
+            stats.field(kind.name(), &count);
+        }
+        stats.finish()
     }
 }
 
