@@ -1,7 +1,7 @@
 //! A server that is asked for more than it has: what it refuses, what it holds, and what it tells of it.
 
 use bytes::Bytes;
-use frisbee::{CloseKind, Config, Stats};
+use frisbee::{CloseKind, Config, Handlers, Stats};
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, SleepRequest};
 use frisbee_tests::raw::{Raw, error_text, header, packet};
 use frisbee_tests::service::Service;
@@ -148,7 +148,7 @@ async fn calls_beyond_the_limit_of_a_connection_are_refused_at_once() {
 }
 
 #[tokio::test]
-async fn streams_opened_and_closed_in_a_loop_never_have_more_handlers_than_places() {
+async fn streams_opened_and_closed_in_a_loop_harm_nobody_and_leave_nothing_held() {
     let (address, stats) = serve(|builder| builder).await;
     let mut peer = Raw::connect(address).await;
     let text = encoded(&frisbee_tests::interop::Text { value: "x".into() });
@@ -161,6 +161,25 @@ async fn streams_opened_and_closed_in_a_loop_never_have_more_handlers_than_place
     }
     expect_sum_among_streams(&mut peer).await;
     until("nothing is held", || stats.input_held() == 0).await;
+}
+
+#[tokio::test]
+async fn a_stream_that_is_opened_and_closed_has_its_place_until_it_is_let_go() {
+    let kept = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let keeper = kept.clone();
+    let handlers = Handlers::new().on_stream(move |_first, stream| keeper.lock().expect("it is whole").push(stream));
+    let server = frisbee::Server::builder().bind("127.0.0.1:0", handlers).await.expect("loopback has free ports");
+    let (address, stats) = (server.local_addr(), server.stats());
+    tokio::spawn(server.serve());
+    let mut peer = Raw::connect(address).await;
+    let loops = (1..=2_000).flat_map(|id| [packet(id, 2, b"open"), packet(id, 2, &[])].concat());
+    peer.write(&loops.collect::<Vec<_>>()).await;
+    // 256 that are open, and as many again that are about to go.
+    until("the rest is refused", || stats.shed() == 2_000 - 512).await;
+    assert_eq!(kept.lock().expect("it is whole").len(), 512);
+    kept.lock().expect("it is whole").clear();
+    peer.write(&packet(3_000, 2, b"open")).await;
+    until("there is room again", || kept.lock().expect("it is whole").len() == 1).await;
 }
 
 /// As [`expect_sum`], behind what is left of streams.
