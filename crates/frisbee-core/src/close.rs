@@ -33,7 +33,13 @@ pub enum CloseReason {
         kind: io::ErrorKind,
         /// The system's words.
         message: Arc<str>,
+        /// The error itself, which may say more.
+        source: Arc<io::Error>,
     },
+    /// The answer to a hand-off, from either end, did not come in time.
+    HandOffTimeout,
+    /// It has been handed off: what it carries from here on belongs to somebody else.
+    HandedOff,
     /// This end closed it.
     Local,
     /// This end shuts down.
@@ -49,9 +55,11 @@ impl CloseReason {
             Self::ClosedByPeer => CloseKind::ClosedByPeer,
             Self::Truncated => CloseKind::Truncated,
             Self::Protocol(ProtocolError::BadMagic(_)) => CloseKind::BadMagic,
+            Self::Protocol(ProtocolError::SpeaksTls) => CloseKind::SpeaksTls,
             Self::Protocol(ProtocolError::TooLong { .. }) => CloseKind::TooLong,
             Self::Protocol(ProtocolError::KeepaliveWithContent { .. }) => CloseKind::KeepaliveWithContent,
             Self::Protocol(ProtocolError::Malformed(_)) => CloseKind::Malformed,
+            Self::Protocol(ProtocolError::HandOff) => CloseKind::HandOff,
             Self::Protocol(ProtocolError::PingFlood) => CloseKind::PingFlood,
             Self::IdleTimeout => CloseKind::IdleTimeout,
             Self::NoFirstHeader => CloseKind::NoFirstHeader,
@@ -59,6 +67,8 @@ impl CloseReason {
             Self::TooSlow => CloseKind::TooSlow,
             Self::WriteTimeout { .. } => CloseKind::WriteTimeout,
             Self::Io { .. } => CloseKind::Io,
+            Self::HandOffTimeout => CloseKind::HandOffTimeout,
+            Self::HandedOff => CloseKind::HandedOff,
             Self::Local => CloseKind::Local,
             Self::Shutdown => CloseKind::Shutdown,
             Self::Router(_) => CloseKind::Router,
@@ -89,12 +99,16 @@ pub enum CloseKind {
     Truncated,
     /// [`ProtocolError::BadMagic`].
     BadMagic,
+    /// [`ProtocolError::SpeaksTls`].
+    SpeaksTls,
     /// [`ProtocolError::TooLong`].
     TooLong,
     /// [`ProtocolError::KeepaliveWithContent`].
     KeepaliveWithContent,
     /// [`ProtocolError::Malformed`].
     Malformed,
+    /// [`ProtocolError::HandOff`].
+    HandOff,
     /// [`ProtocolError::PingFlood`].
     PingFlood,
     /// [`CloseReason::IdleTimeout`].
@@ -109,6 +123,10 @@ pub enum CloseKind {
     WriteTimeout,
     /// [`CloseReason::Io`].
     Io,
+    /// [`CloseReason::HandOffTimeout`].
+    HandOffTimeout,
+    /// [`CloseReason::HandedOff`].
+    HandedOff,
     /// [`CloseReason::Local`].
     Local,
     /// [`CloseReason::Shutdown`].
@@ -119,13 +137,15 @@ pub enum CloseKind {
 
 impl CloseKind {
     /// All of them, each at the index that it has as a number.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 20] = [
         Self::ClosedByPeer,
         Self::Truncated,
         Self::BadMagic,
+        Self::SpeaksTls,
         Self::TooLong,
         Self::KeepaliveWithContent,
         Self::Malformed,
+        Self::HandOff,
         Self::PingFlood,
         Self::IdleTimeout,
         Self::NoFirstHeader,
@@ -133,6 +153,8 @@ impl CloseKind {
         Self::TooSlow,
         Self::WriteTimeout,
         Self::Io,
+        Self::HandOffTimeout,
+        Self::HandedOff,
         Self::Local,
         Self::Shutdown,
         Self::Router,
@@ -144,9 +166,11 @@ impl CloseKind {
             Self::ClosedByPeer => "closed_by_peer",
             Self::Truncated => "truncated",
             Self::BadMagic => "bad_magic",
+            Self::SpeaksTls => "speaks_tls",
             Self::TooLong => "too_long",
             Self::KeepaliveWithContent => "keepalive_with_content",
             Self::Malformed => "malformed",
+            Self::HandOff => "hand_off",
             Self::PingFlood => "ping_flood",
             Self::IdleTimeout => "idle_timeout",
             Self::NoFirstHeader => "no_first_header",
@@ -154,6 +178,8 @@ impl CloseKind {
             Self::TooSlow => "too_slow",
             Self::WriteTimeout => "write_timeout",
             Self::Io => "io",
+            Self::HandOffTimeout => "hand_off_timeout",
+            Self::HandedOff => "handed_off",
             Self::Local => "local",
             Self::Shutdown => "shutdown",
             Self::Router => "router",
@@ -169,7 +195,7 @@ impl From<ProtocolError> for CloseReason {
 
 impl From<io::Error> for CloseReason {
     fn from(error: io::Error) -> Self {
-        Self::Io { kind: error.kind(), message: error.to_string().into() }
+        Self::Io { kind: error.kind(), message: error.to_string().into(), source: Arc::new(error) }
     }
 }
 
@@ -187,6 +213,8 @@ impl fmt::Display for CloseReason {
             Self::TooSlow => f.write_str("a packet arrived too slowly"),
             Self::WriteTimeout { waiting } => write!(f, "the peer took no byte while {waiting} waited"),
             Self::Io { message, .. } => write!(f, "input or output failed: {message}"),
+            Self::HandOffTimeout => f.write_str("a hand-off was not answered in time"),
+            Self::HandedOff => f.write_str("handed off"),
             Self::Local => f.write_str("closed by this end"),
             Self::Shutdown => f.write_str("this end shuts down"),
             Self::Router(reason) => write!(f, "closed by a router: {reason}"),

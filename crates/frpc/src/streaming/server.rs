@@ -27,8 +27,13 @@ const CLOSED_AT_ONCE_MAX: u32 = 4096;
 /// How much later: as long as Go waits for anything.
 const CLOSED_LATER: Duration = Duration::from_secs(5);
 
-pub(crate) fn serve_server_streaming<A, B, H, F>(caller: &Caller, prefix: Option<Prefix>, stream: Stream, handler: H)
-where
+pub(crate) fn serve_server_streaming<A, B, H, F>(
+    caller: &Caller,
+    prefix: Option<Prefix>,
+    stream: Stream,
+    missing: u32,
+    handler: H,
+) where
     A: Message + Send + 'static,
     B: Message + Send + 'static,
     H: FnOnce(Request<A>) -> F + Send + 'static,
@@ -40,7 +45,7 @@ where
         // The client ends its direction with the request, without saying so.
         drop(receiver);
         lent.end();
-        let Received { message, memory } = body::request(&body)?;
+        let Received { message, memory } = body::request(&body, missing)?;
         let _hold = connection.hold(memory);
         let request = Request::received(message, peer, prefix.map(Box::new));
         drop(body);
@@ -48,8 +53,13 @@ where
     });
 }
 
-pub(crate) fn serve_client_streaming<A, B, H, F>(caller: &Caller, prefix: Option<Prefix>, stream: Stream, handler: H)
-where
+pub(crate) fn serve_client_streaming<A, B, H, F>(
+    caller: &Caller,
+    prefix: Option<Prefix>,
+    stream: Stream,
+    missing: u32,
+    handler: H,
+) where
     A: Message + Send + 'static,
     B: Message + Send + 'static,
     H: FnOnce(Request<Streaming<A>>) -> F + Send + 'static,
@@ -57,14 +67,19 @@ where
 {
     let peer = caller.peer;
     serve(caller, prefix, stream, move |sender, receiver, lent, prefix| async move {
-        let reply = handler(requests(receiver, lent, peer, prefix)).await?;
+        let reply = handler(requests(receiver, lent, missing, peer, prefix)).await?;
         send_metadata(&sender, reply.metadata());
         send(&sender, reply.into_inner(), false).await
     });
 }
 
-pub(crate) fn serve_streaming<A, B, H, F>(caller: &Caller, prefix: Option<Prefix>, stream: Stream, handler: H)
-where
+pub(crate) fn serve_streaming<A, B, H, F>(
+    caller: &Caller,
+    prefix: Option<Prefix>,
+    stream: Stream,
+    missing: u32,
+    handler: H,
+) where
     A: Message + Send + 'static,
     B: Message + Send + 'static,
     H: FnOnce(Request<Streaming<A>>) -> F + Send + 'static,
@@ -72,7 +87,7 @@ where
 {
     let peer = caller.peer;
     serve(caller, prefix, stream, move |sender, receiver, lent, prefix| async move {
-        let reply = handler(requests(receiver, lent.clone(), peer, prefix)).await?;
+        let reply = handler(requests(receiver, lent.clone(), missing, peer, prefix)).await?;
         respond(&sender, reply, &lent).await
     });
 }
@@ -139,10 +154,11 @@ where
 fn requests<A: Message>(
     receiver: StreamReceiver,
     lent: Arc<Lent>,
+    missing: u32,
     peer: Option<SocketAddr>,
     prefix: Option<Prefix>,
 ) -> Request<Streaming<A>> {
-    Request::received(Streaming::of_server(receiver, lent), peer, prefix.map(Box::new))
+    Request::received(Streaming::of_server(receiver, lent, missing), peer, prefix.map(Box::new))
 }
 
 async fn respond<B: Message>(
