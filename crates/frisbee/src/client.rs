@@ -10,9 +10,9 @@ use crate::stream::Budget;
 use crate::workers::{Place, Pool, Workers};
 use crate::{Config, ConnectError, HeaderForm, Router, Runtime};
 use frisbee_core::Role;
-use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use std::{fmt, io};
 use tokio::net::{TcpStream, ToSocketAddrs};
 use tokio::runtime::Handle;
 
@@ -92,13 +92,18 @@ impl ClientBuilder {
     /// Connects; the current tokio runtime drives the connection.
     ///
     /// # Errors
-    /// If no address accepts the connection in time, or io_uring is required and does not work.
+    /// If no address accepts the connection in time, io_uring is required and does not work, or the router finds
+    /// something [wrong](Router::check) with itself.
     pub async fn connect<R: Router>(
         mut self,
         address: impl ToSocketAddrs + fmt::Display,
         router: R,
     ) -> Result<Connection, ConnectError> {
         let name = address.to_string();
+        router.check().map_err(|wrong| {
+            let source = io::Error::new(io::ErrorKind::InvalidInput, wrong);
+            ConnectError::Io { address: name.clone(), source }
+        })?;
         self.config.hello_items = router.hello_items();
         let pool = Pool::start(Workers::Caller, self.runtime)
             .map_err(|source| ConnectError::Io { address: name.clone(), source })?;
@@ -107,9 +112,9 @@ impl ClientBuilder {
             Ok(Err(source)) => return Err(ConnectError::Io { address: name, source }),
             Ok(Ok(socket)) => socket,
         };
-        let io = |source| ConnectError::Io { address: name.clone(), source };
-        socket.set_nodelay(true).map_err(io)?;
-        let (peer, local) = (socket.peer_addr().map_err(io)?, socket.local_addr().map_err(io)?);
+        let failed = |source| ConnectError::Io { address: name.clone(), source };
+        socket.set_nodelay(true).map_err(failed)?;
+        let (peer, local) = (socket.peer_addr().map_err(failed)?, socket.local_addr().map_err(failed)?);
         let budget = Arc::new(Budget::new(self.memory_max, self.config.stream_buffer_max));
         let handle = Connection::new(Role::Client, &self.config, budget, Handle::current(), Some(peer), Some(local));
         let (config, router, shared) = (self.config, Arc::new(router), handle.clone());
@@ -117,7 +122,7 @@ impl ClientBuilder {
         match pool.next() {
             #[cfg(all(feature = "uring", target_os = "linux"))]
             Place::Ring(rings) => {
-                let socket = socket.into_std().map_err(io)?;
+                let socket = socket.into_std().map_err(failed)?;
                 rings.drive(socket, engine, Handle::current(), self.busy_poll, ());
             }
             Place::Caller | Place::Worker(_) => {

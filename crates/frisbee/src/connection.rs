@@ -1,5 +1,6 @@
 //! The handle of a connection: cheap to clone, usable from any thread.
 
+use crate::context::Extensions;
 use crate::mailbox::{Mailbox, Order};
 use crate::stream::{Budget, Stream};
 use crate::work::{Taken, Work};
@@ -24,6 +25,7 @@ pub struct Connection(pub(crate) Arc<Shared>);
 pub(crate) struct Shared {
     pub(crate) mailbox: Mailbox,
     pub(crate) work: Work,
+    pub(crate) extensions: Extensions,
     /// Memory for messages that nobody has read yet.
     pub(crate) budget: Arc<Budget>,
     pub(crate) role: Role,
@@ -47,6 +49,7 @@ impl Connection {
         Self(Arc::new(Shared {
             mailbox: Mailbox::new(config.content_max),
             work: Work::default(),
+            extensions: Extensions::new(),
             budget,
             role,
             stream_credit: config.stream_credit,
@@ -57,6 +60,9 @@ impl Connection {
     }
 
     /// Sends a packet, once less than 1 MiB waits to be written.
+    ///
+    /// A packet that came from another connection is sent on as it is: a large body is shared with what was read and
+    /// not copied. That is how proxies forward, see also [`Outbox::forward`].
     ///
     /// # Errors
     /// If the connection has ended or the body is too long.

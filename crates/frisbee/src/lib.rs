@@ -6,6 +6,7 @@
 //!
 //! * [`Router`] is told of each packet in wire order, on the connection's own task, and may answer in place.
 //! * [`Handlers`] is a ready-made router: a table of async functions by operation.
+//! * [`Mounts`] is a router made of others, each on a range of operations.
 //! * [`Server`] and [`Client`] own sockets; [`Connection`] and [`Stream`] are handles that can be used from anywhere.
 //!
 //! ```
@@ -38,6 +39,7 @@
 
 mod client;
 mod connection;
+mod context;
 mod error;
 mod mailbox;
 mod router;
@@ -49,14 +51,16 @@ mod workers;
 
 pub use client::{Client, ClientBuilder};
 pub use connection::{Connection, Task};
+pub use context::Extensions;
 pub use error::{ConnectError, SendError};
 pub use frisbee_core::{
     CONTENT_MAX, CloseReason, Config, Frame, HeaderForm, Hello, Operation, Outbox, Packet, PacketId, Peer,
     ProtocolError, TooLong, tlv,
 };
-pub use router::handlers::{Handlers, Reply};
+pub use router::handlers::{Handler, HandlerTable, Handlers, Reply};
 pub use router::inline::{Cell, Parked, Polled};
-pub use router::{Next, Router, Turn};
+pub use router::mounts::{MountError, Mounts, MountsSession};
+pub use router::{Next, Router, Turn, opening};
 pub use runtime::choose::Runtime;
 pub use server::{Server, ServerBuilder};
 pub use stream::{Stream, StreamEnd, StreamReceiver, StreamSender};

@@ -109,11 +109,12 @@ impl ServerBuilder {
         self
     }
 
-    /// Binds a listening socket.
+    /// Binds a listening socket. Several protocols on one socket are [`Mounts`](crate::Mounts), a router too.
     ///
     /// # Errors
-    /// If no address can be bound.
+    /// If no address can be bound, or the router finds something [wrong](Router::check) with itself.
     pub async fn bind<R: Router>(mut self, address: impl ToSocketAddrs, router: R) -> io::Result<Server<R>> {
+        router.check().map_err(|wrong| io::Error::new(io::ErrorKind::InvalidInput, wrong))?;
         let listener = TcpListener::bind(address).await?;
         let local = listener.local_addr()?;
         self.config.served = router.operations().into();

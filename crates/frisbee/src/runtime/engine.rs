@@ -263,6 +263,7 @@ impl<R: Router> Engine<R> {
         if ended.is_err() {
             tracing::error!("a router panicked when its connection had ended");
         }
+        self.handle.0.extensions.handle_close(reason);
     }
 
     fn handle_event(&mut self, event: Event) -> Next {
