@@ -138,6 +138,11 @@ impl Connection {
         poll_fn(|context| self.0.mailbox.poll_peer(context)).await
     }
 
+    /// Whether this end dialled the connection; otherwise it accepted it.
+    pub fn is_dialled(&self) -> bool {
+        self.0.role == Role::Client
+    }
+
     /// Whether the peer has said that it takes nothing new.
     pub fn is_going_away(&self) -> bool {
         self.0.mailbox.lock().going_away

@@ -5,17 +5,21 @@ mod link;
 
 use crate::codegen::Method;
 use crate::metadata::Metadata;
+use crate::offer::Offering;
+use crate::service::Service;
 use crate::streaming::{self, Streaming};
 use crate::{Error, Request, Response, Runtime, Status, deadline};
 use call::{Attempt, Failure, Sent};
-use frisbee::{Client, ClientBuilder, Connection, HeaderForm, SendError};
+use frisbee::{Client, ClientBuilder, Connection, HeaderForm, Router, SendError};
 use futures_core::Stream;
-pub(crate) use link::{CallTable, Link, lost};
-use link::{Links, RetryBudget};
+pub(crate) use link::{CallTable, Link, lost, put_calls};
+use link::{Dialler, Links, RetryBudget};
 use polyglot::Message;
 use std::fmt;
+use std::ops::RangeBounds;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::runtime::Handle;
 
 /// How long a call may take unless told otherwise. A Go server never answers a request that it cannot decode, so
 /// there has to be an end; no call within a data centre should come near this one. It is kept here and not sent.
@@ -54,6 +58,7 @@ pub struct ChannelBuilder {
     is_told: bool,
     strict_presence: bool,
     patience: Duration,
+    offering: Offering,
 }
 
 impl Channel {
@@ -73,7 +78,43 @@ impl Channel {
             is_told: false,
             strict_presence: false,
             patience: CONNECT_PATIENCE,
+            offering: Offering::default(),
         }
+    }
+
+    /// Calls to the peer of a connection that is there, whichever end dialled it.
+    ///
+    /// A server calls a client in this way, which offers services by [`ChannelBuilder::add_service`]: from a handler,
+    /// by [`Request::channel`], or from [`ServerBuilder::on_connect`](crate::ServerBuilder::on_connect). The generated
+    /// clients are the same. All channels of a connection count as one for what may be in flight. When the connection
+    /// has ended calls fail with [`Unavailable`](crate::Code::Unavailable), and so they do with
+    /// [`Unimplemented`](crate::Code::Unimplemented) if the peer of a server is Go or offers nothing. Dropping the
+    /// channel closes nothing.
+    ///
+    /// The connection has to be one of a [`Server`](crate::Server) or a [`Channel`] of this crate; on others no call is
+    /// answered.
+    pub fn from_connection(connection: &Connection) -> Self {
+        let links = Links::bound(Link::of(connection));
+        Self {
+            inner: Arc::new(Inner {
+                links,
+                retries: RetryBudget::default(),
+                timeout: Some(TIMEOUT),
+                is_told: false,
+                strict_presence: false,
+            }),
+        }
+    }
+
+    /// Keeps the channel connected: a connection that is lost, or whose server is about to stop, is made anew at once,
+    /// with growing pauses if that fails. Otherwise it is only when a call is made. For ends that are called more than
+    /// they call.
+    ///
+    /// # Cancel safety
+    /// Never ready for a channel that dials; to be dropped. For one of a [connection](Self::from_connection) it is
+    /// ready when that has ended.
+    pub async fn stay_connected(&self) {
+        self.inner.links.stay_connected().await;
     }
 
     /// The connection beneath, at the moment; `None` if it is lost and no call has made it anew.
@@ -244,6 +285,12 @@ pub(crate) fn unsent(error: &SendError) -> Status {
     .unsent()
 }
 
+/// Why an end that accepted cannot call.
+#[cold]
+pub(crate) fn takes_no_calls() -> Status {
+    Status::unimplemented("the client takes no calls: it offers no service, or is Go").unsent()
+}
+
 /// Metadata, if there is any.
 pub(crate) fn present(metadata: Option<&Metadata>) -> Option<&Metadata> {
     metadata.filter(|metadata| !metadata.is_empty())
@@ -315,12 +362,48 @@ impl ChannelBuilder {
         self
     }
 
+    /// Offers a service to the server, which can call it for as long as the connection lasts. A Go server never does.
+    ///
+    /// Handlers run as those of a server do, and get the same [`Request`]s. See [`Channel::from_connection`] for the
+    /// other end, and [`Channel::stay_connected`].
+    pub fn add_service<S: Service>(mut self, service: S) -> Self {
+        self.offering.add_service(service);
+        self
+    }
+
+    /// Mounts a router of your own on the connection beneath, as
+    /// [`ServerBuilder::mount`](crate::ServerBuilder::mount) does. Calls must not have these operations.
+    pub fn mount<R: Router>(mut self, operations: impl RangeBounds<u16>, router: R) -> Self {
+        self.offering.mount(operations, router);
+        self
+    }
+
+    /// Sets what gets the streams of the server whose first packet names no operation.
+    pub fn fallback<R: Router>(mut self, router: R) -> Self {
+        self.offering.fallback(router);
+        self
+    }
+
+    /// Calls a function for each connection that is made, the first and those that replace it, on the connection's own
+    /// task: it must not block.
+    pub fn on_connect(mut self, connected: impl Fn(&Connection) + Send + Sync + 'static) -> Self {
+        self.offering.on_connect(connected);
+        self
+    }
+
     /// Connects to `host:port`.
     ///
     /// # Errors
-    /// As [`Channel::connect`].
+    /// As [`Channel::connect`], and if two services or mounted routers overlap.
     pub async fn connect(self, address: impl Into<String>) -> Result<Channel, Error> {
-        let links = Links::connected(self.client, address.into(), self.patience).await?;
+        let links = Links::connected(Dialler {
+            client: self.client,
+            address: address.into(),
+            patience: self.patience,
+            offer: Arc::new(self.offering.done()?),
+            runtime: Handle::current(),
+        });
+        let links = links.await?;
         Ok(Channel {
             inner: Arc::new(Inner {
                 links,

@@ -41,6 +41,7 @@ mod error;
 #[cfg(feature = "tonic")]
 pub mod grpc;
 mod metadata;
+mod offer;
 mod prefix;
 mod protobuf;
 mod request;
@@ -51,7 +52,7 @@ mod streaming;
 
 pub use channel::{Channel, ChannelBuilder};
 pub use error::Error;
-pub use frisbee::{HeaderForm, Policy, Runtime, Workers};
+pub use frisbee::{Connection, HeaderForm, Policy, Runtime, Workers};
 pub use metadata::{Metadata, MetadataError};
 pub use polyglot::Raw;
 pub use request::{IntoRequest, IntoStreamingRequest, Request, Response};

@@ -1,7 +1,9 @@
 //! Messages with what goes along with them.
 
+use crate::Channel;
 use crate::metadata::Metadata;
 use crate::prefix::Prefix;
+use frisbee::Connection;
 use futures_core::Stream;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -14,22 +16,32 @@ static NONE: Metadata = Metadata::new();
 pub struct Request<T> {
     message: T,
     timeout: Option<Duration>,
-    peer: Option<SocketAddr>,
+    origin: Origin,
     metadata: Option<Box<Metadata>>,
+}
+
+/// Where a request came from.
+#[derive(Clone, Debug)]
+pub(crate) enum Origin {
+    /// It was made here.
+    Here,
+    Connection(Connection),
+    /// Another protocol.
+    Elsewhere(Box<SocketAddr>),
 }
 
 impl<T> Request<T> {
     /// A request with nothing but its message.
     #[inline]
     pub fn new(message: T) -> Self {
-        Self { message, timeout: None, peer: None, metadata: None }
+        Self { message, timeout: None, origin: Origin::Here, metadata: None }
     }
 
     #[inline]
-    pub(crate) fn received(message: T, peer: Option<SocketAddr>, prefix: Option<Box<Prefix>>) -> Self {
+    pub(crate) fn received(message: T, origin: Origin, prefix: Option<Box<Prefix>>) -> Self {
         match prefix {
-            None => Self { message, timeout: None, peer, metadata: None },
-            Some(prefix) => Self { message, timeout: prefix.timeout, peer, metadata: prefix.metadata },
+            None => Self { message, timeout: None, origin, metadata: None },
+            Some(prefix) => Self { message, timeout: prefix.timeout, origin, metadata: prefix.metadata },
         }
     }
 
@@ -58,7 +70,7 @@ impl<T> Request<T> {
 
     /// The same request with another message.
     pub fn map<U>(self, map: impl FnOnce(T) -> U) -> Request<U> {
-        Request { message: map(self.message), timeout: self.timeout, peer: self.peer, metadata: self.metadata }
+        Request { message: map(self.message), timeout: self.timeout, origin: self.origin, metadata: self.metadata }
     }
 
     /// Sets how long the call may take, instead of the channel's default.
@@ -88,7 +100,27 @@ impl<T> Request<T> {
 
     /// In a handler: the address of the peer, if its transport has one.
     pub fn remote_addr(&self) -> Option<SocketAddr> {
-        self.peer
+        match &self.origin {
+            Origin::Here => None,
+            Origin::Connection(connection) => connection.peer_addr(),
+            Origin::Elsewhere(address) => Some(**address),
+        }
+    }
+
+    /// In a handler: the connection that the request came by, unless that was another protocol. Its
+    /// [extensions](Connection::extensions) are what handlers, streams and mounted routers know in common of it.
+    pub fn connection(&self) -> Option<&Connection> {
+        match &self.origin {
+            Origin::Connection(connection) => Some(connection),
+            Origin::Here | Origin::Elsewhere(_) => None,
+        }
+    }
+}
+
+impl<T> Request<T> {
+    /// In a handler: calls to whoever called, by the same connection; see [`Channel::from_connection`].
+    pub fn channel(&self) -> Option<Channel> {
+        self.connection().map(Channel::from_connection)
     }
 }
 

@@ -1,9 +1,10 @@
 //! Methods that a server offers, erased to what a connection needs: something to call for each operation.
 
-use crate::body;
+use crate::body::{self, Style};
 use crate::codegen::Method;
 use crate::deadline::{self, Within};
 use crate::prefix::{self, Prefix};
+use crate::request::Origin;
 use crate::streaming::{self, ResponseStream, Streaming};
 use crate::{Request, Response, Status};
 use bytes::Bytes;
@@ -14,7 +15,6 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
-use std::net::SocketAddr;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Instant;
@@ -65,7 +65,8 @@ pub(crate) trait Streamed: Send + Sync {
 #[derive(Clone)]
 pub(crate) struct Caller {
     pub(crate) connection: Connection,
-    pub(crate) peer: Option<SocketAddr>,
+    /// This end dialled the connection: the calls that it serves are those of the end that accepted.
+    backward: bool,
     /// For a peer of ours, the calls that have tasks of their own, so that they can be cancelled.
     running: Option<Arc<Mutex<Running>>>,
 }
@@ -74,8 +75,14 @@ pub(crate) struct Caller {
 type Running = HashMap<(PacketId, Operation), Task>;
 
 impl Caller {
-    pub(crate) fn new(connection: &Connection) -> Self {
-        Self { connection: connection.clone(), peer: connection.peer_addr(), running: None }
+    pub(crate) fn new(connection: &Connection, backward: bool) -> Self {
+        Self { connection: connection.clone(), backward, running: None }
+    }
+
+    /// What requests say of where they came from.
+    #[inline]
+    pub(crate) fn origin(&self) -> Origin {
+        Origin::Connection(self.connection.clone())
     }
 
     /// Takes in what the peer is.
@@ -83,10 +90,17 @@ impl Caller {
         self.running = ours.then(Arc::default);
     }
 
-    /// The form in which the peer gets messages.
+    /// Whether the peer is one of ours.
     #[inline]
-    pub(crate) fn form(&self) -> Form {
-        if self.running.is_some() { Form::Rich } else { Form::Flat }
+    pub(crate) fn is_ours(&self) -> bool {
+        self.running.is_some()
+    }
+
+    /// How the peer gets replies.
+    #[inline]
+    pub(crate) fn style(&self) -> Style {
+        let form = if self.is_ours() { Form::Rich } else { Form::Flat };
+        Style { form, backward: self.backward }
     }
 
     /// Ends a call that nobody waits for. Every call gets one reply, a cancelled one this.
@@ -94,7 +108,7 @@ impl Caller {
         let running = self.running.as_ref().and_then(|running| running.lock().remove(&(id, operation)));
         let Some(task) = running else { return };
         self.connection.abort_task(task);
-        body::put_error(outbox, id, operation, &Status::cancelled("the caller has given up"), Form::Rich);
+        body::put_error(outbox, id, operation, &Status::cancelled("the caller has given up"), self.style());
     }
 }
 
@@ -285,21 +299,21 @@ where
 {
     fn call(&mut self, caller: &Caller, packet: Packet, outbox: &mut Outbox, inline: bool) {
         let Packet { id, operation, mut body } = packet;
-        let form = caller.form();
+        let style = caller.style();
         let mut terms = Terms::default();
-        if form == Form::Rich && prefix::is_present(&body) {
+        if style.form == Form::Rich && prefix::is_present(&body) {
             match Terms::take(&mut body) {
                 Ok(taken) => terms = taken,
-                Err(status) => return body::put_error(outbox, id, operation, &status, form),
+                Err(status) => return body::put_error(outbox, id, operation, &status, style),
             }
         }
         let message = match body::request::<A>(&body) {
             Ok(message) => message,
-            Err(status) => return body::put_error(outbox, id, operation, &status, form),
+            Err(status) => return body::put_error(outbox, id, operation, &status, style),
         };
         drop(body);
         let Terms { deadline, prefix } = terms;
-        let future = (self.handler)(self.service.clone(), Request::received(message, caller.peer, prefix));
+        let future = (self.handler)(self.service.clone(), Request::received(message, caller.origin(), prefix));
         if !(inline && self.inline) {
             let call = Pending { caller, id, operation, deadline };
             return call.go_on(Cell::park(future), self.permits.clone(), outbox);
@@ -309,10 +323,10 @@ where
             Polled::Ready(reply) => {
                 // What the handler has sent by other ways goes first.
                 caller.connection.collect(outbox);
-                body::put_reply(outbox, id, operation, reply.as_ref(), form);
+                body::put_reply(outbox, id, operation, reply.as_ref(), style);
             }
             Polled::Pending(parked) => Pending { caller, id, operation, deadline }.go_on(parked, None, outbox),
-            Polled::Panicked(panic) => body::put_error(outbox, id, operation, &panicked(panic.as_ref()), form),
+            Polled::Panicked(panic) => body::put_error(outbox, id, operation, &panicked(panic.as_ref()), style),
         }
     }
 }
@@ -367,10 +381,10 @@ impl Pending<'_> {
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
         let Self { caller, id, operation, deadline } = self;
-        let form = caller.form();
+        let style = caller.style();
         if caller.connection.running() >= IN_PROGRESS_MAX {
             let shed = format!("{IN_PROGRESS_MAX} calls are in progress on this connection");
-            return body::put_error(outbox, id, operation, &Status::resource_exhausted(shed), form);
+            return body::put_error(outbox, id, operation, &Status::resource_exhausted(shed), style);
         }
         let connection = caller.connection.clone();
         let running = caller.running.clone();
@@ -399,7 +413,7 @@ impl Pending<'_> {
                 let answers = running.is_none_or(|running| running.lock().remove(&(id, operation)).is_some());
                 if answers {
                     // A connection that has ended meanwhile has nobody to answer.
-                    let _ = connection.send_now(|outbox| body::put_reply(outbox, id, operation, reply.as_ref(), form));
+                    let _ = connection.send_now(|outbox| body::put_reply(outbox, id, operation, reply.as_ref(), style));
                 }
             }
         });

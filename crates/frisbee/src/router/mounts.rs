@@ -9,7 +9,7 @@ use std::ops::{Bound, RangeBounds, RangeInclusive};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Routers by ranges of operations: a router made of others.
+/// Routers by ranges of operations: a router made of others. Clones share them.
 ///
 /// Packets go to the router that is mounted on their operation; those of other operations are counted in the log and
 /// dropped. A stream goes to the owner of the operation that its first packet names, see [`opening`], one that
@@ -28,7 +28,7 @@ use std::time::Instant;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Mounts {
     /// In the order of their ranges.
     mounts: Vec<Mount>,
@@ -37,10 +37,11 @@ pub struct Mounts {
     wrong: Option<MountError>,
 }
 
+#[derive(Clone)]
 struct Mount {
     range: RangeInclusive<u16>,
     name: &'static str,
-    router: Box<dyn Erased>,
+    router: Arc<dyn Erased>,
 }
 
 /// Why routers cannot be mounted as they were.
@@ -78,7 +79,7 @@ impl Mounts {
         if let Some(overlap) = self.overlap(&range, || owner(name, &range)) {
             self.wrong.get_or_insert(overlap);
         }
-        let mount = Mount { range, name, router: Box::new(Of(Arc::new(router))) };
+        let mount = Mount { range, name, router: Arc::new(Of(Arc::new(router))) };
         let at = self.mounts.partition_point(|other| other.range.start() <= mount.range.start());
         self.mounts.insert(at, mount);
         self
@@ -87,7 +88,7 @@ impl Mounts {
     /// Sets what gets the streams whose first packet names no operation. An earlier one is replaced.
     pub fn fallback<R: Router>(mut self, router: R) -> Self {
         let name = std::any::type_name::<R>();
-        self.fallback = Some(Mount { range: 0..=0, name, router: Box::new(Of(Arc::new(router))) });
+        self.fallback = Some(Mount { range: 0..=0, name, router: Arc::new(Of(Arc::new(router))) });
         self
     }
 
@@ -98,8 +99,9 @@ impl Mounts {
     }
 
     /// Whether a router is mounted on an operation.
+    #[inline]
     pub fn contains(&self, operation: Operation) -> bool {
-        self.find(operation.number()).is_some()
+        !self.mounts.is_empty() && self.find(operation.number()).is_some()
     }
 
     /// Whether a fallback takes the streams that name no operation.

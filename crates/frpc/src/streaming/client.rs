@@ -1,8 +1,9 @@
 //! The calling end of calls with streams.
 
 use super::{Streaming, next, send, send_end};
-use crate::channel::{Channel, Link, unsent};
+use crate::channel::{Channel, Link, takes_no_calls, unsent};
 use crate::codegen::Method;
+use crate::endpoint::takes_calls;
 use crate::metadata::Metadata;
 use crate::{Request, Response, Status, body, deadline};
 use frisbee::{Cell, SendError, StreamReceiver, StreamSender};
@@ -127,6 +128,7 @@ impl Opening {
             loop {
                 let link = channel.link().await?;
                 let ours = match link.connection.verdict().await {
+                    Ok(peer) if link.backward && !takes_calls(&peer) => return Err(takes_no_calls()),
                     Ok(peer) => peer.hello().is_some(),
                     Err(_) => continue,
                 };

@@ -3,12 +3,12 @@
 use super::{Lent, ResponseStream, Streaming, is_end, next, send, send_end, send_error, send_metadata};
 use crate::deadline::{self, Within};
 use crate::prefix::Prefix;
+use crate::request::Origin;
 use crate::service::{Caller, panicked};
 use crate::{Request, Response, Status, body};
 use frisbee::{Cell, Stream, StreamReceiver, StreamSender};
 use polyglot::Message;
 use std::future::{pending, poll_fn};
-use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -33,13 +33,13 @@ where
     H: FnOnce(Request<A>) -> F + Send + 'static,
     F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
 {
-    let peer = caller.peer;
+    let origin = caller.origin();
     serve(caller, prefix, stream, move |sender, mut receiver, lent, prefix| async move {
         let Some(body) = receiver.recv().await else { return Ok(()) };
         // The client ends its direction with the request, without saying so.
         drop(receiver);
         lent.end();
-        let request = Request::received(body::request(&body)?, peer, prefix.map(Box::new));
+        let request = Request::received(body::request(&body)?, origin, prefix.map(Box::new));
         drop(body);
         respond(&sender, handler(request).await?, &lent).await
     });
@@ -52,9 +52,9 @@ where
     H: FnOnce(Request<Streaming<A>>) -> F + Send + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    let peer = caller.peer;
+    let origin = caller.origin();
     serve(caller, prefix, stream, move |sender, receiver, lent, prefix| async move {
-        let reply = handler(requests(receiver, lent, peer, prefix)).await?;
+        let reply = handler(requests(receiver, lent, origin, prefix)).await?;
         send_metadata(&sender, reply.metadata());
         send(&sender, reply.into_inner(), false).await
     });
@@ -67,9 +67,9 @@ where
     H: FnOnce(Request<Streaming<A>>) -> F + Send + 'static,
     F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
 {
-    let peer = caller.peer;
+    let origin = caller.origin();
     serve(caller, prefix, stream, move |sender, receiver, lent, prefix| async move {
-        let reply = handler(requests(receiver, lent.clone(), peer, prefix)).await?;
+        let reply = handler(requests(receiver, lent.clone(), origin, prefix)).await?;
         respond(&sender, reply, &lent).await
     });
 }
@@ -136,10 +136,10 @@ where
 fn requests<A: Message>(
     receiver: StreamReceiver,
     lent: Arc<Lent>,
-    peer: Option<SocketAddr>,
+    origin: Origin,
     prefix: Option<Prefix>,
 ) -> Request<Streaming<A>> {
-    Request::received(Streaming::of_server(receiver, lent), peer, prefix.map(Box::new))
+    Request::received(Streaming::of_server(receiver, lent), origin, prefix.map(Box::new))
 }
 
 async fn respond<B: Message>(
