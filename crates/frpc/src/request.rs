@@ -27,6 +27,7 @@ pub(crate) enum Origin {
     Here,
     Connection(Connection),
     /// Another protocol.
+    #[cfg(feature = "tonic")]
     Elsewhere(Box<SocketAddr>),
 }
 
@@ -103,6 +104,7 @@ impl<T> Request<T> {
         match &self.origin {
             Origin::Here => None,
             Origin::Connection(connection) => connection.peer_addr(),
+            #[cfg(feature = "tonic")]
             Origin::Elsewhere(address) => Some(**address),
         }
     }
@@ -112,7 +114,7 @@ impl<T> Request<T> {
     pub fn connection(&self) -> Option<&Connection> {
         match &self.origin {
             Origin::Connection(connection) => Some(connection),
-            Origin::Here | Origin::Elsewhere(_) => None,
+            _ => None,
         }
     }
 }

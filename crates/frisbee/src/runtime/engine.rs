@@ -33,7 +33,7 @@ pub(crate) struct Engine<R: Router> {
     order: Option<Order>,
     /// When the router wants a turn.
     due: Option<Instant>,
-    /// The peer sends nothing more; what is in progress is finished.
+    /// The peer sends nothing more, or nothing that it sends is read; what is in progress is finished.
     half_closed: bool,
     /// The peer knows that the connection will be closed.
     said_goodbye: bool,
@@ -153,7 +153,9 @@ impl<R: Router> Engine<R> {
                 Next::Continue => {}
                 Next::Close(reason) => {
                     self.order = Some(Order::Flush(reason));
+                    // What was cut off here must not be gone on with by another read of this turn.
                     self.input.clear();
+                    self.half_closed = true;
                     break;
                 }
             }
