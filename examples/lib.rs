@@ -17,3 +17,9 @@ pub mod greeter {
     #![allow(missing_docs)]
     frpc::include_proto!("greeter");
 }
+
+/// Generated from `proto/agents.proto`.
+pub mod agents {
+    #![allow(missing_docs)]
+    frpc::include_proto!("agents");
+}
