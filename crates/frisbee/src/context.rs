@@ -29,11 +29,13 @@ pub struct Extensions(OnceLock<Box<Mutex<Context>>>);
 
 type Value = Arc<dyn Any + Send + Sync>;
 
+type AtEnd = Box<dyn FnOnce(&CloseReason) + Send>;
+
 #[derive(Default)]
 struct Context {
     /// Few enough to be looked through.
     values: Vec<(TypeId, Value)>,
-    on_close: Vec<Box<dyn FnOnce(&CloseReason) + Send>>,
+    on_close: Vec<AtEnd>,
 }
 
 impl Extensions {

@@ -5,10 +5,11 @@ mod link;
 
 use crate::codegen::Method;
 use crate::metadata::Metadata;
+use crate::middleware::{About, CallKind, Chain, through};
 use crate::offer::Offering;
 use crate::service::Service;
 use crate::streaming::{self, Streaming};
-use crate::{Error, Request, Response, Runtime, Status, deadline};
+use crate::{Error, Middleware, Request, Response, Runtime, Status, deadline};
 use call::{Attempt, Failure, Sent};
 use frisbee::{Client, ClientBuilder, Connection, HeaderForm, Router, SendError};
 use futures_core::Stream;
@@ -17,6 +18,7 @@ use link::{Dialler, Links, RetryBudget};
 use polyglot::Message;
 use std::fmt;
 use std::ops::RangeBounds;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -37,6 +39,8 @@ const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Clone)]
 pub struct Channel {
     inner: Arc<Inner>,
+    /// What runs around calls.
+    chain: Option<Arc<Chain>>,
 }
 
 struct Inner {
@@ -103,7 +107,16 @@ impl Channel {
                 is_told: false,
                 strict_presence: false,
             }),
+            chain: None,
         }
+    }
+
+    /// The same channel with something that runs around its calls, inside of what it has already. Clones of `self`
+    /// stay as they are.
+    pub fn with_middleware(&self, middleware: impl Middleware) -> Self {
+        let mut chain = self.chain.as_deref().cloned().unwrap_or_default();
+        chain.push(middleware);
+        Self { inner: self.inner.clone(), chain: chain.present() }
     }
 
     /// Keeps the channel connected: a connection that is lost, or whose server is about to stop, is made anew at once,
@@ -131,9 +144,12 @@ impl Channel {
     /// Dropping the future gives the call up; it may run all the same. A server of ours is told.
     pub async fn unary<A, B>(&self, method: Method, request: Request<A>) -> Result<Response<B>, Status>
     where
-        A: Message,
-        B: Message,
+        A: Message + Send + Sync + 'static,
+        B: Message + Send + 'static,
     {
+        if self.chain.is_some() {
+            return self.unary_through(method, request).await;
+        }
         let terms = self.terms(request.timeout());
         let (message, metadata) = request.into_parts();
         let attempt = Attempt { method: &method, message: &message, metadata: metadata.as_deref(), terms };
@@ -153,6 +169,23 @@ impl Channel {
         }
         // Boxed, or every call would carry the size of what hardly any needs.
         Box::pin(self.try_again(attempt, failure)).await
+    }
+
+    /// The way of a call that something runs around. Not async, so that its type does not contain itself.
+    #[cold]
+    fn unary_through<A, B>(
+        &self,
+        method: Method,
+        request: Request<A>,
+    ) -> Pin<Box<dyn Future<Output = Result<Response<B>, Status>> + Send>>
+    where
+        A: Message + Send + Sync + 'static,
+        B: Message + Send + 'static,
+    {
+        let about = About::new::<A, B>(method, CallKind::Unary);
+        let plain = self.plain();
+        let make = move |request| async move { plain.unary(method, request).await };
+        Box::pin(through(self.chain.clone(), about, request, make))
     }
 
     /// The way of a call whose first attempt has failed, or that could not be sent at once.
@@ -199,10 +232,12 @@ impl Channel {
         request: Request<A>,
     ) -> Result<Response<Streaming<B>>, Status>
     where
-        A: Message,
-        B: Message,
+        A: Message + Send + Sync + 'static,
+        B: Message + 'static,
     {
-        streaming::call_server_streaming(self, method, request).await.map(Response::new)
+        let (about, plain) = (About::new::<A, B>(method, CallKind::ServerStreaming), self.plain());
+        let call = move |request| async move { streaming::call_server_streaming(&plain, method, request).await };
+        through(self.chain.clone(), about, request, call).await
     }
 
     /// Makes a call that sends a stream and is answered with one message. For generated clients.
@@ -212,11 +247,15 @@ impl Channel {
     pub async fn client_streaming<S, B>(&self, method: Method, request: Request<S>) -> Result<Response<B>, Status>
     where
         S: Stream + Send + 'static,
-        S::Item: Message,
-        B: Message,
+        S::Item: Message + Send + Sync,
+        B: Message + Send + 'static,
     {
-        let reply_within = self.terms(request.timeout()).timeout;
-        streaming::call_client_streaming(self, method, request, reply_within).await
+        let (about, plain) = (About::new::<S::Item, B>(method, CallKind::ClientStreaming), self.plain());
+        let call = move |request: Request<S>| async move {
+            let reply_within = plain.terms(request.timeout()).timeout;
+            streaming::call_client_streaming(&plain, method, request, reply_within).await
+        };
+        through(self.chain.clone(), about, request, call).await
     }
 
     /// Makes a call with a stream each way. For generated clients.
@@ -226,10 +265,17 @@ impl Channel {
     pub async fn streaming<S, B>(&self, method: Method, request: Request<S>) -> Result<Response<Streaming<B>>, Status>
     where
         S: Stream + Send + 'static,
-        S::Item: Message + Send,
-        B: Message,
+        S::Item: Message + Send + Sync,
+        B: Message + 'static,
     {
-        streaming::call_streaming(self, method, request).await.map(Response::new)
+        let (about, plain) = (About::new::<S::Item, B>(method, CallKind::Streaming), self.plain());
+        let call = move |request| async move { streaming::call_streaming(&plain, method, request).await };
+        through(self.chain.clone(), about, request, call).await
+    }
+
+    /// The channel without what runs around its calls.
+    fn plain(&self) -> Self {
+        Self { inner: self.inner.clone(), chain: None }
     }
 
     /// A connection for a stream.
@@ -371,6 +417,13 @@ impl ChannelBuilder {
         self
     }
 
+    /// Runs something around the calls of the services that this end offers, inside of what has been added before. For
+    /// those that it makes see [`Channel::with_middleware`].
+    pub fn service_middleware(mut self, middleware: impl Middleware) -> Self {
+        self.offering.middleware(middleware);
+        self
+    }
+
     /// Mounts a router of your own on the connection beneath, as
     /// [`ServerBuilder::mount`](crate::ServerBuilder::mount) does. Calls must not have these operations.
     pub fn mount<R: Router>(mut self, operations: impl RangeBounds<u16>, router: R) -> Self {
@@ -412,6 +465,7 @@ impl ChannelBuilder {
                 is_told: self.is_told,
                 strict_presence: self.strict_presence,
             }),
+            chain: None,
         })
     }
 }

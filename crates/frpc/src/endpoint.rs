@@ -166,7 +166,7 @@ impl Router for Endpoint {
             channel::put_calls(connection, calls);
         }
         let session = Session {
-            caller: Caller::new(connection, self.calls.is_some()),
+            caller: Caller::new(connection, self.calls.is_some(), self.offer.chain.clone()),
             instances: BTreeMap::new(),
             last: None,
             mounted: self.offer.mounts.connected(connection),
@@ -358,7 +358,9 @@ impl Session {
             return Some(instance);
         }
         match table.get(operation)? {
-            (Entry { kind: Kind::Unary(method), .. }, policy) => Some(method.instance(*policy)),
+            (Entry { kind: Kind::Unary(method), .. }, policy) => {
+                Some(method.instance(*policy, self.caller.chain.as_ref()))
+            }
             _ => None,
         }
     }

@@ -41,6 +41,7 @@ mod error;
 #[cfg(feature = "tonic")]
 pub mod grpc;
 mod metadata;
+mod middleware;
 mod offer;
 mod prefix;
 mod protobuf;
@@ -54,6 +55,9 @@ pub use channel::{Channel, ChannelBuilder};
 pub use error::Error;
 pub use frisbee::{Connection, HeaderForm, Policy, Runtime, Workers};
 pub use metadata::{Metadata, MetadataError};
+#[cfg(feature = "tower")]
+pub use middleware::tower::{Exchange, Inner as TowerInner, Tower};
+pub use middleware::{Call, CallKind, Middleware, Next, Reply};
 pub use polyglot::Raw;
 pub use request::{IntoRequest, IntoStreamingRequest, Request, Response};
 pub use server::{Server, ServerBuilder};

@@ -1,8 +1,9 @@
 //! What an end of a connection offers its peer: services, and routers beside them. Either end may.
 
 use crate::endpoint::Table;
+use crate::middleware::Chain;
 use crate::service::{Methods, Service};
-use crate::{Error, Policy};
+use crate::{Error, Middleware, Policy};
 use frisbee::{Connection, MountError, Mounts, Router};
 use std::collections::HashMap;
 use std::fmt;
@@ -18,6 +19,7 @@ pub(crate) struct Offering {
     pub(crate) policies: HashMap<String, Policy>,
     mounts: Mounts,
     on_connect: Vec<Hook>,
+    chain: Chain,
 }
 
 type Hook = Arc<dyn Fn(&Connection) + Send + Sync>;
@@ -28,6 +30,8 @@ pub(crate) struct Offer {
     pub(crate) table: Table,
     pub(crate) mounts: Mounts,
     on_connect: Vec<Hook>,
+    /// What runs around the calls that are served.
+    pub(crate) chain: Option<Arc<Chain>>,
 }
 
 impl Offering {
@@ -47,6 +51,10 @@ impl Offering {
         self.on_connect.push(Arc::new(hook));
     }
 
+    pub(crate) fn middleware(&mut self, middleware: impl Middleware) {
+        self.chain.push(middleware);
+    }
+
     /// What is offered, if nothing is wrong with it.
     pub(crate) fn done(self) -> Result<Offer, Error> {
         let services = self.services.iter().map(|methods| methods()).collect();
@@ -57,7 +65,7 @@ impl Offering {
             let owner = || format!("the method {method} on {operation}");
             self.mounts.overlap(&(operation..=operation), owner).map_or(Ok(()), Err)?;
         }
-        Ok(Offer { table, mounts: self.mounts, on_connect: self.on_connect })
+        Ok(Offer { table, mounts: self.mounts, on_connect: self.on_connect, chain: self.chain.present() })
     }
 }
 

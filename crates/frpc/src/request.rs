@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 /// What a message without metadata has.
-static NONE: Metadata = Metadata::new();
+pub(crate) static NONE: Metadata = Metadata::new();
 
 /// A request: a message, or a stream of them, and how the call is to be made or came in.
 #[derive(Clone, Debug)]
@@ -31,6 +31,15 @@ pub(crate) enum Origin {
     Elsewhere(Box<SocketAddr>),
 }
 
+impl Origin {
+    pub(crate) fn connection(&self) -> Option<&Connection> {
+        match self {
+            Self::Connection(connection) => Some(connection),
+            _ => None,
+        }
+    }
+}
+
 impl<T> Request<T> {
     /// A request with nothing but its message.
     #[inline]
@@ -44,6 +53,20 @@ impl<T> Request<T> {
             None => Self { message, timeout: None, origin, metadata: None },
             Some(prefix) => Self { message, timeout: prefix.timeout, origin, metadata: prefix.metadata },
         }
+    }
+
+    /// All that it consists of.
+    pub(crate) fn apart(self) -> (T, Option<Duration>, Origin, Option<Box<Metadata>>) {
+        (self.message, self.timeout, self.origin, self.metadata)
+    }
+
+    pub(crate) fn together(
+        message: T,
+        timeout: Option<Duration>,
+        origin: Origin,
+        metadata: Option<Box<Metadata>>,
+    ) -> Self {
+        Self { message, timeout, origin, metadata }
     }
 
     /// The message, and the metadata that goes with it.
@@ -112,10 +135,7 @@ impl<T> Request<T> {
     /// In a handler: the connection that the request came by, unless that was another protocol. Its
     /// [extensions](Connection::extensions) are what handlers, streams and mounted routers know in common of it.
     pub fn connection(&self) -> Option<&Connection> {
-        match &self.origin {
-            Origin::Connection(connection) => Some(connection),
-            _ => None,
-        }
+        self.origin.connection()
     }
 }
 
@@ -143,6 +163,15 @@ impl<T> Response<T> {
     #[inline]
     pub(crate) fn received(message: T, prefix: Option<Prefix>) -> Self {
         Self { message, metadata: prefix.and_then(|prefix| prefix.metadata) }
+    }
+
+    /// All that it consists of.
+    pub(crate) fn apart(self) -> (T, Option<Box<Metadata>>) {
+        (self.message, self.metadata)
+    }
+
+    pub(crate) fn together(message: T, metadata: Option<Box<Metadata>>) -> Self {
+        Self { message, metadata }
     }
 
     #[inline]

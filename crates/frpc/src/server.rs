@@ -3,7 +3,7 @@
 use crate::endpoint::Endpoint;
 use crate::offer::Offering;
 use crate::service::Service;
-use crate::{Error, Policy, Runtime, Workers};
+use crate::{Error, Middleware, Policy, Runtime, Workers};
 use frisbee::{Connection, Router};
 use std::net::SocketAddr;
 use std::ops::RangeBounds;
@@ -93,6 +93,12 @@ impl ServerBuilder {
     /// [extensions](Connection::extensions).
     pub fn on_connect(mut self, connected: impl Fn(&Connection) + Send + Sync + 'static) -> Self {
         self.offering.on_connect(connected);
+        self
+    }
+
+    /// Runs something around the calls of all services, inside of what has been added before.
+    pub fn middleware(mut self, middleware: impl Middleware) -> Self {
+        self.offering.middleware(middleware);
         self
     }
 

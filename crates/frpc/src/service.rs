@@ -3,6 +3,7 @@
 use crate::body::{self, Style};
 use crate::codegen::Method;
 use crate::deadline::{self, Within};
+use crate::middleware::{About, CallKind, Chain, through};
 use crate::prefix::{self, Prefix};
 use crate::request::Origin;
 use crate::streaming::{self, ResponseStream, Streaming};
@@ -16,6 +17,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::Semaphore;
@@ -46,7 +48,7 @@ pub(crate) enum Kind {
 
 /// A unary method, from which each connection gets an instance of its own.
 pub(crate) trait Unary: Send + Sync {
-    fn instance(&self, policy: Policy) -> Box<dyn Instance>;
+    fn instance(&self, policy: Policy, chain: Option<&Arc<Chain>>) -> Box<dyn Instance>;
 }
 
 /// A unary method on one connection.
@@ -67,6 +69,8 @@ pub(crate) struct Caller {
     pub(crate) connection: Connection,
     /// This end dialled the connection: the calls that it serves are those of the end that accepted.
     backward: bool,
+    /// What runs around calls.
+    pub(crate) chain: Option<Arc<Chain>>,
     /// For a peer of ours, the calls that have tasks of their own, so that they can be cancelled.
     running: Option<Arc<Mutex<Running>>>,
 }
@@ -75,8 +79,8 @@ pub(crate) struct Caller {
 type Running = HashMap<(PacketId, Operation), Task>;
 
 impl Caller {
-    pub(crate) fn new(connection: &Connection, backward: bool) -> Self {
-        Self { connection: connection.clone(), backward, running: None }
+    pub(crate) fn new(connection: &Connection, backward: bool, chain: Option<Arc<Chain>>) -> Self {
+        Self { connection: connection.clone(), backward, chain, running: None }
     }
 
     /// What requests say of where they came from.
@@ -169,7 +173,7 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         H: Fn(Shared<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
-        let handler = Handler::new(&self.service, handler);
+        let handler = Handler::new(&self.service, About::new::<A, B>(method, CallKind::Unary), handler);
         self.with(method, Kind::Unary(Box::new(handler)))
     }
 
@@ -182,9 +186,10 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
     {
         let service = self.service.clone();
+        let about = About::new::<A, B>(method, CallKind::ServerStreaming);
         let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream| {
-            let (service, handler) = (Shared::of_connection(&service), handler.clone());
-            let handler = move |request| handler(service, request);
+            let (service, handler, chain) = (Shared::of_connection(&service), handler.clone(), caller.chain.clone());
+            let handler = move |request| through(chain, about, request, move |request| handler(service, request));
             streaming::serve_server_streaming(caller, prefix, stream, handler);
         };
         self.with(method, Kind::Stream(Box::new(open)))
@@ -199,9 +204,10 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
         let service = self.service.clone();
+        let about = About::new::<A, B>(method, CallKind::ClientStreaming);
         let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream| {
-            let (service, handler) = (Shared::of_connection(&service), handler.clone());
-            let handler = move |request| handler(service, request);
+            let (service, handler, chain) = (Shared::of_connection(&service), handler.clone(), caller.chain.clone());
+            let handler = move |request| through(chain, about, request, move |request| handler(service, request));
             streaming::serve_client_streaming(caller, prefix, stream, handler);
         };
         self.with(method, Kind::Stream(Box::new(open)))
@@ -216,9 +222,10 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
     {
         let service = self.service.clone();
+        let about = About::new::<A, B>(method, CallKind::Streaming);
         let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream| {
-            let (service, handler) = (Shared::of_connection(&service), handler.clone());
-            let handler = move |request| handler(service, request);
+            let (service, handler, chain) = (Shared::of_connection(&service), handler.clone(), caller.chain.clone());
+            let handler = move |request| through(chain, about, request, move |request| handler(service, request));
             streaming::serve_streaming(caller, prefix, stream, handler);
         };
         self.with(method, Kind::Stream(Box::new(open)))
@@ -244,13 +251,14 @@ impl<F: Fn(&Caller, Option<Prefix>, Stream) + Send + Sync> Streamed for F {
 /// A unary method of a service.
 struct Handler<S, H, T> {
     service: Arc<S>,
+    about: About,
     handler: H,
     types: PhantomData<fn() -> T>,
 }
 
 impl<S, H, T> Handler<S, H, T> {
-    fn new(service: &Arc<S>, handler: H) -> Self {
-        Self { service: service.clone(), handler, types: PhantomData }
+    fn new(service: &Arc<S>, about: About, handler: H) -> Self {
+        Self { service: service.clone(), about, handler, types: PhantomData }
     }
 }
 
@@ -262,19 +270,17 @@ where
     H: Fn(Shared<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    fn instance(&self, policy: Policy) -> Box<dyn Instance> {
-        let permits = match policy {
-            Policy::AtMost(count) => Some(Arc::new(Semaphore::new(count.clamp(1, Semaphore::MAX_PERMITS)))),
-            Policy::Inline | Policy::Concurrent => None,
+    fn instance(&self, policy: Policy, chain: Option<&Arc<Chain>>) -> Box<dyn Instance> {
+        let service = Shared::of_connection(&self.service);
+        let Some(chain) = chain.cloned() else {
+            return Box::new(Serving::new(service, self.handler.clone(), policy));
         };
-        Box::new(Serving {
-            service: Shared::of_connection(&self.service),
-            handler: self.handler.clone(),
-            cell: Cell::default(),
-            inline: policy == Policy::Inline,
-            permits,
-            request: PhantomData,
-        })
+        let (about, handler) = (self.about, self.handler.clone());
+        let around = move |service, request| -> Pin<Box<dyn Future<Output = _> + Send>> {
+            let handler = handler.clone();
+            Box::pin(chain.clone().around(about, request, move |request| handler(service, request)))
+        };
+        Box::new(Serving::new(service, around, policy))
     }
 }
 
@@ -287,6 +293,17 @@ struct Serving<S, H, A, F> {
     /// For [`Policy::AtMost`].
     permits: Option<Arc<Semaphore>>,
     request: PhantomData<fn() -> A>,
+}
+
+impl<S, H, A, F> Serving<S, H, A, F> {
+    fn new(service: Shared<S>, handler: H, policy: Policy) -> Self {
+        let permits = match policy {
+            Policy::AtMost(count) => Some(Arc::new(Semaphore::new(count.clamp(1, Semaphore::MAX_PERMITS)))),
+            Policy::Inline | Policy::Concurrent => None,
+        };
+        let inline = policy == Policy::Inline;
+        Self { service, handler, cell: Cell::default(), inline, permits, request: PhantomData }
+    }
 }
 
 impl<S, H, A, B, F> Instance for Serving<S, H, A, F>

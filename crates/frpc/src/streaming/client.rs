@@ -20,7 +20,7 @@ pub(crate) async fn call_server_streaming<A, B>(
     channel: &Channel,
     method: Method,
     request: Request<A>,
-) -> Result<Streaming<B>, Status>
+) -> Result<Response<Streaming<B>>, Status>
 where
     A: Message,
     B: Message,
@@ -31,7 +31,7 @@ where
     send(&sender, message, channel.is_strict()).await?;
     // With a Go server the request is the end, without saying so.
     sender.end();
-    Ok(Streaming::of_client(receiver, link, terms.sleep()))
+    Ok(Response::new(Streaming::of_client(receiver, link, terms.sleep())))
 }
 
 pub(crate) async fn call_client_streaming<S, B>(
@@ -79,7 +79,7 @@ pub(crate) async fn call_streaming<S, B>(
     channel: &Channel,
     method: Method,
     request: Request<S>,
-) -> Result<Streaming<B>, Status>
+) -> Result<Response<Streaming<B>>, Status>
 where
     S: Stream + Send + 'static,
     S::Item: Message + Send,
@@ -100,7 +100,7 @@ where
             sender.close();
         }
     });
-    Ok(Streaming::of_client(receiver, link, terms.sleep()))
+    Ok(Response::new(Streaming::of_client(receiver, link, terms.sleep())))
 }
 
 /// How long a call with streams may take, of which a server of ours is told. There is no default: streams may well
