@@ -186,8 +186,8 @@ async fn calls_of_both_ends_with_equal_ids_do_not_answer_each_other() {
 async fn the_bytes_are_as_specified() {
     let (address, mut connections) = controller().await;
     let mut raw = Raw::connect(address).await;
-    // HELLO of a client that offers a service whose first method is 10.
-    raw.write(&packet(0, 3, b"fris\x01\x20\x04\x0Aa.B")).await;
+    // HELLO of a client that offers a service without methods, which is a service all the same.
+    raw.write(&packet(0, 3, b"fris\x01\x20\x0D\x03a.B\0\0\0\0\0\0\0\0\0")).await;
     let connection = next(&mut connections).await;
     let peer = connection.verdict().await.unwrap();
     assert!(matches!(peer, Peer::Ours(_)));

@@ -3,7 +3,7 @@
 mod call;
 mod link;
 
-use crate::codegen::Method;
+use crate::codegen::{self, Method};
 use crate::metadata::Metadata;
 use crate::middleware::{About, CallKind, Chain, through};
 use crate::offer::Offering;
@@ -349,6 +349,16 @@ impl fmt::Debug for Channel {
 }
 
 impl ChannelBuilder {
+    /// Names a service that the channel is for, as in `builder().calls::<EchoClient>()`.
+    ///
+    /// A server of ours is told when the connection is made, so that the first call does not wait for what the server
+    /// has to say. Services that are not named can be called all the same. A generated client that connects by itself
+    /// names its own.
+    pub fn calls<C: codegen::Client>(mut self) -> Self {
+        self.offering.call(C::LAYOUT);
+        self
+    }
+
     /// Sets how long a call may take unless its request says otherwise. Default: 30 s, of which the server is not told.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);

@@ -3,13 +3,13 @@
 use crate::channel::{self, CallTable};
 use crate::codegen::Method;
 use crate::error::Error;
+use crate::layout::{self, Clauses, Layout};
 use crate::offer::Offer;
 use crate::service::{Caller, Entry, Instance, Kind, Methods};
 use crate::{Policy, Status, body, prefix};
 use bytes::Bytes;
 use frisbee::{
-    CloseReason, Connection, Hello, MountsSession, Next, Operation, Outbox, Packet, PacketId, Peer, Router, Stream,
-    Turn,
+    CloseReason, Connection, MountsSession, Next, Operation, Outbox, Packet, PacketId, Peer, Router, Stream, Turn,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -35,14 +35,12 @@ const REPLIES_MAX: usize = 64 * 1024 * 1024;
 /// When the connection is closed. The refusals of as many calls as an end may have in flight find room before.
 const REPLIES_END: usize = REPLIES_MAX + 4 * 1024 * 1024;
 
-/// The type of the items of HELLO that name services.
-const SERVICE_ITEM: u8 = Hello::FIRST_USER_ITEM;
-
 /// The methods of a server by operation.
 #[derive(Default)]
 pub(crate) struct Table {
     /// By operation minus 10.
     entries: Vec<Option<(Entry, Policy)>>,
+    pub(crate) layouts: Vec<&'static Layout>,
 }
 
 impl Table {
@@ -52,6 +50,7 @@ impl Table {
         mut policies: HashMap<String, Policy>,
     ) -> Result<Self, Error> {
         let mut entries: Vec<Option<(Entry, Policy)>> = Vec::new();
+        let layouts: Vec<_> = services.iter().map(|methods| methods.layout).collect();
         for entry in services.into_iter().flat_map(|methods| methods.entries) {
             let name = entry.method.to_string();
             let index = index(entry.method.operation);
@@ -67,7 +66,7 @@ impl Table {
         }
         match policies.into_keys().next() {
             Some(unknown) => Err(Error::UnknownMethod(unknown)),
-            None => Ok(Self { entries }),
+            None => Ok(Self { entries, layouts }),
         }
     }
 
@@ -84,22 +83,6 @@ impl Table {
     fn get(&self, operation: u16) -> Option<&(Entry, Policy)> {
         let index = Operation::user(operation).map(index)?;
         self.entries.get(index)?.as_ref()
-    }
-
-    /// What HELLO says of each service: the operation of its first method, and its name.
-    fn services(&self) -> impl Iterator<Item = Bytes> {
-        let mut services: Vec<(&str, Operation)> = Vec::new();
-        for method in self.methods() {
-            if !services.iter().any(|(name, _)| *name == method.service) {
-                services.push((method.service, method.operation));
-            }
-        }
-        services.into_iter().map(|(name, first)| {
-            let mut item = Vec::new();
-            frisbee::tlv::put_varint(&mut item, first.number().into());
-            item.extend_from_slice(name.as_bytes());
-            item.into()
-        })
     }
 
     fn operations(&self) -> Vec<RangeInclusive<u16>> {
@@ -144,6 +127,8 @@ pub(crate) struct Session {
     wake: Vec<Waker>,
     /// Packets that paired with nothing, beside those that the calls have counted.
     strays: u64,
+    /// What follows from what the peer has said of its services.
+    clauses: Clauses,
     /// Handlers have been polled in place in this turn.
     polled: bool,
     slow_turns: u32,
@@ -157,8 +142,9 @@ impl Router for Endpoint {
     }
 
     fn hello_items(&self) -> Vec<(u8, Bytes)> {
-        let services = self.offer.table.services().map(|item| (SERVICE_ITEM, item));
-        services.chain(self.offer.mounts.hello_items()).collect()
+        let offered = self.offer.table.layouts.iter().map(|layout| (layout::OFFERED, layout.item()));
+        let called = self.offer.called.iter().map(|layout| (layout::CALLED, layout.item()));
+        offered.chain(called).chain(self.offer.mounts.hello_items()).collect()
     }
 
     fn connected(&self, connection: &Connection) -> Session {
@@ -174,6 +160,7 @@ impl Router for Endpoint {
             replies: Vec::new(),
             wake: Vec::new(),
             strays: 0,
+            clauses: Clauses::default(),
             polled: false,
             slow_turns: 0,
         };
@@ -205,8 +192,14 @@ impl Router for Endpoint {
             stream.forget();
             return Next::Continue;
         };
+        if let Some(status) = session.clauses.refused.get(&operation) {
+            crate::streaming::refuse(&stream, status);
+            return Next::Continue;
+        }
         match offer.table.get(operation) {
-            Some((Entry { kind: Kind::Stream(method), .. }, _)) => method.open(&session.caller, prefix, stream),
+            Some((Entry { kind: Kind::Stream(opens), method }, _)) => {
+                opens.open(&session.caller, prefix, stream, session.clauses.missing(method));
+            }
             _ if Operation::user(operation).is_some_and(|operation| offer.mounts.contains(operation)) => {
                 return offer.mounts.stream(&mut session.mounted, first, stream);
             }
@@ -222,8 +215,12 @@ impl Router for Endpoint {
     fn verdict(&self, session: &mut Session, peer: &Peer) {
         let hello = peer.hello();
         session.caller.handle_verdict(hello.is_some());
+        session.clauses = Clauses::new(&self.offer.table.layouts, peer);
         if let Some(calls) = &self.calls {
-            calls.with(|calls| calls.handle_verdict(hello.map(|hello| hello.calls_max)));
+            calls.with(|calls| {
+                calls.handle_verdict(hello.map(|hello| hello.calls_max));
+                calls.offers.handle_verdict(peer);
+            });
         } else if let Some(calls) = session.calls() {
             handle_verdict_on_client(calls, peer);
         }
@@ -291,13 +288,16 @@ impl Endpoint {
     /// The way of packets that no unary method takes.
     #[cold]
     fn route_unserved(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Next {
-        if self.offer.mounts.contains(packet.operation) {
+        let operation = packet.operation;
+        let refused = session.clauses.refused.get(&operation.number());
+        if refused.is_none() && self.offer.mounts.contains(operation) {
             return self.offer.mounts.route(&mut session.mounted, packet, outbox);
         }
         // Go drops such a request in silence. An answer does no harm there, and the caller need not wait for its
         // deadline.
-        let status = Status::unimplemented(format!("operation {} is no unary method here", packet.operation));
-        body::put_error(outbox, packet.id, packet.operation, &status, session.caller.style());
+        let unknown = || Status::unimplemented(format!("operation {operation} is no unary method of this end"));
+        let status = refused.cloned().unwrap_or_else(unknown);
+        body::put_error(outbox, packet.id, operation, &status, session.caller.style());
         Next::Continue
     }
 
@@ -336,13 +336,16 @@ impl Endpoint {
 
 /// Whether the peer of an end that accepted can be called: one that offers nothing takes no calls.
 pub(crate) fn takes_calls(client: &Peer) -> bool {
-    client.hello().is_some_and(|hello| hello.items.iter().any(|(kind, _)| *kind == SERVICE_ITEM))
+    client.hello().is_some_and(|hello| hello.items.iter().any(|(kind, _)| *kind == layout::OFFERED))
 }
 
 /// Takes in what the peer of an end that accepted and calls is.
 pub(crate) fn handle_verdict_on_client(calls: &CallTable, client: &Peer) {
     let hello = client.hello().filter(|_| takes_calls(client));
-    calls.with(|calls| calls.handle_verdict(hello.map(|hello| hello.calls_max)));
+    calls.with(|calls| {
+        calls.handle_verdict(hello.map(|hello| hello.calls_max));
+        calls.offers.handle_verdict(client);
+    });
 }
 
 impl Session {
@@ -357,9 +360,18 @@ impl Session {
         if let Some(instance) = self.instances.remove(&operation) {
             return Some(instance);
         }
+        self.new_instance(operation, table)
+    }
+
+    /// An instance for the first call of a method; `None` if it cannot be called, or not by this peer.
+    #[cold]
+    fn new_instance(&self, operation: u16, table: &Table) -> Option<Box<dyn Instance>> {
+        if self.clauses.refused.contains_key(&operation) {
+            return None;
+        }
         match table.get(operation)? {
-            (Entry { kind: Kind::Unary(method), .. }, policy) => {
-                Some(method.instance(*policy, self.caller.chain.as_ref()))
+            (Entry { kind: Kind::Unary(unary), method }, policy) => {
+                Some(unary.instance(*policy, self.clauses.missing(method), self.caller.chain.as_ref()))
             }
             _ => None,
         }

@@ -40,6 +40,7 @@ mod endpoint;
 mod error;
 #[cfg(feature = "tonic")]
 pub mod grpc;
+mod layout;
 mod metadata;
 mod middleware;
 mod offer;

@@ -89,7 +89,7 @@ impl About {
 impl Call {
     /// The name of the service, with its package in front.
     pub fn service(&self) -> &'static str {
-        self.about.method.service
+        self.about.method.layout.service()
     }
 
     /// The name of the method within its service.

@@ -1,6 +1,7 @@
 //! What an end of a connection offers its peer: services, and routers beside them. Either end may.
 
 use crate::endpoint::Table;
+use crate::layout::Layout;
 use crate::middleware::Chain;
 use crate::service::{Methods, Service};
 use crate::{Error, Middleware, Policy};
@@ -20,6 +21,8 @@ pub(crate) struct Offering {
     mounts: Mounts,
     on_connect: Vec<Hook>,
     chain: Chain,
+    /// The services that the peer is told to be meant for calling.
+    called: Vec<&'static Layout>,
 }
 
 type Hook = Arc<dyn Fn(&Connection) + Send + Sync>;
@@ -32,6 +35,8 @@ pub(crate) struct Offer {
     on_connect: Vec<Hook>,
     /// What runs around the calls that are served.
     pub(crate) chain: Option<Arc<Chain>>,
+    /// Services that are meant to be called.
+    pub(crate) called: Arc<[&'static Layout]>,
 }
 
 impl Offering {
@@ -55,17 +60,31 @@ impl Offering {
         self.chain.push(middleware);
     }
 
+    /// Names a service that is meant to be called.
+    pub(crate) fn call(&mut self, layout: &'static Layout) {
+        if !self.called.contains(&layout) {
+            self.called.push(layout);
+        }
+    }
+
     /// What is offered, if nothing is wrong with it.
     pub(crate) fn done(self) -> Result<Offer, Error> {
         let services = self.services.iter().map(|methods| methods()).collect();
         let table = Table::new(services, self.policy, self.policies)?;
+        Layout::check_room(&[&table.layouts[..], &self.called].concat())?;
         self.mounts.check()?;
         for method in table.methods() {
             let operation = method.operation.number();
             let owner = || format!("the method {method} on {operation}");
             self.mounts.overlap(&(operation..=operation), owner).map_or(Ok(()), Err)?;
         }
-        Ok(Offer { table, mounts: self.mounts, on_connect: self.on_connect, chain: self.chain.present() })
+        Ok(Offer {
+            table,
+            mounts: self.mounts,
+            on_connect: self.on_connect,
+            chain: self.chain.present(),
+            called: self.called.into(),
+        })
     }
 }
 

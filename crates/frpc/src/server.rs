@@ -1,5 +1,6 @@
 //! Serving services.
 
+use crate::codegen;
 use crate::endpoint::Endpoint;
 use crate::offer::Offering;
 use crate::service::Service;
@@ -93,6 +94,13 @@ impl ServerBuilder {
     /// [extensions](Connection::extensions).
     pub fn on_connect(mut self, connected: impl Fn(&Connection) + Send + Sync + 'static) -> Self {
         self.offering.on_connect(connected);
+        self
+    }
+
+    /// Names a service of the clients that is [called](crate::Channel::from_connection) from here, as in
+    /// `builder().calls::<AgentClient>()`: those with a later layout then know by which rules.
+    pub fn calls<C: codegen::Client>(mut self) -> Self {
+        self.offering.call(C::LAYOUT);
         self
     }
 

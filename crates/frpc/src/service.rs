@@ -1,7 +1,7 @@
 //! Methods that a server offers, erased to what a connection needs: something to call for each operation.
 
 use crate::body::{self, Style};
-use crate::codegen::Method;
+use crate::codegen::{Layout, Method};
 use crate::deadline::{self, Within};
 use crate::middleware::{About, CallKind, Chain, through};
 use crate::prefix::{self, Prefix};
@@ -33,6 +33,7 @@ pub trait Service: Send + Sync + 'static {
 
 /// The methods of a service, ready to be served.
 pub struct Methods {
+    pub(crate) layout: &'static Layout,
     pub(crate) entries: Vec<Entry>,
 }
 
@@ -48,7 +49,8 @@ pub(crate) enum Kind {
 
 /// A unary method, from which each connection gets an instance of its own.
 pub(crate) trait Unary: Send + Sync {
-    fn instance(&self, policy: Policy, chain: Option<&Arc<Chain>>) -> Box<dyn Instance>;
+    /// `missing` is how many fields may be missing at the end of requests, `chain` what runs around calls.
+    fn instance(&self, policy: Policy, missing: u32, chain: Option<&Arc<Chain>>) -> Box<dyn Instance>;
 }
 
 /// A unary method on one connection.
@@ -60,7 +62,8 @@ pub(crate) trait Instance: Send {
 
 /// A method that streams in one or both directions.
 pub(crate) trait Streamed: Send + Sync {
-    fn open(&self, caller: &Caller, prefix: Option<Prefix>, stream: Stream);
+    /// `missing` is how many fields may be missing at the end of requests.
+    fn open(&self, caller: &Caller, prefix: Option<Prefix>, stream: Stream, missing: u32);
 }
 
 /// Where calls come from: one connection.
@@ -153,14 +156,15 @@ impl<S> fmt::Debug for Shared<S> {
 #[must_use]
 pub struct MethodsBuilder<S> {
     service: Arc<S>,
+    layout: &'static Layout,
     entries: Vec<Entry>,
 }
 
 impl Methods {
     /// Begins the list of a service's methods.
     #[allow(clippy::new_ret_no_self)] // The builder knows the service's type, what it builds does not.
-    pub fn new<S: Send + Sync + 'static>(service: &Arc<S>) -> MethodsBuilder<S> {
-        MethodsBuilder { service: service.clone(), entries: Vec::new() }
+    pub fn new<S: Send + Sync + 'static>(service: &Arc<S>, layout: &'static Layout) -> MethodsBuilder<S> {
+        MethodsBuilder { service: service.clone(), layout, entries: Vec::new() }
     }
 }
 
@@ -187,10 +191,10 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
     {
         let service = self.service.clone();
         let about = About::new::<A, B>(method, CallKind::ServerStreaming);
-        let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream| {
+        let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream, missing: u32| {
             let (service, handler, chain) = (Shared::of_connection(&service), handler.clone(), caller.chain.clone());
             let handler = move |request| through(chain, about, request, move |request| handler(service, request));
-            streaming::serve_server_streaming(caller, prefix, stream, handler);
+            streaming::serve_server_streaming(caller, prefix, stream, missing, handler);
         };
         self.with(method, Kind::Stream(Box::new(open)))
     }
@@ -205,10 +209,10 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
     {
         let service = self.service.clone();
         let about = About::new::<A, B>(method, CallKind::ClientStreaming);
-        let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream| {
+        let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream, missing: u32| {
             let (service, handler, chain) = (Shared::of_connection(&service), handler.clone(), caller.chain.clone());
             let handler = move |request| through(chain, about, request, move |request| handler(service, request));
-            streaming::serve_client_streaming(caller, prefix, stream, handler);
+            streaming::serve_client_streaming(caller, prefix, stream, missing, handler);
         };
         self.with(method, Kind::Stream(Box::new(open)))
     }
@@ -223,17 +227,17 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
     {
         let service = self.service.clone();
         let about = About::new::<A, B>(method, CallKind::Streaming);
-        let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream| {
+        let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream, missing: u32| {
             let (service, handler, chain) = (Shared::of_connection(&service), handler.clone(), caller.chain.clone());
             let handler = move |request| through(chain, about, request, move |request| handler(service, request));
-            streaming::serve_streaming(caller, prefix, stream, handler);
+            streaming::serve_streaming(caller, prefix, stream, missing, handler);
         };
         self.with(method, Kind::Stream(Box::new(open)))
     }
 
     /// Ends the list.
     pub fn done(self) -> Methods {
-        Methods { entries: self.entries }
+        Methods { layout: self.layout, entries: self.entries }
     }
 
     fn with(mut self, method: Method, kind: Kind) -> Self {
@@ -242,9 +246,9 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
     }
 }
 
-impl<F: Fn(&Caller, Option<Prefix>, Stream) + Send + Sync> Streamed for F {
-    fn open(&self, caller: &Caller, prefix: Option<Prefix>, stream: Stream) {
-        self(caller, prefix, stream);
+impl<F: Fn(&Caller, Option<Prefix>, Stream, u32) + Send + Sync> Streamed for F {
+    fn open(&self, caller: &Caller, prefix: Option<Prefix>, stream: Stream, missing: u32) {
+        self(caller, prefix, stream, missing);
     }
 }
 
@@ -270,17 +274,17 @@ where
     H: Fn(Shared<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    fn instance(&self, policy: Policy, chain: Option<&Arc<Chain>>) -> Box<dyn Instance> {
+    fn instance(&self, policy: Policy, missing: u32, chain: Option<&Arc<Chain>>) -> Box<dyn Instance> {
         let service = Shared::of_connection(&self.service);
         let Some(chain) = chain.cloned() else {
-            return Box::new(Serving::new(service, self.handler.clone(), policy));
+            return Box::new(Serving::new(service, self.handler.clone(), policy, missing));
         };
         let (about, handler) = (self.about, self.handler.clone());
         let around = move |service, request| -> Pin<Box<dyn Future<Output = _> + Send>> {
             let handler = handler.clone();
             Box::pin(chain.clone().around(about, request, move |request| handler(service, request)))
         };
-        Box::new(Serving::new(service, around, policy))
+        Box::new(Serving::new(service, around, policy, missing))
     }
 }
 
@@ -289,6 +293,8 @@ struct Serving<S, H, A, F> {
     service: Shared<S>,
     handler: H,
     cell: Cell<F>,
+    /// How many fields may be missing at the end of requests.
+    missing: u32,
     inline: bool,
     /// For [`Policy::AtMost`].
     permits: Option<Arc<Semaphore>>,
@@ -296,13 +302,13 @@ struct Serving<S, H, A, F> {
 }
 
 impl<S, H, A, F> Serving<S, H, A, F> {
-    fn new(service: Shared<S>, handler: H, policy: Policy) -> Self {
+    fn new(service: Shared<S>, handler: H, policy: Policy, missing: u32) -> Self {
         let permits = match policy {
             Policy::AtMost(count) => Some(Arc::new(Semaphore::new(count.clamp(1, Semaphore::MAX_PERMITS)))),
             Policy::Inline | Policy::Concurrent => None,
         };
         let inline = policy == Policy::Inline;
-        Self { service, handler, cell: Cell::default(), inline, permits, request: PhantomData }
+        Self { service, handler, cell: Cell::default(), missing, inline, permits, request: PhantomData }
     }
 }
 
@@ -324,7 +330,7 @@ where
                 Err(status) => return body::put_error(outbox, id, operation, &status, style),
             }
         }
-        let message = match body::request::<A>(&body) {
+        let message = match body::request::<A>(&body, self.missing) {
             Ok(message) => message,
             Err(status) => return body::put_error(outbox, id, operation, &status, style),
         };

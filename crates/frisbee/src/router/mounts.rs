@@ -333,7 +333,7 @@ mod tests {
     use super::*;
     use crate::Handlers;
 
-    fn wrong(mounts: Mounts) -> String {
+    fn wrong(mounts: &Mounts) -> String {
         mounts.check().expect_err("it is wrong").to_string()
     }
 
@@ -350,7 +350,7 @@ mod tests {
     #[test]
     fn ranges_that_overlap_are_both_named() {
         let mounts = Mounts::new().mount(100..=200, Handlers::new()).mount(200..300, Mounts::new());
-        let text = wrong(mounts);
+        let text = wrong(&mounts);
         for part in ["Handlers on 100..=200", "Mounts on 200..=299"] {
             assert!(text.contains(part), "{text}");
         }
@@ -359,10 +359,10 @@ mod tests {
     #[test]
     fn a_range_without_operations_or_with_reserved_ones_is_refused() {
         for text in [
-            wrong(Mounts::new().mount(9..20, Handlers::new())),
-            wrong(Mounts::new().mount(50..50, Handlers::new())),
-            wrong(Mounts::new().mount(..0, Handlers::new())),
-            wrong(Mounts::new().mount(10.., Mounts::new().mount(0..=0, Handlers::new()))),
+            wrong(&Mounts::new().mount(9..20, Handlers::new())),
+            wrong(&Mounts::new().mount(50..50, Handlers::new())),
+            wrong(&Mounts::new().mount(..0, Handlers::new())),
+            wrong(&Mounts::new().mount(10.., Mounts::new().mount(0..=0, Handlers::new()))),
         ] {
             assert!(text.contains("Handlers"), "{text}");
         }

@@ -3,6 +3,7 @@
 use crate::Status;
 use crate::calls::Calls;
 use crate::endpoint::{Endpoint, handle_verdict_on_client};
+use crate::layout::{Layout, Offers};
 use crate::offer::Offer;
 use frisbee::{ClientBuilder, CloseReason, ConnectError, Connection, Peer};
 use parking_lot::Mutex;
@@ -93,6 +94,13 @@ pub(crate) struct CallTable {
 }
 
 impl CallTable {
+    /// For a connection on which the services `named` are told to the server at once.
+    fn new(named: Arc<[&'static Layout]>) -> Self {
+        let table = Self::default();
+        table.calls.lock().offers = Offers::new(named);
+        table
+    }
+
     /// Does something with the calls, and lets the next caller in if that made room.
     #[inline(always)]
     pub(crate) fn with<T>(&self, change: impl FnOnce(&mut Calls) -> T) -> T {
@@ -259,7 +267,7 @@ impl Links {
 
 impl Dialler {
     async fn dial(&self) -> Result<Arc<Link>, ConnectError> {
-        let calls = Arc::new(CallTable::default());
+        let calls = Arc::new(CallTable::new(self.offer.called.clone()));
         let (client, address) = (self.client.clone(), self.address.clone());
         let end = if self.offer.table.is_empty() { LinkEnd::Close } else { LinkEnd::CloseWhenServed };
         let endpoint = Endpoint::calling(self.offer.clone(), calls.clone());
