@@ -6,6 +6,7 @@
 use bytes::{BufMut, Bytes, BytesMut};
 use frisbee::{Client, CloseReason, Connection, Handlers, Next, Operation, Outbox, Packet, PacketId, Router, Server};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -126,8 +127,8 @@ impl Shard {
         loop {
             waiting.next = waiting.next.wrapping_add(1);
             let here = PacketId(waiting.next);
-            if !waiting.clients.contains_key(&here) {
-                waiting.clients.insert(here, (client.clone(), id));
+            if let Entry::Vacant(free) = waiting.clients.entry(here) {
+                free.insert((client.clone(), id));
                 return Some(here);
             }
         }

@@ -31,6 +31,7 @@
 //! error is [`Code::Unavailable`] or [`Code::DeadlineExceeded`], it may have run.
 #![forbid(unsafe_code)]
 
+pub mod blocking;
 mod body;
 mod calls;
 mod channel;

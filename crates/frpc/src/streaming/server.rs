@@ -41,9 +41,14 @@ pub(crate) fn serve_server_streaming<A, B, H, F>(
     let origin = caller.origin();
     serve(caller, prefix, stream, move |sender, mut receiver, lent, prefix| async move {
         let Some(body) = receiver.recv().await else { return Ok(()) };
-        // The client ends its direction with the request, without saying so.
-        drop(receiver);
-        lent.end();
+        if sender.is_rich() {
+            // It says so behind the request, for which the stream is kept open until then.
+            lent.give_back(receiver);
+        } else {
+            // It ends its direction with the request, without saying so.
+            drop(receiver);
+            lent.end();
+        }
         let request = Request::received(body::request(&body, missing)?, origin, prefix.map(Box::new));
         drop(body);
         respond(&sender, handler(request).await?, &lent).await
@@ -181,6 +186,11 @@ impl Lent {
 
     fn sent(&self) -> u32 {
         self.0.lock().sent
+    }
+
+    /// The handler needs the receiver no more.
+    fn give_back(&self, receiver: StreamReceiver) {
+        self.0.lock().receiver = Some(receiver);
     }
 
     /// The client has ended its direction.
