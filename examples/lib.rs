@@ -23,3 +23,9 @@ pub mod agents {
     #![allow(missing_docs)]
     frpc::include_proto!("agents");
 }
+
+/// Generated from `proto/metrics.proto`.
+pub mod metrics {
+    #![allow(missing_docs)]
+    frpc::include_proto!("metrics");
+}
