@@ -4,8 +4,10 @@ pub(crate) mod handlers;
 pub(crate) mod inline;
 pub(crate) mod mounts;
 pub mod opening;
+pub mod pubsub;
+mod topics;
 
-use crate::{CloseReason, Connection, MountError, Outbox, Packet, PacketId, Peer, Stream};
+use crate::{CloseReason, Connection, HandOff, MountError, Outbox, Packet, PacketId, Peer, Stream, Taking};
 use bytes::Bytes;
 use std::ops::RangeInclusive;
 use std::time::Instant;
@@ -85,6 +87,13 @@ pub trait Router: Send + Sync + 'static {
         let _ = (session, id, content, outbox);
     }
 
+    /// A peer of ours asks for the connection itself. The router keeps `asked` until it has decided; dropping it says
+    /// that nobody takes connections here, which is the default. Nothing else comes from the peer meanwhile.
+    fn hand_off(&self, session: &mut Self::Session, asked: HandOff) -> Next {
+        let _ = (session, asked);
+        Next::Continue
+    }
+
     /// A peer of ours will close the connection and takes nothing new.
     fn going_away(&self, session: &mut Self::Session) {
         let _ = session;
@@ -113,10 +122,20 @@ pub struct Turn<'a> {
     pub now: Instant,
     /// What leaves with this batch.
     pub outbox: &'a mut Outbox,
+    pub(crate) when_written: bool,
+}
+
+impl Turn<'_> {
+    /// Asks for a further turn as soon as all that waits in the outbox has been written.
+    ///
+    /// For routers that keep more to send than they want to have in the outbox.
+    pub fn again_when_written(&mut self) {
+        self.when_written = true;
+    }
 }
 
 /// What becomes of the connection after a packet.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 #[must_use]
 #[non_exhaustive]
 pub enum Next {
@@ -124,6 +143,9 @@ pub enum Next {
     Continue,
     /// What waits is written and the connection closed.
     Close(CloseReason),
+    /// What waits is written, and then the transport is somebody else's, with every byte behind this packet. Nothing is
+    /// said to the peer, which has to know: the form for Go peers. See [`Taking`].
+    HandOff(Taking),
 }
 
 impl Next {

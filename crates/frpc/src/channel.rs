@@ -1,6 +1,7 @@
 //! The calling end: calls, on a connection that is made anew when it is lost.
 
 mod call;
+mod dial;
 mod link;
 
 use crate::codegen::{self, Method};
@@ -11,21 +12,27 @@ use crate::service::Service;
 use crate::streaming::{self, Streaming};
 use crate::{Error, Middleware, Request, Response, Runtime, Status, deadline};
 use call::{Attempt, Failure, Sent};
+use dial::{Address, Connector, Dialler, Given};
 use frisbee::{Client, ClientBuilder, Connection, HeaderForm, Router, SendError};
 use futures_core::Stream;
 pub(crate) use link::{CallTable, Link, lost, put_calls};
-use link::{Dialler, Links, RetryBudget};
+use link::{Links, Maker, RetryBudget};
+use parking_lot::Mutex;
 use polyglot::Message;
 use std::fmt;
 use std::ops::RangeBounds;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
 
 /// How long a call may take unless told otherwise. A Go server never answers a request that it cannot decode, so
 /// there has to be an end; no call within a data centre should come near this one. It is kept here and not sent.
 const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long connecting may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long a call waits for a lost connection to be made anew.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
@@ -63,15 +70,28 @@ pub struct ChannelBuilder {
     strict_presence: bool,
     patience: Duration,
     offering: Offering,
+    connect_timeout: Duration,
 }
 
 impl Channel {
-    /// Connects to `host:port`.
+    /// Connects to `host:port`, or on Unix to the socket at a path as in `unix:/run/service.sock`.
     ///
     /// # Errors
     /// If no address that the name stands for accepts the connection within 10 s.
     pub async fn connect(address: impl Into<String>) -> Result<Self, Error> {
         Self::builder().connect(address).await
+    }
+
+    /// Makes a channel of anything that reads and writes bytes. It cannot be made anew: when that connection is lost,
+    /// calls fail with [`Unavailable`](crate::Code::Unavailable) and say so.
+    ///
+    /// # Errors
+    /// None, without TLS.
+    pub async fn from_io<T>(io: T) -> Result<Self, Error>
+    where
+        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        Self::builder().from_io(io).await
     }
 
     /// Settings to begin with.
@@ -83,6 +103,7 @@ impl Channel {
             strict_presence: false,
             patience: CONNECT_PATIENCE,
             offering: Offering::default(),
+            connect_timeout: CONNECT_TIMEOUT,
         }
     }
 
@@ -383,6 +404,7 @@ impl ChannelBuilder {
     /// Sets how long connecting may take. Default: 10 s.
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.client = self.client.connect_timeout(timeout);
+        self.connect_timeout = timeout;
         self
     }
 
@@ -454,14 +476,79 @@ impl ChannelBuilder {
         self
     }
 
-    /// Connects to `host:port`.
+    /// Speaks TLS; see [`frisbee::ClientBuilder::tls`]. Default: no TLS.
+    #[cfg(feature = "tls")]
+    pub fn tls(mut self, tls: frisbee::tls::ClientTls) -> Self {
+        self.client = self.client.tls(tls);
+        self
+    }
+
+    /// Sets the name that the server's certificate has to be for. Default: the host of the address.
+    #[cfg(feature = "tls")]
+    pub fn server_name(mut self, name: impl Into<String>) -> Self {
+        self.client = self.client.server_name(name);
+        self
+    }
+
+    /// Connects to `host:port`, or on Unix to the socket at a path as in `unix:/run/service.sock`.
     ///
     /// # Errors
     /// As [`Channel::connect`], and if two services or mounted routers overlap.
     pub async fn connect(self, address: impl Into<String>) -> Result<Channel, Error> {
-        let links = Links::connected(Dialler {
+        let dialler = Address(address.into());
+        self.connect_by(Box::new(dialler)).await
+    }
+
+    /// Connects by a function that makes a transport: anything that reads and writes bytes. It is called again
+    /// whenever the connection has been lost and a call is to be made.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), frpc::Error> {
+    /// let acceptor = frpc::Server::builder().build()?;
+    /// let channel = frpc::Channel::builder()
+    ///     .connect_with(move || {
+    ///         let acceptor = acceptor.clone();
+    ///         async move {
+    ///             let (here, there) = frpc::memory();
+    ///             tokio::spawn(async move { acceptor.serve_connection(there).await });
+    ///             Ok(here)
+    ///         }
+    ///     })
+    ///     .await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// What the function says the first time, or if it takes longer than
+    /// [`connect_timeout`](Self::connect_timeout).
+    pub async fn connect_with<C, F, T>(self, connector: C) -> Result<Channel, Error>
+    where
+        C: Fn() -> F + Send + Sync + 'static,
+        F: Future<Output = std::io::Result<T>> + Send + 'static,
+        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let dialler = Connector { connector, timeout: self.connect_timeout };
+        self.connect_by(Box::new(dialler)).await
+    }
+
+    /// As [`Channel::from_io`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn from_io<T>(self, io: T) -> Result<Channel, Error>
+    where
+        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let dialler = Given(Mutex::new(Some(io)));
+        self.connect_by(Box::new(dialler)).await
+    }
+
+    async fn connect_by(self, dialler: Box<dyn Dialler>) -> Result<Channel, Error> {
+        let links = Links::connected(Maker {
             client: self.client,
-            address: address.into(),
+            dialler: dialler.into(),
             patience: self.patience,
             offer: Arc::new(self.offering.done()?),
             runtime: Handle::current(),

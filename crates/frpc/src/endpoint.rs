@@ -9,7 +9,8 @@ use crate::service::{Caller, Entry, Instance, Kind, Methods};
 use crate::{Policy, Status, body, prefix};
 use bytes::Bytes;
 use frisbee::{
-    CloseReason, Connection, MountsSession, Next, Operation, Outbox, Packet, PacketId, Peer, Router, Stream, Turn,
+    CloseReason, Connection, HandOff, MountsSession, Next, Operation, Outbox, Packet, PacketId, Peer, Router, Stream,
+    Turn,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -210,6 +211,10 @@ impl Router for Endpoint {
             _ => crate::streaming::refuse(&stream, &Status::unimplemented(format!("{operation} opens no stream"))),
         }
         Next::Continue
+    }
+
+    fn hand_off(&self, session: &mut Session, asked: HandOff) -> Next {
+        self.offer.mounts.hand_off(&mut session.mounted, asked)
     }
 
     fn verdict(&self, session: &mut Session, peer: &Peer) {

@@ -52,19 +52,26 @@ mod server;
 mod service;
 mod status;
 mod streaming;
+mod topic;
 
 pub use channel::{Channel, ChannelBuilder};
 pub use error::Error;
-pub use frisbee::{Connection, HeaderForm, Policy, Runtime, Workers};
+pub use frisbee::pubsub;
+#[cfg(feature = "tls")]
+pub use frisbee::tls;
+pub use frisbee::{Connection, HeaderForm, Policy, Runtime, Workers, memory};
 pub use metadata::{Metadata, MetadataError};
 #[cfg(feature = "tower")]
 pub use middleware::tower::{Exchange, Inner as TowerInner, Tower};
 pub use middleware::{Call, CallKind, Middleware, Next, Reply};
 pub use polyglot::Raw;
 pub use request::{IntoRequest, IntoStreamingRequest, Request, Response};
-pub use server::{Server, ServerBuilder};
+#[cfg(unix)]
+pub use server::UnixServer;
+pub use server::{Acceptor, Server, ServerBuilder};
 pub use status::{Code, Status};
 pub use streaming::{Iter, RequestSender, RequestStream, ResponseSender, ResponseStream, Streaming, iter};
+pub use topic::{Topic, TopicMessage, TopicPublisher, TopicRecvError, TopicSubscription};
 
 pub use {polyglot, prost, prost_types};
 #[cfg(feature = "tonic")]

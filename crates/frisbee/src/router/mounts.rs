@@ -1,7 +1,7 @@
 //! Several routers on one connection, each with a range of operations of its own.
 
 use crate::router::opening;
-use crate::{CloseReason, Connection, Next, Outbox, Packet, PacketId, Peer, Router, Stream, Turn};
+use crate::{CloseReason, Connection, HandOff, Next, Outbox, Packet, PacketId, Peer, Router, Stream, Turn};
 use bytes::Bytes;
 use frisbee_core::Operation;
 use std::fmt;
@@ -11,8 +11,8 @@ use std::time::Instant;
 
 /// Routers by ranges of operations: a router made of others. Clones share them.
 ///
-/// Packets go to the router that is mounted on their operation; those of other operations are counted in the log and
-/// dropped. A stream goes to the owner of the operation that its first packet names, see [`opening`], one that
+/// Packets and requests for the connection itself go to the router that is mounted on their operation; packets of other
+/// operations are counted in the log and dropped. A stream goes to the owner of the operation that its first packet names, see [`opening`], one that
 /// names none to the [`fallback`](Self::fallback), and is closed without one. Everything else that a connection tells
 /// its router is told to all of them.
 ///
@@ -203,6 +203,13 @@ impl Router for Mounts {
         }
     }
 
+    fn hand_off(&self, session: &mut MountsSession, asked: HandOff) -> Next {
+        match self.find(asked.operation().number()).and_then(|at| session.sessions.get_mut(at)) {
+            Some(mounted) => mounted.hand_off(asked),
+            None => Next::Continue,
+        }
+    }
+
     fn verdict(&self, session: &mut MountsSession, peer: &Peer) {
         session.each().for_each(|mounted| mounted.verdict(peer));
     }
@@ -263,6 +270,7 @@ trait Erased: Send + Sync {
 trait ErasedSession: Send {
     fn route(&mut self, packet: Packet, outbox: &mut Outbox) -> Next;
     fn stream(&mut self, first: Bytes, stream: Stream) -> Next;
+    fn hand_off(&mut self, asked: HandOff) -> Next;
     fn verdict(&mut self, peer: &Peer);
     fn cancelled(&mut self, id: PacketId, content: Bytes, outbox: &mut Outbox);
     fn going_away(&mut self);
@@ -301,6 +309,11 @@ impl<R: Router> ErasedSession for Mounted<R> {
     fn stream(&mut self, first: Bytes, stream: Stream) -> Next {
         let Some(session) = &mut self.session else { return Next::Continue };
         self.router.stream(session, first, stream)
+    }
+
+    fn hand_off(&mut self, asked: HandOff) -> Next {
+        let Some(session) = &mut self.session else { return Next::Continue };
+        self.router.hand_off(session, asked)
     }
 
     fn verdict(&mut self, peer: &Peer) {
