@@ -233,20 +233,26 @@ impl<R: Router> Engine<R> {
                 self.release_held_mail();
             }
             let Some(event) = event else { break };
-            match self.handle_event(event) {
-                Next::Continue => {}
-                Next::HandOff(taking) => {
-                    self.leave(taking);
-                    break;
-                }
-                Next::Close(reason) => {
-                    self.order = Some(Order::Flush(reason));
-                    self.input.clear();
-                    break;
-                }
+            let next = self.handle_event(event);
+            if !matches!(next, Next::Continue) {
+                self.stop(next);
+                break;
             }
         }
         Ok(())
+    }
+
+    /// Does what a router wants instead of going on.
+    #[cold]
+    fn stop(&mut self, next: Next) {
+        match next {
+            Next::Continue => {}
+            Next::HandOff(taking) => self.leave(taking),
+            Next::Close(reason) => {
+                self.order = Some(Order::Flush(reason));
+                self.input.clear();
+            }
+        }
     }
 
     /// Whether more may be routed. A server whose client does not take its replies takes no further requests.
@@ -364,6 +370,7 @@ impl<R: Router> Engine<R> {
         }
     }
 
+    #[inline(always)]
     fn handle_event(&mut self, event: Event) -> Next {
         let Some(session) = &mut self.session else { return Next::Continue };
         match event {
