@@ -6,6 +6,8 @@
 mod go;
 #[path = "interop/suite.rs"]
 mod suite;
+#[path = "interop/tls.rs"]
+mod tls;
 
 use frisbee::Peer as Shown;
 use frisbee_tests::interop::InteropClient;

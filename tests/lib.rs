@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+pub mod pki;
 pub mod raw;
 pub mod service;
 
@@ -27,6 +28,24 @@ pub mod vecopt {
 pub mod extension {
     #![allow(missing_docs)]
     frpc::include_proto!("extension");
+}
+
+/// Generated from the files in `proto/versions`.
+pub mod versions {
+    #![allow(missing_docs)]
+
+    pub mod first {
+        include!(concat!(env!("OUT_DIR"), "/first/versions.rs"));
+    }
+    pub mod second {
+        include!(concat!(env!("OUT_DIR"), "/second/versions.rs"));
+    }
+    pub mod broken {
+        include!(concat!(env!("OUT_DIR"), "/broken/versions.rs"));
+    }
+    pub mod stranger {
+        include!(concat!(env!("OUT_DIR"), "/stranger/versions.rs"));
+    }
 }
 
 /// Serves the interop schema in the current runtime, for as long as that runs.

@@ -9,6 +9,7 @@ use tokio::process::{Child, ChildStdin, Command};
 /// A Go program that serves and calls the interop schema.
 pub(crate) struct Peer {
     program: PathBuf,
+    environment: Vec<(&'static str, PathBuf)>,
 }
 
 /// A peer that serves. It ends with its standard input, so at the latest with this process.
@@ -33,13 +34,26 @@ impl Peer {
 
     fn built(built: &OnceLock<Option<PathBuf>>, module: &str, package: &str) -> Option<Self> {
         let program = built.get_or_init(|| build(module, package)).clone()?;
-        Some(Self { program })
+        Some(Self { program, environment: Vec::new() })
+    }
+
+    /// One that turns its connection raw.
+    pub(crate) fn raw() -> Option<Self> {
+        static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
+        Self::built(&BUILT, ".", "./cmd/raw")
+    }
+
+    /// With a variable of its environment set.
+    pub(crate) fn with(mut self, variable: &'static str, value: PathBuf) -> Self {
+        self.environment.push((variable, value));
+        self
     }
 
     /// Serves on a port of loopback.
     pub(crate) async fn serve(&self) -> Serving {
         let mut child = Command::new(&self.program)
             .args(["serve", "127.0.0.1:0"])
+            .envs(self.environment.iter().cloned())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .kill_on_drop(true)
@@ -56,6 +70,7 @@ impl Peer {
     pub(crate) async fn call(&self, address: &str, options: &[&str], at_least: usize) {
         let output = Command::new(&self.program)
             .args(["call", address])
+            .envs(self.environment.iter().cloned())
             .args(options)
             .kill_on_drop(true)
             .output()

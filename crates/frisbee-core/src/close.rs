@@ -33,7 +33,13 @@ pub enum CloseReason {
         kind: io::ErrorKind,
         /// The system's words.
         message: Arc<str>,
+        /// The error itself, which may say more.
+        source: Arc<io::Error>,
     },
+    /// The answer to a hand-off, from either end, did not come in time.
+    HandOffTimeout,
+    /// It has been handed off: what it carries from here on belongs to somebody else.
+    HandedOff,
     /// This end closed it.
     Local,
     /// This end shuts down.
@@ -65,7 +71,7 @@ impl From<ProtocolError> for CloseReason {
 
 impl From<io::Error> for CloseReason {
     fn from(error: io::Error) -> Self {
-        Self::Io { kind: error.kind(), message: error.to_string().into() }
+        Self::Io { kind: error.kind(), message: error.to_string().into(), source: Arc::new(error) }
     }
 }
 
@@ -83,6 +89,8 @@ impl fmt::Display for CloseReason {
             Self::TooSlow => f.write_str("a packet arrived too slowly"),
             Self::WriteTimeout { waiting } => write!(f, "the peer took no byte while {waiting} waited"),
             Self::Io { message, .. } => write!(f, "input or output failed: {message}"),
+            Self::HandOffTimeout => f.write_str("a hand-off was not answered in time"),
+            Self::HandedOff => f.write_str("handed off"),
             Self::Local => f.write_str("closed by this end"),
             Self::Shutdown => f.write_str("this end shuts down"),
             Self::Router(reason) => write!(f, "closed by a router: {reason}"),

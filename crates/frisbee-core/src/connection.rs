@@ -1,6 +1,7 @@
 //! One connection: what is answered by the protocol itself, what is handed on, and when it is over.
 
 use crate::decode::BodyMut;
+use crate::hand_off::{self, HandOff, HandOffEvent, HandOffVerdict, Stage};
 use crate::{
     Bucket, CONTENT_MAX, Decoder, HeaderForm, Hello, Keepalive, Operation, Outbox, Pace, Packet, PacketId, Verdict,
 };
@@ -57,6 +58,9 @@ pub struct Config {
     pub hello_items: Vec<(u8, Bytes)>,
     /// For clients: how long the server may take to show what it is. Default: 5 s; Go answers a PING at once.
     pub verdict_timeout: Duration,
+    /// How long the answer to a hand-off may take, at either end. Nothing else is timed meanwhile. Default: 30 s, as
+    /// calls.
+    pub hand_off_timeout: Duration,
     /// For servers: the operations that are served, by which the first packet of a peer with old headers is told
     /// from one that does not speak Frisbee at all. Default: none.
     pub served: Arc<[RangeInclusive<u16>]>,
@@ -81,6 +85,7 @@ impl Default for Config {
             hello: true,
             hello_items: Vec::new(),
             verdict_timeout: Duration::from_secs(5),
+            hand_off_timeout: Duration::from_secs(30),
             served: Arc::new([]),
             header_form: HeaderForm::Current,
         }
@@ -111,6 +116,8 @@ pub enum Event {
     /// A peer of ours says something about a stream, a call or itself: [`CREDIT`](Operation::CREDIT),
     /// [`CANCEL`](Operation::CANCEL), [`END`](Operation::END) or [`GOING_AWAY`](Operation::GOING_AWAY).
     Control(Packet),
+    /// Something about a hand-off.
+    HandOff(HandOffEvent),
 }
 
 /// What the peer is.
@@ -142,6 +149,7 @@ impl Peer {
 /// [`handle_timeout`](Self::handle_timeout) when [`next_timeout`](Self::next_timeout) has come.
 #[derive(Debug)]
 pub struct Connection {
+    role: Role,
     decoder: Decoder,
     outbox: Outbox,
     keepalive: Keepalive,
@@ -150,6 +158,8 @@ pub struct Connection {
     received: u64,
     /// A PONG may still wait in the outbox, so that no second one is added.
     pong_waits: bool,
+    /// Packets may not simply be taken: the first one has not been seen, or the connection is being handed off.
+    is_special: bool,
     /// Until when the first packet has to have begun; set as long as it has not been seen.
     first_header_by: Option<Instant>,
     /// The first packet of a client, if it is not yet dealt with.
@@ -162,6 +172,8 @@ pub struct Connection {
     hello: Option<Hello>,
     /// Until when a server has to show what it is.
     verdict_by: Option<Instant>,
+    hand_off_timeout: Duration,
+    hand_off: Option<Box<HandOff>>,
 }
 
 impl Connection {
@@ -176,6 +188,7 @@ impl Connection {
         let hello = config.hello.then(|| Hello::new(config));
         let asks = role == Role::Client && config.hello;
         let mut connection = Self {
+            role,
             decoder,
             outbox,
             keepalive: Keepalive::new(config.ping_interval, config.idle_timeout, now),
@@ -183,6 +196,7 @@ impl Connection {
             pings: Bucket::new(PING_BURST, PINGS_PER_SECOND, now),
             received: 0,
             pong_waits: false,
+            is_special: role == Role::Server,
             first_header_by: match role {
                 Role::Client => None,
                 Role::Server => now.checked_add(config.first_header_timeout),
@@ -193,6 +207,8 @@ impl Connection {
             peer: if role == Role::Client && !config.hello { Peer::Go } else { Peer::Unknown },
             hello,
             verdict_by: if asks { now.checked_add(config.verdict_timeout) } else { None },
+            hand_off_timeout: config.hand_off_timeout,
+            hand_off: None,
         };
         if asks {
             // A Go server skips the first and answers the second, one of ours answers the first before anything else.
@@ -215,26 +231,38 @@ impl Connection {
         self.decoder.form()
     }
 
-    /// What waits to be written.
+    /// Where packets are put. While this end has asked for a hand-off they wait there for the answer.
     #[inline]
     pub fn outbox(&mut self) -> &mut Outbox {
         &mut self.outbox
     }
 
+    /// What is to be written.
+    #[inline]
+    pub fn transmit(&mut self) -> &mut Outbox {
+        match &mut self.hand_off {
+            None => &mut self.outbox,
+            Some(hand_off) if hand_off.stage == Stage::Deciding => &mut self.outbox,
+            Some(hand_off) => &mut hand_off.last,
+        }
+    }
+
     /// Takes the next event from what was read. PING and PONG are dealt with here, and the reserved operations 3 to
     /// 9 are skipped as Go does.
     ///
-    /// `None` means that `input` has been used up.
+    /// `None` means that `input` has been used up, or that the connection [has been left](Self::has_left) and what
+    /// `input` still holds belongs to the next owner.
     ///
     /// # Errors
     /// If the peer broke the protocol; the connection is to be closed.
     #[inline(always)] // It has one caller that matters, and a packet would be moved three times on its way there.
     pub fn poll_event(&mut self, input: &mut Bytes, now: Instant) -> Result<Option<Event>, ProtocolError> {
         loop {
-            if self.first_header_by.is_some() {
-                // The verdict on a client comes before its first packet, which stays where it is.
-                if self.judge_first_packet(input)? {
-                    return Ok(Some(Event::Verdict));
+            if self.is_special {
+                match self.look(input)? {
+                    Look::GoOn => {}
+                    Look::Verdict => return Ok(Some(Event::Verdict)),
+                    Look::Stop => return Ok(None),
                 }
             }
             let Some(packet) = self.next_packet(input)? else { return Ok(None) };
@@ -274,10 +302,10 @@ impl Connection {
     /// Tells that a write took `count` bytes of what waited, which is 0 if the peer takes none at the moment.
     pub fn handle_written(&mut self, count: usize, now: Instant) {
         if count > 0 {
-            self.outbox.advance(count);
+            self.transmit().advance(count);
             self.stalled_since = None;
         }
-        if self.outbox.is_empty() {
+        if self.transmit().is_empty() {
             self.pong_waits = false;
         } else if self.stalled_since.is_none() {
             self.stalled_since = Some(now);
@@ -287,6 +315,9 @@ impl Connection {
     /// When [`handle_timeout`](Self::handle_timeout) is due.
     pub fn next_timeout(&self) -> Option<Instant> {
         let stalled = self.stalled_since.and_then(|since| since.checked_add(self.write_timeout));
+        if let Some(hand_off) = &self.hand_off {
+            return [hand_off.by, stalled].into_iter().flatten().min();
+        }
         let first_header_by = self.first_header_by.filter(|_| self.decoder.form().is_none());
         let times = [self.keepalive.deadline(), first_header_by, self.verdict_by, self.pace.deadline(), stalled];
         times.into_iter().flatten().min()
@@ -304,7 +335,11 @@ impl Connection {
             return Err(CloseReason::NoVerdict);
         }
         if self.stalled_since.is_some_and(|since| now.saturating_duration_since(since) >= self.write_timeout) {
-            return Err(CloseReason::WriteTimeout { waiting: self.outbox.len() });
+            return Err(CloseReason::WriteTimeout { waiting: self.transmit().len() });
+        }
+        if let Some(hand_off) = &self.hand_off {
+            let late = hand_off.by.is_some_and(|by| now >= by);
+            return if late { Err(CloseReason::HandOffTimeout) } else { Ok(()) };
         }
         if self.pace.too_slow(self.received, now) {
             return Err(CloseReason::TooSlow);
@@ -334,6 +369,74 @@ impl Connection {
         self.send_empty(PacketId(0), Operation::PING);
     }
 
+    /// Asks the peer, which is one of ours, for the connection. Nothing that is sent behind this leaves before the
+    /// answer, which comes as [`HandOffEvent::Answered`]; PINGs are not answered, and silence is none.
+    ///
+    /// # Errors
+    /// If the body is too long; nothing has changed then.
+    ///
+    /// # Panics
+    /// If this end is the server, has asked already, or does not know the peer for one of ours.
+    pub fn ask_hand_off(&mut self, operation: Operation, body: &Bytes, now: Instant) -> Result<(), TooLong> {
+        let may = self.role == Role::Client && self.hand_off.is_none() && matches!(self.peer, Peer::Ours(_));
+        assert!(may, "a client asks a peer of ours, once at a time");
+        hand_off::put_request(&mut self.outbox, operation, body)?;
+        self.seal(Stage::Asked, now.checked_add(self.hand_off_timeout));
+        Ok(())
+    }
+
+    /// Answers a peer that asks for the connection. If it is accepted, nothing is sent any more behind the reply.
+    ///
+    /// # Errors
+    /// If the body is too long; the peer then still waits for an answer.
+    ///
+    /// # Panics
+    /// If the peer has not asked, or has been answered.
+    pub fn answer_hand_off(&mut self, verdict: HandOffVerdict, body: &Bytes, now: Instant) -> Result<(), TooLong> {
+        assert!(self.is_at(Stage::Deciding), "the peer has asked");
+        hand_off::put_reply(&mut self.outbox, verdict, body)?;
+        self.hand_off = None;
+        self.is_special = false;
+        self.keepalive.heard(now);
+        if verdict == HandOffVerdict::Accepted {
+            self.seal(Stage::Left, None);
+        }
+        Ok(())
+    }
+
+    /// Leaves the connection without a word: what waits is written, and what comes belongs to the next owner.
+    ///
+    /// `false`, and nothing has changed, if a packet has been received in part or a hand-off is under way.
+    pub fn leave(&mut self) -> bool {
+        let may = !self.is_mid_packet() && self.hand_off.is_none() && self.sends().is_some();
+        if may {
+            self.seal(Stage::Left, None);
+        }
+        may
+    }
+
+    /// Whether what comes from now on belongs to the next owner of the connection.
+    pub fn has_left(&self) -> bool {
+        self.is_at(Stage::Left)
+    }
+
+    /// Whether nothing is left to be written or read here either.
+    pub fn is_handed_off(&self) -> bool {
+        self.hand_off.as_ref().is_some_and(|hand_off| hand_off.stage == Stage::Left && hand_off.last.is_empty())
+    }
+
+    fn is_at(&self, stage: Stage) -> bool {
+        self.hand_off.as_ref().is_some_and(|hand_off| hand_off.stage == stage)
+    }
+
+    /// Parts what has been sent from what will be.
+    fn seal(&mut self, stage: Stage, by: Option<Instant>) {
+        let mut last = self.outbox.new_like();
+        last.append(&mut self.outbox);
+        self.is_special = true;
+        self.hand_off = Some(Box::new(HandOff { stage, last, by }));
+    }
+
     /// Gives back memory that an idle connection does not need.
     pub fn release(&mut self) {
         self.outbox.release();
@@ -342,6 +445,56 @@ impl Connection {
     #[inline(always)]
     fn next_packet(&mut self, input: &mut Bytes) -> Result<Option<Packet>, ProtocolError> {
         if self.first.is_none() { self.decoder.next(input) } else { Ok(self.first.take()) }
+    }
+
+    /// What comes before the next packet.
+    #[cold]
+    fn look(&mut self, input: &mut Bytes) -> Result<Look, ProtocolError> {
+        match self.hand_off.as_ref().map(|hand_off| hand_off.stage) {
+            Some(Stage::Left) => Ok(Look::Stop),
+            Some(Stage::Deciding) if input.is_empty() => Ok(Look::Stop),
+            Some(Stage::Deciding) => Err(ProtocolError::HandOff),
+            Some(Stage::Asked) => Ok(Look::GoOn),
+            // The verdict on a client comes before its first packet, which stays where it is.
+            None if self.judge_first_packet(input)? => {
+                self.is_special = false;
+                Ok(Look::Verdict)
+            }
+            None => Ok(Look::GoOn),
+        }
+    }
+
+    /// Takes in a HAND_OFF of a peer of ours.
+    #[cold]
+    fn handle_hand_off(&mut self, content: Bytes, now: Instant) -> Result<Event, ProtocolError> {
+        let malformed = ProtocolError::Malformed(Operation::HAND_OFF);
+        let event = match (self.role, self.hand_off.take()) {
+            (Role::Server, None) => {
+                let event = hand_off::request(content).ok_or(malformed)?;
+                let by = now.checked_add(self.hand_off_timeout);
+                let last = Outbox::default();
+                self.hand_off = Some(Box::new(HandOff { stage: Stage::Deciding, last, by }));
+                self.is_special = true;
+                event
+            }
+            (Role::Client, Some(mut asked)) if asked.stage == Stage::Asked => {
+                let (verdict, body) = hand_off::reply(content).ok_or(malformed)?;
+                if !asked.last.is_empty() {
+                    return Err(ProtocolError::HandOff); // It has not been asked yet.
+                }
+                if verdict == HandOffVerdict::Accepted {
+                    asked.stage = Stage::Left;
+                    asked.by = None;
+                    self.hand_off = Some(asked);
+                } else {
+                    self.is_special = false;
+                    self.keepalive.heard(now);
+                }
+                HandOffEvent::Answered { verdict, body }
+            }
+            _ => return Err(ProtocolError::HandOff),
+        };
+        Ok(Event::HandOff(event))
     }
 
     /// Looks at the first packet of a client, by which it shows what it is; `true` when it has.
@@ -382,6 +535,8 @@ impl Connection {
                 return Err(ProtocolError::KeepaliveWithContent { length });
             }
             Operation::PING if !self.pings.take(now) => return Err(ProtocolError::PingFlood),
+            // It crossed the request, behind which nothing is sent.
+            Operation::PING if self.hand_off.is_some() => {}
             Operation::PING if !self.pong_waits => {
                 self.send_empty(PacketId(0), Operation::PONG);
                 self.pong_waits = true;
@@ -393,6 +548,7 @@ impl Connection {
             Operation::GOING_AWAY | Operation::CREDIT | Operation::CANCEL | Operation::END if ours => {
                 return Ok(Some(Event::Control(packet)));
             }
+            Operation::HAND_OFF if ours => return self.handle_hand_off(packet.body, now).map(Some),
             _ => {}
         }
         Ok(None)
@@ -409,6 +565,16 @@ impl Connection {
         let sent: Result<(), TooLong> = self.outbox.push(id, operation, &Bytes::new());
         debug_assert!(sent.is_ok(), "no limit is below zero bytes");
     }
+}
+
+/// What a closer look at the input has shown.
+enum Look {
+    /// The next packet may be taken.
+    GoOn,
+    /// What the peer is has come out.
+    Verdict,
+    /// Nothing is to be taken.
+    Stop,
 }
 
 /// A peer of ours, if that is what a packet shows.

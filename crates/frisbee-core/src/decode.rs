@@ -116,7 +116,7 @@ impl Decoder {
             && self.form == Some(HeaderForm::Current)
             && let Some(bytes) = input.first_chunk()
         {
-            let header = Header::decode(bytes).map_err(ProtocolError::BadMagic)?;
+            let header = Header::decode(bytes).map_err(bad_magic)?;
             input.advance(HeaderForm::Current.size());
             return Ok(Some(header));
         }
@@ -130,6 +130,8 @@ impl Decoder {
             let [m0, m1, ..] = self.head;
             let magic = u16::from_be_bytes([m0, m1]);
             let needed = match self.form {
+                // Whoever answers with something else may send too little for a header.
+                Some(HeaderForm::Current) if self.head_len >= 2 && magic != MAGIC => return Err(bad_magic(magic)),
                 Some(form) => form.size(),
                 None if self.head_len < 2 => 2,
                 None if magic == MAGIC => HeaderForm::Current.size(),
@@ -158,14 +160,14 @@ impl Decoder {
             None => HeaderForm::Old,
         };
         let header = match form {
-            HeaderForm::Current => Header::decode(&self.head).map_err(ProtocolError::BadMagic)?,
+            HeaderForm::Current => Header::decode(&self.head).map_err(bad_magic)?,
             HeaderForm::Old => {
                 let [head @ .., _, _] = &self.head;
                 Header::decode_old(head)
             }
         };
         if self.form.is_none() && form == HeaderForm::Old && !self.may_open(header) {
-            return Err(ProtocolError::BadMagic(magic));
+            return Err(bad_magic(magic));
         }
         self.form = Some(form);
         Ok(header)
@@ -206,6 +208,16 @@ impl Decoder {
         }
         let Partial { header, received, .. } = self.body.take()?;
         Some(Packet { id: header.id, operation: header.operation, body: received.freeze() })
+    }
+}
+
+/// What is said of a header that begins with something else. A TLS record begins with its kind, of which an alert is
+/// 21 and a handshake 22, and the version 3.
+#[cold]
+fn bad_magic(found: u16) -> ProtocolError {
+    match found {
+        0x1503 | 0x1603 => ProtocolError::SpeaksTls,
+        found => ProtocolError::BadMagic(found),
     }
 }
 
@@ -251,6 +263,8 @@ impl BodyMut<'_> {
 pub enum ProtocolError {
     /// A header does not begin with [`MAGIC`], but with this.
     BadMagic(u16),
+    /// The peer speaks TLS and this end does not: where [`MAGIC`] should be, a TLS record begins.
+    SpeaksTls,
     /// A header declares more content than the limit allows.
     TooLong {
         /// The declared length.
@@ -263,8 +277,10 @@ pub enum ProtocolError {
         /// The declared length.
         length: u32,
     },
-    /// The content of a HELLO, CREDIT, CANCEL or END is not what it has to be.
+    /// The content of a HELLO, CREDIT, CANCEL, END or HAND_OFF is not what it has to be.
     Malformed(Operation),
+    /// Something came from a peer that waits for the answer to its hand-off, or an answer that nobody waits for.
+    HandOff,
     /// More PINGs than 20 per second and a burst of 40.
     PingFlood,
 }
@@ -272,10 +288,12 @@ pub enum ProtocolError {
 impl fmt::Display for ProtocolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::SpeaksTls => f.write_str("the peer speaks TLS and this end does not"),
             Self::BadMagic(found) => write!(f, "a header begins with {found:#06x} instead of {MAGIC:#06x}"),
             Self::TooLong { length, limit } => write!(f, "content of {length} bytes exceeds the limit of {limit}"),
             Self::KeepaliveWithContent { length } => write!(f, "a PING or PONG declares {length} bytes of content"),
             Self::Malformed(operation) => write!(f, "the content of {operation:?} makes no sense"),
+            Self::HandOff => f.write_str("what came about a hand-off was not due"),
             Self::PingFlood => f.write_str("too many PINGs"),
         }
     }
@@ -341,6 +359,16 @@ mod tests {
                 assert_eq!(decoder.form(), Some(form));
             }
         }
+    }
+
+    #[test]
+    fn an_answer_that_is_no_header_is_refused_at_its_second_byte() {
+        let mut decoder = Decoder::new(HeaderForm::Current, 1_000);
+        let mut alert = Bytes::from_static(&[21, 3, 3, 0, 2, 2, 10]);
+        assert_eq!(decoder.next(&mut alert), Err(ProtocolError::SpeaksTls));
+        let mut decoder = Decoder::new(HeaderForm::Current, 1_000);
+        assert_eq!(decoder.next(&mut Bytes::from_static(b"S")), Ok(None));
+        assert_eq!(decoder.next(&mut Bytes::from_static(b"S")), Err(ProtocolError::BadMagic(0x5353)));
     }
 
     #[test]
@@ -414,5 +442,7 @@ mod tests {
         assert_eq!(detect(1, 12, 1_001), Err(ProtocolError::BadMagic(1)));
         let mut get = Bytes::from_static(b"GET / HTTP/1.1\r\n");
         assert_eq!(Decoder::detecting(Arc::new([10..=12]), 1_000).next(&mut get), Err(ProtocolError::BadMagic(0x4745)));
+        let mut hello = Bytes::from_static(&[22, 3, 1, 2, 0, 1, 0, 1, 252, 3]);
+        assert_eq!(Decoder::detecting(Arc::new([10..=12]), 1_000).next(&mut hello), Err(ProtocolError::SpeaksTls));
     }
 }

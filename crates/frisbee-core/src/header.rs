@@ -28,6 +28,8 @@ impl Operation {
     pub const CANCEL: Self = Self(6);
     /// Ends one direction of a stream or, with content, resets both.
     pub const END: Self = Self(7);
+    /// Asks for the connection itself, or answers that; see [`HandOffEvent`](crate::HandOffEvent).
+    pub const HAND_OFF: Self = Self(8);
     /// The first operation that users may give a meaning to.
     pub const FIRST_USER: Self = Self(10);
 
@@ -66,6 +68,7 @@ impl fmt::Debug for Operation {
             Self::CREDIT => f.write_str("CREDIT"),
             Self::CANCEL => f.write_str("CANCEL"),
             Self::END => f.write_str("END"),
+            Self::HAND_OFF => f.write_str("HAND_OFF"),
             Self(number) => write!(f, "Operation({number})"),
         }
     }

@@ -50,6 +50,11 @@ impl Outbox {
         Self { form, limit: crate::CONTENT_MAX, ..Self::default() }
     }
 
+    /// An empty outbox with the same form and limit.
+    pub fn new_like(&self) -> Self {
+        Self { form: self.form, limit: self.limit, ..Self::default() }
+    }
+
     /// Sets the longest content that may be sent.
     pub fn set_limit(&mut self, limit: u32) {
         self.limit = limit;

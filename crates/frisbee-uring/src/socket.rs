@@ -1,6 +1,7 @@
 //! A connected socket of the worker that the calling task runs on.
 
 use crate::worker::Local;
+use std::future::poll_fn;
 use std::io::{self, IoSlice};
 use std::net::TcpStream;
 use std::pin::Pin;
@@ -28,6 +29,17 @@ impl Socket {
         stream.set_nonblocking(false)?;
         let key = local.sockets.borrow_mut().enter(stream);
         Ok(Self { local, key })
+    }
+}
+
+impl Socket {
+    /// Takes the socket off the ring, with what has been received and not been read. Nothing is in flight any more then:
+    /// what comes next is read by whoever has the socket.
+    ///
+    /// # Errors
+    /// If writing has failed, or there is no descriptor left for it.
+    pub async fn release(self) -> io::Result<(TcpStream, Vec<u8>)> {
+        poll_fn(|context| self.local.sockets.borrow_mut().poll_release(self.key, context)).await
     }
 }
 

@@ -59,6 +59,8 @@ struct State {
     /// The socket's owner is gone.
     dropped: bool,
     cancelled: bool,
+    /// Waits for the end of all operations, to take the socket off the ring.
+    releasing: Option<Waker>,
     is_dirty: bool,
     is_holding: bool,
     reading: Reading,
@@ -145,6 +147,7 @@ impl Sockets {
             operations: 0,
             dropped: false,
             cancelled: false,
+            releasing: None,
             is_dirty: false,
             is_holding: false,
             reading: Reading::default(),
@@ -269,6 +272,34 @@ impl Sockets {
         self.table[key].stream.shutdown(Shutdown::Write)
     }
 
+    /// Takes a socket off the ring: what was written is sent first, receiving is stopped. Ready with a second descriptor
+    /// of the socket and what has been received of it; nothing may be asked of it any more but to be let go.
+    pub(crate) fn poll_release(&mut self, key: usize, context: &Context<'_>) -> Poll<io::Result<(TcpStream, Vec<u8>)>> {
+        let state = &mut self.table[key];
+        state.reading.waker = None;
+        state.reading.is_wanted = false;
+        if let Some(code) = state.writing.failed {
+            return Poll::Ready(Err(io::Error::from_raw_os_error(code)));
+        }
+        if state.operations == 0 && state.writing.is_idle() {
+            let mut received = std::mem::take(&mut state.reading.spilled);
+            let mut from = std::mem::take(&mut state.reading.inbox_read);
+            for part in state.reading.inbox.drain(..) {
+                received.extend_from_slice(self.ring.bytes(&part).get(from..).unwrap_or_default());
+                self.ring.recycle(part);
+                from = 0;
+            }
+            return Poll::Ready(state.stream.try_clone().map(|stream| (stream, received)));
+        }
+        if state.writing.is_idle() && !state.cancelled {
+            state.cancelled = true;
+            state.operations += 1;
+            self.ring.cancel_all(&state.stream, key);
+        }
+        wait(&mut state.releasing, context);
+        Poll::Pending
+    }
+
     /// Begins what the turn has given rise to, and hands it to the kernel; with `wait`, until something completes or
     /// the time is up.
     pub(crate) fn submit(&mut self, wait: Option<Option<Duration>>) -> io::Result<()> {
@@ -351,10 +382,22 @@ impl Sockets {
         let mut woken = false;
         for completion in completions.drain(..) {
             match completion {
-                Completion::Received { token, result, more } => self.handle_received(token, result, more, wakers),
-                Completion::Sent { token, buffer, result } => self.handle_sent(token, buffer, result, wakers),
-                Completion::Ready { token } => self.handle_ready(token, wakers),
-                Completion::Cancelled { token } => self.handle_cancelled(token),
+                Completion::Received { token, result, more } => {
+                    self.handle_received(token, result, more, wakers);
+                    self.note_release(token, wakers);
+                }
+                Completion::Sent { token, buffer, result } => {
+                    self.handle_sent(token, buffer, result, wakers);
+                    self.note_release(token, wakers);
+                }
+                Completion::Ready { token } => {
+                    self.handle_ready(token, wakers);
+                    self.note_release(token, wakers);
+                }
+                Completion::Cancelled { token } => {
+                    self.handle_cancelled(token);
+                    self.note_release(token, wakers);
+                }
                 Completion::Woken => woken = true,
             }
         }
@@ -473,6 +516,11 @@ impl Sockets {
             let _ = state.stream.shutdown(Shutdown::Both);
         }
         self.end_if_over(key);
+    }
+
+    /// Wakes whoever takes the socket off the ring.
+    fn note_release(&mut self, key: usize, wakers: &mut Vec<Waker>) {
+        wakers.extend(self.table.get_mut(key).and_then(|state| state.releasing.take()));
     }
 
     fn end_if_over(&mut self, key: usize) {

@@ -100,6 +100,14 @@ impl Socket {
         Ok(Self { stream, reading: None, received: Vec::new(), read: 0, writing: None, spare: RefCell::default() })
     }
 
+    /// Not possible here: a read that is armed cannot be given up without losing what it brings.
+    ///
+    /// # Errors
+    /// Always.
+    pub async fn release(self) -> io::Result<(TcpStream, Vec<u8>)> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "tokio-uring gives no socket back"))
+    }
+
     fn poll_written(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let Some(writing) = &mut self.writing else { return Poll::Ready(Ok(())) };
         let (result, mut buffer) = ready!(writing.as_mut().poll(context));

@@ -1,18 +1,20 @@
 //! Dialling.
 
-use crate::connection::Connection;
+use crate::connection::{Connection, Ends};
 use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
 use crate::runtime::timer::tokio_timer;
 use crate::runtime::tokio::Driver;
 use crate::server::MEMORY_MAX;
 use crate::stream::Budget;
+use crate::transport::Io;
 use crate::workers::{Place, Pool, Workers};
-use crate::{Config, ConnectError, HeaderForm, Router, Runtime};
+use crate::{Config, ConnectError, HeaderForm, Raw, Router, Runtime};
 use frisbee_core::Role;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, ToSocketAddrs};
 use tokio::runtime::Handle;
 
@@ -32,6 +34,10 @@ pub struct ClientBuilder {
     memory_max: usize,
     runtime: Runtime,
     busy_poll: Duration,
+    #[cfg(feature = "tls")]
+    tls: Option<crate::tls::ClientTls>,
+    #[cfg(feature = "tls")]
+    server_name: Option<String>,
 }
 
 impl Client {
@@ -43,6 +49,10 @@ impl Client {
             memory_max: MEMORY_MAX,
             runtime: Runtime::default(),
             busy_poll: Duration::ZERO,
+            #[cfg(feature = "tls")]
+            tls: None,
+            #[cfg(feature = "tls")]
+            server_name: None,
         }
     }
 }
@@ -89,43 +99,154 @@ impl ClientBuilder {
         self
     }
 
-    /// Connects; the current tokio runtime drives the connection.
+    /// Speaks TLS. Default: no TLS. It is driven by tokio, whatever [`runtime`](Self::runtime) says.
+    #[cfg(feature = "tls")]
+    pub fn tls(mut self, tls: crate::tls::ClientTls) -> Self {
+        self.tls = Some(tls);
+        self
+    }
+
+    /// Sets the name that the server's certificate has to be for. Default: the host of the address.
+    #[cfg(feature = "tls")]
+    pub fn server_name(mut self, name: impl Into<String>) -> Self {
+        self.server_name = Some(name.into());
+        self
+    }
+
+    /// Connects to `host:port`, or on Unix to the socket at a path as in `unix:/run/service.sock`; the current tokio
+    /// runtime drives the connection.
+    ///
+    /// With TLS it waits until the server has shown what it is, which takes a round trip more: only then is it known
+    /// whether the server takes this end's certificate.
     ///
     /// # Errors
-    /// If no address accepts the connection in time, or io_uring is required and does not work.
+    /// If no address accepts the connection in time, TLS does not come about, or io_uring is required and does not
+    /// work.
+    ///
+    /// # Cancel safety
+    /// Dropping the future gives up; what has been connected is closed.
     pub async fn connect<R: Router>(
-        mut self,
+        self,
         address: impl ToSocketAddrs + fmt::Display,
         router: R,
     ) -> Result<Connection, ConnectError> {
         let name = address.to_string();
-        self.config.hello_items = router.hello_items();
-        let pool = Pool::start(Workers::Caller, self.runtime)
-            .map_err(|source| ConnectError::Io { address: name.clone(), source })?;
-        let socket = match tokio::time::timeout(self.connect_timeout, TcpStream::connect(address)).await {
-            Err(_) => return Err(ConnectError::Timeout { address: name }),
-            Ok(Err(source)) => return Err(ConnectError::Io { address: name, source }),
-            Ok(Ok(socket)) => socket,
-        };
-        let io = |source| ConnectError::Io { address: name.clone(), source };
-        socket.set_nodelay(true).map_err(io)?;
-        let (peer, local) = (socket.peer_addr().map_err(io)?, socket.local_addr().map_err(io)?);
-        let budget = Arc::new(Budget::new(self.memory_max, self.config.stream_buffer_max));
-        let handle = Connection::new(Role::Client, &self.config, budget, Handle::current(), Some(peer), Some(local));
-        let (config, router, shared) = (self.config, Arc::new(router), handle.clone());
-        let engine = move || Engine::new(Role::Client, &config, router, shared, Instant::now());
+        let timeout = self.connect_timeout;
+        match tokio::time::timeout(timeout, self.dial(address, name.clone(), router)).await {
+            Ok(connected) => connected,
+            Err(_) => Err(ConnectError::Timeout { address: name }),
+        }
+    }
+
+    /// Makes a connection of anything that reads and writes bytes; the current tokio runtime drives it.
+    ///
+    /// With TLS the handshake comes first, and [`server_name`](Self::server_name) has to be set.
+    ///
+    /// # Errors
+    /// If TLS does not come about within the time for connecting.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    pub async fn from_io<T, R>(self, io: T, router: R) -> Result<Connection, ConnectError>
+    where
+        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+        R: Router,
+    {
+        let name = String::from("the given transport");
+        let timeout = self.connect_timeout;
+        match tokio::time::timeout(timeout, self.begin(io, Ends::default(), name.clone(), router)).await {
+            Ok(connected) => connected,
+            Err(_) => Err(ConnectError::Timeout { address: name }),
+        }
+    }
+
+    #[cfg_attr(not(all(feature = "uring", target_os = "linux")), allow(unused_mut))]
+    async fn dial<R: Router>(
+        mut self,
+        address: impl ToSocketAddrs,
+        name: String,
+        router: R,
+    ) -> Result<Connection, ConnectError> {
+        let failed = |source| ConnectError::Io { address: name.clone(), source };
+        #[cfg(unix)]
+        if let Some(path) = name.strip_prefix("unix:") {
+            let socket = tokio::net::UnixStream::connect(path).await.map_err(failed)?;
+            let ends = crate::transport::unix::ends(&socket);
+            return self.begin(socket, ends, name, router).await;
+        }
+        let pool = Pool::start(Workers::Caller, self.runtime, !self.is_secured()).map_err(failed)?;
+        let socket = TcpStream::connect(address).await.map_err(failed)?;
+        socket.set_nodelay(true).map_err(failed)?;
+        let (peer, local) = (socket.peer_addr().map_err(failed)?, socket.local_addr().map_err(failed)?);
+        let ends = Ends { peer: Some(peer), local: Some(local), ..Ends::default() };
         match pool.next() {
             #[cfg(all(feature = "uring", target_os = "linux"))]
             Place::Ring(rings) => {
-                let socket = socket.into_std().map_err(io)?;
+                let socket = socket.into_std().map_err(failed)?;
+                let (handle, engine) = self.prepare(ends, router);
                 rings.drive(socket, engine, Handle::current(), self.busy_poll, ());
+                Ok(handle)
             }
-            Place::Caller | Place::Worker(_) => {
-                let driver = Driver::new(socket, engine(), None, tokio_timer(), BusyPoll::new(self.busy_poll));
-                tokio::spawn(tokio::task::unconstrained(driver.run()));
-            }
+            Place::Caller | Place::Worker(_) => self.begin(socket, ends, name, router).await,
         }
-        tracing::debug!(%peer, "connected");
-        Ok(handle)
+    }
+
+    fn is_secured(&self) -> bool {
+        #[cfg(feature = "tls")]
+        return self.tls.is_some();
+        #[cfg(not(feature = "tls"))]
+        false
+    }
+
+    /// Begins the connection on a transport.
+    async fn begin<T: Io, R: Router>(
+        self,
+        io: T,
+        ends: Ends,
+        name: String,
+        router: R,
+    ) -> Result<Connection, ConnectError> {
+        #[cfg(feature = "tls")]
+        if let Some(tls) = &self.tls {
+            let failed = |error| ConnectError::Tls { address: name.clone(), error };
+            let secured = tls.connect(io, &name, self.server_name.as_deref()).await.map_err(failed)?;
+            let ends = Ends { certificates: crate::transport::tls::peer_certificates(&secured), ..ends };
+            let asks = self.config.hello;
+            let handle = self.drive(secured, ends, router, true);
+            // By TLS 1.3, that the server does not take this end's certificate is said behind the handshake.
+            if asks && let Err(crate::SendError::Closed(reason)) = handle.verdict().await {
+                return Err(match crate::tls::TlsError::of(&reason) {
+                    Some(error) => failed(error),
+                    None => ConnectError::Io { address: name, source: std::io::Error::other(reason.to_string()) },
+                });
+            }
+            return Ok(handle);
+        }
+        let _ = name;
+        Ok(self.drive(io, ends, router, T::buffers()))
+    }
+
+    fn drive<T: Io, R: Router>(mut self, io: T, ends: Ends, router: R, buffers: bool) -> Connection {
+        let busy = BusyPoll::new(self.busy_poll);
+        let (handle, engine) = self.prepare(ends, router);
+        let driver = Driver::new(io, engine(), None, tokio_timer(), busy).buffering(buffers);
+        tokio::spawn(tokio::task::unconstrained(async move {
+            driver.run().await.hand_over(Raw::new_in).await;
+        }));
+        handle
+    }
+
+    /// A handle, and what makes its engine where that is driven.
+    fn prepare<R: Router>(
+        &mut self,
+        ends: Ends,
+        router: R,
+    ) -> (Connection, impl FnOnce() -> Engine<R> + Send + use<R>) {
+        self.config.hello_items = router.hello_items();
+        tracing::debug!(peer = ?ends.peer, "connected");
+        let budget = Arc::new(Budget::new(self.memory_max, self.config.stream_buffer_max));
+        let handle = Connection::new(Role::Client, &self.config, budget, Handle::current(), ends);
+        let (config, router, shared) = (self.config.clone(), Arc::new(router), handle.clone());
+        (handle, move || Engine::new(Role::Client, &config, router, shared, Instant::now()))
     }
 }

@@ -1,9 +1,10 @@
 //! The handle of a connection: cheap to clone, usable from any thread.
 
+use crate::hand_off::{self, Accepted};
 use crate::mailbox::{Mailbox, Order};
 use crate::stream::{Budget, Stream};
 use crate::work::{Taken, Work};
-use crate::{CloseReason, Config, Outbox, Packet, Peer, SendError};
+use crate::{CloseReason, Config, HandOffError, Operation, Outbox, Packet, Peer, Raw, SendError};
 use bytes::Bytes;
 use frisbee_core::Role;
 use std::fmt;
@@ -30,20 +31,24 @@ pub(crate) struct Shared {
     /// What a peer of ours may send on a stream before any of it has been read.
     pub(crate) stream_credit: u32,
     /// Where work runs.
-    runtime: Handle,
-    peer: Option<SocketAddr>,
-    local: Option<SocketAddr>,
+    pub(crate) runtime: Handle,
+    ends: Ends,
+}
+
+/// What the transport says of the two ends.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ends {
+    pub(crate) peer: Option<SocketAddr>,
+    pub(crate) local: Option<SocketAddr>,
+    #[cfg(unix)]
+    pub(crate) credentials: Option<UnixCredentials>,
+    /// The peer's certificate and those that vouch for it, checked.
+    #[cfg(feature = "tls")]
+    pub(crate) certificates: Option<Arc<[crate::tls::CertificateDer<'static>]>>,
 }
 
 impl Connection {
-    pub(crate) fn new(
-        role: Role,
-        config: &Config,
-        budget: Arc<Budget>,
-        runtime: Handle,
-        peer: Option<SocketAddr>,
-        local: Option<SocketAddr>,
-    ) -> Self {
+    pub(crate) fn new(role: Role, config: &Config, budget: Arc<Budget>, runtime: Handle, ends: Ends) -> Self {
         Self(Arc::new(Shared {
             mailbox: Mailbox::new(config.content_max),
             work: Work::default(),
@@ -51,8 +56,7 @@ impl Connection {
             role,
             stream_credit: config.stream_credit,
             runtime,
-            peer,
-            local,
+            ends,
         }))
     }
 
@@ -176,6 +180,63 @@ impl Connection {
         self.0.work.len()
     }
 
+    /// Asks the peer for the connection itself: once it has agreed, the transport is the caller's, for any other
+    /// protocol.
+    ///
+    /// Behind the request nothing is sent, neither by other handles, which wait, nor by the protocol. If the peer agrees,
+    /// this connection has ended, with [`CloseReason::HandedOff`], for everybody who has a handle to it. The peer may
+    /// send first; what it has sent is read first. If the peer does not agree, everything goes on as it was.
+    ///
+    /// Only the end that dialled can ask, only a peer of ours, and only while no stream is open and no work runs; see
+    /// [`hand_off_if`](Self::hand_off_if) for what else may be in progress. The answer may take 30 s
+    /// ([`Config::hand_off_timeout`]); the connection is closed then.
+    ///
+    /// # Errors
+    /// If the peer does not agree or cannot be asked, or the connection has ended.
+    ///
+    /// # Cancel safety
+    /// If the future is dropped and the peer agrees, the connection is closed.
+    pub async fn hand_off(&self, operation: Operation, request: &Bytes) -> Result<Accepted, HandOffError> {
+        self.hand_off_if(operation, request, || true).await
+    }
+
+    /// As [`hand_off`](Self::hand_off), if a protocol agrees: `may` is called under the connection's lock, when what is
+    /// sent later waits already.
+    ///
+    /// # Errors
+    /// As there; [`HandOffError::Busy`] if `may` says no.
+    ///
+    /// # Cancel safety
+    /// As there.
+    pub async fn hand_off_if(
+        &self,
+        operation: Operation,
+        request: &Bytes,
+        may: impl FnOnce() -> bool,
+    ) -> Result<Accepted, HandOffError> {
+        hand_off::ask(self, operation, request, may).await
+    }
+
+    /// Takes the transport without a word to the peer, which has to know by the users' protocol: for Go peers, whose
+    /// `Raw()` is the like.
+    ///
+    /// What handles have sent is written first. What has been received and not been routed is what is read first; a
+    /// packet that has come in part is waited for and routed. The connection has then ended, with
+    /// [`CloseReason::HandedOff`], for everybody who has a handle to it.
+    ///
+    /// Two things cannot be known here: which bytes of the peer are the first that are not packets, and whether a PING
+    /// of it is on its way. So the peer should send nothing until it is told, by a byte sent on the transport; a router
+    /// that knows which packet is the last one gives [`Next::HandOff`](crate::Next::HandOff) instead.
+    ///
+    /// # Errors
+    /// If the connection has ended, or a hand-off is in progress.
+    ///
+    /// # Cancel safety
+    /// If the future is dropped, the connection goes on or is closed.
+    pub async fn into_raw(self) -> Result<Raw, HandOffError> {
+        hand_off::leave(&self).await
+    }
+
     /// Writes what waits, then closes the connection. Work in progress is aborted.
     pub fn close(&self) {
         self.0.mailbox.order(Order::Flush(CloseReason::Local));
@@ -212,19 +273,48 @@ impl Connection {
 
     /// The peer's address, if the transport has one.
     pub fn peer_addr(&self) -> Option<SocketAddr> {
-        self.0.peer
+        self.0.ends.peer
     }
 
     /// This end's address, if the transport has one.
     pub fn local_addr(&self) -> Option<SocketAddr> {
-        self.0.local
+        self.0.ends.local
+    }
+
+    /// Who is at the other end of a Unix socket, as the system knows.
+    #[cfg(unix)]
+    pub fn peer_credentials(&self) -> Option<UnixCredentials> {
+        self.0.ends.credentials
+    }
+
+    /// The certificate that the peer has shown, first, and those that vouch for it. They have been checked against the
+    /// authorities that this end trusts. `None` without TLS, and at a server if the client need not show one.
+    #[cfg(feature = "tls")]
+    pub fn peer_certificates(&self) -> Option<&Arc<[crate::tls::CertificateDer<'static>]>> {
+        self.0.ends.certificates.as_ref()
     }
 }
 
 impl fmt::Debug for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Connection").field("peer", &self.0.peer).field("local", &self.0.local).finish_non_exhaustive()
+        f.debug_struct("Connection")
+            .field("peer", &self.0.ends.peer)
+            .field("local", &self.0.ends.local)
+            .finish_non_exhaustive()
     }
+}
+
+/// Who is at the other end of a Unix socket: whoever connected, or listened, at that time.
+#[cfg(unix)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct UnixCredentials {
+    /// The user.
+    pub user: u32,
+    /// The group.
+    pub group: u32,
+    /// The process, where the system tells.
+    pub process: Option<i32>,
 }
 
 /// A task of a connection; see [`Connection::spawn_with`].

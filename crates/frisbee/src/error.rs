@@ -1,6 +1,7 @@
 //! What can go wrong for a caller; why a connection ended is [`CloseReason`].
 
 use crate::{CloseReason, TooLong};
+use bytes::Bytes;
 use std::{fmt, io};
 
 /// Why a packet could not be sent.
@@ -39,6 +40,41 @@ impl From<TooLong> for SendError {
     }
 }
 
+/// Why a connection was not handed off. Unless it is [`Closed`](Self::Closed), it goes on as it was.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum HandOffError {
+    /// The peer does not agree, and this is what it says.
+    Refused(Bytes),
+    /// Calls or streams are in progress at one of the ends, those included that were given up and not answered yet, or
+    /// another hand-off is.
+    Busy,
+    /// The peer takes no connections for this operation.
+    NotServed,
+    /// The peer is Go, which knows no such thing, or this end accepted the connection: only the end that dialled asks.
+    /// See [`Connection::into_raw`](crate::Connection::into_raw).
+    Unsupported,
+    /// The request is longer than the peer accepts.
+    TooLong(TooLong),
+    /// The connection has ended.
+    Closed(CloseReason),
+}
+
+impl fmt::Display for HandOffError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(reply) => write!(f, "the peer does not hand the connection off ({} bytes)", reply.len()),
+            Self::Busy => f.write_str("calls or streams are in progress on the connection"),
+            Self::NotServed => f.write_str("the peer takes no connections for this operation"),
+            Self::Unsupported => f.write_str("only a client of ours can ask, and only a server of ours understands"),
+            Self::TooLong(error) => error.fmt(f),
+            Self::Closed(reason) => write!(f, "the connection has ended: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for HandOffError {}
+
 /// Why no connection came about.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -55,6 +91,14 @@ pub enum ConnectError {
         /// What was to be connected to.
         address: String,
     },
+    /// The transport is there, and TLS did not come about on it.
+    #[cfg(feature = "tls")]
+    Tls {
+        /// What was to be connected to.
+        address: String,
+        /// What is wrong.
+        error: crate::tls::TlsError,
+    },
 }
 
 impl fmt::Display for ConnectError {
@@ -62,6 +106,8 @@ impl fmt::Display for ConnectError {
         match self {
             Self::Io { address, source } => write!(f, "connecting to {address} failed: {source}"),
             Self::Timeout { address } => write!(f, "connecting to {address} took too long"),
+            #[cfg(feature = "tls")]
+            Self::Tls { address, error } => write!(f, "no TLS with {address}: {error}"),
         }
     }
 }
@@ -71,6 +117,8 @@ impl std::error::Error for ConnectError {
         match self {
             Self::Io { source, .. } => Some(source),
             Self::Timeout { .. } => None,
+            #[cfg(feature = "tls")]
+            Self::Tls { error, .. } => Some(error),
         }
     }
 }

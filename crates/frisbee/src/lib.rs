@@ -36,24 +36,35 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod acceptor;
 mod client;
 mod connection;
 mod error;
+mod hand_off;
 mod mailbox;
+mod raw;
 mod router;
 mod runtime;
 mod server;
 mod stream;
+#[cfg(feature = "tls")]
+pub mod tls;
+mod transport;
 mod work;
 mod workers;
 
+pub use acceptor::Acceptor;
 pub use client::{Client, ClientBuilder};
+#[cfg(unix)]
+pub use connection::UnixCredentials;
 pub use connection::{Connection, Task};
-pub use error::{ConnectError, SendError};
+pub use error::{ConnectError, HandOffError, SendError};
 pub use frisbee_core::{
     CONTENT_MAX, CloseReason, Config, Frame, HeaderForm, Hello, Operation, Outbox, Packet, PacketId, Peer,
     ProtocolError, TooLong, tlv,
 };
+pub use hand_off::{Accepted, HandOff, Taking};
+pub use raw::Raw;
 pub use router::handlers::{Handlers, Reply};
 pub use router::inline::{Cell, Parked, Polled};
 pub use router::pubsub;
@@ -61,5 +72,8 @@ pub use router::{Next, Router, Turn};
 pub use runtime::choose::Runtime;
 pub use server::{Server, ServerBuilder};
 pub use stream::{Stream, StreamEnd, StreamReceiver, StreamSender};
+pub use transport::memory;
+#[cfg(unix)]
+pub use transport::unix::UnixServer;
 pub use work::Policy;
 pub use workers::Workers;

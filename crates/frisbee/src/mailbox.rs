@@ -1,5 +1,6 @@
 //! Where handles leave what the connection's own task is to send, and what both have to know of each other.
 
+use crate::hand_off::Step;
 use crate::stream::Shared as StreamShared;
 use crate::{CloseReason, Operation, Outbox, PacketId, Peer, SendError};
 use frisbee_core::{Role, Tell};
@@ -34,6 +35,10 @@ pub(crate) struct Inner {
     producers: Vec<Waker>,
     /// What handles ask for.
     pub(crate) order: Option<Order>,
+    /// What handles want done about a hand-off.
+    pub(crate) hand_off: Option<Box<Step>>,
+    /// A hand-off has been begun and not decided.
+    pub(crate) is_handing_off: bool,
     /// The streams that are open, by id.
     pub(crate) streams: BTreeMap<PacketId, Arc<StreamShared>>,
     /// How many of them were opened from here.
@@ -59,6 +64,8 @@ pub(crate) enum Order {
     Flush(CloseReason),
     /// Close now.
     Now(CloseReason),
+    /// Give the transport to its next owner. Given by the task itself.
+    HandOver,
 }
 
 impl Order {
@@ -67,6 +74,7 @@ impl Order {
             Self::WhenIdle(_) => 0,
             Self::Flush(_) => 1,
             Self::Now(_) => 2,
+            Self::HandOver => 3,
         }
     }
 }
@@ -81,6 +89,8 @@ impl Mailbox {
             task: None,
             producers: Vec::new(),
             order: None,
+            hand_off: None,
+            is_handing_off: false,
             streams: BTreeMap::new(),
             opened_here: 0,
             next_stream: 0,
@@ -210,11 +220,13 @@ impl Mailbox {
         inner.closed = Some(reason.clone());
         inner.outbox = Outbox::default();
         inner.task = None;
+        let step = inner.hand_off.take();
         let streams = std::mem::take(&mut inner.streams);
         inner.opened_here = 0;
         let mut waiting = std::mem::take(&mut inner.producers);
         waiting.append(&mut inner.watchers);
         drop(inner);
+        drop(step);
         streams.into_values().for_each(|stream| stream.handle_close());
         waiting.into_iter().for_each(Waker::wake);
     }

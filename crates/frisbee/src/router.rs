@@ -5,7 +5,7 @@ pub(crate) mod inline;
 pub mod pubsub;
 mod topics;
 
-use crate::{CloseReason, Connection, Outbox, Packet, PacketId, Peer, Stream};
+use crate::{CloseReason, Connection, HandOff, Outbox, Packet, PacketId, Peer, Stream, Taking};
 use bytes::Bytes;
 use std::ops::RangeInclusive;
 use std::time::Instant;
@@ -77,6 +77,13 @@ pub trait Router: Send + Sync + 'static {
         let _ = (session, id, content, outbox);
     }
 
+    /// A peer of ours asks for the connection itself. The router keeps `asked` until it has decided; dropping it says
+    /// that nobody takes connections here, which is the default. Nothing else comes from the peer meanwhile.
+    fn hand_off(&self, session: &mut Self::Session, asked: HandOff) -> Next {
+        let _ = (session, asked);
+        Next::Continue
+    }
+
     /// A peer of ours will close the connection and takes nothing new.
     fn going_away(&self, session: &mut Self::Session) {
         let _ = session;
@@ -117,7 +124,7 @@ impl Turn<'_> {
 }
 
 /// What becomes of the connection after a packet.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 #[must_use]
 #[non_exhaustive]
 pub enum Next {
@@ -125,6 +132,9 @@ pub enum Next {
     Continue,
     /// What waits is written and the connection closed.
     Close(CloseReason),
+    /// What waits is written, and then the transport is somebody else's, with every byte behind this packet. Nothing is
+    /// said to the peer, which has to know: the form for Go peers. See [`Taking`].
+    HandOff(Taking),
 }
 
 impl Next {

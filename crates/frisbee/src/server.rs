@@ -1,27 +1,25 @@
 //! Accepting connections, and ending them in good order.
 
-use crate::connection::Connection;
-use crate::runtime::busy::BusyPoll;
-use crate::runtime::engine::Engine;
-use crate::runtime::timer::tokio_timer;
-use crate::runtime::tokio::Driver;
+use crate::acceptor::{Acceptor, Host, Open};
+use crate::connection::Ends;
 use crate::stream::Budget;
+use crate::transport::{Movable, Socket};
 use crate::workers::{Place, Pool, Workers};
 use crate::{Config, Router, Runtime};
-use frisbee_core::Role;
-use parking_lot::Mutex;
-use std::collections::HashMap;
 use std::future::{pending, poll_fn};
 use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::Poll;
-use std::time::{Duration, Instant};
-use tokio::net::{TcpListener, TcpStream, ToSocketAddrs};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::net::{TcpListener, ToSocketAddrs};
 use tokio::runtime::Handle;
-use tokio::sync::Notify;
+
+#[cfg(unix)]
+use crate::transport::unix::{UnixServer, UnixSocket};
+#[cfg(unix)]
+use std::path::Path;
 
 /// How long a shutdown lets connections finish unless told otherwise. Orchestrators give 30 s before they kill.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(20);
@@ -35,10 +33,38 @@ pub(crate) const MEMORY_MAX: usize = 256 * 1024 * 1024;
 /// A listening socket and what becomes of its connections.
 #[derive(Debug)]
 pub struct Server<R> {
-    listener: TcpListener,
     local: SocketAddr,
+    bound: Bound<TcpListener, R>,
+}
+
+/// A listening socket of any kind, and what becomes of its connections.
+#[derive(Debug)]
+pub(crate) struct Bound<L, R> {
+    pub(crate) listener: L,
     settings: ServerBuilder,
     router: Arc<R>,
+}
+
+/// A listening socket.
+pub(crate) trait Listener {
+    /// Whether an io_uring may drive what it accepts.
+    const TAKES_RINGS: bool;
+
+    /// The next connection.
+    fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(Socket, Ends)>>;
+}
+
+impl Listener for TcpListener {
+    const TAKES_RINGS: bool = true;
+
+    fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(Socket, Ends)>> {
+        Self::poll_accept(self, context).map_ok(|(socket, peer)| {
+            // Every write is a batch already; holding it back for more would only add delay.
+            let local = socket.set_nodelay(true).and_then(|()| socket.local_addr());
+            let ends = Ends { peer: Some(peer), local: local.ok(), ..Ends::default() };
+            (Socket::Tcp(socket), ends)
+        })
+    }
 }
 
 /// Settings of a [`Server`].
@@ -51,6 +77,8 @@ pub struct ServerBuilder {
     busy_poll: Duration,
     memory_max: usize,
     shutdown_timeout: Duration,
+    #[cfg(feature = "tls")]
+    tls: Option<crate::tls::ServerTls>,
 }
 
 impl Server<()> {
@@ -63,6 +91,8 @@ impl Server<()> {
             busy_poll: Duration::ZERO,
             memory_max: MEMORY_MAX,
             shutdown_timeout: SHUTDOWN_TIMEOUT,
+            #[cfg(feature = "tls")]
+            tls: None,
         }
     }
 }
@@ -109,16 +139,51 @@ impl ServerBuilder {
         self
     }
 
+    /// Speaks TLS on every connection. Default: no TLS.
+    ///
+    /// A connection gets 10 s for its handshake, and at most 512 handshakes go on at once; others wait their turn
+    /// within the same time. TLS is driven by tokio, whatever [`runtime`](Self::runtime) says.
+    #[cfg(feature = "tls")]
+    pub fn tls(mut self, tls: crate::tls::ServerTls) -> Self {
+        self.tls = Some(tls);
+        self
+    }
+
     /// Binds a listening socket.
     ///
     /// # Errors
     /// If no address can be bound.
-    pub async fn bind<R: Router>(mut self, address: impl ToSocketAddrs, router: R) -> io::Result<Server<R>> {
+    pub async fn bind<R: Router>(self, address: impl ToSocketAddrs, router: R) -> io::Result<Server<R>> {
         let listener = TcpListener::bind(address).await?;
         let local = listener.local_addr()?;
+        Ok(Server { local, bound: self.bound(listener, router) })
+    }
+
+    /// Binds a Unix socket at `path`, with the permissions that the umask leaves: whoever may write to the file may
+    /// connect. A socket file that nobody listens on any more is replaced. The file is removed when the server is
+    /// dropped.
+    ///
+    /// # Errors
+    /// If somebody listens there, the path is something else than a socket, or the system refuses.
+    #[cfg(unix)]
+    pub async fn bind_unix<R: Router>(self, path: impl AsRef<Path>, router: R) -> io::Result<UnixServer<R>> {
+        let listener = UnixSocket::bind(path.as_ref())?;
+        Ok(UnixServer { bound: self.bound(listener, router) })
+    }
+
+    /// Makes a server without a socket, for connections that the user brings. They are driven by the runtime that
+    /// they are brought in, and handlers run in the current one.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    pub fn build<R: Router>(self, router: R) -> Acceptor<R> {
+        Acceptor(Arc::new(self.bound((), router).into_host().1))
+    }
+
+    fn bound<L, R: Router>(mut self, listener: L, router: R) -> Bound<L, R> {
         self.config.served = router.operations().into();
         self.config.hello_items = router.hello_items();
-        Ok(Server { listener, local, settings: self, router: Arc::new(router) })
+        Bound { listener, settings: self, router: Arc::new(router) }
     }
 }
 
@@ -145,28 +210,45 @@ impl<R: Router> Server<R> {
     /// # Errors
     /// As [`serve`](Self::serve).
     pub async fn serve_with_shutdown(self, shutdown: impl Future<Output = ()>) -> io::Result<()> {
-        let pool = Pool::start(self.settings.workers, self.settings.runtime)?;
-        let acceptor = Acceptor {
-            budget: Arc::new(Budget::new(self.settings.memory_max, self.settings.config.stream_buffer_max)),
-            open: Arc::default(),
+        self.bound.serve(shutdown).await
+    }
+}
+
+impl<L, R: Router> Bound<L, R> {
+    fn into_host(self) -> (L, Host<R>) {
+        let Self { listener, settings, router } = self;
+        let host = Host {
+            budget: Arc::new(Budget::new(settings.memory_max, settings.config.stream_buffer_max)),
+            open: Arc::new(Open::default()),
             runtime: Handle::current(),
-            router: self.router,
-            config: self.settings.config,
-            busy_poll: self.settings.busy_poll,
-            pool,
+            router,
+            config: settings.config,
+            busy_poll: settings.busy_poll,
+            shutdown_timeout: settings.shutdown_timeout,
+            #[cfg(feature = "tls")]
+            tls: settings.tls.map(crate::transport::tls::Handshakes::new),
         };
+        (listener, host)
+    }
+}
+
+impl<L: Listener, R: Router> Bound<L, R> {
+    pub(crate) async fn serve(self, shutdown: impl Future<Output = ()>) -> io::Result<()> {
+        let pool = Pool::start(self.settings.workers, self.settings.runtime, self.takes_rings())?;
+        let (listener, host) = self.into_host();
+        let host = Arc::new(host);
         let mut shutdown = pin!(shutdown);
         let mut pause = ACCEPT_PAUSE.0;
         loop {
             let accepted = poll_fn(|context| match shutdown.as_mut().poll(context) {
                 Poll::Ready(()) => Poll::Ready(None),
-                Poll::Pending => self.listener.poll_accept(context).map(Some),
+                Poll::Pending => listener.poll_accept(context).map(Some),
             });
             match accepted.await {
                 None => break,
-                Some(Ok((socket, peer))) => {
+                Some(Ok((socket, ends))) => {
                     pause = ACCEPT_PAUSE.0;
-                    acceptor.accept(socket, peer);
+                    place(&host, &pool.next(), socket, ends);
                 }
                 Some(Err(error)) if is_about_one_connection(&error) => {
                     tracing::debug!(%error, "a connection ended before it was accepted");
@@ -178,10 +260,63 @@ impl<R: Router> Server<R> {
                 }
             }
         }
-        drop(self.listener);
-        acceptor.open.drain(self.settings.shutdown_timeout).await;
+        drop(listener);
+        host.open.drain(host.shutdown_timeout).await;
         Ok(())
     }
+
+    /// Rings carry plain TCP.
+    fn takes_rings(&self) -> bool {
+        #[cfg(feature = "tls")]
+        if self.settings.tls.is_some() {
+            return false;
+        }
+        L::TAKES_RINGS
+    }
+}
+
+/// Has a connection driven where it belongs.
+fn place<R: Router>(host: &Arc<Host<R>>, place: &Place<'_>, socket: Socket, ends: Ends) {
+    let runtime = match place {
+        Place::Caller => None,
+        Place::Worker(worker) => Some(*worker),
+        #[cfg(all(feature = "uring", target_os = "linux"))]
+        Place::Ring(rings) => {
+            let Socket::Tcp(socket) = socket else { unreachable!("rings are not started for other sockets") };
+            let Some((engine, entry)) = host.admit(ends) else { return };
+            match socket.into_std() {
+                Ok(socket) => rings.drive(socket, engine, host.runtime.clone(), host.busy_poll, entry),
+                Err(error) => tracing::warn!(%error, "a connection could not be handed to its ring"),
+            }
+            return;
+        }
+    };
+    match socket {
+        Socket::Tcp(socket) => spawn(host, runtime, socket, ends),
+        #[cfg(unix)]
+        Socket::Unix(socket) => spawn(host, runtime, socket, ends),
+    }
+}
+
+/// Drives a connection on a worker, or on the runtime of the caller.
+fn spawn<R: Router, T: Movable>(host: &Arc<Host<R>>, worker: Option<&Handle>, socket: T, ends: Ends) {
+    let host = host.clone();
+    let Some(worker) = worker else {
+        let runtime = host.runtime.clone();
+        runtime.spawn(tokio::task::unconstrained(async move { host.serve(socket, ends, None).await }));
+        return;
+    };
+    // The socket belongs to the caller's reactor and has to move to the worker's.
+    let moving = socket.leave();
+    worker.spawn(tokio::task::unconstrained(async move {
+        match moving.and_then(T::arrive) {
+            Ok(socket) => {
+                let context = Some(host.runtime.clone());
+                host.serve(socket, ends, context).await;
+            }
+            Err(error) => tracing::warn!(%error, "a connection could not be handed to its worker"),
+        }
+    }));
 }
 
 /// Whether accepting failed for the one connection that was to be accepted, so that the next may succeed at once.
@@ -190,119 +325,4 @@ fn is_about_one_connection(error: &io::Error) -> bool {
         error.kind(),
         io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionRefused
     )
-}
-
-/// Turns accepted sockets into driven connections.
-struct Acceptor<R> {
-    router: Arc<R>,
-    config: Config,
-    busy_poll: Duration,
-    budget: Arc<Budget>,
-    open: Arc<Open>,
-    /// The runtime of the caller, where handlers that wait go on.
-    runtime: Handle,
-    pool: Pool,
-}
-
-impl<R: Router> Acceptor<R> {
-    fn accept(&self, socket: TcpStream, peer: SocketAddr) {
-        // Every write is a batch already; holding it back for more would only add delay.
-        let local = socket.set_nodelay(true).and_then(|()| socket.local_addr());
-        let handle = Connection::new(
-            Role::Server,
-            &self.config,
-            self.budget.clone(),
-            self.runtime.clone(),
-            Some(peer),
-            local.ok(),
-        );
-        tracing::debug!(%peer, "connection accepted");
-        let entry = self.open.clone().enter(handle.clone());
-        let (router, config) = (self.router.clone(), self.config.clone());
-        let engine = move || Engine::new(Role::Server, &config, router, handle, Instant::now());
-        let busy_poll = self.busy_poll;
-        match self.pool.next() {
-            Place::Caller => {
-                let driver = Driver::new(socket, engine(), None, tokio_timer(), BusyPoll::new(busy_poll));
-                self.runtime.spawn(tokio::task::unconstrained(async move {
-                    let _entry = entry;
-                    driver.run().await;
-                }));
-            }
-            Place::Worker(worker) => {
-                let context = Some(self.runtime.clone());
-                // The socket belongs to the caller's reactor and has to move to the worker's.
-                let socket = socket.into_std();
-                worker.spawn(tokio::task::unconstrained(async move {
-                    let _entry = entry;
-                    match socket.and_then(TcpStream::from_std) {
-                        Ok(socket) => {
-                            let busy = BusyPoll::new(busy_poll);
-                            Driver::new(socket, engine(), context, tokio_timer(), busy).run().await;
-                        }
-                        Err(error) => tracing::warn!(%error, "a connection could not be handed to its worker"),
-                    }
-                }));
-            }
-            #[cfg(all(feature = "uring", target_os = "linux"))]
-            Place::Ring(rings) => match socket.into_std() {
-                Ok(socket) => rings.drive(socket, engine, self.runtime.clone(), busy_poll, entry),
-                Err(error) => tracing::warn!(%error, "a connection could not be handed to its ring"),
-            },
-        }
-    }
-}
-
-/// The connections that are open.
-#[derive(Debug, Default)]
-struct Open {
-    connections: Mutex<HashMap<u64, Connection>>,
-    next: AtomicU64,
-    changed: Notify,
-}
-
-impl Open {
-    fn enter(self: Arc<Self>, connection: Connection) -> Entry {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        self.connections.lock().insert(number, connection);
-        Entry { open: self, number }
-    }
-
-    /// Closes each connection when it is idle, and those that are not in time at once.
-    async fn drain(&self, timeout: Duration) {
-        let all = || self.connections.lock().values().cloned().collect::<Vec<_>>();
-        all().iter().for_each(Connection::close_when_idle);
-        if tokio::time::timeout(timeout, self.emptied()).await.is_ok() {
-            return;
-        }
-        let late = all();
-        tracing::warn!(connections = late.len(), "shutdown: connections that did not finish in time are closed");
-        late.iter().for_each(Connection::abort);
-        // Closing takes no longer than lingering does; whatever does not even do that ends with the workers.
-        let _ = tokio::time::timeout(Duration::from_secs(2), self.emptied()).await;
-    }
-
-    async fn emptied(&self) {
-        loop {
-            let changed = self.changed.notified();
-            if self.connections.lock().is_empty() {
-                return;
-            }
-            changed.await;
-        }
-    }
-}
-
-/// Takes a connection out of the list when its task ends, however it ends.
-struct Entry {
-    open: Arc<Open>,
-    number: u64,
-}
-
-impl Drop for Entry {
-    fn drop(&mut self) {
-        let connection = self.open.connections.lock().remove(&self.number);
-        drop(connection);
-        self.open.changed.notify_waiters();
-    }
 }

@@ -58,11 +58,11 @@ struct Worker {
 }
 
 impl Pool {
-    /// Starts workers, with rings if `runtime` and the environment say so.
-    pub(crate) fn start(workers: Workers, runtime: Runtime) -> io::Result<Self> {
+    /// Starts workers, with rings if the sockets are of the kind, and `runtime` and the environment say so.
+    pub(crate) fn start(workers: Workers, runtime: Runtime, takes_rings: bool) -> io::Result<Self> {
         // On the caller's runtime, handles and driver share threads; on a ring each call would cross them twice.
         let pays = workers != Workers::Caller;
-        if let Some(rings) = runtime.start(pays, || Self::start_rings(workers))? {
+        if takes_rings && let Some(rings) = runtime.start(pays, || Self::start_rings(workers))? {
             return Ok(rings);
         }
         let count = match workers {

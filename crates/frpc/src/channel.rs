@@ -1,25 +1,32 @@
 //! The calling end: calls, on a connection that is made anew when it is lost.
 
 mod call;
+mod dial;
 mod link;
 
-use crate::codegen::Method;
+use crate::codegen::{self, Layout, Method};
 use crate::metadata::Metadata;
 use crate::streaming::{self, Streaming};
 use crate::{Error, Request, Response, Runtime, Status, deadline};
 use call::{Attempt, Failure, Sent};
+use dial::{Address, Connector, Dialler, Given};
 use frisbee::{Client, ClientBuilder, Connection, HeaderForm, SendError};
 use futures_core::Stream;
 pub(crate) use link::{CallTable, Link, lost};
 use link::{Links, RetryBudget};
+use parking_lot::Mutex;
 use polyglot::Message;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
 
 /// How long a call may take unless told otherwise. A Go server never answers a request that it cannot decode, so
 /// there has to be an end; no call within a data centre should come near this one. It is kept here and not sent.
 const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long connecting may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long a call waits for a lost connection to be made anew.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
@@ -50,14 +57,16 @@ struct Inner {
 #[must_use]
 pub struct ChannelBuilder {
     client: ClientBuilder,
+    calls: Vec<&'static Layout>,
     timeout: Option<Duration>,
     is_told: bool,
     strict_presence: bool,
     patience: Duration,
+    connect_timeout: Duration,
 }
 
 impl Channel {
-    /// Connects to `host:port`.
+    /// Connects to `host:port`, or on Unix to the socket at a path as in `unix:/run/service.sock`.
     ///
     /// # Errors
     /// If no address that the name stands for accepts the connection within 10 s.
@@ -65,14 +74,28 @@ impl Channel {
         Self::builder().connect(address).await
     }
 
+    /// Makes a channel of anything that reads and writes bytes. It cannot be made anew: when that connection is lost,
+    /// calls fail with [`Unavailable`](crate::Code::Unavailable) and say so.
+    ///
+    /// # Errors
+    /// None, without TLS.
+    pub async fn from_io<T>(io: T) -> Result<Self, Error>
+    where
+        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        Self::builder().from_io(io).await
+    }
+
     /// Settings to begin with.
     pub fn builder() -> ChannelBuilder {
         ChannelBuilder {
             client: Client::builder(),
+            calls: Vec::new(),
             timeout: Some(TIMEOUT),
             is_told: false,
             strict_presence: false,
             patience: CONNECT_PATIENCE,
+            connect_timeout: CONNECT_TIMEOUT,
         }
     }
 
@@ -256,6 +279,18 @@ impl fmt::Debug for Channel {
 }
 
 impl ChannelBuilder {
+    /// Names a service that the channel is for, as in `builder().calls::<EchoClient>()`.
+    ///
+    /// A server of ours is told when the connection is made, so that the first call does not wait for what the server
+    /// has to say. Services that are not named can be called all the same. A generated client that connects by itself
+    /// names its own.
+    pub fn calls<C: codegen::Client>(mut self) -> Self {
+        if !self.calls.contains(&C::LAYOUT) {
+            self.calls.push(C::LAYOUT);
+        }
+        self
+    }
+
     /// Sets how long a call may take unless its request says otherwise. Default: 30 s, of which the server is not told.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
@@ -280,6 +315,7 @@ impl ChannelBuilder {
     /// Sets how long connecting may take. Default: 10 s.
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.client = self.client.connect_timeout(timeout);
+        self.connect_timeout = timeout;
         self
     }
 
@@ -315,12 +351,78 @@ impl ChannelBuilder {
         self
     }
 
-    /// Connects to `host:port`.
+    /// Speaks TLS; see [`frisbee::ClientBuilder::tls`]. Default: no TLS.
+    #[cfg(feature = "tls")]
+    pub fn tls(mut self, tls: frisbee::tls::ClientTls) -> Self {
+        self.client = self.client.tls(tls);
+        self
+    }
+
+    /// Sets the name that the server's certificate has to be for. Default: the host of the address.
+    #[cfg(feature = "tls")]
+    pub fn server_name(mut self, name: impl Into<String>) -> Self {
+        self.client = self.client.server_name(name);
+        self
+    }
+
+    /// Connects to `host:port`, or on Unix to the socket at a path as in `unix:/run/service.sock`.
     ///
     /// # Errors
     /// As [`Channel::connect`].
     pub async fn connect(self, address: impl Into<String>) -> Result<Channel, Error> {
-        let links = Links::connected(self.client, address.into(), self.patience).await?;
+        let dialler = Address(address.into());
+        self.connect_by(Box::new(dialler)).await
+    }
+
+    /// Connects by a function that makes a transport: anything that reads and writes bytes. It is called again
+    /// whenever the connection has been lost and a call is to be made.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), frpc::Error> {
+    /// let acceptor = frpc::Server::builder().build()?;
+    /// let channel = frpc::Channel::builder()
+    ///     .connect_with(move || {
+    ///         let acceptor = acceptor.clone();
+    ///         async move {
+    ///             let (here, there) = frpc::memory();
+    ///             tokio::spawn(async move { acceptor.serve_connection(there).await });
+    ///             Ok(here)
+    ///         }
+    ///     })
+    ///     .await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// What the function says the first time, or if it takes longer than
+    /// [`connect_timeout`](Self::connect_timeout).
+    pub async fn connect_with<C, F, T>(self, connector: C) -> Result<Channel, Error>
+    where
+        C: Fn() -> F + Send + Sync + 'static,
+        F: Future<Output = std::io::Result<T>> + Send + 'static,
+        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let dialler = Connector { connector, timeout: self.connect_timeout };
+        self.connect_by(Box::new(dialler)).await
+    }
+
+    /// As [`Channel::from_io`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn from_io<T>(self, io: T) -> Result<Channel, Error>
+    where
+        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let dialler = Given(Mutex::new(Some(io)));
+        self.connect_by(Box::new(dialler)).await
+    }
+
+    async fn connect_by(self, dialler: Box<dyn Dialler>) -> Result<Channel, Error> {
+        Layout::check_room(&self.calls)?;
+        let links = Links::connected(self.client, dialler.into(), self.calls.into(), self.patience).await?;
         Ok(Channel {
             inner: Arc::new(Inner {
                 links,

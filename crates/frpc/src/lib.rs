@@ -40,6 +40,7 @@ mod endpoint;
 mod error;
 #[cfg(feature = "tonic")]
 pub mod grpc;
+mod layout;
 mod metadata;
 mod prefix;
 mod protobuf;
@@ -53,11 +54,15 @@ mod topic;
 pub use channel::{Channel, ChannelBuilder};
 pub use error::Error;
 pub use frisbee::pubsub;
-pub use frisbee::{HeaderForm, Policy, Runtime, Workers};
+#[cfg(feature = "tls")]
+pub use frisbee::tls;
+pub use frisbee::{HeaderForm, Policy, Runtime, Workers, memory};
 pub use metadata::{Metadata, MetadataError};
 pub use polyglot::Raw;
 pub use request::{IntoRequest, IntoStreamingRequest, Request, Response};
-pub use server::{Server, ServerBuilder};
+#[cfg(unix)]
+pub use server::UnixServer;
+pub use server::{Acceptor, Server, ServerBuilder};
 pub use status::{Code, Status};
 pub use streaming::{Iter, RequestSender, RequestStream, ResponseSender, ResponseStream, Streaming, iter};
 pub use topic::{Topic, TopicMessage, TopicPublisher, TopicRecvError, TopicSubscription};

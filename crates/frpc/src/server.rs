@@ -6,6 +6,7 @@ use crate::{Error, Policy, Runtime, Workers};
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::ToSocketAddrs;
 
 /// Services on a listening socket.
@@ -132,8 +133,112 @@ impl ServerBuilder {
     /// # Errors
     /// If no address can be bound, two services overlap, or a policy names a method that there is not.
     pub async fn bind(self, address: impl ToSocketAddrs) -> Result<Server, Error> {
+        let (inner, endpoint) = self.done()?;
+        Ok(Server { inner: inner.bind(address, endpoint).await? })
+    }
+
+    /// Binds a Unix socket at `path`; see [`frisbee::ServerBuilder::bind_unix`].
+    ///
+    /// # Errors
+    /// As [`bind`](Self::bind), or if somebody listens there.
+    #[cfg(unix)]
+    pub async fn bind_unix(self, path: impl AsRef<std::path::Path>) -> Result<UnixServer, Error> {
+        let (inner, endpoint) = self.done()?;
+        Ok(UnixServer { inner: inner.bind_unix(path, endpoint).await? })
+    }
+
+    /// Makes a server without a socket, for connections that the user brings.
+    ///
+    /// # Errors
+    /// As [`bind`](Self::bind).
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    pub fn build(self) -> Result<Acceptor, Error> {
+        let (inner, endpoint) = self.done()?;
+        Ok(Acceptor { inner: inner.build(endpoint) })
+    }
+
+    /// Speaks TLS on every connection; see [`frisbee::ServerBuilder::tls`]. Default: no TLS.
+    #[cfg(feature = "tls")]
+    pub fn tls(mut self, tls: frisbee::tls::ServerTls) -> Self {
+        self.inner = self.inner.tls(tls);
+        self
+    }
+
+    fn done(self) -> Result<(frisbee::ServerBuilder, Endpoint), Error> {
         let table = Table::new(self.services, self.policy, self.policies)?;
-        let inner = self.inner.bind(address, Endpoint::serving(table)).await?;
-        Ok(Server { inner })
+        Ok((self.inner, Endpoint::serving(table)))
+    }
+}
+
+/// Services on a Unix socket. Made by [`ServerBuilder::bind_unix`].
+#[cfg(unix)]
+#[derive(Debug)]
+pub struct UnixServer {
+    inner: frisbee::UnixServer<Endpoint>,
+}
+
+#[cfg(unix)]
+impl UnixServer {
+    /// The path that is listened on.
+    pub fn local_path(&self) -> &std::path::Path {
+        self.inner.local_path()
+    }
+
+    /// As [`Server::serve`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn serve(self) -> Result<(), Error> {
+        Ok(self.inner.serve().await?)
+    }
+
+    /// As [`Server::serve_with_shutdown`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn serve_with_shutdown(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
+        Ok(self.inner.serve_with_shutdown(shutdown).await?)
+    }
+}
+
+/// Services on connections that the user brings: anything that reads and writes bytes. Clones serve the same. Made by
+/// [`ServerBuilder::build`].
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), frpc::Error> {
+/// let acceptor = frpc::Server::builder().build()?;
+/// let (here, there) = frpc::memory();
+/// tokio::spawn(async move { acceptor.serve_connection(there).await });
+/// let channel = frpc::Channel::from_io(here).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Acceptor {
+    inner: frisbee::Acceptor<Endpoint>,
+}
+
+impl Acceptor {
+    /// Serves a connection to its end and says why it ended; see [`frisbee::Acceptor::serve_connection`].
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    ///
+    /// # Cancel safety
+    /// Dropping the future closes the connection at once.
+    pub async fn serve_connection<T>(&self, io: T) -> frisbee::CloseReason
+    where
+        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        self.inner.serve_connection(io).await
+    }
+
+    /// Takes no further connections, lets those that are open finish what is in progress, and closes each when
+    /// nothing is.
+    pub async fn shutdown(&self) {
+        self.inner.shutdown().await;
     }
 }

@@ -177,7 +177,7 @@ impl<M: Message> TopicSubscription<M> {
             RecvError::Closed(reason) => TopicRecvError::Closed(reason),
             other => TopicRecvError::Undecodable(Status::unknown(other.to_string())),
         })?;
-        match body::message(received.payload()) {
+        match body::message(received.payload(), 0) {
             Ok(Root::Message(message)) => Ok(TopicMessage { received, message }),
             Ok(Root::Error(text)) => {
                 let text = format!("what was published to {} is an error: {text}", received.topic());

@@ -1,15 +1,17 @@
 //! One turn of a connection, whatever moves its bytes: mail, routing, time. The drivers add the socket.
 
 use crate::connection::Connection;
+use crate::hand_off::{Accepted, Asking, HandOff, Step, Taking};
 use crate::mailbox::{BACKLOG_MAX, Order};
 use crate::stream::{RESOURCE_EXHAUSTED, Shared as StreamShared, Stream, reset_content};
-use crate::{CloseReason, Next, Operation, Outbox, Packet, PacketId, ProtocolError, Router, Turn};
+use crate::{CloseReason, HandOffError, Next, Operation, Outbox, Packet, PacketId, ProtocolError, Router, Turn};
 use bytes::Bytes;
-use frisbee_core::{Config, Decoder, Event, HeaderForm, Peer, Role, Tell};
+use frisbee_core::{Config, Decoder, Event, HandOffEvent, HandOffVerdict, HeaderForm, Peer, Role, Tell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
 
 /// Packets routed in one turn. A connection that sends without end must let its neighbours have a turn; at some
 /// 100 ns each this is a tenth of a millisecond.
@@ -33,10 +35,19 @@ pub(crate) struct Engine<R: Router> {
     order: Option<Order>,
     /// When the router wants a turn.
     due: Option<Instant>,
+    /// More may be read: the peer has not closed its half, and the connection has not been left.
+    reads: bool,
     /// The router wants a turn when everything has been written.
     when_written: bool,
     /// The peer sends nothing more; what is in progress is finished.
     half_closed: bool,
+    /// Waits for the answer to a hand-off.
+    asking: Option<Asking>,
+    /// Leaves at the end of the packet that is arriving.
+    leaving: Option<Taking>,
+    /// Who gets the transport, once what waits has been written, and what has been read of it.
+    taking: Option<Taking>,
+    early: Bytes,
     /// The peer knows that the connection will be closed.
     said_goodbye: bool,
 }
@@ -73,8 +84,13 @@ impl<R: Router> Engine<R> {
             input: Bytes::new(),
             order: None,
             due: None,
+            reads: true,
             when_written: false,
             half_closed: false,
+            asking: None,
+            leaving: None,
+            taking: None,
+            early: Bytes::new(),
             said_goodbye: false,
         }
     }
@@ -87,8 +103,13 @@ impl<R: Router> Engine<R> {
             return Mail::Yield;
         }
         let mut inner = mailbox.lock_by_task();
+        let mut step = inner.hand_off.take();
         if !inner.task.as_ref().is_some_and(|task| task.will_wake(waker)) {
             inner.task = Some(waker.clone());
+        }
+        if let Some(asked) = step.take_if(|step| matches!(**step, Step::Ask { .. })) {
+            self.asking = ask(&mut self.core, *asked);
+            inner.is_handing_off = self.asking.is_some();
         }
         if !self.mail_is_held && !inner.outbox.is_empty() {
             self.core.outbox().append(&mut inner.outbox);
@@ -100,12 +121,15 @@ impl<R: Router> Engine<R> {
         let producers = inner.take_producers();
         drop(inner);
         producers.into_iter().for_each(Waker::wake);
+        if let Some(step) = step {
+            self.decide(*step);
+        }
         Mail::Taken
     }
 
     /// Whether the driver should read.
     pub(crate) fn wants_input(&mut self) -> bool {
-        !self.half_closed && self.input.is_empty() && self.has_room()
+        self.reads && self.input.is_empty() && self.has_room()
     }
 
     /// Takes in what was read.
@@ -121,6 +145,7 @@ impl<R: Router> Engine<R> {
         if !finish || self.core.sends().is_none() {
             return Err(reason);
         }
+        self.reads = false;
         self.half_closed = true;
         self.core.handle_half_close(now);
         let streams: Vec<_> = self.handle.0.mailbox.lock().streams.values().cloned().collect();
@@ -139,11 +164,16 @@ impl<R: Router> Engine<R> {
         self.guarded(|engine| engine.route_batch(now))??;
         let count = read - self.input.len() + std::mem::take(&mut self.body_read);
         self.core.handle_read(count, now);
+        if let Some(taking) = self.leaving.take() {
+            self.leave(taking);
+        }
         Ok(())
     }
 
     fn route_batch(&mut self, now: Instant) -> Result<(), CloseReason> {
-        for _ in 0..PACKETS_PER_TURN {
+        // Whoever wants the connection gets it at the end of the packet that is arriving.
+        let packets = if self.leaving.is_none() { PACKETS_PER_TURN } else { 1 };
+        for _ in 0..packets {
             if !self.has_room() {
                 break;
             }
@@ -154,6 +184,10 @@ impl<R: Router> Engine<R> {
             let Some(event) = event else { break };
             match self.handle_event(event) {
                 Next::Continue => {}
+                Next::HandOff(taking) => {
+                    self.leave(taking);
+                    break;
+                }
                 Next::Close(reason) => {
                     self.order = Some(Order::Flush(reason));
                     self.input.clear();
@@ -212,9 +246,9 @@ impl<R: Router> Engine<R> {
 
     /// Tells producers that what waited has been written. Called after each write; costs nothing unless they wait.
     pub(crate) fn handle_written(&mut self, count: usize, now: Instant) {
-        let before = self.core.outbox().len();
+        let before = self.core.transmit().len();
         self.core.handle_written(count, now);
-        let left = self.core.outbox().len();
+        let left = self.core.transmit().len();
         if before >= BACKLOG_MAX && left < BACKLOG_MAX {
             let mut inner = self.handle.0.mailbox.lock();
             inner.backlog = left;
@@ -226,6 +260,9 @@ impl<R: Router> Engine<R> {
 
     /// What has been ordered and can be done now.
     pub(crate) fn take_order(&mut self) -> Option<Order> {
+        if self.taking.is_some() {
+            return self.core.is_handed_off().then_some(Order::HandOver);
+        }
         if self.half_closed && self.order.is_none() && self.is_idle() {
             return Some(Order::Flush(CloseReason::ClosedByPeer));
         }
@@ -289,7 +326,103 @@ impl<R: Router> Engine<R> {
                 Next::Continue
             }
             Event::Control(packet) => self.handle_control(packet),
+            Event::HandOff(event) => self.handle_hand_off(event),
         }
+    }
+
+    /// Takes in what a peer of ours says about a hand-off.
+    #[cold]
+    fn handle_hand_off(&mut self, event: HandOffEvent) -> Next {
+        match event {
+            HandOffEvent::Asked { operation, body } => {
+                let mut inner = self.handle.0.mailbox.lock();
+                let busy = inner.is_handing_off || !inner.streams.is_empty() || self.handle.0.work.len() > 0;
+                inner.is_handing_off |= !busy;
+                drop(inner);
+                if busy {
+                    self.answer(HandOffVerdict::Busy, &Bytes::new());
+                    return Next::Continue;
+                }
+                let Some(session) = &mut self.session else { return Next::Continue };
+                self.router.hand_off(session, HandOff::new(self.handle.clone(), operation, body))
+            }
+            HandOffEvent::Answered { verdict, body } => {
+                self.handle.0.mailbox.lock().is_handing_off = false;
+                let Some(asking) = self.asking.take() else { return Next::Continue };
+                let error = match verdict {
+                    HandOffVerdict::Accepted => {
+                        // Whoever waited for it may have gone; then it is closed.
+                        let accepted = |raw| drop(asking.send(Ok(Accepted { reply: body, raw })));
+                        self.depart(Taking::at_once(accepted));
+                        return Next::Continue;
+                    }
+                    HandOffVerdict::Busy => HandOffError::Busy,
+                    HandOffVerdict::NotServed => HandOffError::NotServed,
+                    _ => HandOffError::Refused(body),
+                };
+                let _ = asking.send(Err(error));
+                Next::Continue
+            }
+        }
+    }
+
+    /// Does what has been decided about the connection.
+    #[cold]
+    fn decide(&mut self, step: Step) {
+        match step {
+            Step::Ask { .. } => {}
+            Step::Leave(taking) => self.leave(taking),
+            Step::Decide { verdict, reply, taking } => {
+                let mut inner = self.handle.0.mailbox.lock();
+                inner.is_handing_off = false;
+                let is_free = inner.closed.is_none() && inner.streams.is_empty();
+                drop(inner);
+                match taking {
+                    Some(taking) if is_free => {
+                        if self.answer(verdict, &reply) {
+                            self.depart(taking);
+                        }
+                    }
+                    Some(_) => drop(self.answer(HandOffVerdict::Busy, &Bytes::new())),
+                    None => drop(self.answer(verdict, &reply)),
+                }
+            }
+        }
+    }
+
+    /// Answers a peer that has asked; `false` if it has to be told something else, since the reply is too long.
+    fn answer(&mut self, verdict: HandOffVerdict, reply: &Bytes) -> bool {
+        let answered = self.core.answer_hand_off(verdict, reply, now());
+        if let Err(error) = &answered {
+            tracing::warn!(%error, "a hand-off is refused, since its reply is too long");
+            let told = self.core.answer_hand_off(HandOffVerdict::Refused, &Bytes::new(), now());
+            debug_assert!(told.is_ok(), "short packets are within every limit");
+        }
+        answered.is_ok()
+    }
+
+    /// Leaves the connection without a word, now or when the packet that is arriving is complete.
+    #[cold]
+    fn leave(&mut self, taking: Taking) {
+        if self.core.leave() {
+            self.depart(taking);
+        } else if !self.core.has_left() {
+            self.leaving = Some(taking);
+        }
+    }
+
+    /// Ends the connection for its handles. The transport goes to its next owner when what waits has been written.
+    fn depart(&mut self, taking: Taking) {
+        self.reads = false;
+        self.early = std::mem::take(&mut self.input);
+        self.taking = Some(taking);
+        self.end(&CloseReason::HandedOff);
+    }
+
+    /// What the transport has brought for its next owner, who that is, and where.
+    pub(crate) fn hand_over(&mut self) -> Option<(Bytes, Taking, Handle)> {
+        let taking = self.taking.take()?;
+        Some((std::mem::take(&mut self.early), taking, self.handle.0.runtime.clone()))
     }
 
     /// Takes in what a peer of ours says beside messages.
@@ -381,6 +514,25 @@ impl<R: Router> Engine<R> {
             debug_assert!(sent.is_ok(), "it was within the same limit before");
         }
     }
+}
+
+/// Asks the peer for the connection.
+#[cold]
+fn ask(core: &mut frisbee_core::Connection, step: Step) -> Option<Asking> {
+    let Step::Ask { mut before, operation, request, asking } = step else { return None };
+    core.outbox().append(&mut before);
+    match core.ask_hand_off(operation, &request, now()) {
+        Ok(()) => Some(asking),
+        Err(error) => {
+            let _ = asking.send(Err(HandOffError::TooLong(error)));
+            None
+        }
+    }
+}
+
+/// The clock, for what happens once in the life of a connection.
+fn now() -> Instant {
+    tokio::time::Instant::now().into_std()
 }
 
 /// Tells the peer that there is no room for a stream, or none for more of it.

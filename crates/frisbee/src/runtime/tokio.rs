@@ -3,8 +3,9 @@
 use super::busy::BusyPoll;
 use super::engine::{Engine, Mail};
 use super::timer::Timer;
+use crate::hand_off::Taking;
 use crate::mailbox::Order;
-use crate::{CloseReason, Router};
+use crate::{CloseReason, Raw, Router};
 use bytes::{BufMut, Bytes, BytesMut};
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -47,6 +48,10 @@ pub(crate) struct Driver<T, R: Router, C> {
     /// The task has let others add to the mail.
     yielded: bool,
     busy: BusyPoll,
+    /// What was written may wait in `io` until it is flushed.
+    buffers: bool,
+    /// It does.
+    unflushed: bool,
 }
 
 /// How far the end of the connection has come.
@@ -57,6 +62,32 @@ enum Phase {
     Flushing,
     /// Waiting for the peer's end.
     Lingering,
+    /// Flushing what was written last, before the transport goes to its next owner.
+    HandingOver,
+}
+
+/// A connection that is over.
+pub(crate) struct Ended<T> {
+    pub(crate) reason: CloseReason,
+    /// The transport, what it has brought for its next owner, who that is, and the runtime.
+    handed: Option<(T, Bytes, Taking, Handle)>,
+}
+
+impl<T> Ended<T> {
+    /// Hands over the transport, if it has a next owner. `raw` makes it of the transport and what has been read of it,
+    /// within the runtime of that owner.
+    pub(crate) async fn hand_over<F>(self, raw: impl FnOnce(T, Bytes, Handle) -> F) -> CloseReason
+    where
+        F: Future<Output = io::Result<Raw>>,
+    {
+        if let Some((io, early, taking, runtime)) = self.handed {
+            match raw(io, early, runtime.clone()).await {
+                Ok(raw) => taking.take(raw, &runtime),
+                Err(error) => tracing::warn!(%error, "a connection could not be handed over, and is closed"),
+            }
+        }
+        self.reason
+    }
 }
 
 /// How far reading and routing got.
@@ -85,16 +116,38 @@ where
     C: Timer,
 {
     pub(crate) fn new(io: T, engine: Engine<R>, context: Option<Handle>, timer: C, busy: BusyPoll) -> Self {
-        Self { io, engine, context, timer, timer_is_new: true, phase: Phase::Open, yielded: false, busy }
+        Self {
+            io,
+            engine,
+            context,
+            timer,
+            timer_is_new: true,
+            phase: Phase::Open,
+            yielded: false,
+            busy,
+            buffers: false,
+            unflushed: false,
+        }
+    }
+
+    /// Whether what was written may wait in the transport until it is flushed, as with TLS.
+    pub(crate) fn buffering(mut self, buffers: bool) -> Self {
+        self.buffers = buffers;
+        self
     }
 
     /// Drives the connection to its end. To be spawned `unconstrained`: tokio's budget for cooperation would interrupt
     /// batches, and turns are bounded here.
-    pub(crate) async fn run(mut self) {
-        poll_fn(|context| self.poll(context)).await;
+    pub(crate) async fn run(mut self) -> Ended<T> {
+        let mut reason = CloseReason::Local;
+        let is_free = poll_fn(|context| self.poll(context, &mut reason)).await;
+        let Self { io, mut engine, .. } = self;
+        let next = if is_free { engine.hand_over() } else { None };
+        Ended { reason, handed: next.map(|(early, taking, runtime)| (io, early, taking, runtime)) }
     }
 
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
+    /// Ready when the connection is over; `true` if the transport goes on.
+    fn poll(&mut self, context: &mut Context<'_>, ended: &mut CloseReason) -> Poll<bool> {
         if self.phase == Phase::Open {
             let order = match ready!(self.poll_open(context)) {
                 Ok(order) => order,
@@ -102,15 +155,24 @@ where
             };
             let reason = match &order {
                 Order::WhenIdle(reason) | Order::Flush(reason) | Order::Now(reason) => reason,
+                Order::HandOver => &CloseReason::HandedOff,
             };
             self.engine.end(reason);
+            ended.clone_from(reason);
             if matches!(order, Order::Now(_)) {
-                return Poll::Ready(());
+                return Poll::Ready(false);
             }
-            self.phase = Phase::Flushing;
+            self.phase = if matches!(order, Order::HandOver) { Phase::HandingOver } else { Phase::Flushing };
             self.timer.reset(now() + self.engine.write_timeout);
         }
-        self.poll_closing(context)
+        if self.phase == Phase::HandingOver {
+            return match self.poll_write(context, now()) {
+                Ok(Poll::Ready(())) => Poll::Ready(true),
+                Ok(Poll::Pending) => self.timer.poll_due(context).map(|()| false),
+                Err(_) => Poll::Ready(false),
+            };
+        }
+        self.poll_closing(context).map(|()| false)
     }
 
     /// The connection until it ends or is told to.
@@ -191,9 +253,9 @@ where
 
     /// Writes what waits, as far as the socket takes it; ready when nothing is left.
     fn poll_write(&mut self, context: &mut Context<'_>, now: Instant) -> io::Result<Poll<()>> {
-        while !self.engine.core.outbox().is_empty() {
+        while !self.engine.core.transmit().is_empty() {
             let io = Pin::new(&mut self.io);
-            let outbox = self.engine.core.outbox();
+            let outbox = self.engine.core.transmit();
             let written = match outbox.contiguous() {
                 Some(bytes) => io.poll_write(context, bytes)?,
                 None => {
@@ -204,12 +266,21 @@ where
             };
             match written {
                 Poll::Ready(0) => return Err(io::ErrorKind::WriteZero.into()),
-                Poll::Ready(count) => self.engine.handle_written(count, now),
+                Poll::Ready(count) => {
+                    self.engine.handle_written(count, now);
+                    self.unflushed = self.buffers;
+                }
                 Poll::Pending => {
                     self.engine.handle_written(0, now);
                     return Ok(Poll::Pending);
                 }
             }
+        }
+        if self.unflushed {
+            if Pin::new(&mut self.io).poll_flush(context)?.is_pending() {
+                return Ok(Poll::Pending);
+            }
+            self.unflushed = false;
         }
         Ok(Poll::Ready(()))
     }

@@ -4,7 +4,8 @@ use super::busy::BusyPoll;
 use super::engine::Engine;
 use super::timer::Timer;
 use super::tokio::Driver;
-use crate::Router;
+use crate::{Raw, Router};
+use bytes::Bytes;
 use frisbee_uring::{Socket, Worker};
 use std::future::poll_fn;
 use std::io;
@@ -15,6 +16,16 @@ use std::task::{Context, Poll};
 use std::thread;
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
+
+/// Takes a socket off its ring, for its next owner.
+async fn release(socket: Socket, early: Bytes, runtime: Handle) -> io::Result<Raw> {
+    let (socket, received) = socket.release().await?;
+    socket.set_nonblocking(true)?;
+    let _entered = runtime.enter();
+    let socket = tokio::net::TcpStream::from_std(socket)?;
+    // What the driver has taken came before what the ring still held.
+    Raw::new(socket, if received.is_empty() { early } else { [early, received.into()].concat().into() })
+}
 
 impl Timer for frisbee_uring::Timer {
     fn deadline(&self) -> Instant {
@@ -76,11 +87,11 @@ impl Rings {
                 let _entered = runtime.enter();
                 Box::pin(Driver::new(socket, engine(), None, timer, BusyPoll::new(busy_poll)).run())
             };
-            poll_fn(|context| {
+            let ended = poll_fn(|context| {
                 let _entered = runtime.enter();
                 driving.as_mut().poll(context)
-            })
-            .await;
+            });
+            ended.await.hand_over(release).await;
         });
     }
 }

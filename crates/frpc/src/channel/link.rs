@@ -1,7 +1,9 @@
 //! One connection after the other: which one calls are placed on, and how a lost one is made anew.
 
+use super::dial::Dialler;
 use crate::calls::Calls;
 use crate::endpoint::Endpoint;
+use crate::layout::{Layout, Offers};
 use crate::{Error, Status};
 use frisbee::{ClientBuilder, CloseReason, ConnectError, Connection};
 use parking_lot::Mutex;
@@ -43,6 +45,13 @@ pub(crate) struct CallTable {
 }
 
 impl CallTable {
+    /// For a connection on which the services `named` are told to the server at once.
+    fn new(named: Arc<[&'static Layout]>) -> Self {
+        let table = Self::default();
+        table.calls.lock().offers = Offers::new(named);
+        table
+    }
+
     /// Does something with the calls, and lets the next caller in if that made room.
     #[inline(always)]
     pub(crate) fn with<T>(&self, change: impl FnOnce(&mut Calls) -> T) -> T {
@@ -78,7 +87,9 @@ pub(crate) fn lost(reason: &CloseReason) -> Status {
 /// The connection that calls are placed on, and how to make the next.
 pub(crate) struct Links {
     client: ClientBuilder,
-    address: String,
+    dialler: Arc<dyn Dialler>,
+    /// Services that are meant to be called.
+    named: Arc<[&'static Layout]>,
     patience: Duration,
     /// Drives connections, whoever makes the call that makes one anew.
     runtime: Handle,
@@ -95,10 +106,16 @@ struct Failures {
 }
 
 impl Links {
-    pub(crate) async fn connected(client: ClientBuilder, address: String, patience: Duration) -> Result<Self, Error> {
+    pub(crate) async fn connected(
+        client: ClientBuilder,
+        dialler: Arc<dyn Dialler>,
+        named: Arc<[&'static Layout]>,
+        patience: Duration,
+    ) -> Result<Self, Error> {
         let links = Self {
             client,
-            address,
+            dialler,
+            named,
             patience,
             runtime: Handle::current(),
             current: Mutex::new(None),
@@ -135,9 +152,12 @@ impl Links {
             }
             if let Some(next) = failures.next_attempt {
                 if next.saturating_duration_since(begun) > self.patience {
-                    return Err(unreachable(&format!("connecting to {} failed before", self.address)));
+                    return Err(unreachable(&format!("connecting to {} failed before", self.dialler.name())));
                 }
                 tokio::time::sleep_until(next).await;
+            }
+            if self.dialler.is_used_up() {
+                return Err(unreachable("the connection was given by the user, and cannot be made anew"));
             }
             match self.dial().await {
                 Ok(link) => {
@@ -156,14 +176,13 @@ impl Links {
     }
 
     async fn dial(&self) -> Result<Arc<Link>, ConnectError> {
-        let calls = Arc::new(CallTable::default());
-        let (client, address) = (self.client.clone(), self.address.clone());
-        let endpoint = Endpoint::calling(calls.clone());
-        let dialled = self.runtime.spawn(async move { client.connect(address, endpoint).await });
+        let calls = Arc::new(CallTable::new(self.named.clone()));
+        let endpoint = Endpoint::calling(calls.clone(), self.named.clone());
+        let dialled = self.runtime.spawn(self.dialler.dial(self.client.clone(), endpoint));
         let connection = dialled.await.unwrap_or_else(|_| {
             // The runtime in which the channel was made is gone.
             let source = std::io::Error::other("the runtime of the channel has ended");
-            Err(ConnectError::Io { address: self.address.clone(), source })
+            Err(ConnectError::Io { address: self.dialler.name().to_owned(), source })
         })?;
         let link = Arc::new(Link { connection, calls });
         *self.current.lock() = Some(link.clone());
@@ -188,7 +207,7 @@ impl Failures {
 
 impl fmt::Debug for Links {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Links").field("address", &self.address).finish_non_exhaustive()
+        f.debug_struct("Links").field("to", &self.dialler.name()).finish_non_exhaustive()
     }
 }
 

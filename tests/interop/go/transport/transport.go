@@ -7,6 +7,7 @@ package transport
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 
 	frisbee "github.com/loopholelabs/frisbee-go"
@@ -15,11 +16,11 @@ import (
 	"example.test/interop/common/rpc"
 )
 
-// Frisbee is the rpc.Transport.
-type Frisbee struct{}
+// Frisbee is the rpc.Transport, over TLS unless that is nil.
+type Frisbee struct{ TLS *tls.Config }
 
 // Dial implements rpc.Transport.
-func (Frisbee) Dial(addr string, operations []uint16, onReply func(operation, id uint16, content []byte)) (rpc.Conn, error) {
+func (f Frisbee) Dial(addr string, operations []uint16, onReply func(operation, id uint16, content []byte)) (rpc.Conn, error) {
 	table := make(frisbee.HandlerTable)
 	for _, operation := range operations {
 		table[operation] = func(_ context.Context, p *packet.Packet) (*packet.Packet, frisbee.Action) {
@@ -27,7 +28,7 @@ func (Frisbee) Dial(addr string, operations []uint16, onReply func(operation, id
 			return nil, frisbee.NONE
 		}
 	}
-	client, err := frisbee.NewClient(table, context.Background())
+	client, err := frisbee.NewClient(table, context.Background(), frisbee.WithTLS(f.TLS))
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +41,7 @@ func (Frisbee) Dial(addr string, operations []uint16, onReply func(operation, id
 }
 
 // Serve implements rpc.Transport.
-func (Frisbee) Serve(listener net.Listener, concurrency uint64, operations []uint16, handler rpc.Handler) error {
+func (f Frisbee) Serve(listener net.Listener, concurrency uint64, operations []uint16, handler rpc.Handler) error {
 	table := make(frisbee.HandlerTable)
 	for _, operation := range operations {
 		table[operation] = func(_ context.Context, p *packet.Packet) (*packet.Packet, frisbee.Action) {
@@ -62,6 +63,10 @@ func (Frisbee) Serve(listener net.Listener, concurrency uint64, operations []uin
 	})
 	if err != nil {
 		return err
+	}
+	if f.TLS != nil {
+		// As frisbee-go does when it makes the listener.
+		listener = tls.NewListener(listener, f.TLS)
 	}
 	return server.StartWithListener(listener)
 }

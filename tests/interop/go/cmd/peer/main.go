@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 
 	"example.test/interop/common/cli"
@@ -10,5 +11,10 @@ import (
 )
 
 func main() {
-	os.Exit(cli.Peer{Name: "peer", Transport: transport.Frisbee{}}.Main())
+	config, err := cli.TLS()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	os.Exit(cli.Peer{Name: "peer", Transport: transport.Frisbee{TLS: config}}.Main())
 }

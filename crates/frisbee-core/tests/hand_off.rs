@@ -1,0 +1,352 @@
+//! Hand-off in virtual time: scripts, and ten thousand races drawn from seeds.
+
+use bytes::{Bytes, BytesMut};
+use frisbee_core::{
+    CloseReason, Config, Connection, Event, HandOffEvent, HandOffVerdict, Operation, PacketId, ProtocolError, Role,
+};
+use std::io::IoSlice;
+use std::time::{Duration, Instant};
+
+const SECOND: Duration = Duration::from_secs(1);
+const GATEWAY: Operation = Operation::FIRST_USER;
+
+/// One end: its state, what is on its way to it, and what it has seen.
+struct End {
+    core: Connection,
+    inbox: BytesMut,
+    events: Vec<Event>,
+}
+
+impl End {
+    fn new(role: Role, now: Instant) -> Self {
+        Self { core: Connection::new(role, &Config::default(), now), inbox: BytesMut::new(), events: Vec::new() }
+    }
+
+    /// Reads up to `count` bytes of what has come. What follows a hand-off stays in the inbox.
+    fn read(&mut self, count: usize, now: Instant) -> Result<(), CloseReason> {
+        if self.core.has_left() {
+            return Ok(());
+        }
+        let rest = self.inbox.split_off(count.min(self.inbox.len()));
+        let mut input = std::mem::replace(&mut self.inbox, rest).freeze();
+        let read = input.len();
+        while let Some(event) = self.core.poll_event(&mut input, now)? {
+            self.events.push(event);
+        }
+        assert!(input.is_empty() || self.core.has_left(), "only a connection that was left leaves input");
+        self.core.handle_read(read - input.len(), now);
+        self.inbox = BytesMut::from_iter(input.iter().chain(&self.inbox).copied());
+        Ok(())
+    }
+
+    /// Writes up to `count` bytes to the other end.
+    fn write(&mut self, to: &mut Self, count: usize, now: Instant) {
+        let mut slices = [IoSlice::new(&[]); 64];
+        let filled = self.core.transmit().slices(&mut slices);
+        let bytes: Vec<u8> = slices[..filled].iter().flat_map(|slice| slice.iter().copied()).take(count).collect();
+        to.inbox.extend_from_slice(&bytes);
+        self.core.handle_written(bytes.len(), now);
+    }
+
+    /// Puts bytes behind what the protocol has written, as the new owner.
+    fn write_raw(&mut self, to: &mut Self, bytes: &[u8]) {
+        assert!(self.core.is_handed_off(), "nobody owns it yet");
+        to.inbox.extend_from_slice(bytes);
+    }
+
+    fn waits(&mut self) -> bool {
+        !self.core.transmit().is_empty()
+    }
+}
+
+/// Two ends that know each other for ours, with nothing on its way.
+fn pair(now: Instant) -> (End, End) {
+    let (mut client, mut server) = (End::new(Role::Client, now), End::new(Role::Server, now));
+    for _ in 0..2 {
+        client.write(&mut server, usize::MAX, now);
+        server.read(usize::MAX, now).unwrap();
+        server.write(&mut client, usize::MAX, now);
+        client.read(usize::MAX, now).unwrap();
+    }
+    assert_eq!((client.events.len(), server.events.len()), (1, 1), "each has its verdict");
+    client.events.clear();
+    server.events.clear();
+    (client, server)
+}
+
+fn asked(body: &'static [u8]) -> Event {
+    Event::HandOff(HandOffEvent::Asked { operation: GATEWAY, body: Bytes::from_static(body) })
+}
+
+fn answered(verdict: HandOffVerdict, body: &'static [u8]) -> Event {
+    Event::HandOff(HandOffEvent::Answered { verdict, body: Bytes::from_static(body) })
+}
+
+/// A pair whose client has asked, and whose server knows.
+fn asked_pair(now: Instant) -> (End, End) {
+    let (mut client, mut server) = pair(now);
+    client.core.ask_hand_off(GATEWAY, &Bytes::from_static(b"please"), now).unwrap();
+    client.write(&mut server, usize::MAX, now);
+    server.read(usize::MAX, now).unwrap();
+    assert_eq!(std::mem::take(&mut server.events), [asked(b"please")]);
+    (client, server)
+}
+
+#[test]
+fn the_bytes_of_a_hand_off_are_those_of_the_document() {
+    let now = Instant::now();
+    let (mut client, mut server) = pair(now);
+    client.core.ask_hand_off(Operation::user(300).unwrap(), &Bytes::from_static(b"me"), now).unwrap();
+    client.write(&mut server, usize::MAX, now);
+    assert_eq!(server.inbox[..], [0, 0x0F, 0, 0, 0, 8, 0, 0, 0, 4, 0xAC, 0x02, b'm', b'e']);
+    server.read(usize::MAX, now).unwrap();
+    server.core.answer_hand_off(HandOffVerdict::Accepted, &Bytes::from_static(b"ok"), now).unwrap();
+    server.write(&mut client, usize::MAX, now);
+    assert_eq!(client.inbox[..], [0, 0x0F, 0, 0, 0, 8, 0, 0, 0, 3, 1, b'o', b'k']);
+}
+
+#[test]
+fn bytes_in_the_same_segment_as_the_reply_are_the_new_owners_wherever_it_is_cut() {
+    let now = Instant::now();
+    let raw: Vec<u8> = (0..=255).cycle().take(1_000).collect();
+    let length = 13 + raw.len();
+    for cut in 0..length {
+        let (mut client, mut server) = asked_pair(now);
+        server.core.answer_hand_off(HandOffVerdict::Accepted, &Bytes::from_static(b"ok"), now).unwrap();
+        server.write(&mut client, usize::MAX, now);
+        server.write_raw(&mut client, &raw);
+        client.read(cut, now).unwrap();
+        client.read(usize::MAX, now).unwrap();
+        assert_eq!(client.events, [answered(HandOffVerdict::Accepted, b"ok")], "cut at {cut}");
+        assert!(client.core.is_handed_off());
+        assert_eq!(client.inbox, raw, "cut at {cut}");
+    }
+}
+
+#[test]
+fn a_client_that_has_asked_sends_nothing_until_it_is_refused() {
+    let now = Instant::now();
+    let (mut client, mut server) = pair(now);
+    client.core.outbox().push(PacketId(1), GATEWAY, &Bytes::from_static(b"before")).unwrap();
+    client.core.ask_hand_off(GATEWAY, &Bytes::new(), now).unwrap();
+    client.core.outbox().push(PacketId(2), GATEWAY, &Bytes::from_static(b"behind")).unwrap();
+    client.write(&mut server, usize::MAX, now);
+    // A PING crosses the request, and so does a packet that the router answers.
+    server.core.handle_timeout(now + 3 * SECOND).unwrap();
+    server.core.outbox().push(PacketId(9), GATEWAY, &Bytes::from_static(b"crossing")).unwrap();
+    server.write(&mut client, usize::MAX, now);
+    client.read(usize::MAX, now).unwrap();
+    assert!(matches!(&client.events[..], [Event::Packet(packet)] if packet.body == "crossing"));
+    client.core.outbox().push(PacketId(9), GATEWAY, &Bytes::from_static(b"answer")).unwrap();
+    assert!(!client.waits(), "neither PONG nor packet");
+    client.core.handle_timeout(now + 29 * SECOND).unwrap();
+    assert!(!client.waits(), "no PING either, and silence is no reason to close");
+
+    server.read(usize::MAX, now).unwrap();
+    server.core.answer_hand_off(HandOffVerdict::Refused, &Bytes::from_static(b"no"), now).unwrap();
+    server.write(&mut client, usize::MAX, now);
+    client.read(usize::MAX, now).unwrap();
+    assert_eq!(client.events[1..], [answered(HandOffVerdict::Refused, b"no")]);
+    client.write(&mut server, usize::MAX, now);
+    server.events.clear();
+    server.read(usize::MAX, now).unwrap();
+    let bodies = server.events.iter().map(|event| match event {
+        Event::Packet(packet) => packet.body.clone(),
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(bodies.collect::<Vec<_>>(), ["behind", "answer"]);
+}
+
+#[test]
+fn both_ends_give_up_waiting_for_an_answer_after_thirty_seconds_and_not_before() {
+    let now = Instant::now();
+    let (mut client, mut server) = asked_pair(now);
+    for end in [&mut client, &mut server] {
+        assert_eq!(end.core.next_timeout(), Some(now + 30 * SECOND));
+        end.core.handle_timeout(now + 30 * SECOND - Duration::from_millis(1)).unwrap();
+        assert!(!end.waits(), "nothing is asked meanwhile");
+        let over = end.core.handle_timeout(now + 30 * SECOND).unwrap_err();
+        assert!(matches!(over, CloseReason::HandOffTimeout), "{over}");
+    }
+}
+
+#[test]
+fn a_client_that_does_not_wait_for_its_answer_breaks_the_protocol() {
+    let now = Instant::now();
+    let (_, mut server) = asked_pair(now);
+    server.inbox.extend_from_slice(&[0, 0x0F]);
+    let over = server.read(usize::MAX, now).unwrap_err();
+    assert!(matches!(over, CloseReason::Protocol(ProtocolError::HandOff)), "{over}");
+}
+
+#[test]
+fn an_answer_that_nobody_waits_for_breaks_the_protocol_and_so_does_one_that_makes_no_sense() {
+    let now = Instant::now();
+    let (mut client, _) = pair(now);
+    client.inbox.extend_from_slice(&[0, 0x0F, 0, 0, 0, 8, 0, 0, 0, 1, 1]);
+    let over = client.read(usize::MAX, now).unwrap_err();
+    assert!(matches!(over, CloseReason::Protocol(ProtocolError::HandOff)), "{over}");
+
+    for content in [&[][..], &[4], &[0xFF, 0xFF, 0xFF, 0xFF]] {
+        let (mut client, mut server) = asked_pair(now);
+        let mut packet = vec![0, 0x0F, 0, 0, 0, 8, 0, 0, 0, content.len() as u8];
+        packet.extend_from_slice(content);
+        client.inbox.extend_from_slice(&packet);
+        let malformed = ProtocolError::Malformed(Operation::HAND_OFF);
+        let over = client.read(usize::MAX, now).unwrap_err();
+        assert!(matches!(&over, CloseReason::Protocol(error) if *error == malformed), "{over}");
+        server.core.answer_hand_off(HandOffVerdict::Refused, &Bytes::new(), now).unwrap();
+        server.inbox.extend_from_slice(&packet);
+        let over = server.read(usize::MAX, now).unwrap_err();
+        assert!(matches!(&over, CloseReason::Protocol(error) if *error == malformed), "{over}");
+    }
+}
+
+#[test]
+fn a_peer_that_is_go_is_asked_nothing_and_what_it_asks_is_skipped() {
+    let now = Instant::now();
+    let mut server = End::new(Role::Server, now);
+    server.inbox.extend_from_slice(&[0, 0x0F, 0, 1, 0, 10, 0, 0, 0, 0, 0, 0x0F, 0, 0, 0, 8, 0, 0, 0, 1, 10]);
+    server.read(usize::MAX, now).unwrap();
+    assert!(matches!(&server.events[..], [Event::Verdict, Event::Packet(_)]));
+}
+
+#[test]
+fn a_connection_is_left_between_packets_only() {
+    let now = Instant::now();
+    let (mut client, mut server) = pair(now);
+    client.core.outbox().push(PacketId(1), GATEWAY, &Bytes::from_static(b"the last packet")).unwrap();
+    client.write(&mut server, 12, now);
+    server.read(usize::MAX, now).unwrap();
+    assert!(!server.core.leave());
+    client.write(&mut server, usize::MAX, now);
+    assert!(client.core.leave());
+    client.write_raw(&mut server, b"raw");
+    server.read(13, now).unwrap();
+    assert!(server.core.leave());
+    assert_eq!(server.inbox, "raw");
+}
+
+/// What each end writes as the new owner, and how far the other has got in it.
+fn raw_of(role: Role) -> Vec<u8> {
+    let first = if role == Role::Client { 1 } else { 101 };
+    // Bytes that a decoder would take for a packet, lest a stray one go unnoticed.
+    [&[0, 0x0F, 0, first, 0, 1, 0, 0, 0, 0], vec![first; 50].as_slice()].concat()
+}
+
+/// One race: calls, PINGs, packets of the server's own, a hand-off, an answer, closes, in an order that the seed draws,
+/// over a wire that cuts where it likes. Says how it ended.
+fn race(seed: u64) -> &'static str {
+    let mut dice = fastrand::Rng::with_seed(seed);
+    let mut now = Instant::now();
+    let (mut client, mut server) = pair(now);
+    let (mut has_asked, mut verdict, mut calls, mut answers, mut refusals) = (false, None, 0_u16, 0_u16, 0);
+    let mut raw_written = [false; 2];
+    for step in 0..400 {
+        match dice.u8(0..12) {
+            0 if !has_asked || verdict.is_some() => {
+                calls += 1;
+                client.core.outbox().push(PacketId(calls), GATEWAY, &Bytes::from(vec![7; dice.usize(0..300)])).unwrap();
+            }
+            1 => {
+                server.core.outbox().push(PacketId(0), GATEWAY, &Bytes::from_static(b"news")).unwrap();
+            }
+            2 => now += Duration::from_millis(dice.u64(0..900)),
+            3 if !has_asked && dice.u8(0..8) == 0 => {
+                client.core.ask_hand_off(GATEWAY, &Bytes::from(vec![1; dice.usize(0..100)]), now).unwrap();
+                // Calls made from here on wait.
+                has_asked = true;
+            }
+            4 | 5 => client.write(&mut server, dice.usize(0..120), now),
+            6 | 7 => server.write(&mut client, dice.usize(0..120), now),
+            8 if server.events.iter().any(|event| matches!(event, Event::HandOff(_))) => {
+                server.events.clear();
+                let accepts = dice.u8(0..4) == 0;
+                let chosen = if accepts { HandOffVerdict::Accepted } else { HandOffVerdict::Refused };
+                let body = Bytes::from(vec![2; dice.usize(0..100)]);
+                server.core.answer_hand_off(chosen, &body, now).unwrap();
+                verdict = Some(chosen);
+            }
+            9 if dice.u8(0..200) == 0 => return "closed",
+            10 if server.core.is_handed_off() && !raw_written[1] => {
+                server.write_raw(&mut client, &raw_of(Role::Server));
+                raw_written[1] = true;
+            }
+            11 if client.core.is_handed_off() && !raw_written[0] => {
+                client.write_raw(&mut server, &raw_of(Role::Client));
+                raw_written[0] = true;
+            }
+            _ => {}
+        }
+        let count = dice.usize(0..150);
+        let ends = [&mut client, &mut server];
+        let mut over = ends.into_iter().filter_map(|end| end.read(count, now).and(end.core.handle_timeout(now)).err());
+        if let Some(over) = over.next() {
+            let is_time =
+                matches!(over, CloseReason::IdleTimeout | CloseReason::WriteTimeout { .. } | CloseReason::TooSlow);
+            assert!(is_time || matches!(over, CloseReason::HandOffTimeout), "seed {seed}, step {step}: {over}");
+            return "timed out";
+        }
+        // The server answers each call, in place.
+        server.events.retain(|event| match event {
+            Event::Packet(packet) => {
+                server.core.outbox().push(packet.id, GATEWAY, &Bytes::new()).unwrap();
+                false
+            }
+            _ => true,
+        });
+        for event in client.events.drain(..) {
+            match event {
+                Event::Packet(packet) if packet.id.0 > 0 => answers += 1,
+                Event::HandOff(HandOffEvent::Answered { verdict: HandOffVerdict::Refused, .. }) => {
+                    (has_asked, verdict) = (false, None);
+                    refusals += 1;
+                }
+                _ => {}
+            }
+        }
+    }
+    // Everything gets through in the end, whatever has been drawn.
+    for _ in 0..4 {
+        client.write(&mut server, usize::MAX, now);
+        server.read(usize::MAX, now).unwrap();
+        for event in std::mem::take(&mut server.events) {
+            match event {
+                Event::Packet(packet) => server.core.outbox().push(packet.id, GATEWAY, &Bytes::new()).unwrap(),
+                Event::HandOff(_) => {
+                    let accepted = HandOffVerdict::Accepted;
+                    server.core.answer_hand_off(accepted, &Bytes::new(), now).unwrap();
+                }
+                _ => {}
+            }
+        }
+        server.write(&mut client, usize::MAX, now);
+        client.read(usize::MAX, now).unwrap();
+        answers +=
+            client.events.drain(..).filter(|event| matches!(event, Event::Packet(packet) if packet.id.0 > 0)).count()
+                as u16;
+    }
+    if client.core.has_left() {
+        for (at, end) in [&mut client, &mut server].into_iter().enumerate() {
+            assert!(end.core.is_handed_off(), "seed {seed}: both have left");
+            let raw = raw_of(if at == 0 { Role::Server } else { Role::Client });
+            let expected = if raw_written[1 - at] { &raw[..] } else { &[] };
+            assert_eq!(end.inbox, expected, "seed {seed}: no byte is lost, none is added");
+        }
+        return "handed off";
+    }
+    assert!(!server.core.has_left(), "seed {seed}: one end has left alone");
+    assert_eq!(answers, calls, "seed {seed}: every call is answered");
+    if refusals > 0 { "refused" } else { "nothing asked" }
+}
+
+#[test]
+fn ten_thousand_races_end_in_good_order() {
+    let mut ended = std::collections::BTreeMap::new();
+    for seed in 0..10_000 {
+        *ended.entry(race(seed)).or_insert(0) += 1;
+    }
+    for way in ["closed", "handed off", "refused", "timed out"] {
+        assert!(ended.get(way).is_some_and(|times| *times > 100), "{ended:?}");
+    }
+}

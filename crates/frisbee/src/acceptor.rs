@@ -1,0 +1,218 @@
+//! What turns sockets into driven connections, and knows which of them are open.
+
+use crate::connection::{Connection, Ends};
+use crate::runtime::busy::BusyPoll;
+use crate::runtime::engine::Engine;
+use crate::runtime::timer::tokio_timer;
+use crate::runtime::tokio::Driver;
+use crate::stream::Budget;
+use crate::transport::Io;
+use crate::{CloseReason, Config, Raw, Router};
+use frisbee_core::Role;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
+use tokio::sync::Notify;
+
+/// Serves connections that the user brings: anything that reads and writes bytes.
+///
+/// Clones serve the same router, share the limits of memory, and are shut down together. Made by
+/// [`ServerBuilder::build`](crate::ServerBuilder::build).
+///
+/// ```
+/// use frisbee::{Client, Handlers, Operation, Server};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let echo = Operation::user(10).expect("users have 10 and up");
+/// let acceptor = Server::builder().build(Handlers::new().on(echo, |_connection, packet| async { Some(packet) }));
+/// let (here, there) = frisbee::memory();
+/// tokio::spawn(async move { acceptor.serve_connection(there).await });
+/// let connection = Client::builder().from_io(here, Handlers::new()).await?;
+/// # connection.verdict().await?;
+/// # Ok(())
+/// # }
+/// ```
+pub struct Acceptor<R>(pub(crate) Arc<Host<R>>);
+
+impl<R> Clone for Acceptor<R> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<R: Router> Acceptor<R> {
+    /// Serves a connection to its end and says why it ended. The current tokio runtime drives it.
+    ///
+    /// A server that has [`tls`](crate::ServerBuilder::tls) set speaks TLS here as well.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    ///
+    /// # Cancel safety
+    /// Dropping the future closes the connection at once.
+    pub async fn serve_connection<T>(&self, io: T) -> CloseReason
+    where
+        T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin + 'static,
+    {
+        let host = self.0.clone();
+        let driving = async move { host.serve(io, Ends::default(), None).await };
+        let mut task = AbortOnDrop(tokio::spawn(tokio::task::unconstrained(driving)));
+        // A router that panicked has been reported where it did.
+        (&mut task.0).await.unwrap_or(CloseReason::Shutdown)
+    }
+
+    /// Takes no further connections, lets those that are open finish what is in progress, and closes each when
+    /// nothing is.
+    pub async fn shutdown(&self) {
+        self.0.open.drain(self.0.shutdown_timeout).await;
+    }
+}
+
+impl<R> fmt::Debug for Acceptor<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Acceptor").finish_non_exhaustive()
+    }
+}
+
+/// A task that ends with whoever waits for it.
+struct AbortOnDrop(tokio::task::JoinHandle<CloseReason>);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// What the connections of one server share.
+pub(crate) struct Host<R> {
+    pub(crate) router: Arc<R>,
+    pub(crate) config: Config,
+    pub(crate) busy_poll: Duration,
+    pub(crate) budget: Arc<Budget>,
+    pub(crate) open: Arc<Open>,
+    pub(crate) shutdown_timeout: Duration,
+    /// The runtime of the caller, where handlers that wait go on.
+    pub(crate) runtime: Handle,
+    #[cfg(feature = "tls")]
+    pub(crate) tls: Option<crate::transport::tls::Handshakes>,
+}
+
+impl<R: Router> Host<R> {
+    /// Makes a connection of a socket, unless the server is shutting down. The engine is made where it is driven.
+    pub(crate) fn admit(&self, ends: Ends) -> Option<(impl FnOnce() -> Engine<R> + Send + use<R>, Entry)> {
+        tracing::debug!(peer = ?ends.peer, "connection accepted");
+        let handle = Connection::new(Role::Server, &self.config, self.budget.clone(), self.runtime.clone(), ends);
+        let entry = Open::enter(&self.open, handle.clone())?;
+        let (router, config) = (self.router.clone(), self.config.clone());
+        Some((move || Engine::new(Role::Server, &config, router, handle, Instant::now()), entry))
+    }
+
+    /// Drives a connection on the current runtime, from the handshake if there is one. `context` is the runtime of
+    /// handlers if it is another one. To be spawned `unconstrained`, as a task of its own.
+    pub(crate) async fn serve<T: Io>(&self, io: T, ends: Ends, context: Option<Handle>) -> CloseReason {
+        #[cfg(feature = "tls")]
+        if let Some(tls) = &self.tls {
+            return Box::pin(self.serve_secured(tls, io, ends, context)).await;
+        }
+        self.drive(io, ends, context, T::buffers()).await
+    }
+
+    /// As [`serve`](Self::serve), boxed: else each plain connection would take the memory of one with TLS.
+    #[cfg(feature = "tls")]
+    async fn serve_secured<T: Io>(
+        &self,
+        tls: &crate::transport::tls::Handshakes,
+        io: T,
+        ends: Ends,
+        context: Option<Handle>,
+    ) -> CloseReason {
+        match tls.accept(io).await {
+            Ok(secured) => {
+                let certificates = crate::transport::tls::peer_certificates(&secured);
+                self.drive(secured, Ends { certificates, ..ends }, context, true).await
+            }
+            Err(error) => {
+                tracing::debug!(peer = ?ends.peer, %error, "no TLS connection came about");
+                error.into()
+            }
+        }
+    }
+
+    async fn drive<T: Io>(&self, io: T, ends: Ends, context: Option<Handle>, buffers: bool) -> CloseReason {
+        let Some((engine, _entry)) = self.admit(ends) else { return CloseReason::Shutdown };
+        let busy = BusyPoll::new(self.busy_poll);
+        let driver = Driver::new(io, engine(), context, tokio_timer(), busy).buffering(buffers);
+        driver.run().await.hand_over(Raw::new_in).await
+    }
+}
+
+/// The connections that are open.
+#[derive(Debug, Default)]
+pub(crate) struct Open {
+    inner: Mutex<Connections>,
+    changed: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Connections {
+    by_number: HashMap<u64, Connection>,
+    next: u64,
+    /// None is taken in any more.
+    closing: bool,
+}
+
+impl Open {
+    fn enter(open: &Arc<Self>, connection: Connection) -> Option<Entry> {
+        let mut inner = open.inner.lock();
+        if inner.closing {
+            return None;
+        }
+        let number = inner.next;
+        inner.next += 1;
+        inner.by_number.insert(number, connection);
+        Some(Entry { open: open.clone(), number })
+    }
+
+    /// Closes each connection when it is idle, and those that are not in time at once.
+    pub(crate) async fn drain(&self, timeout: Duration) {
+        self.inner.lock().closing = true;
+        let all = || self.inner.lock().by_number.values().cloned().collect::<Vec<_>>();
+        all().iter().for_each(Connection::close_when_idle);
+        if tokio::time::timeout(timeout, self.emptied()).await.is_ok() {
+            return;
+        }
+        let late = all();
+        tracing::warn!(connections = late.len(), "shutdown: connections that did not finish in time are closed");
+        late.iter().for_each(Connection::abort);
+        // Closing takes no longer than lingering does; whatever does not even do that ends with the workers.
+        let _ = tokio::time::timeout(Duration::from_secs(2), self.emptied()).await;
+    }
+
+    async fn emptied(&self) {
+        loop {
+            let changed = self.changed.notified();
+            if self.inner.lock().by_number.is_empty() {
+                return;
+            }
+            changed.await;
+        }
+    }
+}
+
+/// Takes a connection out of the list when its task ends, however it ends.
+pub(crate) struct Entry {
+    open: Arc<Open>,
+    number: u64,
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        let connection = self.open.inner.lock().by_number.remove(&self.number);
+        drop(connection);
+        self.open.changed.notify_waiters();
+    }
+}

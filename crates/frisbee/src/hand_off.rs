@@ -1,0 +1,196 @@
+//! Hand-off as handles see it: asking for a connection, deciding about it, taking it.
+
+use crate::connection::Connection;
+use crate::{CloseReason, HandOffError, Operation, Outbox, Peer, Raw, SendError};
+use bytes::Bytes;
+use frisbee_core::{HandOffVerdict, Role};
+use std::fmt;
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+
+/// A connection that was handed off to the end that asked.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Accepted {
+    /// What goes along with the peer's consent.
+    pub reply: Bytes,
+    /// The transport.
+    pub raw: Raw,
+}
+
+/// Who takes a transport when it is free.
+#[must_use]
+pub struct Taking(Box<Take>);
+
+type Take = dyn FnOnce(Raw, &Handle) + Send;
+
+impl Taking {
+    /// By a function whose future becomes a task of the runtime in which the server was started or the client connected.
+    /// The task belongs to nobody: it neither ends with the connection, nor does a shutdown of the server wait for it.
+    pub fn new<F>(take: impl FnOnce(Raw) -> F + Send + 'static) -> Self
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        Self(Box::new(move |raw, runtime| drop(runtime.spawn(take(raw)))))
+    }
+
+    pub(crate) fn at_once(take: impl FnOnce(Raw) + Send + 'static) -> Self {
+        Self(Box::new(move |raw, _| take(raw)))
+    }
+
+    pub(crate) fn take(self, raw: Raw, runtime: &Handle) {
+        (self.0)(raw, runtime);
+    }
+}
+
+impl fmt::Debug for Taking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Taking").finish_non_exhaustive()
+    }
+}
+
+/// A peer that asks for the connection itself; see [`Router::hand_off`](crate::Router::hand_off).
+///
+/// The peer sends nothing until it is answered, and the connection is closed if that takes longer than
+/// [`Config::hand_off_timeout`](crate::Config::hand_off_timeout). Dropping this tells the peer that nobody takes
+/// connections for the operation.
+#[derive(Debug)]
+#[must_use]
+pub struct HandOff {
+    connection: Connection,
+    operation: Operation,
+    request: Bytes,
+    is_decided: bool,
+}
+
+impl HandOff {
+    pub(crate) fn new(connection: Connection, operation: Operation, request: Bytes) -> Self {
+        Self { connection, operation, request, is_decided: false }
+    }
+
+    /// What the peer asks for.
+    pub fn operation(&self) -> Operation {
+        self.operation
+    }
+
+    /// What goes along with it.
+    pub fn request(&self) -> &Bytes {
+        &self.request
+    }
+
+    /// The connection that is asked for.
+    pub fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// Agrees. The transport is taken as soon as the reply has been written; what is then written to it comes right
+    /// behind the reply. If a stream has been opened from here meanwhile, the peer is told that the connection is busy
+    /// and nobody takes it.
+    pub fn accept(mut self, reply: Bytes, taking: Taking) {
+        self.decide(HandOffVerdict::Accepted, reply, Some(taking));
+    }
+
+    /// Does not agree; the connection goes on.
+    pub fn refuse(mut self, reply: Bytes) {
+        self.decide(HandOffVerdict::Refused, reply, None);
+    }
+
+    fn decide(&mut self, verdict: HandOffVerdict, reply: Bytes, taking: Option<Taking>) {
+        self.is_decided = true;
+        self.connection.0.mailbox.lock().hand_off = Some(Box::new(Step::Decide { verdict, reply, taking }));
+        self.connection.0.mailbox.notify();
+    }
+}
+
+impl Drop for HandOff {
+    fn drop(&mut self) {
+        if !self.is_decided {
+            self.decide(HandOffVerdict::NotServed, Bytes::new(), None);
+        }
+    }
+}
+
+/// What handles want the connection's task to do.
+#[derive(Debug)]
+pub(crate) enum Step {
+    Ask {
+        /// What was sent before.
+        before: Outbox,
+        operation: Operation,
+        request: Bytes,
+        asking: Asking,
+    },
+    Decide {
+        verdict: HandOffVerdict,
+        reply: Bytes,
+        /// There, if it is accepted.
+        taking: Option<Taking>,
+    },
+    /// Take the transport without a word.
+    Leave(Taking),
+}
+
+/// Whoever waits for an answer.
+pub(crate) type Asking = oneshot::Sender<Result<Accepted, HandOffError>>;
+
+/// Asks the peer for the connection.
+pub(crate) async fn ask(
+    connection: &Connection,
+    operation: Operation,
+    request: &Bytes,
+    may: impl FnOnce() -> bool,
+) -> Result<Accepted, HandOffError> {
+    let peer = connection.verdict().await.map_err(|error| ended(connection, error))?;
+    if connection.0.role == Role::Server || !matches!(peer, Peer::Ours(_)) {
+        return Err(HandOffError::Unsupported);
+    }
+    let answered = begin(connection, |inner| {
+        if !inner.streams.is_empty() || connection.running() > 0 || !may() {
+            return Err(HandOffError::Busy);
+        }
+        let (asking, answered) = oneshot::channel();
+        let empty = inner.outbox.new_like();
+        let before = std::mem::replace(&mut inner.outbox, empty);
+        Ok((Step::Ask { before, operation, request: request.clone(), asking }, answered))
+    })?;
+    answered.await.unwrap_or_else(|_| Err(HandOffError::Closed(why(connection))))
+}
+
+/// Takes the transport of a connection without a word to the peer.
+pub(crate) async fn leave(connection: &Connection) -> Result<Raw, HandOffError> {
+    let taken = begin(connection, |_| {
+        let (takes, taken) = oneshot::channel();
+        // Whoever waits for it may have gone; then it is closed.
+        Ok((Step::Leave(Taking::at_once(|raw| drop(takes.send(raw)))), taken))
+    })?;
+    taken.await.map_err(|_| HandOffError::Closed(why(connection)))
+}
+
+fn begin<T>(
+    connection: &Connection,
+    step: impl FnOnce(&mut crate::mailbox::Inner) -> Result<(Step, T), HandOffError>,
+) -> Result<T, HandOffError> {
+    let mut inner = connection.0.mailbox.lock();
+    inner.check_open().map_err(|error| ended(connection, error))?;
+    if inner.is_handing_off {
+        return Err(HandOffError::Busy);
+    }
+    let (step, result) = step(&mut inner)?;
+    inner.hand_off = Some(Box::new(step));
+    inner.is_handing_off = true;
+    drop(inner);
+    connection.0.mailbox.notify();
+    Ok(result)
+}
+
+fn ended(connection: &Connection, error: SendError) -> HandOffError {
+    match error {
+        SendError::Closed(reason) => HandOffError::Closed(reason),
+        SendError::TooLong(error) => HandOffError::TooLong(error),
+        _ => HandOffError::Closed(why(connection)),
+    }
+}
+
+fn why(connection: &Connection) -> CloseReason {
+    connection.close_reason().unwrap_or(CloseReason::Local)
+}

@@ -1,0 +1,112 @@
+//! What is left of a connection that was handed off: its transport, and what had been read of it.
+
+use crate::transport::Io;
+use bytes::{Buf, Bytes};
+use std::any::TypeId;
+use std::fmt;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::runtime::Handle;
+
+/// The transport of a connection that was handed off, for any other protocol.
+///
+/// Reading gives what had come before the transport changed hands, and then what comes. It belongs to the tokio runtime
+/// in which the server was started or the client connected, which has to go on for as long as it is used.
+///
+/// Dropping it closes the transport.
+pub struct Raw {
+    early: Bytes,
+    io: Box<dyn Io>,
+}
+
+impl Raw {
+    /// As [`new`](Self::new), in another runtime.
+    pub(crate) async fn new_in<T: Io>(io: T, early: Bytes, runtime: Handle) -> io::Result<Self> {
+        let _entered = runtime.enter();
+        Self::new(io, early)
+    }
+
+    /// Takes over a transport in the current runtime.
+    pub(crate) fn new<T: Io>(io: T, early: Bytes) -> io::Result<Self> {
+        let mut io = Box::new(io);
+        io.move_here()?;
+        Ok(Self { early, io })
+    }
+
+    /// What has come and not been read, as far as it is known here.
+    pub fn early(&self) -> &[u8] {
+        &self.early
+    }
+
+    /// Whether the transport is a `T`: [`TcpStream`](tokio::net::TcpStream), [`UnixStream`](tokio::net::UnixStream),
+    /// `TlsStream<TcpStream>`, or what the user brought.
+    pub fn is<T: 'static>(&self) -> bool {
+        self.io.kind() == TypeId::of::<T>()
+    }
+
+    /// The transport as what it is, and what has been read of it already, which comes first.
+    ///
+    /// # Errors
+    /// If it is something else; nothing has changed then.
+    pub fn downcast<T: 'static>(self) -> Result<(T, Bytes), Self> {
+        if !self.is::<T>() {
+            return Err(self);
+        }
+        let Self { early, io } = self;
+        let io = io.into_any().downcast::<T>().expect("it has just said what it is");
+        Ok((*io, early))
+    }
+}
+
+impl AsyncRead for Raw {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.early.is_empty() {
+            return Pin::new(&mut *self.io).poll_read(context, buffer);
+        }
+        let count = self.early.len().min(buffer.remaining());
+        buffer.put_slice(&self.early[..count]);
+        self.early.advance(count);
+        if self.early.is_empty() {
+            self.early = Bytes::new(); // Which gives its memory back.
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Raw {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut *self.io).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut *self.io).poll_write_vectored(context, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.io.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut *self.io).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut *self.io).poll_shutdown(context)
+    }
+}
+
+impl fmt::Debug for Raw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Raw").field("early", &self.early.len()).finish_non_exhaustive()
+    }
+}

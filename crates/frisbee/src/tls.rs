@@ -1,0 +1,374 @@
+//! TLS and mutual TLS, on rustls.
+//!
+//! A server has an [`Identity`], a client trusts [`Authorities`]; with mutual TLS it is both ways. What they are made
+//! of can be [replaced](ServerTls::reload) while connections go on, which keep what they began with. TLS 1.2 and 1.3
+//! are spoken, as rustls does by default, and no ALPN, since the peers in Go know none.
+//!
+//! The cryptography is ring's, or with the feature `tls-aws-lc` that of AWS-LC. It is named explicitly: what the
+//! process has installed as its default provider does not matter.
+//!
+//! ```no_run
+//! use frisbee::tls::{Authorities, ClientTls, Identity, ServerTls};
+//! # fn read(path: &str) -> Vec<u8> { std::fs::read(path).unwrap() }
+//!
+//! let identity = Identity::from_pem(&read("server.pem"), &read("server.key"))?;
+//! let clients = Authorities::from_pem(&read("clients-ca.pem"))?;
+//! let server = ServerTls::mutual(identity, clients)?;
+//!
+//! let servers = Authorities::from_pem(&read("servers-ca.pem"))?;
+//! let client = ClientTls::new(servers)?.with_identity(Identity::from_pem(&read("me.pem"), &read("me.key"))?)?;
+//! # Ok::<(), frisbee::tls::TlsError>(())
+//! ```
+
+use crate::CloseReason;
+use crate::transport::Io;
+use parking_lot::RwLock;
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::ServerName;
+use rustls::pki_types::pem::PemObject;
+use rustls::server::WebPkiClientVerifier;
+use rustls::{CertificateError, ClientConfig, RootCertStore, ServerConfig};
+use std::sync::Arc;
+use std::{fmt, io};
+use tokio_rustls::{TlsAcceptor, TlsConnector};
+
+pub use rustls;
+pub use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+pub use tokio_rustls::TlsStream;
+
+fn provider() -> Arc<CryptoProvider> {
+    #[cfg(feature = "tls-aws-lc")]
+    return Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    #[cfg(not(feature = "tls-aws-lc"))]
+    Arc::new(rustls::crypto::ring::default_provider())
+}
+
+/// A certificate, those that vouch for it, and its private key: what an end shows of itself.
+pub struct Identity {
+    chain: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
+}
+
+impl Identity {
+    /// From certificates, the end's own first, and the private key.
+    pub fn new(chain: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'static>) -> Self {
+        Self { chain, key }
+    }
+
+    /// From PEM, as in files: the certificates, the end's own first, and the private key.
+    ///
+    /// # Errors
+    /// If one of them holds nothing of the kind.
+    pub fn from_pem(chain: &[u8], key: &[u8]) -> Result<Self, TlsError> {
+        let key = PrivateKeyDer::from_pem_slice(key)
+            .map_err(|error| TlsError::Configuration(format!("no private key in PEM: {error}").into()))?;
+        Ok(Self { chain: certificates(chain)?, key })
+    }
+}
+
+impl Clone for Identity {
+    fn clone(&self) -> Self {
+        Self { chain: self.chain.clone(), key: self.key.clone_key() }
+    }
+}
+
+impl fmt::Debug for Identity {
+    /// Without the key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Identity").field("certificates", &self.chain.len()).finish_non_exhaustive()
+    }
+}
+
+/// Those whose word is taken for who the peer is.
+#[derive(Clone, Debug)]
+pub struct Authorities(RootCertStore);
+
+impl Authorities {
+    /// From certificates.
+    ///
+    /// # Errors
+    /// If one of them is none, or there is none at all.
+    pub fn new(certificates: impl IntoIterator<Item = CertificateDer<'static>>) -> Result<Self, TlsError> {
+        let mut roots = RootCertStore::empty();
+        for certificate in certificates {
+            roots.add(certificate)?;
+        }
+        if roots.is_empty() {
+            return Err(TlsError::Configuration("no authority is given, so none could be trusted".into()));
+        }
+        Ok(Self(roots))
+    }
+
+    /// From PEM, as in files.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn from_pem(certificates: &[u8]) -> Result<Self, TlsError> {
+        Self::new(self::certificates(certificates)?)
+    }
+}
+
+fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
+    match found {
+        Ok(found) if !found.is_empty() => Ok(found),
+        Ok(_) => Err(TlsError::Configuration("no certificate in PEM".into())),
+        Err(error) => Err(TlsError::Configuration(format!("no certificate in PEM: {error}").into())),
+    }
+}
+
+/// How a server speaks TLS. Clones are the same: replacing what one is made of replaces it for all.
+#[derive(Clone, Debug)]
+pub struct ServerTls {
+    current: Arc<RwLock<Arc<ServerConfig>>>,
+    clients: Option<Authorities>,
+}
+
+impl ServerTls {
+    /// With this identity, for clients that show none.
+    ///
+    /// # Errors
+    /// If the certificate and the key do not belong together, or the key is of a kind that is not understood.
+    pub fn new(identity: Identity) -> Result<Self, TlsError> {
+        Self::build(identity, None)
+    }
+
+    /// With this identity, for clients whose certificates these authorities vouch for: mutual TLS.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn mutual(identity: Identity, clients: Authorities) -> Result<Self, TlsError> {
+        Self::build(identity, Some(clients))
+    }
+
+    fn build(identity: Identity, clients: Option<Authorities>) -> Result<Self, TlsError> {
+        let config = server_config(identity, clients.as_ref())?;
+        Ok(Self { current: Arc::new(RwLock::new(Arc::new(config))), clients })
+    }
+
+    /// From a configuration of rustls, for what is not offered here. [`reload`](Self::reload) builds a plain one anew.
+    pub fn from_config(config: Arc<ServerConfig>) -> Self {
+        Self { current: Arc::new(RwLock::new(config)), clients: None }
+    }
+
+    /// Shows this identity from now on. Connections that are open keep what they have.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); the identity shown is then the one before.
+    pub fn reload(&self, identity: Identity) -> Result<(), TlsError> {
+        let config = server_config(identity, self.clients.as_ref())?;
+        *self.current.write() = Arc::new(config);
+        Ok(())
+    }
+
+    /// Uses this configuration of rustls from now on.
+    pub fn reload_config(&self, config: Arc<ServerConfig>) {
+        *self.current.write() = config;
+    }
+
+    /// Makes the handshake; with the error, gives back the transport if there is still something to be said on it.
+    pub(crate) async fn accept<T: Io>(&self, io: T) -> Result<TlsStream<T>, (TlsError, T)> {
+        let acceptor = TlsAcceptor::from(self.current.read().clone());
+        match acceptor.accept(io).into_fallible().await {
+            Ok(accepted) => Ok(accepted.into()),
+            Err((error, io)) => Err((TlsError::from(&error), io)),
+        }
+    }
+}
+
+fn server_config(identity: Identity, clients: Option<&Authorities>) -> Result<ServerConfig, TlsError> {
+    let builder = ServerConfig::builder_with_provider(provider()).with_safe_default_protocol_versions()?;
+    let builder = match clients {
+        None => builder.with_no_client_auth(),
+        Some(clients) => {
+            let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(clients.0.clone()), provider());
+            let verifier = verifier.build().map_err(|error| TlsError::Configuration(error.to_string().into()))?;
+            builder.with_client_cert_verifier(verifier)
+        }
+    };
+    Ok(builder.with_single_cert(identity.chain, identity.key)?)
+}
+
+/// How a client speaks TLS. Clones are the same: replacing what one is made of replaces it for all.
+#[derive(Clone, Debug)]
+pub struct ClientTls {
+    current: Arc<RwLock<Arc<ClientConfig>>>,
+    servers: Option<Authorities>,
+}
+
+impl ClientTls {
+    /// Trusting these, and showing no certificate.
+    ///
+    /// # Errors
+    /// If the cryptography does not serve any version of TLS.
+    pub fn new(servers: Authorities) -> Result<Self, TlsError> {
+        let config = client_config(&servers, None)?;
+        Ok(Self { current: Arc::new(RwLock::new(Arc::new(config))), servers: Some(servers) })
+    }
+
+    /// Shows this identity to servers that ask for one: mutual TLS.
+    ///
+    /// # Errors
+    /// If the certificate and the key do not belong together, or this was made from a configuration of rustls, which
+    /// has its own.
+    pub fn with_identity(self, identity: Identity) -> Result<Self, TlsError> {
+        self.reload(Some(identity))?;
+        Ok(self)
+    }
+
+    /// From a configuration of rustls, for what is not offered here.
+    pub fn from_config(config: Arc<ClientConfig>) -> Self {
+        Self { current: Arc::new(RwLock::new(config)), servers: None }
+    }
+
+    /// Shows this identity from now on, or none. Connections that are open keep what they have.
+    ///
+    /// # Errors
+    /// As [`with_identity`](Self::with_identity); what is shown is then what was shown before.
+    pub fn reload(&self, identity: Option<Identity>) -> Result<(), TlsError> {
+        let Some(servers) = &self.servers else {
+            let reason = "this was made from a configuration of rustls, which has its own identity";
+            return Err(TlsError::Configuration(reason.into()));
+        };
+        let config = client_config(servers, identity)?;
+        *self.current.write() = Arc::new(config);
+        Ok(())
+    }
+
+    /// Uses this configuration of rustls from now on.
+    pub fn reload_config(&self, config: Arc<ClientConfig>) {
+        *self.current.write() = config;
+    }
+
+    /// Makes the handshake on a connection to `address`, with a server of the given name or that of the address.
+    pub(crate) async fn connect<T: Io>(
+        &self,
+        io: T,
+        address: &str,
+        name: Option<&str>,
+    ) -> Result<TlsStream<T>, TlsError> {
+        let host = || address.rsplit_once(':').map_or(address, |(host, _)| host).trim_matches(['[', ']']);
+        let name = name.unwrap_or_else(host);
+        let name = ServerName::try_from(name.to_owned()).map_err(|_| {
+            TlsError::Configuration(format!("{name:?} is no name of a server; set `server_name`").into())
+        })?;
+        let connector = TlsConnector::from(self.current.read().clone());
+        let connected = connector.connect(name, io).await.map_err(|error| TlsError::from(&error))?;
+        Ok(connected.into())
+    }
+}
+
+fn client_config(servers: &Authorities, identity: Option<Identity>) -> Result<ClientConfig, TlsError> {
+    let builder = ClientConfig::builder_with_provider(provider())
+        .with_safe_default_protocol_versions()?
+        .with_root_certificates(servers.0.clone());
+    Ok(match identity {
+        None => builder.with_no_client_auth(),
+        Some(identity) => builder.with_client_auth_cert(identity.chain, identity.key)?,
+    })
+}
+
+/// Why there is no TLS.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum TlsError {
+    /// The server's certificate is for other names than the one that was connected to.
+    WrongName,
+    /// None of the authorities that this end trusts vouches for the peer's certificate.
+    UnknownAuthority,
+    /// The peer's certificate was valid until a time that has passed.
+    Expired,
+    /// The peer's certificate will be valid later.
+    NotYetValid,
+    /// The peer's certificate will not do for another reason.
+    BadCertificate(Arc<str>),
+    /// The client has to show a certificate and has not.
+    CertificateRequired,
+    /// The peer has refused, by this alert: what this end has shown will not do for it.
+    Refused(Arc<str>),
+    /// What the peer sent is not TLS.
+    NotTls,
+    /// The peer closed the connection in the middle of the handshake. A server that speaks no TLS does so.
+    Closed,
+    /// The handshake took longer than 10 s.
+    Timeout,
+    /// What TLS was to be made of will not do.
+    Configuration(Arc<str>),
+    /// Anything else.
+    Other(Arc<str>),
+}
+
+impl TlsError {
+    /// What was wrong with TLS, if that is why a connection ended.
+    pub fn of(reason: &CloseReason) -> Option<Self> {
+        let CloseReason::Io { source, .. } = reason else { return None };
+        let inner = source.get_ref()?;
+        match inner.downcast_ref::<Self>() {
+            Some(error) => Some(error.clone()),
+            None => inner.downcast_ref::<rustls::Error>().cloned().map(Self::from),
+        }
+    }
+}
+
+impl From<rustls::Error> for TlsError {
+    fn from(error: rustls::Error) -> Self {
+        use rustls::AlertDescription as Alert;
+        match error {
+            rustls::Error::InvalidCertificate(error) => match error {
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => Self::WrongName,
+                CertificateError::UnknownIssuer => Self::UnknownAuthority,
+                CertificateError::Expired | CertificateError::ExpiredContext { .. } => Self::Expired,
+                CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => Self::NotYetValid,
+                error => Self::BadCertificate(error.to_string().into()),
+            },
+            rustls::Error::NoCertificatesPresented | rustls::Error::AlertReceived(Alert::CertificateRequired) => {
+                Self::CertificateRequired
+            }
+            rustls::Error::AlertReceived(alert) => Self::Refused(format!("{alert:?}").into()),
+            rustls::Error::InvalidMessage(_) => Self::NotTls,
+            error => Self::Other(error.to_string().into()),
+        }
+    }
+}
+
+impl From<&io::Error> for TlsError {
+    fn from(error: &io::Error) -> Self {
+        match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+            Some(error) => error.clone().into(),
+            None if matches!(
+                error.kind(),
+                io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe
+            ) =>
+            {
+                Self::Closed
+            }
+            None => Self::Other(error.to_string().into()),
+        }
+    }
+}
+
+impl From<TlsError> for CloseReason {
+    fn from(error: TlsError) -> Self {
+        io::Error::new(io::ErrorKind::InvalidData, error).into()
+    }
+}
+
+impl fmt::Display for TlsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::WrongName => f.write_str("the certificate of the server is for other names"),
+            Self::UnknownAuthority => f.write_str("no trusted authority vouches for the certificate of the peer"),
+            Self::Expired => f.write_str("the certificate of the peer has expired"),
+            Self::NotYetValid => f.write_str("the certificate of the peer is not valid yet"),
+            Self::BadCertificate(reason) => write!(f, "the certificate of the peer will not do: {reason}"),
+            Self::CertificateRequired => f.write_str("the client has to show a certificate and has not"),
+            Self::Refused(alert) => write!(f, "the peer has refused: {alert}"),
+            Self::NotTls => f.write_str("what the peer sent is not TLS"),
+            Self::Closed => f.write_str("the peer closed the connection during the handshake; it may speak no TLS"),
+            Self::Timeout => f.write_str("the handshake took too long"),
+            Self::Configuration(reason) | Self::Other(reason) => f.write_str(reason),
+        }
+    }
+}
+
+impl std::error::Error for TlsError {}

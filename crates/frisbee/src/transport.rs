@@ -1,0 +1,149 @@
+//! What carries bytes: TCP, Unix sockets, TLS, memory, and whatever the user brings.
+
+#[cfg(feature = "tls")]
+pub(crate) mod tls;
+#[cfg(unix)]
+pub(crate) mod unix;
+
+use std::any::{Any, TypeId};
+use std::io;
+use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
+use tokio::net::TcpStream;
+#[cfg(unix)]
+use tokio::net::UnixStream;
+
+/// How much a connection in memory holds in each direction before its writer waits, in bytes: what one read takes.
+const MEMORY_PIPE: usize = 64 * 1024;
+
+/// Two ends of a connection in memory: what is written into one is read from the other.
+///
+/// For tests, and for services in the same process. Dropping one end is the end of input for the other. One goes to
+/// [`ClientBuilder::from_io`](crate::ClientBuilder::from_io), the other to
+/// [`Acceptor::serve_connection`](crate::Acceptor::serve_connection).
+pub fn memory() -> (DuplexStream, DuplexStream) {
+    tokio::io::duplex(MEMORY_PIPE)
+}
+
+/// Bytes in both directions, of whatever kind.
+pub(crate) trait Io: AsyncRead + AsyncWrite + Send + Unpin + 'static {
+    /// As what it is.
+    fn into_any(self: Box<Self>) -> Box<dyn Any + Send>;
+
+    /// What it is.
+    fn kind(&self) -> TypeId;
+
+    /// Leaves the reactor it belongs to for that of the current runtime, if it is a socket or has one beneath.
+    fn move_here(&mut self) -> io::Result<()>;
+
+    /// Whether what was written may wait in it until it is flushed.
+    fn buffers() -> bool
+    where
+        Self: Sized;
+}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Io for T {
+    fn into_any(self: Box<Self>) -> Box<dyn Any + Send> {
+        self
+    }
+
+    fn kind(&self) -> TypeId {
+        TypeId::of::<T>()
+    }
+
+    fn move_here(&mut self) -> io::Result<()> {
+        let io: &mut dyn Any = self;
+        if let Some(socket) = io.downcast_mut::<TcpStream>() {
+            return TcpStream::renew(socket);
+        }
+        #[cfg(unix)]
+        if let Some(socket) = io.downcast_mut::<UnixStream>() {
+            return UnixStream::renew(socket);
+        }
+        #[cfg(feature = "tls")]
+        if let Some(secured) = io.downcast_mut::<crate::tls::TlsStream<TcpStream>>() {
+            return TcpStream::renew(secured.get_mut().0);
+        }
+        #[cfg(all(feature = "tls", unix))]
+        if let Some(secured) = io.downcast_mut::<crate::tls::TlsStream<UnixStream>>() {
+            return UnixStream::renew(secured.get_mut().0);
+        }
+        Ok(())
+    }
+
+    fn buffers() -> bool {
+        let direct = [TypeId::of::<TcpStream>(), TypeId::of::<DuplexStream>()];
+        #[cfg(unix)]
+        let unix = TypeId::of::<Self>() == TypeId::of::<UnixStream>();
+        #[cfg(not(unix))]
+        let unix = false;
+        !unix && !direct.contains(&TypeId::of::<Self>())
+    }
+}
+
+/// A socket that was accepted.
+#[derive(Debug)]
+pub(crate) enum Socket {
+    Tcp(TcpStream),
+    #[cfg(unix)]
+    Unix(UnixStream),
+}
+
+/// A socket that can leave one runtime's reactor for another's.
+pub(crate) trait Movable: Io + Sized {
+    /// What it is on the way.
+    type Moving: Send + 'static;
+
+    fn leave(self) -> io::Result<Self::Moving>;
+
+    /// Enters the current runtime.
+    fn arrive(moving: Self::Moving) -> io::Result<Self>;
+
+    /// Enters the current runtime where it stands.
+    fn renew(socket: &mut Self) -> io::Result<()>;
+}
+
+/// By a second descriptor of the same socket, since the first cannot be taken out of its place.
+#[cfg(unix)]
+fn second(socket: &impl std::os::fd::AsFd) -> io::Result<std::os::fd::OwnedFd> {
+    socket.as_fd().try_clone_to_owned()
+}
+
+#[cfg(windows)]
+fn second(socket: &impl std::os::windows::io::AsSocket) -> io::Result<std::os::windows::io::OwnedSocket> {
+    socket.as_socket().try_clone_to_owned()
+}
+
+impl Movable for TcpStream {
+    type Moving = std::net::TcpStream;
+
+    fn leave(self) -> io::Result<Self::Moving> {
+        self.into_std()
+    }
+
+    fn arrive(moving: Self::Moving) -> io::Result<Self> {
+        Self::from_std(moving)
+    }
+
+    fn renew(socket: &mut Self) -> io::Result<()> {
+        *socket = Self::from_std(second(socket)?.into())?;
+        Ok(())
+    }
+}
+
+#[cfg(unix)]
+impl Movable for UnixStream {
+    type Moving = std::os::unix::net::UnixStream;
+
+    fn leave(self) -> io::Result<Self::Moving> {
+        self.into_std()
+    }
+
+    fn arrive(moving: Self::Moving) -> io::Result<Self> {
+        Self::from_std(moving)
+    }
+
+    fn renew(socket: &mut Self) -> io::Result<()> {
+        *socket = Self::from_std(second(socket)?.into())?;
+        Ok(())
+    }
+}

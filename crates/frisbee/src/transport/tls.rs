@@ -1,0 +1,66 @@
+//! TLS on accepted connections: how many handshakes at once, and for how long.
+
+use super::Io;
+use crate::tls::{CertificateDer, ServerTls, TlsError, TlsStream};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::Semaphore;
+
+/// How long a client may take for its handshake, waiting for its turn included: as for its first header.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Handshakes that go on at one time. Each takes some 20 KiB and a millisecond of a core, so that this is 10 MiB and
+/// half a second's work.
+const HANDSHAKES_MAX: usize = 512;
+
+/// How long a client that was refused has to take note of it.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// The handshakes of a server.
+pub(crate) struct Handshakes {
+    tls: ServerTls,
+    permits: Semaphore,
+}
+
+impl Handshakes {
+    pub(crate) fn new(tls: ServerTls) -> Self {
+        Self { tls, permits: Semaphore::new(HANDSHAKES_MAX) }
+    }
+
+    /// Makes the handshake on an accepted connection.
+    pub(crate) async fn accept<T: Io>(&self, io: T) -> Result<TlsStream<T>, TlsError> {
+        let handshake = async {
+            let permit = self.permits.acquire().await;
+            let accepted = self.tls.accept(io).await;
+            drop(permit);
+            accepted
+        };
+        match tokio::time::timeout(HANDSHAKE_TIMEOUT, handshake).await {
+            Ok(Ok(secured)) => Ok(secured),
+            Ok(Err((error, io))) => {
+                linger(io).await;
+                Err(error)
+            }
+            Err(_) => Err(TlsError::Timeout),
+        }
+    }
+}
+
+/// Lets the client read what was wrong: closing with bytes of it unread would reset the connection, and the alert on
+/// its way would be lost.
+async fn linger<T: Io>(mut io: T) {
+    let linger = async {
+        let mut discarded = [0; 4096];
+        io.shutdown().await?;
+        while io.read(&mut discarded).await? > 0 {}
+        std::io::Result::Ok(())
+    };
+    // It has ended either way.
+    let _ = tokio::time::timeout(LINGER, linger).await;
+}
+
+/// What the peer has shown of itself.
+pub(crate) fn peer_certificates<T>(stream: &TlsStream<T>) -> Option<Arc<[CertificateDer<'static>]>> {
+    stream.get_ref().1.peer_certificates().map(Into::into)
+}

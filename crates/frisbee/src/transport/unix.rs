@@ -1,0 +1,105 @@
+//! Unix sockets: listening on a path, and what is known of who connects.
+
+use super::Socket;
+use crate::Router;
+use crate::connection::{Ends, UnixCredentials};
+use crate::server::{Bound, Listener};
+use std::future::pending;
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::task::{Context, Poll};
+use tokio::net::{UnixListener, UnixStream};
+
+/// A server that listens on a Unix socket. Made by [`ServerBuilder::bind_unix`](crate::ServerBuilder::bind_unix).
+#[derive(Debug)]
+pub struct UnixServer<R> {
+    pub(crate) bound: Bound<UnixSocket, R>,
+}
+
+impl<R: Router> UnixServer<R> {
+    /// The path that is listened on.
+    pub fn local_path(&self) -> &Path {
+        &self.bound.listener.path
+    }
+
+    /// As [`Server::serve`](crate::Server::serve).
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn serve(self) -> io::Result<()> {
+        self.bound.serve(pending()).await
+    }
+
+    /// As [`Server::serve_with_shutdown`](crate::Server::serve_with_shutdown).
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn serve_with_shutdown(self, shutdown: impl Future<Output = ()>) -> io::Result<()> {
+        self.bound.serve(shutdown).await
+    }
+}
+
+/// A listening socket and its file.
+#[derive(Debug)]
+pub(crate) struct UnixSocket {
+    listener: UnixListener,
+    path: PathBuf,
+    /// Device and number of the file, by which it is known again.
+    file: (u64, u64),
+}
+
+impl UnixSocket {
+    pub(crate) fn bind(path: &Path) -> io::Result<Self> {
+        let listener = match UnixListener::bind(path) {
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse && is_abandoned(path) => {
+                std::fs::remove_file(path)?;
+                UnixListener::bind(path)?
+            }
+            bound => bound?,
+        };
+        Ok(Self { listener, path: path.to_owned(), file: file(path)? })
+    }
+}
+
+/// Whether there is a socket that nobody listens on, left by a server that was killed.
+fn is_abandoned(path: &Path) -> bool {
+    let is_socket = std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
+    let refused = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
+    is_socket && std::os::unix::net::UnixStream::connect(path).is_err_and(refused)
+}
+
+fn file(path: &Path) -> io::Result<(u64, u64)> {
+    std::fs::symlink_metadata(path).map(|found| (found.dev(), found.ino()))
+}
+
+impl Drop for UnixSocket {
+    /// Removes the file, unless it is another server's by now.
+    fn drop(&mut self) {
+        if file(&self.path).is_ok_and(|file| file == self.file) {
+            // Whoever removes it in this very moment wants the same.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+impl Listener for UnixSocket {
+    const TAKES_RINGS: bool = false;
+
+    fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(Socket, Ends)>> {
+        self.listener.poll_accept(context).map_ok(|(socket, _)| {
+            let ends = ends(&socket);
+            (Socket::Unix(socket), ends)
+        })
+    }
+}
+
+/// What is known of the two ends of a connected socket.
+pub(crate) fn ends(socket: &UnixStream) -> Ends {
+    let credentials = socket.peer_cred().ok().map(|credentials| UnixCredentials {
+        user: credentials.uid(),
+        group: credentials.gid(),
+        process: credentials.pid(),
+    });
+    Ends { credentials, ..Ends::default() }
+}

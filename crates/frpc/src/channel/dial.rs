@@ -1,0 +1,96 @@
+//! How a channel gets to its server: by an address, by a function of the user's, or on one given transport.
+
+use crate::endpoint::Endpoint;
+use frisbee::{ClientBuilder, ConnectError, Connection};
+use parking_lot::Mutex;
+use std::io;
+use std::pin::Pin;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+/// A connection in the making.
+pub(crate) type Dialling = Pin<Box<dyn Future<Output = Result<Connection, ConnectError>> + Send>>;
+
+/// Makes connections, one at a time.
+pub(crate) trait Dialler: Send + Sync + 'static {
+    /// Makes the next connection.
+    fn dial(&self, client: ClientBuilder, endpoint: Endpoint) -> Dialling;
+
+    /// What is connected to, for messages.
+    fn name(&self) -> &str;
+
+    /// Whether no further connection can be made.
+    fn is_used_up(&self) -> bool {
+        false
+    }
+}
+
+/// By address.
+pub(crate) struct Address(pub(crate) String);
+
+impl Dialler for Address {
+    fn dial(&self, client: ClientBuilder, endpoint: Endpoint) -> Dialling {
+        let address = self.0.clone();
+        Box::pin(async move { client.connect(address, endpoint).await })
+    }
+
+    fn name(&self) -> &str {
+        &self.0
+    }
+}
+
+/// By a function of the user's.
+pub(crate) struct Connector<C> {
+    pub(crate) connector: C,
+    pub(crate) timeout: Duration,
+}
+
+const CONNECTOR: &str = "what the connector connects to";
+
+impl<C, F, T> Dialler for Connector<C>
+where
+    C: Fn() -> F + Send + Sync + 'static,
+    F: Future<Output = io::Result<T>> + Send + 'static,
+    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    fn dial(&self, client: ClientBuilder, endpoint: Endpoint) -> Dialling {
+        let (connecting, timeout) = ((self.connector)(), self.timeout);
+        Box::pin(async move {
+            match tokio::time::timeout(timeout, connecting).await {
+                Ok(Ok(io)) => client.from_io(io, endpoint).await,
+                Ok(Err(source)) => Err(ConnectError::Io { address: CONNECTOR.into(), source }),
+                Err(_) => Err(ConnectError::Timeout { address: CONNECTOR.into() }),
+            }
+        })
+    }
+
+    fn name(&self) -> &str {
+        CONNECTOR
+    }
+}
+
+/// On one transport, which can be used up.
+pub(crate) struct Given<T>(pub(crate) Mutex<Option<T>>);
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Dialler for Given<T> {
+    fn dial(&self, client: ClientBuilder, endpoint: Endpoint) -> Dialling {
+        let given = self.0.lock().take();
+        Box::pin(async move {
+            match given {
+                Some(io) => client.from_io(io, endpoint).await,
+                None => {
+                    let source = io::Error::new(io::ErrorKind::NotConnected, "it was given once and has been lost");
+                    Err(ConnectError::Io { address: "the given transport".into(), source })
+                }
+            }
+        })
+    }
+
+    fn name(&self) -> &str {
+        "the given transport"
+    }
+
+    fn is_used_up(&self) -> bool {
+        self.0.lock().is_none()
+    }
+}

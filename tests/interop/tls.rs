@@ -1,0 +1,56 @@
+//! Mutual TLS with Go peers, in both directions.
+
+use crate::go::Peer;
+use crate::{generous, suite};
+use frisbee_tests::interop::InteropClient;
+use frisbee_tests::pki::Authority;
+use frisbee_tests::serve_interop_with;
+use frpc::Channel;
+use std::path::PathBuf;
+
+/// Files of PEM in a directory that goes with them.
+struct Files(PathBuf);
+
+impl Files {
+    fn of(authority: &Authority, name: &str) -> Self {
+        let files = Self(std::env::temp_dir().join(format!("frisbee-tls-{}-{name}", std::process::id())));
+        std::fs::create_dir_all(&files.0).expect("there is room for a directory");
+        let (certificate, key) = authority.issue_pem("127.0.0.1");
+        for (file, pem) in [("ca", authority.pem()), ("cert", certificate), ("key", key)] {
+            std::fs::write(files.0.join(file), pem).expect("there is room for a file");
+        }
+        files
+    }
+
+    fn given_to(&self, peer: Peer) -> Peer {
+        peer.with("PEER_TLS_CA", self.0.join("ca"))
+            .with("PEER_TLS_CERT", self.0.join("cert"))
+            .with("PEER_TLS_KEY", self.0.join("key"))
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn go_clients_get_every_answer_they_expect_over_mutual_tls() {
+    let Some(peer) = Peer::current() else { return };
+    let authority = Authority::default();
+    let files = Files::of(&authority, "client");
+    let address = serve_interop_with(generous().tls(authority.mutual_server())).await;
+    files.given_to(peer).call(&address.to_string(), &[], 150).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_go_server_answers_every_call_over_mutual_tls() {
+    let Some(peer) = Peer::current() else { return };
+    let authority = Authority::default();
+    let files = Files::of(&authority, "server");
+    let server = files.given_to(peer).serve().await;
+    let tls = authority.client().with_identity(authority.issue("us.test")).unwrap();
+    let channel = Channel::builder().tls(tls).connect(&server.address).await.expect("the peer listens");
+    suite::run(&InteropClient::new(channel), suite::ALL).await;
+}

@@ -1,0 +1,82 @@
+//! Certificates made for one test: authorities, servers and clients.
+
+use frisbee::tls::{Authorities, CertificateDer, ClientTls, Identity, PrivateKeyDer, ServerTls};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
+
+/// Signs certificates.
+#[derive(Debug)]
+pub struct Authority(CertifiedIssuer<'static, KeyPair>);
+
+impl Default for Authority {
+    fn default() -> Self {
+        Self::new("an authority of tests")
+    }
+}
+
+impl Authority {
+    /// A new authority.
+    pub fn new(name: &str) -> Self {
+        let mut params = CertificateParams::new(Vec::new()).expect("no names are no bad names");
+        params.distinguished_name.push(DnType::CommonName, name);
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let key = KeyPair::generate().expect("the system has randomness");
+        Self(CertifiedIssuer::self_signed(params, key).expect("the key fits"))
+    }
+
+    /// A certificate for a name that is valid now, and its key.
+    pub fn issue(&self, name: &str) -> Identity {
+        self.issue_until(name, 2100)
+    }
+
+    /// A certificate for a name that is valid until the beginning of a year, and its key.
+    pub fn issue_until(&self, name: &str, year: i32) -> Identity {
+        let (certificate, key) = self.sign(name, year);
+        let chain = vec![certificate.der().clone(), self.certificate()];
+        Identity::new(chain, PrivateKeyDer::Pkcs8(key.serialize_der().into()))
+    }
+
+    /// As [`issue`](Self::issue), as PEM: the certificate, and its key.
+    pub fn issue_pem(&self, name: &str) -> (String, String) {
+        let (certificate, key) = self.sign(name, 2100);
+        (certificate.pem(), key.serialize_pem())
+    }
+
+    fn sign(&self, name: &str, year: i32) -> (rcgen::Certificate, KeyPair) {
+        let mut params = CertificateParams::new(vec![name.to_owned()]).expect("it is a name");
+        params.distinguished_name.push(DnType::CommonName, name);
+        params.not_before = date_time_ymd(2000, 1, 1);
+        params.not_after = date_time_ymd(year, 1, 1);
+        let key = KeyPair::generate().expect("the system has randomness");
+        (params.signed_by(&key, &self.0).expect("the key fits"), key)
+    }
+
+    /// The authority's own certificate.
+    pub fn certificate(&self) -> CertificateDer<'static> {
+        self.0.der().clone()
+    }
+
+    /// The authority's own certificate, as PEM.
+    pub fn pem(&self) -> String {
+        self.0.pem()
+    }
+
+    /// It alone.
+    pub fn trusted(&self) -> Authorities {
+        Authorities::new([self.certificate()]).expect("it is a certificate")
+    }
+
+    /// A server for loopback that asks for no certificate.
+    pub fn server(&self) -> ServerTls {
+        ServerTls::new(self.issue("127.0.0.1")).expect("the key fits")
+    }
+
+    /// A server for loopback that asks for a certificate of the same authority.
+    pub fn mutual_server(&self) -> ServerTls {
+        ServerTls::mutual(self.issue("127.0.0.1"), self.trusted()).expect("the key fits")
+    }
+
+    /// A client that trusts this authority, and shows nothing.
+    pub fn client(&self) -> ClientTls {
+        ClientTls::new(self.trusted()).expect("the cryptography serves")
+    }
+}

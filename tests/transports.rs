@@ -1,0 +1,191 @@
+//! What carries connections: memory, Unix sockets, TLS, and what the user brings.
+
+#[path = "transports/tls.rs"]
+mod tls;
+
+use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload};
+use frisbee_tests::service::Service;
+use frpc::{Acceptor, Channel, Code, Server, UnixServer};
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+use tokio::net::{UnixListener, UnixStream};
+
+/// A path for a socket, in a directory of its own that goes with it.
+struct Place(PathBuf);
+
+impl Place {
+    fn new(name: &str) -> Self {
+        let place = std::env::temp_dir().join(format!("frisbee-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&place).expect("there is room for a directory");
+        Self(place)
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.0.join("socket")
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn acceptor() -> Acceptor {
+    Server::builder().add_service(InteropServer::new(Service)).build().expect("nothing overlaps")
+}
+
+async fn bound(place: &Place) -> Result<UnixServer, frpc::Error> {
+    Server::builder().add_service(InteropServer::new(Service)).bind_unix(place.socket()).await
+}
+
+/// Calls of every size, many at one time.
+async fn expect_service(channel: &Channel) {
+    let client = InteropClient::new(channel.clone());
+    let sum = client.add(AddRequest { a: 20, b: 22 }).await.expect("the server answers");
+    assert_eq!(sum.get_ref().total, 42);
+    let calls: Vec<_> = (0..100_u32)
+        .map(|number| {
+            let client = client.clone();
+            let payload = Payload { seq: number.into(), data: vec![number as u8; 1 << (number % 21)] };
+            tokio::spawn(async move {
+                let echoed = client.echo_payload(payload.clone()).await.expect("the server answers");
+                assert_eq!(echoed.into_inner(), payload);
+            })
+        })
+        .collect();
+    for call in calls {
+        call.await.expect("it came back as it was");
+    }
+}
+
+#[tokio::test]
+async fn services_are_called_over_memory() {
+    let (here, there) = frpc::memory();
+    let acceptor = acceptor();
+    tokio::spawn(async move { acceptor.serve_connection(there).await });
+    expect_service(&Channel::from_io(here).await.unwrap()).await;
+}
+
+#[tokio::test]
+async fn a_transport_that_takes_a_byte_at_a_time_is_served_all_the_same() {
+    let (here, there) = tokio::io::duplex(1);
+    let acceptor = acceptor();
+    tokio::spawn(async move { acceptor.serve_connection(there).await });
+    let client = InteropClient::new(Channel::from_io(here).await.unwrap());
+    assert_eq!(client.add(AddRequest { a: 1, b: 2 }).await.unwrap().get_ref().total, 3);
+}
+
+#[tokio::test]
+async fn a_channel_on_a_given_transport_says_that_it_cannot_be_made_anew() {
+    let (here, there) = frpc::memory();
+    let acceptor = acceptor();
+    let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
+    let channel = Channel::from_io(here).await.unwrap();
+    expect_service(&channel).await;
+    let connection = channel.connection().unwrap();
+    serving.abort();
+    connection.closed().await;
+    let status = InteropClient::new(channel).add(AddRequest { a: 1, b: 2 }).await.unwrap_err();
+    assert_eq!(status.code(), Code::Unavailable);
+    assert!(status.message().contains("cannot be made anew"), "{status}");
+}
+
+#[tokio::test]
+async fn a_channel_with_a_connector_is_made_anew() {
+    let acceptor = acceptor();
+    let made = Arc::new(AtomicU32::new(0));
+    let counted = made.clone();
+    let connector = move || {
+        let acceptor = acceptor.clone();
+        let number = counted.fetch_add(1, Ordering::Relaxed);
+        async move {
+            if number == 1 {
+                return Err(io::Error::other("not this time"));
+            }
+            let (here, there) = frpc::memory();
+            tokio::spawn(async move { acceptor.serve_connection(there).await });
+            Ok(here)
+        }
+    };
+    let channel = Channel::builder().connect_with(connector).await.unwrap();
+    expect_service(&channel).await;
+    let connection = channel.connection().unwrap();
+    connection.abort();
+    connection.closed().await;
+    expect_service(&channel).await;
+    assert_eq!(made.load(Ordering::Relaxed), 3);
+}
+
+#[tokio::test]
+async fn an_acceptor_that_is_shut_down_closes_its_connections_and_takes_no_more() {
+    let acceptor = acceptor();
+    let (here, there) = frpc::memory();
+    let serving = tokio::spawn({
+        let acceptor = acceptor.clone();
+        async move { acceptor.serve_connection(there).await }
+    });
+    let channel = Channel::from_io(here).await.unwrap();
+    expect_service(&channel).await;
+    let closing = channel.connection().unwrap();
+    let (_, _, reason) = tokio::join!(acceptor.shutdown(), async { drop(channel) }, serving);
+    assert!(matches!(reason.unwrap(), frisbee::CloseReason::ClosedByPeer), "the client closes when it is told");
+    assert!(closing.is_going_away());
+    let (_here, there) = frpc::memory();
+    let reason = acceptor.serve_connection(there).await;
+    assert!(matches!(reason, frisbee::CloseReason::Shutdown), "{reason}");
+}
+
+#[tokio::test]
+async fn services_are_called_over_a_unix_socket_and_see_who_calls() {
+    let place = Place::new("called");
+    let server = bound(&place).await.unwrap();
+    assert_eq!(server.local_path(), place.socket());
+    tokio::spawn(server.serve());
+    let channel = Channel::connect(format!("unix:{}", place.socket().display())).await.unwrap();
+    expect_service(&channel).await;
+    let credentials = channel.connection().unwrap().peer_credentials().unwrap();
+    assert_eq!(credentials.process.map(|id| id as u32), Some(std::process::id()), "it is served by this process");
+}
+
+#[tokio::test]
+async fn the_socket_file_goes_with_its_server() {
+    let place = Place::new("goes");
+    let server = bound(&place).await.unwrap();
+    assert!(place.socket().exists());
+    server.serve_with_shutdown(async {}).await.unwrap();
+    assert!(!place.socket().exists());
+}
+
+#[tokio::test]
+async fn a_socket_file_that_was_left_behind_is_replaced_and_nothing_else_is() {
+    let place = Place::new("stale");
+    // The listener is closed, the file stays: what a server leaves that was killed.
+    drop(UnixListener::bind(place.socket()).unwrap());
+    assert!(UnixStream::connect(place.socket()).await.is_err());
+    let server = bound(&place).await.unwrap();
+    let serving = tokio::spawn(server.serve());
+
+    let error = bound(&place).await.unwrap_err();
+    assert!(matches!(&error, frpc::Error::Io(error) if error.kind() == io::ErrorKind::AddrInUse), "{error}");
+    let channel = Channel::connect(format!("unix:{}", place.socket().display())).await.unwrap();
+    expect_service(&channel).await;
+    serving.abort();
+    let _ = serving.await;
+
+    std::fs::write(place.socket(), "a file of somebody's").unwrap();
+    let error = bound(&place).await.unwrap_err();
+    assert!(matches!(&error, frpc::Error::Io(error) if error.kind() == io::ErrorKind::AddrInUse), "{error}");
+    assert_eq!(std::fs::read(place.socket()).unwrap(), b"a file of somebody's");
+}
+
+#[tokio::test]
+async fn a_unix_socket_that_nobody_listens_on_is_an_error_at_once() {
+    let place = Place::new("nobody");
+    let connecting = Channel::connect(format!("unix:{}", place.socket().display()));
+    let error = tokio::time::timeout(Duration::from_secs(5), connecting).await.unwrap().unwrap_err();
+    assert!(error.to_string().contains("unix:"), "{error}");
+}
