@@ -1,6 +1,7 @@
 //! The broker as a router, without sockets: packets go in, and what a turn puts into the outbox comes out.
 
 use super::{Broker, BrokerBuilder, FIRST_OPERATION, Kind, Operations, Reason, Slow, name};
+use crate::connection::Ends;
 use crate::stream::Budget;
 use crate::{CloseReason, Config, Connection, Next, Operation, Outbox, Packet, PacketId, Router, Turn};
 use bytes::Bytes;
@@ -28,7 +29,7 @@ impl Member {
     fn new(broker: &Broker, runtime: &Handle) -> Self {
         let config = Config::default();
         let budget = Arc::new(Budget::new(0, 0));
-        let connection = Connection::new(Role::Server, &config, budget, runtime.clone(), None, None);
+        let connection = Connection::new(Role::Server, &config, budget, runtime.clone(), Ends::default());
         let session = Some(broker.connected(&connection));
         Self { broker: broker.clone(), connection, session, outbox: Outbox::new(HeaderForm::Current) }
     }
