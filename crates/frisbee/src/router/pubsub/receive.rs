@@ -55,6 +55,8 @@ impl Default for ClientRouter {
 /// What the router keeps for its connection.
 #[derive(Debug, Default)]
 pub struct ClientSession {
+    /// This is the one connection that the router is for.
+    is_mine: bool,
     /// The state of the subscriptions that is remembered.
     version: u64,
     by_topic: HashMap<Arc<str>, usize>,
@@ -85,12 +87,15 @@ impl Router for ClientRouter {
     }
 
     fn connected(&self, connection: &Connection) -> ClientSession {
-        self.0.connection.get_or_init(|| connection.clone());
-        ClientSession::default()
+        let mine = self.0.connection.get_or_init(|| connection.clone());
+        ClientSession { is_mine: Arc::ptr_eq(&mine.0, &connection.0), ..ClientSession::default() }
     }
 
     fn route(&self, session: &mut ClientSession, packet: Packet, _outbox: &mut Outbox) -> Next {
         let id = packet.id;
+        if !session.is_mine {
+            return Next::Continue;
+        }
         match self.0.operations.kind(packet.operation) {
             Some(Kind::Message) => return session.receive(&self.0, id, packet.body),
             Some(Kind::Subscribe) => {
@@ -124,8 +129,10 @@ impl Router for ClientRouter {
     }
 
     fn disconnected(&self, mut session: ClientSession, reason: &CloseReason) {
-        session.flush(&self.0);
-        self.0.handle_close(reason);
+        if session.is_mine {
+            session.flush(&self.0);
+            self.0.handle_close(reason);
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use tokio::runtime::{Handle, Runtime};
 
-const OPERATIONS: Operations = Operations(FIRST_OPERATION);
+const NUMBERS: Operations = Operations(FIRST_OPERATION);
 
 /// A connection of a broker, moved by hand.
 struct Member {
@@ -35,7 +35,7 @@ impl Member {
     }
 
     fn send(&mut self, kind: Kind, id: u16, body: impl Into<Bytes>) -> Next {
-        let packet = Packet::new(PacketId(id), OPERATIONS.of(kind), body);
+        let packet = Packet::new(PacketId(id), NUMBERS.of(kind), body);
         self.broker.route(self.session.as_mut().unwrap(), packet, &mut self.outbox)
     }
 
@@ -47,7 +47,7 @@ impl Member {
     fn ask(&mut self, id: u16, pattern: &str, group: &str) -> Result<(), u8> {
         let _ = self.send(Kind::Subscribe, id, [name(pattern), group.into()].concat());
         let answer = self.taken().pop().expect("there is an answer");
-        assert_eq!((answer.id.0, answer.operation), (id, OPERATIONS.of(Kind::Subscribe)));
+        assert_eq!((answer.id.0, answer.operation), (id, NUMBERS.of(Kind::Subscribe)));
         answer.body.first().map_or(Ok(()), |reason| Err(*reason))
     }
 
@@ -74,10 +74,10 @@ impl Member {
         loop {
             let again = self.turn();
             for packet in self.taken() {
-                if packet.operation == OPERATIONS.of(Kind::Lagged) {
+                if packet.operation == NUMBERS.of(Kind::Lagged) {
                     received.push(format!("-{}", tlv::whole_varint(&packet.body).unwrap()));
                 } else {
-                    assert_eq!(packet.operation, OPERATIONS.of(Kind::Message));
+                    assert_eq!(packet.operation, NUMBERS.of(Kind::Message));
                     let (_, payload) = super::split_name(&packet.body).unwrap();
                     received.push(format!("{}:{}", packet.id, String::from_utf8_lossy(payload)));
                 }
@@ -368,7 +368,7 @@ fn what_is_wrong_is_answered_and_what_is_cut_off_closes() {
     for topic in ["", "a.*", ">", "a b", &"a".repeat(256)] {
         let _ = peer.send(Kind::Message, 5, message(topic, "x"));
         let refused = peer.taken().pop().unwrap();
-        assert_eq!((refused.operation, refused.id.0), (OPERATIONS.of(Kind::Refused), 5));
+        assert_eq!((refused.operation, refused.id.0), (NUMBERS.of(Kind::Refused), 5));
         assert_eq!(refused.body[0], Reason::Topic as u8, "{topic:?}");
     }
     let _ = peer.send(Kind::Lagged, 0, "\x01");
