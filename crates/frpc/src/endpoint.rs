@@ -1,6 +1,7 @@
 //! What an end of a connection does with packets: as a server it calls methods, as a client it hands out replies.
 
 use crate::body;
+use crate::calls::Calls;
 use crate::channel::CallTable;
 use crate::error::Error;
 use crate::layout::{self, Clauses, Layout};
@@ -141,6 +142,10 @@ impl Router for Endpoint {
             session.replies.push(packet);
             return Next::Continue;
         }
+        if session.caller.connection.is_overloaded() {
+            session.caller.connection.count_shed();
+            return self.shed(session, packet.id, packet.operation, outbox);
+        }
         let operation = packet.operation.number();
         let Some(instance) = session.instance(operation, &self.table) else {
             session.refuse(&packet, outbox);
@@ -158,6 +163,9 @@ impl Router for Endpoint {
         // A packet that opens nothing belongs to a stream that is over: it crossed the packet that closed it.
         let Some((operation, prefix)) = body::opened(&first).filter(|_| self.calls.is_none()) else {
             stream.forget();
+            if let Some(calls) = &self.calls {
+                calls.with(Calls::count_stray);
+            }
             return Next::Continue;
         };
         if let Some(status) = session.clauses.refused.get(&operation) {
@@ -170,6 +178,13 @@ impl Router for Endpoint {
             }
             _ => crate::streaming::refuse(&stream, &Status::unimplemented(format!("{operation} opens no stream"))),
         }
+        Next::Continue
+    }
+
+    #[cold]
+    fn shed(&self, session: &mut Session, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Next {
+        let status = Status::resource_exhausted("the server holds as much input as it may");
+        body::put_error(outbox, id, operation, &status, session.caller.form());
         Next::Continue
     }
 
