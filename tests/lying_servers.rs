@@ -18,7 +18,8 @@ async fn deceived(settings: impl FnOnce(ChannelBuilder) -> ChannelBuilder) -> (I
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
     let address = listener.local_addr().expect("it is bound").to_string();
     let accepted = tokio::spawn(async move { Raw::over(listener.accept().await.expect("a client comes").0) });
-    let channel = settings(Channel::builder().calls::<InteropClient>()).connect(address).await.expect("the server listens");
+    let channel =
+        settings(Channel::builder().calls::<InteropClient>()).connect(address).await.expect("the server listens");
     (InteropClient::new(channel), accepted.await.expect("it does not panic"))
 }
 
