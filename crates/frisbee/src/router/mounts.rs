@@ -210,6 +210,14 @@ impl Router for Mounts {
         }
     }
 
+    fn shed(&self, session: &mut MountsSession, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Next {
+        match self.find(operation.number()).and_then(|at| session.sessions.get_mut(at)) {
+            Some(mounted) => mounted.shed(id, operation, outbox),
+            // It would have been dropped anyway.
+            None => Next::Continue,
+        }
+    }
+
     fn verdict(&self, session: &mut MountsSession, peer: &Peer) {
         session.each().for_each(|mounted| mounted.verdict(peer));
     }
@@ -271,6 +279,7 @@ trait ErasedSession: Send {
     fn route(&mut self, packet: Packet, outbox: &mut Outbox) -> Next;
     fn stream(&mut self, first: Bytes, stream: Stream) -> Next;
     fn hand_off(&mut self, asked: HandOff) -> Next;
+    fn shed(&mut self, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Next;
     fn verdict(&mut self, peer: &Peer);
     fn cancelled(&mut self, id: PacketId, content: Bytes, outbox: &mut Outbox);
     fn going_away(&mut self);
@@ -314,6 +323,11 @@ impl<R: Router> ErasedSession for Mounted<R> {
     fn hand_off(&mut self, asked: HandOff) -> Next {
         let Some(session) = &mut self.session else { return Next::Continue };
         self.router.hand_off(session, asked)
+    }
+
+    fn shed(&mut self, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Next {
+        let Some(session) = &mut self.session else { return Next::Continue };
+        self.router.shed(session, id, operation, outbox)
     }
 
     fn verdict(&mut self, peer: &Peer) {
