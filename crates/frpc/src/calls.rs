@@ -295,6 +295,14 @@ impl Calls {
         self.strays
     }
 
+    /// Whether a call with this id and operation waits for its reply.
+    pub(crate) fn is_waiting(&self, id: PacketId, operation: Operation) -> bool {
+        let entry = self.slots.get(usize::from(id.0) & (CALLS_MAX - 1));
+        entry.is_some_and(|entry| {
+            entry.id == id && entry.operation == operation && !matches!(entry.state, State::Free | State::Replied(_))
+        })
+    }
+
     /// Counts a packet that answers no call.
     #[cold]
     pub(crate) fn count_stray(&mut self) {
