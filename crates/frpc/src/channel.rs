@@ -8,6 +8,7 @@ use crate::codegen::{self, Method};
 use crate::metadata::Metadata;
 use crate::middleware::{About, CallKind, Chain, through};
 use crate::offer::Offering;
+use crate::request::Origin;
 use crate::service::Service;
 use crate::streaming::{self, Streaming};
 use crate::{Error, Middleware, Request, Response, Runtime, Status, deadline};
@@ -168,15 +169,13 @@ impl Channel {
         A: Message + Send + Sync + 'static,
         B: Message + Send + 'static,
     {
-        if self.chain.is_some() {
-            return self.unary_through(method, request).await;
-        }
         let terms = self.terms(request.timeout());
         let (message, metadata) = request.into_parts();
         let attempt = Attempt { method: &method, message: &message, metadata: metadata.as_deref(), terms };
         let mut failure = None;
         // The connection that is there has room for all but few calls.
-        if let Some(link) = self.inner.links.current()
+        if self.chain.is_none()
+            && let Some(link) = self.inner.links.current()
             && let Some(call) = attempt.begin_now(&link)
         {
             match call.await {
@@ -189,7 +188,7 @@ impl Channel {
             }
         }
         // Boxed, or every call would carry the size of what hardly any needs.
-        Box::pin(self.try_again(attempt, failure)).await
+        Box::pin(self.try_again(method, message, metadata, terms, failure)).await
     }
 
     /// The way of a call that something runs around. Not async, so that its type does not contain itself.
@@ -205,13 +204,40 @@ impl Channel {
     {
         let about = About::new::<A, B>(method, CallKind::Unary);
         let plain = self.plain();
-        let make = move |request| async move { plain.unary(method, request).await };
+        // Not by `unary`, which is compiled into its callers for as long as nothing else calls it.
+        let make = move |request: Request<A>| async move {
+            let terms = plain.terms(request.timeout());
+            let (message, metadata) = request.into_parts();
+            let attempt = Attempt { method: &method, message: &message, metadata: metadata.as_deref(), terms };
+            plain.attempt(attempt, None).await
+        };
         Box::pin(through(self.chain.clone(), about, request, make))
     }
 
-    /// The way of a call whose first attempt has failed, or that could not be sent at once.
+    /// The way of a call whose first attempt has failed, that could not be sent at once, or that something runs around.
     #[cold]
     async fn try_again<A, B>(
+        &self,
+        method: Method,
+        message: A,
+        metadata: Option<Box<Metadata>>,
+        terms: Terms,
+        failure: Option<Failure>,
+    ) -> Result<Response<B>, Status>
+    where
+        A: Message + Send + Sync + 'static,
+        B: Message + Send + 'static,
+    {
+        if self.chain.is_some() {
+            let request = Request::together(message, terms.own, Origin::Here, metadata);
+            return self.unary_through(method, request).await;
+        }
+        let attempt = Attempt { method: &method, message: &message, metadata: metadata.as_deref(), terms };
+        self.attempt(attempt, failure).await
+    }
+
+    /// Attempts a call until it is over.
+    async fn attempt<A, B>(
         &self,
         mut attempt: Attempt<'_, A>,
         mut failure: Option<Failure>,
@@ -232,7 +258,7 @@ impl Channel {
                     return Err(failure.status);
                 }
             }
-            let link = within(until, self.inner.links.connect()).await??;
+            let link = within(until, self.link()).await??;
             if let Some(until) = until {
                 attempt.terms.timeout = Some(until.saturating_duration_since(deadline::now()));
             }
@@ -315,6 +341,7 @@ impl Channel {
     fn terms(&self, own: Option<Duration>) -> Terms {
         let Inner { timeout, is_told, strict_presence, .. } = *self.inner;
         Terms {
+            own,
             timeout: deadline::allowed(own.or(timeout)),
             told: is_told || own.is_some() || deadline::is_inherited(),
             strict: strict_presence,
@@ -325,6 +352,8 @@ impl Channel {
 /// On what terms a call is made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terms {
+    /// What the request says itself.
+    own: Option<Duration>,
     pub(crate) timeout: Option<Duration>,
     /// Whether a server of ours is told of the timeout.
     pub(crate) told: bool,

@@ -266,22 +266,15 @@ impl Router for Endpoint {
 
     fn turn(&self, session: &mut Session, turn: &mut Turn<'_>) -> Option<Instant> {
         session.judge_speed(turn.now);
-        let mounted = match self.offer.mounts.is_empty() {
-            true => None,
-            false => self.offer.mounts.turn(&mut session.mounted, turn),
-        };
         let calls = match &self.calls {
             Some(calls) => session.settle(calls, turn.now),
-            None => match session.calls().cloned() {
-                Some(calls) => session.settle(&calls, turn.now),
-                None => None,
-            },
+            None if session.has_calls() => self.settle_backward(session, turn.now),
+            None => None,
         };
-        if session.strays > STRAYS_MAX {
-            tracing::warn!(strays = session.strays, "the peer keeps sending what pairs with nothing");
-            session.caller.connection.abort();
+        if self.offer.mounts.is_empty() && session.strays == 0 {
+            return calls;
         }
-        [mounted, calls].into_iter().flatten().min()
+        self.end_turn(session, turn, calls)
     }
 
     fn disconnected(&self, mut session: Session, reason: &CloseReason) {
@@ -311,8 +304,29 @@ impl Endpoint {
         Next::Continue
     }
 
+    /// Hands out the replies to the calls of an end that accepted.
+    #[cold]
+    #[inline(never)]
+    fn settle_backward(&self, session: &mut Session, now: Instant) -> Option<Instant> {
+        let calls = session.calls().cloned()?;
+        session.settle(&calls, now)
+    }
+
+    /// The end of a turn with routers beside services, or with strays; `calls` is when the next call expires.
+    #[cold]
+    #[inline(never)]
+    fn end_turn(&self, session: &mut Session, turn: &mut Turn<'_>, calls: Option<Instant>) -> Option<Instant> {
+        if session.strays > STRAYS_MAX {
+            tracing::warn!(strays = session.strays, "the peer keeps sending what pairs with nothing");
+            session.caller.connection.abort();
+        }
+        let mounted = self.offer.mounts.turn(&mut session.mounted, turn);
+        [mounted, calls].into_iter().flatten().min()
+    }
+
     /// The way of packets that no unary method takes.
     #[cold]
+    #[inline(never)]
     fn route_unserved(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Next {
         let operation = packet.operation;
         let refused = session.clauses.refused.get(&operation.number());
@@ -330,12 +344,14 @@ impl Endpoint {
     /// Whether a packet with a prefix belongs to a call of the end that accepted. What bodies of mounted routers begin
     /// with is their own business.
     #[cold]
+    #[inline(never)]
     fn is_backward(&self, session: &Session, packet: &Packet) -> bool {
         session.caller.is_ours() && prefix::is_backward(&packet.body) && !self.offer.mounts.contains(packet.operation)
     }
 
     /// Takes in a call of the end that accepted, or there the reply to one.
     #[cold]
+    #[inline(never)]
     fn route_backward(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Next {
         if self.calls.is_none() {
             match session.calls() {
@@ -403,17 +419,22 @@ impl Session {
         }
     }
 
-    /// At the end that accepted: its calls, if it has made any. Without any, and without other values of the
-    /// connection, this is one look at an atomic.
+    /// At the end that accepted: whether it may have made calls. One look at an atomic.
     #[inline]
+    fn has_calls(&self) -> bool {
+        self.caller.connection.extensions().is_used()
+    }
+
+    /// At the end that accepted: its calls, if it has made any.
     fn calls(&mut self) -> Option<&Arc<CallTable>> {
-        if self.calls.is_none() && self.caller.connection.extensions().is_used() {
+        if self.calls.is_none() {
             self.calls = self.caller.connection.extensions().get::<CallTable>();
         }
         self.calls.as_ref()
     }
 
     /// Hands out the replies of a batch; when the next call expires.
+    #[inline(always)]
     fn settle(&mut self, calls: &CallTable, now: Instant) -> Option<Instant> {
         let (due, strays) = calls.with(|calls| {
             for packet in self.replies.drain(..) {
