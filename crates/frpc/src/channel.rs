@@ -170,7 +170,7 @@ impl Channel {
         B: Message + Send + 'static,
     {
         let terms = self.terms(request.timeout());
-        let (message, metadata) = request.into_parts();
+        let (mut message, mut metadata) = request.into_parts();
         let attempt = Attempt { method: &method, message: &message, metadata: metadata.as_deref(), terms };
         let mut failure = None;
         // The connection that is there has room for all but few calls.
@@ -188,7 +188,7 @@ impl Channel {
             }
         }
         // Boxed, or every call would carry the size of what hardly any needs.
-        Box::pin(self.try_again(method, message, metadata, terms, failure)).await
+        Box::pin(self.try_again(&method, &mut message, &mut metadata, terms, failure)).await
     }
 
     /// The way of a call that something runs around. Not async, so that its type does not contain itself.
@@ -218,9 +218,9 @@ impl Channel {
     #[cold]
     async fn try_again<A, B>(
         &self,
-        method: Method,
-        message: A,
-        metadata: Option<Box<Metadata>>,
+        method: &Method,
+        message: &mut A,
+        metadata: &mut Option<Box<Metadata>>,
         terms: Terms,
         failure: Option<Failure>,
     ) -> Result<Response<B>, Status>
@@ -229,10 +229,11 @@ impl Channel {
         B: Message + Send + 'static,
     {
         if self.chain.is_some() {
-            let request = Request::together(message, terms.own, Origin::Here, metadata);
-            return self.unary_through(method, request).await;
+            let timeout = terms.timeout.filter(|_| terms.told);
+            let request = Request::together(std::mem::take(message), timeout, Origin::Here, metadata.take());
+            return self.unary_through(*method, request).await;
         }
-        let attempt = Attempt { method: &method, message: &message, metadata: metadata.as_deref(), terms };
+        let attempt = Attempt { method, message, metadata: metadata.as_deref(), terms };
         self.attempt(attempt, failure).await
     }
 
@@ -341,7 +342,6 @@ impl Channel {
     fn terms(&self, own: Option<Duration>) -> Terms {
         let Inner { timeout, is_told, strict_presence, .. } = *self.inner;
         Terms {
-            own,
             timeout: deadline::allowed(own.or(timeout)),
             told: is_told || own.is_some() || deadline::is_inherited(),
             strict: strict_presence,
@@ -352,8 +352,6 @@ impl Channel {
 /// On what terms a call is made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terms {
-    /// What the request says itself.
-    own: Option<Duration>,
     pub(crate) timeout: Option<Duration>,
     /// Whether a server of ours is told of the timeout.
     pub(crate) told: bool,

@@ -266,9 +266,12 @@ impl Router for Endpoint {
 
     fn turn(&self, session: &mut Session, turn: &mut Turn<'_>) -> Option<Instant> {
         session.judge_speed(turn.now);
-        let calls = match &self.calls {
-            Some(calls) => session.settle(calls, turn.now),
-            None if session.has_calls() => self.settle_backward(session, turn.now),
+        if self.calls.is_none() && session.has_calls() {
+            session.calls();
+        }
+        let Session { caller, calls, replies, wake, .. } = session;
+        let calls = match self.calls.as_ref().or(calls.as_ref()) {
+            Some(calls) => settle(calls, caller, replies, wake, turn.now),
             None => None,
         };
         if self.offer.mounts.is_empty() && session.strays == 0 {
@@ -302,14 +305,6 @@ impl Endpoint {
         instance.call(&session.caller, packet, outbox, inline);
         session.last = Some((operation, instance));
         Next::Continue
-    }
-
-    /// Hands out the replies to the calls of an end that accepted.
-    #[cold]
-    #[inline(never)]
-    fn settle_backward(&self, session: &mut Session, now: Instant) -> Option<Instant> {
-        let calls = session.calls().cloned()?;
-        session.settle(&calls, now)
     }
 
     /// The end of a turn with routers beside services, or with strays; `calls` is when the next call expires.
@@ -390,6 +385,29 @@ pub(crate) fn handle_verdict_on_client(calls: &CallTable, client: &Peer) {
     });
 }
 
+/// Hands out the replies of a batch; when the next call expires.
+#[inline(always)]
+fn settle(
+    calls: &CallTable,
+    caller: &Caller,
+    replies: &mut Vec<Packet>,
+    wake: &mut Vec<Waker>,
+    now: Instant,
+) -> Option<Instant> {
+    let (due, strays) = calls.with(|calls| {
+        for packet in replies.drain(..) {
+            wake.extend(calls.handle_reply(packet));
+        }
+        (calls.handle_time(now, wake), calls.strays())
+    });
+    wake.drain(..).for_each(Waker::wake);
+    if strays > STRAYS_MAX {
+        tracing::warn!(strays, "the peer keeps answering what was not asked");
+        caller.connection.abort();
+    }
+    due
+}
+
 impl Session {
     /// The instance of a unary method, taken out of the session.
     #[inline(always)]
@@ -431,23 +449,6 @@ impl Session {
             self.calls = self.caller.connection.extensions().get::<CallTable>();
         }
         self.calls.as_ref()
-    }
-
-    /// Hands out the replies of a batch; when the next call expires.
-    #[inline(always)]
-    fn settle(&mut self, calls: &CallTable, now: Instant) -> Option<Instant> {
-        let (due, strays) = calls.with(|calls| {
-            for packet in self.replies.drain(..) {
-                self.wake.extend(calls.handle_reply(packet));
-            }
-            (calls.handle_time(now, &mut self.wake), calls.strays())
-        });
-        self.wake.drain(..).for_each(Waker::wake);
-        if strays > STRAYS_MAX {
-            tracing::warn!(strays, "the peer keeps answering what was not asked");
-            self.caller.connection.abort();
-        }
-        due
     }
 
     /// Notes whether handlers keep the connection's task for too long.

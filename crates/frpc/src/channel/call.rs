@@ -99,7 +99,7 @@ impl<'a, A: Message> Attempt<'a, A> {
 
     #[inline(always)]
     fn enter(&self, link: &Link, outbox: &mut Outbox) -> Started {
-        let Terms { timeout, told, strict, .. } = self.terms;
+        let Terms { timeout, told, strict } = self.terms;
         let mut calls = link.calls.calls.lock();
         let server = calls.server;
         if server != Server::Ours {
