@@ -26,7 +26,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let begun = Instant::now();
     let mut callers = Vec::new();
     for client in 0..clients {
-        let channel = Channel::builder().busy_poll(busy).connect(address.as_str()).await?;
+        let channel =
+            Channel::builder().calls::<BenchmarkServiceClient>().busy_poll(busy).connect(address.as_str()).await?;
         let connection = BenchmarkServiceClient::new(channel);
         for caller in 0..in_flight {
             let name = format!("client {client} caller {caller}");

@@ -1,8 +1,19 @@
 //! Generates the schemas that the tests share.
 
+use std::path::Path;
+use std::{env, fs};
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     for proto in ["proto/interop.proto", "proto/vec.proto", "proto/vecopt.proto", "proto/extension.proto"] {
         frpc_build::compile_protos(proto)?;
+    }
+    // One package in several versions.
+    for version in ["first", "second", "broken", "stranger"] {
+        let out = Path::new(&env::var("OUT_DIR")?).join(version);
+        fs::create_dir_all(&out)?;
+        let folder = format!("proto/versions/{version}");
+        let proto = format!("{folder}/versions.proto");
+        frpc_build::configure().out_dir(out).compile_protos(&[proto], &[folder])?;
     }
     Ok(())
 }

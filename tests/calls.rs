@@ -361,7 +361,11 @@ async fn a_server_that_never_answers_costs_a_timeout_and_no_more() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
     let address = listener.local_addr().expect("it is bound");
     let accepted = tokio::spawn(async move { Raw::over(listener.accept().await.expect("a client comes").0) });
-    let channel = Channel::builder().timeout(Duration::from_millis(50)).connect(address.to_string()).await;
+    let channel = Channel::builder()
+        .calls::<InteropClient>()
+        .timeout(Duration::from_millis(50))
+        .connect(address.to_string())
+        .await;
     let client = InteropClient::new(channel.expect("the server listens"));
     let mut silent = accepted.await.expect("it does not panic");
     for a in 0..10 {

@@ -488,7 +488,8 @@ async fn a_call_to_a_server_that_stays_away_fails_and_was_not_sent() {
 async fn when_half_of_the_ids_wait_for_replies_that_nobody_wants_a_new_connection_is_made() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
     let address = listener.local_addr().expect("it is bound").to_string();
-    let channel = Channel::builder().timeout(Duration::from_millis(200)).connect(address);
+    let builder = Channel::builder().calls::<ExtensionClient>().timeout(Duration::from_millis(200));
+    let channel = builder.connect(address);
     let (channel, accepted) = tokio::join!(channel, listener.accept());
     let client = ExtensionClient::new(channel.expect("the server listens"));
     let mut silent = Raw::over(accepted.expect("a client comes").0);

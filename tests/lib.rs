@@ -30,6 +30,24 @@ pub mod extension {
     frpc::include_proto!("extension");
 }
 
+/// Generated from the files in `proto/versions`.
+pub mod versions {
+    #![allow(missing_docs)]
+
+    pub mod first {
+        include!(concat!(env!("OUT_DIR"), "/first/versions.rs"));
+    }
+    pub mod second {
+        include!(concat!(env!("OUT_DIR"), "/second/versions.rs"));
+    }
+    pub mod broken {
+        include!(concat!(env!("OUT_DIR"), "/broken/versions.rs"));
+    }
+    pub mod stranger {
+        include!(concat!(env!("OUT_DIR"), "/stranger/versions.rs"));
+    }
+}
+
 /// Serves the interop schema in the current runtime, for as long as that runs.
 pub async fn serve_interop() -> SocketAddr {
     serve_interop_with(frpc::Server::builder()).await

@@ -49,7 +49,7 @@ impl Count {
 pub mod ours {
     use super::*;
     use crate::proto::flows::{Flows as Service, FlowsClient, FlowsServer};
-    use frpc::{Request, Response, ResponseStream, Server, Status, Streaming};
+    use frpc::{Request, Response, ResponseStream, Server, Status, Streaming, Workers};
 
     struct Served;
 
@@ -81,13 +81,19 @@ pub mod ours {
         Ok(count)
     }
 
+    /// Serves on a free port of the loopback until dropped.
+    pub async fn serve(workers: Workers, bound: Bound) -> Result<(), BoxError> {
+        let builder = Server::builder().add_service(FlowsServer::new(Served)).workers(workers);
+        let server = builder.bind("127.0.0.1:0").await?;
+        bound.at(server.local_addr());
+        Ok(server.serve().await?)
+    }
+
     impl Flows for FlowsClient {
         const NAME: &'static str = "frpc";
 
         async fn serve(bound: Bound) -> Result<(), BoxError> {
-            let server = Server::builder().add_service(FlowsServer::new(Served)).bind("127.0.0.1:0").await?;
-            bound.at(server.local_addr());
-            Ok(server.serve().await?)
+            serve(Workers::PerCore, bound).await
         }
 
         async fn connect(address: SocketAddr) -> Result<Self, BoxError> {

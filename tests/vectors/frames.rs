@@ -315,6 +315,7 @@ fn as_packet(event: Event) -> Option<Packet> {
         Event::Stream { id, body } => Some(Packet { id, operation: Operation::STREAM, body }),
         Event::Verdict => None,
         Event::Control(packet) => panic!("a Go peer has nothing to say by {:?}", packet.operation),
+        Event::HandOff(event) => panic!("a Go peer knows no hand-off: {event:?}"),
     }
 }
 

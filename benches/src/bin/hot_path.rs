@@ -12,7 +12,9 @@
 
 use benches::BoxError;
 use benches::background::Bound;
+use benches::flows::{self, Flows};
 use benches::load::drive;
+use benches::proto::flows::FlowsClient;
 use benches::rivals::Setup;
 use benches::rivals::frpc::serve;
 use bytes::Bytes;
@@ -24,8 +26,13 @@ use std::process::{Command, ExitCode, Stdio};
 use tokio::sync::mpsc;
 
 /// What is counted, and how many calls the shorter run makes.
-const CASES: [(&str, u64); 3] =
-    [("frames_10_in_flight", 5000), ("unary_1_in_flight", 3000), ("unary_10_in_flight", 5000)];
+const CASES: [(&str, u64); 5] = [
+    ("frames_10_in_flight", 5000),
+    ("unary_1_in_flight", 3000),
+    ("unary_10_in_flight", 5000),
+    ("items_streamed_down", 10_000),
+    ("items_streamed_up", 10_000),
+];
 
 /// How far a figure may exceed the committed one: more than the C library's or the kernel's version makes out, less
 /// than anything worth noticing.
@@ -54,6 +61,8 @@ fn run(case: &str, calls: u64) -> Result<(), BoxError> {
             "frames_10_in_flight" => frames(10, calls).await,
             "unary_1_in_flight" => unary(1, calls).await,
             "unary_10_in_flight" => unary(10, calls).await,
+            "items_streamed_down" => streamed(calls, true).await,
+            "items_streamed_up" => streamed(calls, false).await,
             other => Err(format!("no case is called {other}").into()),
         }
     })
@@ -66,6 +75,21 @@ async fn unary(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     tokio::task::yield_now().await;
     let client = benches::proto::benchmark::BenchmarkServiceClient::connect(address.recv()??.to_string()).await?;
     drive(&client, in_flight, 32, calls).await;
+    Ok(())
+}
+
+/// One stream of as many items.
+async fn streamed(items: u64, down: bool) -> Result<(), BoxError> {
+    let (bound, address) = Bound::channel();
+    tokio::spawn(async move { flows::ours::serve(Workers::Caller, bound).await });
+    tokio::task::yield_now().await;
+    let client = <FlowsClient as Flows>::connect(address.recv()??).await?;
+    let text = "x".repeat(32);
+    if down {
+        client.stream_down(items, &text).await?
+    } else {
+        client.stream_up(items, &text).await?
+    };
     Ok(())
 }
 
@@ -133,7 +157,7 @@ fn check() -> Result<ExitCode, BoxError> {
 /// Writes the figures of today.
 fn update() -> Result<ExitCode, BoxError> {
     let mut text = String::from(
-        "# Instructions of one echo call of 32 bytes, client and server together, as callgrind counts them.\n\
+        "# Instructions of one echo call, or one item of a stream, of 32 bytes, client and server together, as callgrind counts them.\n\
          # Written by `cargo run --release -p benches --bin hot_path -- update`; CI runs `check`.\n",
     );
     for (case, calls) in CASES {

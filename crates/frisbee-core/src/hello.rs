@@ -4,7 +4,8 @@ use crate::tlv::{self, Items};
 use crate::{CONTENT_MAX, Config, PROTOCOL_VERSION};
 use bytes::Bytes;
 
-/// The longest HELLO that is read, in bytes. What it carries is a list of services; a thousand of them fit.
+/// The longest HELLO that is read, in bytes. What it carries is a list of services: some hundred with a long history, or
+/// close to a thousand without.
 pub(crate) const HELLO_MAX: usize = 64 * 1024;
 
 /// What one end tells the other in the first packet, once it knows that the other understands it.
@@ -40,6 +41,10 @@ const CREDIT: u8 = 4;
 impl Hello {
     /// The first type of item that has no meaning here.
     pub const FIRST_USER_ITEM: u8 = 32;
+
+    /// How many bytes the items of the layers above may have, types and lengths included: a HELLO has at most 64 KiB, of
+    /// which 256 bytes are kept for what else it may say.
+    pub const ITEMS_MAX: usize = HELLO_MAX - 256;
 
     /// What an end with this configuration says.
     pub(crate) fn new(config: &Config) -> Self {

@@ -10,6 +10,10 @@ use std::io::IoSlice;
 /// counting a reference and a further slice in the system call.
 const GATHER_MIN: usize = 16 * 1024;
 
+/// From this many bytes on, packets that go to many connections are shared. Below it copying them costs less than
+/// counting references and gathering one slice more.
+const SHARE_MIN: usize = 4 * 1024;
+
 /// What an empty outbox may keep allocated, in bytes; what a burst needed beyond it is given back.
 const KEEP_CAPACITY: usize = 256 * 1024;
 
@@ -54,6 +58,11 @@ impl Outbox {
     /// Sets the longest content that may be sent.
     pub fn set_limit(&mut self, limit: u32) {
         self.limit = limit;
+    }
+
+    /// The longest content that may be sent.
+    pub fn limit(&self) -> u32 {
+        self.limit
     }
 
     /// Sets the form of the headers to come.
@@ -130,6 +139,30 @@ impl Outbox {
         }
         other.buffer.clear();
         other.bulk.clear();
+    }
+
+    /// Prepares what waits for being appended to many outboxes with [`extend_from`](Self::extend_from): if it is long
+    /// and one piece, it becomes shared memory of exactly its length. Otherwise nothing changes.
+    pub fn share(&mut self) {
+        let Some(waiting) = self.contiguous().filter(|waiting| waiting.len() >= SHARE_MIN) else { return };
+        let shared = Bytes::copy_from_slice(waiting);
+        self.buffer.clear();
+        self.written = 0;
+        self.bulk_len = shared.len();
+        self.bulk.push_back((0, shared));
+    }
+
+    /// Appends what waits in `other`, and leaves it there: one encoding for many connections. Copied is only what
+    /// [`share`](Self::share) and large bodies have not made shared.
+    ///
+    /// The packets are taken as they are. It is up to the caller that both have the same form of header, and that no
+    /// content exceeds the [`limit`](Self::limit) of this outbox.
+    pub fn extend_from(&mut self, other: &Self) {
+        debug_assert_eq!(self.form, other.form, "packets are appended as they are");
+        let shift = self.buffer.len().wrapping_sub(other.written);
+        self.buffer.extend_from_slice(other.buffer.get(other.written..).unwrap_or_default());
+        self.bulk.extend(other.bulk.iter().map(|(at, bytes)| (at.wrapping_add(shift), bytes.clone())));
+        self.bulk_len = self.bulk_len.saturating_add(other.bulk_len);
     }
 
     /// Fills `slices` with what waits, in order, and says how many were filled.
@@ -374,6 +407,28 @@ mod tests {
             assert!(second.is_empty());
             assert_eq!(first.len(), expected.len() - written);
             assert_eq!(first.take_bytes(), expected[written..], "{written} bytes had been written");
+        }
+    }
+
+    #[test]
+    fn packets_encoded_once_go_to_many_and_long_ones_share_their_memory() {
+        for (sizes, shared) in [(&[3, 5][..], false), (&[SHARE_MIN, 5], true), (&[5, GATHER_MIN, 7], true)] {
+            let mut once = Outbox::new(HeaderForm::Current);
+            let expected = fill(&mut once, sizes);
+            once.share();
+            let mut addresses = Vec::new();
+            for waiting in [0, 100] {
+                let mut outbox = Outbox::new(HeaderForm::Current);
+                let mut all = fill(&mut outbox, &[waiting]);
+                all.extend_from_slice(&expected);
+                outbox.extend_from(&once);
+                assert_eq!(outbox.len(), all.len());
+                addresses.push(outbox.bulk.front().map(|(_, bytes)| bytes.as_ptr()));
+                assert_eq!(outbox.take_bytes(), all);
+            }
+            assert_eq!(addresses[0], addresses[1]);
+            assert_eq!(addresses[0].is_some(), shared);
+            assert_eq!(once.take_bytes(), expected);
         }
     }
 

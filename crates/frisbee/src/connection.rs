@@ -123,6 +123,13 @@ impl Connection {
         poll_fn(|context| Stream::poll_open(&self.0, first, context)).await
     }
 
+    /// Wakes the connection's own task, so that its router gets a [turn](crate::Router::turn) soon.
+    ///
+    /// For routers that keep what they want to send in queues of their own.
+    pub fn wake(&self) {
+        self.0.mailbox.notify();
+    }
+
     /// What the peer is, as far as it has shown.
     pub fn peer(&self) -> Peer {
         self.0.mailbox.lock().peer.clone()

@@ -67,6 +67,7 @@ pub use hand_off::{Accepted, HandOff, Taking};
 pub use raw::Raw;
 pub use router::handlers::{Handlers, Reply};
 pub use router::inline::{Cell, Parked, Polled};
+pub use router::pubsub;
 pub use router::{Next, Router, Turn};
 pub use runtime::choose::Runtime;
 pub use server::{Server, ServerBuilder};

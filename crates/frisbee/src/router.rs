@@ -2,6 +2,8 @@
 
 pub(crate) mod handlers;
 pub(crate) mod inline;
+pub mod pubsub;
+mod topics;
 
 use crate::{CloseReason, Connection, HandOff, Outbox, Packet, PacketId, Peer, Stream, Taking};
 use bytes::Bytes;
@@ -109,6 +111,16 @@ pub struct Turn<'a> {
     pub now: Instant,
     /// What leaves with this batch.
     pub outbox: &'a mut Outbox,
+    pub(crate) when_written: bool,
+}
+
+impl Turn<'_> {
+    /// Asks for a further turn as soon as all that waits in the outbox has been written.
+    ///
+    /// For routers that keep more to send than they want to have in the outbox.
+    pub fn again_when_written(&mut self) {
+        self.when_written = true;
+    }
 }
 
 /// What becomes of the connection after a packet.

@@ -144,7 +144,8 @@ impl Builder {
     /// handlers that only look, by way of a [view](Self::views), or that pass requests on. Takes one path or a list:
     /// `.package.Service.Method`, or the end of such a path. Clients do not change.
     ///
-    /// With the Polyglot codec only, and not together with [`grpc`](Self::grpc).
+    /// With the Polyglot codec only, and not together with [`grpc`](Self::grpc). Requests that are a wrapper like
+    /// `google.protobuf.StringValue` cannot be meant: they are plain values in Rust.
     pub fn raw_requests(mut self, paths: impl Paths) -> Self {
         self.services.raw_requests.extend(paths.paths());
         self
@@ -193,6 +194,9 @@ impl Builder {
     }
 
     /// Boxes message fields. Messages that contain themselves are boxed without being asked.
+    ///
+    /// A member of a oneof can be boxed unless all of its members are plain numbers, or messages of those, for which
+    /// prost-build derives `Copy`.
     pub fn boxed(mut self, paths: impl Paths) -> Self {
         for path in paths.paths() {
             self.prost.boxed(path);
@@ -290,7 +294,7 @@ impl Builder {
     /// As [`compile_protos`](Self::compile_protos).
     pub fn layouts(mut self, protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>]) -> Result<Vec<Layout>, Error> {
         let schema = parse_files(protos, includes)?;
-        self.externs.apply(&mut self.prost, &schema);
+        self.prepare(&schema)?;
         let index = Index::new(&schema.files);
         check(&schema, &index, &self.externs)?;
         Ok(lock::plan(&schema, &index, &self.locks, &mut |_| {})?.layouts)
@@ -324,7 +328,7 @@ impl Builder {
             return Err(Error::new(ErrorKind::Schema, format!("the schema has no file {missing:?}")));
         }
         let schema = schema.only(&chosen);
-        self.externs.apply(&mut self.prost, &schema);
+        self.prepare(&schema)?;
         let mut warnings = Vec::new();
         let mut warn = |text: String| warnings.push(text);
         let (modules, plan) = generate(&schema, self.prost, &self.externs, &self.services, &self.locks, &mut warn)?;
@@ -339,25 +343,30 @@ impl Builder {
         Ok(Output { files: output, warnings })
     }
 
+    /// Refuses options that do not go together, and does what follows from the others.
+    fn prepare(&mut self, schema: &Schema) -> Result<(), Error> {
+        let refused = |text: &str| Err(Error::new(ErrorKind::Option, text));
+        let is_protobuf = self.externs.codec == Codec::Protobuf;
+        if self.services.grpc && !cfg!(feature = "tonic") {
+            return refused("`grpc(true)` needs the feature `tonic` of frpc-build (and of frpc)");
+        }
+        if is_protobuf && self.externs.views {
+            return refused("`views(true)` needs the Polyglot codec: protobuf has no views");
+        }
+        if !self.services.raw_requests.is_empty() && (is_protobuf || self.services.grpc) {
+            return refused("`raw_requests` needs the Polyglot codec, and cannot be used together with `grpc(true)`");
+        }
+        self.locks.fields_are_numbered = is_protobuf;
+        self.externs.apply(&mut self.prost, schema);
+        Ok(())
+    }
+
     fn compile(mut self, schema: &Schema) -> Result<(), Error> {
         if self.emit_rerun_if_changed {
             print_rerun_if_changed(schema);
         }
         self.locks.asks_cargo = self.emit_rerun_if_changed;
-        self.locks.fields_are_numbered = self.externs.codec == Codec::Protobuf;
-        if self.services.grpc && !cfg!(feature = "tonic") {
-            let text = "`grpc(true)` needs the feature `tonic` of frpc-build (and of frpc)";
-            return Err(Error::new(ErrorKind::Option, text));
-        }
-        let is_protobuf = self.externs.codec == Codec::Protobuf;
-        if is_protobuf && self.externs.views {
-            return Err(Error::new(ErrorKind::Option, "`views(true)` needs the Polyglot codec: protobuf has no views"));
-        }
-        if !self.services.raw_requests.is_empty() && (is_protobuf || self.services.grpc) {
-            let text = "`raw_requests` needs the Polyglot codec, and cannot be used together with `grpc(true)`";
-            return Err(Error::new(ErrorKind::Option, text));
-        }
-        self.externs.apply(&mut self.prost, schema);
+        self.prepare(schema)?;
         let folder = Folder::new(self.out_dir)?;
         let mut warn = |text: String| print_warning(&text);
         let (modules, plan) = generate(schema, self.prost, &self.externs, &self.services, &self.locks, &mut warn)?;

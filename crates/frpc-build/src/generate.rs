@@ -66,7 +66,9 @@ pub(crate) fn generate(
         let files: Vec<_> = files.collect();
         for file in &files {
             for (service, operations) in services_of(file, &services).zip(plan.operations(file)) {
-                items.extend(services::service_items(service?, operations, options, &mut taken, warn)?);
+                let service = service?;
+                let layout = plan.layout(&services::full_name(&service.package, &service.proto_name))?;
+                items.extend(services::service_items(service, operations, layout, options, &mut taken, warn)?);
             }
         }
         let package = files.first().map_or_else(String::new, |file| file.package().to_owned());

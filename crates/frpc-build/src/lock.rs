@@ -97,6 +97,13 @@ impl Plan {
     pub(crate) fn operations<'a>(&'a self, file: &FileDescriptorProto) -> impl Iterator<Item = &'a [u16]> {
         self.operations.get(file.name()).into_iter().flatten().map(Vec::as_slice)
     }
+
+    /// The layout of a service.
+    pub(crate) fn layout(&self, service: &str) -> Result<&Layout, Error> {
+        self.layouts.iter().find(|layout| layout.service() == service).ok_or_else(|| {
+            Error::new(ErrorKind::Unsupported, format!("the layout of the service `{service}` was not recorded"))
+        })
+    }
 }
 
 /// Numbers the methods of a checked schema and compares it with its locks.

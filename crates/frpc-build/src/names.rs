@@ -8,8 +8,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use proc_macro2::Span;
 use syn::ext::IdentExt as _;
+use syn::punctuated::Punctuated;
 use syn::{
-    Attribute, Expr, Field, GenericArgument, Ident, Item, ItemEnum, ItemStruct, Lit, Meta, Path, PathArguments, Type,
+    Attribute, Expr, Field, GenericArgument, Ident, Item, ItemEnum, ItemStruct, Lit, Meta, Path, PathArguments, Token,
+    Type,
 };
 
 use crate::error::{Error, ErrorKind};
@@ -182,7 +184,23 @@ pub(crate) fn read_oneof(item: &ItemEnum) -> Result<OneofEnum, Error> {
         let enumeration = prost.enumeration;
         variants.insert(tag, Variant { ident, enumeration, boxed, ty, deprecated });
     }
+    if derives_copy(&item.attrs)
+        && let Some(boxed) = variants.values().find(|variant| variant.boxed)
+    {
+        let text = format!(
+            "`boxed` is set for a member of a oneof, `{}` in Rust, whose members are all plain numbers or messages of such: \
+             prost-build derives `Copy` for it, which a box does not have",
+            boxed.ident
+        );
+        return Err(Error::new(ErrorKind::Option, text));
+    }
     Ok(OneofEnum { variants })
+}
+
+fn derives_copy(attributes: &[Attribute]) -> bool {
+    let derives = attributes.iter().filter(|attribute| attribute.path().is_ident("derive"));
+    let paths = |derive: &Attribute| derive.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated);
+    derives.filter_map(|derive| paths(derive).ok()).flatten().any(|path| path.is_ident("Copy"))
 }
 
 /// Tells prost not to implement `Debug` for a struct; false if it has been told so already.

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use heck::ToShoutySnakeCase as _;
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Literal, Span, TokenStream};
 use prost_build::{Comments, Method, Service};
 use prost_types::method_options::IdempotencyLevel;
 use quote::{format_ident, quote};
@@ -13,6 +13,8 @@ use syn::parse::Parser as _;
 use syn::{Attribute, Ident, Item, Type};
 
 use crate::error::{Error, ErrorKind};
+use crate::lock::{Fingerprint, Layout};
+use crate::wellknown::is_value;
 
 /// The operation of the first method in a file; 0 to 9 belong to the protocol.
 pub(crate) const OPERATION_FIRST: u16 = 10;
@@ -83,6 +85,8 @@ pub(crate) struct Rpc {
     constant: Ident,
     proto_name: String,
     operation: u16,
+    /// Fields appended to the request and to the reply that not all peers send.
+    added: (u32, u32),
     is_idempotent: bool,
     is_raw: bool,
     pub(crate) is_deprecated: bool,
@@ -104,6 +108,7 @@ pub(crate) enum Kind {
 pub(crate) fn service_items(
     service: &Service,
     operations: &[u16],
+    layout: &Layout,
     options: &ServiceOptions,
     taken: &mut Taken,
     warn: &mut dyn FnMut(String),
@@ -113,23 +118,26 @@ pub(crate) fn service_items(
     let trait_name = free_name(&service.name, &mut taken.types, &format!("the trait of `{full_name}`"), warn);
     let server = free_name(&format!("{base}Server"), &mut taken.types, &format!("the server of `{full_name}`"), warn);
     let client = free_name(&format!("{base}Client"), &mut taken.types, &format!("the client of `{full_name}`"), warn);
-    let rpcs = rpcs(service, &full_name, operations, options, taken, warn)?;
+    let rpcs = rpcs(service, &full_name, operations, layout, options, taken, warn)?;
+    let wanted = format!("{}_LAYOUT", service.proto_name.to_shouty_snake_case());
+    let layout_name = free_name(&wanted, &mut taken.values, "its layout", &mut |_| {});
     if !options.client && !options.server {
         return Ok(Vec::new());
     }
     let docs = docs(&service.comments, &full_name, options, || format!(" The service `{full_name}`."))?;
 
-    let constants = rpcs.iter().map(|rpc| constant(rpc, &full_name));
-    let mut tokens = quote! { #(#constants)* };
+    let layout = layout_item(&layout_name, layout);
+    let constants = rpcs.iter().map(|rpc| constant(rpc, &layout_name));
+    let mut tokens = quote! { #layout #(#constants)* };
     if options.server {
         let attributes = matching(&options.trait_attributes, &full_name)?;
         tokens.extend(trait_tokens(&trait_name, &docs, &attributes, &rpcs));
         let attributes = matching(&options.server_attributes, &full_name)?;
-        tokens.extend(server_tokens(&server, &trait_name, &full_name, &attributes, &rpcs));
+        tokens.extend(server_tokens(&server, &trait_name, &full_name, &layout_name, &attributes, &rpcs));
     }
     if options.client {
         let attributes = matching(&options.client_attributes, &full_name)?;
-        tokens.extend(client_tokens(&client, &full_name, &attributes, &rpcs));
+        tokens.extend(client_tokens(&client, &full_name, &layout_name, &attributes, &rpcs));
     }
     let file: syn::File = syn::parse2(tokens).map_err(|error| {
         Error::new(ErrorKind::Option, format!("the code of service `{full_name}` is not valid Rust: {error}"))
@@ -147,6 +155,7 @@ fn rpcs(
     service: &Service,
     full_name: &str,
     operations: &[u16],
+    layout: &Layout,
     options: &ServiceOptions,
     taken: &mut Taken,
     warn: &mut dyn FnMut(String),
@@ -154,16 +163,29 @@ fn rpcs(
     // The client's own methods, and the one that `Clone` brings.
     let mut methods: HashSet<String> = ["new", "connect", "clone"].map(str::to_owned).into();
     let prefix = service.proto_name.to_shouty_snake_case();
+    let added = |message: &str| {
+        let name = message.trim_start_matches('.');
+        layout.growing().find(|(growing, _)| *growing == name).map_or(0, |(_, added)| added)
+    };
     let read = |(method, operation): (&Method, &u16)| {
         let what = format!("method `{}` of `{full_name}`", method.proto_name);
+        let method_name = format!("{full_name}.{}", method.proto_name);
         let raw: Ident = syn::parse_str(&method.name).map_err(|error| unreadable(&method.name, error))?;
         let name = match free_name(&raw.unraw().to_string(), &mut methods, &what, warn) {
             name if name == raw.unraw() => raw,
             name => name,
         };
         let constant = format!("{prefix}_{}", method.proto_name.to_shouty_snake_case());
+        let is_raw = options.raw_requests.iter().any(|pattern| path_matches(pattern, &method_name));
+        if is_raw && is_value(&method.input_proto_type, &method.input_type) {
+            let request = method.input_proto_type.trim_start_matches('.');
+            let text = format!(
+                "`raw_requests` is set for `{method_name}`, whose request is a `{request}`: that is a plain value in Rust, \
+                 with nothing in it to look at"
+            );
+            return Err(Error::new(ErrorKind::Option, text));
+        }
         let mut silent = |_: String| {};
-        let method_name = format!("{full_name}.{}", method.proto_name);
         let kind = match (method.client_streaming, method.server_streaming) {
             (false, false) => Kind::Unary,
             (false, true) => Kind::ServerStreaming,
@@ -175,9 +197,10 @@ fn rpcs(
             constant: free_name(&constant, &mut taken.values, &what, &mut silent),
             proto_name: method.proto_name.clone(),
             operation: *operation,
+            added: (added(&method.input_proto_type), added(&method.output_proto_type)),
             is_idempotent: method.options.idempotency_level() != IdempotencyLevel::IdempotencyUnknown,
             is_deprecated: method.options.deprecated(),
-            is_raw: options.raw_requests.iter().any(|pattern| path_matches(pattern, &method_name)),
+            is_raw,
             docs: docs(&method.comments, &method_name, options, || format!(" The method `{}`.", method.proto_name))?,
             request: syn::parse_str(&method.input_type).map_err(|error| unreadable(&method.input_type, error))?,
             reply: syn::parse_str(&method.output_type).map_err(|error| unreadable(&method.output_type, error))?,
@@ -187,12 +210,30 @@ fn rpcs(
     service.methods.iter().zip(operations).map(read).collect()
 }
 
-fn constant(rpc: &Rpc, full_name: &str) -> TokenStream {
-    let Rpc { constant, proto_name, operation, .. } = rpc;
-    let operation = proc_macro2::Literal::u16_unsuffixed(*operation);
-    let idempotent = rpc.is_idempotent.then(|| quote! { .idempotent() });
+fn layout_item(name: &Ident, layout: &Layout) -> TokenStream {
+    let service = layout.service();
+    let operations = layout.operations().iter().map(|operation| Literal::u16_unsuffixed(*operation));
+    // As the schema lock writes it.
+    let number = |fingerprint: &Fingerprint| -> Literal {
+        format!("0x{fingerprint}").parse().expect("sixteen hexadecimal digits behind 0x are a number")
+    };
+    let fingerprint = number(&layout.fingerprint());
+    let compatible = layout.compatible().iter().map(number);
     quote! {
-        const #constant: ::frpc::codegen::Method = ::frpc::codegen::Method::new(#full_name, #proto_name, #operation) #idempotent;
+        static #name: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(#service, &[#(#operations),*], #fingerprint, &[#(#compatible),*]);
+    }
+}
+
+fn constant(rpc: &Rpc, layout: &Ident) -> TokenStream {
+    let Rpc { constant, proto_name, operation, .. } = rpc;
+    let operation = Literal::u16_unsuffixed(*operation);
+    let idempotent = rpc.is_idempotent.then(|| quote! { .idempotent() });
+    let added = (rpc.added != (0, 0)).then(|| {
+        let (request, reply) = (Literal::u32_unsuffixed(rpc.added.0), Literal::u32_unsuffixed(rpc.added.1));
+        quote! { .with_added(#request, #reply) }
+    });
+    quote! {
+        const #constant: ::frpc::codegen::Method = ::frpc::codegen::Method::new(&#layout, #proto_name, #operation) #idempotent #added;
     }
 }
 
@@ -229,7 +270,14 @@ fn trait_tokens(name: &Ident, docs: &[Attribute], attributes: &[Attribute], rpcs
     }
 }
 
-fn server_tokens(name: &Ident, of: &Ident, full_name: &str, attributes: &[Attribute], rpcs: &[Rpc]) -> TokenStream {
+fn server_tokens(
+    name: &Ident,
+    of: &Ident,
+    full_name: &str,
+    layout: &Ident,
+    attributes: &[Attribute],
+    rpcs: &[Rpc],
+) -> TokenStream {
     // A type parameter must not hide the trait.
     let generic = if of == "S" { format_ident!("T") } else { format_ident!("S") };
     let doc = format!(" Serves an implementation of [`{}`].", of.unraw());
@@ -266,7 +314,7 @@ fn server_tokens(name: &Ident, of: &Ident, full_name: &str, attributes: &[Attrib
         impl<#generic: #of> ::frpc::codegen::Service for #name<#generic> {
             const NAME: &'static str = #full_name;
             fn methods(&self) -> ::frpc::codegen::Methods {
-                ::frpc::codegen::Methods::new(&self.service)
+                ::frpc::codegen::Methods::new(&self.service, &#layout)
                     #(#methods)*
                     .done()
             }
@@ -274,7 +322,7 @@ fn server_tokens(name: &Ident, of: &Ident, full_name: &str, attributes: &[Attrib
     }
 }
 
-fn client_tokens(name: &Ident, full_name: &str, attributes: &[Attribute], rpcs: &[Rpc]) -> TokenStream {
+fn client_tokens(name: &Ident, full_name: &str, layout: &Ident, attributes: &[Attribute], rpcs: &[Rpc]) -> TokenStream {
     let doc = format!(" Calls `{full_name}` over a [`Channel`](::frpc::Channel).");
     let methods = rpcs.iter().map(|rpc| {
         let Rpc { name, constant, docs, request, reply, .. } = rpc;
@@ -317,9 +365,12 @@ fn client_tokens(name: &Ident, full_name: &str, attributes: &[Attribute], rpcs: 
             }
             /// Connects to a server at `host:port`.
             pub async fn connect(address: impl ::core::convert::Into<::std::string::String>) -> ::core::result::Result<Self, ::frpc::Error> {
-                ::frpc::Channel::connect(address).await.map(Self::new)
+                ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
             }
             #(#methods)*
+        }
+        impl ::frpc::codegen::Client for #name {
+            const LAYOUT: &'static ::frpc::codegen::Layout = &#layout;
         }
     }
 }

@@ -194,3 +194,20 @@ fn options_that_exclude_each_other_are_errors() {
     );
     assert!(error(|builder| builder.codec(Codec::Protobuf).raw_requests(".")).starts_with("`raw_requests` needs the"));
 }
+
+#[test]
+fn options_for_what_cannot_have_them_are_errors_and_not_code_that_does_not_compile() {
+    use frpc_build::Builder;
+    let source = "syntax = \"proto3\";\npackage test;\nimport \"google/protobuf/wrappers.proto\";\n\
+                  message A { oneof by { int32 number = 1; B b = 2; } }\nmessage B { int32 a = 1; }\n\
+                  service S { rpc Get(google.protobuf.StringValue) returns (A); }";
+    let build = Build::of(source);
+    let error = |configure: fn(Builder) -> Builder| build.run(configure, &["test.proto"]).unwrap_err();
+    let boxed = error(|builder| builder.boxed("A.by.b"));
+    assert_eq!(boxed.kind(), ErrorKind::Option);
+    assert!(boxed.to_string().starts_with("`boxed` is set for a member of a oneof, `B` in Rust"), "{boxed}");
+    let raw = error(|builder| builder.raw_requests(".test.S"));
+    assert_eq!(raw.kind(), ErrorKind::Option);
+    assert!(raw.to_string().contains("`test.S.Get`, whose request is a `google.protobuf.StringValue`"), "{raw}");
+    build.run(|builder| builder.compile_well_known_types(true).raw_requests(".test.S"), &["test.proto"]).unwrap();
+}

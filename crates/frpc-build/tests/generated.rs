@@ -26,10 +26,10 @@ fn operations_count_from_10_through_all_services_of_the_file() {
          service Second { rpc One(A) returns (stream A); rpc Three(stream A) returns (A); }",
     );
     for line in [
-        "Method::new( \"test.First\", \"One\", 10, );",
-        "Method::new( \"test.First\", \"Two\", 11, );",
-        "Method::new( \"test.Second\", \"One\", 12, );",
-        "Method::new( \"test.Second\", \"Three\", 13, );",
+        "FIRST_ONE: ::frpc::codegen::Method = ::frpc::codegen::Method::new( &FIRST_LAYOUT, \"One\", 10, );",
+        "::frpc::codegen::Method::new( &FIRST_LAYOUT, \"Two\", 11, );",
+        "::frpc::codegen::Method::new( &SECOND_LAYOUT, \"One\", 12, );",
+        "::frpc::codegen::Method::new( &SECOND_LAYOUT, \"Three\", 13, );",
     ] {
         assert!(has(&text, line), "{line} in {text}");
     }
@@ -53,7 +53,7 @@ fn each_file_counts_its_own_operations() {
         ("more.proto", &format!("{HEAD}message A {{}}\nservice More {{ rpc One(A) returns (A); }}")),
     ]);
     let text = build.text();
-    assert!(has(&text, "\"test.S\", \"One\", 10") && has(&text, "\"test.More\", \"One\", 10"), "{text}");
+    assert!(has(&text, "&S_LAYOUT, \"One\", 10") && has(&text, "&MORE_LAYOUT, \"One\", 10"), "{text}");
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn names_that_are_taken_get_a_trailing_underscore() {
         assert!(has(&text, &format!("Echo_::{name}(&*service, request)")));
     }
     // On the wire and in errors they keep their names.
-    assert!(has(&text, "\"test.echo\", \"New\", 10"));
+    assert!(has(&text, "\"test.echo\", &[10, 11, 12]") && has(&text, "&ECHO_LAYOUT, \"New\", 10"));
 }
 
 #[test]

@@ -14,7 +14,8 @@ use support::{Build, has};
 fn assert_operations(shop: &Shop, expected: &[(&str, &str, u16)]) {
     let text = shop.0.read("shop.rs");
     for (service, method, operation) in expected {
-        let call = format!("Method::new(\"shop.{service}\", \"{method}\", {operation},)");
+        let layout = service.to_uppercase();
+        let call = format!("Method::new(&{layout}_LAYOUT, \"{method}\", {operation},)");
         assert!(has(&text, &call), "{call} in {text}");
     }
 }
@@ -116,10 +117,10 @@ fn two_files() -> Build {
 fn a_base_keeps_files_apart() {
     let build = two_files();
     build.run(|builder| builder.operation_base("two/b.proto", 12), &["one/a.proto", "two/b.proto"]).unwrap();
-    assert!(has(&build.read("one.rs"), "\"one.A\", \"Y\", 11"), "{}", build.read("one.rs"));
-    assert!(has(&build.read("two.rs"), "\"two.B\", \"X\", 12"), "{}", build.read("two.rs"));
+    assert!(has(&build.read("one.rs"), "&A_LAYOUT, \"Y\", 11"), "{}", build.read("one.rs"));
+    assert!(has(&build.read("two.rs"), "&B_LAYOUT, \"X\", 12"), "{}", build.read("two.rs"));
     build.run(|builder| builder.operation_base("b.proto", 100), &["one/a.proto", "two/b.proto"]).unwrap();
-    assert!(has(&build.read("two.rs"), "\"two.B\", \"X\", 100"), "{}", build.read("two.rs"));
+    assert!(has(&build.read("two.rs"), "&B_LAYOUT, \"X\", 100"), "{}", build.read("two.rs"));
 }
 
 #[test]

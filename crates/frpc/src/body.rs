@@ -118,25 +118,26 @@ pub(crate) fn put_reply<M: Message>(
     }
 }
 
-/// Reads a body behind its prefix. `Bytes` fields share its memory.
+/// Reads a body behind its prefix, of which so many fields may be missing at the end. `Bytes` fields share its memory.
 #[inline]
-pub(crate) fn message<M: Message>(body: &Bytes) -> Result<Root<M>, DecodeError> {
-    polyglot::decode_root(&mut Decoder::shared(body))
+pub(crate) fn message<M: Message>(body: &Bytes, missing: u32) -> Result<Root<M>, DecodeError> {
+    polyglot::decode_root(&mut Decoder::shared(body).with_trailing_defaults(missing))
 }
 
-/// Reads a reply. `Bytes` fields share its memory.
+/// Reads a reply, of which so many fields may be missing at the end. `Bytes` fields share its memory.
 #[inline]
-pub(crate) fn reply<M: Message>(body: &Bytes) -> Result<Response<M>, Status> {
+pub(crate) fn reply<M: Message>(body: &Bytes, missing: u32) -> Result<Response<M>, Status> {
     let mut body = body.clone();
     let Ok(prefix) = prefix::take(&mut body) else { return Err(malformed("reply")) };
-    replied(message(&body), prefix)
+    replied(message(&body, missing), prefix)
 }
 
-/// Reads a reply, copying all of it.
+/// Reads a reply in which nothing is missing, copying all of it; `None` if there is no message.
 #[inline(always)]
-pub(crate) fn reply_slice<M: Message>(mut body: &[u8]) -> Result<Response<M>, Status> {
-    let Ok(prefix) = prefix::take_slice(&mut body) else { return Err(malformed("reply")) };
-    replied(polyglot::decode_root(&mut Decoder::new(body)), prefix)
+pub(crate) fn whole_reply<M: Message>(mut body: &[u8]) -> Option<Result<Response<M>, Status>> {
+    let Ok(prefix) = prefix::take_slice(&mut body) else { return Some(Err(malformed("reply"))) };
+    let root = polyglot::decode_root(&mut Decoder::new(body)).ok()?;
+    Some(replied(Ok(root), prefix))
 }
 
 #[inline(always)]
@@ -148,10 +149,10 @@ fn replied<M: Message>(root: Result<Root<M>, DecodeError>, prefix: Option<Prefix
     }
 }
 
-/// Reads a request behind its prefix.
+/// Reads a request behind its prefix, of which so many fields may be missing at the end.
 #[inline(always)]
-pub(crate) fn request<M: Message>(body: &Bytes) -> Result<M, Status> {
-    match message(body) {
+pub(crate) fn request<M: Message>(body: &Bytes, missing: u32) -> Result<M, Status> {
+    match message(body, missing) {
         Ok(Root::Message(message)) => Ok(message),
         Ok(Root::Error(text)) => Err(Status::invalid_argument(format!("the request is an error: {text}"))),
         Err(error) => Err(Status::invalid_argument(format!("the request is no {}: {error}", M::NAME))),

@@ -1,6 +1,7 @@
 //! The calls in flight on a connection: which reply belongs to whom. Pure state; time is an argument.
 
 use crate::Status;
+use crate::layout::Offers;
 use bytes::Bytes;
 use frisbee::{Operation, Packet, PacketId};
 use std::task::{Context, Poll, Waker};
@@ -37,6 +38,8 @@ pub(crate) struct Calls {
     allowed: Option<usize>,
     /// What the server is, as far as it has shown.
     pub(crate) server: Server,
+    /// Which services may be called.
+    pub(crate) offers: Offers,
 }
 
 /// What a caller has to know of its server.

@@ -4,7 +4,7 @@ mod call;
 mod dial;
 mod link;
 
-use crate::codegen::Method;
+use crate::codegen::{self, Layout, Method};
 use crate::metadata::Metadata;
 use crate::streaming::{self, Streaming};
 use crate::{Error, Request, Response, Runtime, Status, deadline};
@@ -57,6 +57,7 @@ struct Inner {
 #[must_use]
 pub struct ChannelBuilder {
     client: ClientBuilder,
+    calls: Vec<&'static Layout>,
     timeout: Option<Duration>,
     is_told: bool,
     strict_presence: bool,
@@ -89,6 +90,7 @@ impl Channel {
     pub fn builder() -> ChannelBuilder {
         ChannelBuilder {
             client: Client::builder(),
+            calls: Vec::new(),
             timeout: Some(TIMEOUT),
             is_told: false,
             strict_presence: false,
@@ -277,6 +279,18 @@ impl fmt::Debug for Channel {
 }
 
 impl ChannelBuilder {
+    /// Names a service that the channel is for, as in `builder().calls::<EchoClient>()`.
+    ///
+    /// A server of ours is told when the connection is made, so that the first call does not wait for what the server
+    /// has to say. Services that are not named can be called all the same. A generated client that connects by itself
+    /// names its own.
+    pub fn calls<C: codegen::Client>(mut self) -> Self {
+        if !self.calls.contains(&C::LAYOUT) {
+            self.calls.push(C::LAYOUT);
+        }
+        self
+    }
+
     /// Sets how long a call may take unless its request says otherwise. Default: 30 s, of which the server is not told.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
@@ -407,7 +421,8 @@ impl ChannelBuilder {
     }
 
     async fn connect_by(self, dialler: Box<dyn Dialler>) -> Result<Channel, Error> {
-        let links = Links::connected(self.client, dialler.into(), self.patience).await?;
+        Layout::check_room(&self.calls)?;
+        let links = Links::connected(self.client, dialler.into(), self.calls.into(), self.patience).await?;
         Ok(Channel {
             inner: Arc::new(Inner {
                 links,

@@ -1,5 +1,6 @@
 //! What generated code uses; nothing here is meant to be written by hand.
 
+pub use crate::layout::Layout;
 pub use crate::protobuf::{decode_protobuf, encode_protobuf};
 pub use crate::service::{Methods, MethodsBuilder, Service, Shared};
 use frisbee::Operation;
@@ -8,22 +9,30 @@ use std::fmt;
 /// A method as both ends know it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Method {
-    pub(crate) service: &'static str,
+    pub(crate) layout: &'static Layout,
     pub(crate) name: &'static str,
     pub(crate) operation: Operation,
     pub(crate) idempotent: bool,
+    /// How many fields were appended to the request and to the reply since the first layout that is still understood.
+    pub(crate) added: (u32, u32),
+}
+
+/// A client that `frpc-build` has generated.
+pub trait Client {
+    /// What it calls.
+    const LAYOUT: &'static Layout;
 }
 
 impl Method {
-    /// The method `name` of `service`, which has its package in front, under the given operation.
+    /// The method `name` of the service with the given layout, under the given operation.
     ///
     /// # Panics
     /// If the operation is below 10, which the protocol reserves.
-    pub const fn new(service: &'static str, name: &'static str, operation: u16) -> Self {
+    pub const fn new(layout: &'static Layout, name: &'static str, operation: u16) -> Self {
         let Some(operation) = Operation::user(operation) else {
             panic!("methods are numbered from 10 on");
         };
-        Self { service, name, operation, idempotent: false }
+        Self { layout, name, operation, idempotent: false, added: (0, 0) }
     }
 
     /// The same method, which may be run more than once without harm.
@@ -31,10 +40,17 @@ impl Method {
         self.idempotent = true;
         self
     }
+
+    /// The same method, whose messages have grown: so many fields at the end of the request, and of the reply, are not
+    /// sent by all peers of earlier layouts.
+    pub const fn with_added(mut self, request: u32, reply: u32) -> Self {
+        self.added = (request, reply);
+        self
+    }
 }
 
 impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.service, self.name)
+        write!(f, "{}/{}", self.layout.service(), self.name)
     }
 }

@@ -3,11 +3,11 @@
 use crate::body;
 use crate::channel::CallTable;
 use crate::error::Error;
+use crate::layout::{self, Clauses, Layout};
 use crate::service::{Caller, Entry, Instance, Kind, Methods};
 use crate::{Policy, Status};
 use bytes::Bytes;
-use frisbee::{CloseReason, Connection, Hello, Next, Operation, Outbox, Packet, PacketId, Peer, Router, Stream, Turn};
-use polyglot::Form;
+use frisbee::{CloseReason, Connection, Next, Operation, Outbox, Packet, PacketId, Peer, Router, Stream, Turn};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -24,14 +24,12 @@ const SLOW_TURNS: u32 = 3;
 /// them is broken or hostile. Second replies to a burst of calls stay below.
 const STRAYS_MAX: u64 = 100_000;
 
-/// The type of the items of HELLO that name services.
-const SERVICE_ITEM: u8 = Hello::FIRST_USER_ITEM;
-
 /// The methods of a server by operation.
 #[derive(Default)]
 pub(crate) struct Table {
     /// By operation minus 10.
     entries: Vec<Option<(Entry, Policy)>>,
+    layouts: Vec<&'static Layout>,
 }
 
 impl Table {
@@ -41,6 +39,8 @@ impl Table {
         mut policies: HashMap<String, Policy>,
     ) -> Result<Self, Error> {
         let mut entries: Vec<Option<(Entry, Policy)>> = Vec::new();
+        let layouts: Vec<_> = services.iter().map(|methods| methods.layout).collect();
+        Layout::check_room(&layouts)?;
         for entry in services.into_iter().flat_map(|methods| methods.entries) {
             let name = entry.method.to_string();
             let index = index(entry.method.operation);
@@ -56,30 +56,13 @@ impl Table {
         }
         match policies.into_keys().next() {
             Some(unknown) => Err(Error::UnknownMethod(unknown)),
-            None => Ok(Self { entries }),
+            None => Ok(Self { entries, layouts }),
         }
     }
 
     fn get(&self, operation: u16) -> Option<&(Entry, Policy)> {
         let index = Operation::user(operation).map(index)?;
         self.entries.get(index)?.as_ref()
-    }
-
-    /// What HELLO says of each service: the operation of its first method, and its name.
-    fn services(&self) -> impl Iterator<Item = Bytes> {
-        let methods = self.entries.iter().flatten().map(|(entry, _)| entry.method);
-        let mut services: Vec<(&str, Operation)> = Vec::new();
-        for method in methods {
-            if !services.iter().any(|(name, _)| *name == method.service) {
-                services.push((method.service, method.operation));
-            }
-        }
-        services.into_iter().map(|(name, first)| {
-            let mut item = Vec::new();
-            frisbee::tlv::put_varint(&mut item, first.number().into());
-            item.extend_from_slice(name.as_bytes());
-            item.into()
-        })
     }
 
     fn operations(&self) -> Vec<RangeInclusive<u16>> {
@@ -96,15 +79,17 @@ fn index(operation: Operation) -> usize {
 pub(crate) struct Endpoint {
     table: Arc<Table>,
     calls: Option<Arc<CallTable>>,
+    /// Services that are meant to be called.
+    called: Arc<[&'static Layout]>,
 }
 
 impl Endpoint {
     pub(crate) fn serving(table: Table) -> Self {
-        Self { table: Arc::new(table), calls: None }
+        Self { table: Arc::new(table), calls: None, called: Arc::default() }
     }
 
-    pub(crate) fn calling(calls: Arc<CallTable>) -> Self {
-        Self { table: Arc::default(), calls: Some(calls) }
+    pub(crate) fn calling(calls: Arc<CallTable>, called: Arc<[&'static Layout]>) -> Self {
+        Self { table: Arc::default(), calls: Some(calls), called }
     }
 }
 
@@ -118,6 +103,8 @@ pub(crate) struct Session {
     /// Replies of this batch.
     replies: Vec<Packet>,
     wake: Vec<Waker>,
+    /// What follows from what the peer has said of its services.
+    clauses: Clauses,
     /// Handlers have been polled in place in this turn.
     polled: bool,
     slow_turns: u32,
@@ -131,7 +118,8 @@ impl Router for Endpoint {
     }
 
     fn hello_items(&self) -> Vec<(u8, Bytes)> {
-        self.table.services().map(|item| (SERVICE_ITEM, item)).collect()
+        let offered = self.table.layouts.iter().map(|layout| (layout::OFFERED, layout.item()));
+        offered.chain(self.called.iter().map(|layout| (layout::CALLED, layout.item()))).collect()
     }
 
     fn connected(&self, connection: &Connection) -> Session {
@@ -142,6 +130,7 @@ impl Router for Endpoint {
             last: None,
             replies: Vec::new(),
             wake: Vec::new(),
+            clauses: Clauses::default(),
             polled: false,
             slow_turns: 0,
         }
@@ -154,7 +143,7 @@ impl Router for Endpoint {
         }
         let operation = packet.operation.number();
         let Some(instance) = session.instance(operation, &self.table) else {
-            unimplemented(&packet, session.caller.form(), outbox);
+            session.refuse(&packet, outbox);
             return Next::Continue;
         };
         let mut instance = instance;
@@ -171,8 +160,14 @@ impl Router for Endpoint {
             stream.forget();
             return Next::Continue;
         };
+        if let Some(status) = session.clauses.refused.get(&operation) {
+            crate::streaming::refuse(&stream, status);
+            return Next::Continue;
+        }
         match self.table.get(operation) {
-            Some((Entry { kind: Kind::Stream(method), .. }, _)) => method.open(&session.caller, prefix, stream),
+            Some((Entry { kind: Kind::Stream(opens), method }, _)) => {
+                opens.open(&session.caller, prefix, stream, session.clauses.missing(method));
+            }
             _ => crate::streaming::refuse(&stream, &Status::unimplemented(format!("{operation} opens no stream"))),
         }
         Next::Continue
@@ -181,8 +176,12 @@ impl Router for Endpoint {
     fn verdict(&self, session: &mut Session, peer: &Peer) {
         let hello = peer.hello();
         session.caller.handle_verdict(hello.is_some());
+        session.clauses = Clauses::new(&self.table.layouts, peer);
         if let Some(calls) = &self.calls {
-            calls.with(|calls| calls.handle_verdict(hello.map(|hello| hello.calls_max)));
+            calls.with(|calls| {
+                calls.handle_verdict(hello.map(|hello| hello.calls_max));
+                calls.offers.handle_verdict(peer);
+            });
         }
     }
 
@@ -236,10 +235,31 @@ impl Session {
         if let Some(instance) = self.instances.remove(&operation) {
             return Some(instance);
         }
+        self.new_instance(operation, table)
+    }
+
+    /// An instance for the first call of a method; `None` if it cannot be called, or not by this peer.
+    #[cold]
+    fn new_instance(&self, operation: u16, table: &Table) -> Option<Box<dyn Instance>> {
+        if self.clauses.refused.contains_key(&operation) {
+            return None;
+        }
         match table.get(operation)? {
-            (Entry { kind: Kind::Unary(method), .. }, policy) => Some(method.instance(*policy)),
+            (Entry { kind: Kind::Unary(unary), method }, policy) => {
+                Some(unary.instance(*policy, self.clauses.missing(method)))
+            }
             _ => None,
         }
+    }
+
+    /// Answers a request that cannot be served. Go drops one in silence; an answer does no harm there, and the caller
+    /// need not wait for its deadline.
+    #[cold]
+    fn refuse(&self, packet: &Packet, outbox: &mut Outbox) {
+        let operation = packet.operation;
+        let unknown = || Status::unimplemented(format!("operation {operation} is no unary method of this server"));
+        let status = self.clauses.refused.get(&operation.number()).cloned().unwrap_or_else(unknown);
+        body::put_error(outbox, packet.id, operation, &status, self.caller.form());
     }
 
     /// Notes whether handlers keep the connection's task for too long.
@@ -256,13 +276,6 @@ impl Session {
             tracing::debug!(peer = ?self.caller.peer, "handlers take long; they get tasks of their own from now on");
         }
     }
-}
-
-/// Go drops such a request in silence. An answer does no harm there, and the caller need not wait for its deadline.
-#[cold]
-fn unimplemented(packet: &Packet, form: Form, outbox: &mut Outbox) {
-    let status = Status::unimplemented(format!("operation {} is no unary method of this server", packet.operation));
-    body::put_error(outbox, packet.id, packet.operation, &status, form);
 }
 
 impl fmt::Debug for Endpoint {

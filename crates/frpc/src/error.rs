@@ -20,6 +20,13 @@ pub enum Error {
     },
     /// A method was named that no service of the server has.
     UnknownMethod(String),
+    /// The services cannot all be named to a peer.
+    TooManyServices {
+        /// What naming them takes, in bytes.
+        length: usize,
+        /// What there is room for.
+        limit: usize,
+    },
 }
 
 impl fmt::Display for Error {
@@ -30,6 +37,11 @@ impl fmt::Display for Error {
             Self::Overlap { operation, methods: [one, other] } => {
                 write!(f, "operation {operation} is both {one} and {other}")
             }
+            Self::TooManyServices { length, limit } => write!(
+                f,
+                "naming all services to a peer takes {length} bytes, which exceeds the limit of {limit}: serve some of \
+                 them on another port"
+            ),
             Self::UnknownMethod(name) => write!(f, "no service of this server has a method {name}"),
         }
     }
@@ -40,7 +52,7 @@ impl std::error::Error for Error {
         match self {
             Self::Connect(error) => error.source(),
             Self::Io(error) => error.source(),
-            Self::Overlap { .. } | Self::UnknownMethod(_) => None,
+            Self::Overlap { .. } | Self::UnknownMethod(_) | Self::TooManyServices { .. } => None,
         }
     }
 }

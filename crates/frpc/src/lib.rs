@@ -40,6 +40,7 @@ mod endpoint;
 mod error;
 #[cfg(feature = "tonic")]
 pub mod grpc;
+mod layout;
 mod metadata;
 mod prefix;
 mod protobuf;
@@ -48,9 +49,11 @@ mod server;
 mod service;
 mod status;
 mod streaming;
+mod topic;
 
 pub use channel::{Channel, ChannelBuilder};
 pub use error::Error;
+pub use frisbee::pubsub;
 #[cfg(feature = "tls")]
 pub use frisbee::tls;
 pub use frisbee::{HeaderForm, Policy, Runtime, Workers, memory};
@@ -62,6 +65,7 @@ pub use server::UnixServer;
 pub use server::{Acceptor, Server, ServerBuilder};
 pub use status::{Code, Status};
 pub use streaming::{Iter, RequestSender, RequestStream, ResponseSender, ResponseStream, Streaming, iter};
+pub use topic::{Topic, TopicMessage, TopicPublisher, TopicRecvError, TopicSubscription};
 
 pub use {polyglot, prost, prost_types};
 #[cfg(feature = "tonic")]

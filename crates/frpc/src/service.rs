@@ -1,7 +1,7 @@
 //! Methods that a server offers, erased to what a connection needs: something to call for each operation.
 
 use crate::body;
-use crate::codegen::Method;
+use crate::codegen::{Layout, Method};
 use crate::deadline::{self, Within};
 use crate::prefix::{self, Prefix};
 use crate::streaming::{self, ResponseStream, Streaming};
@@ -31,6 +31,7 @@ pub trait Service: Send + Sync + 'static {
 
 /// The methods of a service, ready to be served.
 pub struct Methods {
+    pub(crate) layout: &'static Layout,
     pub(crate) entries: Vec<Entry>,
 }
 
@@ -46,7 +47,8 @@ pub(crate) enum Kind {
 
 /// A unary method, from which each connection gets an instance of its own.
 pub(crate) trait Unary: Send + Sync {
-    fn instance(&self, policy: Policy) -> Box<dyn Instance>;
+    /// `missing` is how many fields may be missing at the end of requests.
+    fn instance(&self, policy: Policy, missing: u32) -> Box<dyn Instance>;
 }
 
 /// A unary method on one connection.
@@ -58,7 +60,8 @@ pub(crate) trait Instance: Send {
 
 /// A method that streams in one or both directions.
 pub(crate) trait Streamed: Send + Sync {
-    fn open(&self, caller: &Caller, prefix: Option<Prefix>, stream: Stream);
+    /// `missing` is how many fields may be missing at the end of requests.
+    fn open(&self, caller: &Caller, prefix: Option<Prefix>, stream: Stream, missing: u32);
 }
 
 /// Where calls come from: one connection.
@@ -135,14 +138,15 @@ impl<S> fmt::Debug for Shared<S> {
 #[must_use]
 pub struct MethodsBuilder<S> {
     service: Arc<S>,
+    layout: &'static Layout,
     entries: Vec<Entry>,
 }
 
 impl Methods {
     /// Begins the list of a service's methods.
     #[allow(clippy::new_ret_no_self)] // The builder knows the service's type, what it builds does not.
-    pub fn new<S: Send + Sync + 'static>(service: &Arc<S>) -> MethodsBuilder<S> {
-        MethodsBuilder { service: service.clone(), entries: Vec::new() }
+    pub fn new<S: Send + Sync + 'static>(service: &Arc<S>, layout: &'static Layout) -> MethodsBuilder<S> {
+        MethodsBuilder { service: service.clone(), layout, entries: Vec::new() }
     }
 }
 
@@ -168,10 +172,10 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
     {
         let service = self.service.clone();
-        let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream| {
+        let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream, missing: u32| {
             let (service, handler) = (Shared::of_connection(&service), handler.clone());
             let handler = move |request| handler(service, request);
-            streaming::serve_server_streaming(caller, prefix, stream, handler);
+            streaming::serve_server_streaming(caller, prefix, stream, missing, handler);
         };
         self.with(method, Kind::Stream(Box::new(open)))
     }
@@ -185,10 +189,10 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
         let service = self.service.clone();
-        let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream| {
+        let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream, missing: u32| {
             let (service, handler) = (Shared::of_connection(&service), handler.clone());
             let handler = move |request| handler(service, request);
-            streaming::serve_client_streaming(caller, prefix, stream, handler);
+            streaming::serve_client_streaming(caller, prefix, stream, missing, handler);
         };
         self.with(method, Kind::Stream(Box::new(open)))
     }
@@ -202,17 +206,17 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
     {
         let service = self.service.clone();
-        let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream| {
+        let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream, missing: u32| {
             let (service, handler) = (Shared::of_connection(&service), handler.clone());
             let handler = move |request| handler(service, request);
-            streaming::serve_streaming(caller, prefix, stream, handler);
+            streaming::serve_streaming(caller, prefix, stream, missing, handler);
         };
         self.with(method, Kind::Stream(Box::new(open)))
     }
 
     /// Ends the list.
     pub fn done(self) -> Methods {
-        Methods { entries: self.entries }
+        Methods { layout: self.layout, entries: self.entries }
     }
 
     fn with(mut self, method: Method, kind: Kind) -> Self {
@@ -221,9 +225,9 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
     }
 }
 
-impl<F: Fn(&Caller, Option<Prefix>, Stream) + Send + Sync> Streamed for F {
-    fn open(&self, caller: &Caller, prefix: Option<Prefix>, stream: Stream) {
-        self(caller, prefix, stream);
+impl<F: Fn(&Caller, Option<Prefix>, Stream, u32) + Send + Sync> Streamed for F {
+    fn open(&self, caller: &Caller, prefix: Option<Prefix>, stream: Stream, missing: u32) {
+        self(caller, prefix, stream, missing);
     }
 }
 
@@ -248,7 +252,7 @@ where
     H: Fn(Shared<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    fn instance(&self, policy: Policy) -> Box<dyn Instance> {
+    fn instance(&self, policy: Policy, missing: u32) -> Box<dyn Instance> {
         let permits = match policy {
             Policy::AtMost(count) => Some(Arc::new(Semaphore::new(count.clamp(1, Semaphore::MAX_PERMITS)))),
             Policy::Inline | Policy::Concurrent => None,
@@ -257,6 +261,7 @@ where
             service: Shared::of_connection(&self.service),
             handler: self.handler.clone(),
             cell: Cell::default(),
+            missing,
             inline: policy == Policy::Inline,
             permits,
             request: PhantomData,
@@ -269,6 +274,8 @@ struct Serving<S, H, A, F> {
     service: Shared<S>,
     handler: H,
     cell: Cell<F>,
+    /// How many fields may be missing at the end of requests.
+    missing: u32,
     inline: bool,
     /// For [`Policy::AtMost`].
     permits: Option<Arc<Semaphore>>,
@@ -293,7 +300,7 @@ where
                 Err(status) => return body::put_error(outbox, id, operation, &status, form),
             }
         }
-        let message = match body::request::<A>(&body) {
+        let message = match body::request::<A>(&body, self.missing) {
             Ok(message) => message,
             Err(status) => return body::put_error(outbox, id, operation, &status, form),
         };

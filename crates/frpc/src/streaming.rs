@@ -37,6 +37,8 @@ use tokio::time::Sleep;
 pub struct Streaming<M> {
     /// `None` when the stream is over.
     receiver: Option<StreamReceiver>,
+    /// How many fields may be missing at the end of messages.
+    missing: u32,
     metadata: Metadata,
     /// The peer is one of ours: the text `EOF` is a text like any other.
     is_rich: bool,
@@ -69,18 +71,27 @@ struct Back {
 }
 
 impl<M: Message> Streaming<M> {
-    fn of_server(receiver: StreamReceiver, lent: Arc<Lent>) -> Self {
-        Self::new(receiver, End::Server(lent), None)
+    fn of_server(receiver: StreamReceiver, lent: Arc<Lent>, missing: u32) -> Self {
+        Self::new(receiver, End::Server(lent), missing, None)
     }
 
-    fn of_client(receiver: StreamReceiver, link: Arc<Link>, deadline: Option<Pin<Box<Sleep>>>) -> Self {
-        Self::new(receiver, End::Client(link), deadline)
+    fn of_client(receiver: StreamReceiver, link: Arc<Link>, missing: u32, deadline: Option<Pin<Box<Sleep>>>) -> Self {
+        Self::new(receiver, End::Client(link), missing, deadline)
     }
 
-    fn new(receiver: StreamReceiver, end: End, deadline: Option<Pin<Box<Sleep>>>) -> Self {
+    fn new(receiver: StreamReceiver, end: End, missing: u32, deadline: Option<Pin<Box<Sleep>>>) -> Self {
         let is_rich = receiver.is_rich();
         let metadata = Metadata::new();
-        Self { receiver: Some(receiver), metadata, is_rich, end, deadline, message: PhantomData, elsewhere: None }
+        Self {
+            receiver: Some(receiver),
+            missing,
+            metadata,
+            is_rich,
+            end,
+            deadline,
+            message: PhantomData,
+            elsewhere: None,
+        }
     }
 
     /// What the peer has sent along with its messages so far. At a client, what goes along with the reply, which comes
@@ -130,7 +141,7 @@ impl<M: Message> Streaming<M> {
     }
 
     fn understand(&mut self, body: &Bytes, prefix: Option<Prefix>) -> Option<Result<M, Status>> {
-        match body::message(body) {
+        match body::message(body, self.missing) {
             Ok(Root::Message(message)) => Some(Ok(message)),
             Ok(Root::Error(text)) if text == body::EOF && !self.is_rich => {
                 self.finish(true);

@@ -5,7 +5,7 @@
 
 use std::path::{Component, Path};
 
-use frpc_build::{Builder, Numbering};
+use frpc_build::{Builder, Codec, Numbering};
 
 /// Sets all options that `parameter` names.
 pub(crate) fn apply(builder: Builder, parameter: &str) -> Result<Builder, String> {
@@ -41,6 +41,14 @@ fn option(builder: Builder, key: &str, value: Option<&str>) -> Result<Builder, S
     Ok(match key {
         "build_client" => builder.build_client(switch()?),
         "build_server" => builder.build_server(switch()?),
+        "grpc" => builder.grpc(switch()?),
+        "views" => builder.views(switch()?),
+        "codec" => builder.codec(match text()? {
+            "polyglot" => Codec::Polyglot,
+            "protobuf" => Codec::Protobuf,
+            _ => return Err("it can be `polyglot` or `protobuf`".to_owned()),
+        }),
+        "raw_requests" => builder.raw_requests(text()?),
         "compile_well_known_types" => builder.compile_well_known_types(switch()?),
         "enable_type_names" if switch()? => builder.enable_type_names(),
         "retain_enum_prefix" if switch()? => builder.retain_enum_prefix(),

@@ -6,6 +6,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use frpc_build::Codec;
 use prost::Message as _;
 use prost_types::FileDescriptorSet;
 use prost_types::compiler::{CodeGeneratorRequest, CodeGeneratorResponse};
@@ -130,6 +131,26 @@ fn parameters_are_the_options_of_the_builder() {
 }
 
 #[test]
+fn the_codec_and_views_are_parameters_too() {
+    let schema = schema();
+    for (parameter, expected) in [
+        ("codec=protobuf", built(|builder| builder.codec(Codec::Protobuf))),
+        ("codec=polyglot", built(|builder| builder)),
+        ("views,raw_requests=Orders", built(|builder| builder.views(true).raw_requests("Orders"))),
+    ] {
+        assert_eq!(files(respond(&request(schema.path(), &ALL, parameter))), expected, "{parameter}");
+    }
+    let text = error(&request(schema.path(), &ALL, "codec=protobuf,views"));
+    assert!(text.contains("needs the Polyglot codec"), "{text}");
+    let grpc = respond(&request(schema.path(), &ALL, "grpc"));
+    if cfg!(feature = "tonic") {
+        assert!(files(grpc)["shop.rs"].contains("pub mod orders_server"));
+    } else {
+        assert!(grpc.error().contains("needs the feature `tonic`"), "{:?}", grpc.error);
+    }
+}
+
+#[test]
 fn code_is_generated_for_the_chosen_files_only() {
     let schema = schema();
     let files = files(respond(&request(schema.path(), &["shop/shop.proto"], "")));
@@ -157,6 +178,7 @@ fn parameters_that_make_no_sense_are_errors_in_the_response() {
         ("build_client=no", "parameter `build_client=no`: it can be `true` or `false`"),
         ("bytes", "parameter `bytes`: it needs a value"),
         ("extern_path=.a", "parameter `extern_path=.a`: it is written `extern_path=PATH=VALUE`"),
+        ("codec=json", "parameter `codec=json`: it can be `polyglot` or `protobuf`"),
         ("numbering=mine", "parameter `numbering=mine`: it can be `go` or `lock`"),
         ("include_file=../all.rs", "parameter `include_file=../all.rs`: it leads out of the output folder"),
         ("include_file=/all.rs", "parameter `include_file=/all.rs`: it leads out of the output folder"),

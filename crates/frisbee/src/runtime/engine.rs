@@ -37,6 +37,8 @@ pub(crate) struct Engine<R: Router> {
     due: Option<Instant>,
     /// More may be read: the peer has not closed its half, and the connection has not been left.
     reads: bool,
+    /// The router wants a turn when everything has been written.
+    when_written: bool,
     /// The peer sends nothing more; what is in progress is finished.
     half_closed: bool,
     /// Waits for the answer to a hand-off.
@@ -83,6 +85,7 @@ impl<R: Router> Engine<R> {
             order: None,
             due: None,
             reads: true,
+            when_written: false,
             half_closed: false,
             asking: None,
             leaving: None,
@@ -204,10 +207,17 @@ impl<R: Router> Engine<R> {
     pub(crate) fn turn(&mut self, now: Instant) -> Result<(), CloseReason> {
         self.due = self.guarded(|engine| {
             let Some(session) = &mut engine.session else { return None };
-            let outbox = engine.core.outbox();
-            engine.router.turn(session, &mut Turn { now, outbox })
+            let mut turn = Turn { now, outbox: engine.core.outbox(), when_written: false };
+            let due = engine.router.turn(session, &mut turn);
+            engine.when_written = turn.when_written;
+            due
         })?;
         Ok(())
+    }
+
+    /// Whether the router waits for a turn that it can have now.
+    pub(crate) fn wants_turn(&mut self) -> bool {
+        self.when_written && self.core.outbox().is_empty()
     }
 
     /// Whether some of what was read waits to be routed.
@@ -280,6 +290,7 @@ impl<R: Router> Engine<R> {
     /// Whether nothing is in progress.
     fn is_idle(&mut self) -> bool {
         self.core.outbox().is_empty()
+            && !self.when_written
             && !self.core.is_mid_packet()
             && self.input.is_empty()
             && self.handle.0.work.len() == 0

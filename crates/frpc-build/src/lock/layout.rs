@@ -15,7 +15,7 @@ pub struct Layout {
     operations: Vec<u16>,
     fingerprint: Fingerprint,
     compatible: Vec<Fingerprint>,
-    growing: Vec<(String, usize)>,
+    growing: Vec<(String, u32)>,
 }
 
 impl Layout {
@@ -40,9 +40,9 @@ impl Layout {
     }
 
     /// The requests, replies and stream messages to which fields were appended, by full name, each with the number of
-    /// fields that all compatible peers send. Of a body of theirs the fields behind may be missing, in wire order,
-    /// members of oneofs counted one by one.
-    pub fn growing(&self) -> impl Iterator<Item = (&str, usize)> {
+    /// fields that not all compatible peers send. They are the last in wire order; members of oneofs are counted one by
+    /// one.
+    pub fn growing(&self) -> impl Iterator<Item = (&str, u32)> {
         self.growing.iter().map(|(name, fields)| (name.as_str(), *fields))
     }
 }
@@ -53,12 +53,14 @@ pub(crate) fn layouts(record: &Record) -> Vec<Layout> {
         let roots: BTreeSet<&str> = service.roots().collect();
         let growing = roots.into_iter().filter_map(|name| {
             let fields = &record.messages.get(name)?.fields;
-            let sent = fields.iter().take_while(|field| !field.is_added).count();
-            (sent < fields.len()).then(|| (name.to_owned(), sent))
+            let added = fields.iter().rev().take_while(|field| field.is_added).count();
+            (added > 0).then(|| (name.to_owned(), u32::try_from(added).unwrap_or(u32::MAX)))
         });
+        let mut operations: Vec<_> = service.methods.iter().map(|method| method.operation).collect();
+        operations.sort_unstable();
         Layout {
             service: service.name.clone(),
-            operations: service.methods.iter().map(|method| method.operation).collect(),
+            operations,
             fingerprint: Fingerprint::of(service, record),
             compatible: service.compatible.clone(),
             growing: growing.collect(),

@@ -45,8 +45,15 @@ pub mod rootless {
     }
 }
 
-const ROOT_GET: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
+static ROOT_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "Root",
+    &[10],
+    0x306d79eb97e47cdf,
+    &[],
+);
+
+const ROOT_GET: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
+    &ROOT_LAYOUT,
     "Get",
     10,
 );
@@ -93,7 +100,7 @@ impl<S> ::core::clone::Clone for RootServer<S> {
 impl<S: Root> ::frpc::codegen::Service for RootServer<S> {
     const NAME: &'static str = "Root";
     fn methods(&self) -> ::frpc::codegen::Methods {
-        ::frpc::codegen::Methods::new(&self.service)
+        ::frpc::codegen::Methods::new(&self.service, &ROOT_LAYOUT)
             .unary(
                 ROOT_GET,
                 |service, request| async move { Root::get(&*service, request).await },
@@ -119,7 +126,7 @@ impl RootClient {
     pub async fn connect(
         address: impl ::core::convert::Into<::std::string::String>,
     ) -> ::core::result::Result<Self, ::frpc::Error> {
-        ::frpc::Channel::connect(address).await.map(Self::new)
+        ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }
     /// The method `Get`.
     pub async fn get(
@@ -128,4 +135,8 @@ impl RootClient {
     ) -> ::core::result::Result<::frpc::Response<rootless::Part>, ::frpc::Status> {
         self.channel.unary(ROOT_GET, ::frpc::IntoRequest::into_request(request)).await
     }
+}
+
+impl ::frpc::codegen::Client for RootClient {
+    const LAYOUT: &'static ::frpc::codegen::Layout = &ROOT_LAYOUT;
 }

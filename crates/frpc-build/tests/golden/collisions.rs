@@ -182,28 +182,35 @@ pub mod fields {
     }
 }
 
-const ECHO_NEW: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
+static ECHO_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "collisions.echo",
+    &[10, 11, 12, 13, 14],
+    0x63b276a9a9184f2f,
+    &[],
+);
+
+const ECHO_NEW: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
+    &ECHO_LAYOUT,
     "New",
     10,
 );
 const ECHO_CONNECT: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
-    "collisions.echo",
+    &ECHO_LAYOUT,
     "Connect",
     11,
 );
 const ECHO_CLONE: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
-    "collisions.echo",
+    &ECHO_LAYOUT,
     "Clone",
     12,
 );
 const ECHO_GET_IT: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
-    "collisions.echo",
+    &ECHO_LAYOUT,
     "GetIt",
     13,
 );
 const ECHO_GET_IT_: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
-    "collisions.echo",
+    &ECHO_LAYOUT,
     "getIt",
     14,
 );
@@ -278,7 +285,7 @@ impl<S> ::core::clone::Clone for EchoServer<S> {
 impl<S: Echo_> ::frpc::codegen::Service for EchoServer<S> {
     const NAME: &'static str = "collisions.echo";
     fn methods(&self) -> ::frpc::codegen::Methods {
-        ::frpc::codegen::Methods::new(&self.service)
+        ::frpc::codegen::Methods::new(&self.service, &ECHO_LAYOUT)
             .unary(
                 ECHO_NEW,
                 |service, request| async move { Echo_::new_(&*service, request).await },
@@ -324,7 +331,7 @@ impl EchoClient_ {
     pub async fn connect(
         address: impl ::core::convert::Into<::std::string::String>,
     ) -> ::core::result::Result<Self, ::frpc::Error> {
-        ::frpc::Channel::connect(address).await.map(Self::new)
+        ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }
     /// The method `New`.
     pub async fn new_(
@@ -367,8 +374,19 @@ impl EchoClient_ {
     }
 }
 
-const S_A_B: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
+impl ::frpc::codegen::Client for EchoClient_ {
+    const LAYOUT: &'static ::frpc::codegen::Layout = &ECHO_LAYOUT;
+}
+
+static S_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "collisions.S",
+    &[15],
+    0x1dab8dd8e0f6a24c,
+    &[],
+);
+
+const S_A_B: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
+    &S_LAYOUT,
     "A_B",
     15,
 );
@@ -415,7 +433,7 @@ impl<T> ::core::clone::Clone for SServer<T> {
 impl<T: S> ::frpc::codegen::Service for SServer<T> {
     const NAME: &'static str = "collisions.S";
     fn methods(&self) -> ::frpc::codegen::Methods {
-        ::frpc::codegen::Methods::new(&self.service)
+        ::frpc::codegen::Methods::new(&self.service, &S_LAYOUT)
             .unary(
                 S_A_B,
                 |service, request| async move { S::a_b(&*service, request).await },
@@ -441,7 +459,7 @@ impl SClient {
     pub async fn connect(
         address: impl ::core::convert::Into<::std::string::String>,
     ) -> ::core::result::Result<Self, ::frpc::Error> {
-        ::frpc::Channel::connect(address).await.map(Self::new)
+        ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }
     /// The method `A_B`.
     pub async fn a_b(
@@ -452,8 +470,19 @@ impl SClient {
     }
 }
 
-const S_A_B_: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
+impl ::frpc::codegen::Client for SClient {
+    const LAYOUT: &'static ::frpc::codegen::Layout = &S_LAYOUT;
+}
+
+static S_A_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "collisions.S_A",
+    &[16],
+    0x4cb13b652bf5112d,
+    &[],
+);
+
+const S_A_B_: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
+    &S_A_LAYOUT,
     "B",
     16,
 );
@@ -500,7 +529,7 @@ impl<S> ::core::clone::Clone for SAServer<S> {
 impl<S: SA> ::frpc::codegen::Service for SAServer<S> {
     const NAME: &'static str = "collisions.S_A";
     fn methods(&self) -> ::frpc::codegen::Methods {
-        ::frpc::codegen::Methods::new(&self.service)
+        ::frpc::codegen::Methods::new(&self.service, &S_A_LAYOUT)
             .unary(
                 S_A_B_,
                 |service, request| async move { SA::b(&*service, request).await },
@@ -526,7 +555,7 @@ impl SAClient {
     pub async fn connect(
         address: impl ::core::convert::Into<::std::string::String>,
     ) -> ::core::result::Result<Self, ::frpc::Error> {
-        ::frpc::Channel::connect(address).await.map(Self::new)
+        ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }
     /// The method `B`.
     pub async fn b(
@@ -537,8 +566,19 @@ impl SAClient {
     }
 }
 
-const SELF_SAME: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
+impl ::frpc::codegen::Client for SAClient {
+    const LAYOUT: &'static ::frpc::codegen::Layout = &S_A_LAYOUT;
+}
+
+static SELF_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "collisions.self",
+    &[17],
+    0x55fca07ac123217a,
+    &[],
+);
+
+const SELF_SAME: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
+    &SELF_LAYOUT,
     "Same",
     17,
 );
@@ -588,7 +628,7 @@ impl<S> ::core::clone::Clone for SelfServer<S> {
 impl<S: Self_> ::frpc::codegen::Service for SelfServer<S> {
     const NAME: &'static str = "collisions.self";
     fn methods(&self) -> ::frpc::codegen::Methods {
-        ::frpc::codegen::Methods::new(&self.service)
+        ::frpc::codegen::Methods::new(&self.service, &SELF_LAYOUT)
             .streaming(
                 SELF_SAME,
                 |service, request| async move { Self_::same(&*service, request).await },
@@ -614,7 +654,7 @@ impl SelfClient {
     pub async fn connect(
         address: impl ::core::convert::Into<::std::string::String>,
     ) -> ::core::result::Result<Self, ::frpc::Error> {
-        ::frpc::Channel::connect(address).await.map(Self::new)
+        ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }
     /// The method `Same`.
     pub async fn same(
@@ -631,4 +671,8 @@ impl SelfClient {
             )
             .await
     }
+}
+
+impl ::frpc::codegen::Client for SelfClient {
+    const LAYOUT: &'static ::frpc::codegen::Layout = &SELF_LAYOUT;
 }

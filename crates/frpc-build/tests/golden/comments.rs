@@ -170,13 +170,20 @@ pub mod comments {
     }
 }
 
-const DOCUMENTED_ONE: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
+static DOCUMENTED_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "comments.Documented",
+    &[10, 11],
+    0x1cab2c05e7d35f43,
+    &[],
+);
+
+const DOCUMENTED_ONE: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
+    &DOCUMENTED_LAYOUT,
     "One",
     10,
 );
 const DOCUMENTED_TWO: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
-    "comments.Documented",
+    &DOCUMENTED_LAYOUT,
     "Two",
     11,
 );
@@ -232,7 +239,7 @@ impl<S> ::core::clone::Clone for DocumentedServer<S> {
 impl<S: Documented> ::frpc::codegen::Service for DocumentedServer<S> {
     const NAME: &'static str = "comments.Documented";
     fn methods(&self) -> ::frpc::codegen::Methods {
-        ::frpc::codegen::Methods::new(&self.service)
+        ::frpc::codegen::Methods::new(&self.service, &DOCUMENTED_LAYOUT)
             .unary(
                 DOCUMENTED_ONE,
                 |service, request| async move {
@@ -266,7 +273,7 @@ impl DocumentedClient {
     pub async fn connect(
         address: impl ::core::convert::Into<::std::string::String>,
     ) -> ::core::result::Result<Self, ::frpc::Error> {
-        ::frpc::Channel::connect(address).await.map(Self::new)
+        ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }
     ///   indented;
     pub async fn one(
@@ -286,4 +293,8 @@ impl DocumentedClient {
             .unary(DOCUMENTED_TWO, ::frpc::IntoRequest::into_request(request))
             .await
     }
+}
+
+impl ::frpc::codegen::Client for DocumentedClient {
+    const LAYOUT: &'static ::frpc::codegen::Layout = &DOCUMENTED_LAYOUT;
 }

@@ -644,73 +644,80 @@ impl Color {
     }
 }
 
-const INTEROP_ECHO_SCALARS: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
+static INTEROP_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "interop.Interop",
+    &[10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23],
+    0x8e63de67098e17c3,
+    &[],
+);
+
+const INTEROP_ECHO_SCALARS: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
+    &INTEROP_LAYOUT,
     "EchoScalars",
     10,
 );
 const INTEROP_ECHO_NESTED: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
-    "interop.Interop",
+    &INTEROP_LAYOUT,
     "EchoNested",
     11,
 );
 const INTEROP_ECHO_LISTS: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
-    "interop.Interop",
+    &INTEROP_LAYOUT,
     "EchoLists",
     12,
 );
 const INTEROP_ECHO_MAPS: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
-    "interop.Interop",
+    &INTEROP_LAYOUT,
     "EchoMaps",
     13,
 );
 const INTEROP_ECHO_MIXED: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
-    "interop.Interop",
+    &INTEROP_LAYOUT,
     "EchoMixed",
     14,
 );
 const INTEROP_DO_NOTHING: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
-    "interop.Interop",
+    &INTEROP_LAYOUT,
     "DoNothing",
     15,
 );
 const INTEROP_FAIL: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
-    "interop.Interop",
+    &INTEROP_LAYOUT,
     "Fail",
     16,
 );
 const INTEROP_ECHO_PAYLOAD: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
-    "interop.Interop",
+    &INTEROP_LAYOUT,
     "EchoPayload",
     17,
 );
 const INTEROP_ADD: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
-    "interop.Interop",
+    &INTEROP_LAYOUT,
     "Add",
     18,
 );
 const INTEROP_SLEEP: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
-    "interop.Interop",
+    &INTEROP_LAYOUT,
     "Sleep",
     19,
 );
 const INTEROP_DESCRIBE: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
-    "interop.Interop",
+    &INTEROP_LAYOUT,
     "Describe",
     20,
 );
 const INTEROP_COUNT_UP: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
-    "interop.Interop",
+    &INTEROP_LAYOUT,
     "CountUp",
     21,
 );
 const INTEROP_SUM_UP: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
-    "interop.Interop",
+    &INTEROP_LAYOUT,
     "SumUp",
     22,
 );
 const INTEROP_CHAT: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
-    "interop.Interop",
+    &INTEROP_LAYOUT,
     "Chat",
     23,
 );
@@ -857,7 +864,7 @@ impl<S> ::core::clone::Clone for InteropServer<S> {
 impl<S: Interop> ::frpc::codegen::Service for InteropServer<S> {
     const NAME: &'static str = "interop.Interop";
     fn methods(&self) -> ::frpc::codegen::Methods {
-        ::frpc::codegen::Methods::new(&self.service)
+        ::frpc::codegen::Methods::new(&self.service, &INTEROP_LAYOUT)
             .unary(
                 INTEROP_ECHO_SCALARS,
                 |service, request| async move {
@@ -957,7 +964,7 @@ impl InteropClient {
     pub async fn connect(
         address: impl ::core::convert::Into<::std::string::String>,
     ) -> ::core::result::Result<Self, ::frpc::Error> {
-        ::frpc::Channel::connect(address).await.map(Self::new)
+        ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }
     /// 10: returns its argument.
     pub async fn echo_scalars(
@@ -1101,4 +1108,8 @@ impl InteropClient {
             )
             .await
     }
+}
+
+impl ::frpc::codegen::Client for InteropClient {
+    const LAYOUT: &'static ::frpc::codegen::Layout = &INTEROP_LAYOUT;
 }

@@ -342,13 +342,20 @@ impl Level {
     }
 }
 
-const FIRST_GET: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
+static FIRST_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "shapes.First",
+    &[10, 11],
+    0x66d91ebea791bf06,
+    &[],
+);
+
+const FIRST_GET: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
+    &FIRST_LAYOUT,
     "Get",
     10,
 );
 const FIRST_WATCH: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
-        "shapes.First",
+        &FIRST_LAYOUT,
         "Watch",
         11,
     )
@@ -406,7 +413,7 @@ impl<S> ::core::clone::Clone for FirstServer<S> {
 impl<S: First> ::frpc::codegen::Service for FirstServer<S> {
     const NAME: &'static str = "shapes.First";
     fn methods(&self) -> ::frpc::codegen::Methods {
-        ::frpc::codegen::Methods::new(&self.service)
+        ::frpc::codegen::Methods::new(&self.service, &FIRST_LAYOUT)
             .unary(
                 FIRST_GET,
                 |service, request| async move { First::get(&*service, request).await },
@@ -436,7 +443,7 @@ impl FirstClient {
     pub async fn connect(
         address: impl ::core::convert::Into<::std::string::String>,
     ) -> ::core::result::Result<Self, ::frpc::Error> {
-        ::frpc::Channel::connect(address).await.map(Self::new)
+        ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }
     /// The method `Get`.
     pub async fn get(
@@ -459,14 +466,25 @@ impl FirstClient {
     }
 }
 
+impl ::frpc::codegen::Client for FirstClient {
+    const LAYOUT: &'static ::frpc::codegen::Layout = &FIRST_LAYOUT;
+}
+
+static SECOND_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
+    "shapes.Second",
+    &[12, 13],
+    0x348bca7123cf1ea3,
+    &[],
+);
+
 const SECOND_PUT: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
-        "shapes.Second",
+        &SECOND_LAYOUT,
         "Put",
         12,
     )
     .idempotent();
 const SECOND_TALK: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
-    "shapes.Second",
+    &SECOND_LAYOUT,
     "Talk",
     13,
 );
@@ -523,7 +541,7 @@ impl<S> ::core::clone::Clone for SecondServer<S> {
 impl<S: Second> ::frpc::codegen::Service for SecondServer<S> {
     const NAME: &'static str = "shapes.Second";
     fn methods(&self) -> ::frpc::codegen::Methods {
-        ::frpc::codegen::Methods::new(&self.service)
+        ::frpc::codegen::Methods::new(&self.service, &SECOND_LAYOUT)
             .client_streaming(
                 SECOND_PUT,
                 |service, request| async move { Second::put(&*service, request).await },
@@ -553,7 +571,7 @@ impl SecondClient {
     pub async fn connect(
         address: impl ::core::convert::Into<::std::string::String>,
     ) -> ::core::result::Result<Self, ::frpc::Error> {
-        ::frpc::Channel::connect(address).await.map(Self::new)
+        ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }
     /// The method `Put`.
     pub async fn put(
@@ -584,6 +602,17 @@ impl SecondClient {
             .await
     }
 }
+
+impl ::frpc::codegen::Client for SecondClient {
+    const LAYOUT: &'static ::frpc::codegen::Layout = &SECOND_LAYOUT;
+}
+
+static SILENT_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
+    "shapes.Silent",
+    &[],
+    0x592726ffb04862aa,
+    &[],
+);
 
 /// It has no methods.
 #[allow(clippy::all, dead_code, unreachable_pub)]
@@ -619,7 +648,7 @@ impl<S> ::core::clone::Clone for SilentServer<S> {
 impl<S: Silent> ::frpc::codegen::Service for SilentServer<S> {
     const NAME: &'static str = "shapes.Silent";
     fn methods(&self) -> ::frpc::codegen::Methods {
-        ::frpc::codegen::Methods::new(&self.service).done()
+        ::frpc::codegen::Methods::new(&self.service, &SILENT_LAYOUT).done()
     }
 }
 
@@ -640,6 +669,10 @@ impl SilentClient {
     pub async fn connect(
         address: impl ::core::convert::Into<::std::string::String>,
     ) -> ::core::result::Result<Self, ::frpc::Error> {
-        ::frpc::Channel::connect(address).await.map(Self::new)
+        ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }
+}
+
+impl ::frpc::codegen::Client for SilentClient {
+    const LAYOUT: &'static ::frpc::codegen::Layout = &SILENT_LAYOUT;
 }

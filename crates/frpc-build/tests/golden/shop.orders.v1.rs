@@ -154,8 +154,15 @@ pub mod order {
     }
 }
 
-const ITEMS_LIST: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
+static ITEMS_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "shop.orders.v1.Items",
+    &[10],
+    0x83138269bb8ea91f,
+    &[],
+);
+
+const ITEMS_LIST: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
+    &ITEMS_LAYOUT,
     "List",
     10,
 );
@@ -205,7 +212,7 @@ impl<S> ::core::clone::Clone for ItemsServer<S> {
 impl<S: Items> ::frpc::codegen::Service for ItemsServer<S> {
     const NAME: &'static str = "shop.orders.v1.Items";
     fn methods(&self) -> ::frpc::codegen::Methods {
-        ::frpc::codegen::Methods::new(&self.service)
+        ::frpc::codegen::Methods::new(&self.service, &ITEMS_LAYOUT)
             .server_streaming(
                 ITEMS_LIST,
                 |service, request| async move { Items::list(&*service, request).await },
@@ -231,7 +238,7 @@ impl ItemsClient {
     pub async fn connect(
         address: impl ::core::convert::Into<::std::string::String>,
     ) -> ::core::result::Result<Self, ::frpc::Error> {
-        ::frpc::Channel::connect(address).await.map(Self::new)
+        ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }
     /// The method `List`.
     pub async fn list(
@@ -247,8 +254,19 @@ impl ItemsClient {
     }
 }
 
-const ORDERS_PLACE: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
+impl ::frpc::codegen::Client for ItemsClient {
+    const LAYOUT: &'static ::frpc::codegen::Layout = &ITEMS_LAYOUT;
+}
+
+static ORDERS_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "shop.orders.v1.Orders",
+    &[10],
+    0xa8eecfd2ff453dde,
+    &[],
+);
+
+const ORDERS_PLACE: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
+    &ORDERS_LAYOUT,
     "Place",
     10,
 );
@@ -298,7 +316,7 @@ impl<S> ::core::clone::Clone for OrdersServer<S> {
 impl<S: Orders> ::frpc::codegen::Service for OrdersServer<S> {
     const NAME: &'static str = "shop.orders.v1.Orders";
     fn methods(&self) -> ::frpc::codegen::Methods {
-        ::frpc::codegen::Methods::new(&self.service)
+        ::frpc::codegen::Methods::new(&self.service, &ORDERS_LAYOUT)
             .unary(
                 ORDERS_PLACE,
                 |service, request| async move { Orders::place(&*service, request).await },
@@ -324,7 +342,7 @@ impl OrdersClient {
     pub async fn connect(
         address: impl ::core::convert::Into<::std::string::String>,
     ) -> ::core::result::Result<Self, ::frpc::Error> {
-        ::frpc::Channel::connect(address).await.map(Self::new)
+        ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }
     /// The method `Place`.
     pub async fn place(
@@ -338,4 +356,8 @@ impl OrdersClient {
             .unary(ORDERS_PLACE, ::frpc::IntoRequest::into_request(request))
             .await
     }
+}
+
+impl ::frpc::codegen::Client for OrdersClient {
+    const LAYOUT: &'static ::frpc::codegen::Layout = &ORDERS_LAYOUT;
 }

@@ -1792,8 +1792,15 @@ impl Alias {
     }
 }
 
-const VEC_DUMMY_SAME: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
+static VEC_DUMMY_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "vec.VecDummy",
+    &[10],
+    0xd139189c40fa8418,
+    &[],
+);
+
+const VEC_DUMMY_SAME: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
+    &VEC_DUMMY_LAYOUT,
     "Same",
     10,
 );
@@ -1840,7 +1847,7 @@ impl<S> ::core::clone::Clone for VecDummyServer<S> {
 impl<S: VecDummy> ::frpc::codegen::Service for VecDummyServer<S> {
     const NAME: &'static str = "vec.VecDummy";
     fn methods(&self) -> ::frpc::codegen::Methods {
-        ::frpc::codegen::Methods::new(&self.service)
+        ::frpc::codegen::Methods::new(&self.service, &VEC_DUMMY_LAYOUT)
             .unary(
                 VEC_DUMMY_SAME,
                 |service, request| async move {
@@ -1868,7 +1875,7 @@ impl VecDummyClient {
     pub async fn connect(
         address: impl ::core::convert::Into<::std::string::String>,
     ) -> ::core::result::Result<Self, ::frpc::Error> {
-        ::frpc::Channel::connect(address).await.map(Self::new)
+        ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }
     /// The method `Same`.
     pub async fn same(
@@ -1879,4 +1886,8 @@ impl VecDummyClient {
             .unary(VEC_DUMMY_SAME, ::frpc::IntoRequest::into_request(request))
             .await
     }
+}
+
+impl ::frpc::codegen::Client for VecDummyClient {
+    const LAYOUT: &'static ::frpc::codegen::Layout = &VEC_DUMMY_LAYOUT;
 }

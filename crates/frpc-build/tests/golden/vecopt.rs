@@ -33,8 +33,15 @@ impl ::frpc::polyglot::Fields for VOptional {
     }
 }
 
-const VEC_OPT_DUMMY_SAME: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
+static VEC_OPT_DUMMY_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "vecopt.VecOptDummy",
+    &[10],
+    0xdebc0234a80e685b,
+    &[],
+);
+
+const VEC_OPT_DUMMY_SAME: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
+    &VEC_OPT_DUMMY_LAYOUT,
     "Same",
     10,
 );
@@ -81,7 +88,7 @@ impl<S> ::core::clone::Clone for VecOptDummyServer<S> {
 impl<S: VecOptDummy> ::frpc::codegen::Service for VecOptDummyServer<S> {
     const NAME: &'static str = "vecopt.VecOptDummy";
     fn methods(&self) -> ::frpc::codegen::Methods {
-        ::frpc::codegen::Methods::new(&self.service)
+        ::frpc::codegen::Methods::new(&self.service, &VEC_OPT_DUMMY_LAYOUT)
             .unary(
                 VEC_OPT_DUMMY_SAME,
                 |service, request| async move {
@@ -109,7 +116,7 @@ impl VecOptDummyClient {
     pub async fn connect(
         address: impl ::core::convert::Into<::std::string::String>,
     ) -> ::core::result::Result<Self, ::frpc::Error> {
-        ::frpc::Channel::connect(address).await.map(Self::new)
+        ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }
     /// The method `Same`.
     pub async fn same(
@@ -120,4 +127,8 @@ impl VecOptDummyClient {
             .unary(VEC_OPT_DUMMY_SAME, ::frpc::IntoRequest::into_request(request))
             .await
     }
+}
+
+impl ::frpc::codegen::Client for VecOptDummyClient {
+    const LAYOUT: &'static ::frpc::codegen::Layout = &VEC_OPT_DUMMY_LAYOUT;
 }

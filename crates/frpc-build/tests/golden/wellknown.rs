@@ -144,13 +144,20 @@ pub mod event {
     }
 }
 
-const EVENTS_RECORD: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
+static EVENTS_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "wellknown.Events",
+    &[10, 11],
+    0x1257a834fbc9ae48,
+    &[],
+);
+
+const EVENTS_RECORD: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
+    &EVENTS_LAYOUT,
     "Record",
     10,
 );
 const EVENTS_NAMES: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
-    "wellknown.Events",
+    &EVENTS_LAYOUT,
     "Names",
     11,
 );
@@ -209,7 +216,7 @@ impl<S> ::core::clone::Clone for EventsServer<S> {
 impl<S: Events> ::frpc::codegen::Service for EventsServer<S> {
     const NAME: &'static str = "wellknown.Events";
     fn methods(&self) -> ::frpc::codegen::Methods {
-        ::frpc::codegen::Methods::new(&self.service)
+        ::frpc::codegen::Methods::new(&self.service, &EVENTS_LAYOUT)
             .unary(
                 EVENTS_RECORD,
                 |service, request| async move {
@@ -241,7 +248,7 @@ impl EventsClient {
     pub async fn connect(
         address: impl ::core::convert::Into<::std::string::String>,
     ) -> ::core::result::Result<Self, ::frpc::Error> {
-        ::frpc::Channel::connect(address).await.map(Self::new)
+        ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }
     /// The method `Record`.
     pub async fn record(
@@ -264,4 +271,8 @@ impl EventsClient {
             .server_streaming(EVENTS_NAMES, ::frpc::IntoRequest::into_request(request))
             .await
     }
+}
+
+impl ::frpc::codegen::Client for EventsClient {
+    const LAYOUT: &'static ::frpc::codegen::Layout = &EVENTS_LAYOUT;
 }

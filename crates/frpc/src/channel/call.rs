@@ -5,8 +5,10 @@ use super::{Terms, present, unsent};
 use crate::body::{self, Manner, PutError};
 use crate::calls::{BeginError, Body, Ended, Server, Ticket};
 use crate::codegen::Method;
+use crate::layout::Refusal;
 use crate::metadata::Metadata;
 use crate::{Response, Status, deadline};
+use bytes::Bytes;
 use frisbee::{Operation, Outbox};
 use polyglot::{Form, Message};
 use std::future::poll_fn;
@@ -54,6 +56,15 @@ enum Started {
     Failed(Status),
 }
 
+impl From<Refusal> for Started {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Unclear => Self::Unclear,
+            Refusal::Failed(status) => Self::Failed(status),
+        }
+    }
+}
+
 impl<'a, A: Message> Attempt<'a, A> {
     /// Makes the call, if it can be sent at once.
     #[inline]
@@ -93,6 +104,12 @@ impl<'a, A: Message> Attempt<'a, A> {
         let server = calls.server;
         if server == Server::Unknown && present(self.metadata).is_some() {
             return Started::Unclear;
+        }
+        let layout = self.method.layout;
+        if !calls.offers.is_last(layout)
+            && let Err(refusal) = calls.offers.ask(layout)
+        {
+            return refusal.into();
         }
         let until = timeout.and_then(|timeout| calls.now(deadline::now).checked_add(timeout));
         let ticket = match calls.begin(self.method.operation, until) {
@@ -200,6 +217,13 @@ impl<'a, B> Call<'a, B> {
         Self { link, method, ticket: Some(ticket), reply: PhantomData }
     }
 
+    /// How many fields may be missing at the end of the reply.
+    #[cold]
+    fn missing(&self) -> u32 {
+        let rules = self.link.calls.with(|calls| calls.offers.ask(self.method.layout));
+        rules.map_or(0, |rules| rules.missing(self.method))
+    }
+
     /// Tells a server of ours that nobody waits any more. When too many ids are out of use because their calls were
     /// given up, further calls go to a new connection.
     #[cold]
@@ -226,7 +250,7 @@ impl<B: Message> Future for Call<'_, B> {
         let Some(ticket) = self.ticket else { return Poll::Pending };
         let ended = self.link.calls.with(|calls| {
             calls.take_reply(ticket, context, |body| match body {
-                Body::Copied(body) => Ok(body::reply_slice(body)),
+                Body::Copied(body) => body::whole_reply(body).ok_or_else(|| Bytes::copy_from_slice(body)),
                 // A long one is read with the lock released.
                 Body::Shared(body) => Err(body.clone()),
             })
@@ -234,7 +258,7 @@ impl<B: Message> Future for Call<'_, B> {
         let Poll::Ready(ended) = ended else { return Poll::Pending };
         self.ticket = None;
         let (status, sent) = match ended {
-            Ended::Reply(reply) => match reply.unwrap_or_else(|body| body::reply(&body)) {
+            Ended::Reply(reply) => match reply.unwrap_or_else(|body| body::reply(&body, self.missing())) {
                 Ok(reply) => return Poll::Ready(Ok(reply)),
                 Err(status) => (status, Sent::Answered),
             },

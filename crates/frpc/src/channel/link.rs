@@ -3,6 +3,7 @@
 use super::dial::Dialler;
 use crate::calls::Calls;
 use crate::endpoint::Endpoint;
+use crate::layout::{Layout, Offers};
 use crate::{Error, Status};
 use frisbee::{ClientBuilder, CloseReason, ConnectError, Connection};
 use parking_lot::Mutex;
@@ -44,6 +45,13 @@ pub(crate) struct CallTable {
 }
 
 impl CallTable {
+    /// For a connection on which the services `named` are told to the server at once.
+    fn new(named: Arc<[&'static Layout]>) -> Self {
+        let table = Self::default();
+        table.calls.lock().offers = Offers::new(named);
+        table
+    }
+
     /// Does something with the calls, and lets the next caller in if that made room.
     #[inline(always)]
     pub(crate) fn with<T>(&self, change: impl FnOnce(&mut Calls) -> T) -> T {
@@ -80,6 +88,8 @@ pub(crate) fn lost(reason: &CloseReason) -> Status {
 pub(crate) struct Links {
     client: ClientBuilder,
     dialler: Arc<dyn Dialler>,
+    /// Services that are meant to be called.
+    named: Arc<[&'static Layout]>,
     patience: Duration,
     /// Drives connections, whoever makes the call that makes one anew.
     runtime: Handle,
@@ -99,11 +109,13 @@ impl Links {
     pub(crate) async fn connected(
         client: ClientBuilder,
         dialler: Arc<dyn Dialler>,
+        named: Arc<[&'static Layout]>,
         patience: Duration,
     ) -> Result<Self, Error> {
         let links = Self {
             client,
             dialler,
+            named,
             patience,
             runtime: Handle::current(),
             current: Mutex::new(None),
@@ -164,8 +176,8 @@ impl Links {
     }
 
     async fn dial(&self) -> Result<Arc<Link>, ConnectError> {
-        let calls = Arc::new(CallTable::default());
-        let endpoint = Endpoint::calling(calls.clone());
+        let calls = Arc::new(CallTable::new(self.named.clone()));
+        let endpoint = Endpoint::calling(calls.clone(), self.named.clone());
         let dialled = self.runtime.spawn(self.dialler.dial(self.client.clone(), endpoint));
         let connection = dialled.await.unwrap_or_else(|_| {
             // The runtime in which the channel was made is gone.

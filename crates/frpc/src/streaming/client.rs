@@ -4,7 +4,7 @@ use super::{Streaming, next, send, send_end};
 use crate::channel::{Channel, Link, unsent};
 use crate::codegen::Method;
 use crate::metadata::Metadata;
-use crate::{Request, Response, Status, body, deadline};
+use crate::{Request, Response, Status, body, deadline, layout};
 use frisbee::{Cell, SendError, StreamReceiver, StreamSender};
 use futures_core::Stream;
 use polyglot::Message;
@@ -26,11 +26,11 @@ where
 {
     let terms = Opening::new(request.timeout());
     let (message, metadata) = request.into_parts();
-    let Opened { sender, receiver, link } = terms.open(channel, method, metadata.as_deref()).await?;
+    let Opened { sender, receiver, link, missing } = terms.open(channel, method, metadata.as_deref()).await?;
     send(&sender, message, channel.is_strict()).await?;
     // With a Go server the request is the end, without saying so.
     sender.end();
-    Ok(Streaming::of_client(receiver, link, terms.sleep()))
+    Ok(Streaming::of_client(receiver, link, missing, terms.sleep()))
 }
 
 pub(crate) async fn call_client_streaming<S, B>(
@@ -46,8 +46,8 @@ where
 {
     let terms = Opening::new(request.timeout());
     let (messages, metadata) = request.into_parts();
-    let Opened { sender, receiver, link } = terms.open(channel, method, metadata.as_deref()).await?;
-    let mut replies: Streaming<B> = Streaming::of_client(receiver, link, terms.sleep());
+    let Opened { sender, receiver, link, missing } = terms.open(channel, method, metadata.as_deref()).await?;
+    let mut replies: Streaming<B> = Streaming::of_client(receiver, link, missing, terms.sleep());
     let strict = channel.is_strict();
     let mut sending = pin!(send_all(&sender, messages, strict));
     // A server that answers before the end has heard enough.
@@ -86,7 +86,7 @@ where
 {
     let terms = Opening::new(request.timeout());
     let (messages, metadata) = request.into_parts();
-    let Opened { sender, receiver, link } = terms.open(channel, method, metadata.as_deref()).await?;
+    let Opened { sender, receiver, link, missing } = terms.open(channel, method, metadata.as_deref()).await?;
     let strict = channel.is_strict();
     link.connection.spawn(async move {
         let mut sending = pin!(Cell::park(async { send_all(&sender, messages, strict).await }));
@@ -99,7 +99,7 @@ where
             sender.close();
         }
     });
-    Ok(Streaming::of_client(receiver, link, terms.sleep()))
+    Ok(Streaming::of_client(receiver, link, missing, terms.sleep()))
 }
 
 /// How long a call with streams may take, of which a server of ours is told. There is no default: streams may well
@@ -113,6 +113,8 @@ struct Opened {
     sender: StreamSender,
     receiver: StreamReceiver,
     link: Arc<Link>,
+    /// How many fields may be missing at the end of replies.
+    missing: u32,
 }
 
 impl Opening {
@@ -126,12 +128,10 @@ impl Opening {
         let open = async {
             loop {
                 let link = channel.link().await?;
-                let ours = match link.connection.verdict().await {
-                    Ok(peer) => peer.hello().is_some(),
-                    Err(_) => continue,
-                };
+                let Ok(peer) = link.connection.verdict().await else { continue };
+                let missing = layout::rules(method.layout, &peer)?.missing(&method);
                 let left = self.until.map(|until| until.saturating_duration_since(deadline::now()));
-                let first = if ours {
+                let first = if peer.hello().is_some() {
                     body::open(method.operation, left, metadata)
                 } else {
                     body::open(method.operation, None, None)
@@ -139,7 +139,7 @@ impl Opening {
                 match link.connection.open_stream(&first).await {
                     Ok(stream) => {
                         let (sender, receiver) = stream.split();
-                        return Ok(Opened { sender, receiver, link });
+                        return Ok(Opened { sender, receiver, link, missing });
                     }
                     Err(SendError::Closed(_)) => {}
                     Err(error) => return Err(unsent(&error)),

@@ -31,6 +31,7 @@ impl<M: Message> Streaming<M> {
     pub fn from_stream(messages: impl Stream<Item = Result<M, Status>> + Send + 'static) -> Self {
         Self {
             receiver: None,
+            missing: 0,
             metadata: Metadata::new(),
             is_rich: false,
             end: End::Server(Arc::default()),

@@ -26,8 +26,13 @@ const CLOSED_AT_ONCE_MAX: u32 = 4096;
 /// How much later: as long as Go waits for anything.
 const CLOSED_LATER: Duration = Duration::from_secs(5);
 
-pub(crate) fn serve_server_streaming<A, B, H, F>(caller: &Caller, prefix: Option<Prefix>, stream: Stream, handler: H)
-where
+pub(crate) fn serve_server_streaming<A, B, H, F>(
+    caller: &Caller,
+    prefix: Option<Prefix>,
+    stream: Stream,
+    missing: u32,
+    handler: H,
+) where
     A: Message + Send + 'static,
     B: Message + Send + 'static,
     H: FnOnce(Request<A>) -> F + Send + 'static,
@@ -39,14 +44,19 @@ where
         // The client ends its direction with the request, without saying so.
         drop(receiver);
         lent.end();
-        let request = Request::received(body::request(&body)?, peer, prefix.map(Box::new));
+        let request = Request::received(body::request(&body, missing)?, peer, prefix.map(Box::new));
         drop(body);
         respond(&sender, handler(request).await?, &lent).await
     });
 }
 
-pub(crate) fn serve_client_streaming<A, B, H, F>(caller: &Caller, prefix: Option<Prefix>, stream: Stream, handler: H)
-where
+pub(crate) fn serve_client_streaming<A, B, H, F>(
+    caller: &Caller,
+    prefix: Option<Prefix>,
+    stream: Stream,
+    missing: u32,
+    handler: H,
+) where
     A: Message + Send + 'static,
     B: Message + Send + 'static,
     H: FnOnce(Request<Streaming<A>>) -> F + Send + 'static,
@@ -54,14 +64,19 @@ where
 {
     let peer = caller.peer;
     serve(caller, prefix, stream, move |sender, receiver, lent, prefix| async move {
-        let reply = handler(requests(receiver, lent, peer, prefix)).await?;
+        let reply = handler(requests(receiver, lent, missing, peer, prefix)).await?;
         send_metadata(&sender, reply.metadata());
         send(&sender, reply.into_inner(), false).await
     });
 }
 
-pub(crate) fn serve_streaming<A, B, H, F>(caller: &Caller, prefix: Option<Prefix>, stream: Stream, handler: H)
-where
+pub(crate) fn serve_streaming<A, B, H, F>(
+    caller: &Caller,
+    prefix: Option<Prefix>,
+    stream: Stream,
+    missing: u32,
+    handler: H,
+) where
     A: Message + Send + 'static,
     B: Message + Send + 'static,
     H: FnOnce(Request<Streaming<A>>) -> F + Send + 'static,
@@ -69,7 +84,7 @@ where
 {
     let peer = caller.peer;
     serve(caller, prefix, stream, move |sender, receiver, lent, prefix| async move {
-        let reply = handler(requests(receiver, lent.clone(), peer, prefix)).await?;
+        let reply = handler(requests(receiver, lent.clone(), missing, peer, prefix)).await?;
         respond(&sender, reply, &lent).await
     });
 }
@@ -136,10 +151,11 @@ where
 fn requests<A: Message>(
     receiver: StreamReceiver,
     lent: Arc<Lent>,
+    missing: u32,
     peer: Option<SocketAddr>,
     prefix: Option<Prefix>,
 ) -> Request<Streaming<A>> {
-    Request::received(Streaming::of_server(receiver, lent), peer, prefix.map(Box::new))
+    Request::received(Streaming::of_server(receiver, lent, missing), peer, prefix.map(Box::new))
 }
 
 async fn respond<B: Message>(

@@ -1,0 +1,323 @@
+//! The broker: who has subscribed to what, and what each connection may do.
+
+use super::fanout::Fanout;
+use super::queue::Subscriber;
+use super::{FIRST_OPERATION, Kind, Operations, Reason, put, refuse, split_name};
+use crate::router::topics::{TOPIC_MAX, Trie, check_pattern, shrink};
+use crate::{CloseReason, Connection, Next, Outbox, Packet, PacketId, Peer, Router, Turn};
+use parking_lot::RwLock;
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Instant;
+
+/// What may wait for a subscriber unless told otherwise, in bytes: three messages of the longest kind, or what
+/// 1 Gbit/s brings in an eighth of a second.
+const QUEUE_MAX: usize = 16 * 1024 * 1024;
+
+/// Subscriptions of a connection unless told otherwise. As many as calls in flight; programs have tens.
+const PER_CONNECTION_MAX: usize = 16 * 1024;
+
+/// Subscriptions of all connections unless told otherwise: one to each of a million topics. They take some 400 MB then.
+const TOTAL_MAX: usize = 1024 * 1024;
+
+/// Nodes of the tree for each subscription that there may be. A pattern has up to 16, but most share all but one
+/// with others; this bounds the memory of subscriptions made to share none.
+const NODES_PER_SUBSCRIPTION: usize = 4;
+
+/// Subscriptions of a vanished peer that are removed at one time, so that looking up topics is not held up.
+const REMOVED_AT_ONCE: usize = 256;
+
+/// What becomes of a subscriber that takes messages more slowly than they come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub enum Slow {
+    /// The oldest messages that wait for it are dropped, in the portions in which they were published. It is told how
+    /// many; see [`RecvError::Lagged`](super::RecvError::Lagged).
+    #[default]
+    DropOldest,
+    /// Its connection is closed.
+    Disconnect,
+}
+
+/// A router that passes messages from publishers to subscribers.
+///
+/// It serves eight operations, from [`FIRST_OPERATION`] on unless [told otherwise](BrokerBuilder::first_operation);
+/// docs/pubsub.md has their contents. A clone is the same broker.
+///
+/// Publishing never waits. What a subscriber does not take at once waits for it, up to a
+/// [bound](BrokerBuilder::queue_max), and beyond that [`Slow`] says what happens. A connection that takes no byte at
+/// all for the [write timeout](crate::Config::write_timeout) ends in either case.
+#[derive(Clone, Debug)]
+pub struct Broker(pub(super) Arc<Shared>);
+
+/// Settings of a [`Broker`].
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct BrokerBuilder {
+    operations: Operations,
+    queue_max: usize,
+    slow: Slow,
+    per_connection_max: usize,
+    total_max: usize,
+}
+
+/// What all connections share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    /// By connection and id. Read when a publisher does not remember a topic, written by subscribing.
+    pub(super) subscriptions: RwLock<Trie<(u64, u16), Target>>,
+    /// Grows with each change of the subscriptions, after it.
+    pub(super) version: AtomicU64,
+    /// Where the next publisher begins with the members of a group.
+    pub(super) next_member: AtomicUsize,
+    next_connection: AtomicU64,
+    pub(super) operations: Operations,
+    settings: BrokerBuilder,
+}
+
+/// Whom a subscription belongs to.
+#[derive(Debug)]
+pub(super) struct Target {
+    pub(super) subscriber: Arc<Subscriber>,
+    pub(super) group: Option<Arc<str>>,
+}
+
+impl Broker {
+    /// A broker with the default settings.
+    pub fn new() -> Self {
+        Self::builder().build()
+    }
+
+    /// Settings to begin with.
+    pub fn builder() -> BrokerBuilder {
+        BrokerBuilder {
+            operations: Operations::starting_at(FIRST_OPERATION),
+            queue_max: QUEUE_MAX,
+            slow: Slow::default(),
+            per_connection_max: PER_CONNECTION_MAX,
+            total_max: TOTAL_MAX,
+        }
+    }
+
+    /// How many subscriptions there are.
+    pub fn subscriptions(&self) -> usize {
+        self.0.subscriptions.read().len()
+    }
+}
+
+impl Default for Broker {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl BrokerBuilder {
+    /// Sets the first of the eight operations that the broker serves. Default: [`FIRST_OPERATION`].
+    ///
+    /// # Panics
+    /// If they are not all between 10 and 65 535.
+    pub fn first_operation(mut self, first: u16) -> Self {
+        self.operations = Operations::starting_at(first);
+        self
+    }
+
+    /// Sets how many bytes may wait for each subscriber; one portion of messages that were published together may exceed
+    /// it. Default: 16 MiB.
+    ///
+    /// Memory that several subscribers share counts for each of them.
+    pub fn queue_max(mut self, bytes: usize) -> Self {
+        self.queue_max = bytes;
+        self
+    }
+
+    /// Sets what becomes of a subscriber for which more would wait. Default: [`Slow::DropOldest`].
+    pub fn slow(mut self, slow: Slow) -> Self {
+        self.slow = slow;
+        self
+    }
+
+    /// Sets how many subscriptions a connection may have. Default: 16 384. More than 65 535 are never possible.
+    pub fn per_connection_max(mut self, count: usize) -> Self {
+        self.per_connection_max = count;
+        self
+    }
+
+    /// Sets how many subscriptions all connections together may have, and with it how many different beginnings of
+    /// patterns: four times as many. Default: 1 048 576.
+    pub fn total_max(mut self, count: usize) -> Self {
+        self.total_max = count;
+        self
+    }
+
+    /// The broker.
+    pub fn build(self) -> Broker {
+        Broker(Arc::new(Shared {
+            subscriptions: RwLock::default(),
+            version: AtomicU64::new(0),
+            next_member: AtomicUsize::new(0),
+            next_connection: AtomicU64::new(0),
+            operations: self.operations,
+            settings: self,
+        }))
+    }
+}
+
+/// What the broker keeps for a connection.
+pub struct BrokerSession {
+    subscriber: Arc<Subscriber>,
+    /// The patterns of the connection's subscriptions.
+    patterns: HashMap<u16, Box<str>>,
+    fanout: Fanout,
+    /// The longest content that the peer takes.
+    content_max: u32,
+}
+
+#[cfg(test)]
+impl BrokerSession {
+    pub(super) fn remembered(&self) -> usize {
+        self.fanout.remembered()
+    }
+}
+
+impl fmt::Debug for BrokerSession {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BrokerSession").field("subscriptions", &self.patterns.len()).finish_non_exhaustive()
+    }
+}
+
+impl Router for Broker {
+    type Session = BrokerSession;
+
+    fn operations(&self) -> Vec<RangeInclusive<u16>> {
+        vec![self.0.operations.range()]
+    }
+
+    fn connected(&self, connection: &Connection) -> BrokerSession {
+        let number = self.0.next_connection.fetch_add(1, Ordering::Relaxed);
+        let BrokerBuilder { queue_max, slow, .. } = self.0.settings;
+        let subscriber = Subscriber::new(number, connection.clone(), self.0.operations, queue_max, slow);
+        BrokerSession {
+            subscriber: Arc::new(subscriber),
+            patterns: HashMap::new(),
+            fanout: Fanout::default(),
+            content_max: u32::MAX,
+        }
+    }
+
+    fn verdict(&self, session: &mut BrokerSession, peer: &Peer) {
+        if let Some(hello) = peer.hello() {
+            session.content_max = hello.content_max;
+        }
+    }
+
+    fn route(&self, session: &mut BrokerSession, packet: Packet, outbox: &mut Outbox) -> Next {
+        let operations = self.0.operations;
+        match operations.kind(packet.operation) {
+            Some(Kind::Message) => {
+                let Some((topic, _)) = split_name(&packet.body) else { return cut_off(&packet) };
+                if let Err(error) = session.fanout.publish(&self.0, &session.subscriber, topic, &packet.body) {
+                    refuse(outbox, packet.id, operations.of(Kind::Refused), Reason::Topic, &error.to_string());
+                }
+            }
+            Some(Kind::Subscribe) => {
+                let Some((pattern, group)) = split_name(&packet.body) else { return cut_off(&packet) };
+                match self.0.subscribe(session, packet.id, pattern, group) {
+                    Ok(()) => put(outbox, packet.id, packet.operation, &[]),
+                    Err((reason, text)) => refuse(outbox, packet.id, packet.operation, reason, &text),
+                }
+            }
+            Some(Kind::Unsubscribe) => self.0.unsubscribe(session, packet.id),
+            Some(Kind::Sync) => put(outbox, packet.id, packet.operation, &[]),
+            Some(Kind::Lagged | Kind::Refused) | None => {
+                let text = format!("operation {} means nothing to the broker", packet.operation);
+                refuse(outbox, packet.id, operations.of(Kind::Refused), Reason::Operation, &text);
+            }
+        }
+        Next::Continue
+    }
+
+    fn turn(&self, session: &mut BrokerSession, turn: &mut Turn<'_>) -> Option<Instant> {
+        session.fanout.flush(&self.0, &session.subscriber);
+        session.subscriber.pull(turn, session.content_max);
+        session.fanout.refresh(&self.0);
+        None
+    }
+
+    fn disconnected(&self, mut session: BrokerSession, _reason: &CloseReason) {
+        session.subscriber.close();
+        // What came in the same read as the end has been published all the same.
+        session.fanout.flush(&self.0, &session.subscriber);
+        self.0.remove_all(session.subscriber.number, session.patterns);
+    }
+}
+
+#[cold]
+fn cut_off(packet: &Packet) -> Next {
+    let length = packet.body.len();
+    Next::close(format!("a packet of operation {} with {length} bytes ends within its topic", packet.operation))
+}
+
+impl Shared {
+    fn subscribe(
+        &self,
+        session: &mut BrokerSession,
+        id: PacketId,
+        pattern: &[u8],
+        group: &[u8],
+    ) -> Result<(), (Reason, String)> {
+        let pattern = check_pattern(pattern).map_err(|error| (Reason::Topic, error.to_string()))?;
+        let group = match group {
+            [] => None,
+            _ if group.len() > TOPIC_MAX => {
+                return Err((Reason::Topic, format!("a group's name has at most {TOPIC_MAX} bytes")));
+            }
+            _ => {
+                let group = std::str::from_utf8(group);
+                Some(group.map_err(|_| (Reason::Topic, "a group's name must be UTF-8".to_owned()))?.into())
+            }
+        };
+        if id.0 == 0 || session.patterns.contains_key(&id.0) {
+            return Err((Reason::Id, format!("{id} is 0 or the id of another subscription")));
+        }
+        if session.patterns.len() >= self.settings.per_connection_max {
+            return Err((Reason::Full, format!("the connection has {} subscriptions", session.patterns.len())));
+        }
+        let target = Target { subscriber: session.subscriber.clone(), group };
+        let mut subscriptions = self.subscriptions.write();
+        let nodes_max = self.settings.total_max.saturating_mul(NODES_PER_SUBSCRIPTION);
+        if subscriptions.len() >= self.settings.total_max || subscriptions.nodes() >= nodes_max {
+            return Err((Reason::Full, format!("the broker has {} subscriptions", subscriptions.len())));
+        }
+        subscriptions.insert(pattern, (session.subscriber.number, id.0), target);
+        // With the lock held, so that who reads the new number reads the new subscriptions.
+        self.version.fetch_add(1, Ordering::Release);
+        drop(subscriptions);
+        session.patterns.insert(id.0, pattern.into());
+        Ok(())
+    }
+
+    /// An id without a subscription means nothing: subscribing may have been refused.
+    fn unsubscribe(&self, session: &mut BrokerSession, id: PacketId) {
+        let Some(pattern) = session.patterns.remove(&id.0) else { return };
+        shrink(&mut session.patterns);
+        let mut subscriptions = self.subscriptions.write();
+        let removed = subscriptions.remove(&pattern, &(session.subscriber.number, id.0));
+        self.version.fetch_add(1, Ordering::Release);
+        drop(subscriptions);
+        debug_assert!(removed.is_some(), "a session knows its subscriptions");
+    }
+
+    fn remove_all(&self, number: u64, patterns: HashMap<u16, Box<str>>) {
+        let patterns: Vec<_> = patterns.into_iter().collect();
+        for patterns in patterns.chunks(REMOVED_AT_ONCE) {
+            let mut subscriptions = self.subscriptions.write();
+            for (id, pattern) in patterns {
+                subscriptions.remove(pattern, &(number, *id));
+            }
+            self.version.fetch_add(1, Ordering::Release);
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! The broker's other end: publishing and subscribing, and what handles and router share.
+
+use super::inbox::{Entry, Inbox, Subscription};
+use super::receive::ClientRouter;
+use super::{Kind, Operations, name, put};
+use crate::router::topics::{TOPIC_MAX, TopicError, Trie, check_pattern, check_topic};
+use crate::{ClientBuilder, CloseReason, ConnectError, Connection, Frame, Packet, PacketId, SendError};
+use bytes::Bytes;
+use parking_lot::Mutex;
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::net::ToSocketAddrs;
+use tokio::sync::oneshot;
+
+/// What may wait unread at one subscription, in bytes: as much as may wait for it at the broker.
+const INBOX_MAX: usize = 16 * 1024 * 1024;
+
+/// How long a broker may take to answer. One that is alive takes microseconds; a peer that is no broker may never answer.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Why publishing or subscribing failed.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The topic, the pattern or the name of the group is none.
+    Topic(TopicError),
+    /// The message could not be sent, or the connection has ended.
+    Send(SendError),
+    /// The broker refuses; this is what it says.
+    Refused(String),
+    /// The broker has not answered for 10 s: the peer may not be one.
+    NoAnswer,
+    /// All 65 535 ids of subscriptions are in use on this connection.
+    TooMany,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Topic(error) => error.fmt(f),
+            Self::Send(error) => error.fmt(f),
+            Self::Refused(text) => write!(f, "the broker refuses: {text}"),
+            Self::NoAnswer => write!(f, "the peer has not answered for {ANSWER_TIMEOUT:?}; it may be no broker"),
+            Self::TooMany => f.write_str("every id of a subscription is in use on this connection"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<TopicError> for Error {
+    fn from(error: TopicError) -> Self {
+        Self::Topic(error)
+    }
+}
+
+impl From<SendError> for Error {
+    fn from(error: SendError) -> Self {
+        Self::Send(error)
+    }
+}
+
+/// Publishes and subscribes on one connection. A clone uses the same connection.
+///
+/// There is no reconnecting: when the connection has ended, subscriptions end and publishing fails.
+#[derive(Clone, Debug)]
+pub struct Client(pub(super) Arc<Shared>);
+
+/// What handles and router share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) operations: Operations,
+    pub(super) inbox_max: usize,
+    pub(super) connection: OnceLock<Connection>,
+    /// Grows with each change of the subscriptions.
+    pub(super) version: AtomicU64,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    /// All inboxes, by id.
+    inboxes: HashMap<u16, Arc<Inbox>>,
+    /// Those that are not members of a group, by their patterns.
+    by_pattern: Trie<u16, Arc<Inbox>>,
+    /// The id given out last. An id is used again only after all others, when nothing sent to it can be under way.
+    last_id: u16,
+    /// Who waits for the answer to a subscription.
+    asked: HashMap<u16, oneshot::Sender<Result<(), String>>>,
+    /// Who waits for a SYNC, in order.
+    syncs: VecDeque<oneshot::Sender<()>>,
+    closed: Option<CloseReason>,
+}
+
+impl Client {
+    /// Connects to a broker with the default settings.
+    ///
+    /// # Errors
+    /// If no address accepts the connection in time.
+    pub async fn connect(address: impl ToSocketAddrs + fmt::Display) -> Result<Self, ConnectError> {
+        Self::connect_with(crate::Client::builder(), address).await
+    }
+
+    /// Connects to a broker.
+    ///
+    /// # Errors
+    /// If no address accepts the connection in time.
+    pub async fn connect_with(
+        settings: ClientBuilder,
+        address: impl ToSocketAddrs + fmt::Display,
+    ) -> Result<Self, ConnectError> {
+        let router = ClientRouter::new();
+        let client = router.client();
+        let connection = settings.connect(address, router).await?;
+        // A connection on another thread may not have told it yet.
+        client.0.connection.get_or_init(|| connection);
+        Ok(client)
+    }
+
+    /// Subscribes to a pattern: topics with `*` for any one token, and `>` at the end for one token or more.
+    ///
+    /// When this is done, everything that anybody publishes from then on arrives, until the subscription is dropped.
+    ///
+    /// # Errors
+    /// If the pattern is none, the broker refuses or does not answer, or the connection has ended.
+    ///
+    /// # Cancel safety
+    /// Dropping the future before it is ready takes the subscription back.
+    pub async fn subscribe(&self, pattern: &str) -> Result<Subscription, Error> {
+        self.subscribe_in(pattern, "").await
+    }
+
+    /// Subscribes as a member of a queue group: of all members of a group, on any connection, one gets each message.
+    ///
+    /// They take turns; one for which much waits is passed over. Members may have different patterns: a message goes to
+    /// one of those whose patterns match.
+    ///
+    /// # Errors
+    /// As [`subscribe`](Self::subscribe), and if the name has more than 255 bytes.
+    ///
+    /// # Cancel safety
+    /// As [`subscribe`](Self::subscribe).
+    pub async fn queue_subscribe(&self, pattern: &str, group: &str) -> Result<Subscription, Error> {
+        if group.is_empty() || group.len() > TOPIC_MAX {
+            return Err(TopicError::Length(group.len()).into());
+        }
+        self.subscribe_in(pattern, group).await
+    }
+
+    async fn subscribe_in(&self, pattern: &str, group: &str) -> Result<Subscription, Error> {
+        let pattern = check_pattern(pattern.as_bytes())?;
+        let connection = self.connection()?;
+        let (answer, answered) = oneshot::channel();
+        let subscription = self.0.enter(pattern, group, answer)?;
+        let mut body = name(pattern);
+        body.extend_from_slice(group.as_bytes());
+        let operation = self.0.operations.of(Kind::Subscribe);
+        connection.send(&Packet::new(PacketId(subscription.id), operation, body)).await?;
+        self.answer(answered).await?.map_err(Error::Refused)?;
+        Ok(subscription)
+    }
+
+    /// Publishes a message, once less than 1 MiB waits to be written.
+    ///
+    /// Nobody says whether it has arrived anywhere; [`sync`](Self::sync) says when the broker has it.
+    ///
+    /// # Errors
+    /// If the topic is none, the message too long or the connection has ended.
+    ///
+    /// # Cancel safety
+    /// Dropping the future before it is ready publishes nothing.
+    pub async fn publish(&self, topic: &str, payload: impl Into<Bytes>) -> Result<(), Error> {
+        self.publisher(topic)?.publish(payload).await
+    }
+
+    /// Publishes to one topic, which is checked here once and for all.
+    ///
+    /// # Errors
+    /// If the topic is none, or there is no connection yet.
+    pub fn publisher(&self, topic: &str) -> Result<Publisher, Error> {
+        let topic = check_topic(topic.as_bytes())?;
+        Ok(Publisher {
+            connection: self.connection()?.clone(),
+            head: name(topic).into(),
+            operations: self.0.operations,
+        })
+    }
+
+    /// Waits until the broker has taken in all that was sent before: messages have been handed to their subscribers'
+    /// queues, and dropped subscriptions get nothing more.
+    ///
+    /// # Errors
+    /// If the connection has ended, or the peer does not answer.
+    ///
+    /// # Cancel safety
+    /// Safe.
+    pub async fn sync(&self) -> Result<(), Error> {
+        let (answer, answered) = oneshot::channel();
+        self.send_sync(answer)?;
+        self.answer(answered).await
+    }
+
+    fn send_sync(&self, answer: oneshot::Sender<()>) -> Result<(), SendError> {
+        let operation = self.0.operations.of(Kind::Sync);
+        // Answers come in the order in which it is sent, hence under one lock.
+        let mut inner = self.0.inner.lock();
+        self.connection()?.send_now(|outbox| put(outbox, PacketId(0), operation, &[]))?;
+        inner.syncs.push_back(answer);
+        Ok(())
+    }
+
+    /// The connection.
+    ///
+    /// # Errors
+    /// If its [router](ClientRouter) has not been connected yet.
+    pub fn connection(&self) -> Result<&Connection, SendError> {
+        self.0.connection.get().ok_or_else(|| SendError::Closed(CloseReason::Router("not connected yet".into())))
+    }
+
+    async fn answer<T>(&self, answered: oneshot::Receiver<T>) -> Result<T, Error> {
+        match tokio::time::timeout(ANSWER_TIMEOUT, answered).await {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(_)) => Err(SendError::Closed(self.0.close_reason()).into()),
+            Err(_) => Err(Error::NoAnswer),
+        }
+    }
+}
+
+/// Publishes to one topic.
+#[derive(Clone, Debug)]
+pub struct Publisher {
+    connection: Connection,
+    /// The topic with its length in front.
+    head: Bytes,
+    operations: Operations,
+}
+
+impl Publisher {
+    /// Publishes a message, once less than 1 MiB waits to be written. A large payload is not copied.
+    ///
+    /// # Errors
+    /// If the message is too long or the connection has ended.
+    ///
+    /// # Cancel safety
+    /// Dropping the future before it is ready publishes nothing.
+    pub async fn publish(&self, payload: impl Into<Bytes>) -> Result<(), Error> {
+        let payload = payload.into();
+        let write = |mut frame: Frame<'_>| {
+            frame.put_shared(&payload);
+            frame.finish()
+        };
+        let written = poll_fn(|context| self.poll_publish(context, write)).await?;
+        written.map_err(|error| SendError::TooLong(error).into())
+    }
+
+    /// Lets `write` put a payload behind what stands in the frame, and finish it, once less than 1 MiB waits to be
+    /// written. For encoders.
+    ///
+    /// # Errors
+    /// If the connection has ended.
+    pub fn poll_publish<T>(
+        &self,
+        context: &mut Context<'_>,
+        write: impl FnOnce(Frame<'_>) -> T,
+    ) -> Poll<Result<T, SendError>> {
+        self.connection.poll_send(context, |outbox| {
+            let mut frame = outbox.frame(PacketId(0), self.operations.of(Kind::Message));
+            frame.put_slice(&self.head);
+            write(frame)
+        })
+    }
+}
+
+impl Shared {
+    pub(super) fn new(first_operation: u16) -> Self {
+        Self {
+            operations: Operations::starting_at(first_operation),
+            inbox_max: INBOX_MAX,
+            connection: OnceLock::new(),
+            version: AtomicU64::new(0),
+            inner: Mutex::default(),
+        }
+    }
+
+    /// Makes a place for a subscription, before the broker is asked, so that the first message finds it.
+    fn enter(
+        self: &Arc<Self>,
+        pattern: &str,
+        group: &str,
+        answer: oneshot::Sender<Result<(), String>>,
+    ) -> Result<Subscription, Error> {
+        let mut inner = self.inner.lock();
+        if let Some(reason) = &inner.closed {
+            return Err(SendError::Closed(reason.clone()).into());
+        }
+        let first = inner.last_id;
+        let id = (1..=u16::MAX).map(|step| first.wrapping_add(step));
+        let id = id.filter(|id| *id != 0).find(|id| !inner.inboxes.contains_key(id)).ok_or(Error::TooMany)?;
+        let inbox = Arc::<Inbox>::default();
+        inner.last_id = id;
+        inner.inboxes.insert(id, inbox.clone());
+        inner.asked.insert(id, answer);
+        if group.is_empty() {
+            inner.by_pattern.insert(pattern, id, inbox.clone());
+        }
+        self.version.fetch_add(1, Ordering::Release);
+        drop(inner);
+        let (pattern, in_group) = (pattern.into(), !group.is_empty());
+        Ok(Subscription { shared: self.clone(), id, inbox, pattern, in_group, taken: VecDeque::new() })
+    }
+
+    pub(super) fn leave(&self, subscription: &Subscription) {
+        let mut inner = self.inner.lock();
+        inner.inboxes.remove(&subscription.id);
+        inner.asked.remove(&subscription.id);
+        if !subscription.in_group {
+            inner.by_pattern.remove(&subscription.pattern, &subscription.id);
+        }
+        self.version.fetch_add(1, Ordering::Release);
+        let closed = inner.closed.is_some();
+        drop(inner);
+        if let Some(connection) = self.connection.get().filter(|_| !closed) {
+            let operation = self.operations.of(Kind::Unsubscribe);
+            // If the connection has ended, so has the subscription.
+            let _ = connection.send_now(|outbox| put(outbox, PacketId(subscription.id), operation, &[]));
+        }
+    }
+
+    fn close_reason(&self) -> CloseReason {
+        self.inner.lock().closed.clone().unwrap_or(CloseReason::Local)
+    }
+
+    /// The inbox of a subscription.
+    pub(super) fn inbox(&self, id: u16) -> Option<Arc<Inbox>> {
+        self.inner.lock().inboxes.get(&id).cloned()
+    }
+
+    /// The inboxes of the subscriptions outside groups that match a topic.
+    pub(super) fn matching(&self, topic: &str) -> Vec<Arc<Inbox>> {
+        let mut inboxes = Vec::new();
+        self.inner.lock().by_pattern.for_each_match(topic, |_, inbox| inboxes.push(inbox.clone()));
+        inboxes
+    }
+
+    /// Takes in how subscribing went. Nobody may wait for it any more.
+    pub(super) fn handle_answer(&self, id: u16, answer: Result<(), String>) {
+        let asked = self.inner.lock().asked.remove(&id);
+        if let Some(asked) = asked {
+            let _ = asked.send(answer);
+        }
+    }
+
+    /// Takes in that the oldest SYNC has come back.
+    pub(super) fn handle_sync(&self) {
+        let sync = self.inner.lock().syncs.pop_front();
+        if let Some(sync) = sync {
+            let _ = sync.send(());
+        }
+    }
+
+    /// Takes in that so many messages were lost for the connection.
+    pub(super) fn handle_lag(&self, count: u64) {
+        let inboxes: Vec<_> = self.inner.lock().inboxes.values().cloned().collect();
+        inboxes.iter().for_each(|inbox| inbox.extend([Entry::Lagged(count)].into_iter(), self.inbox_max));
+    }
+
+    /// Takes in the end of the connection, and tells all who wait.
+    pub(super) fn handle_close(&self, reason: &CloseReason) {
+        let mut inner = self.inner.lock();
+        inner.closed = Some(reason.clone());
+        let (asked, syncs) = (std::mem::take(&mut inner.asked), std::mem::take(&mut inner.syncs));
+        let inboxes: Vec<_> = inner.inboxes.values().cloned().collect();
+        drop(inner);
+        drop((asked, syncs));
+        inboxes.iter().for_each(|inbox| inbox.close(reason));
+    }
+}

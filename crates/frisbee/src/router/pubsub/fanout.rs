@@ -1,0 +1,265 @@
+//! From a publisher to its subscribers: what one connection publishes in a turn, and who gets it.
+//!
+//! Publishing takes a look into a table of this connection, from topics to subscribers. Only a topic that is not there
+//! is looked up in the broker's tree, under its lock. The table is forgotten when any subscription has come or gone,
+//! which a number that only grows tells. Packets for the same subscribers are encoded one behind the other, and at the
+//! end of the turn each subscriber's queue is locked, and its task woken, once.
+
+use super::broker::{Shared, Target};
+use super::queue::{Segment, Subscriber};
+use crate::PacketId;
+use crate::router::topics::{TopicError, check_topic};
+use bytes::Bytes;
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Topics and subscribers that a connection remembers, counted together. A publisher has few topics; one with many
+/// looks them up again after so many.
+const REMEMBERED_MAX: usize = 16 * 1024;
+
+/// Subscribers of a turn's packets, counted once for each run of packets. What exceeds it is delivered before the end
+/// of the turn.
+const DELIVERIES_MAX: usize = 16 * 1024;
+
+/// From this length on a message is a run of its own, so that its body is shared and not copied.
+const LARGE: usize = 4 * 1024;
+
+/// Bodies of these lengths are copied once, before they are shared: they may be slices of a read buffer of 128 KiB,
+/// all of which a slow subscriber would keep although it is charged for the slice alone. Shorter ones are copied in any
+/// case, longer ones have most of their memory to themselves.
+const COPIED_ONCE: RangeInclusive<usize> = 16 * 1024..=64 * 1024;
+
+/// Runs whose memory a thread keeps for its connections. Publishers that alternate between topics need one for each
+/// change.
+const RUNS_KEPT: usize = 64;
+
+thread_local! {
+    /// Runs to use again: a connection that publishes nothing holds none.
+    static RUNS: Cell<Vec<Run>> = const { Cell::new(Vec::new()) };
+}
+
+/// What one connection publishes.
+#[derive(Debug, Default)]
+pub(super) struct Fanout {
+    /// The state of the subscriptions that the table tells.
+    version: u64,
+    by_topic: HashMap<Box<[u8]>, usize>,
+    routes: Vec<Route>,
+    remembered: usize,
+    /// The last topic, which mostly is the next one too, and its route.
+    last: Option<(Box<[u8]>, usize)>,
+    /// Packets of this turn; those behind `used` are free.
+    runs: Vec<Run>,
+    used: usize,
+    deliveries: usize,
+    directed: Vec<Directed>,
+}
+
+/// Who gets what is published to a topic.
+#[derive(Debug, Default)]
+struct Route {
+    everybody: Vec<Arc<Subscriber>>,
+    groups: Vec<Group>,
+}
+
+/// The members of a queue group, and whose turn it is.
+#[derive(Debug)]
+struct Group {
+    members: Vec<(Arc<Subscriber>, u16)>,
+    next: usize,
+}
+
+/// Packets one behind the other with the same route.
+#[derive(Debug)]
+struct Run {
+    route: usize,
+    packets: Segment,
+}
+
+/// A message for one member of a queue group.
+#[derive(Debug)]
+struct Directed {
+    subscriber: Arc<Subscriber>,
+    id: u16,
+    body: Bytes,
+}
+
+impl Fanout {
+    /// Takes in a message: `topic` is that of `body`, which goes out as it is.
+    pub(super) fn publish(
+        &mut self,
+        broker: &Shared,
+        from: &Subscriber,
+        topic: &[u8],
+        body: &Bytes,
+    ) -> Result<(), TopicError> {
+        if self.version != broker.version.load(Ordering::Acquire) {
+            self.flush(broker, from);
+            self.forget(broker);
+        }
+        let route = match &self.last {
+            Some((last, route)) if **last == *topic => *route,
+            _ => self.find(broker, from, topic)?,
+        };
+        let Some(found) = self.routes.get_mut(route) else { return Ok(()) };
+        let copied = (COPIED_ONCE.contains(&body.len()) && found.places() > 0).then(|| Bytes::copy_from_slice(body));
+        let body = copied.as_ref().unwrap_or(body);
+        for group in &mut found.groups {
+            let (subscriber, id) = group.choose();
+            self.directed.push(Directed { subscriber: subscriber.clone(), id, body: body.clone() });
+        }
+        self.deliveries += found.groups.len();
+        if !found.everybody.is_empty() {
+            let everybody = found.everybody.len();
+            self.run(route, body.len(), everybody).push(PacketId(0), broker.operations, body);
+        }
+        if self.deliveries > DELIVERIES_MAX {
+            self.flush(broker, from);
+        }
+        Ok(())
+    }
+
+    /// The run to which a body of a route is to be added.
+    fn run(&mut self, route: usize, length: usize, everybody: usize) -> &mut Segment {
+        let last = self.used.checked_sub(1).and_then(|last| self.runs.get(last));
+        let goes_on = last.is_some_and(|last| last.route == route && last.packets.longest < LARGE as u32);
+        if !goes_on || length >= LARGE {
+            if self.runs.is_empty() {
+                self.runs = RUNS.take();
+            }
+            if self.used == self.runs.len() {
+                self.runs.push(Run { route, packets: Segment::new() });
+            }
+            self.runs[self.used].route = route;
+            self.used += 1;
+            self.deliveries += everybody;
+        }
+        &mut self.runs[self.used - 1].packets
+    }
+
+    /// The end of a turn: hands over what has come together.
+    pub(super) fn flush(&mut self, broker: &Shared, from: &Subscriber) {
+        if self.deliveries == 0 {
+            return;
+        }
+        self.deliveries = 0;
+        let runs = &mut self.runs[..self.used];
+        runs.iter_mut().for_each(|run| run.packets.packets.share());
+        if let [run] = runs {
+            for subscriber in &self.routes[run.route].everybody {
+                subscriber.deliver(|queue| queue.share(&run.packets), from);
+            }
+        } else {
+            deliver_runs(runs, &self.routes, from);
+        }
+        self.directed.sort_by_key(|message| message.subscriber.number);
+        for messages in self.directed.chunk_by(|a, b| a.subscriber.number == b.subscriber.number) {
+            let fill = |queue: &mut super::queue::Delivery<'_>| {
+                messages.iter().for_each(|message| queue.push(PacketId(message.id), broker.operations, &message.body));
+            };
+            messages[0].subscriber.deliver(fill, from);
+        }
+        self.directed = Vec::new();
+        runs.iter_mut().for_each(|run| run.packets.clear());
+        self.used = 0;
+        self.runs.truncate(RUNS_KEPT);
+        RUNS.set(std::mem::take(&mut self.runs));
+    }
+
+    /// Forgets who gets what, if that has changed, so that nobody who has left is held on to.
+    pub(super) fn refresh(&mut self, broker: &Shared) {
+        if !self.routes.is_empty() && self.version != broker.version.load(Ordering::Acquire) {
+            self.forget(broker);
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn remembered(&self) -> usize {
+        self.by_topic.len()
+    }
+
+    fn forget(&mut self, broker: &Shared) {
+        debug_assert_eq!(self.used, 0, "runs know their routes by their places");
+        self.by_topic = HashMap::new();
+        self.routes = Vec::new();
+        self.remembered = 0;
+        self.last = None;
+        self.version = broker.version.load(Ordering::Acquire);
+    }
+
+    /// The route of a topic, from the table or the broker's tree.
+    fn find(&mut self, broker: &Shared, from: &Subscriber, topic: &[u8]) -> Result<usize, TopicError> {
+        if !self.by_topic.contains_key(topic) {
+            let text = check_topic(topic)?;
+            if self.remembered > REMEMBERED_MAX {
+                self.flush(broker, from);
+                self.forget(broker);
+            }
+            let route = Route::find(broker, text);
+            self.remembered += 1 + route.places();
+            self.routes.push(route);
+        }
+        let route = match self.by_topic.entry(topic.into()) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(new) => *new.insert(self.routes.len() - 1),
+        };
+        self.last = Some((topic.into(), route));
+        Ok(route)
+    }
+}
+
+/// Delivers several runs, so that each subscriber gets all of its own at once and in order.
+fn deliver_runs(runs: &[Run], routes: &[Route], from: &Subscriber) {
+    let everybody = |run: &Run| routes[run.route].everybody.iter();
+    let places = runs.iter().enumerate().flat_map(|(at, run)| everybody(run).map(move |one| (one.number, at, one)));
+    let mut places: Vec<_> = places.collect();
+    places.sort_unstable_by_key(|(number, at, _)| (*number, *at));
+    for places in places.chunk_by(|a, b| a.0 == b.0) {
+        let fill = |queue: &mut super::queue::Delivery<'_>| {
+            places.iter().for_each(|(_, at, _)| queue.share(&runs[*at].packets));
+        };
+        places[0].2.deliver(fill, from);
+    }
+}
+
+impl Route {
+    /// Looks a topic up. A connection with several subscriptions that match is there once; members of groups with the
+    /// same name and different patterns are one group.
+    fn find(broker: &Shared, topic: &str) -> Self {
+        let mut everybody = Vec::new();
+        let mut groups = HashMap::<Arc<str>, Vec<_>>::new();
+        broker.subscriptions.read().for_each_match(topic, |(_, id), Target { subscriber, group }| match group {
+            None => everybody.push(subscriber.clone()),
+            Some(group) => groups.entry(group.clone()).or_default().push((subscriber.clone(), *id)),
+        });
+        everybody.sort_unstable_by_key(|subscriber: &Arc<Subscriber>| subscriber.number);
+        everybody.dedup_by_key(|subscriber| subscriber.number);
+        let groups = groups.into_values().map(|members| {
+            // Publishers begin with different members, or the first one would get the most.
+            let next = broker.next_member.fetch_add(1, Ordering::Relaxed) % members.len();
+            Group { members, next }
+        });
+        Self { everybody, groups: groups.collect() }
+    }
+
+    fn places(&self) -> usize {
+        self.everybody.len() + self.groups.iter().map(|group| group.members.len()).sum::<usize>()
+    }
+}
+
+impl Group {
+    /// The member that gets the next message: in turn, passing over those who are behind if another is not.
+    fn choose(&mut self) -> (&Arc<Subscriber>, u16) {
+        let count = self.members.len();
+        let first = self.next;
+        let ready = (0..count).map(|step| (first + step) % count).find(|at| !self.members[*at].0.is_behind());
+        let chosen = ready.unwrap_or(first);
+        self.next = (chosen + 1) % count;
+        let (subscriber, id) = &self.members[chosen];
+        (subscriber, *id)
+    }
+}

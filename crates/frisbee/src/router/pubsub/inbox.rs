@@ -1,0 +1,200 @@
+//! Subscriptions: what has come for one waits in its inbox until it is read, bounded.
+
+use super::client::Shared;
+use crate::CloseReason;
+use bytes::Bytes;
+use parking_lot::Mutex;
+use std::collections::VecDeque;
+use std::fmt;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+/// What a message is charged beside its payload: its place in the queue.
+const MESSAGE_CHARGE: usize = 64;
+
+/// What was published.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Message {
+    pub(super) topic: Arc<str>,
+    pub(super) payload: Bytes,
+}
+
+impl Message {
+    /// The topic it was published to.
+    pub fn topic(&self) -> &str {
+        &self.topic
+    }
+
+    /// What was published. It shares the memory of what was read with it.
+    pub fn payload(&self) -> &Bytes {
+        &self.payload
+    }
+
+    /// As [`payload`](Self::payload), by value.
+    pub fn into_payload(self) -> Bytes {
+        self.payload
+    }
+}
+
+/// Why a subscription gives no message.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum RecvError {
+    /// So many messages were lost here, because they came faster than they were taken. The subscription goes on.
+    ///
+    /// What the broker dropped it counts for the connection: each of its subscriptions is told the same number, whichever
+    /// of them the messages were for.
+    Lagged(u64),
+    /// The connection has ended, and all that came before has been read.
+    Closed(CloseReason),
+}
+
+impl fmt::Display for RecvError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Lagged(count) => write!(f, "{count} messages were lost, since they were taken too slowly"),
+            Self::Closed(reason) => write!(f, "the connection has ended: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for RecvError {}
+
+/// A subscription, which ends when it is dropped.
+#[derive(Debug)]
+pub struct Subscription {
+    pub(super) shared: Arc<Shared>,
+    pub(super) id: u16,
+    pub(super) inbox: Arc<Inbox>,
+    pub(super) pattern: Box<str>,
+    pub(super) in_group: bool,
+    /// Taken out of the inbox, to be given out without its lock.
+    pub(super) taken: VecDeque<Entry>,
+}
+
+impl Subscription {
+    /// The next message.
+    ///
+    /// # Errors
+    /// [`RecvError::Lagged`] if messages were lost in this place; call it again for the next one. [`RecvError::Closed`]
+    /// if the connection has ended.
+    ///
+    /// # Cancel safety
+    /// Safe: a message is taken out only when the future is ready.
+    pub async fn recv(&mut self) -> Result<Message, RecvError> {
+        poll_fn(|context| self.poll_recv(context)).await
+    }
+
+    /// As [`recv`](Self::recv).
+    pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Result<Message, RecvError>> {
+        if self.taken.is_empty() {
+            let mut queue = self.inbox.0.lock();
+            if queue.entries.is_empty() {
+                if let Some(reason) = &queue.closed {
+                    return Poll::Ready(Err(RecvError::Closed(reason.clone())));
+                }
+                queue.reader = Some(context.waker().clone());
+                return Poll::Pending;
+            }
+            std::mem::swap(&mut self.taken, &mut queue.entries);
+            queue.bytes = 0;
+        }
+        match self.taken.pop_front() {
+            Some(Entry::Message(message)) => Poll::Ready(Ok(message)),
+            Some(Entry::Lagged(count)) => Poll::Ready(Err(RecvError::Lagged(count))),
+            None => Poll::Pending,
+        }
+    }
+
+    /// What was subscribed to.
+    pub fn pattern(&self) -> &str {
+        &self.pattern
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        self.shared.leave(self);
+        // What its connection remembers may hold on to the inbox for a while.
+        *self.inbox.0.lock() = Queue { closed: Some(CloseReason::Local), ..Queue::default() };
+    }
+}
+
+/// Where messages wait to be read.
+#[derive(Debug, Default)]
+pub(super) struct Inbox(Mutex<Queue>);
+
+#[derive(Debug, Default)]
+struct Queue {
+    entries: VecDeque<Entry>,
+    bytes: usize,
+    reader: Option<Waker>,
+    closed: Option<CloseReason>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Entry {
+    Message(Message),
+    Lagged(u64),
+}
+
+impl Entry {
+    fn charge(&self) -> usize {
+        match self {
+            Self::Message(message) => message.payload.len() + MESSAGE_CHARGE,
+            Self::Lagged(_) => MESSAGE_CHARGE,
+        }
+    }
+}
+
+impl Inbox {
+    /// Adds what has come, drops the oldest if that is too much, and wakes the reader.
+    pub(super) fn extend(&self, entries: impl Iterator<Item = Entry>, bytes_max: usize) {
+        let mut queue = self.0.lock();
+        if queue.closed.is_some() {
+            return;
+        }
+        for entry in entries {
+            queue.bytes += entry.charge();
+            queue.entries.push_back(entry);
+        }
+        if queue.bytes > bytes_max {
+            queue.drop_oldest(bytes_max);
+        }
+        let reader = queue.reader.take();
+        drop(queue);
+        if let Some(reader) = reader {
+            reader.wake();
+        }
+    }
+
+    pub(super) fn close(&self, reason: &CloseReason) {
+        let mut queue = self.0.lock();
+        queue.closed = Some(reason.clone());
+        let reader = queue.reader.take();
+        drop(queue);
+        if let Some(reader) = reader {
+            reader.wake();
+        }
+    }
+}
+
+impl Queue {
+    #[cold]
+    fn drop_oldest(&mut self, bytes_max: usize) {
+        let mut lost = 0;
+        while self.bytes > bytes_max
+            && self.entries.len() > 1
+            && let Some(oldest) = self.entries.pop_front()
+        {
+            self.bytes -= oldest.charge();
+            lost += match oldest {
+                Entry::Message(_) => 1,
+                Entry::Lagged(count) => count,
+            };
+        }
+        self.bytes += MESSAGE_CHARGE;
+        self.entries.push_front(Entry::Lagged(lost));
+    }
+}

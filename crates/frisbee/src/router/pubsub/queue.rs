@@ -1,0 +1,243 @@
+//! What waits for one subscriber: bounded, filled by publishers on any thread, emptied by the subscriber's own task.
+
+use super::{Kind, Operations, Slow, put};
+use crate::mailbox::Order;
+use crate::{CloseReason, Connection, HeaderForm, Outbox, PacketId, Turn};
+use bytes::Bytes;
+use frisbee_core::{Decoder, tlv};
+use parking_lot::Mutex;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// How much of the queue is put into the outbox at one time, in bytes: some writes' worth. What is in the outbox can no
+/// longer be dropped and stands in the way of replies.
+const WINDOW: usize = 256 * 1024;
+
+/// Packets that come alone are put together up to this many bytes, so that a queue of small messages is not one of
+/// small allocations. Longer ones are shared by all subscribers.
+const TOGETHER_MAX: usize = 4 * 1024;
+
+/// What a segment is charged beside its packets: its place in the queue and its allocations.
+const SEGMENT_CHARGE: usize = 256;
+
+/// One connection, as publishers see it.
+#[derive(Debug)]
+pub(super) struct Subscriber {
+    /// Which connection it is, among all that the broker has had.
+    pub(super) number: u64,
+    connection: Connection,
+    operations: Operations,
+    queue_max: usize,
+    slow: Slow,
+    /// The task knows that something waits: it has been woken, or waits for the socket to take more. Written with the
+    /// lock held.
+    scheduled: AtomicBool,
+    /// More than half of what may wait does, or the connection has ended. Written with the lock held.
+    behind: AtomicBool,
+    queue: Mutex<Queue>,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    segments: VecDeque<Segment>,
+    /// What the segments are charged.
+    bytes: usize,
+    /// Messages lost since the subscriber was last told.
+    lost: u64,
+    closed: bool,
+}
+
+/// Packets that were published together.
+#[derive(Debug)]
+pub(super) struct Segment {
+    pub(super) packets: Outbox,
+    pub(super) messages: u32,
+    /// The length of the longest content.
+    pub(super) longest: u32,
+}
+
+impl Segment {
+    pub(super) fn new() -> Self {
+        let mut packets = Outbox::new(HeaderForm::Current);
+        // What a subscriber takes is looked at when it is sent.
+        packets.set_limit(u32::MAX);
+        Self { packets, messages: 0, longest: 0 }
+    }
+
+    /// Adds a message.
+    pub(super) fn push(&mut self, id: PacketId, operations: Operations, body: &Bytes) {
+        if self.packets.push(id, operations.of(Kind::Message), body).is_ok() {
+            self.messages += 1;
+            self.longest = self.longest.max(u32::try_from(body.len()).unwrap_or(u32::MAX));
+        }
+    }
+
+    /// Makes it as new, with its memory.
+    pub(super) fn clear(&mut self) {
+        self.packets.advance(self.packets.len());
+        self.messages = 0;
+        self.longest = 0;
+    }
+
+    fn charge(&self) -> usize {
+        self.packets.len() + SEGMENT_CHARGE
+    }
+}
+
+impl Subscriber {
+    pub(super) fn new(
+        number: u64,
+        connection: Connection,
+        operations: Operations,
+        queue_max: usize,
+        slow: Slow,
+    ) -> Self {
+        Self {
+            number,
+            connection,
+            operations,
+            queue_max,
+            slow,
+            scheduled: AtomicBool::new(false),
+            behind: AtomicBool::new(false),
+            queue: Mutex::default(),
+        }
+    }
+
+    /// Whether another member of its group should rather get the next message.
+    pub(super) fn is_behind(&self) -> bool {
+        self.behind.load(Ordering::Relaxed)
+    }
+
+    /// Adds what a publisher has for this subscriber, and wakes its task unless that is the caller.
+    pub(super) fn deliver(&self, fill: impl FnOnce(&mut Delivery<'_>), from: &Self) {
+        let mut queue = self.queue.lock();
+        if queue.closed {
+            return;
+        }
+        fill(&mut Delivery(&mut queue));
+        let overflows = queue.bytes > self.queue_max && queue.segments.len() > 1;
+        if overflows && self.slow == Slow::Disconnect {
+            self.give_up(&mut queue);
+            return;
+        }
+        // The newest segment stays, however long: a message may be longer than the bound.
+        while queue.bytes > self.queue_max && queue.segments.len() > 1 {
+            queue.drop_oldest();
+        }
+        self.behind.store(queue.bytes > self.queue_max / 2, Ordering::Relaxed);
+        let scheduled = self.scheduled.swap(true, Ordering::AcqRel);
+        drop(queue);
+        if !scheduled && self.number != from.number {
+            self.connection.wake();
+        }
+    }
+
+    /// Moves what waits into the outbox of the subscriber's own task, as much as is good for it. `content_max` is what
+    /// the peer says that it takes.
+    pub(super) fn pull(&self, turn: &mut Turn<'_>, content_max: u32) {
+        if !self.scheduled.load(Ordering::Acquire) {
+            return;
+        }
+        let mut queue = self.queue.lock();
+        while turn.outbox.len() < WINDOW {
+            if queue.lost > 0 {
+                let mut content = Vec::new();
+                tlv::put_varint(&mut content, std::mem::take(&mut queue.lost));
+                put(turn.outbox, PacketId(0), self.operations.of(Kind::Lagged), &content);
+            }
+            let Some(mut segment) = queue.segments.pop_front() else {
+                self.scheduled.store(false, Ordering::Release);
+                queue.segments = VecDeque::new();
+                break;
+            };
+            queue.bytes -= segment.charge();
+            let limit = content_max.min(turn.outbox.limit());
+            if segment.longest <= limit && segment.packets.header_size() == turn.outbox.header_size() {
+                turn.outbox.append(&mut segment.packets);
+            } else {
+                queue.lost += frame_anew(segment, turn.outbox, limit);
+            }
+        }
+        if self.scheduled.load(Ordering::Relaxed) {
+            turn.again_when_written();
+        }
+        self.behind.store(queue.bytes > self.queue_max / 2, Ordering::Relaxed);
+    }
+
+    /// The connection has ended: nothing is taken from now on, and what waits is freed.
+    pub(super) fn close(&self) {
+        self.close_queue(&mut self.queue.lock());
+    }
+
+    fn close_queue(&self, queue: &mut Queue) {
+        *queue = Queue { closed: true, ..Queue::default() };
+        self.behind.store(true, Ordering::Relaxed);
+    }
+
+    #[cold]
+    fn give_up(&self, queue: &mut Queue) {
+        let text = format!("{} bytes waited for a subscriber that may have {}", queue.bytes, self.queue_max);
+        self.close_queue(queue);
+        self.connection.0.mailbox.order(Order::Now(CloseReason::Router(text.into())));
+    }
+}
+
+/// The queue of a subscriber, locked.
+pub(super) struct Delivery<'a>(&'a mut Queue);
+
+impl Delivery<'_> {
+    /// Adds packets that go to many.
+    pub(super) fn share(&mut self, packets: &Segment) {
+        let segment = self.segment(packets.packets.len());
+        segment.packets.extend_from(&packets.packets);
+        segment.messages += packets.messages;
+        segment.longest = segment.longest.max(packets.longest);
+        self.0.bytes += packets.packets.len();
+    }
+
+    /// Adds a message for this subscriber alone.
+    pub(super) fn push(&mut self, id: PacketId, operations: Operations, body: &Bytes) {
+        let segment = self.segment(body.len());
+        let before = segment.packets.len();
+        segment.push(id, operations, body);
+        let added = segment.packets.len() - before;
+        self.0.bytes += added;
+    }
+
+    /// A segment to which so many bytes are to be added.
+    fn segment(&mut self, more: usize) -> &mut Segment {
+        let queue = &mut *self.0;
+        let fits = queue.segments.back().is_some_and(|last| last.packets.len() + more <= TOGETHER_MAX);
+        if !fits {
+            queue.segments.push_back(Segment::new());
+            queue.bytes += SEGMENT_CHARGE;
+        }
+        queue.segments.back_mut().expect("one has been pushed unless there was one")
+    }
+}
+
+impl Queue {
+    fn drop_oldest(&mut self) {
+        if let Some(oldest) = self.segments.pop_front() {
+            self.bytes -= oldest.charge();
+            self.lost += u64::from(oldest.messages);
+        }
+    }
+}
+
+/// Frames packets in the outbox's own form, for subscribers with short headers or a limit of their own. Says how many
+/// were too long.
+#[cold]
+fn frame_anew(mut segment: Segment, outbox: &mut Outbox, limit: u32) -> u64 {
+    let mut packets = segment.packets.take_bytes();
+    let mut decoder = Decoder::new(HeaderForm::Current, u32::MAX);
+    let mut lost = 0;
+    while let Ok(Some(packet)) = decoder.next(&mut packets) {
+        let fits = u32::try_from(packet.body.len()).is_ok_and(|length| length <= limit);
+        if !fits || outbox.forward(&packet).is_err() {
+            lost += 1;
+        }
+    }
+    lost
+}

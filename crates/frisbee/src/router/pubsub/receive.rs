@@ -1,0 +1,203 @@
+//! The client's side as a router: which subscriptions a message goes to, and who waits for an answer.
+//!
+//! A broker sends a message once, whatever number of subscriptions of the connection match. Which they are is found
+//! here, and remembered for each topic until subscriptions change. What comes in one turn for the same subscriptions is
+//! handed over at once.
+
+use super::client::{Client, Shared};
+use super::inbox::{Entry, Inbox, Message};
+use super::{FIRST_OPERATION, Kind, split_name};
+use crate::router::topics::{TopicError, check_topic};
+use crate::{CloseReason, Connection, Next, Outbox, Packet, PacketId, Router, Turn};
+use bytes::{Buf, Bytes};
+use frisbee_core::tlv;
+use std::collections::HashMap;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+/// Topics whose subscriptions a connection remembers.
+const REMEMBERED_MAX: usize = 1024;
+
+/// The client's side of pub/sub as a router, for connections that carry other protocols too.
+///
+/// It is for one connection; on further ones it does nothing.
+#[derive(Debug)]
+pub struct ClientRouter(Arc<Shared>);
+
+impl ClientRouter {
+    /// A router for a broker's default operations.
+    pub fn new() -> Self {
+        Self::starting_at(FIRST_OPERATION)
+    }
+
+    /// A router for the operations of a broker whose [first](super::BrokerBuilder::first_operation) is this.
+    ///
+    /// # Panics
+    /// If they are not all between 10 and 65 535.
+    pub fn starting_at(first: u16) -> Self {
+        Self(Arc::new(Shared::new(first)))
+    }
+
+    /// The handle by which the connection of this router is used, once it is there.
+    pub fn client(&self) -> Client {
+        Client(self.0.clone())
+    }
+}
+
+impl Default for ClientRouter {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// What the router keeps for its connection.
+#[derive(Debug, Default)]
+pub struct ClientSession {
+    /// The state of the subscriptions that is remembered.
+    version: u64,
+    by_topic: HashMap<Box<[u8]>, Route>,
+    /// The last topic, which mostly is the next one too.
+    last: Option<Route>,
+    /// The last subscription in a group for which something came.
+    member: Option<(PacketId, Inboxes)>,
+    /// What has come in this turn for all of `to`.
+    messages: Vec<Entry>,
+    to: Inboxes,
+}
+
+type Inboxes = Vec<Arc<Inbox>>;
+
+/// A topic, and who gets what is published to it.
+#[derive(Clone, Debug)]
+struct Route {
+    topic: Arc<str>,
+    inboxes: Inboxes,
+}
+
+impl Router for ClientRouter {
+    type Session = ClientSession;
+
+    fn operations(&self) -> Vec<RangeInclusive<u16>> {
+        vec![self.0.operations.range()]
+    }
+
+    fn connected(&self, connection: &Connection) -> ClientSession {
+        self.0.connection.get_or_init(|| connection.clone());
+        ClientSession::default()
+    }
+
+    fn route(&self, session: &mut ClientSession, packet: Packet, _outbox: &mut Outbox) -> Next {
+        let id = packet.id;
+        match self.0.operations.kind(packet.operation) {
+            Some(Kind::Message) => return session.receive(&self.0, id, packet.body),
+            Some(Kind::Subscribe) => {
+                self.0.handle_answer(id.0, refusal(&packet.body).map_or(Ok(()), Err));
+            }
+            Some(Kind::Sync) => {
+                session.flush(&self.0);
+                self.0.handle_sync();
+            }
+            Some(Kind::Lagged) => {
+                let Some(count) = tlv::whole_varint(&packet.body) else {
+                    return Next::close("a broker's count of lost messages is none");
+                };
+                session.flush(&self.0);
+                self.0.handle_lag(count);
+            }
+            Some(Kind::Refused) => {
+                let text = refusal(&packet.body).unwrap_or_default();
+                tracing::warn!(text, "the broker refuses a packet");
+            }
+            Some(Kind::Unsubscribe) | None => {
+                tracing::debug!(operation = %packet.operation, "a packet that means nothing here was dropped");
+            }
+        }
+        Next::Continue
+    }
+
+    fn turn(&self, session: &mut ClientSession, _turn: &mut Turn<'_>) -> Option<Instant> {
+        session.flush(&self.0);
+        None
+    }
+
+    fn disconnected(&self, mut session: ClientSession, reason: &CloseReason) {
+        session.flush(&self.0);
+        self.0.handle_close(reason);
+    }
+}
+
+/// What a broker says instead of nothing: a number and a text.
+fn refusal(body: &[u8]) -> Option<String> {
+    let (_, text) = body.split_first()?;
+    Some(String::from_utf8_lossy(text).into_owned())
+}
+
+impl ClientSession {
+    fn receive(&mut self, shared: &Shared, id: PacketId, mut body: Bytes) -> Next {
+        let Some((topic, payload)) = split_name(&body) else {
+            return Next::close("a broker's message ends within its topic");
+        };
+        let before = body.len() - payload.len();
+        if self.version != shared.version.load(Ordering::Acquire) {
+            self.version = shared.version.load(Ordering::Acquire);
+            self.by_topic = HashMap::new();
+            self.last = None;
+            self.member = None;
+        }
+        if self.last.as_ref().is_none_or(|last| last.topic.as_bytes() != topic) {
+            match self.find(shared, topic) {
+                Ok(found) => self.last = Some(found),
+                Err(error) => return Next::close(format!("a broker's message has no topic: {error}")),
+            }
+        }
+        if id.0 != 0 && self.member.as_ref().is_none_or(|(member, _)| *member != id) {
+            self.member = Some((id, shared.inbox(id.0).into_iter().collect()));
+        }
+        let Some(Route { topic, inboxes }) = &self.last else { return Next::Continue };
+        let topic = topic.clone();
+        let inboxes = self.member.as_ref().filter(|_| id.0 != 0).map_or(inboxes, |(_, inboxes)| inboxes);
+        // None is left if the subscription has just been dropped.
+        if inboxes.is_empty() {
+            return Next::Continue;
+        }
+        if !is_same(inboxes, &self.to) {
+            let inboxes = inboxes.clone();
+            self.flush(shared);
+            self.to = inboxes;
+        }
+        body.advance(before);
+        self.messages.push(Entry::Message(Message { topic, payload: body }));
+        Next::Continue
+    }
+
+    /// Hands over what has come together.
+    fn flush(&mut self, shared: &Shared) {
+        if let Some((last, others)) = self.to.split_last() {
+            for inbox in others {
+                inbox.extend(self.messages.iter().cloned(), shared.inbox_max);
+            }
+            last.extend(self.messages.drain(..), shared.inbox_max);
+            self.to.clear();
+        }
+    }
+
+    /// The topic as text, and whose inboxes it goes to.
+    fn find(&mut self, shared: &Shared, topic: &[u8]) -> Result<Route, TopicError> {
+        if let Some(known) = self.by_topic.get(topic) {
+            return Ok(known.clone());
+        }
+        let text = check_topic(topic)?;
+        let found = Route { topic: text.into(), inboxes: shared.matching(text) };
+        if self.by_topic.len() >= REMEMBERED_MAX {
+            self.by_topic = HashMap::new();
+        }
+        self.by_topic.insert(topic.into(), found.clone());
+        Ok(found)
+    }
+}
+
+fn is_same(one: &[Arc<Inbox>], other: &[Arc<Inbox>]) -> bool {
+    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| Arc::ptr_eq(one, other))
+}

@@ -1,0 +1,367 @@
+//! Topics and patterns: what may be one, and which patterns match a topic.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+
+/// The longest topic or pattern, in bytes. Names that people give are shorter, and a table of a million of them stays
+/// within memory.
+pub(crate) const TOPIC_MAX: usize = 255;
+
+/// The most tokens of a topic or pattern. At each of them a lookup may branch in two, so that it looks at 2^16 nodes
+/// at the most, and only if somebody has subscribed to as many patterns.
+pub(crate) const DEPTH_MAX: usize = 16;
+
+/// The token that stands for any one token.
+const ONE: &str = "*";
+
+/// The token that stands for all tokens to come, at least one.
+const REST: &str = ">";
+
+/// What is wrong with a topic or a pattern.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum TopicError {
+    /// It has so many bytes, which is none or more than 255.
+    Length(usize),
+    /// It has more than 16 tokens.
+    Depth,
+    /// A token is empty: two dots in a row, or one at an end.
+    EmptyToken,
+    /// There is white space, a control character, or a `*` or `>` within a longer token.
+    Character(char),
+    /// A topic to publish to has a wildcard.
+    Wildcard,
+    /// The token `>` is not the last one.
+    RestWithin,
+    /// It is not UTF-8.
+    NotText,
+}
+
+impl fmt::Display for TopicError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Length(length) => write!(f, "a topic has 1 to {TOPIC_MAX} bytes, not {length}"),
+            Self::Depth => write!(f, "a topic has at most {DEPTH_MAX} tokens"),
+            Self::EmptyToken => f.write_str("a token of the topic is empty"),
+            Self::Character(character) => write!(f, "a token must not contain {character:?}"),
+            Self::Wildcard => f.write_str("a topic to publish to must not have wildcards"),
+            Self::RestWithin => f.write_str("the token > must be the last one"),
+            Self::NotText => f.write_str("a topic must be UTF-8"),
+        }
+    }
+}
+
+impl std::error::Error for TopicError {}
+
+/// Checks a topic to publish to.
+pub(crate) fn check_topic(topic: &[u8]) -> Result<&str, TopicError> {
+    let topic = check_pattern(topic)?;
+    let wild = topic.split('.').any(|token| token == ONE || token == REST);
+    if wild { Err(TopicError::Wildcard) } else { Ok(topic) }
+}
+
+/// Checks a pattern to subscribe to.
+pub(crate) fn check_pattern(pattern: &[u8]) -> Result<&str, TopicError> {
+    if pattern.is_empty() || pattern.len() > TOPIC_MAX {
+        return Err(TopicError::Length(pattern.len()));
+    }
+    let pattern = std::str::from_utf8(pattern).map_err(|_| TopicError::NotText)?;
+    if pattern.split('.').count() > DEPTH_MAX {
+        return Err(TopicError::Depth);
+    }
+    let mut rest = false;
+    for token in pattern.split('.') {
+        if rest {
+            return Err(TopicError::RestWithin);
+        }
+        match token {
+            "" => return Err(TopicError::EmptyToken),
+            ONE => {}
+            REST => rest = true,
+            _ => {
+                let bad = |c: char| c.is_whitespace() || c.is_control() || c == '*' || c == '>';
+                if let Some(character) = token.chars().find(|c| bad(*c)) {
+                    return Err(TopicError::Character(character));
+                }
+            }
+        }
+    }
+    Ok(pattern)
+}
+
+/// Values under patterns, found by the topics that the patterns match. Each value has a key, unique for its pattern.
+///
+/// A tree with a node for each beginning of a pattern. Nodes that hold nothing are removed, and tables that have become
+/// much too large shrink, so that what has been removed leaves no memory behind.
+#[derive(Debug)]
+pub(crate) struct Trie<K, V> {
+    root: Node<K, V>,
+    nodes: usize,
+    len: usize,
+}
+
+#[derive(Debug)]
+struct Node<K, V> {
+    children: HashMap<Box<str>, Box<Self>>,
+    one: Option<Box<Self>>,
+    /// Of patterns that end here.
+    here: BTreeMap<K, V>,
+    /// Of patterns that end here with `>`.
+    rest: BTreeMap<K, V>,
+}
+
+impl<K, V> Default for Node<K, V> {
+    fn default() -> Self {
+        Self { children: HashMap::new(), one: None, here: BTreeMap::new(), rest: BTreeMap::new() }
+    }
+}
+
+impl<K, V> Default for Trie<K, V> {
+    fn default() -> Self {
+        Self { root: Node::default(), nodes: 0, len: 0 }
+    }
+}
+
+impl<K: Ord, V> Trie<K, V> {
+    /// How many values there are.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// How many nodes there are beside the root.
+    pub(crate) fn nodes(&self) -> usize {
+        self.nodes
+    }
+
+    /// Puts a value under a pattern that has been checked.
+    pub(crate) fn insert(&mut self, pattern: &str, key: K, value: V) {
+        let mut node = &mut self.root;
+        for token in pattern.split('.') {
+            match token {
+                REST => {
+                    self.len += usize::from(node.rest.insert(key, value).is_none());
+                    return;
+                }
+                ONE => {
+                    self.nodes += usize::from(node.one.is_none());
+                    node = node.one.get_or_insert_default();
+                }
+                _ => {
+                    if !node.children.contains_key(token) {
+                        node.children.insert(token.into(), Box::default());
+                        self.nodes += 1;
+                    }
+                    node = node.children.get_mut(token).expect("it has just been inserted");
+                }
+            }
+        }
+        self.len += usize::from(node.here.insert(key, value).is_none());
+    }
+
+    /// Takes out the value with this key under a pattern.
+    pub(crate) fn remove(&mut self, pattern: &str, key: &K) -> Option<V> {
+        let removed = self.root.remove(Some(pattern), key, &mut self.nodes);
+        self.len -= usize::from(removed.is_some());
+        removed
+    }
+
+    /// Shows all values whose patterns match a topic, in no order.
+    pub(crate) fn for_each_match<'a>(&'a self, topic: &str, mut show: impl FnMut(&'a K, &'a V)) {
+        self.root.visit(Some(topic), &mut show);
+    }
+}
+
+impl<K: Ord, V> Node<K, V> {
+    fn remove(&mut self, pattern: Option<&str>, key: &K, nodes: &mut usize) -> Option<V> {
+        let Some(pattern) = pattern else { return self.here.remove(key) };
+        let (token, next) = split(pattern);
+        match token {
+            REST => self.rest.remove(key),
+            ONE => {
+                let one = self.one.as_mut()?;
+                let removed = one.remove(next, key, nodes);
+                if one.is_empty() {
+                    self.one = None;
+                    *nodes -= 1;
+                }
+                removed
+            }
+            _ => {
+                let child = self.children.get_mut(token)?;
+                let removed = child.remove(next, key, nodes);
+                if child.is_empty() {
+                    self.children.remove(token);
+                    *nodes -= 1;
+                    shrink(&mut self.children);
+                }
+                removed
+            }
+        }
+    }
+
+    fn visit<'a>(&'a self, topic: Option<&str>, show: &mut impl FnMut(&'a K, &'a V)) {
+        let Some(topic) = topic else {
+            self.here.iter().for_each(|(key, value)| show(key, value));
+            return;
+        };
+        self.rest.iter().for_each(|(key, value)| show(key, value));
+        let (token, next) = split(topic);
+        if let Some(child) = self.children.get(token) {
+            child.visit(next, show);
+        }
+        if let Some(one) = &self.one {
+            one.visit(next, show);
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.children.is_empty() && self.one.is_none() && self.here.is_empty() && self.rest.is_empty()
+    }
+}
+
+/// The first token, and what comes behind its dot.
+fn split(topic: &str) -> (&str, Option<&str>) {
+    match topic.split_once('.') {
+        Some((token, next)) => (token, Some(next)),
+        None => (topic, None),
+    }
+}
+
+/// Gives back most of a table's memory once it is filled to less than an eighth. Half of what it could then hold stays
+/// free, so that this happens seldom enough to cost nothing.
+pub(crate) fn shrink<K: Eq + std::hash::Hash, V>(table: &mut HashMap<K, V>) {
+    if table.capacity() > 8 * table.len() {
+        table.shrink_to(2 * table.len());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The definition: token by token.
+    fn matches(pattern: &str, topic: &str) -> bool {
+        let (mut pattern, mut topic) = (pattern.split('.'), topic.split('.'));
+        loop {
+            match (pattern.next(), topic.next()) {
+                (None, None) => return true,
+                (Some(">"), Some(_)) => return true,
+                (Some("*"), Some(_)) => {}
+                (Some(wanted), Some(token)) if wanted == token => {}
+                _ => return false,
+            }
+        }
+    }
+
+    fn found(trie: &Trie<usize, ()>, topic: &str) -> Vec<usize> {
+        let mut found = Vec::new();
+        trie.for_each_match(topic, |key, ()| found.push(*key));
+        found.sort_unstable();
+        found
+    }
+
+    fn capacity<K, V>(node: &Node<K, V>) -> usize {
+        let children = node.children.values().map(|child| capacity(child)).sum::<usize>();
+        node.children.capacity() + children + node.one.as_ref().map_or(0, |one| capacity(one))
+    }
+
+    fn pattern() -> impl Strategy<Value = String> {
+        let tokens = prop::collection::vec(prop::sample::select(vec!["a", "b", "c", "*"]), 1..5);
+        (tokens, any::<bool>()).prop_map(|(mut tokens, rest)| {
+            if rest {
+                tokens.push(">");
+            }
+            tokens.join(".")
+        })
+    }
+
+    fn topic() -> impl Strategy<Value = String> {
+        prop::collection::vec(prop::sample::select(vec!["a", "b", "c", "d"]), 1..6).prop_map(|tokens| tokens.join("."))
+    }
+
+    proptest! {
+        #[test]
+        fn patterns_match_as_defined_whatever_was_removed_before(
+            patterns in prop::collection::vec((pattern(), any::<bool>()), 0..40),
+            topics in prop::collection::vec(topic(), 1..20),
+        ) {
+            let mut trie = Trie::default();
+            for (key, (pattern, _)) in patterns.iter().enumerate() {
+                trie.insert(pattern, key, ());
+            }
+            for (key, (pattern, removed)) in patterns.iter().enumerate() {
+                if *removed {
+                    prop_assert_eq!(trie.remove(pattern, &key), Some(()));
+                    prop_assert_eq!(trie.remove(pattern, &key), None);
+                }
+            }
+            for topic in &topics {
+                let expected = patterns.iter().enumerate();
+                let expected = expected.filter(|(_, (pattern, removed))| !removed && matches(pattern, topic));
+                let expected: Vec<_> = expected.map(|(key, _)| key).collect();
+                prop_assert_eq!(found(&trie, topic), expected, "{}", topic);
+            }
+            for (key, (pattern, removed)) in patterns.iter().enumerate() {
+                prop_assert_eq!(trie.remove(pattern, &key).is_some(), !removed);
+            }
+            prop_assert_eq!((trie.len(), trie.nodes(), capacity(&trie.root)), (0, 0, 0));
+        }
+    }
+
+    #[test]
+    fn wildcards_stand_for_one_token_and_for_one_or_more() {
+        let mut trie = Trie::default();
+        for (key, pattern) in ["a.*.c", "a.>", ">", "a.b", "*"].into_iter().enumerate() {
+            trie.insert(pattern, key, ());
+        }
+        assert_eq!(found(&trie, "a"), [2, 4]);
+        assert_eq!(found(&trie, "a.b"), [1, 2, 3]);
+        assert_eq!(found(&trie, "a.x.c"), [0, 1, 2]);
+        assert_eq!(found(&trie, "b.x.c"), [2]);
+    }
+
+    #[test]
+    fn a_million_topics_and_a_hundred_thousand_churned_patterns_leave_nothing_behind() {
+        let mut trie = Trie::default();
+        trie.insert("base.topic", 0, ());
+        let before = (trie.len(), trie.nodes(), capacity(&trie.root));
+        for number in 0..1_000_000 {
+            trie.insert(&format!("topic.{}.{number}", number % 1000), number, ());
+        }
+        assert_eq!(trie.nodes(), before.1 + 1 + 1000 + 1_000_000);
+        for number in 0..100_000 {
+            trie.insert(&format!("churn.{number}.*.>"), number, ());
+            assert!(trie.remove(&format!("churn.{number}.*.>"), &number).is_some());
+        }
+        for number in 0..1_000_000 {
+            assert!(trie.remove(&format!("topic.{}.{number}", number % 1000), &number).is_some());
+        }
+        assert_eq!((trie.len(), trie.nodes()), (before.0, before.1));
+        assert!(capacity(&trie.root) <= before.1 * 8, "{} places for {} nodes", capacity(&trie.root), before.1);
+    }
+
+    #[test]
+    fn what_is_no_topic_is_refused_with_the_reason() {
+        use TopicError::*;
+        assert_eq!(check_topic(b"a.b-c.\xC3\xA4"), Ok("a.b-c.\u{E4}"));
+        assert_eq!(check_pattern(b"a.*.>"), Ok("a.*.>"));
+        for (topic, error) in [
+            (&b""[..], Length(0)),
+            (&[b'a'; 256], Length(256)),
+            (b"a.", EmptyToken),
+            (b"a..b", EmptyToken),
+            (b"a b", Character(' ')),
+            (b"a\n", Character('\n')),
+            (b"a*", Character('*')),
+            (b">a", Character('>')),
+            (b"*.a", Wildcard),
+            (b"a.>", Wildcard),
+            (b">.a", RestWithin),
+            (b"\xFF", NotText),
+            (b"1.2.3.4.5.6.7.8.9.10.11.12.13.14.15.16.17", Depth),
+        ] {
+            assert_eq!(check_topic(topic), Err(error), "{}", topic.escape_ascii());
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! Topics whose messages are those of a schema, on [`frisbee::pubsub`].
+
+use crate::body::{self, Manner, PutError};
+use crate::channel::unsent;
+use crate::{Code, Status};
+use frisbee::pubsub::{Client, Error, Publisher, RecvError, Subscription};
+use frisbee::{CloseReason, Peer, SendError};
+use polyglot::{Form, Message, Root};
+use std::fmt;
+use std::future::poll_fn;
+use std::marker::PhantomData;
+
+/// A topic, or a pattern of topics, to which messages of one type are published.
+///
+/// The type is agreed upon by using the same [`Topic`] at both ends; on the wire nothing says what it is. Messages are
+/// written in the form in which absence is exact, which only peers of ours read, so that subscribing takes a peer that
+/// is one.
+///
+/// ```
+/// use frisbee::pubsub::{Broker, Client};
+/// use frpc::Topic;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # use frpc::polyglot::{DecodeError, Decoder, EncodeError, Encoder, Fields};
+/// # #[derive(Debug, Default, PartialEq)]
+/// # struct Order { apples: u32 }
+/// # impl Fields for Order {
+/// #     const NAME: &'static str = "orders.Order";
+/// #     fn encode_fields(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> { to.field("apples", &self.apples) }
+/// #     fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> { Ok(Self { apples: from.field("apples")? }) }
+/// # }
+/// # let server = frisbee::Server::builder().bind("127.0.0.1:0", Broker::new()).await?;
+/// # let address = server.local_addr();
+/// # tokio::spawn(server.serve());
+/// let created = Topic::<Order>::new("orders.created");
+///
+/// let reader = Client::connect(address).await?;
+/// let mut orders = created.subscribe(&reader).await?;
+///
+/// let writer = Client::connect(address).await?;
+/// created.publish(&writer, &Order { apples: 42 }).await?;
+///
+/// let order = orders.recv().await?;
+/// assert_eq!(order.get_ref().apples, 42);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Topic<M> {
+    name: Box<str>,
+    message: PhantomData<fn() -> M>,
+}
+
+impl<M: Message> Topic<M> {
+    /// A topic of this name, or a pattern that is subscribed to. Whether it is one is looked at when it is used.
+    pub fn new(name: impl Into<Box<str>>) -> Self {
+        Self { name: name.into(), message: PhantomData }
+    }
+
+    /// The name or pattern.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Publishes a message, once less than 1 MiB waits to be written.
+    ///
+    /// # Errors
+    /// If the name is no topic, the message cannot be encoded or is too long, or the connection has ended.
+    ///
+    /// # Cancel safety
+    /// Dropping the future before it is ready publishes nothing.
+    pub async fn publish(&self, client: &Client, message: &M) -> Result<(), Status> {
+        self.publisher(client)?.publish(message).await
+    }
+
+    /// Publishes to this topic on a connection, looking at its name once and for all.
+    ///
+    /// # Errors
+    /// If the name is no topic, or there is no connection yet.
+    pub fn publisher(&self, client: &Client) -> Result<TopicPublisher<M>, Status> {
+        let publisher = client.publisher(&self.name).map_err(|error| status(&error))?;
+        Ok(TopicPublisher { publisher, message: PhantomData })
+    }
+
+    /// Subscribes; see [`Client::subscribe`]. On a new connection this waits until the peer has shown what it is.
+    ///
+    /// # Errors
+    /// If the name is no pattern, the peer is none of ours, it refuses, or the connection has ended.
+    ///
+    /// # Cancel safety
+    /// Dropping the future before it is ready takes the subscription back.
+    pub async fn subscribe(&self, client: &Client) -> Result<TopicSubscription<M>, Status> {
+        check_peer(client).await?;
+        let subscription = client.subscribe(&self.name).await.map_err(|error| status(&error))?;
+        Ok(TopicSubscription { subscription, message: PhantomData })
+    }
+
+    /// Subscribes as a member of a queue group; see [`Client::queue_subscribe`].
+    ///
+    /// # Errors
+    /// As [`subscribe`](Self::subscribe).
+    ///
+    /// # Cancel safety
+    /// As [`subscribe`](Self::subscribe).
+    pub async fn queue_subscribe(&self, client: &Client, group: &str) -> Result<TopicSubscription<M>, Status> {
+        check_peer(client).await?;
+        let subscription = client.queue_subscribe(&self.name, group).await.map_err(|error| status(&error))?;
+        Ok(TopicSubscription { subscription, message: PhantomData })
+    }
+}
+
+impl<M> Clone for Topic<M> {
+    fn clone(&self) -> Self {
+        Self { name: self.name.clone(), message: PhantomData }
+    }
+}
+
+impl<M> fmt::Debug for Topic<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Topic").field(&self.name).finish()
+    }
+}
+
+/// Publishes messages of one type to one topic on one connection.
+pub struct TopicPublisher<M> {
+    publisher: Publisher,
+    message: PhantomData<fn() -> M>,
+}
+
+impl<M: Message> TopicPublisher<M> {
+    /// Publishes a message, once less than 1 MiB waits to be written. It is encoded where it is written from, and large
+    /// fields of `Bytes` are not copied.
+    ///
+    /// # Errors
+    /// If the message cannot be encoded or is too long, or the connection has ended.
+    ///
+    /// # Cancel safety
+    /// Dropping the future before it is ready publishes nothing.
+    pub async fn publish(&self, message: &M) -> Result<(), Status> {
+        let manner = Manner::plain(Form::Rich);
+        let written =
+            poll_fn(|context| self.publisher.poll_publish(context, |frame| body::put_message(frame, message, &manner)));
+        written.await.map_err(|error| unsent(&error))?.map_err(PutError::into_status)
+    }
+}
+
+impl<M> Clone for TopicPublisher<M> {
+    fn clone(&self) -> Self {
+        Self { publisher: self.publisher.clone(), message: PhantomData }
+    }
+}
+
+impl<M> fmt::Debug for TopicPublisher<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("TopicPublisher").field(&self.publisher).finish()
+    }
+}
+
+/// A subscription to messages of one type, which ends when it is dropped.
+pub struct TopicSubscription<M> {
+    subscription: Subscription,
+    message: PhantomData<fn() -> M>,
+}
+
+impl<M: Message> TopicSubscription<M> {
+    /// The next message.
+    ///
+    /// # Errors
+    /// If messages were lost in this place or what came is no `M`; call it again for the next one. If the connection has
+    /// ended, it fails with that every time.
+    ///
+    /// # Cancel safety
+    /// Safe: a message is taken out only when the future is ready.
+    pub async fn recv(&mut self) -> Result<TopicMessage<M>, TopicRecvError> {
+        let received = self.subscription.recv().await.map_err(|error| match error {
+            RecvError::Lagged(count) => TopicRecvError::Lagged(count),
+            RecvError::Closed(reason) => TopicRecvError::Closed(reason),
+            other => TopicRecvError::Undecodable(Status::unknown(other.to_string())),
+        })?;
+        match body::message(received.payload(), 0) {
+            Ok(Root::Message(message)) => Ok(TopicMessage { received, message }),
+            Ok(Root::Error(text)) => {
+                let text = format!("what was published to {} is an error: {text}", received.topic());
+                Err(TopicRecvError::Undecodable(Status::internal(text)))
+            }
+            Err(error) => {
+                let text = format!("what was published to {} is no {}: {error}", received.topic(), M::NAME);
+                Err(TopicRecvError::Undecodable(Status::internal(text)))
+            }
+        }
+    }
+}
+
+impl<M> fmt::Debug for TopicSubscription<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("TopicSubscription").field(&self.subscription).finish()
+    }
+}
+
+/// What was published.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TopicMessage<M> {
+    received: frisbee::pubsub::Message,
+    message: M,
+}
+
+impl<M> TopicMessage<M> {
+    /// The topic it was published to.
+    pub fn topic(&self) -> &str {
+        self.received.topic()
+    }
+
+    /// The message.
+    pub fn get_ref(&self) -> &M {
+        &self.message
+    }
+
+    /// The message, by value.
+    pub fn into_inner(self) -> M {
+        self.message
+    }
+}
+
+/// Why a typed subscription gives no message.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum TopicRecvError {
+    /// So many messages were lost here; see [`RecvError::Lagged`]. The subscription goes on.
+    Lagged(u64),
+    /// What was published is no message of the type. The subscription goes on.
+    Undecodable(Status),
+    /// The connection has ended, and all that came before has been read.
+    Closed(CloseReason),
+}
+
+impl fmt::Display for TopicRecvError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Lagged(count) => RecvError::Lagged(*count).fmt(f),
+            Self::Undecodable(status) => f.write_str(status.message()),
+            Self::Closed(reason) => RecvError::Closed(reason.clone()).fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for TopicRecvError {}
+
+/// Waits until the peer has shown that it is one of ours.
+async fn check_peer(client: &Client) -> Result<(), Status> {
+    let connection = client.connection().map_err(|error| unsent(&error))?;
+    match connection.verdict().await.map_err(|error| unsent(&error))? {
+        Peer::Ours(_) => Ok(()),
+        Peer::Go | Peer::Unknown => {
+            Err(Status::failed_precondition("subscribing to a typed topic needs a peer that says HELLO"))
+        }
+    }
+}
+
+fn status(error: &Error) -> Status {
+    match error {
+        Error::Topic(error) => Status::invalid_argument(error.to_string()),
+        Error::Send(error @ (SendError::Closed(_) | SendError::TooLong(_))) => unsent(error),
+        Error::Refused(_) => Status::failed_precondition(error.to_string()),
+        Error::TooMany => Status::resource_exhausted(error.to_string()),
+        Error::NoAnswer => Status::unavailable(error.to_string()),
+        _ => Status::new(Code::Unknown, error.to_string()),
+    }
+}

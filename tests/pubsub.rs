@@ -1,0 +1,492 @@
+//! Publishing and subscribing over sockets.
+
+use bytes::Bytes;
+use frisbee::pubsub::{Broker, BrokerBuilder, Client, Error, FIRST_OPERATION, Message, RecvError, Slow, Subscription};
+use frisbee::{CloseReason, Config, Operation, Packet, PacketId, SendError, Server};
+use frisbee_tests::extension::{Maybe, Time, maybe};
+use frisbee_tests::raw::{Raw, packet};
+use frisbee_tests::serve_interop;
+use frpc::{Code, Topic, TopicRecvError};
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::net::TcpSocket;
+use tokio::task::JoinSet;
+
+const SUBSCRIBE: u16 = FIRST_OPERATION;
+const MESSAGE: u16 = FIRST_OPERATION + 2;
+const SYNC: u16 = FIRST_OPERATION + 3;
+const LAGGED: u16 = FIRST_OPERATION + 4;
+
+/// No test waits longer. What is expected comes in milliseconds; a machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Serves in the current runtime, for as long as that runs.
+async fn serve(settings: BrokerBuilder) -> (SocketAddr, Broker) {
+    let broker = settings.build();
+    // A stalled peer is here to be dealt with by the broker, not by the connection's own time.
+    let config = Config { write_timeout: 2 * PATIENCE, ..Config::default() };
+    let server = Server::builder().config(config).bind("127.0.0.1:0", broker.clone()).await;
+    let server = server.expect("loopback has free ports");
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    (address, broker)
+}
+
+async fn client(address: SocketAddr) -> Client {
+    Client::connect(address).await.expect("the broker listens")
+}
+
+async fn next(subscription: &mut Subscription) -> Result<Message, RecvError> {
+    tokio::time::timeout(PATIENCE, subscription.recv()).await.expect("something comes")
+}
+
+async fn text(subscription: &mut Subscription) -> String {
+    let message = next(subscription).await.expect("a message comes");
+    format!("{} {}", message.topic(), String::from_utf8_lossy(message.payload()))
+}
+
+/// The content of a packet that names a topic or pattern of less than 128 bytes.
+fn content(name: &str, rest: &[u8]) -> Vec<u8> {
+    [&[name.len() as u8], name.as_bytes(), rest].concat()
+}
+
+async fn until(mut is: impl FnMut() -> bool) {
+    let polled = async {
+        while !is() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, polled).await.expect("it comes true");
+}
+
+#[tokio::test]
+async fn messages_reach_those_whose_patterns_match_and_nobody_else() {
+    let (address, _broker) = serve(Broker::builder()).await;
+    let (reader, writer) = (client(address).await, client(address).await);
+    let mut exact = reader.subscribe("orders.north.created").await.unwrap();
+    let mut one = reader.subscribe("orders.*.created").await.unwrap();
+    let mut rest = reader.subscribe("orders.>").await.unwrap();
+    for topic in ["orders.north.created", "orders.south.created", "orders.south", "orders", "else.north.created"] {
+        writer.publish(topic, "x").await.unwrap();
+    }
+    writer.publish("orders.end", "").await.unwrap();
+    assert_eq!(text(&mut rest).await, "orders.north.created x");
+    assert_eq!(text(&mut rest).await, "orders.south.created x");
+    assert_eq!(text(&mut rest).await, "orders.south x");
+    assert_eq!(text(&mut rest).await, "orders.end ");
+    assert_eq!(text(&mut one).await, "orders.north.created x");
+    assert_eq!(text(&mut one).await, "orders.south.created x");
+    assert_eq!(text(&mut exact).await, "orders.north.created x");
+    drop((reader, writer));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_each_publisher_sends_arrives_in_its_order_whatever_the_sizes_and_topics() {
+    const PUBLISHERS: usize = 4;
+    const MESSAGES: usize = 600;
+    let (address, _broker) = serve(Broker::builder()).await;
+    let reader = client(address).await;
+    let mut all = reader.subscribe("p.>").await.unwrap();
+    let mut publishers = JoinSet::new();
+    for publisher in 0..PUBLISHERS {
+        let writer = client(address).await;
+        publishers.spawn(async move {
+            for number in 0..MESSAGES {
+                let mut payload = format!("{number:06}").into_bytes();
+                payload.resize([6, 40, 5_000, 20_000, 70_000][number * 7 % 5], b'.');
+                writer.publish(&format!("p.{publisher}.{}", number % 3), payload).await.unwrap();
+                if number % 50 == 0 {
+                    writer.sync().await.unwrap();
+                }
+            }
+            writer.sync().await.unwrap();
+        });
+    }
+    let mut next_number = [0; PUBLISHERS];
+    for _ in 0..PUBLISHERS * MESSAGES {
+        let message = next(&mut all).await.unwrap();
+        let publisher: usize = message.topic()[2..3].parse().unwrap();
+        let number: usize = std::str::from_utf8(&message.payload()[..6]).unwrap().parse().unwrap();
+        assert_eq!(number, next_number[publisher], "publisher {publisher}");
+        assert_eq!(message.payload().len(), [6, 40, 5_000, 20_000, 70_000][number * 7 % 5]);
+        next_number[publisher] += 1;
+    }
+    while let Some(publisher) = publishers.join_next().await {
+        publisher.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_member_of_each_group_gets_each_message() {
+    const MESSAGES: usize = 1000;
+    let (address, _broker) = serve(Broker::builder()).await;
+    let mut members = Vec::new();
+    for _ in 0..4 {
+        let member = client(address).await;
+        members.push((member.queue_subscribe("jobs.*", "workers").await.unwrap(), member));
+    }
+    let watcher = client(address).await;
+    let mut alone = watcher.queue_subscribe("jobs.>", "audit").await.unwrap();
+    let mut beside = watcher.subscribe("jobs.a").await.unwrap();
+    let writer = client(address).await;
+    for number in 0..MESSAGES {
+        writer.publish("jobs.a", number.to_string()).await.unwrap();
+    }
+    writer.sync().await.unwrap();
+    for number in 0..MESSAGES {
+        assert_eq!(text(&mut alone).await, format!("jobs.a {number}"));
+        assert_eq!(text(&mut beside).await, format!("jobs.a {number}"));
+    }
+    let mut seen = vec![false; MESSAGES];
+    for (jobs, member) in &mut members {
+        member.sync().await.unwrap();
+        for _ in 0..MESSAGES / 4 {
+            let number: usize = text(jobs).await["jobs.a ".len()..].parse().unwrap();
+            assert!(!std::mem::replace(&mut seen[number], true), "{number} came twice");
+        }
+    }
+    assert!(seen.into_iter().all(|seen| seen));
+}
+
+/// A peer that has subscribed and reads nothing more, with as little room as the system allows.
+async fn stalled(address: SocketAddr, pattern: &str) -> Raw {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(4096).unwrap();
+    let mut peer = Raw::over(socket.connect(address).await.unwrap());
+    peer.write(&packet(1, SUBSCRIBE, &content(pattern, b""))).await;
+    let answer = peer.next().await.expect("the broker answers");
+    assert_eq!((answer.id.0, answer.operation.number(), answer.body.len()), (1, SUBSCRIBE, 0));
+    peer
+}
+
+const SUBSCRIBERS: usize = 99;
+const ROUNDS: usize = 80;
+const PER_ROUND: usize = 10;
+const LENGTH: usize = 8 * 1024;
+const QUEUE_MAX: usize = 256 * 1024;
+
+/// Publishes to many who read, one round after the other, and checks that they get all of it.
+async fn publish_rounds(address: SocketAddr) {
+    let (done, mut finished) = tokio::sync::mpsc::channel(SUBSCRIBERS);
+    let mut readers = JoinSet::new();
+    for _ in 0..SUBSCRIBERS {
+        let reader = client(address).await;
+        let mut ticks = reader.subscribe("ticks").await.unwrap();
+        let done = done.clone();
+        readers.spawn(async move {
+            for number in 0..ROUNDS * PER_ROUND {
+                let message = next(&mut ticks).await.expect("nobody who reads loses anything");
+                assert_eq!(message.payload()[..8], (number as u64).to_be_bytes());
+                if (number + 1) % PER_ROUND == 0 {
+                    done.send(()).await.unwrap();
+                }
+            }
+        });
+    }
+    let writer = client(address).await;
+    for round in 0..ROUNDS {
+        for number in 0..PER_ROUND {
+            let mut payload = ((round * PER_ROUND + number) as u64).to_be_bytes().to_vec();
+            payload.resize(LENGTH, 0);
+            writer.publish("ticks", payload).await.unwrap();
+        }
+        for _ in 0..SUBSCRIBERS {
+            tokio::time::timeout(PATIENCE, finished.recv()).await.expect("every reader gets the round");
+        }
+    }
+    while let Some(reader) = readers.join_next().await {
+        reader.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_a_hundred_subscribers_one_that_stalls_loses_the_oldest_and_the_others_nothing() {
+    let (address, _broker) = serve(Broker::builder().queue_max(QUEUE_MAX)).await;
+    let mut stalled = stalled(address, "ticks").await;
+    publish_rounds(address).await;
+    // It reads on: what had been sent, how many were lost, and the newest messages.
+    let (mut received, mut lost, mut behind_loss) = (0, 0, 0);
+    stalled.write(&packet(0, SYNC, b"")).await;
+    loop {
+        let packet = stalled.next().await.expect("it is still connected");
+        match packet.operation.number() {
+            MESSAGE => {
+                let number = u64::from_be_bytes(packet.body[6..14].try_into().unwrap());
+                assert_eq!(number, received + lost);
+                received += 1;
+                behind_loss += usize::from(lost > 0);
+            }
+            LAGGED => lost += frisbee::tlv::whole_varint(&packet.body).expect("a number"),
+            SYNC => {}
+            other => panic!("operation {other}"),
+        }
+        if received + lost == (ROUNDS * PER_ROUND) as u64 {
+            break;
+        }
+    }
+    assert!(lost > 0, "it takes more to overflow what the system holds");
+    assert!(behind_loss * LENGTH <= QUEUE_MAX, "{behind_loss} messages waited");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_a_hundred_subscribers_one_that_stalls_is_closed_and_the_others_lose_nothing() {
+    let (address, broker) = serve(Broker::builder().queue_max(QUEUE_MAX).slow(Slow::Disconnect)).await;
+    let mut stalled = stalled(address, "ticks").await;
+    publish_rounds(address).await;
+    stalled.closed().await;
+    until(|| broker.subscriptions() == 0).await;
+}
+
+#[tokio::test]
+async fn what_is_not_read_at_a_client_is_bounded_and_its_reader_told() {
+    const LENGTH: usize = 64 * 1024;
+    const MESSAGES: u64 = 400;
+    let (address, _broker) = serve(Broker::builder()).await;
+    let (reader, writer) = (client(address).await, client(address).await);
+    let mut unread = reader.subscribe("a").await.unwrap();
+    let mut read = reader.subscribe("a").await.unwrap();
+    for number in 0..MESSAGES {
+        writer.publish("a", [&number.to_be_bytes()[..], &vec![0; LENGTH]].concat()).await.unwrap();
+        let message = next(&mut read).await.unwrap();
+        assert_eq!(message.payload()[..8], number.to_be_bytes());
+    }
+    let RecvError::Lagged(lost) = next(&mut unread).await.unwrap_err() else { panic!("the connection is there") };
+    assert!((100..MESSAGES).contains(&lost), "{lost} lost");
+    for number in lost..MESSAGES {
+        let message = next(&mut unread).await.unwrap();
+        assert_eq!(message.payload()[..8], number.to_be_bytes());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_left_of_those_who_come_and_go() {
+    let (address, broker) = serve(Broker::builder()).await;
+    let writer = client(address).await;
+    for round in 0..20 {
+        let mut gone = Vec::new();
+        for number in 0..10 {
+            let reader = client(address).await;
+            let mut kept = Vec::new();
+            for topic in 0..20 {
+                kept.push(reader.subscribe(&format!("r{round}.{number}.{topic}.>")).await.unwrap());
+            }
+            let group = reader.queue_subscribe("r.*", "g").await.unwrap();
+            gone.push((reader, kept, group));
+        }
+        writer.publish(&format!("r{round}.1.1.x"), "x").await.unwrap();
+        assert_eq!(broker.subscriptions(), 210);
+        for (number, (reader, kept, group)) in gone.into_iter().enumerate() {
+            match number % 3 {
+                // They are dropped one by one, the connection is closed, or torn down.
+                0 => drop((kept, group)),
+                1 => reader.connection().unwrap().close(),
+                _ => reader.connection().unwrap().abort(),
+            }
+        }
+        until(|| broker.subscriptions() == 0).await;
+    }
+}
+
+#[tokio::test]
+async fn subscriptions_last_as_long_as_they_are_held() {
+    let (address, broker) = serve(Broker::builder()).await;
+    let client = client(address).await;
+    let mut held = client.subscribe("a").await.unwrap();
+    let dropped = client.subscribe("a").await.unwrap();
+    assert_eq!(broker.subscriptions(), 2);
+    drop(dropped);
+    client.sync().await.unwrap();
+    assert_eq!(broker.subscriptions(), 1);
+    client.publish("a", "x").await.unwrap();
+    assert_eq!(text(&mut held).await, "a x");
+    // A future that is not waited for takes the subscription back.
+    let mut subscribing = Box::pin(client.subscribe("b"));
+    assert!(poll_once(&mut subscribing).await.is_none());
+    drop(subscribing);
+    client.sync().await.unwrap();
+    assert_eq!(broker.subscriptions(), 1);
+}
+
+/// Polls once.
+async fn poll_once<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
+    std::future::poll_fn(|context| {
+        std::task::Poll::Ready(match std::pin::Pin::new(&mut *future).poll(context) {
+            std::task::Poll::Ready(output) => Some(output),
+            std::task::Poll::Pending => None,
+        })
+    })
+    .await
+}
+
+#[tokio::test]
+async fn all_that_came_can_be_read_when_the_connection_has_ended() {
+    let (address, _broker) = serve(Broker::builder()).await;
+    let client = client(address).await;
+    let mut subscription = client.subscribe("a").await.unwrap();
+    client.publish("a", "1").await.unwrap();
+    client.publish("a", "2").await.unwrap();
+    client.sync().await.unwrap();
+    client.connection().unwrap().abort();
+    client.connection().unwrap().closed().await;
+    assert_eq!(text(&mut subscription).await, "a 1");
+    assert_eq!(text(&mut subscription).await, "a 2");
+    for _ in 0..2 {
+        assert!(matches!(next(&mut subscription).await, Err(RecvError::Closed(CloseReason::Local))));
+    }
+    let failed = client.subscribe("b").await.unwrap_err();
+    assert!(matches!(failed, Error::Send(SendError::Closed(_))), "{failed}");
+    let failed = client.sync().await.unwrap_err();
+    assert!(matches!(failed, Error::Send(SendError::Closed(_))), "{failed}");
+}
+
+#[tokio::test]
+async fn what_is_no_topic_or_more_than_is_allowed_fails_with_the_reason() {
+    let (address, broker) = serve(Broker::builder().per_connection_max(2)).await;
+    let client = client(address).await;
+    for (failed, reason) in [
+        (client.publish("a.*", "x").await.unwrap_err(), "a topic to publish to must not have wildcards"),
+        (client.publish("", "x").await.unwrap_err(), "a topic has 1 to 255 bytes, not 0"),
+        (client.subscribe("a..b").await.unwrap_err(), "a token of the topic is empty"),
+        (client.queue_subscribe("a", "").await.unwrap_err(), "a topic has 1 to 255 bytes, not 0"),
+        (
+            client.publish("a", vec![0; 6_000_000]).await.unwrap_err(),
+            "body of 6000002 bytes exceeds the limit of 5242880",
+        ),
+    ] {
+        assert_eq!(failed.to_string(), reason);
+    }
+    let _held = (client.subscribe("a").await.unwrap(), client.subscribe("b").await.unwrap());
+    let failed = client.subscribe("c").await.unwrap_err().to_string();
+    assert_eq!(failed, "the broker refuses: the connection has 2 subscriptions");
+    client.sync().await.unwrap();
+    assert_eq!(broker.subscriptions(), 2);
+}
+
+#[tokio::test]
+async fn a_server_that_is_no_broker_is_noticed() {
+    let client = client(serve_interop().await).await;
+    let failed = client.subscribe("a").await.unwrap_err();
+    assert!(matches!(failed, Error::Refused(_)), "{failed}");
+}
+
+#[tokio::test]
+async fn hostile_packets_close_or_are_refused_while_others_go_on() {
+    let (address, broker) = serve(Broker::builder()).await;
+    let healthy = client(address).await;
+    let mut heard = healthy.subscribe(">").await.unwrap();
+    let whole = content("topic", b"payload");
+    for operation in [SUBSCRIBE, MESSAGE] {
+        for cut in 0..6 {
+            let mut peer = Raw::connect(address).await;
+            peer.write(&packet(1, operation, &whole[..cut])).await;
+            peer.closed().await;
+        }
+    }
+    let mut peer = Raw::connect(address).await;
+    let names = ["", "a.*", "a b", ".", "a..b", "*x", "\u{7F}"];
+    for name in names {
+        peer.write(&packet(3, MESSAGE, &content(name, b"payload"))).await;
+        let refused = peer.next().await.expect("it is not worth closing");
+        assert_eq!((refused.id.0, refused.operation.number()), (3, FIRST_OPERATION + 5));
+        assert_eq!(refused.body[0], 1, "{name:?}");
+    }
+    // Operations that have no meaning yet, or none in this direction.
+    for operation in [LAGGED, FIRST_OPERATION + 5, FIRST_OPERATION + 6, FIRST_OPERATION + 7] {
+        peer.write(&packet(4, operation, b"")).await;
+        assert_eq!(peer.next().await.expect("it is not worth closing").body[0], 4);
+    }
+    // As many subscriptions as there are ids are more than the broker allows.
+    let mut accepted = 0;
+    for id in 1..=u16::MAX {
+        peer.write(&packet(id, SUBSCRIBE, &content(&format!("t.{id}"), b""))).await;
+        if id % 64 == 0 || id == u16::MAX {
+            for _ in 0..(id - 1) % 64 + 1 {
+                let answer = peer.next().await.expect("each is answered");
+                accepted += usize::from(answer.body.is_empty());
+            }
+        }
+    }
+    assert_eq!((accepted, broker.subscriptions()), (16 * 1024, 16 * 1024 + 1));
+    drop(peer);
+    until(|| broker.subscriptions() == 1).await;
+    healthy.publish("still.here", "x").await.unwrap();
+    assert_eq!(text(&mut heard).await, "still.here x");
+}
+
+/// Whoever writes a client in another language sends these bytes; docs/pubsub.md shows them.
+#[tokio::test]
+async fn the_packets_are_those_of_the_specification() {
+    let (address, _broker) = serve(Broker::builder()).await;
+    let mut peer = Raw::connect(address).await;
+    peer.write(b"\x00\x0f\x00\x01\xff\x00\x00\x00\x00\x04\x03a.*").await;
+    let answer = peer.next().await.unwrap();
+    assert_eq!(answer, Packet::new(PacketId(1), Operation::user(SUBSCRIBE).unwrap(), ""));
+    peer.write(b"\x00\x0f\x00\x02\xff\x00\x00\x00\x00\x05\x03a.*g").await;
+    peer.next().await.unwrap();
+    let message = b"\x00\x0f\x00\x00\xff\x02\x00\x00\x00\x06\x03a.bhi";
+    peer.write(message).await;
+    let mut received = [peer.next().await.unwrap(), peer.next().await.unwrap()];
+    received.sort_by_key(|packet| packet.id.0);
+    let body = Bytes::from_static(&message[10..]);
+    for (id, received) in [0, 2].into_iter().zip(received) {
+        assert_eq!(received, Packet::new(PacketId(id), Operation::user(MESSAGE).unwrap(), body.clone()));
+    }
+    peer.write(b"\x00\x0f\x00\x01\xff\x01\x00\x00\x00\x00").await;
+    peer.write(b"\x00\x0f\x00\x02\xff\x01\x00\x00\x00\x00").await;
+    peer.write(message).await;
+    peer.write(b"\x00\x0f\x00\x09\xff\x03\x00\x00\x00\x00").await;
+    let synced = peer.next().await.unwrap();
+    assert_eq!(synced, Packet::new(PacketId(9), Operation::user(SYNC).unwrap(), ""));
+}
+
+#[tokio::test]
+async fn messages_of_a_schema_arrive_with_what_is_absent() {
+    let (address, _broker) = serve(Broker::builder()).await;
+    let (reader, writer) = (client(address).await, client(address).await);
+    let topic = Topic::<Maybe>::new("maybe.this");
+    let mut messages = Topic::<Maybe>::new("maybe.*").subscribe(&reader).await.unwrap();
+    let mut jobs = topic.queue_subscribe(&reader, "g").await.unwrap();
+    let sent = [
+        Maybe::default(),
+        Maybe { number: Some(0), text: Some(String::new()), ..Maybe::default() },
+        Maybe { choice: Some(maybe::Choice::Flag(false)), plain: 7, ..Maybe::default() },
+        Maybe { choice: Some(maybe::Choice::Time(Time { millis: 3 })), ..Maybe::default() },
+        Maybe { text: Some("x".repeat(100_000)), ..Maybe::default() },
+    ];
+    let publisher = topic.publisher(&writer).unwrap();
+    for message in &sent {
+        publisher.publish(message).await.unwrap();
+    }
+    for message in &sent {
+        let received = messages.recv().await.unwrap();
+        assert_eq!((received.topic(), received.get_ref()), ("maybe.this", message));
+        assert_eq!(jobs.recv().await.unwrap().into_inner(), *message);
+    }
+    // What is none is told, and the next one read.
+    writer.publish("maybe.that", "no message").await.unwrap();
+    topic.publish(&writer, &sent[2]).await.unwrap();
+    let failed = messages.recv().await.unwrap_err();
+    assert!(matches!(&failed, TopicRecvError::Undecodable(_)), "{failed}");
+    assert!(failed.to_string().starts_with("what was published to maybe.that is no extension.Maybe: "), "{failed}");
+    assert_eq!(messages.recv().await.unwrap().into_inner(), sent[2]);
+    let failed = Topic::<Maybe>::new("maybe.*").publish(&writer, &sent[0]).await.unwrap_err();
+    assert_eq!(failed.code(), Code::InvalidArgument);
+}
+
+#[tokio::test]
+async fn typed_topics_are_for_peers_of_ours() {
+    let config = Config { hello: false, ..Config::default() };
+    let server = Server::builder().config(config.clone()).bind("127.0.0.1:0", Broker::new()).await.unwrap();
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    let reader = client(address).await;
+    let refused = Topic::<Time>::new("a").subscribe(&reader).await.unwrap_err();
+    assert_eq!(
+        (refused.code(), refused.message()),
+        (Code::FailedPrecondition, "subscribing to a typed topic needs a peer that says HELLO",)
+    );
+    // Bytes are for everybody.
+    let mut bytes = reader.subscribe("a").await.unwrap();
+    reader.publish("a", "x").await.unwrap();
+    assert_eq!(text(&mut bytes).await, "a x");
+}
