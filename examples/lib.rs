@@ -17,3 +17,15 @@ pub mod greeter {
     #![allow(missing_docs)]
     frpc::include_proto!("greeter");
 }
+
+/// Generated from `proto/agents.proto`.
+pub mod agents {
+    #![allow(missing_docs)]
+    frpc::include_proto!("agents");
+}
+
+/// Generated from `proto/metrics.proto`.
+pub mod metrics {
+    #![allow(missing_docs)]
+    frpc::include_proto!("metrics");
+}

@@ -65,7 +65,8 @@ async fn a_go_server_turns_raw_and_echoes_what_comes_behind() {
     let (mut read, mut write) = tokio::io::split(raw);
     let mut back = vec![0; sent.len()];
     let (written, read) = tokio::join!(write.write_all(&sent), read.read_exact(&mut back));
-    (written.unwrap(), read.unwrap());
+    written.unwrap();
+    read.unwrap();
     assert!(back == sent, "what came back is something else");
 }
 

@@ -95,6 +95,11 @@ impl HandOff {
         self.decide(HandOffVerdict::Refused, reply.into(), None);
     }
 
+    /// Says that something is in progress which needs the connection; it goes on.
+    pub fn busy(mut self) {
+        self.decide(HandOffVerdict::Busy, Bytes::new(), None);
+    }
+
     fn decide(&mut self, verdict: HandOffVerdict, reply: Bytes, taking: Option<Taking>) {
         self.is_decided = true;
         self.connection.0.mailbox.lock().hand_off = Some(Box::new(Step::Decide { verdict, reply, taking }));

@@ -149,14 +149,14 @@ impl ServerBuilder {
         self
     }
 
-    /// Binds a listening socket.
+    /// Binds a listening socket. Several protocols on one socket are [`Mounts`](crate::Mounts), a router too.
     ///
     /// # Errors
-    /// If no address can be bound.
+    /// If no address can be bound, or the router finds something [wrong](Router::check) with itself.
     pub async fn bind<R: Router>(self, address: impl ToSocketAddrs, router: R) -> io::Result<Server<R>> {
         let listener = TcpListener::bind(address).await?;
         let local = listener.local_addr()?;
-        Ok(Server { local, bound: self.bound(listener, router) })
+        Ok(Server { local, bound: self.bound(listener, router)? })
     }
 
     /// Binds a Unix socket at `path`, with the permissions that the umask leaves: whoever may write to the file may
@@ -168,22 +168,26 @@ impl ServerBuilder {
     #[cfg(unix)]
     pub async fn bind_unix<R: Router>(self, path: impl AsRef<Path>, router: R) -> io::Result<UnixServer<R>> {
         let listener = UnixSocket::bind(path.as_ref())?;
-        Ok(UnixServer { bound: self.bound(listener, router) })
+        Ok(UnixServer { bound: self.bound(listener, router)? })
     }
 
     /// Makes a server without a socket, for connections that the user brings. They are driven by the runtime that
     /// they are brought in, and handlers run in the current one.
     ///
+    /// # Errors
+    /// If the router finds something [wrong](Router::check) with itself.
+    ///
     /// # Panics
     /// Outside of a tokio runtime.
-    pub fn build<R: Router>(self, router: R) -> Acceptor<R> {
-        Acceptor(Arc::new(self.bound((), router).into_host().1))
+    pub fn build<R: Router>(self, router: R) -> io::Result<Acceptor<R>> {
+        Ok(Acceptor(Arc::new(self.bound((), router)?.into_host().1)))
     }
 
-    fn bound<L, R: Router>(mut self, listener: L, router: R) -> Bound<L, R> {
+    fn bound<L, R: Router>(mut self, listener: L, router: R) -> io::Result<Bound<L, R>> {
+        router.check().map_err(|wrong| io::Error::new(io::ErrorKind::InvalidInput, wrong))?;
         self.config.served = router.operations().into();
         self.config.hello_items = router.hello_items();
-        Bound { listener, settings: self, router: Arc::new(router) }
+        Ok(Bound { listener, settings: self, router: Arc::new(router) })
     }
 }
 

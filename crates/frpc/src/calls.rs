@@ -295,8 +295,9 @@ impl Calls {
         self.strays
     }
 
+    /// Counts a packet that answers nothing.
     #[cold]
-    fn stray(&mut self) -> Option<Waker> {
+    pub(crate) fn stray(&mut self) -> Option<Waker> {
         self.strays += 1;
         None
     }

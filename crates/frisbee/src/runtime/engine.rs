@@ -190,7 +190,9 @@ impl<R: Router> Engine<R> {
                 }
                 Next::Close(reason) => {
                     self.order = Some(Order::Flush(reason));
+                    // What was cut off here must not be gone on with by another read of this turn.
                     self.input.clear();
+                    self.reads = false;
                     break;
                 }
             }
@@ -311,6 +313,7 @@ impl<R: Router> Engine<R> {
         if ended.is_err() {
             tracing::error!("a router panicked when its connection had ended");
         }
+        self.handle.0.extensions.handle_close(reason);
     }
 
     fn handle_event(&mut self, event: Event) -> Next {

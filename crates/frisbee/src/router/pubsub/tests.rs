@@ -28,7 +28,8 @@ impl Member {
     fn new(broker: &Broker, runtime: &Handle) -> Self {
         let config = Config::default();
         let budget = Arc::new(Budget::new(0, 0));
-        let connection = Connection::new(Role::Server, &config, budget, runtime.clone(), None, None);
+        let connection =
+            Connection::new(Role::Server, &config, budget, runtime.clone(), crate::connection::Ends::default());
         let session = Some(broker.connected(&connection));
         Self { broker: broker.clone(), connection, session, outbox: Outbox::new(HeaderForm::Current) }
     }
