@@ -63,7 +63,7 @@ pub use connection::{Connection, Task};
 pub use context::Extensions;
 pub use error::{ConnectError, HandOffError, SendError};
 pub use frisbee_core::{
-    CONTENT_MAX, CloseReason, Config, Frame, HeaderForm, Hello, Operation, Outbox, Packet, PacketId, Peer,
+    CONTENT_MAX, CloseReason, Config, Frame, Header, HeaderForm, Hello, Operation, Outbox, Packet, PacketId, Peer,
     ProtocolError, TooLong, tlv,
 };
 pub use hand_off::{Accepted, HandOff, Taking};

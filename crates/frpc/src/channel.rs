@@ -5,6 +5,7 @@ mod dial;
 mod link;
 
 use crate::codegen::{self, Method};
+use crate::hand_off::{self, Handed};
 use crate::metadata::Metadata;
 use crate::middleware::{About, CallKind, Chain, through};
 use crate::offer::Offering;
@@ -48,6 +49,8 @@ pub struct Channel {
     inner: Arc<Inner>,
     /// What runs around calls.
     chain: Option<Arc<Chain>>,
+    /// Unary calls ask for the connection, which is put here.
+    handed: Option<Handed>,
 }
 
 struct Inner {
@@ -129,7 +132,26 @@ impl Channel {
                 strict_presence: false,
             }),
             chain: None,
+            handed: None,
         }
+    }
+
+    /// The same channel with each unary call asking for the connection, and where that is found if the handler agrees; see
+    /// [`hand_off`](crate::hand_off). Streaming calls are made as ever.
+    ///
+    /// ```no_run
+    /// # async fn open(channel: frpc::Channel) -> Result<(), frpc::Status> { Ok(()) }
+    /// # async fn example(channel: frpc::Channel) -> Result<(), frpc::Status> {
+    /// let (asking, handed) = channel.handing_off();
+    /// let reply = open(asking).await?; // A call by a generated client: `GatewayClient::new(asking).open(…)`.
+    /// let raw = handed.take().expect("the handler has agreed");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn handing_off(&self) -> (Self, Handed) {
+        let handed = Handed::default();
+        let asking = Self { handed: Some(handed.clone()), ..self.clone() };
+        (asking, handed)
     }
 
     /// The same channel with something that runs around its calls, inside of what it has already. Clones of `self`
@@ -137,7 +159,7 @@ impl Channel {
     pub fn with_middleware(&self, middleware: impl Middleware) -> Self {
         let mut chain = self.chain.as_deref().cloned().unwrap_or_default();
         chain.push(middleware);
-        Self { inner: self.inner.clone(), chain: chain.present() }
+        Self { chain: chain.present(), ..self.clone() }
     }
 
     /// Keeps the channel connected: a connection that is lost, or whose server is about to stop, is made anew at once,
@@ -170,6 +192,9 @@ impl Channel {
     {
         if self.chain.is_some() {
             return self.unary_through(method, request).await;
+        }
+        if let Some(handed) = &self.handed {
+            return Box::pin(hand_off::call(self, method, request, handed)).await;
         }
         let terms = self.terms(request.timeout());
         let (message, metadata) = request.into_parts();
@@ -296,7 +321,7 @@ impl Channel {
 
     /// The channel without what runs around its calls.
     fn plain(&self) -> Self {
-        Self { inner: self.inner.clone(), chain: None }
+        Self { chain: None, ..self.clone() }
     }
 
     /// A connection for a stream.
@@ -561,6 +586,7 @@ impl ChannelBuilder {
                 strict_presence: self.strict_presence,
             }),
             chain: None,
+            handed: None,
         })
     }
 }

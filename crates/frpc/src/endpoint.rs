@@ -235,6 +235,23 @@ impl Router for Endpoint {
         self.offer.mounts.cancelled(&mut session.mounted, id, content, outbox);
     }
 
+    fn hand_off(&self, session: &mut Session, asked: frisbee::HandOff) -> Next {
+        let operation = asked.operation();
+        // Calls of this end, if it accepted the connection and makes any.
+        if session.calls().is_some_and(|calls| !calls.is_idle()) {
+            asked.busy();
+            return Next::Continue;
+        }
+        let number = operation.number();
+        let entry = self.offer.table.get(number).map(|(entry, _)| entry.method);
+        if let (Some(method), Some(mut instance)) = (entry, session.instance(number, &self.offer.table)) {
+            instance.hand_off(&session.caller, method, asked);
+            session.last = Some((number, instance));
+            return Next::Continue;
+        }
+        self.offer.mounts.hand_off(&mut session.mounted, asked)
+    }
+
     fn going_away(&self, session: &mut Session) {
         if let Some(calls) = &self.calls {
             calls.retire();
