@@ -1,7 +1,7 @@
 //! Connections that are handed off: on every transport, and when things do not go smoothly.
 
-#[path = "hand_off/peers.rs"]
-mod peers;
+#[path = "hand_off/calls.rs"]
+mod calls;
 #[path = "hand_off/races.rs"]
 mod races;
 #[path = "hand_off/segments.rs"]
