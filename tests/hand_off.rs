@@ -6,6 +6,8 @@ mod calls;
 mod races;
 #[path = "hand_off/segments.rs"]
 mod segments;
+#[path = "hand_off/tunnels.rs"]
+mod tunnels;
 
 use bytes::Bytes;
 use frisbee::{

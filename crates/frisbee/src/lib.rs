@@ -75,6 +75,7 @@ pub use router::pubsub;
 pub use router::{Next, Router, Turn, opening};
 pub use runtime::choose::Runtime;
 pub use server::{Server, ServerBuilder};
+pub use stream::io::StreamIo;
 pub use stream::{Stream, StreamEnd, StreamReceiver, StreamSender};
 pub use transport::memory;
 #[cfg(unix)]

@@ -1,5 +1,7 @@
 //! Streams: a sequence of messages each way beside everything else on the connection.
 
+pub(crate) mod io;
+
 use crate::connection::Shared as ConnectionShared;
 use crate::{Frame, Operation, Outbox, PacketId, Peer, SendError};
 use bytes::Bytes;
