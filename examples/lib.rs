@@ -1,4 +1,7 @@
-//! The code that the examples share: what is generated from `proto/`, which is included once here.
+//! The code that the examples share: what is generated from `proto/`, which is included once here, and a protocol that
+//! has a test.
+
+pub mod store;
 
 /// Generated from `proto/quickstart.proto`.
 pub mod quickstart {

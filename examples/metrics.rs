@@ -164,6 +164,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         asked += calls;
     }
     view.abort();
+    let _ = view.await;
     println!("{CLIENTS} clients have streamed {sent} samples and made {asked} calls beside them");
     Ok(())
 }

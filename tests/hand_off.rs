@@ -85,7 +85,7 @@ impl Router for Gateway {
 }
 
 fn gateway() -> Acceptor<Gateway> {
-    Server::builder().build(Gateway { held: None }).unwrap()
+    Server::builder().build(Gateway { held: None })
 }
 
 /// Serves one connection in memory; the other end of it.
@@ -163,7 +163,7 @@ async fn a_connection_that_is_refused_goes_on_and_may_be_asked_for_again() {
 #[tokio::test]
 async fn what_others_send_behind_the_request_waits_for_the_answer() {
     let (holds, mut held) = mpsc::unbounded_channel();
-    let acceptor = Server::builder().build(Gateway { held: Some(holds) }).unwrap();
+    let acceptor = Server::builder().build(Gateway { held: Some(holds) });
     let (connection, mut received) = client(served(&acceptor)).await;
     connection.verdict().await.unwrap();
     let asking = tokio::spawn({
@@ -186,7 +186,7 @@ async fn what_others_send_behind_the_request_waits_for_the_answer() {
 #[tokio::test]
 async fn streams_and_work_at_either_end_keep_a_connection_from_being_handed_off() {
     let (holds, mut held) = mpsc::unbounded_channel();
-    let acceptor = Server::builder().build(Gateway { held: Some(holds) }).unwrap();
+    let acceptor = Server::builder().build(Gateway { held: Some(holds) });
     let (connection, _received) = client(served(&acceptor)).await;
     let busy = async |connection: &Connection| {
         let refused = connection.hand_off(TUNNEL, "accept").await.unwrap_err();
@@ -219,7 +219,7 @@ async fn streams_and_work_at_either_end_keep_a_connection_from_being_handed_off(
 #[tokio::test]
 async fn only_the_end_that_dialled_may_ask() {
     let (holds, mut held) = mpsc::unbounded_channel();
-    let acceptor = Server::builder().build(Gateway { held: Some(holds) }).unwrap();
+    let acceptor = Server::builder().build(Gateway { held: Some(holds) });
     let (connection, _received) = client(served(&acceptor)).await;
     let deciding = async {
         let asked = held.recv().await.unwrap();
@@ -243,7 +243,7 @@ async fn a_request_that_is_too_long_changes_nothing() {
 #[tokio::test]
 async fn a_hand_off_that_its_caller_has_given_up_closes_the_connection_if_it_is_granted() {
     let (holds, mut held) = mpsc::unbounded_channel();
-    let acceptor = Server::builder().build(Gateway { held: Some(holds) }).unwrap();
+    let acceptor = Server::builder().build(Gateway { held: Some(holds) });
     let (connection, _received) = client(served(&acceptor)).await;
     let (ended, at_an_end) = oneshot::channel();
     let asking = connection.hand_off(TUNNEL, "hold");
@@ -262,7 +262,7 @@ async fn a_hand_off_that_its_caller_has_given_up_closes_the_connection_if_it_is_
 async fn a_hand_off_has_a_time_of_its_own_and_silence_is_none() {
     let (holds, mut held) = mpsc::unbounded_channel();
     let config = Config { hand_off_timeout: Duration::from_secs(60), ..Config::default() };
-    let acceptor = Server::builder().config(config.clone()).build(Gateway { held: Some(holds) }).unwrap();
+    let acceptor = Server::builder().config(config.clone()).build(Gateway { held: Some(holds) });
     let connection = Client::builder().config(config).from_io(served(&acceptor), Handlers::new()).await.unwrap();
     for seconds in [59, 61] {
         let asking = connection.hand_off(TUNNEL, "hold");

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 pub mod pki;
 pub mod raw;
 pub mod service;
+pub mod targets;
 
 /// Generated from `proto/interop.proto`.
 pub mod interop {

@@ -44,7 +44,7 @@ impl Router for Tunnels {
 }
 
 async fn connected(handlers: Handlers) -> Connection {
-    let acceptor: Acceptor<Tunnels> = Server::builder().build(Tunnels).unwrap();
+    let acceptor: Acceptor<Tunnels> = Server::builder().build(Tunnels);
     let (here, there) = frisbee::memory();
     tokio::spawn(async move { acceptor.serve_connection(there).await });
     Client::builder().from_io(here, handlers).await.unwrap()

@@ -49,6 +49,32 @@ pub enum CloseReason {
 }
 
 impl CloseReason {
+    /// The kind of reason, to count by.
+    pub fn kind(&self) -> CloseKind {
+        match self {
+            Self::ClosedByPeer => CloseKind::ClosedByPeer,
+            Self::Truncated => CloseKind::Truncated,
+            Self::Protocol(ProtocolError::BadMagic(_)) => CloseKind::BadMagic,
+            Self::Protocol(ProtocolError::SpeaksTls) => CloseKind::SpeaksTls,
+            Self::Protocol(ProtocolError::TooLong { .. }) => CloseKind::TooLong,
+            Self::Protocol(ProtocolError::KeepaliveWithContent { .. }) => CloseKind::KeepaliveWithContent,
+            Self::Protocol(ProtocolError::Malformed(_)) => CloseKind::Malformed,
+            Self::Protocol(ProtocolError::HandOff) => CloseKind::HandOff,
+            Self::Protocol(ProtocolError::PingFlood) => CloseKind::PingFlood,
+            Self::IdleTimeout => CloseKind::IdleTimeout,
+            Self::NoFirstHeader => CloseKind::NoFirstHeader,
+            Self::NoVerdict => CloseKind::NoVerdict,
+            Self::TooSlow => CloseKind::TooSlow,
+            Self::WriteTimeout { .. } => CloseKind::WriteTimeout,
+            Self::Io { .. } => CloseKind::Io,
+            Self::HandOffTimeout => CloseKind::HandOffTimeout,
+            Self::HandedOff => CloseKind::HandedOff,
+            Self::Local => CloseKind::Local,
+            Self::Shutdown => CloseKind::Shutdown,
+            Self::Router(_) => CloseKind::Router,
+        }
+    }
+
     /// Whether the peer, and not this end or the network, is at fault.
     pub fn is_peers_fault(&self) -> bool {
         matches!(
@@ -60,6 +86,104 @@ impl CloseReason {
                 | Self::TooSlow
                 | Self::WriteTimeout { .. }
         )
+    }
+}
+
+/// What kind of reason a [`CloseReason`] is: something to count by.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum CloseKind {
+    /// [`CloseReason::ClosedByPeer`].
+    ClosedByPeer,
+    /// [`CloseReason::Truncated`].
+    Truncated,
+    /// [`ProtocolError::BadMagic`].
+    BadMagic,
+    /// [`ProtocolError::SpeaksTls`].
+    SpeaksTls,
+    /// [`ProtocolError::TooLong`].
+    TooLong,
+    /// [`ProtocolError::KeepaliveWithContent`].
+    KeepaliveWithContent,
+    /// [`ProtocolError::Malformed`].
+    Malformed,
+    /// [`ProtocolError::HandOff`].
+    HandOff,
+    /// [`ProtocolError::PingFlood`].
+    PingFlood,
+    /// [`CloseReason::IdleTimeout`].
+    IdleTimeout,
+    /// [`CloseReason::NoFirstHeader`].
+    NoFirstHeader,
+    /// [`CloseReason::NoVerdict`].
+    NoVerdict,
+    /// [`CloseReason::TooSlow`].
+    TooSlow,
+    /// [`CloseReason::WriteTimeout`].
+    WriteTimeout,
+    /// [`CloseReason::Io`].
+    Io,
+    /// [`CloseReason::HandOffTimeout`].
+    HandOffTimeout,
+    /// [`CloseReason::HandedOff`].
+    HandedOff,
+    /// [`CloseReason::Local`].
+    Local,
+    /// [`CloseReason::Shutdown`].
+    Shutdown,
+    /// [`CloseReason::Router`].
+    Router,
+}
+
+impl CloseKind {
+    /// All of them, each at the index that it has as a number.
+    pub const ALL: [Self; 20] = [
+        Self::ClosedByPeer,
+        Self::Truncated,
+        Self::BadMagic,
+        Self::SpeaksTls,
+        Self::TooLong,
+        Self::KeepaliveWithContent,
+        Self::Malformed,
+        Self::HandOff,
+        Self::PingFlood,
+        Self::IdleTimeout,
+        Self::NoFirstHeader,
+        Self::NoVerdict,
+        Self::TooSlow,
+        Self::WriteTimeout,
+        Self::Io,
+        Self::HandOffTimeout,
+        Self::HandedOff,
+        Self::Local,
+        Self::Shutdown,
+        Self::Router,
+    ];
+
+    /// A name for metrics.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ClosedByPeer => "closed_by_peer",
+            Self::Truncated => "truncated",
+            Self::BadMagic => "bad_magic",
+            Self::SpeaksTls => "speaks_tls",
+            Self::TooLong => "too_long",
+            Self::KeepaliveWithContent => "keepalive_with_content",
+            Self::Malformed => "malformed",
+            Self::HandOff => "hand_off",
+            Self::PingFlood => "ping_flood",
+            Self::IdleTimeout => "idle_timeout",
+            Self::NoFirstHeader => "no_first_header",
+            Self::NoVerdict => "no_verdict",
+            Self::TooSlow => "too_slow",
+            Self::WriteTimeout => "write_timeout",
+            Self::Io => "io",
+            Self::HandOffTimeout => "hand_off_timeout",
+            Self::HandedOff => "handed_off",
+            Self::Local => "local",
+            Self::Shutdown => "shutdown",
+            Self::Router => "router",
+        }
     }
 }
 
@@ -94,6 +218,19 @@ impl fmt::Display for CloseReason {
             Self::Local => f.write_str("closed by this end"),
             Self::Shutdown => f.write_str("this end shuts down"),
             Self::Router(reason) => write!(f, "closed by a router: {reason}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_stands_at_its_number_and_has_a_name_of_its_own() {
+        for (index, kind) in CloseKind::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, index);
+            assert_eq!(CloseKind::ALL.iter().filter(|other| other.name() == kind.name()).count(), 1);
         }
     }
 }

@@ -47,7 +47,8 @@ pub struct Config {
     /// What may be received on one stream before it is read, in bytes; one message may overdraw it. A peer without
     /// flow control that sends more loses the stream. Default: 16 MiB, three messages of the longest kind.
     pub stream_buffer_max: usize,
-    /// Calls that the peer may have in flight at once, as it is told. Default: 16 384.
+    /// Calls that the peer may have in flight at once, as it is told. fRPC refuses further ones with
+    /// `ResourceExhausted`. Default: 16 384, as many as a client of ours has at most.
     pub calls_max: u32,
     /// What a peer of ours may send on a stream before any of it has been read, in bytes. Default: 256 KiB, the
     /// bandwidth-delay product of 1 Gbit/s over 2 ms.
@@ -297,6 +298,16 @@ impl Connection {
     /// The buffer of a large body that is arriving; see [`Decoder::body_mut`].
     pub fn body_mut(&mut self) -> Option<BodyMut<'_>> {
         self.decoder.body_mut()
+    }
+
+    /// The memory that a body takes which is arriving, in bytes; see [`Decoder::held`].
+    pub fn held(&self) -> usize {
+        self.decoder.held()
+    }
+
+    /// Throws away the body that is arriving; see [`Decoder::shed`].
+    pub fn shed(&mut self) -> Option<(PacketId, Operation)> {
+        self.decoder.shed()
     }
 
     /// Tells that a write took `count` bytes of what waited, which is 0 if the peer takes none at the moment.

@@ -1,6 +1,6 @@
 //! Byte stream to packets: bounded before it allocates, and without copying what lies whole in one read.
 
-use crate::{Header, HeaderForm, MAGIC, Operation, Packet};
+use crate::{Header, HeaderForm, MAGIC, Operation, Packet, PacketId};
 use bytes::{Buf, Bytes, BytesMut};
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -47,8 +47,10 @@ pub struct Decoder {
 struct Partial {
     header: Header,
     received: BytesMut,
-    /// `header.length - received.len()`, above zero.
+    /// `header.length - received.len()`, above zero; of a body that is thrown away, what is still to come.
     missing: usize,
+    /// There is no memory for it: what comes is thrown away.
+    shed: bool,
 }
 
 impl Decoder {
@@ -86,7 +88,11 @@ impl Decoder {
     #[inline(always)] // As `Connection::poll_event`.
     pub fn next(&mut self, input: &mut Bytes) -> Result<Option<Packet>, ProtocolError> {
         if self.body.is_some() {
-            return Ok(self.continue_body(input));
+            let packet = self.continue_body(input);
+            // What was thrown away may be followed by something else.
+            if packet.is_some() || self.body.is_some() {
+                return Ok(packet);
+            }
         }
         let Some(header) = self.header(input)? else { return Ok(None) };
         if header.length > self.limit {
@@ -105,9 +111,23 @@ impl Decoder {
     /// A driver may append up to that many bytes to it, straight from the socket, and then call
     /// [`next`](Self::next) with an empty input.
     pub fn body_mut(&mut self) -> Option<BodyMut<'_>> {
-        let partial = self.body.as_mut().filter(|partial| partial.missing >= DIRECT_MIN)?;
+        let partial = self.body.as_mut().filter(|partial| partial.missing >= DIRECT_MIN && !partial.shed)?;
         partial.grow();
         Some(BodyMut(partial))
+    }
+
+    /// The memory that the body takes which has begun to arrive, in bytes.
+    pub fn held(&self) -> usize {
+        self.body.as_ref().map_or(0, |partial| partial.received.capacity())
+    }
+
+    /// Throws away the body that has begun to arrive, what has come of it and what will; whose it was. `None` if there
+    /// is no such body or it is thrown away already.
+    pub fn shed(&mut self) -> Option<(PacketId, Operation)> {
+        let partial = self.body.as_mut().filter(|partial| !partial.shed)?;
+        partial.shed = true;
+        partial.received = BytesMut::new();
+        Some((partial.header.id, partial.header.operation))
     }
 
     #[inline(always)]
@@ -189,13 +209,20 @@ impl Decoder {
     fn begin_body(&mut self, header: Header, input: &mut Bytes) -> Option<Packet> {
         let length = header.length as usize;
         let received = BytesMut::with_capacity(length.min(FIRST_CAPACITY.max(input.len())));
-        self.body = Some(Partial { header, received, missing: length });
+        self.body = Some(Partial { header, received, missing: length, shed: false });
         self.continue_body(input)
     }
 
     #[inline(never)]
     fn continue_body(&mut self, input: &mut Bytes) -> Option<Packet> {
         let partial = self.body.as_mut()?;
+        if partial.shed {
+            let thrown_away = input.len().min(partial.missing);
+            input.advance(thrown_away);
+            partial.missing = partial.missing.saturating_sub(thrown_away);
+            self.body = self.body.take().filter(|partial| partial.missing > 0);
+            return None;
+        }
         while !input.is_empty() && partial.missing > 0 {
             partial.grow();
             let room = partial.received.capacity().saturating_sub(partial.received.len());
@@ -423,6 +450,32 @@ mod tests {
             body.appended();
         }
         assert_eq!(decoder.next(&mut rest).unwrap().as_ref(), packets.get(2));
+    }
+
+    #[test]
+    fn a_body_that_is_thrown_away_takes_nothing_and_what_follows_is_read() {
+        let (packets, wire) = script(HeaderForm::Current);
+        let following = wire.slice(..43);
+        for cut in [60_000, 100_000, wire.len() - 1] {
+            let mut decoder = Decoder::new(HeaderForm::Current, 1 << 20);
+            let mut input = wire.slice(..cut);
+            while decoder.next(&mut input).unwrap().is_some() {}
+            assert!(decoder.held() >= cut - 1_000);
+            assert_eq!(decoder.shed(), Some((PacketId(3), operation(20))));
+            assert_eq!((decoder.held(), decoder.shed()), (0, None));
+            assert!(decoder.body_mut().is_none() && decoder.is_mid_packet());
+            let rest = [&wire[cut..], &following].concat();
+            let mut read = Vec::new();
+            for chunk in rest.chunks(7_001) {
+                let mut input = Bytes::copy_from_slice(chunk);
+                while let Some(packet) = decoder.next(&mut input).unwrap() {
+                    read.push(packet);
+                }
+                assert_eq!(decoder.held(), 0);
+            }
+            assert_eq!(read, packets[..1]);
+            assert!(!decoder.is_mid_packet());
+        }
     }
 
     #[test]

@@ -40,7 +40,7 @@ mod packet;
 mod stream;
 pub mod tlv;
 
-pub use close::CloseReason;
+pub use close::{CloseKind, CloseReason};
 pub use connection::{Config, Connection, Event, Peer, Role};
 pub use decode::{Decoder, ProtocolError};
 pub use hand_off::{HandOffEvent, HandOffVerdict};

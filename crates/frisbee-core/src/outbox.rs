@@ -272,7 +272,7 @@ impl Frame<'_> {
     }
 
     /// Appends bytes to the body, copying them only if they are few.
-    #[inline]
+    #[inline(always)]
     pub fn put_shared(&mut self, bytes: &Bytes) {
         if bytes.len() < GATHER_MIN {
             self.outbox.buffer.extend_from_slice(bytes);

@@ -1,11 +1,11 @@
 //! What turns sockets into driven connections, and knows which of them are open.
 
+use crate::budget::{Budget, Stats};
 use crate::connection::{Connection, Ends};
 use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
 use crate::runtime::timer::tokio_timer;
 use crate::runtime::tokio::Driver;
-use crate::stream::Budget;
 use crate::transport::Io;
 use crate::{CloseReason, Config, Raw, Router};
 use frisbee_core::Role;
@@ -65,6 +65,11 @@ impl<R: Router> Acceptor<R> {
         (&mut task.0).await.unwrap_or(CloseReason::Shutdown)
     }
 
+    /// What becomes of the connections, to be asked at any time.
+    pub fn stats(&self) -> Stats {
+        Stats::new(self.0.budget.clone())
+    }
+
     /// Takes no further connections, lets those that are open finish what is in progress, and closes each when
     /// nothing is.
     pub async fn shutdown(&self) {
@@ -108,7 +113,7 @@ impl<R: Router> Host<R> {
         let handle = Connection::new(Role::Server, &self.config, self.budget.clone(), self.runtime.clone(), ends);
         let entry = Open::enter(&self.open, handle.clone())?;
         let (router, config) = (self.router.clone(), self.config.clone());
-        Some((move || Engine::new(Role::Server, &config, router, handle, Instant::now()), entry))
+        Some((move || Engine::new(Role::Server, &config, router, handle, now()), entry))
     }
 
     /// Drives a connection on the current runtime, from the handshake if there is one. `context` is the runtime of
@@ -136,8 +141,10 @@ impl<R: Router> Host<R> {
                 self.drive(secured, Ends { certificates, ..ends }, context, true).await
             }
             Err(error) => {
-                tracing::debug!(peer = ?ends.peer, %error, "no TLS connection came about");
-                error.into()
+                let reason = error.into();
+                self.budget.count_opened();
+                self.budget.count_closed(ends.peer, &reason, now());
+                reason
             }
         }
     }
@@ -148,6 +155,11 @@ impl<R: Router> Host<R> {
         let driver = Driver::new(io, engine(), context, tokio_timer(), busy).buffering(buffers);
         driver.run().await.hand_over(Raw::new_in).await
     }
+}
+
+/// The runtime's clock, which tests may stop.
+fn now() -> Instant {
+    tokio::time::Instant::now().into_std()
 }
 
 /// The connections that are open.

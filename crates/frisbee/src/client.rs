@@ -1,18 +1,18 @@
 //! Dialling.
 
+use crate::budget::Budget;
 use crate::connection::{Connection, Ends};
 use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
 use crate::runtime::timer::tokio_timer;
 use crate::runtime::tokio::Driver;
 use crate::server::MEMORY_MAX;
-use crate::stream::Budget;
 use crate::transport::Io;
 use crate::workers::{Place, Pool, Workers};
 use crate::{Config, ConnectError, HeaderForm, Raw, Router, Runtime};
 use frisbee_core::Role;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use std::{fmt, io};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, ToSocketAddrs};
@@ -250,13 +250,14 @@ impl ClientBuilder {
         let budget = Arc::new(Budget::new(self.memory_max, self.config.stream_buffer_max));
         let handle = Connection::new(Role::Client, &self.config, budget, Handle::current(), ends);
         let (config, router, shared) = (self.config.clone(), Arc::new(router), handle.clone());
-        (handle, move || Engine::new(Role::Client, &config, router, shared, Instant::now()))
+        (handle, move || Engine::new(Role::Client, &config, router, shared, tokio::time::Instant::now().into_std()))
     }
 }
 
-fn check<R: Router>(router: &R, address: &str) -> Result<(), ConnectError> {
+/// Asks the router whether something is wrong with it.
+fn check<R: Router>(router: &R, name: &str) -> Result<(), ConnectError> {
     router.check().map_err(|wrong| {
         let source = io::Error::new(io::ErrorKind::InvalidInput, wrong);
-        ConnectError::Io { address: address.to_owned(), source }
+        ConnectError::Io { address: name.to_owned(), source }
     })
 }

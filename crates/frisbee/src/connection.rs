@@ -1,9 +1,10 @@
 //! The handle of a connection: cheap to clone, usable from any thread.
 
+use crate::budget::{Budget, Hold};
 use crate::context::Extensions;
 use crate::hand_off::{self, Accepted};
 use crate::mailbox::{Mailbox, Order};
-use crate::stream::{Budget, Stream};
+use crate::stream::Stream;
 use crate::work::{Taken, Work};
 use crate::{CloseReason, Config, HandOffError, Operation, Outbox, Packet, Peer, Raw, SendError};
 use bytes::Bytes;
@@ -12,6 +13,7 @@ use std::fmt;
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::task::{Context, Poll};
 use tokio::runtime::Handle;
 
@@ -27,9 +29,13 @@ pub(crate) struct Shared {
     pub(crate) mailbox: Mailbox,
     pub(crate) work: Work,
     pub(crate) extensions: Extensions,
-    /// Memory for messages that nobody has read yet.
+    /// Memory for input that is held, and counts; of the whole server at one.
     pub(crate) budget: Arc<Budget>,
     pub(crate) role: Role,
+    /// Streams that the peer has opened and that somebody here still has, whether they are open or not.
+    pub(crate) guests: AtomicUsize,
+    /// Calls that the peer may have in flight.
+    calls_max: usize,
     /// What a peer of ours may send on a stream before any of it has been read.
     pub(crate) stream_credit: u32,
     /// Where work runs.
@@ -57,6 +63,8 @@ impl Connection {
             extensions: Extensions::new(),
             budget,
             role,
+            guests: AtomicUsize::new(0),
+            calls_max: usize::try_from(config.calls_max).unwrap_or(usize::MAX),
             stream_credit: config.stream_credit,
             runtime,
             ends,
@@ -184,6 +192,29 @@ impl Connection {
     /// Aborts a task. Harmless if it has ended.
     pub fn abort_task(&self, task: Task) {
         self.0.work.abort_one(task.0);
+    }
+
+    /// How many calls the peer may have in flight: [`Config::calls_max`]. It is for routers to hold it to that.
+    pub fn calls_max(&self) -> usize {
+        self.0.calls_max
+    }
+
+    /// Charges input of so many bytes to the memory of the server until what is returned is dropped. For routers,
+    /// whose handlers keep a request while they wait.
+    pub fn hold(&self, length: usize) -> Hold {
+        Hold::new(&self.0.budget, length)
+    }
+
+    /// Whether so much input is held that nothing more should be begun; at a client never. A router then refuses
+    /// requests, and [counts](Self::count_shed) what it refuses.
+    #[inline]
+    pub fn is_overloaded(&self) -> bool {
+        self.0.role == Role::Server && self.0.budget.is_exhausted()
+    }
+
+    /// Counts a request that was refused for want of memory or a place, in [`Stats::shed`](crate::Stats::shed).
+    pub fn count_shed(&self) {
+        self.0.budget.count_shed();
     }
 
     /// How many tasks of [`spawn`](Self::spawn) run.

@@ -38,6 +38,7 @@
 #![forbid(unsafe_code)]
 
 mod acceptor;
+mod budget;
 mod client;
 mod connection;
 mod context;
@@ -49,6 +50,7 @@ mod router;
 mod runtime;
 mod server;
 mod stream;
+mod sync;
 #[cfg(feature = "tls")]
 pub mod tls;
 mod transport;
@@ -56,6 +58,7 @@ mod work;
 mod workers;
 
 pub use acceptor::Acceptor;
+pub use budget::{Hold, Stats};
 pub use client::{Client, ClientBuilder};
 #[cfg(unix)]
 pub use connection::UnixCredentials;
@@ -63,8 +66,8 @@ pub use connection::{Connection, Task};
 pub use context::Extensions;
 pub use error::{ConnectError, HandOffError, SendError};
 pub use frisbee_core::{
-    CONTENT_MAX, CloseReason, Config, Frame, Header, HeaderForm, Hello, Operation, Outbox, Packet, PacketId, Peer,
-    ProtocolError, TooLong, tlv,
+    CONTENT_MAX, CloseKind, CloseReason, Config, Frame, Header, HeaderForm, Hello, Operation, Outbox, Packet, PacketId,
+    Peer, ProtocolError, TooLong, tlv,
 };
 pub use hand_off::{Accepted, HandOff, Taking};
 pub use raw::Raw;

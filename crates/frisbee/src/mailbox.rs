@@ -2,13 +2,13 @@
 
 use crate::hand_off::Step;
 use crate::stream::Shared as StreamShared;
+use crate::sync::{AtomicBool, Mutex, MutexGuard};
 use crate::{CloseReason, Operation, Outbox, PacketId, Peer, SendError};
 use frisbee_core::{Role, Tell};
-use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
 /// How much may wait to be written before producers wait, in bytes. One packet may overdraw it, or it could not be
@@ -326,5 +326,107 @@ impl Inner {
         frame.put_slice(content);
         let sent = frame.finish();
         debug_assert!(sent.is_ok(), "short packets are within every limit");
+    }
+}
+
+/// Every interleaving of handles and task, as far as the checker's bounds go.
+#[cfg(all(test, frisbee_loom))]
+mod models {
+    use super::*;
+    use bytes::Bytes;
+    use loom::future::block_on;
+    use loom::thread;
+    use std::future::poll_fn;
+
+    fn send(outbox: &mut Outbox, length: usize) {
+        let operation = Operation::user(10).expect("users have 10");
+        outbox.push(PacketId(1), operation, &Bytes::from(vec![0; length])).expect("it is short");
+    }
+
+    /// What the task does at the beginning of a turn; see `Engine::take_mail`. The bytes that it has got.
+    fn take_mail(mailbox: &Mailbox, context: &Context<'_>, yielded: &mut bool, backlog: &mut usize) -> usize {
+        if mailbox.is_notified() && !*yielded {
+            *yielded = true;
+            context.waker().wake_by_ref();
+            return 0;
+        }
+        *yielded = false;
+        let mut inner = mailbox.lock_by_task();
+        if !inner.task.as_ref().is_some_and(|task| task.will_wake(context.waker())) {
+            inner.task = Some(context.waker().clone());
+        }
+        let taken = inner.outbox.take_bytes().len();
+        *backlog += taken;
+        inner.backlog = *backlog;
+        let producers = inner.take_producers();
+        drop(inner);
+        producers.into_iter().for_each(Waker::wake);
+        taken
+    }
+
+    #[test]
+    fn what_handles_send_reaches_the_task_whoever_comes_first() {
+        loom::model(|| {
+            let mailbox = loom::sync::Arc::new(Mailbox::new(1_000));
+            let handles: Vec<_> = (0..2)
+                .map(|_| {
+                    let mailbox = mailbox.clone();
+                    thread::spawn(move || mailbox.write(|outbox| send(outbox, 0)).expect("it is open"))
+                })
+                .collect();
+            let (mut taken, mut yielded) = (0, false);
+            // A lost wake-up is a deadlock, which the checker reports.
+            block_on(poll_fn(|context| {
+                taken += take_mail(&mailbox, context, &mut yielded, &mut 0);
+                if taken == 20 { Poll::Ready(()) } else { Poll::Pending }
+            }));
+            handles.into_iter().for_each(|handle| handle.join().expect("it does not panic"));
+        });
+    }
+
+    #[test]
+    fn a_producer_that_waits_for_room_is_woken_when_there_is_some() {
+        loom::model(|| {
+            let mailbox = loom::sync::Arc::new(Mailbox::new(u32::MAX));
+            mailbox.write(|outbox| send(outbox, BACKLOG_MAX)).expect("it is open");
+            let producer = thread::spawn({
+                let mailbox = mailbox.clone();
+                move || block_on(poll_fn(|context| mailbox.poll_write(context, |outbox| send(outbox, 0))))
+            });
+            let (mut taken, mut yielded, mut backlog) = (0, false, 0);
+            block_on(poll_fn(|context| {
+                taken += take_mail(&mailbox, context, &mut yielded, &mut backlog);
+                // The socket takes all of it; see `Engine::handle_written`.
+                let before = std::mem::take(&mut backlog);
+                if before >= BACKLOG_MAX {
+                    let mut inner = mailbox.lock();
+                    inner.backlog = 0;
+                    let producers = inner.take_producers();
+                    drop(inner);
+                    producers.into_iter().for_each(Waker::wake);
+                }
+                if taken == BACKLOG_MAX + 20 { Poll::Ready(()) } else { Poll::Pending }
+            }));
+            producer.join().expect("it does not panic").expect("it is open");
+        });
+    }
+
+    #[test]
+    fn whoever_waits_when_a_connection_ends_is_told() {
+        loom::model(|| {
+            let mailbox = loom::sync::Arc::new(Mailbox::new(u32::MAX));
+            mailbox.write(|outbox| send(outbox, BACKLOG_MAX)).expect("it is open");
+            let producer = thread::spawn({
+                let mailbox = mailbox.clone();
+                move || block_on(poll_fn(|context| mailbox.poll_write(context, |outbox| send(outbox, 0))))
+            });
+            let watcher = thread::spawn({
+                let mailbox = mailbox.clone();
+                move || block_on(poll_fn(|context| mailbox.poll_closed(context)))
+            });
+            mailbox.close(&CloseReason::Local);
+            assert!(producer.join().expect("it does not panic").is_err());
+            assert!(matches!(watcher.join().expect("it does not panic"), CloseReason::Local));
+        });
     }
 }

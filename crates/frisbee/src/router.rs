@@ -7,7 +7,7 @@ pub mod opening;
 pub mod pubsub;
 mod topics;
 
-use crate::{CloseReason, Connection, HandOff, MountError, Outbox, Packet, PacketId, Peer, Stream, Taking};
+use crate::{CloseReason, Connection, HandOff, MountError, Operation, Outbox, Packet, PacketId, Peer, Stream, Taking};
 use bytes::Bytes;
 use std::ops::RangeInclusive;
 use std::time::Instant;
@@ -75,6 +75,15 @@ pub trait Router: Send + Sync + 'static {
     fn stream(&self, session: &mut Self::Session, first: Bytes, stream: Stream) -> Next {
         let _ = (session, first, stream);
         Next::Continue
+    }
+
+    /// The body of a packet was thrown away while it arrived, since the server holds as much input as it may. What is
+    /// put into `outbox` tells the peer. The default closes the connection, so that nobody waits for an answer.
+    ///
+    /// Only servers throw bodies away. Those of streams are dealt with: the stream is reset.
+    fn shed(&self, session: &mut Self::Session, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Next {
+        let _ = (session, id, operation, outbox);
+        Next::close("no memory for a request")
     }
 
     /// The peer has shown what it is: before its first packet at a server, after a round trip at a client.

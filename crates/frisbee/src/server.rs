@@ -1,8 +1,8 @@
 //! Accepting connections, and ending them in good order.
 
 use crate::acceptor::{Acceptor, Host, Open};
+use crate::budget::{Budget, Stats};
 use crate::connection::Ends;
-use crate::stream::Budget;
 use crate::transport::{Movable, Socket};
 use crate::workers::{Place, Pool, Workers};
 use crate::{Config, Router, Runtime};
@@ -27,7 +27,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(20);
 /// The first and the longest pause after the system has refused to accept, for want of file descriptors say.
 const ACCEPT_PAUSE: (Duration, Duration) = (Duration::from_millis(5), Duration::from_secs(1));
 
-/// How many bytes of stream messages may wait unread in a whole server, unless told otherwise.
+/// How many bytes of input may be held in a whole server, unless told otherwise.
 pub(crate) const MEMORY_MAX: usize = 256 * 1024 * 1024;
 
 /// A listening socket and what becomes of its connections.
@@ -41,6 +41,7 @@ pub struct Server<R> {
 #[derive(Debug)]
 pub(crate) struct Bound<L, R> {
     pub(crate) listener: L,
+    budget: Arc<Budget>,
     settings: ServerBuilder,
     router: Arc<R>,
 }
@@ -127,7 +128,13 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets how many bytes of stream messages may wait unread, over all connections. Default: 256 MiB.
+    /// Sets how many bytes of input may be held, over all connections. Default: 256 MiB.
+    ///
+    /// Input is held while a large body arrives, while a message of a stream waits to be read, and while a handler
+    /// waits; the first two take three quarters at most, so that small requests get through. When that much is held,
+    /// requests and streams are refused before their handlers begin (fRPC's callers get `ResourceExhausted`), and the
+    /// connections live. What has begun may overdraw it by what each connection reads at once. What handlers keep for
+    /// themselves, and what waits to be written, is not counted.
     pub fn memory_max(mut self, bytes: usize) -> Self {
         self.memory_max = bytes;
         self
@@ -154,9 +161,10 @@ impl ServerBuilder {
     /// # Errors
     /// If no address can be bound, or the router finds something [wrong](Router::check) with itself.
     pub async fn bind<R: Router>(self, address: impl ToSocketAddrs, router: R) -> io::Result<Server<R>> {
+        check(&router)?;
         let listener = TcpListener::bind(address).await?;
         let local = listener.local_addr()?;
-        Ok(Server { local, bound: self.bound(listener, router)? })
+        Ok(Server { local, bound: self.bound(listener, router) })
     }
 
     /// Binds a Unix socket at `path`, with the permissions that the umask leaves: whoever may write to the file may
@@ -164,30 +172,32 @@ impl ServerBuilder {
     /// dropped.
     ///
     /// # Errors
-    /// If somebody listens there, the path is something else than a socket, or the system refuses.
+    /// If somebody listens there, the path is something else than a socket, the system refuses, or the router finds
+    /// something [wrong](Router::check) with itself.
     #[cfg(unix)]
     pub async fn bind_unix<R: Router>(self, path: impl AsRef<Path>, router: R) -> io::Result<UnixServer<R>> {
+        check(&router)?;
         let listener = UnixSocket::bind(path.as_ref())?;
-        Ok(UnixServer { bound: self.bound(listener, router)? })
+        Ok(UnixServer { bound: self.bound(listener, router) })
     }
 
     /// Makes a server without a socket, for connections that the user brings. They are driven by the runtime that
     /// they are brought in, and handlers run in the current one.
     ///
-    /// # Errors
-    /// If the router finds something [wrong](Router::check) with itself.
-    ///
     /// # Panics
-    /// Outside of a tokio runtime.
-    pub fn build<R: Router>(self, router: R) -> io::Result<Acceptor<R>> {
-        Ok(Acceptor(Arc::new(self.bound((), router)?.into_host().1)))
+    /// Outside of a tokio runtime, and if the router finds something [wrong](Router::check) with itself.
+    pub fn build<R: Router>(self, router: R) -> Acceptor<R> {
+        if let Err(wrong) = router.check() {
+            panic!("{wrong}");
+        }
+        Acceptor(Arc::new(self.bound((), router).into_host().1))
     }
 
-    fn bound<L, R: Router>(mut self, listener: L, router: R) -> io::Result<Bound<L, R>> {
-        router.check().map_err(|wrong| io::Error::new(io::ErrorKind::InvalidInput, wrong))?;
+    fn bound<L, R: Router>(mut self, listener: L, router: R) -> Bound<L, R> {
         self.config.served = router.operations().into();
         self.config.hello_items = router.hello_items();
-        Ok(Bound { listener, settings: self, router: Arc::new(router) })
+        let budget = Arc::new(Budget::new(self.memory_max, self.config.stream_buffer_max));
+        Bound { listener, budget, settings: self, router: Arc::new(router) }
     }
 }
 
@@ -195,6 +205,11 @@ impl<R: Router> Server<R> {
     /// The address that is listened on, with the port that the system chose for port 0.
     pub fn local_addr(&self) -> SocketAddr {
         self.local
+    }
+
+    /// What becomes of the connections, to be asked at any time.
+    pub fn stats(&self) -> Stats {
+        self.bound.stats()
     }
 
     /// Serves until the future is dropped.
@@ -219,10 +234,14 @@ impl<R: Router> Server<R> {
 }
 
 impl<L, R: Router> Bound<L, R> {
+    pub(crate) fn stats(&self) -> Stats {
+        Stats::new(self.budget.clone())
+    }
+
     fn into_host(self) -> (L, Host<R>) {
-        let Self { listener, settings, router } = self;
+        let Self { listener, budget, settings, router } = self;
         let host = Host {
-            budget: Arc::new(Budget::new(settings.memory_max, settings.config.stream_buffer_max)),
+            budget,
             open: Arc::new(Open::default()),
             runtime: Handle::current(),
             router,
@@ -258,6 +277,7 @@ impl<L: Listener, R: Router> Bound<L, R> {
                     tracing::debug!(%error, "a connection ended before it was accepted");
                 }
                 Some(Err(error)) => {
+                    host.budget.count_unaccepted();
                     tracing::warn!(%error, ?pause, "accepting failed");
                     tokio::time::sleep(pause).await;
                     pause = (pause * 2).min(ACCEPT_PAUSE.1);
@@ -329,4 +349,9 @@ fn is_about_one_connection(error: &io::Error) -> bool {
         error.kind(),
         io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionRefused
     )
+}
+
+/// Asks the router whether something is wrong with it.
+fn check<R: Router>(router: &R) -> io::Result<()> {
+    router.check().map_err(|wrong| io::Error::new(io::ErrorKind::InvalidInput, wrong))
 }

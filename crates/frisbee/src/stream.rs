@@ -2,17 +2,18 @@
 
 pub(crate) mod io;
 
+use crate::budget::Budget;
 use crate::connection::Shared as ConnectionShared;
 use crate::{Frame, Operation, Outbox, PacketId, Peer, SendError};
 use bytes::Bytes;
 use frisbee_core::flow::{Credit, Window, cost};
 use frisbee_core::{StreamState, Tell, tlv};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;
 use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
 /// Messages below this length are copied out of the read buffer before they wait, in bytes, lest a few bytes keep a
@@ -93,6 +94,9 @@ impl Stream {
     }
 
     pub(crate) fn new(connection: Arc<ConnectionShared>, shared: Arc<Shared>) -> Self {
+        if !shared.opened_here {
+            connection.guests.fetch_add(1, Ordering::Relaxed);
+        }
         Self(Arc::new(Guard { connection, shared }))
     }
 
@@ -360,6 +364,9 @@ impl Drop for Guard {
     fn drop(&mut self) {
         self.close(CANCELLED, "the stream was left");
         self.shared.discard();
+        if !self.shared.opened_here {
+            self.connection.guests.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }
 
@@ -424,7 +431,7 @@ impl Shared {
         let budget = connection.budget.clone();
         let (credit, window) = match peer {
             Peer::Ours(hello) => (Credit::new(hello.stream_credit), u64::from(connection.stream_credit)),
-            Peer::Go | Peer::Unknown => (Credit::unlimited(), budget.per_stream),
+            Peer::Go | Peer::Unknown => (Credit::unlimited(), budget.per_stream()),
         };
         let inner = Mutex::new(Messages {
             state: StreamState::new(peer.hello().is_some()),
@@ -466,12 +473,8 @@ impl Shared {
         }
         let charge = usize::try_from(cost(message.len())).unwrap_or(usize::MAX);
         if !inner.window.receive(message.len()) || !self.budget.take(charge) {
-            inner.overflowed = true;
-            let tell = inner.state.close();
-            let waiting = inner.take_waiting();
-            drop(inner);
-            waiting.into_iter().for_each(Waker::wake);
-            return tell;
+            self.budget.count_shed();
+            return Self::overflow(inner);
         }
         inner.charged += charge;
         let message = if message.len() < COPY_BELOW { Bytes::copy_from_slice(&message) } else { message };
@@ -482,6 +485,21 @@ impl Shared {
             reader.wake();
         }
         Tell::Nothing
+    }
+
+    /// A message has been thrown away for want of memory: the stream is over, and the peer is to be told.
+    pub(crate) fn handle_shed(&self) -> Tell {
+        let inner = self.inner.lock();
+        if inner.state.receives() { Self::overflow(inner) } else { Tell::Nothing }
+    }
+
+    fn overflow(mut inner: MutexGuard<'_, Messages>) -> Tell {
+        inner.overflowed = true;
+        let tell = inner.state.close();
+        let waiting = inner.take_waiting();
+        drop(inner);
+        waiting.into_iter().for_each(Waker::wake);
+        tell
     }
 
     /// Takes in credit; `false` if that is not what was sent.
@@ -591,29 +609,6 @@ impl Shared {
         drop(inner);
         drop(queue);
         self.budget.give_back(charged);
-    }
-}
-
-/// Memory for messages that have been received and not been read, shared by the connections of a server.
-#[derive(Debug)]
-pub(crate) struct Budget {
-    left: AtomicUsize,
-    /// What one stream of a peer that knows no credit may hold; one message may overdraw it.
-    per_stream: u64,
-}
-
-impl Budget {
-    pub(crate) fn new(total: usize, per_stream: usize) -> Self {
-        Self { left: AtomicUsize::new(total), per_stream: per_stream as u64 }
-    }
-
-    fn take(&self, count: usize) -> bool {
-        let take = |left: usize| left.checked_sub(count);
-        self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
-    }
-
-    fn give_back(&self, count: usize) {
-        self.left.fetch_add(count, Ordering::Relaxed);
     }
 }
 

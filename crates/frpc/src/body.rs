@@ -5,7 +5,7 @@ use crate::prefix::{self, Prefix, Said};
 use crate::{Code, Response, Status};
 use bytes::Bytes;
 use frisbee::{Frame, Operation, Outbox, PacketId};
-use polyglot::{Bulk, DecodeError, Decoder, Encoder, Form, Message, Root};
+use polyglot::{Bulk, CONTAINER_MEMORY_MAX, DecodeError, Decoder, Encoder, Form, Message, Root};
 use std::time::Duration;
 
 /// The error text that ends one direction of a stream with a Go peer.
@@ -168,11 +168,22 @@ fn replied<M: Message>(root: Result<Root<M>, DecodeError>, prefix: Option<Prefix
     }
 }
 
+/// A request as it was read.
+pub(crate) struct Received<M> {
+    pub(crate) message: M,
+    /// About what it takes in memory, in bytes.
+    pub(crate) memory: usize,
+}
+
 /// Reads a request behind its prefix, of which so many fields may be missing at the end.
 #[inline(always)]
-pub(crate) fn request<M: Message>(body: &Bytes, missing: u32) -> Result<M, Status> {
-    match message(body, missing) {
-        Ok(Root::Message(message)) => Ok(message),
+pub(crate) fn request<M: Message>(body: &Bytes, missing: u32) -> Result<Received<M>, Status> {
+    let mut decoder = Decoder::shared(body).with_trailing_defaults(missing);
+    match polyglot::decode_root(&mut decoder) {
+        Ok(Root::Message(message)) => {
+            let containers = CONTAINER_MEMORY_MAX.saturating_sub(decoder.container_memory());
+            Ok(Received { message, memory: body.len() + containers })
+        }
         Ok(Root::Error(text)) => Err(Status::invalid_argument(format!("the request is an error: {text}"))),
         Err(error) => Err(Status::invalid_argument(format!("the request is no {}: {error}", M::NAME))),
     }

@@ -13,11 +13,11 @@ use crate::service::Service;
 use crate::streaming::{self, Streaming};
 use crate::{Error, Middleware, Request, Response, Runtime, Status, deadline};
 use call::{Attempt, Failure, Sent};
-use dial::{Address, Connector, Destination, Given};
+use dial::{Address, Connector, Dialler, Given};
 use frisbee::{Client, ClientBuilder, Connection, HeaderForm, Router, SendError};
 use futures_core::Stream;
 pub(crate) use link::{CallTable, Link, lost, put_calls};
-use link::{Dialler, Links, RetryBudget};
+use link::{Links, Maker, RetryBudget};
 use parking_lot::Mutex;
 use polyglot::Message;
 use std::fmt;
@@ -72,8 +72,8 @@ pub struct ChannelBuilder {
     is_told: bool,
     strict_presence: bool,
     patience: Duration,
-    connect_timeout: Duration,
     offering: Offering,
+    connect_timeout: Duration,
 }
 
 impl Channel {
@@ -105,8 +105,8 @@ impl Channel {
             is_told: false,
             strict_presence: false,
             patience: CONNECT_PATIENCE,
-            connect_timeout: CONNECT_TIMEOUT,
             offering: Offering::default(),
+            connect_timeout: CONNECT_TIMEOUT,
         }
     }
 
@@ -520,7 +520,8 @@ impl ChannelBuilder {
     /// # Errors
     /// As [`Channel::connect`], and if two services or mounted routers overlap.
     pub async fn connect(self, address: impl Into<String>) -> Result<Channel, Error> {
-        self.connect_by(Address(address.into())).await
+        let dialler = Address(address.into());
+        self.connect_by(Box::new(dialler)).await
     }
 
     /// Connects by a function that makes a transport: anything that reads and writes bytes. It is called again
@@ -554,7 +555,7 @@ impl ChannelBuilder {
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
         let to = Connector { connector, timeout: self.connect_timeout };
-        self.connect_by(to).await
+        self.connect_by(Box::new(to)).await
     }
 
     /// As [`Channel::from_io`].
@@ -565,13 +566,13 @@ impl ChannelBuilder {
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        self.connect_by(Given(Mutex::new(Some(io)))).await
+        self.connect_by(Box::new(Given(Mutex::new(Some(io))))).await
     }
 
-    async fn connect_by(self, to: impl Destination) -> Result<Channel, Error> {
-        let links = Links::connected(Dialler {
+    async fn connect_by(self, dialler: Box<dyn Dialler>) -> Result<Channel, Error> {
+        let links = Links::connected(Maker {
             client: self.client,
-            to: Arc::new(to),
+            dialler: dialler.into(),
             patience: self.patience,
             offer: Arc::new(self.offering.done()?),
             runtime: Handle::current(),

@@ -1,5 +1,6 @@
 //! What an end of a connection does with packets: as a server it calls methods, as a client it hands out replies.
 
+use crate::calls::Calls;
 use crate::channel::{self, CallTable};
 use crate::codegen::Method;
 use crate::error::Error;
@@ -9,7 +10,8 @@ use crate::service::{Caller, Entry, Instance, Kind, Methods};
 use crate::{Policy, Status, body, prefix};
 use bytes::Bytes;
 use frisbee::{
-    CloseReason, Connection, MountsSession, Next, Operation, Outbox, Packet, PacketId, Peer, Router, Stream, Turn,
+    CloseReason, Connection, HandOff, MountsSession, Next, Operation, Outbox, Packet, PacketId, Peer, Router, Stream,
+    Turn,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -190,6 +192,9 @@ impl Router for Endpoint {
             }
             // A packet that opens nothing belongs to a stream that is over: it crossed the packet that closed it.
             stream.forget();
+            if let Some(calls) = &self.calls {
+                calls.with(Calls::count_stray);
+            }
             return Next::Continue;
         };
         if let Some(status) = session.clauses.refused.get(&operation) {
@@ -209,6 +214,19 @@ impl Router for Endpoint {
             }
             _ => crate::streaming::refuse(&stream, &Status::unimplemented(format!("{operation} opens no stream"))),
         }
+        Next::Continue
+    }
+
+    #[cold]
+    fn shed(&self, session: &mut Session, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Next {
+        if self.offer.mounts.contains(operation) {
+            return self.offer.mounts.shed(&mut session.mounted, id, operation, outbox);
+        }
+        if session.calls().is_some_and(|calls| calls.with(|calls| calls.is_waiting(id, operation))) {
+            return Next::close("no memory for what may be the reply to a call");
+        }
+        let status = Status::resource_exhausted("the server holds as much input as it may");
+        body::put_error(outbox, id, operation, &status, session.caller.style());
         Next::Continue
     }
 
@@ -235,7 +253,7 @@ impl Router for Endpoint {
         self.offer.mounts.cancelled(&mut session.mounted, id, content, outbox);
     }
 
-    fn hand_off(&self, session: &mut Session, asked: frisbee::HandOff) -> Next {
+    fn hand_off(&self, session: &mut Session, asked: HandOff) -> Next {
         let operation = asked.operation();
         // Calls of this end, if it accepted the connection and makes any.
         if session.calls().is_some_and(|calls| !calls.is_idle()) {
@@ -291,6 +309,10 @@ impl Endpoint {
     /// Calls a method.
     #[inline(always)]
     fn serve(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Next {
+        if session.caller.connection.is_overloaded() {
+            session.caller.connection.count_shed();
+            return self.shed(session, packet.id, packet.operation, outbox);
+        }
         let operation = packet.operation.number();
         let Some(mut instance) = session.instance(operation, &self.offer.table) else {
             return self.route_unserved(session, packet, outbox);

@@ -31,7 +31,7 @@ pub struct Server {
 #[derive(Debug)]
 #[must_use]
 pub struct ServerBuilder {
-    inner: frisbee::ServerBuilder,
+    pub(crate) inner: frisbee::ServerBuilder,
     offering: Offering,
 }
 
@@ -44,6 +44,11 @@ impl Server {
     /// The address that is listened on, with the port that the system chose for port 0.
     pub fn local_addr(&self) -> SocketAddr {
         self.inner.local_addr()
+    }
+
+    /// What becomes of the connections, to be asked at any time.
+    pub fn stats(&self) -> frisbee::Stats {
+        self.inner.stats()
     }
 
     /// Serves until the future is dropped.
@@ -148,7 +153,8 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets how many bytes of stream messages may wait unread, over all connections. Default: 256 MiB.
+    /// Sets how many bytes of input may be held, over all connections. Default: 256 MiB. What comes beyond is refused
+    /// with `ResourceExhausted` before a handler begins; see [`frisbee::ServerBuilder::memory_max`].
     pub fn memory_max(mut self, bytes: usize) -> Self {
         self.inner = self.inner.memory_max(bytes);
         self
@@ -189,7 +195,7 @@ impl ServerBuilder {
     /// Outside of a tokio runtime.
     pub fn build(self) -> Result<Acceptor, Error> {
         let (inner, endpoint) = self.done()?;
-        Ok(Acceptor { inner: inner.build(endpoint)? })
+        Ok(Acceptor { inner: inner.build(endpoint) })
     }
 
     /// Speaks TLS on every connection; see [`frisbee::ServerBuilder::tls`]. Default: no TLS.
@@ -213,6 +219,11 @@ pub struct UnixServer {
 
 #[cfg(unix)]
 impl UnixServer {
+    /// What becomes of the connections, to be asked at any time.
+    pub fn stats(&self) -> frisbee::Stats {
+        self.inner.stats()
+    }
+
     /// The path that is listened on.
     pub fn local_path(&self) -> &std::path::Path {
         self.inner.local_path()
@@ -254,6 +265,11 @@ pub struct Acceptor {
 }
 
 impl Acceptor {
+    /// What becomes of the connections, to be asked at any time.
+    pub fn stats(&self) -> frisbee::Stats {
+        self.inner.stats()
+    }
+
     /// Serves a connection to its end and says why it ended; see [`frisbee::Acceptor::serve_connection`].
     ///
     /// # Panics

@@ -1,6 +1,6 @@
 //! Methods that a server offers, erased to what a connection needs: something to call for each operation.
 
-use crate::body::{self, Style};
+use crate::body::{self, Received, Style};
 use crate::codegen::{Layout, Method};
 use crate::deadline::{self, Within};
 use crate::hand_off;
@@ -334,15 +334,15 @@ where
                 Err(status) => return body::put_error(outbox, id, operation, &status, style),
             }
         }
-        let message = match body::request::<A>(&body, self.missing) {
-            Ok(message) => message,
+        let Received { message, memory } = match body::request::<A>(&body, self.missing) {
+            Ok(received) => received,
             Err(status) => return body::put_error(outbox, id, operation, &status, style),
         };
         drop(body);
         let Terms { deadline, prefix } = terms;
         let future = (self.handler)(self.service.clone(), Request::received(message, caller.origin(), prefix));
         if !(inline && self.inline) {
-            let call = Pending { caller, id, operation, deadline };
+            let call = Pending { caller, id, operation, deadline, memory };
             return call.go_on(Cell::park(future), self.permits.clone(), outbox);
         }
         let polled = if deadline.is_none() { self.cell.poll(future) } else { self.poll_within(deadline, future) };
@@ -352,7 +352,7 @@ where
                 caller.connection.collect(outbox);
                 body::put_reply(outbox, id, operation, reply.as_ref(), style);
             }
-            Polled::Pending(parked) => Pending { caller, id, operation, deadline }.go_on(parked, None, outbox),
+            Polled::Pending(parked) => Pending { caller, id, operation, deadline, memory }.go_on(parked, None, outbox),
             Polled::Panicked(panic) => body::put_error(outbox, id, operation, &panicked(panic.as_ref()), style),
         }
     }
@@ -367,15 +367,17 @@ where
             Ok(terms) => terms.prefix,
             Err(status) => return refuse(asked, &status),
         };
-        let message = match body::request::<A>(&body, self.missing) {
-            Ok(message) => message,
+        let Received { message, memory } = match body::request::<A>(&body, self.missing) {
+            Ok(received) => received,
             Err(status) => return refuse(asked, &status),
         };
         let decision = hand_off::HandOff::default();
         let origin = Origin::Asked(Box::new((caller.connection.clone(), decision.clone())));
         let future = (self.handler)(self.service.clone(), Request::received(message, origin, prefix));
         let parked = Cell::park(future);
+        let hold = caller.connection.hold(memory);
         caller.connection.spawn(async move {
+            let _hold = hold;
             let reply = parked.await.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
             let body = hand_off::reply(reply.as_ref(), method);
             match decision.taking().filter(|_| reply.is_ok()) {
@@ -416,16 +418,14 @@ impl Terms {
     }
 }
 
-/// Requests that may be in progress on a connection at one time; further ones are refused at once. As many as a
-/// client of ours has in flight at most.
-const IN_PROGRESS_MAX: usize = crate::calls::CALLS_MAX;
-
 /// A call whose handler has to wait.
 struct Pending<'a> {
     caller: &'a Caller,
     id: PacketId,
     operation: Operation,
     deadline: Option<Instant>,
+    /// What the request takes.
+    memory: usize,
 }
 
 impl Pending<'_> {
@@ -435,15 +435,19 @@ impl Pending<'_> {
         B: Message + Send + 'static,
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
-        let Self { caller, id, operation, deadline } = self;
+        let Self { caller, id, operation, deadline, memory } = self;
         let style = caller.style();
-        if caller.connection.running() >= IN_PROGRESS_MAX {
-            let shed = format!("{IN_PROGRESS_MAX} calls are in progress on this connection");
-            return body::put_error(outbox, id, operation, &Status::resource_exhausted(shed), style);
+        let calls_max = caller.connection.calls_max();
+        if caller.connection.running() >= calls_max {
+            let why = format!("{calls_max} calls are in progress on this connection");
+            caller.connection.count_shed();
+            return body::put_error(outbox, id, operation, &Status::resource_exhausted(why), style);
         }
         let connection = caller.connection.clone();
         let running = caller.running.clone();
+        let hold = connection.hold(memory);
         let work = async move {
+            let _hold = hold;
             let _permit = match &permits {
                 Some(permits) => permits.acquire().await.ok(),
                 None => None,

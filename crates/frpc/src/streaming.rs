@@ -29,7 +29,7 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use tokio::time::Sleep;
+use tokio::time::{Instant, Sleep};
 
 /// The messages that a peer streams.
 ///
@@ -44,10 +44,15 @@ pub struct Streaming<M> {
     is_rich: bool,
     end: End,
     deadline: Option<Pin<Box<Sleep>>>,
+    /// Messages since the deadline was looked at.
+    looked: u8,
     message: PhantomData<fn() -> M>,
     /// Where messages come from if not from a receiver.
     elsewhere: Option<elsewhere::Elsewhere<M>>,
 }
+
+/// How many messages may be read between two looks at the clock. Reading it costs as much as reading a small message.
+const LOOK_EVERY: u8 = 64;
 
 /// What becomes of the receiver when it is no longer needed.
 enum End {
@@ -89,6 +94,7 @@ impl<M: Message> Streaming<M> {
             is_rich,
             end,
             deadline,
+            looked: 0,
             message: PhantomData,
             elsewhere: None,
         }
@@ -112,13 +118,17 @@ impl<M: Message> Streaming<M> {
     }
 
     fn poll_message(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<M, Status>>> {
+        if self.is_late() {
+            self.finish(false);
+            return Poll::Ready(Some(Err(late())));
+        }
         let Some(receiver) = &mut self.receiver else { return self.poll_elsewhere(context) };
         loop {
             let Poll::Ready(body) = receiver.poll_recv(context) else {
                 let Some(deadline) = &mut self.deadline else { return Poll::Pending };
                 std::task::ready!(deadline.as_mut().poll(context));
                 self.finish(false);
-                return Poll::Ready(Some(Err(Status::deadline_exceeded("the stream did not end in time"))));
+                return Poll::Ready(Some(Err(late())));
             };
             let Some(mut body) = body else {
                 let broken = self.broken();
@@ -138,6 +148,15 @@ impl<M: Message> Streaming<M> {
             }
             return Poll::Ready(self.understand(&body, prefix));
         }
+    }
+
+    /// Whether the deadline has passed. Looked at every [`LOOK_EVERY`] messages, since the peer may send without end and
+    /// faster than they are read.
+    #[inline]
+    fn is_late(&mut self) -> bool {
+        let Some(deadline) = &self.deadline else { return false };
+        self.looked = (self.looked + 1) % LOOK_EVERY;
+        self.looked == 0 && deadline.deadline() <= Instant::now()
     }
 
     fn understand(&mut self, body: &Bytes, prefix: Option<Prefix>) -> Option<Result<M, Status>> {
@@ -213,6 +232,10 @@ impl<M> fmt::Debug for Streaming<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Streaming").field("open", &self.receiver.is_some()).finish_non_exhaustive()
     }
+}
+
+fn late() -> Status {
+    Status::deadline_exceeded("the stream did not end in time")
 }
 
 /// How messages of a stream are written.

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::limits::{CONTAINER_MEMORY_MAX, NESTING_MAX};
+use crate::limits::{BULK_MIN, CONTAINER_MEMORY_MAX, NESTING_MAX};
 use crate::varint::{self, VarintFault};
 use crate::{Codec, DecodeError, DecodeReason, Enumeration, Index, Kind, Shape, Value, View};
 
@@ -48,7 +48,8 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// A decoder over `input`. [`Bytes`] values are slices of it, not copies, and keep it alive.
+    /// A decoder over `input`. [`Bytes`] values of [`BULK_MIN`] and more are slices of it, not copies, and keep it
+    /// alive. Shorter ones are copied: the input may itself be a slice of a buffer a thousand times as long.
     #[inline]
     #[must_use]
     pub fn shared(input: &'a Bytes) -> Self {
@@ -73,10 +74,17 @@ impl<'a> Decoder<'a> {
         Self { trailing_defaults: count, ..self }
     }
 
-    /// Whether [`Bytes`] values are slices of the input.
+    /// Whether long [`Bytes`] values are slices of the input.
     #[inline]
     pub(crate) fn is_shared(&self) -> bool {
         self.shared.is_some()
+    }
+
+    /// How many bytes of [container memory](Self::with_container_memory) are left.
+    #[inline]
+    #[must_use]
+    pub fn container_memory(&self) -> usize {
+        self.container_memory
     }
 
     /// How many bytes are left.
@@ -106,12 +114,12 @@ impl<'a> Decoder<'a> {
         self.trailing_defaults
     }
 
-    /// Reads all that is left, sharing the input if the decoder was made so.
+    /// Reads all that is left, as [`bytes`](Self::bytes) are read.
     #[inline]
     pub(crate) fn take_rest(&mut self) -> Bytes {
         let rest = match self.shared {
-            Some(input) => input.slice(self.position()..),
-            None => Bytes::copy_from_slice(self.rest),
+            Some(input) if self.rest.len() >= BULK_MIN => input.slice(self.position()..),
+            _ => Bytes::copy_from_slice(self.rest),
         };
         self.rest = &[];
         rest
@@ -303,7 +311,8 @@ impl<'a> Decoder<'a> {
         Ok(content)
     }
 
-    /// Reads bytes: a slice of the input if the decoder was made by [`shared`](Self::shared), else a copy.
+    /// Reads bytes: a slice of the input if the decoder was made by [`shared`](Self::shared) and they are no fewer than
+    /// [`BULK_MIN`], else a copy.
     ///
     /// # Errors
     ///
@@ -312,8 +321,7 @@ impl<'a> Decoder<'a> {
     pub fn bytes(&mut self) -> Result<Bytes, DecodeError> {
         let content = self.slice()?;
         Ok(match self.shared {
-            // An empty slice would keep the whole input alive for nothing.
-            Some(input) if !content.is_empty() => {
+            Some(input) if content.len() >= BULK_MIN => {
                 let end = self.position();
                 input.slice(end.wrapping_sub(content.len())..end) // `content` is what was read last.
             }

@@ -204,17 +204,17 @@ impl Router for Handlers {
             session.refresh(&self.table);
         }
         let operation = packet.operation.number();
-        if let Some((_, instance)) = session.running.get_mut(&operation) {
-            instance.handle(&session.connection, packet, outbox);
-            return Next::Continue;
-        }
         let Some(handler) = session.table.get(&operation) else {
             session.unknown += 1;
             return Next::Continue;
         };
-        let mut instance = handler.0.instance();
+        if session.connection.is_overloaded() {
+            session.connection.count_shed();
+            return Next::close("no memory for a request");
+        }
+        let running = session.running.entry(operation);
+        let (_, instance) = running.or_insert_with(|| (handler.clone(), handler.0.instance()));
         instance.handle(&session.connection, packet, outbox);
-        session.running.insert(operation, (handler.clone(), instance));
         Next::Continue
     }
 
@@ -311,6 +311,7 @@ where
     F: Future<Output = Reply> + Send + 'static,
 {
     fn handle(&mut self, connection: &Connection, packet: Packet, outbox: &mut Outbox) {
+        let length = packet.body.len();
         let future = (self.handler)(connection.clone(), packet);
         match self.policy {
             Policy::Inline => match self.cell.poll(future) {
@@ -318,21 +319,23 @@ where
                     connection.collect(outbox);
                     send(reply, outbox);
                 }
-                Polled::Pending(parked) => spawn(connection, parked, None),
+                Polled::Pending(parked) => spawn(connection, length, parked, None),
                 Polled::Panicked(panic) => report(panic.as_ref()),
             },
-            Policy::Concurrent => spawn(connection, Cell::park(future), None),
-            Policy::AtMost(_) => spawn(connection, Cell::park(future), Some(self.permits.clone())),
+            Policy::Concurrent => spawn(connection, length, Cell::park(future), None),
+            Policy::AtMost(_) => spawn(connection, length, Cell::park(future), Some(self.permits.clone())),
         }
     }
 }
 
-fn spawn<F>(connection: &Connection, parked: Parked<F>, permits: Option<Arc<Semaphore>>)
+fn spawn<F>(connection: &Connection, length: usize, parked: Parked<F>, permits: Option<Arc<Semaphore>>)
 where
     F: Future<Output = Reply> + Send + 'static,
 {
     let replies = connection.clone();
+    let hold = connection.hold(length);
     connection.spawn(async move {
+        let _hold = hold;
         let _permit = match &permits {
             Some(permits) => permits.acquire().await.ok(),
             None => None,

@@ -11,8 +11,8 @@ use std::time::Instant;
 
 /// Routers by ranges of operations: a router made of others. Clones share them.
 ///
-/// Packets go to the router that is mounted on their operation; those of other operations are counted in the log and
-/// dropped. A stream goes to the owner of the operation that its first packet names, see [`opening`], one that
+/// Packets and requests for the connection itself go to the router that is mounted on their operation; packets of other
+/// operations are counted in the log and dropped. A stream goes to the owner of the operation that its first packet names, see [`opening`], one that
 /// names none to the [`fallback`](Self::fallback), and is closed without one. Everything else that a connection tells
 /// its router is told to all of them.
 ///
@@ -203,20 +203,27 @@ impl Router for Mounts {
         }
     }
 
+    fn hand_off(&self, session: &mut MountsSession, asked: HandOff) -> Next {
+        match self.find(asked.operation().number()).and_then(|at| session.sessions.get_mut(at)) {
+            Some(mounted) => mounted.hand_off(asked),
+            None => Next::Continue,
+        }
+    }
+
+    fn shed(&self, session: &mut MountsSession, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Next {
+        match self.find(operation.number()).and_then(|at| session.sessions.get_mut(at)) {
+            Some(mounted) => mounted.shed(id, operation, outbox),
+            // It would have been dropped anyway.
+            None => Next::Continue,
+        }
+    }
+
     fn verdict(&self, session: &mut MountsSession, peer: &Peer) {
         session.each().for_each(|mounted| mounted.verdict(peer));
     }
 
     fn cancelled(&self, session: &mut MountsSession, id: PacketId, content: Bytes, outbox: &mut Outbox) {
         session.each().for_each(|mounted| mounted.cancelled(id, content.clone(), outbox));
-    }
-
-    fn hand_off(&self, session: &mut MountsSession, asked: HandOff) -> Next {
-        let mounted = self.find(asked.operation().number()).and_then(|at| session.sessions.get_mut(at));
-        match mounted {
-            Some(mounted) => mounted.hand_off(asked),
-            None => Next::Continue,
-        }
     }
 
     fn going_away(&self, session: &mut MountsSession) {
@@ -271,6 +278,7 @@ trait Erased: Send + Sync {
 trait ErasedSession: Send {
     fn route(&mut self, packet: Packet, outbox: &mut Outbox) -> Next;
     fn stream(&mut self, first: Bytes, stream: Stream) -> Next;
+    fn shed(&mut self, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Next;
     fn verdict(&mut self, peer: &Peer);
     fn cancelled(&mut self, id: PacketId, content: Bytes, outbox: &mut Outbox);
     fn hand_off(&mut self, asked: HandOff) -> Next;
@@ -310,6 +318,11 @@ impl<R: Router> ErasedSession for Mounted<R> {
     fn stream(&mut self, first: Bytes, stream: Stream) -> Next {
         let Some(session) = &mut self.session else { return Next::Continue };
         self.router.stream(session, first, stream)
+    }
+
+    fn shed(&mut self, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Next {
+        let Some(session) = &mut self.session else { return Next::Continue };
+        self.router.shed(session, id, operation, outbox)
     }
 
     fn verdict(&mut self, peer: &Peer) {

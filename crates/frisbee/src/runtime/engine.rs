@@ -9,6 +9,7 @@ use bytes::Bytes;
 use frisbee_core::{Config, Decoder, Event, HandOffEvent, HandOffVerdict, HeaderForm, Peer, Role, Tell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::Waker;
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
@@ -26,6 +27,8 @@ pub(crate) struct Engine<R: Router> {
     role: Role,
     streams_max: usize,
     pub(crate) write_timeout: Duration,
+    /// What the body that is arriving takes of the server's memory.
+    charged: usize,
     /// Bytes of a large body that were read past `input`.
     body_read: usize,
     /// Handles may have sent before the form of headers was known.
@@ -71,6 +74,7 @@ impl<R: Router> Engine<R> {
         inner.peer = core.peer().clone();
         drop(inner);
         let session = Some(router.connected(&handle));
+        handle.0.budget.count_opened();
         Self {
             core,
             handle,
@@ -79,6 +83,7 @@ impl<R: Router> Engine<R> {
             role,
             streams_max: config.streams_max,
             write_timeout: config.write_timeout,
+            charged: 0,
             body_read: 0,
             mail_is_held: role == Role::Server,
             input: Bytes::new(),
@@ -164,8 +169,54 @@ impl<R: Router> Engine<R> {
         self.guarded(|engine| engine.route_batch(now))??;
         let count = read - self.input.len() + std::mem::take(&mut self.body_read);
         self.core.handle_read(count, now);
+        if self.charged > 0 || self.core.is_mid_packet() {
+            self.charge_body()?;
+        }
         if let Some(taking) = self.leaving.take() {
             self.leave(taking);
+        }
+        Ok(())
+    }
+
+    /// Charges what arrives of a body to the server's memory. What there is no memory for is thrown away as it comes.
+    #[cold]
+    fn charge_body(&mut self) -> Result<(), CloseReason> {
+        if self.role == Role::Client {
+            return Ok(()); // Holds one body at most for its only server.
+        }
+        let held = self.core.held();
+        let budget = &self.handle.0.budget;
+        if held <= self.charged {
+            budget.give_back(self.charged - held);
+        } else if !budget.take(held - self.charged) {
+            budget.give_back(std::mem::take(&mut self.charged));
+            return self.shed_body();
+        }
+        self.charged = held;
+        Ok(())
+    }
+
+    fn shed_body(&mut self) -> Result<(), CloseReason> {
+        let Some((id, operation)) = self.core.shed() else { return Ok(()) };
+        self.handle.0.budget.count_shed();
+        if operation == Operation::STREAM {
+            let stream = self.handle.0.mailbox.lock().streams.get(&id).cloned();
+            if let Some(stream) = stream {
+                let tell = stream.handle_shed();
+                self.handle.0.mailbox.leave_stream(&stream);
+                refuse_stream(self.core.outbox(), id, tell);
+            }
+            return Ok(());
+        }
+        if operation.is_reserved() {
+            return Ok(());
+        }
+        let next = self.guarded(|engine| match &mut engine.session {
+            Some(session) => engine.router.shed(session, id, operation, engine.core.outbox()),
+            None => Next::Continue,
+        })?;
+        if let Next::Close(reason) = next {
+            self.order = Some(Order::Flush(reason));
         }
         Ok(())
     }
@@ -182,22 +233,28 @@ impl<R: Router> Engine<R> {
                 self.release_held_mail();
             }
             let Some(event) = event else { break };
-            match self.handle_event(event) {
-                Next::Continue => {}
-                Next::HandOff(taking) => {
-                    self.leave(taking);
-                    break;
-                }
-                Next::Close(reason) => {
-                    self.order = Some(Order::Flush(reason));
-                    // What was cut off here must not be gone on with by another read of this turn.
-                    self.input.clear();
-                    self.reads = false;
-                    break;
-                }
+            let next = self.handle_event(event);
+            if !matches!(next, Next::Continue) {
+                self.stop(next);
+                break;
             }
         }
         Ok(())
+    }
+
+    /// Does what a router wants instead of going on.
+    #[cold]
+    fn stop(&mut self, next: Next) {
+        match next {
+            Next::Continue => {}
+            Next::HandOff(taking) => self.leave(taking),
+            Next::Close(reason) => {
+                self.order = Some(Order::Flush(reason));
+                // What was cut off here must not be gone on with by another read of this turn.
+                self.input.clear();
+                self.reads = false;
+            }
+        }
     }
 
     /// Whether more may be routed. A server whose client does not take its replies takes no further requests.
@@ -305,7 +362,7 @@ impl<R: Router> Engine<R> {
     /// Ends the connection for everybody who has a handle to it. Harmless the second time.
     pub(crate) fn end(&mut self, reason: &CloseReason) {
         let Some(session) = self.session.take() else { return };
-        tracing::debug!(peer = ?self.handle.peer_addr(), %reason, "connection ended");
+        self.handle.0.budget.count_closed(self.handle.peer_addr(), reason, Instant::now());
         self.handle.0.mailbox.close(reason);
         self.handle.0.work.abort();
         let router = &self.router;
@@ -316,6 +373,7 @@ impl<R: Router> Engine<R> {
         self.handle.0.extensions.handle_close(reason);
     }
 
+    #[inline(always)]
     fn handle_event(&mut self, event: Event) -> Next {
         let Some(session) = &mut self.session else { return Next::Continue };
         match event {
@@ -483,8 +541,13 @@ impl<R: Router> Engine<R> {
         if body.is_empty() || ours {
             return Next::Continue;
         }
-        if inner.opened_by_peer() >= self.streams_max {
+        // One that is opened and closed in a loop has its place until whoever has the stream lets go of it. Those who
+        // are about to count up to as many again, so that a peer that keeps to the limit is not refused by chance.
+        let guests = self.handle.0.guests.load(Ordering::Relaxed);
+        let is_full = inner.opened_by_peer() >= self.streams_max || guests >= self.streams_max.saturating_mul(2);
+        if is_full || self.handle.is_overloaded() {
             drop(inner);
+            self.handle.count_shed();
             refuse_stream(self.core.outbox(), id, if rich { Tell::Reset } else { Tell::Close });
             return Next::Continue;
         }
@@ -555,5 +618,6 @@ impl<R: Router> Drop for Engine<R> {
     /// However the task ends, even with its runtime, nobody is left waiting.
     fn drop(&mut self) {
         self.end(&CloseReason::Shutdown);
+        self.handle.0.budget.give_back(self.charged);
     }
 }

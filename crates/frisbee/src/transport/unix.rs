@@ -23,6 +23,11 @@ impl<R: Router> UnixServer<R> {
         &self.bound.listener.path
     }
 
+    /// What becomes of the connections, to be asked at any time.
+    pub fn stats(&self) -> crate::Stats {
+        self.bound.stats()
+    }
+
     /// As [`Server::serve`](crate::Server::serve).
     ///
     /// # Errors

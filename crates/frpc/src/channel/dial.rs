@@ -11,8 +11,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 /// A connection in the making.
 pub(crate) type Dialling = Pin<Box<dyn Future<Output = Result<Connection, ConnectError>> + Send>>;
 
-/// What a channel is connected to.
-pub(crate) trait Destination: Send + Sync + 'static {
+/// Makes connections, one at a time.
+pub(crate) trait Dialler: Send + Sync + 'static {
     /// Makes the next connection.
     fn dial(&self, client: ClientBuilder, endpoint: Endpoint) -> Dialling;
 
@@ -28,7 +28,7 @@ pub(crate) trait Destination: Send + Sync + 'static {
 /// By address.
 pub(crate) struct Address(pub(crate) String);
 
-impl Destination for Address {
+impl Dialler for Address {
     fn dial(&self, client: ClientBuilder, endpoint: Endpoint) -> Dialling {
         let address = self.0.clone();
         Box::pin(async move { client.connect(address, endpoint).await })
@@ -47,7 +47,7 @@ pub(crate) struct Connector<C> {
 
 const CONNECTOR: &str = "what the connector connects to";
 
-impl<C, F, T> Destination for Connector<C>
+impl<C, F, T> Dialler for Connector<C>
 where
     C: Fn() -> F + Send + Sync + 'static,
     F: Future<Output = io::Result<T>> + Send + 'static,
@@ -72,7 +72,7 @@ where
 /// On one transport, which can be used up.
 pub(crate) struct Given<T>(pub(crate) Mutex<Option<T>>);
 
-impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Destination for Given<T> {
+impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Dialler for Given<T> {
     fn dial(&self, client: ClientBuilder, endpoint: Endpoint) -> Dialling {
         let given = self.0.lock().take();
         Box::pin(async move {

@@ -1,6 +1,6 @@
 //! One connection after the other: which one calls are placed on, and how a lost one is made anew.
 
-use super::dial::Destination;
+use super::dial::Dialler;
 use crate::Status;
 use crate::calls::Calls;
 use crate::endpoint::{Endpoint, handle_verdict_on_client};
@@ -173,16 +173,16 @@ pub(crate) fn lost(reason: &CloseReason) -> Status {
 /// The connection that calls are placed on, and how to make the next.
 pub(crate) struct Links {
     /// `None` for the calls of a connection that is there: another one cannot be made.
-    dialler: Option<Dialler>,
+    maker: Option<Maker>,
     current: Mutex<Option<Arc<Link>>>,
     /// Held by whoever connects.
     connecting: tokio::sync::Mutex<Failures>,
 }
 
 /// How connections are made.
-pub(crate) struct Dialler {
+pub(crate) struct Maker {
     pub(crate) client: ClientBuilder,
-    pub(crate) to: Arc<dyn Destination>,
+    pub(crate) dialler: Arc<dyn Dialler>,
     pub(crate) patience: Duration,
     pub(crate) offer: Arc<Offer>,
     /// Drives connections, whoever makes the call that makes one anew.
@@ -197,14 +197,14 @@ struct Failures {
 }
 
 impl Links {
-    pub(crate) async fn connected(dialler: Dialler) -> Result<Self, ConnectError> {
-        let first = dialler.dial().await?;
-        Ok(Self { current: Mutex::new(Some(first)), dialler: Some(dialler), connecting: tokio::sync::Mutex::default() })
+    pub(crate) async fn connected(maker: Maker) -> Result<Self, ConnectError> {
+        let first = maker.make().await?;
+        Ok(Self { current: Mutex::new(Some(first)), maker: Some(maker), connecting: tokio::sync::Mutex::default() })
     }
 
     /// The one connection that there is.
     pub(crate) fn bound(link: Link) -> Self {
-        Self { dialler: None, current: Mutex::new(Some(Arc::new(link))), connecting: tokio::sync::Mutex::default() }
+        Self { maker: None, current: Mutex::new(Some(Arc::new(link))), connecting: tokio::sync::Mutex::default() }
     }
 
     /// The connection that calls are placed on.
@@ -226,12 +226,11 @@ impl Links {
     /// A connection, made anew if need be. Failures are tried again, with growing pauses, for as long as there is
     /// patience.
     pub(crate) async fn connect(&self) -> Result<Arc<Link>, Status> {
-        let Some(dialler) = &self.dialler else {
+        let Some(maker) = &self.maker else {
             let link = self.current();
             return link
                 .ok_or_else(|| unreachable("the connection has ended, and only the other end can make another"));
         };
-        let Dialler { to, patience, .. } = dialler;
         let begun = Instant::now();
         let mut failures = self.connecting.lock().await;
         loop {
@@ -239,15 +238,15 @@ impl Links {
                 return Ok(link);
             }
             if let Some(next) = failures.next_attempt {
-                if next.saturating_duration_since(begun) > *patience {
-                    return Err(unreachable(&format!("connecting to {} failed before", to.name())));
+                if next.saturating_duration_since(begun) > maker.patience {
+                    return Err(unreachable(&format!("connecting to {} failed before", maker.dialler.name())));
                 }
                 tokio::time::sleep_until(next).await;
             }
-            if to.is_used_up() {
+            if maker.dialler.is_used_up() {
                 return Err(unreachable("the connection was given by the user, and cannot be made anew"));
             }
-            match dialler.dial().await {
+            match maker.make().await {
                 Ok(link) => {
                     *failures = Failures::default();
                     *self.current.lock() = Some(link.clone());
@@ -256,7 +255,7 @@ impl Links {
                 Err(error) => {
                     let pause = failures.fail();
                     tracing::debug!(%error, ?pause, "connecting failed");
-                    if begun.elapsed() + pause > *patience {
+                    if begun.elapsed() + pause > maker.patience {
                         return Err(unreachable(&error.to_string()));
                     }
                 }
@@ -270,7 +269,7 @@ impl Links {
         loop {
             let link = match self.current() {
                 Some(link) => link,
-                None if self.dialler.as_ref().is_none_or(|dialler| dialler.to.is_used_up()) => return,
+                None if self.maker.as_ref().is_none_or(|maker| maker.dialler.is_used_up()) => return,
                 // It has waited for longer than there is patience.
                 None => match self.connect().await {
                     Ok(link) => link,
@@ -284,16 +283,16 @@ impl Links {
     }
 }
 
-impl Dialler {
-    async fn dial(&self) -> Result<Arc<Link>, ConnectError> {
+impl Maker {
+    async fn make(&self) -> Result<Arc<Link>, ConnectError> {
         let calls = Arc::new(CallTable::new(self.offer.called.clone()));
         let end = if self.offer.table.is_empty() { LinkEnd::Close } else { LinkEnd::CloseWhenServed };
         let endpoint = Endpoint::calling(self.offer.clone(), calls.clone());
-        let dialled = self.runtime.spawn(self.to.dial(self.client.clone(), endpoint));
+        let dialled = self.runtime.spawn(self.dialler.dial(self.client.clone(), endpoint));
         let connection = dialled.await.unwrap_or_else(|_| {
             // The runtime in which the channel was made is gone.
             let source = std::io::Error::other("the runtime of the channel has ended");
-            Err(ConnectError::Io { address: self.to.name().to_owned(), source })
+            Err(ConnectError::Io { address: self.dialler.name().to_owned(), source })
         })?;
         Ok(Arc::new(Link { connection, calls, backward: false, end }))
     }
@@ -316,7 +315,7 @@ impl Failures {
 
 impl fmt::Debug for Links {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let to = self.dialler.as_ref().map(|dialler| dialler.to.name());
+        let to = self.maker.as_ref().map(|maker| maker.dialler.name());
         f.debug_struct("Links").field("to", &to).finish_non_exhaustive()
     }
 }

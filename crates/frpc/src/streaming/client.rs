@@ -28,7 +28,8 @@ where
     let terms = Opening::new(request.timeout());
     let (message, metadata) = request.into_parts();
     let Opened { sender, receiver, link, missing } = terms.open(channel, method, metadata.as_deref()).await?;
-    send(&sender, message, channel.is_strict()).await?;
+    // A server that hardly reads may keep what waits from being written.
+    within(terms.left(), send(&sender, message, channel.is_strict())).await??;
     // With a Go server the request is the end, without saying so.
     sender.end();
     Ok(Response::new(Streaming::of_client(receiver, link, missing, terms.sleep())))
@@ -134,9 +135,8 @@ impl Opening {
                     return Err(takes_no_calls());
                 }
                 let missing = layout::rules(method.layout, &peer)?.missing(&method);
-                let left = self.until.map(|until| until.saturating_duration_since(deadline::now()));
                 let first = if peer.hello().is_some() {
-                    body::open(method.operation, left, metadata)
+                    body::open(method.operation, self.left(), metadata)
                 } else {
                     body::open(method.operation, None, None)
                 };
@@ -150,7 +150,12 @@ impl Opening {
                 }
             }
         };
-        within(self.until.map(|until| until.saturating_duration_since(deadline::now())), open).await?
+        within(self.left(), open).await?
+    }
+
+    /// How much time is left.
+    fn left(&self) -> Option<Duration> {
+        self.until.map(|until| until.saturating_duration_since(deadline::now()))
     }
 
     fn sleep(&self) -> Option<Pin<Box<Sleep>>> {

@@ -37,6 +37,7 @@ impl<M: Message> Streaming<M> {
             end: End::Server(Arc::default()),
             deadline: None,
             message: PhantomData,
+            looked: 0,
             elsewhere: Some(Elsewhere(Mutex::new(Box::pin(messages)))),
         }
     }

@@ -1,6 +1,7 @@
 //! The serving end of calls with streams: one task for each.
 
 use super::{Lent, ResponseStream, Streaming, is_end, next, send, send_end, send_error, send_metadata};
+use crate::body::Received;
 use crate::deadline::{self, Within};
 use crate::prefix::Prefix;
 use crate::request::Origin;
@@ -38,7 +39,7 @@ pub(crate) fn serve_server_streaming<A, B, H, F>(
     H: FnOnce(Request<A>) -> F + Send + 'static,
     F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
 {
-    let origin = caller.origin();
+    let (connection, origin) = (caller.connection.clone(), caller.origin());
     serve(caller, prefix, stream, move |sender, mut receiver, lent, prefix| async move {
         let Some(body) = receiver.recv().await else { return Ok(()) };
         if sender.is_rich() {
@@ -49,7 +50,9 @@ pub(crate) fn serve_server_streaming<A, B, H, F>(
             drop(receiver);
             lent.end();
         }
-        let request = Request::received(body::request(&body, missing)?, origin, prefix.map(Box::new));
+        let Received { message, memory } = body::request(&body, missing)?;
+        let _hold = connection.hold(memory);
+        let request = Request::received(message, origin, prefix.map(Box::new));
         drop(body);
         respond(&sender, handler(request).await?, &lent).await
     });

@@ -1,7 +1,7 @@
 //! The broker as a router, without sockets: packets go in, and what a turn puts into the outbox comes out.
 
 use super::{Broker, BrokerBuilder, FIRST_OPERATION, Kind, Operations, Reason, Slow, name};
-use crate::stream::Budget;
+use crate::budget::Budget;
 use crate::{CloseReason, Config, Connection, Next, Operation, Outbox, Packet, PacketId, Router, Turn};
 use bytes::Bytes;
 use frisbee_core::{CONTENT_MAX, Decoder, HeaderForm, Peer, Role, tlv};

@@ -1,0 +1,25 @@
+//! Locks and atomics that the model checker can put in the place of the real ones: `--cfg frisbee_loom`.
+
+#[cfg(not(frisbee_loom))]
+pub(crate) use parking_lot::{Mutex, MutexGuard};
+#[cfg(not(frisbee_loom))]
+pub(crate) use std::sync::atomic::AtomicBool;
+
+#[cfg(frisbee_loom)]
+pub(crate) use loom::sync::{MutexGuard, atomic::AtomicBool};
+
+/// As parking_lot's: it is not poisoned.
+#[cfg(frisbee_loom)]
+#[derive(Debug)]
+pub(crate) struct Mutex<T>(loom::sync::Mutex<T>);
+
+#[cfg(frisbee_loom)]
+impl<T> Mutex<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(loom::sync::Mutex::new(value))
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
+        self.0.lock().expect("nothing panics with it")
+    }
+}

@@ -1,0 +1,362 @@
+//! Real faults over real sockets: a proxy that delays, cuts, falls silent and flips bits; no descriptors left, little
+//! memory, killed servers, stalled readers and slow writers.
+//!
+//! A server in a process of its own is this binary again, with the test `child_process`.
+
+use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, Range, SleepRequest};
+use frisbee_tests::raw::{Raw, header, packet};
+use frisbee_tests::service::Service;
+use frisbee_tests::{serve_interop, serve_interop_with};
+use frpc::{Channel, Code, Server};
+use std::net::SocketAddr;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::process::{Child, Command};
+
+/// No test waits longer for what has to come.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+async fn soon<T>(what: &str, work: impl Future<Output = T>) -> T {
+    tokio::time::timeout(PATIENCE, work).await.unwrap_or_else(|_| panic!("{what}"))
+}
+
+/// What a proxy does with what it passes on.
+#[derive(Default)]
+struct Manner {
+    /// Waits so many milliseconds before each piece.
+    delay: AtomicU64,
+    /// Cuts both ways behind so many bytes; 0 is never.
+    cut_behind: AtomicU64,
+    /// Passes nothing on, and tells nobody.
+    silent: AtomicBool,
+    /// Flips a bit in one of so many bytes; 0 is never.
+    flip_one_in: AtomicU64,
+}
+
+/// A proxy in front of a server.
+async fn proxy(server: SocketAddr) -> (SocketAddr, Arc<Manner>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let address = listener.local_addr().expect("it is bound");
+    let manner = Arc::new(Manner::default());
+    tokio::spawn({
+        let manner = manner.clone();
+        async move {
+            while let Ok((client, _)) = listener.accept().await {
+                let Ok(server) = TcpStream::connect(server).await else { continue };
+                let (from_client, to_client) = client.into_split();
+                let (from_server, to_server) = server.into_split();
+                let passed = Arc::new(AtomicU64::new(0));
+                let (there, back) = (manner.clone(), manner.clone());
+                let there = pass(from_client, to_server, there, passed.clone());
+                let back = pass(from_server, to_client, back, passed);
+                tokio::spawn(async move {
+                    // One way that ends cuts the other.
+                    tokio::select! { () = there => {}, () = back => {} }
+                });
+            }
+        }
+    });
+    (address, manner)
+}
+
+async fn pass(
+    mut from: tokio::net::tcp::OwnedReadHalf,
+    mut to: tokio::net::tcp::OwnedWriteHalf,
+    manner: Arc<Manner>,
+    passed: Arc<AtomicU64>,
+) {
+    let mut buffer = vec![0; 8 * 1024];
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    while let Ok(count @ 1..) = from.read(&mut buffer).await {
+        let delay = manner.delay.load(Ordering::Relaxed);
+        if delay > 0 {
+            tokio::time::sleep(Duration::from_millis(delay)).await;
+        }
+        if manner.silent.load(Ordering::Relaxed) {
+            continue;
+        }
+        let flips = manner.flip_one_in.load(Ordering::Relaxed);
+        for byte in buffer[..count].iter_mut().filter(|_| flips > 0) {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            if state.is_multiple_of(flips) {
+                *byte ^= 1 << (state >> 40 & 7);
+            }
+        }
+        let cut_behind = manner.cut_behind.load(Ordering::Relaxed);
+        let before = passed.fetch_add(count as u64, Ordering::Relaxed);
+        let mut left = count;
+        if cut_behind > 0 && before + count as u64 > cut_behind {
+            left = usize::try_from(cut_behind.saturating_sub(before)).unwrap_or(0);
+        }
+        if to.write_all(&buffer[..left]).await.is_err() || left < count {
+            return;
+        }
+    }
+}
+
+#[tokio::test]
+async fn behind_a_proxy_that_delays_every_call_succeeds() {
+    let (address, manner) = proxy(serve_interop().await).await;
+    manner.delay.store(2, Ordering::Relaxed);
+    let client = InteropClient::connect(address.to_string()).await.expect("the proxy listens");
+    for a in 0..50 {
+        let sum = client.add(AddRequest { a, b: 1 }).await.expect("late is not lost").into_inner();
+        assert_eq!(sum.total, a + 1);
+    }
+    let payload = Payload { seq: 1, data: vec![7; 300_000] };
+    let echo = client.echo_payload(payload.clone()).await.expect("late is not lost").into_inner();
+    assert_eq!(echo, payload);
+}
+
+#[tokio::test]
+async fn a_connection_that_is_cut_fails_its_calls_and_the_next_finds_a_new_one() {
+    let (address, manner) = proxy(serve_interop().await).await;
+    let client = InteropClient::connect(address.to_string()).await.expect("the proxy listens");
+    let (mut succeeded, mut failed) = (0, 0);
+    for a in 0..400 {
+        manner.cut_behind.store(500 + a as u64 % 97, Ordering::Relaxed);
+        match soon("a call ends", client.add(AddRequest { a, b: 1 })).await {
+            Ok(sum) => {
+                assert_eq!(sum.get_ref().total, a + 1);
+                succeeded += 1;
+            }
+            Err(status) => {
+                assert_eq!(status.code(), Code::Unavailable, "{status}");
+                failed += 1;
+            }
+        }
+    }
+    assert!(succeeded > 300 && failed > 5, "{succeeded} succeeded, {failed} failed");
+}
+
+#[tokio::test]
+async fn a_network_that_falls_silent_is_noticed_by_both_ends() {
+    let config = || frisbee::Config { idle_timeout: Duration::from_millis(600), ..quick() };
+    let builder = Server::builder().config(config()).add_service(InteropServer::new(Service));
+    let server = builder.bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let stats = server.stats();
+    let (address, manner) = proxy(server.local_addr()).await;
+    tokio::spawn(server.serve());
+    let channel = Channel::builder().config(config()).connect(address.to_string()).await.expect("the proxy listens");
+    let client = InteropClient::new(channel);
+    client.add(AddRequest { a: 1, b: 1 }).await.expect("it is not silent yet");
+    manner.silent.store(true, Ordering::Relaxed);
+    let lost = soon("the call ends", client.add(AddRequest { a: 1, b: 1 })).await.expect_err("nothing comes");
+    assert_eq!(lost.code(), Code::Unavailable, "{lost}");
+    soon("the server notices", async {
+        while stats.open() > 0 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    })
+    .await;
+    manner.silent.store(false, Ordering::Relaxed);
+    client.add(AddRequest { a: 1, b: 1 }).await.expect("there is a new connection");
+}
+
+/// Times that a test can wait for.
+fn quick() -> frisbee::Config {
+    frisbee::Config { ping_interval: Duration::from_millis(100), ..frisbee::Config::default() }
+}
+
+#[tokio::test]
+async fn flipped_bits_may_change_what_is_said_and_never_hang_or_kill() {
+    let config = || frisbee::Config { idle_timeout: Duration::from_millis(600), pace_window: SECOND, ..quick() };
+    let (address, manner) = proxy(serve_interop_with(Server::builder().config(config())).await).await;
+    let builder = Channel::builder().config(config()).timeout(Duration::from_millis(500));
+    let client = InteropClient::new(builder.connect(address.to_string()).await.expect("the proxy listens"));
+    manner.flip_one_in.store(300, Ordering::Relaxed);
+    let mut succeeded = 0;
+    for a in 0..150 {
+        succeeded += usize::from(soon("a call ends", client.add(AddRequest { a, b: 1 })).await.is_ok());
+        let mut range = frpc::Request::new(Range { from: 0, count: 20 });
+        range.set_timeout(Duration::from_millis(300));
+        if let Ok(counts) = soon("a call ends", client.count_up(range)).await {
+            let mut counts = counts.into_inner();
+            while let Ok(Some(_)) = soon("a stream ends", counts.message()).await {}
+        }
+    }
+    assert!(succeeded > 10, "{succeeded} calls succeeded");
+    manner.flip_one_in.store(0, Ordering::Relaxed);
+    soon("a new connection is made", async { while client.add(AddRequest { a: 1, b: 1 }).await.is_err() {} }).await;
+}
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// A server in a process of its own, under limits if they are given: `prlimit` options.
+async fn child(limits: &[&str]) -> (Child, SocketAddr) {
+    let this = std::env::current_exe().expect("this program has a path");
+    let mut command = if limits.is_empty() {
+        Command::new(this)
+    } else {
+        let mut command = Command::new("prlimit");
+        command.args(limits).arg(this);
+        command
+    };
+    command.args(["child_process", "--exact", "--nocapture", "--ignored"]).env("FRISBEE_CHILD", "1");
+    let mut child = command.stdout(Stdio::piped()).kill_on_drop(true).spawn().expect("it can be run");
+    let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
+    let address = soon("the child listens", async {
+        loop {
+            let line = lines.next_line().await.expect("it can be read").expect("the child says where it listens");
+            if let Some((_, address)) = line.split_once("listening on ") {
+                break address.trim().parse().expect("it is an address");
+            }
+        }
+    })
+    .await;
+    tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+    (child, address)
+}
+
+/// What runs in the process of its own: a server, until it is killed.
+#[tokio::test]
+#[ignore = "a server for the other tests"]
+async fn child_process() {
+    if std::env::var_os("FRISBEE_CHILD").is_none() {
+        return;
+    }
+    let builder = Server::builder().memory_max(32 << 20).workers(frpc::Workers::Caller);
+    let server = builder.add_service(InteropServer::new(Service)).bind("127.0.0.1:0").await;
+    let server = server.expect("loopback has free ports");
+    println!("listening on {}", server.local_addr());
+    server.serve().await.expect("it serves");
+}
+
+fn is_there(command: &str) -> bool {
+    let there = std::process::Command::new(command).arg("--version").output().is_ok();
+    if !there {
+        println!("skipped: there is no {command}");
+    }
+    there
+}
+
+async fn add_is_served(address: SocketAddr, within: Duration) {
+    let begun = Instant::now();
+    loop {
+        let channel = Channel::builder().connect_timeout(SECOND).timeout(SECOND).connect(address.to_string()).await;
+        if let Ok(channel) = channel
+            && let Ok(sum) = InteropClient::new(channel).add(AddRequest { a: 20, b: 22 }).await
+        {
+            return assert_eq!(sum.get_ref().total, 42);
+        }
+        assert!(begun.elapsed() < within, "nobody is served");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_without_descriptors_serves_whom_it_has_and_recovers() {
+    if !is_there("prlimit") {
+        return;
+    }
+    let (_child, address) = child(&["--nofile=64"]).await;
+    let early = InteropClient::connect(address.to_string()).await.expect("there are descriptors");
+    early.add(AddRequest { a: 1, b: 1 }).await.expect("it is served");
+    // The rest of its descriptors, and a queue of those who wait for one.
+    let mut hoard = Vec::new();
+    for _ in 0..150 {
+        if let Ok(Ok(socket)) = tokio::time::timeout(SECOND, TcpStream::connect(address)).await {
+            hoard.push(socket);
+        }
+    }
+    assert!(hoard.len() > 64, "{} connections", hoard.len());
+    for a in 0..100 {
+        early.add(AddRequest { a, b: 1 }).await.expect("who is connected is served");
+    }
+    drop(hoard);
+    add_is_served(address, PATIENCE).await;
+    early.add(AddRequest { a: 1, b: 1 }).await.expect("it is still served");
+}
+
+#[tokio::test]
+async fn a_server_with_little_memory_refuses_and_lives() {
+    if !is_there("prlimit") {
+        return;
+    }
+    // Of address space: the program itself, its threads' stacks, and not the 300 MiB that come.
+    let (mut child, address) = child(&["--as=700000000"]).await;
+    let early = InteropClient::connect(address.to_string()).await.expect("it listens");
+    let mut peers = Vec::new();
+    let piece = vec![1; 64 * 1024];
+    for _ in 0..100 {
+        let mut peer = Raw::connect(address).await;
+        peer.write(&header(1, 17, 5 << 20)).await;
+        // Three of the five MiB that were promised.
+        for _ in 0..48 {
+            let written = tokio::time::timeout(SECOND, peer.socket.write_all(&piece)).await;
+            if !matches!(written, Ok(Ok(()))) {
+                break;
+            }
+        }
+        peers.push(peer);
+        let sum = early.add(AddRequest { a: 1, b: 1 }).await.expect("a small call is served beside");
+        assert_eq!(sum.get_ref().total, 2);
+    }
+    assert!(child.try_wait().expect("it can be asked").is_none(), "the server lives");
+    let refused = early.echo_payload(Payload { seq: 1, data: vec![1; 4 << 20] }).await.expect_err("there is no room");
+    assert_eq!(refused.code(), Code::ResourceExhausted);
+    drop(peers);
+    soon("there is memory again", async {
+        while early.echo_payload(Payload { seq: 1, data: vec![1; 4 << 20] }).await.is_err() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_server_that_is_killed_fails_what_is_in_flight_at_once() {
+    let (mut child, address) = child(&[]).await;
+    let client = InteropClient::connect(address.to_string()).await.expect("it listens");
+    let calls: Vec<_> = (0..20)
+        .map(|tag| {
+            let client = client.clone();
+            tokio::spawn(async move { client.sleep(SleepRequest { millis: 60_000, tag }).await })
+        })
+        .collect();
+    client.add(AddRequest { a: 1, b: 1 }).await.expect("it is served behind them");
+    child.kill().await.expect("it can be killed");
+    for call in calls {
+        let status = soon("a call ends", call).await.expect("it does not panic").expect_err("the server is gone");
+        assert_eq!(status.code(), Code::Unavailable);
+        assert!(status.may_have_run(), "it was sent");
+    }
+}
+
+#[tokio::test]
+async fn readers_that_stall_and_writers_that_are_slow_hold_up_nobody_else() {
+    let address = serve_interop().await;
+    let client = InteropClient::connect(address.to_string()).await.expect("the server listens");
+    let (mut stalled, mut slow) = (Vec::new(), Vec::new());
+    let request = packet(1, 21, &[]);
+    let large = Payload { seq: 1, data: vec![1; 100_000] };
+    let mut body = Vec::new();
+    polyglot::encode_root(&large, &mut polyglot::Encoder::new(&mut body)).expect("it is valid");
+    for _ in 0..30 {
+        let mut peer = Raw::connect(address).await;
+        let requests = packet(1, 17, &body).repeat(3);
+        let _ = tokio::time::timeout(SECOND / 10, peer.socket.write_all(&requests)).await;
+        stalled.push(peer);
+        let mut peer = Raw::connect(address).await;
+        peer.write(&request[..5]).await;
+        slow.push(peer);
+    }
+    for a in 0..200 {
+        let sum = soon("a call ends", client.add(AddRequest { a, b: 1 })).await.expect("it is served");
+        assert_eq!(sum.get_ref().total, a + 1);
+        if let Some(peer) = slow.get_mut(a as usize) {
+            peer.write(&request[5..6]).await;
+        }
+    }
+    for mut peer in stalled {
+        for _ in 0..3 {
+            assert_eq!(peer.next().await.expect("the connection lives").body.len(), body.len());
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! What broken and hostile servers do to a client: it keeps its deadlines, holds little, and never takes for a success
+//! what is none.
+
+use frisbee::Config;
+use frisbee_tests::interop::{AddRequest, Count, InteropClient, Payload, Range, Text};
+use frisbee_tests::raw::{Raw, packet};
+use frpc::polyglot::{Encoder, Form, Message, encode_root};
+use frpc::{Channel, ChannelBuilder, Code, Request, Status};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+const ADD: u16 = 18;
+const SUM: [u8; 6] = [8, 0, 0x0d, 4, 0x0d, 4];
+
+/// A client, and the server that it believes in.
+async fn deceived(settings: impl FnOnce(ChannelBuilder) -> ChannelBuilder) -> (InteropClient, Raw) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let address = listener.local_addr().expect("it is bound").to_string();
+    let accepted = tokio::spawn(async move { Raw::over(listener.accept().await.expect("a client comes").0) });
+    let channel =
+        settings(Channel::builder().calls::<InteropClient>()).connect(address).await.expect("the server listens");
+    (InteropClient::new(channel), accepted.await.expect("it does not panic"))
+}
+
+fn encoded<M: Message>(message: &M) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    encode_root(message, &mut Encoder::new(&mut bytes)).expect("it is valid");
+    bytes
+}
+
+fn calling(client: &InteropClient, a: i64) -> tokio::task::JoinHandle<Result<i64, Status>> {
+    let client = client.clone();
+    tokio::spawn(async move { client.add(AddRequest { a, b: 1 }).await.map(|sum| sum.into_inner().total) })
+}
+
+fn code<T: std::fmt::Debug>(reply: Result<T, Status>) -> Code {
+    reply.expect_err("that is no success").code()
+}
+
+fn resident_kib() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux tells");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("it is listed");
+    line.trim().trim_end_matches(" kB").parse().expect("it is a number")
+}
+
+#[tokio::test]
+async fn ids_that_nobody_waits_for_second_replies_and_other_operations_answer_nobody() {
+    let (client, mut liar) = deceived(|builder| builder).await;
+    for a in 0..50 {
+        let call = calling(&client, a);
+        let request = liar.next().await.expect("the client calls");
+        let (id, operation) = (request.id.0, request.operation.number());
+        let wrong = [8, 0, 0x0d, 0x7e, 0x0d, 4];
+        let lies = [
+            packet(id ^ 0x4000, operation, &wrong), // Of another use of the slot.
+            packet(id.wrapping_add(1), operation, &wrong),
+            packet(id ^ 0x2000, operation, &wrong), // A slot that there is not.
+            packet(id, operation + 1, &wrong),
+            packet(id, u16::MAX, &wrong),
+            packet(id, 2, &wrong),
+            packet(id, operation, &SUM),
+            packet(id, operation, &wrong),
+            packet(id, operation, &wrong),
+        ];
+        liar.write(&lies.concat()).await;
+        assert_eq!(call.await.expect("the caller does not panic").expect("one reply is its own"), 2);
+    }
+}
+
+#[tokio::test]
+async fn no_reply_that_is_cut_or_changed_is_taken_for_another_message() {
+    let (client, mut liar) = deceived(|builder| builder).await;
+    // Each cut; bodies of other kinds; lengths beyond the end; an error without text that is one.
+    let mut bodies: Vec<Vec<u8>> = (0..SUM.len()).map(|cut| SUM[..cut].to_vec()).filter(|cut| cut.len() != 2).collect();
+    bodies.extend([vec![9, 0], vec![0xff; 64], vec![8], vec![6, 5, 0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f], vec![6, 6]]);
+    for body in bodies {
+        let call = calling(&client, 1);
+        let request = liar.next().await.expect("the client calls");
+        liar.write(&packet(request.id.0, request.operation.number(), &body)).await;
+        let status = call.await.expect("the caller does not panic").expect_err("that is no sum");
+        assert_eq!(status.code(), Code::Internal, "{body:?}: {status}");
+    }
+    let call = calling(&client, 1);
+    let request = liar.next().await.expect("the client calls");
+    liar.write(&packet(request.id.0, request.operation.number(), &SUM)).await;
+    assert_eq!(call.await.expect("the caller does not panic").expect("this one is whole"), 2);
+}
+
+#[tokio::test]
+async fn a_server_that_answers_what_was_not_asked_is_left_after_a_hundred_thousand_lies() {
+    let (client, mut liar) = deceived(|builder| builder).await;
+    let call = calling(&client, 1);
+    liar.next().await.expect("the client calls");
+    let before = resident_kib();
+    let lies = packet(77, 999, &[7; 1_000]).repeat(1_000);
+    let mut written = 0;
+    while liar.socket.write_all(&lies).await.is_ok() && written < 1_000 {
+        written += 1;
+    }
+    assert!((100..300).contains(&written), "it took {written} thousand lies");
+    assert_eq!(code(call.await.expect("the caller does not panic")), Code::Unavailable);
+    let grown = resident_kib().saturating_sub(before);
+    assert!(grown < 64 * 1024, "{grown} KiB more than before");
+}
+
+#[tokio::test]
+async fn streams_that_a_server_has_no_business_to_open_are_lies_as_well() {
+    let (client, mut liar) = deceived(|builder| builder).await;
+    let call = calling(&client, 1);
+    liar.next().await.expect("the client calls");
+    let lies = (1..=1_000).map(|id| packet(id, 2, &[9, 0x15])).collect::<Vec<_>>().concat();
+    let mut written = 0;
+    while liar.socket.write_all(&lies).await.is_ok() && written < 1_000 {
+        written += 1;
+    }
+    assert!((100..400).contains(&written), "it took {written} thousand lies");
+    assert_eq!(code(call.await.expect("the caller does not panic")), Code::Unavailable);
+}
+
+#[tokio::test]
+async fn silence_costs_a_call_its_deadline_and_the_connection_its_own() {
+    let config = Config { verdict_timeout: Duration::from_millis(400), ..Config::default() };
+    let settings = |builder: ChannelBuilder| builder.config(config).timeout(Duration::from_millis(50));
+    let (client, mut silent) = deceived(settings).await;
+    assert_eq!(code(client.add(AddRequest { a: 1, b: 1 }).await), Code::DeadlineExceeded);
+    let mut request = Request::new(AddRequest { a: 1, b: 1 });
+    request.set_timeout(Duration::from_secs(20));
+    assert_eq!(code(client.add(request).await), Code::Unavailable);
+    silent.closed().await;
+}
+
+#[tokio::test]
+async fn a_reply_that_trickles_costs_no_more_than_the_deadline() {
+    let (client, mut slow) = deceived(|builder| builder.timeout(Duration::from_millis(200))).await;
+    let call = calling(&client, 1);
+    let request = slow.next().await.expect("the client calls");
+    let reply = packet(request.id.0, request.operation.number(), &SUM);
+    slow.write(&reply[..reply.len() - 1]).await;
+    assert_eq!(code(call.await.expect("the caller does not panic")), Code::DeadlineExceeded);
+    // What was left of it comes now, and answers nobody.
+    slow.write(&reply[reply.len() - 1..]).await;
+    let call = calling(&client, 2);
+    let request = slow.next().await.expect("the client calls");
+    slow.write(&packet(request.id.0, request.operation.number(), &SUM)).await;
+    assert_eq!(call.await.expect("the caller does not panic").expect("it is answered"), 2);
+}
+
+#[tokio::test]
+async fn a_server_that_hardly_reads_costs_calls_of_every_kind_no_more_than_their_deadlines() {
+    let (client, mut slow) = deceived(|builder| builder.timeout(Duration::from_millis(300))).await;
+    slow.write(&packet(0, 1, &[])).await; // A PONG, as Go gives.
+    // More than the sockets take, and a waiting call behind that.
+    let mut fillers = tokio::task::JoinSet::new();
+    for _ in 0..6 {
+        let mut filling = Request::new(Payload { seq: 1, data: vec![1; 5_000_000] });
+        filling.set_timeout(Duration::from_secs(60));
+        let client = client.clone();
+        fillers.spawn(async move { client.echo_payload(filling).await.map(drop) });
+    }
+    // It takes a little now and then, so that it is not closed for taking nothing.
+    let reading = tokio::spawn(async move {
+        loop {
+            let _ = slow.socket.read(&mut [0; 100_000]).await;
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    });
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let timeout = Duration::from_millis(300);
+    let range = || {
+        let mut request = Request::new(Range { from: 0, count: 1 });
+        request.set_timeout(timeout);
+        request
+    };
+    let counts = || {
+        let mut request = Request::new(frpc::iter((0..3).map(|value| Count { value })));
+        request.set_timeout(timeout);
+        request
+    };
+    let server_streaming = async {
+        let mut counts = client.count_up(range()).await?.into_inner();
+        counts.message().await.map(drop)
+    };
+    let ended = tokio::time::timeout(Duration::from_secs(5), async {
+        assert_eq!(code(client.add(AddRequest { a: 1, b: 1 }).await), Code::DeadlineExceeded, "unary");
+        assert_eq!(code(client.sum_up(counts()).await), Code::DeadlineExceeded, "client streaming");
+        assert_eq!(code(server_streaming.await), Code::DeadlineExceeded, "server streaming");
+    });
+    ended.await.expect("deadlines are kept");
+    reading.abort();
+}
+
+#[tokio::test]
+async fn headers_that_promise_too_much_or_are_none_end_the_connection_and_its_calls() {
+    for lie in
+        [packet(0, 0, b"!"), b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(), vec![0, 15, 0, 0, 0, 18, 255, 0, 0, 0]]
+    {
+        let (client, mut liar) = deceived(|builder| builder).await;
+        let calls: Vec<_> = (0..10).map(|a| calling(&client, a)).collect();
+        for _ in &calls {
+            liar.next().await.expect("the client calls");
+        }
+        liar.write(&lie).await;
+        for call in calls {
+            assert_eq!(code(call.await.expect("the caller does not panic")), Code::Unavailable);
+        }
+    }
+}
+
+/// Opens a stream of counts at a liar; what is left is the liar's.
+async fn streaming(client: &InteropClient, liar: &mut Raw, timeout: Duration) -> (frpc::Streaming<Count>, u16) {
+    liar.write(&packet(0, 1, &[])).await; // A PONG, as Go gives.
+    let mut request = Request::new(Range { from: 0, count: 1 });
+    request.set_timeout(timeout);
+    let (client, opened) = (client.clone(), liar.next());
+    let call = tokio::spawn(async move { client.count_up(request).await });
+    let id = opened.await.expect("the client opens a stream").id.0;
+    let stream = call.await.expect("the caller does not panic").expect("it is open");
+    (stream.into_inner(), id)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_without_end_keeps_its_deadline() {
+    let (client, mut liar) = deceived(|builder| builder).await;
+    let (mut stream, id) = streaming(&client, &mut liar, Duration::from_millis(300)).await;
+    let messages = packet(id, 2, &encoded(&Count { value: 1 })).repeat(1_000);
+    let flood = tokio::spawn(async move { while liar.socket.write_all(&messages).await.is_ok() {} });
+    let reading = async {
+        loop {
+            match stream.message().await {
+                Ok(Some(count)) => assert_eq!(count.value, 1),
+                Ok(None) => panic!("that was no end in good order"),
+                Err(status) => return status,
+            }
+        }
+    };
+    let ended = tokio::time::timeout(Duration::from_secs(20), reading).await.expect("it has a deadline");
+    assert!([Code::DeadlineExceeded, Code::ResourceExhausted].contains(&ended.code()), "{ended}");
+    flood.abort();
+}
+
+#[tokio::test]
+async fn a_stream_whose_deadline_has_passed_ends_although_messages_wait() {
+    let (client, mut liar) = deceived(|builder| builder).await;
+    let (mut stream, id) = streaming(&client, &mut liar, Duration::from_millis(300)).await;
+    liar.write(&packet(id, 2, &encoded(&Count { value: 1 })).repeat(20_000)).await;
+    assert_eq!(stream.message().await.expect("it is in time").map(|count| count.value), Some(1));
+    tokio::time::sleep(Duration::from_millis(400)).await;
+    let mut read = 0;
+    let status = loop {
+        match stream.message().await {
+            Ok(_) => read += 1,
+            Err(status) => break status,
+        }
+    };
+    assert_eq!(status.code(), Code::DeadlineExceeded);
+    assert!(read < 100, "{read} messages were read behind the deadline");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_that_nobody_reads_is_given_up_before_it_fills_the_memory() {
+    let (client, mut liar) = deceived(|builder| builder).await;
+    let (mut stream, id) = streaming(&client, &mut liar, Duration::from_secs(60)).await;
+    let before = resident_kib();
+    let message = packet(id, 2, &encoded(&Text { value: "x".repeat(60_000) }));
+    for _ in 0..2_000 {
+        liar.write(&message).await;
+    }
+    let grown = resident_kib().saturating_sub(before);
+    assert!(grown < 64 * 1024, "{grown} KiB for 117 MiB");
+    let status = stream.message().await.expect_err("a text is no count");
+    assert_eq!(status.code(), Code::Internal);
+}
+
+#[tokio::test]
+async fn a_server_of_ours_that_ignores_its_credit_loses_the_stream() {
+    let (client, mut liar) = deceived(|builder| builder).await;
+    let now = std::time::Instant::now();
+    let mut core = frisbee_core::Connection::new(frisbee_core::Role::Client, &Config::default(), now);
+    let begins = core.outbox().take_bytes();
+    liar.write(&begins[..begins.len() - 10]).await; // HELLO without the PING behind it.
+    let opened = tokio::spawn({
+        let client = client.clone();
+        async move { client.count_up(Range { from: 0, count: 1 }).await }
+    });
+    let id = liar.next().await.expect("the client opens a stream").id.0;
+    let mut stream = opened.await.expect("the caller does not panic").expect("it is open").into_inner();
+    let mut bytes = Vec::new();
+    encode_root(&Count { value: 1 }, &mut Encoder::new(&mut bytes).with_form(Form::Rich)).expect("it is valid");
+    for _ in 0..10 {
+        liar.write(&packet(id, 2, &bytes).repeat(1_000)).await;
+    }
+    let mut read = 0;
+    let status = loop {
+        match stream.message().await {
+            Ok(Some(_)) => read += 1,
+            Ok(None) => panic!("that was no end in good order"),
+            Err(status) => break status,
+        }
+    };
+    assert_eq!(status.code(), Code::ResourceExhausted);
+    assert!(read < 5_000, "256 KiB of credit are no {read} messages");
+    // Behind the request.
+    while liar.next().await.expect("the connection lives").operation.number() != 7 {}
+}
+
+#[tokio::test]
+async fn a_server_that_vanishes_within_a_reply_fails_the_call_and_is_no_success() {
+    let (client, mut liar) = deceived(|builder| builder).await;
+    let call = calling(&client, 1);
+    let request = liar.next().await.expect("the client calls");
+    let reply = packet(request.id.0, ADD, &SUM);
+    liar.write(&reply[..reply.len() - 1]).await;
+    drop(liar);
+    assert_eq!(code(call.await.expect("the caller does not panic")), Code::Unavailable);
+}

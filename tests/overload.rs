@@ -1,0 +1,268 @@
+//! A server that is asked for more than it has: what it refuses, what it holds, and what it tells of it.
+
+use bytes::Bytes;
+use frisbee::{CloseKind, Config, Handlers, Stats};
+use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, SleepRequest};
+use frisbee_tests::raw::{Raw, error_text, header, packet};
+use frisbee_tests::service::Service;
+use frpc::polyglot::{Encoder, Message, encode_root};
+use frpc::{Code, Server, ServerBuilder};
+use std::net::SocketAddr;
+use std::time::Duration;
+
+const ADD: u16 = 18;
+const SLEEP: u16 = 19;
+const PAYLOAD: u16 = 17;
+const CHAT: u16 = 23;
+const MIB: usize = 1024 * 1024;
+
+fn encoded<M: Message>(message: &M) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    encode_root(message, &mut Encoder::new(&mut bytes)).expect("it is valid");
+    bytes
+}
+
+async fn serve(settings: impl FnOnce(ServerBuilder) -> ServerBuilder) -> (SocketAddr, Stats) {
+    let builder = settings(Server::builder()).add_service(InteropServer::new(Service));
+    let server = builder.bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let (address, stats) = (server.local_addr(), server.stats());
+    tokio::spawn(server.serve());
+    (address, stats)
+}
+
+/// Waits for what has to become true.
+async fn until(what: &str, is: impl Fn() -> bool) {
+    let waiting = async {
+        while !is() {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), waiting).await.unwrap_or_else(|_| panic!("{what}"));
+}
+
+async fn expect_sum(peer: &mut Raw, id: u16) {
+    peer.write(&packet(id, ADD, &encoded(&AddRequest { a: 20, b: 22 }))).await;
+    let reply = peer.next().await.expect("the connection lives");
+    assert_eq!((reply.id.0, reply.operation.number()), (id, ADD));
+    assert_eq!(error_text(&reply.body), None);
+}
+
+#[tokio::test]
+async fn a_request_for_which_there_is_no_memory_is_thrown_away_as_it_comes_and_the_connection_lives() {
+    let (address, stats) = serve(|builder| builder.memory_max(MIB)).await;
+    let mut peer = Raw::connect(address).await;
+    let body = encoded(&Payload { seq: 1, data: vec![1; 4 * MIB] });
+    peer.write(&packet(7, PAYLOAD, &body)).await;
+    let refused = peer.next().await.expect("the connection lives");
+    assert_eq!((refused.id.0, refused.operation.number()), (7, PAYLOAD));
+    assert!(error_text(&refused.body).is_some_and(|text| text.contains("as much input as it may")));
+    expect_sum(&mut peer, 8).await;
+    assert_eq!((stats.shed(), stats.input_held()), (1, 0));
+
+    let client = InteropClient::connect(address.to_string()).await.expect("the server listens");
+    let refused = client.echo_payload(Payload { seq: 1, data: vec![1; 4 * MIB] }).await.expect_err("no memory");
+    assert_eq!(refused.code(), Code::ResourceExhausted);
+    client.echo_payload(Payload { seq: 1, data: vec![1; MIB / 8] }).await.expect("there is memory for this");
+}
+
+#[tokio::test]
+async fn bodies_that_arrive_on_many_connections_take_no_more_than_the_server_may_hold() {
+    let (address, stats) = serve(|builder| builder.memory_max(4 * MIB)).await;
+    let mut peers = Vec::new();
+    let body = encoded(&Payload { seq: 1, data: vec![1; 2 * MIB] });
+    let request = packet(1, PAYLOAD, &body);
+    for _ in 0..50 {
+        let mut peer = Raw::connect(address).await;
+        peer.write(&request[..MIB]).await;
+        peers.push(peer);
+    }
+    until("most are refused", || stats.shed() >= 47).await;
+    assert!(stats.input_held() <= 3 * MIB, "{} bytes are held", stats.input_held());
+    // Whoever was accepted is served, and the others live as well.
+    let mut served = 0;
+    for peer in &mut peers {
+        peer.write(&request[MIB..]).await;
+        let reply = peer.next().await.expect("the connection lives");
+        served += usize::from(error_text(&reply.body).is_none());
+        expect_sum(peer, 2).await;
+    }
+    assert!((1..=3).contains(&served), "{served} were served");
+    drop(peers);
+    until("nothing is held", || stats.input_held() == 0).await;
+}
+
+#[tokio::test]
+async fn what_a_vanished_peer_had_begun_to_send_is_held_no_more() {
+    let (address, stats) = serve(|builder| builder).await;
+    for _ in 0..20 {
+        let mut peer = Raw::connect(address).await;
+        peer.write(&header(1, PAYLOAD, 2 * MIB as u32)).await;
+        peer.write(&vec![0; MIB]).await;
+    }
+    until("all have come and gone", || stats.opened() == 20 && stats.open() == 0).await;
+    until("nothing is held", || stats.input_held() == 0).await;
+    assert_eq!(stats.closed_by(CloseKind::Truncated) + stats.closed_by(CloseKind::Io), 20);
+}
+
+#[tokio::test]
+async fn requests_are_refused_before_their_handlers_begin_once_waiting_handlers_hold_all_memory() {
+    let (address, stats) = serve(|builder| builder.memory_max(10_000)).await;
+    let mut peer = Raw::connect(address).await;
+    let sleep = |id| packet(id, SLEEP, &encoded(&SleepRequest { millis: 700, tag: 1 }));
+    let mut sent = 0_u16;
+    while stats.input_held() < 10_000 && sent < 1_000 {
+        peer.write(&sleep(sent)).await;
+        sent += 1;
+        tokio::task::yield_now().await;
+    }
+    let client = InteropClient::connect(address.to_string()).await.expect("the server listens");
+    let refused = client.sleep(SleepRequest { millis: 0, tag: 2 }).await.expect_err("nothing more is begun");
+    assert_eq!(refused.code(), Code::ResourceExhausted);
+    // Those that had begun end well; whatever came behind them is answered too.
+    let mut answered = 0;
+    for _ in 0..sent {
+        answered += usize::from(error_text(&peer.next().await.expect("the connection lives").body).is_none());
+    }
+    assert!(answered >= 100, "{answered} were answered");
+    until("nothing is held", || stats.input_held() == 0).await;
+    client.sleep(SleepRequest { millis: 0, tag: 3 }).await.expect("there is memory again");
+}
+
+#[tokio::test]
+async fn calls_beyond_the_limit_of_a_connection_are_refused_at_once() {
+    let config = Config { calls_max: 100, ..Config::default() };
+    let (address, stats) = serve(|builder| builder.config(config)).await;
+    let mut peer = Raw::connect(address).await;
+    let sleeps = (0..1_000).map(|id| packet(id, SLEEP, &encoded(&SleepRequest { millis: 1_500, tag: 0 })));
+    peer.write(&sleeps.collect::<Vec<_>>().concat()).await;
+    for id in 100..1_000 {
+        let refused = peer.next().await.expect("the connection lives");
+        assert_eq!(refused.id.0, id, "those beyond the limit are answered first");
+        assert!(error_text(&refused.body).is_some_and(|text| text.contains("100 calls")));
+    }
+    assert_eq!(stats.shed(), 900);
+    for _ in 0..100 {
+        assert_eq!(error_text(&peer.next().await.expect("the connection lives").body), None);
+    }
+    expect_sum(&mut peer, 1).await;
+}
+
+#[tokio::test]
+async fn streams_opened_and_closed_in_a_loop_harm_nobody_and_leave_nothing_held() {
+    let (address, stats) = serve(|builder| builder).await;
+    let mut peer = Raw::connect(address).await;
+    let text = encoded(&frisbee_tests::interop::Text { value: "x".into() });
+    for round in 0..200_u16 {
+        let batch = (0..50).flat_map(|n| {
+            let id = 1 + (round * 50 + n) % 30_000;
+            [packet(id, 2, &[9, CHAT as u8]), packet(id, 2, &text), packet(id, 2, &[])].concat()
+        });
+        peer.write(&batch.collect::<Vec<_>>()).await;
+    }
+    expect_sum_among_streams(&mut peer).await;
+    until("nothing is held", || stats.input_held() == 0).await;
+}
+
+#[tokio::test]
+async fn a_stream_that_is_opened_and_closed_has_its_place_until_it_is_let_go() {
+    let kept = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let keeper = kept.clone();
+    let handlers = Handlers::new().on_stream(move |_first, stream| keeper.lock().expect("it is whole").push(stream));
+    let server = frisbee::Server::builder().bind("127.0.0.1:0", handlers).await.expect("loopback has free ports");
+    let (address, stats) = (server.local_addr(), server.stats());
+    tokio::spawn(server.serve());
+    let mut peer = Raw::connect(address).await;
+    let loops = (1..=2_000).flat_map(|id| [packet(id, 2, b"open"), packet(id, 2, &[])].concat());
+    peer.write(&loops.collect::<Vec<_>>()).await;
+    // 256 that are open, and as many again that are about to go.
+    until("the rest is refused", || stats.shed() == 2_000 - 512).await;
+    assert_eq!(kept.lock().expect("it is whole").len(), 512);
+    kept.lock().expect("it is whole").clear();
+    peer.write(&packet(3_000, 2, b"open")).await;
+    until("there is room again", || kept.lock().expect("it is whole").len() == 1).await;
+}
+
+/// As [`expect_sum`], behind what is left of streams.
+async fn expect_sum_among_streams(peer: &mut Raw) {
+    peer.write(&packet(1, ADD, &encoded(&AddRequest { a: 20, b: 22 }))).await;
+    loop {
+        let reply = peer.next().await.expect("the connection lives");
+        if reply.operation.number() == ADD {
+            return assert_eq!(error_text(&reply.body), None);
+        }
+    }
+}
+
+#[tokio::test]
+async fn messages_nobody_reads_are_bounded_over_all_connections() {
+    let (address, stats) = serve(|builder| builder.memory_max(2 * MIB)).await;
+    let mut peers = Vec::new();
+    for _ in 0..8 {
+        let mut peer = Raw::connect(address).await;
+        // Nothing reads the second message of a call that takes one.
+        peer.write(&packet(1, 2, &[9, CHAT as u8])).await;
+        let text = encoded(&frisbee_tests::interop::Text { value: "x".repeat(MIB / 2) });
+        for _ in 0..4 {
+            peer.write(&packet(1, 2, &text)).await;
+        }
+        peers.push(peer);
+    }
+    for peer in &mut peers {
+        expect_sum_among_streams(peer).await;
+        assert!(stats.input_held() <= 2 * MIB);
+    }
+    drop(peers);
+    until("nothing is held", || stats.input_held() == 0).await;
+}
+
+#[tokio::test]
+async fn every_kind_of_close_is_counted() {
+    let config = Config {
+        first_header_timeout: Duration::from_millis(100),
+        idle_timeout: Duration::from_millis(300),
+        pace_window: Duration::from_secs(1),
+        ..Config::default()
+    };
+    let (address, stats) = serve(|builder| builder.config(config)).await;
+    let add = packet(1, ADD, &encoded(&AddRequest { a: 1, b: 2 }));
+    let pings = packet(0, 0, b"").repeat(100);
+    let malformed = [packet(0, 3, &hello()), packet(1, 2, &[9, CHAT as u8]), packet(1, 5, &[0x80])].concat();
+    let cases: [(CloseKind, &[u8]); 8] = [
+        (CloseKind::BadMagic, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+        (CloseKind::TooLong, &header(1, ADD, u32::MAX)),
+        (CloseKind::KeepaliveWithContent, &packet(0, 0, b"!")),
+        (CloseKind::PingFlood, &pings),
+        (CloseKind::NoFirstHeader, &[0, 0x0F]),
+        (CloseKind::IdleTimeout, &add),
+        (CloseKind::TooSlow, &[]),
+        (CloseKind::Malformed, &malformed),
+    ];
+    for (kind, bytes) in cases {
+        let before = stats.closed_by(kind);
+        let mut peer = Raw::connect(address).await;
+        if kind == CloseKind::TooSlow {
+            peer.write(&header(1, ADD, 1_000_000)).await;
+            while stats.closed_by(kind) == before {
+                if tokio::io::AsyncWriteExt::write_all(&mut peer.socket, &[0]).await.is_err() {
+                    break;
+                }
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        } else {
+            peer.write(bytes).await;
+            peer.closed().await;
+        }
+        until(kind.name(), || stats.closed_by(kind) == before + 1).await;
+    }
+    assert_eq!(stats.closed().map(|(_, count)| count).sum::<u64>(), 8);
+    assert_eq!((stats.opened(), stats.open()), (8, 0));
+}
+
+/// What one of ours begins with.
+fn hello() -> Bytes {
+    let now = std::time::Instant::now();
+    let mut core = frisbee_core::Connection::new(frisbee_core::Role::Client, &Config::default(), now);
+    let begins = core.outbox().take_bytes();
+    // Behind the header, and before a PING of ten bytes.
+    begins.slice(10..begins.len() - 10)
+}

@@ -1,0 +1,82 @@
+//! The page of promises names tests. This one sees to it that they exist, and that no promise is without.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests are a folder of the repository")
+}
+
+fn page() -> String {
+    fs::read_to_string(root().join("docs/promises.md")).expect("the page is there")
+}
+
+/// The names of functions that are tests, by the attribute or macro in front of them.
+fn tests_in(folder: &Path, into: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(folder).expect("it is a folder") {
+        let path = entry.expect("it can be listed").path();
+        if path.is_dir() {
+            tests_in(&path, into);
+        } else if path.extension().is_some_and(|is| is == "rs") {
+            let text = fs::read_to_string(&path).expect("it is text");
+            let lines: Vec<_> = text.lines().map(str::trim).collect();
+            for (at, line) in lines.iter().enumerate() {
+                let function = line.trim_start_matches("async ").strip_prefix("fn ");
+                if let Some(function) = function
+                    && let Some((name, _)) = function.split_once('(')
+                    && lines[at.saturating_sub(3)..at]
+                        .iter()
+                        .any(|line| line.starts_with("#[") && line.contains("test"))
+                {
+                    into.insert(name.to_owned());
+                }
+                // In a list of tests that a macro makes.
+                if let Some((name, _)) = line.split_once(" \"")
+                    && line.ends_with('"')
+                    && name.chars().all(|c| c.is_ascii_lowercase() || c == '_')
+                {
+                    into.insert(name.to_owned());
+                }
+            }
+        }
+    }
+}
+
+/// What stands in backquotes and looks like the name of a test.
+fn named(text: &str) -> Vec<&str> {
+    let quoted = text.split('`').skip(1).step_by(2);
+    let is_name = |word: &&str| {
+        word.matches('_').count() >= 2 && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+    };
+    quoted.filter(is_name).collect()
+}
+
+#[test]
+fn every_test_that_holds_a_promise_exists() {
+    let mut tests = BTreeSet::new();
+    for folder in ["crates", "tests"] {
+        tests_in(&root().join(folder), &mut tests);
+    }
+    let page = page();
+    let names = named(&page);
+    assert!(names.len() > 80, "only {} tests are named", names.len());
+    let missing: Vec<_> = names.into_iter().filter(|name| !tests.contains(*name)).collect();
+    assert!(missing.is_empty(), "there are no such tests: {missing:#?}");
+}
+
+#[test]
+fn every_promise_names_a_test() {
+    let page = page();
+    let (promises, threats) = page.split_once("## Threats").expect("there are two halves");
+    let promises = promises.split("\n## ").skip(1).flat_map(|section| section.split("\n* ").skip(1));
+    for promise in promises {
+        assert!(!named(promise).is_empty(), "no test holds this: {promise}");
+    }
+    let rows: Vec<_> = threats.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| #")).collect();
+    assert_eq!(rows.len(), 40);
+    for (row, number) in rows.iter().zip(1..) {
+        assert!(row.starts_with(&format!("| {number} |")), "{row}");
+        assert!(!named(row).is_empty() || row.ends_with("| none yet |"), "no test holds this: {row}");
+    }
+}

@@ -1,0 +1,140 @@
+//! The service of the simulation. It remembers which requests it has executed, by the number that each carries.
+
+use frisbee_tests::interop::{
+    AddRequest, Count, Empty, Interop, Lists, Maps, Mixed, Nested, Payload, Range, Scalars, SleepRequest, Sum, Text,
+};
+use frpc::{Request, Response, ResponseStream, Status, Streaming};
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+type Reply<T> = Result<Response<T>, Status>;
+
+/// What all incarnations of a server have done.
+#[derive(Default)]
+pub(crate) struct Memory {
+    executed: Mutex<HashMap<u64, usize>>,
+    /// Handlers that run.
+    pub(crate) running: AtomicUsize,
+}
+
+impl Memory {
+    fn execute(self: &Arc<Self>, number: u64) -> Running {
+        *self.executed.lock().entry(number).or_default() += 1;
+        self.running.fetch_add(1, Ordering::Relaxed);
+        Running(self.clone())
+    }
+
+    /// How often a request has been executed.
+    pub(crate) fn executions(&self, number: u64) -> usize {
+        self.executed.lock().get(&number).copied().unwrap_or(0)
+    }
+}
+
+struct Running(Arc<Memory>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[derive(Clone)]
+pub(crate) struct Service(pub(crate) Arc<Memory>);
+
+fn unused<T>() -> Reply<T> {
+    Err(Status::unimplemented("the simulation calls no such method"))
+}
+
+impl Interop for Service {
+    async fn echo_scalars(&self, _: Request<Scalars>) -> Reply<Scalars> {
+        unused()
+    }
+
+    async fn echo_nested(&self, _: Request<Nested>) -> Reply<Nested> {
+        unused()
+    }
+
+    async fn echo_lists(&self, _: Request<Lists>) -> Reply<Lists> {
+        unused()
+    }
+
+    async fn echo_maps(&self, _: Request<Maps>) -> Reply<Maps> {
+        unused()
+    }
+
+    async fn echo_mixed(&self, _: Request<Mixed>) -> Reply<Mixed> {
+        unused()
+    }
+
+    async fn do_nothing(&self, _: Request<Empty>) -> Reply<Empty> {
+        unused()
+    }
+
+    async fn fail(&self, request: Request<Text>) -> Reply<Text> {
+        Err(Status::unknown(request.into_inner().value))
+    }
+
+    async fn echo_payload(&self, request: Request<Payload>) -> Reply<Payload> {
+        let _running = self.0.execute(request.get_ref().seq.into());
+        Ok(Response::new(request.into_inner()))
+    }
+
+    async fn add(&self, request: Request<AddRequest>) -> Reply<Sum> {
+        let AddRequest { a, b } = request.into_inner();
+        let _running = self.0.execute(a as u64);
+        Ok(Response::new(Sum { total: a.wrapping_add(b), count: 2 }))
+    }
+
+    async fn sleep(&self, request: Request<SleepRequest>) -> Reply<SleepRequest> {
+        let request = request.into_inner();
+        let _running = self.0.execute(request.tag.into());
+        tokio::time::sleep(Duration::from_millis(request.millis.into())).await;
+        Ok(Response::new(request))
+    }
+
+    async fn describe(&self, _: Request<Scalars>) -> Reply<Text> {
+        unused()
+    }
+
+    async fn count_up(&self, request: Request<Range>) -> Reply<ResponseStream<Count>> {
+        let Range { from, count } = request.into_inner();
+        let running = self.0.execute(from as u64);
+        let numbers = (0..count).map(move |step| {
+            let _ = &running;
+            Ok(Count { value: from.wrapping_add(step) })
+        });
+        Ok(Response::new(ResponseStream::new(frpc::iter(numbers))))
+    }
+
+    async fn sum_up(&self, request: Request<Streaming<Count>>) -> Reply<Sum> {
+        let mut counts = request.into_inner();
+        let mut sum = Sum::default();
+        let mut running = None;
+        while let Some(count) = counts.message().await? {
+            if running.is_none() {
+                running = Some(self.0.execute(count.value as u64));
+            } else if count.value != sum.count {
+                return Err(Status::data_loss(format!("{} came as number {}", count.value, sum.count)));
+            }
+            sum.total = sum.total.wrapping_add(count.value);
+            sum.count += 1;
+        }
+        Ok(Response::new(sum))
+    }
+
+    async fn chat(&self, request: Request<Streaming<Text>>) -> Reply<ResponseStream<Text>> {
+        let mut texts = request.into_inner();
+        let (answers, stream) = ResponseStream::channel(1);
+        tokio::spawn(async move {
+            while let Ok(Some(text)) = texts.message().await {
+                if answers.send(Ok(Text { value: format!("re:{}", text.value) })).await.is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(Response::new(stream))
+    }
+}

@@ -1,0 +1,129 @@
+//! Targets without I/O: headers, frames, HELLO, a connection's state.
+
+use bytes::{BufMut, Bytes};
+use frisbee_core::{
+    Config, Connection, Decoder, Event, Header, HeaderForm, Hello, Operation, Packet, ProtocolError, Role, tlv,
+};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A header is read as it is written.
+pub fn header(data: &[u8]) {
+    if let Some(bytes) = data.first_chunk::<10>() {
+        match Header::decode(bytes) {
+            Ok(header) => assert_eq!(&header.encode(HeaderForm::Current), bytes),
+            Err(magic) => assert_ne!(magic, frisbee_core::MAGIC),
+        }
+    }
+    if let Some(bytes) = data.first_chunk::<8>() {
+        assert_eq!(&Header::decode_old(bytes).encode(HeaderForm::Old)[..8], bytes);
+    }
+}
+
+/// What the frames of this target may contain, in bytes.
+const LIMIT: u32 = 200_000;
+
+type Read = (Vec<Packet>, Option<ProtocolError>);
+
+/// The packets of a byte stream are the same however it is split, and whether bodies are read in place or not.
+pub fn frames(data: &[u8]) {
+    let Some((&[split, way], stream)) = data.split_first_chunk() else { return };
+    let decoder = || match way & 3 {
+        0 => Decoder::new(HeaderForm::Current, LIMIT),
+        1 => Decoder::new(HeaderForm::Old, LIMIT),
+        _ => Decoder::detecting(Arc::new([10..=23]), LIMIT),
+    };
+    let whole = read(decoder(), stream, stream.len().max(1), false);
+    let parts = read(decoder(), stream, usize::from(split) + 1, way & 4 != 0);
+    assert_eq!(whole, parts);
+    // What is thrown away disturbs nothing behind it.
+    let mut decoder = decoder();
+    for chunk in stream.chunks(usize::from(split) + 1) {
+        let mut input = Bytes::copy_from_slice(chunk);
+        while let Ok(Some(_)) = decoder.next(&mut input) {}
+        assert!(decoder.held() <= 4 * stream.len() + 64 * 1024, "memory follows what was received");
+        if way & 8 != 0 {
+            decoder.shed();
+            assert_eq!(decoder.held(), 0);
+        }
+    }
+}
+
+fn read(mut decoder: Decoder, stream: &[u8], size: usize, in_place: bool) -> Read {
+    let mut packets = Vec::new();
+    for chunk in stream.chunks(size) {
+        let mut rest = chunk;
+        while let Some(mut body) = decoder.body_mut().filter(|_| in_place && !rest.is_empty()) {
+            let room = body.buffer().capacity() - body.buffer().len();
+            let (now, later) = rest.split_at(rest.len().min(body.missing()).min(room));
+            body.buffer().put_slice(now);
+            body.appended();
+            rest = later;
+            match decoder.next(&mut Bytes::new()) {
+                Ok(packet) => packets.extend(packet),
+                Err(error) => return (packets, Some(error)),
+            }
+        }
+        let mut input = Bytes::copy_from_slice(rest);
+        loop {
+            match decoder.next(&mut input) {
+                Ok(Some(packet)) => packets.push(packet),
+                Ok(None) => break,
+                Err(error) => return (packets, Some(error)),
+            }
+        }
+        assert!(input.is_empty(), "nothing is left when there is no packet");
+    }
+    (packets, None)
+}
+
+/// A HELLO that is understood is understood again as it is written; items and varints never panic.
+pub fn hello(data: &[u8]) {
+    if let Some(hello) = Hello::decode(&Bytes::copy_from_slice(data)) {
+        let again = Hello::decode(&hello.encode().into());
+        // One whose items fill all of the room may not fit when it is written in full.
+        assert!(again.is_none_or(|again| again == hello));
+    }
+    let mut rest = data;
+    while tlv::take_varint(&mut rest).is_some() {}
+    let _ = tlv::whole_varint(data);
+    let _ = tlv::Items::new(data).count();
+}
+
+/// Either end of a connection, fed with anything while time passes. What it answers stays small.
+pub fn connection(data: &[u8]) {
+    let Some((&[role, size], stream)) = data.split_first_chunk() else { return };
+    let role_is = if role & 1 == 0 { Role::Server } else { Role::Client };
+    let mut now = Instant::now();
+    let config = Config { served: Arc::new([10..=23]), content_max: LIMIT, ..Config::default() };
+    let mut connection = Connection::new(role_is, &config, now);
+    let mut waiting = connection.outbox().len();
+    for chunk in stream.chunks(usize::from(size) + 1) {
+        let mut input = Bytes::copy_from_slice(chunk);
+        loop {
+            match connection.poll_event(&mut input, now) {
+                Ok(Some(Event::Control(packet))) => assert!(packet.operation.is_reserved()),
+                Ok(Some(Event::Packet(packet))) => assert!(!packet.operation.is_reserved()),
+                Ok(Some(_)) => {}
+                Ok(None) => break,
+                Err(_) => return,
+            }
+        }
+        connection.handle_read(chunk.len(), now);
+        now += Duration::from_millis(u64::from(role >> 1) * 10);
+        if connection.next_timeout().is_some_and(|due| due <= now) && connection.handle_timeout(now).is_err() {
+            return;
+        }
+        if role & 2 != 0 {
+            let written = connection.outbox().len();
+            connection.handle_written(written, now);
+            waiting = 0;
+        }
+    }
+    let _ = connection.handle_eof();
+    connection.handle_half_close(now);
+    // HELLO, a PONG, and a PING for each interval that has passed.
+    let pings = 10 * (stream.len() + 2);
+    assert!(connection.outbox().len() <= waiting + 300 + pings, "{} bytes wait", connection.outbox().len());
+    assert!(Operation::user(9).is_none());
+}
