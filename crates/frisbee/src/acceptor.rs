@@ -28,7 +28,7 @@ use tokio::sync::Notify;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let echo = Operation::user(10).expect("users have 10 and up");
-/// let acceptor = Server::builder().build(Handlers::new().on(echo, |_connection, packet| async { Some(packet) }))?;
+/// let acceptor = Server::builder().build(Handlers::new().on(echo, |_connection, packet| async { Some(packet) }));
 /// let (here, there) = frisbee::memory();
 /// tokio::spawn(async move { acceptor.serve_connection(there).await });
 /// let connection = Client::builder().from_io(here, Handlers::new()).await?;
