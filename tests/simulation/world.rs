@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Once};
 use std::time::Duration;
 use tokio::task::{JoinHandle, JoinSet};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 /// No call may take longer, in virtual time: deadlines are shorter, and clock jumps add to them.
 const HANGS: Duration = Duration::from_secs(600);
@@ -232,7 +232,13 @@ impl World {
         };
         // Some lose interest at once or soon, the others never do.
         let gives_up = if patience < 3_000 { Duration::from_millis(patience) } else { HANGS };
+        let begun = Instant::now();
         let ended = tokio::time::timeout(gives_up, calling).await;
+        let is_calm = self.plan.faults == 0 && self.plan.cut.is_none() && !self.plan.corrupts;
+        if is_calm && kind == 0 {
+            // Otherwise somebody was not woken, and only a timer has come to the rescue.
+            assert!(begun.elapsed() < Duration::from_secs(1), "it took {:?} in calm", begun.elapsed());
+        }
         let executions = self.memory.executions(number);
         match ended {
             Ok(Ok(())) => {

@@ -81,12 +81,14 @@ async fn sum_up(client: &InteropClient) -> Result<(), Status> {
     client.sum_up(frpc::iter((0..10).map(|value| Count { value }))).await.map(drop)
 }
 
-/// The bytes as they are, or as the contents of packets: operation, id and length in a byte each, then the body.
+/// The bytes as they are, or as the contents of packets: operation, id and length in a byte each, then the body. With or
+/// without a HELLO in front.
 fn told(manner: u8, data: &[u8]) -> Vec<u8> {
+    let mut bytes = if manner & 32 == 0 { Vec::new() } else { hello() };
     if manner & 1 == 0 {
-        return data.to_vec();
+        bytes.extend_from_slice(data);
+        return bytes;
     }
-    let mut bytes = Vec::new();
     let mut rest = data;
     while let Some((&[operation, id, length], behind)) = rest.split_first_chunk() {
         let (body, behind) = behind.split_at(behind.len().min(length.into()));
@@ -94,6 +96,14 @@ fn told(manner: u8, data: &[u8]) -> Vec<u8> {
         rest = behind;
     }
     bytes
+}
+
+/// What makes one of ours of the peer, so that prefixes, credit and the like are understood.
+fn hello() -> Vec<u8> {
+    let now = std::time::Instant::now();
+    let mut core = frisbee_core::Connection::new(frisbee_core::Role::Client, &Config::default(), now);
+    let begins = core.outbox().take_bytes();
+    begins[..begins.len() - 10].to_vec() // Without the PING behind it.
 }
 
 /// Writes in pieces, reads what comes, and goes or stays.
