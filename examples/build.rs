@@ -5,6 +5,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     frpc_build::compile_protos("proto/benchmark.proto")?;
     frpc_build::compile_protos("proto/agents.proto")?;
     frpc_build::compile_protos("proto/metrics.proto")?;
+    frpc_build::compile_protos("proto/gateway.proto")?;
     let two = frpc_build::configure().grpc(cfg!(feature = "grpc"));
     two.compile_protos(&["proto/greeter.proto"], &["proto"])?;
     Ok(())

@@ -32,3 +32,12 @@ pub mod metrics {
     #![allow(missing_docs)]
     frpc::include_proto!("metrics");
 }
+
+/// Generated from `proto/gateway.proto`.
+pub mod gateway {
+    #![allow(missing_docs)]
+    frpc::include_proto!("gateway");
+}
+
+#[path = "gateway/service.rs"]
+pub mod gateway_service;

@@ -4,6 +4,8 @@
 
 #[path = "interop/go.rs"]
 mod go;
+#[path = "interop/raw.rs"]
+mod raw;
 #[path = "interop/suite.rs"]
 mod suite;
 #[path = "interop/tls.rs"]

@@ -1,7 +1,9 @@
 //! Certificates made for one test: authorities, servers and clients.
 
+use frisbee::tls::rustls::{self, ClientConfig, RootCertStore, ServerConfig};
 use frisbee::tls::{Authorities, CertificateDer, ClientTls, Identity, PrivateKeyDer, ServerTls};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
+use std::sync::Arc;
 
 /// Signs certificates.
 #[derive(Debug)]
@@ -73,6 +75,22 @@ impl Authority {
     /// A server for loopback that asks for a certificate of the same authority.
     pub fn mutual_server(&self) -> ServerTls {
         ServerTls::mutual(self.issue("127.0.0.1"), self.trusted()).expect("the key fits")
+    }
+
+    /// What rustls needs for a client and a server for loopback.
+    pub fn configurations(&self) -> (Arc<ClientConfig>, Arc<ServerConfig>) {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let server = ServerConfig::builder_with_provider(provider.clone());
+        let server = server.with_safe_default_protocol_versions().expect("there are some").with_no_client_auth();
+        let (certificate, key) = self.sign("127.0.0.1", 2100);
+        let chain = vec![certificate.der().clone()];
+        let key = PrivateKeyDer::Pkcs8(key.serialize_der().into());
+        let server = server.with_single_cert(chain, key).expect("the key fits");
+        let mut roots = RootCertStore::empty();
+        roots.add(self.certificate()).expect("it is a certificate");
+        let client = ClientConfig::builder_with_provider(provider);
+        let client = client.with_safe_default_protocol_versions().expect("there are some");
+        (Arc::new(client.with_root_certificates(roots).with_no_client_auth()), Arc::new(server))
     }
 
     /// A client that trusts this authority, and shows nothing.

@@ -9,7 +9,8 @@ use std::net::SocketAddr;
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 async fn serve() -> SocketAddr {
     serve_interop_with(Server::builder().runtime(Runtime::Uring).workers(Workers::Threads(1))).await
@@ -230,5 +231,76 @@ fn system_calls_that_are_interrupted_or_told_to_come_back_lose_nothing() {
     for error in ["EINTR", "EAGAIN", "EBUSY"] {
         let Some(said) = with_fault("require", &format!("io_uring_enter:error={error}:when=2+3")) else { return };
         assert_eq!(said.matches("served 50 calls").count(), 2, "{error}: {said}");
+    }
+}
+
+/// Hands each connection off to an echo, when it is asked for or at a packet that says so.
+struct Echoes;
+
+impl frisbee::Router for Echoes {
+    type Session = ();
+
+    fn connected(&self, _connection: &frisbee::Connection) {}
+
+    fn route(&self, (): &mut (), packet: frisbee::Packet, outbox: &mut frisbee::Outbox) -> frisbee::Next {
+        outbox.forward(&packet).unwrap();
+        if packet.body == "raw from here on" {
+            return frisbee::Next::HandOff(echo());
+        }
+        frisbee::Next::Continue
+    }
+
+    fn hand_off(&self, (): &mut (), asked: frisbee::HandOff) -> frisbee::Next {
+        asked.accept("", echo());
+        frisbee::Next::Continue
+    }
+}
+
+fn echo() -> frisbee::Taking {
+    frisbee::Taking::new(async |raw| {
+        assert!(raw.is::<TcpStream>(), "it has left its ring");
+        let (mut read, mut write) = tokio::io::split(raw);
+        tokio::io::copy(&mut read, &mut write).await.unwrap();
+        write.shutdown().await.unwrap();
+    })
+}
+
+/// Sends and gets back two mebibytes, both ways at once; `came` is what has come already.
+async fn expect_echo(io: impl AsyncRead + AsyncWrite + Unpin, mut came: Vec<u8>, sent: &[u8], sent_already: usize) {
+    let (mut read, mut write) = tokio::io::split(io);
+    let writing = async {
+        write.write_all(&sent[sent_already..]).await.unwrap();
+        write.shutdown().await.unwrap();
+    };
+    let (_, read) = tokio::join!(writing, read.read_to_end(&mut came));
+    read.unwrap();
+    assert!(came == sent, "what came back is something else");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_socket_leaves_its_ring_with_every_byte_when_its_connection_is_handed_off() {
+    let server = frisbee::Server::builder().runtime(Runtime::Uring).workers(Workers::Threads(1));
+    let server = server.bind("127.0.0.1:0", Echoes).await.unwrap();
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    let sent: Vec<u8> = (0_u32..1 << 19).flat_map(u32::to_le_bytes).collect();
+    for _ in 0..50 {
+        // Asked for by a client whose own socket is on a ring as well.
+        let operation = frisbee::Operation::FIRST_USER;
+        let builder = frisbee::Client::builder().runtime(Runtime::Uring);
+        let connection = builder.connect(address, frisbee::Handlers::new()).await.unwrap();
+        let accepted = connection.hand_off(operation, "").await.unwrap();
+        assert!(accepted.raw.is::<TcpStream>());
+        expect_echo(accepted.raw, Vec::new(), &sent, 0).await;
+
+        // Without a word, and with raw bytes in the same segment as the packet.
+        let mut socket = TcpStream::connect(address).await.unwrap();
+        let last = packet(1, 10, b"raw from here on");
+        let already = 300_000;
+        socket.write_all(&[&last[..], &sent[..already]].concat()).await.unwrap();
+        let mut reply = vec![0; last.len()];
+        socket.read_exact(&mut reply).await.unwrap();
+        assert_eq!(reply, last);
+        expect_echo(socket, Vec::new(), &sent, already).await;
     }
 }

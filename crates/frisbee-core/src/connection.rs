@@ -1,12 +1,14 @@
 //! One connection: what is answered by the protocol itself, what is handed on, and when it is over.
 
+pub(crate) mod hand_off;
+
 use crate::decode::BodyMut;
-use crate::hand_off::{self, HandOff, HandOffEvent, HandOffVerdict, Stage};
 use crate::{
     Bucket, CONTENT_MAX, Decoder, HeaderForm, Hello, Keepalive, Operation, Outbox, Pace, Packet, PacketId, Verdict,
 };
 use crate::{CloseReason, ProtocolError, TooLong};
 use bytes::Bytes;
+use hand_off::{HandOff, HandOffEvent, Stage};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -380,74 +382,6 @@ impl Connection {
         self.send_empty(PacketId(0), Operation::PING);
     }
 
-    /// Asks the peer, which is one of ours, for the connection. Nothing that is sent behind this leaves before the
-    /// answer, which comes as [`HandOffEvent::Answered`]; PINGs are not answered, and silence is none.
-    ///
-    /// # Errors
-    /// If the body is too long; nothing has changed then.
-    ///
-    /// # Panics
-    /// If this end is the server, has asked already, or does not know the peer for one of ours.
-    pub fn ask_hand_off(&mut self, operation: Operation, body: &Bytes, now: Instant) -> Result<(), TooLong> {
-        let may = self.role == Role::Client && self.hand_off.is_none() && matches!(self.peer, Peer::Ours(_));
-        assert!(may, "a client asks a peer of ours, once at a time");
-        hand_off::put_request(&mut self.outbox, operation, body)?;
-        self.seal(Stage::Asked, now.checked_add(self.hand_off_timeout));
-        Ok(())
-    }
-
-    /// Answers a peer that asks for the connection. If it is accepted, nothing is sent any more behind the reply.
-    ///
-    /// # Errors
-    /// If the body is too long; the peer then still waits for an answer.
-    ///
-    /// # Panics
-    /// If the peer has not asked, or has been answered.
-    pub fn answer_hand_off(&mut self, verdict: HandOffVerdict, body: &Bytes, now: Instant) -> Result<(), TooLong> {
-        assert!(self.is_at(Stage::Deciding), "the peer has asked");
-        hand_off::put_reply(&mut self.outbox, verdict, body)?;
-        self.hand_off = None;
-        self.is_special = false;
-        self.keepalive.heard(now);
-        if verdict == HandOffVerdict::Accepted {
-            self.seal(Stage::Left, None);
-        }
-        Ok(())
-    }
-
-    /// Leaves the connection without a word: what waits is written, and what comes belongs to the next owner.
-    ///
-    /// `false`, and nothing has changed, if a packet has been received in part or a hand-off is under way.
-    pub fn leave(&mut self) -> bool {
-        let may = !self.is_mid_packet() && self.hand_off.is_none() && self.sends().is_some();
-        if may {
-            self.seal(Stage::Left, None);
-        }
-        may
-    }
-
-    /// Whether what comes from now on belongs to the next owner of the connection.
-    pub fn has_left(&self) -> bool {
-        self.is_at(Stage::Left)
-    }
-
-    /// Whether nothing is left to be written or read here either.
-    pub fn is_handed_off(&self) -> bool {
-        self.hand_off.as_ref().is_some_and(|hand_off| hand_off.stage == Stage::Left && hand_off.last.is_empty())
-    }
-
-    fn is_at(&self, stage: Stage) -> bool {
-        self.hand_off.as_ref().is_some_and(|hand_off| hand_off.stage == stage)
-    }
-
-    /// Parts what has been sent from what will be.
-    fn seal(&mut self, stage: Stage, by: Option<Instant>) {
-        let mut last = self.outbox.new_like();
-        last.append(&mut self.outbox);
-        self.is_special = true;
-        self.hand_off = Some(Box::new(HandOff { stage, last, by }));
-    }
-
     /// Gives back memory that an idle connection does not need.
     pub fn release(&mut self) {
         self.outbox.release();
@@ -473,39 +407,6 @@ impl Connection {
             }
             None => Ok(Look::GoOn),
         }
-    }
-
-    /// Takes in a HAND_OFF of a peer of ours.
-    #[cold]
-    fn handle_hand_off(&mut self, content: Bytes, now: Instant) -> Result<Event, ProtocolError> {
-        let malformed = ProtocolError::Malformed(Operation::HAND_OFF);
-        let event = match (self.role, self.hand_off.take()) {
-            (Role::Server, None) => {
-                let event = hand_off::request(content).ok_or(malformed)?;
-                let by = now.checked_add(self.hand_off_timeout);
-                let last = Outbox::default();
-                self.hand_off = Some(Box::new(HandOff { stage: Stage::Deciding, last, by }));
-                self.is_special = true;
-                event
-            }
-            (Role::Client, Some(mut asked)) if asked.stage == Stage::Asked => {
-                let (verdict, body) = hand_off::reply(content).ok_or(malformed)?;
-                if !asked.last.is_empty() {
-                    return Err(ProtocolError::HandOff); // It has not been asked yet.
-                }
-                if verdict == HandOffVerdict::Accepted {
-                    asked.stage = Stage::Left;
-                    asked.by = None;
-                    self.hand_off = Some(asked);
-                } else {
-                    self.is_special = false;
-                    self.keepalive.heard(now);
-                }
-                HandOffEvent::Answered { verdict, body }
-            }
-            _ => return Err(ProtocolError::HandOff),
-        };
-        Ok(Event::HandOff(event))
     }
 
     /// Looks at the first packet of a client, by which it shows what it is; `true` when it has.

@@ -30,7 +30,6 @@ mod close;
 mod connection;
 mod decode;
 pub mod flow;
-mod hand_off;
 mod header;
 mod hello;
 mod keepalive;
@@ -41,9 +40,9 @@ mod stream;
 pub mod tlv;
 
 pub use close::{CloseKind, CloseReason};
+pub use connection::hand_off::{HandOffEvent, HandOffVerdict};
 pub use connection::{Config, Connection, Event, Peer, Role};
 pub use decode::{Decoder, ProtocolError};
-pub use hand_off::{HandOffEvent, HandOffVerdict};
 pub use header::{Header, HeaderForm, MAGIC, Operation, PacketId};
 pub use hello::Hello;
 pub use keepalive::{Keepalive, Verdict};

@@ -279,9 +279,11 @@ fn race(seed: u64) -> &'static str {
             _ => {}
         }
         let count = dice.usize(0..150);
-        let ends = [&mut client, &mut server];
-        let mut over = ends.into_iter().filter_map(|end| end.read(count, now).and(end.core.handle_timeout(now)).err());
-        if let Some(over) = over.next() {
+        let mut over = None;
+        for end in [&mut client, &mut server] {
+            over = over.or(end.read(count, now).and(end.core.handle_timeout(now)).err());
+        }
+        if let Some(over) = over {
             let is_time =
                 matches!(over, CloseReason::IdleTimeout | CloseReason::WriteTimeout { .. } | CloseReason::TooSlow);
             assert!(is_time || matches!(over, CloseReason::HandOffTimeout), "seed {seed}, step {step}: {over}");

@@ -47,7 +47,7 @@ impl<R> Clone for Acceptor<R> {
 impl<R: Router> Acceptor<R> {
     /// Serves a connection to its end and says why it ended. The current tokio runtime drives it.
     ///
-    /// A server that has [`tls`](crate::ServerBuilder::tls) set speaks TLS here as well.
+    /// A server that is set to speak TLS does so here as well.
     ///
     /// # Panics
     /// Outside of a tokio runtime.

@@ -141,7 +141,7 @@ impl ClientBuilder {
 
     /// Makes a connection of anything that reads and writes bytes; the current tokio runtime drives it.
     ///
-    /// With TLS the handshake comes first, and [`server_name`](Self::server_name) has to be set.
+    /// With TLS the handshake comes first, and `server_name` has to be set.
     ///
     /// # Errors
     /// If TLS does not come about within the time for connecting, or the router finds something

@@ -238,7 +238,7 @@ impl Connection {
     ///
     /// # Cancel safety
     /// If the future is dropped and the peer agrees, the connection is closed.
-    pub async fn hand_off(&self, operation: Operation, request: &Bytes) -> Result<Accepted, HandOffError> {
+    pub async fn hand_off(&self, operation: Operation, request: impl Into<Bytes>) -> Result<Accepted, HandOffError> {
         self.hand_off_if(operation, request, || true).await
     }
 
@@ -253,10 +253,10 @@ impl Connection {
     pub async fn hand_off_if(
         &self,
         operation: Operation,
-        request: &Bytes,
+        request: impl Into<Bytes>,
         may: impl FnOnce() -> bool,
     ) -> Result<Accepted, HandOffError> {
-        hand_off::ask(self, operation, request, may).await
+        hand_off::ask(self, operation, request.into(), may).await
     }
 
     /// Takes the transport without a word to the peer, which has to know by the users' protocol: for Go peers, whose

@@ -86,13 +86,18 @@ impl HandOff {
     /// Agrees. The transport is taken as soon as the reply has been written; what is then written to it comes right
     /// behind the reply. If a stream has been opened from here meanwhile, the peer is told that the connection is busy
     /// and nobody takes it.
-    pub fn accept(mut self, reply: Bytes, taking: Taking) {
-        self.decide(HandOffVerdict::Accepted, reply, Some(taking));
+    pub fn accept(mut self, reply: impl Into<Bytes>, taking: Taking) {
+        self.decide(HandOffVerdict::Accepted, reply.into(), Some(taking));
     }
 
     /// Does not agree; the connection goes on.
-    pub fn refuse(mut self, reply: Bytes) {
-        self.decide(HandOffVerdict::Refused, reply, None);
+    pub fn refuse(mut self, reply: impl Into<Bytes>) {
+        self.decide(HandOffVerdict::Refused, reply.into(), None);
+    }
+
+    /// Says that something is in progress which needs the connection; it goes on.
+    pub fn busy(mut self) {
+        self.decide(HandOffVerdict::Busy, Bytes::new(), None);
     }
 
     fn decide(&mut self, verdict: HandOffVerdict, reply: Bytes, taking: Option<Taking>) {
@@ -137,7 +142,7 @@ pub(crate) type Asking = oneshot::Sender<Result<Accepted, HandOffError>>;
 pub(crate) async fn ask(
     connection: &Connection,
     operation: Operation,
-    request: &Bytes,
+    request: Bytes,
     may: impl FnOnce() -> bool,
 ) -> Result<Accepted, HandOffError> {
     let peer = connection.verdict().await.map_err(|error| ended(connection, error))?;
@@ -151,7 +156,7 @@ pub(crate) async fn ask(
         let (asking, answered) = oneshot::channel();
         let empty = inner.outbox.new_like();
         let before = std::mem::replace(&mut inner.outbox, empty);
-        Ok((Step::Ask { before, operation, request: request.clone(), asking }, answered))
+        Ok((Step::Ask { before, operation, request, asking }, answered))
     })?;
     answered.await.unwrap_or_else(|_| Err(HandOffError::Closed(why(connection))))
 }

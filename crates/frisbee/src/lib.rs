@@ -66,8 +66,8 @@ pub use connection::{Connection, Task};
 pub use context::Extensions;
 pub use error::{ConnectError, HandOffError, SendError};
 pub use frisbee_core::{
-    CONTENT_MAX, CloseKind, CloseReason, Config, Frame, HeaderForm, Hello, Operation, Outbox, Packet, PacketId, Peer,
-    ProtocolError, TooLong, tlv,
+    CONTENT_MAX, CloseKind, CloseReason, Config, Frame, Header, HeaderForm, Hello, Operation, Outbox, Packet, PacketId,
+    Peer, ProtocolError, TooLong, tlv,
 };
 pub use hand_off::{Accepted, HandOff, Taking};
 pub use raw::Raw;
@@ -78,6 +78,7 @@ pub use router::pubsub;
 pub use router::{Next, Router, Turn, opening};
 pub use runtime::choose::Runtime;
 pub use server::{Server, ServerBuilder};
+pub use stream::io::StreamIo;
 pub use stream::{Message as StreamMessage, Stream, StreamBatch, StreamEnd, StreamReceiver, StreamSender};
 pub use transport::memory;
 #[cfg(unix)]

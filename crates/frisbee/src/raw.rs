@@ -43,7 +43,7 @@ impl Raw {
     /// Whether the transport is a `T`: [`TcpStream`](tokio::net::TcpStream), [`UnixStream`](tokio::net::UnixStream),
     /// `TlsStream<TcpStream>`, or what the user brought.
     pub fn is<T: 'static>(&self) -> bool {
-        self.io.kind() == TypeId::of::<T>()
+        (*self.io).kind() == TypeId::of::<T>()
     }
 
     /// The transport as what it is, and what has been read of it already, which comes first.

@@ -2,6 +2,7 @@
 
 mod batch;
 mod inbox;
+pub(crate) mod io;
 
 use crate::budget::Budget;
 use crate::connection::Shared as ConnectionShared;

@@ -38,6 +38,8 @@ pub(crate) struct Calls {
     allowed: Option<usize>,
     /// What the server is, as far as it has shown.
     pub(crate) server: Server,
+    /// While calls are paused: what was free, and how many calls were allowed.
+    paused: Option<(Vec<u16>, Option<usize>)>,
     /// Which services may be called.
     pub(crate) offers: Offers,
 }
@@ -162,6 +164,30 @@ impl Calls {
         self.server = if calls_max.is_some() { Server::Ours } else { Server::Go };
         let allowed = calls_max.and_then(|max| usize::try_from(max).ok());
         self.allowed = allowed.map(|allowed| allowed.clamp(1, CALLS_MAX));
+    }
+
+    /// Lets no call begin, if none is in flight, none that was given up included. `false` otherwise.
+    pub(crate) fn pause(&mut self) -> bool {
+        if !self.is_idle() || self.paused.is_some() {
+            return false;
+        }
+        // Without a place that is free and with none allowed, a table looks full.
+        self.paused = Some((std::mem::take(&mut self.free), self.allowed));
+        self.allowed = Some(0);
+        true
+    }
+
+    /// Whether no call is in flight, none that was given up included.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.free.len() == self.slots.len()
+    }
+
+    /// Lets calls begin again.
+    pub(crate) fn resume(&mut self) {
+        if let Some((free, allowed)) = self.paused.take() {
+            self.free = free;
+            self.allowed = allowed;
+        }
     }
 
     /// How many ids are out of use because their calls were given up.

@@ -5,6 +5,7 @@ mod dial;
 mod link;
 
 use crate::codegen::{self, Method};
+use crate::hand_off::{self, Handed};
 use crate::metadata::Metadata;
 use crate::middleware::{About, CallKind, Chain, through};
 use crate::offer::Offering;
@@ -49,6 +50,8 @@ pub struct Channel {
     inner: Arc<Inner>,
     /// What runs around calls.
     chain: Option<Arc<Chain>>,
+    /// Unary calls ask for the connection, which is put here.
+    handed: Option<Handed>,
 }
 
 struct Inner {
@@ -130,7 +133,26 @@ impl Channel {
                 strict_presence: false,
             }),
             chain: None,
+            handed: None,
         }
+    }
+
+    /// The same channel with each unary call asking for the connection, and where that is found if the handler agrees; see
+    /// [`hand_off`](crate::hand_off). Streaming calls are made as ever.
+    ///
+    /// ```no_run
+    /// # async fn open(channel: frpc::Channel) -> Result<(), frpc::Status> { Ok(()) }
+    /// # async fn example(channel: frpc::Channel) -> Result<(), frpc::Status> {
+    /// let (asking, handed) = channel.handing_off();
+    /// let reply = open(asking).await?; // A call by a generated client: `GatewayClient::new(asking).open(…)`.
+    /// let raw = handed.take().expect("the handler has agreed");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn handing_off(&self) -> (Self, Handed) {
+        let handed = Handed::default();
+        let asking = Self { handed: Some(handed.clone()), ..self.clone() };
+        (asking, handed)
     }
 
     /// The same channel with something that runs around its calls, inside of what it has already. Clones of `self`
@@ -138,7 +160,7 @@ impl Channel {
     pub fn with_middleware(&self, middleware: impl Middleware) -> Self {
         let mut chain = self.chain.as_deref().cloned().unwrap_or_default();
         chain.push(middleware);
-        Self { inner: self.inner.clone(), chain: chain.present() }
+        Self { chain: chain.present(), ..self.clone() }
     }
 
     /// Keeps the channel connected: a connection that is lost, or whose server is about to stop, is made anew at once,
@@ -175,6 +197,7 @@ impl Channel {
         let mut failure = None;
         // The connection that is there has room for all but few calls.
         if self.chain.is_none()
+            && self.handed.is_none()
             && let Some(link) = self.inner.links.current()
             && let Some(call) = attempt.begin_now(&link)
         {
@@ -206,6 +229,9 @@ impl Channel {
         let plain = self.plain();
         // Not by `unary`, which is compiled into its callers for as long as nothing else calls it.
         let make = move |request: Request<A>| async move {
+            if let Some(handed) = &plain.handed {
+                return hand_off::call(&plain, method, request, handed).await;
+            }
             let terms = plain.terms(request.timeout());
             let (message, metadata) = request.into_parts();
             let attempt = Attempt { method: &method, message: &message, metadata: metadata.as_deref(), terms };
@@ -232,6 +258,11 @@ impl Channel {
             let timeout = terms.timeout.filter(|_| terms.told);
             let request = Request::together(std::mem::take(message), timeout, Origin::Here, metadata.take());
             return self.unary_through(*method, request).await;
+        }
+        if let Some(handed) = &self.handed {
+            let timeout = terms.timeout.filter(|_| terms.told);
+            let request = Request::together(std::mem::take(message), timeout, Origin::Here, metadata.take());
+            return hand_off::call(self, *method, request, handed).await;
         }
         let attempt = Attempt { method, message, metadata: metadata.as_deref(), terms };
         self.attempt(attempt, failure).await
@@ -323,7 +354,7 @@ impl Channel {
 
     /// The channel without what runs around its calls.
     fn plain(&self) -> Self {
-        Self { inner: self.inner.clone(), chain: None }
+        Self { chain: None, ..self.clone() }
     }
 
     /// A connection for a stream.
@@ -556,8 +587,8 @@ impl ChannelBuilder {
         F: Future<Output = std::io::Result<T>> + Send + 'static,
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let dialler = Connector { connector, timeout: self.connect_timeout };
-        self.connect_by(Box::new(dialler)).await
+        let to = Connector { connector, timeout: self.connect_timeout };
+        self.connect_by(Box::new(to)).await
     }
 
     /// As [`Channel::from_io`].
@@ -568,8 +599,7 @@ impl ChannelBuilder {
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let dialler = Given(Mutex::new(Some(io)));
-        self.connect_by(Box::new(dialler)).await
+        self.connect_by(Box::new(Given(Mutex::new(Some(io))))).await
     }
 
     async fn connect_by(self, dialler: Box<dyn Dialler>) -> Result<Channel, Error> {
@@ -590,6 +620,7 @@ impl ChannelBuilder {
                 strict_presence: self.strict_presence,
             }),
             chain: None,
+            handed: None,
         })
     }
 }

@@ -217,10 +217,6 @@ impl Router for Endpoint {
         Next::Continue
     }
 
-    fn hand_off(&self, session: &mut Session, asked: HandOff) -> Next {
-        self.offer.mounts.hand_off(&mut session.mounted, asked)
-    }
-
     #[cold]
     fn shed(&self, session: &mut Session, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Next {
         if self.offer.mounts.contains(operation) {
@@ -255,6 +251,23 @@ impl Router for Endpoint {
             session.caller.cancel(id, operation, outbox);
         }
         self.offer.mounts.cancelled(&mut session.mounted, id, content, outbox);
+    }
+
+    fn hand_off(&self, session: &mut Session, asked: HandOff) -> Next {
+        let operation = asked.operation();
+        // Calls of this end, if it accepted the connection and makes any.
+        if session.calls().is_some_and(|calls| !calls.is_idle()) {
+            asked.busy();
+            return Next::Continue;
+        }
+        let number = operation.number();
+        let entry = self.offer.table.get(number).map(|(entry, _)| entry.method);
+        if let (Some(method), Some(mut instance)) = (entry, session.instance(number, &self.offer.table)) {
+            instance.hand_off(&session.caller, method, asked);
+            session.last = Some((number, instance));
+            return Next::Continue;
+        }
+        self.offer.mounts.hand_off(&mut session.mounted, asked)
     }
 
     fn going_away(&self, session: &mut Session) {

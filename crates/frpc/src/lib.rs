@@ -41,6 +41,7 @@ mod endpoint;
 mod error;
 #[cfg(feature = "tonic")]
 pub mod grpc;
+pub mod hand_off;
 mod layout;
 mod metadata;
 mod middleware;

@@ -1,6 +1,7 @@
 //! Messages with what goes along with them.
 
 use crate::Channel;
+use crate::hand_off::HandOff;
 use crate::metadata::Metadata;
 use crate::prefix::Prefix;
 use frisbee::Connection;
@@ -26,6 +27,8 @@ pub(crate) enum Origin {
     /// It was made here.
     Here,
     Connection(Connection),
+    /// A connection that is asked for.
+    Asked(Box<(Connection, HandOff)>),
     /// Another protocol.
     #[cfg(feature = "tonic")]
     Elsewhere(Box<SocketAddr>),
@@ -35,6 +38,7 @@ impl Origin {
     pub(crate) fn connection(&self) -> Option<&Connection> {
         match self {
             Self::Connection(connection) => Some(connection),
+            Self::Asked(asked) => Some(&asked.0),
             _ => None,
         }
     }
@@ -127,8 +131,18 @@ impl<T> Request<T> {
         match &self.origin {
             Origin::Here => None,
             Origin::Connection(connection) => connection.peer_addr(),
+            Origin::Asked(asked) => asked.0.peer_addr(),
             #[cfg(feature = "tonic")]
             Origin::Elsewhere(address) => Some(**address),
+        }
+    }
+
+    /// In a handler: that the caller asks for the connection itself; see [`hand_off`](crate::hand_off). `None` for an
+    /// ordinary call.
+    pub fn hand_off(&self) -> Option<&HandOff> {
+        match &self.origin {
+            Origin::Asked(asked) => Some(&asked.1),
+            _ => None,
         }
     }
 

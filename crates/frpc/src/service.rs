@@ -3,6 +3,7 @@
 use crate::body::{self, Received, Style};
 use crate::codegen::{Layout, Method};
 use crate::deadline::{self, Within};
+use crate::hand_off;
 use crate::middleware::{About, CallKind, Chain, through};
 use crate::prefix::{self, Prefix};
 use crate::request::Origin;
@@ -58,6 +59,9 @@ pub(crate) trait Instance: Send {
     /// Answers a request, in `outbox` if that is possible at once. `inline` says whether the handler may be polled in
     /// place.
     fn call(&mut self, caller: &Caller, packet: Packet, outbox: &mut Outbox, inline: bool);
+
+    /// Answers a request that comes with one for the connection.
+    fn hand_off(&mut self, caller: &Caller, method: Method, asked: frisbee::HandOff);
 }
 
 /// A method that streams in one or both directions.
@@ -351,6 +355,36 @@ where
             Polled::Pending(parked) => Pending { caller, id, operation, deadline, memory }.go_on(parked, None, outbox),
             Polled::Panicked(panic) => body::put_error(outbox, id, operation, &panicked(panic.as_ref()), style),
         }
+    }
+
+    #[cold]
+    fn hand_off(&mut self, caller: &Caller, method: Method, asked: frisbee::HandOff) {
+        let refuse = |asked: frisbee::HandOff, status: &Status| {
+            asked.refuse(hand_off::reply::<B>(Err(status), method));
+        };
+        let mut body = asked.request().clone();
+        let prefix = match Terms::take(&mut body) {
+            Ok(terms) => terms.prefix,
+            Err(status) => return refuse(asked, &status),
+        };
+        let Received { message, memory } = match body::request::<A>(&body, self.missing) {
+            Ok(received) => received,
+            Err(status) => return refuse(asked, &status),
+        };
+        let decision = hand_off::HandOff::default();
+        let origin = Origin::Asked(Box::new((caller.connection.clone(), decision.clone())));
+        let future = (self.handler)(self.service.clone(), Request::received(message, origin, prefix));
+        let parked = Cell::park(future);
+        let hold = caller.connection.hold(memory);
+        caller.connection.spawn(async move {
+            let _hold = hold;
+            let reply = parked.await.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
+            let body = hand_off::reply(reply.as_ref(), method);
+            match decision.taking().filter(|_| reply.is_ok()) {
+                Some(taking) => asked.accept(body, taking),
+                None => asked.refuse(body),
+            }
+        });
     }
 }
 

@@ -278,10 +278,10 @@ trait Erased: Send + Sync {
 trait ErasedSession: Send {
     fn route(&mut self, packet: Packet, outbox: &mut Outbox) -> Next;
     fn stream(&mut self, first: Bytes, stream: Stream) -> Next;
-    fn hand_off(&mut self, asked: HandOff) -> Next;
     fn shed(&mut self, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Next;
     fn verdict(&mut self, peer: &Peer);
     fn cancelled(&mut self, id: PacketId, content: Bytes, outbox: &mut Outbox);
+    fn hand_off(&mut self, asked: HandOff) -> Next;
     fn going_away(&mut self);
     fn turn(&mut self, turn: &mut Turn<'_>) -> Option<Instant>;
     fn disconnected(&mut self, reason: &CloseReason);
@@ -320,11 +320,6 @@ impl<R: Router> ErasedSession for Mounted<R> {
         self.router.stream(session, first, stream)
     }
 
-    fn hand_off(&mut self, asked: HandOff) -> Next {
-        let Some(session) = &mut self.session else { return Next::Continue };
-        self.router.hand_off(session, asked)
-    }
-
     fn shed(&mut self, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Next {
         let Some(session) = &mut self.session else { return Next::Continue };
         self.router.shed(session, id, operation, outbox)
@@ -338,6 +333,11 @@ impl<R: Router> ErasedSession for Mounted<R> {
     fn cancelled(&mut self, id: PacketId, content: Bytes, outbox: &mut Outbox) {
         let Some(session) = &mut self.session else { return };
         self.router.cancelled(session, id, content, outbox);
+    }
+
+    fn hand_off(&mut self, asked: HandOff) -> Next {
+        let Some(session) = &mut self.session else { return Next::Continue };
+        self.router.hand_off(session, asked)
     }
 
     fn going_away(&mut self) {

@@ -1,18 +1,19 @@
 //! One turn of a connection, whatever moves its bytes: mail, routing, time. The drivers add the socket.
 
+mod hand_off;
+
 use crate::connection::Connection;
-use crate::hand_off::{Accepted, Asking, HandOff, Step, Taking};
+use crate::hand_off::{Asking, Step, Taking};
 use crate::mailbox::{BACKLOG_MAX, Order};
 use crate::stream::{RESOURCE_EXHAUSTED, Shared as StreamShared, Stream, reset_content};
-use crate::{CloseReason, HandOffError, Next, Operation, Outbox, Packet, PacketId, ProtocolError, Router, Turn};
+use crate::{CloseReason, Next, Operation, Outbox, Packet, PacketId, ProtocolError, Router, Turn};
 use bytes::Bytes;
-use frisbee_core::{Config, Decoder, Event, HandOffEvent, HandOffVerdict, HeaderForm, Peer, Role, Tell};
+use frisbee_core::{Config, Decoder, Event, HeaderForm, Peer, Role, Tell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Waker;
 use std::time::{Duration, Instant};
-use tokio::runtime::Handle;
 
 /// Packets routed in one turn. A connection that sends without end must let its neighbours have a turn; at some
 /// 100 ns each this is a tenth of a millisecond.
@@ -116,7 +117,7 @@ impl<R: Router> Engine<R> {
             inner.task = Some(waker.clone());
         }
         if let Some(asked) = step.take_if(|step| matches!(**step, Step::Ask { .. })) {
-            self.asking = ask(&mut self.core, *asked);
+            self.asking = hand_off::ask(&mut self.core, *asked);
             inner.is_handing_off = self.asking.is_some();
         }
         if !self.mail_is_held && !inner.outbox.is_empty() {
@@ -395,101 +396,6 @@ impl<R: Router> Engine<R> {
         }
     }
 
-    /// Takes in what a peer of ours says about a hand-off.
-    #[cold]
-    fn handle_hand_off(&mut self, event: HandOffEvent) -> Next {
-        match event {
-            HandOffEvent::Asked { operation, body } => {
-                let mut inner = self.handle.0.mailbox.lock();
-                let busy = inner.is_handing_off || !inner.streams.is_empty() || self.handle.0.work.len() > 0;
-                inner.is_handing_off |= !busy;
-                drop(inner);
-                if busy {
-                    self.answer(HandOffVerdict::Busy, &Bytes::new());
-                    return Next::Continue;
-                }
-                let Some(session) = &mut self.session else { return Next::Continue };
-                self.router.hand_off(session, HandOff::new(self.handle.clone(), operation, body))
-            }
-            HandOffEvent::Answered { verdict, body } => {
-                self.handle.0.mailbox.lock().is_handing_off = false;
-                let Some(asking) = self.asking.take() else { return Next::Continue };
-                let error = match verdict {
-                    HandOffVerdict::Accepted => {
-                        // Whoever waited for it may have gone; then it is closed.
-                        let accepted = |raw| drop(asking.send(Ok(Accepted { reply: body, raw })));
-                        self.depart(Taking::at_once(accepted));
-                        return Next::Continue;
-                    }
-                    HandOffVerdict::Busy => HandOffError::Busy,
-                    HandOffVerdict::NotServed => HandOffError::NotServed,
-                    _ => HandOffError::Refused(body),
-                };
-                let _ = asking.send(Err(error));
-                Next::Continue
-            }
-        }
-    }
-
-    /// Does what has been decided about the connection.
-    #[cold]
-    fn decide(&mut self, step: Step) {
-        match step {
-            Step::Ask { .. } => {}
-            Step::Leave(taking) => self.leave(taking),
-            Step::Decide { verdict, reply, taking } => {
-                let mut inner = self.handle.0.mailbox.lock();
-                inner.is_handing_off = false;
-                let is_free = inner.closed.is_none() && inner.streams.is_empty();
-                drop(inner);
-                match taking {
-                    Some(taking) if is_free => {
-                        if self.answer(verdict, &reply) {
-                            self.depart(taking);
-                        }
-                    }
-                    Some(_) => drop(self.answer(HandOffVerdict::Busy, &Bytes::new())),
-                    None => drop(self.answer(verdict, &reply)),
-                }
-            }
-        }
-    }
-
-    /// Answers a peer that has asked; `false` if it has to be told something else, since the reply is too long.
-    fn answer(&mut self, verdict: HandOffVerdict, reply: &Bytes) -> bool {
-        let answered = self.core.answer_hand_off(verdict, reply, now());
-        if let Err(error) = &answered {
-            tracing::warn!(%error, "a hand-off is refused, since its reply is too long");
-            let told = self.core.answer_hand_off(HandOffVerdict::Refused, &Bytes::new(), now());
-            debug_assert!(told.is_ok(), "short packets are within every limit");
-        }
-        answered.is_ok()
-    }
-
-    /// Leaves the connection without a word, now or when the packet that is arriving is complete.
-    #[cold]
-    fn leave(&mut self, taking: Taking) {
-        if self.core.leave() {
-            self.depart(taking);
-        } else if !self.core.has_left() {
-            self.leaving = Some(taking);
-        }
-    }
-
-    /// Ends the connection for its handles. The transport goes to its next owner when what waits has been written.
-    fn depart(&mut self, taking: Taking) {
-        self.reads = false;
-        self.early = std::mem::take(&mut self.input);
-        self.taking = Some(taking);
-        self.end(&CloseReason::HandedOff);
-    }
-
-    /// What the transport has brought for its next owner, who that is, and where.
-    pub(crate) fn hand_over(&mut self) -> Option<(Bytes, Taking, Handle)> {
-        let taking = self.taking.take()?;
-        Some((std::mem::take(&mut self.early), taking, self.handle.0.runtime.clone()))
-    }
-
     /// Takes in what a peer of ours says beside messages.
     fn handle_control(&mut self, packet: Packet) -> Next {
         let Packet { id, operation, body } = packet;
@@ -600,25 +506,6 @@ impl<R: Router> Engine<R> {
             debug_assert!(sent.is_ok(), "it was within the same limit before");
         }
     }
-}
-
-/// Asks the peer for the connection.
-#[cold]
-fn ask(core: &mut frisbee_core::Connection, step: Step) -> Option<Asking> {
-    let Step::Ask { mut before, operation, request, asking } = step else { return None };
-    core.outbox().append(&mut before);
-    match core.ask_hand_off(operation, &request, now()) {
-        Ok(()) => Some(asking),
-        Err(error) => {
-            let _ = asking.send(Err(HandOffError::TooLong(error)));
-            None
-        }
-    }
-}
-
-/// The clock, for what happens once in the life of a connection.
-fn now() -> Instant {
-    tokio::time::Instant::now().into_std()
 }
 
 /// Tells the peer that there is no room for a stream, or none for more of it.

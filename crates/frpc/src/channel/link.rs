@@ -123,6 +123,21 @@ impl CallTable {
         calls
     }
 
+    /// Has calls wait, if none is in flight; see [`Calls::pause`].
+    pub(crate) fn pause(&self) -> bool {
+        self.calls.lock().pause()
+    }
+
+    /// Whether no call is in flight.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.calls.lock().is_idle()
+    }
+
+    /// Lets calls begin again.
+    pub(crate) fn resume(&self) {
+        self.with(Calls::resume);
+    }
+
     /// Has new calls go elsewhere.
     pub(crate) fn retire(&self) {
         self.retired.store(true, Ordering::Release);

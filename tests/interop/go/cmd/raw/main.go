@@ -66,14 +66,14 @@ func echo(socket net.Conn) {
 		if err != nil {
 			return
 		}
-		asked := p.Metadata.Operation == turn
-		if err := conn.WritePacket(p); err != nil {
-			return
-		}
-		packet.Put(p)
-		if asked {
+		// A peer may begin with packets of reserved operations.
+		if p.Metadata.Operation == turn {
+			if err := conn.WritePacket(p); err != nil {
+				return
+			}
 			break
 		}
+		packet.Put(p)
 	}
 	raw := conn.Raw() // Writes what waits, the reply.
 	defer raw.Close()

@@ -1,0 +1,223 @@
+//! Giving a connection away: after a request and its reply its bytes are somebody else's.
+//!
+//! ```text
+//!                  ask                           accepted
+//!   client  Framing ----------> Asked ---------------------------> Left
+//!              ^                  |
+//!              +------ refused ---+        leave (unilateral)
+//!              +--------------------------------------------------> Left
+//!
+//!                HAND_OFF comes         accept
+//!   server  Framing ----------> Deciding ------------------------> Left
+//!              ^                  |
+//!              +------ refuse ----+
+//! ```
+//!
+//! An end that has asked sends nothing more; what it would send waits. One that is deciding receives nothing: the other
+//! end may send again only when it knows the answer.
+
+use super::{Connection, Event, Peer, Role};
+use crate::{Operation, Outbox, PacketId, ProtocolError, TooLong, tlv};
+use bytes::{Buf, Bytes};
+use std::time::Instant;
+
+/// What the end that was asked says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum HandOffVerdict {
+    /// The connection goes on as it was.
+    Refused,
+    /// What follows the reply is no packet.
+    Accepted,
+    /// Something is in progress that needs the connection. It goes on as it was.
+    Busy,
+    /// Nobody at that end takes connections for this operation. It goes on as it was.
+    NotServed,
+}
+
+impl HandOffVerdict {
+    fn number(self) -> u8 {
+        match self {
+            Self::Refused => 0,
+            Self::Accepted => 1,
+            Self::Busy => 2,
+            Self::NotServed => 3,
+        }
+    }
+
+    fn from_number(number: u8) -> Option<Self> {
+        [Self::Refused, Self::Accepted, Self::Busy, Self::NotServed].into_iter().find(|one| one.number() == number)
+    }
+}
+
+/// What has come about a hand-off.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum HandOffEvent {
+    /// The peer asks for the connection. It is to be [answered](crate::Connection::answer_hand_off).
+    Asked {
+        /// What for.
+        operation: Operation,
+        /// What goes along with the request.
+        body: Bytes,
+    },
+    /// The peer has answered. If it has accepted, what is left of the input belongs to the new owner.
+    Answered {
+        /// The answer.
+        verdict: HandOffVerdict,
+        /// What goes along with it.
+        body: Bytes,
+    },
+}
+
+/// A hand-off that is under way.
+#[derive(Debug)]
+pub(crate) struct HandOff {
+    pub(crate) stage: Stage,
+    /// What is still written; what is sent from now on waits elsewhere, or is lost with the connection.
+    pub(crate) last: Outbox,
+    /// Until when there has to be an answer.
+    pub(crate) by: Option<Instant>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stage {
+    Asked,
+    Deciding,
+    Left,
+}
+
+impl Connection {
+    /// Asks the peer, which is one of ours, for the connection. Nothing that is sent behind this leaves before the
+    /// answer, which comes as [`HandOffEvent::Answered`]; PINGs are not answered, and silence is none.
+    ///
+    /// # Errors
+    /// If the body is too long; nothing has changed then.
+    ///
+    /// # Panics
+    /// If this end is the server, has asked already, or does not know the peer for one of ours.
+    pub fn ask_hand_off(&mut self, operation: Operation, body: &Bytes, now: Instant) -> Result<(), TooLong> {
+        let may = self.role == Role::Client && self.hand_off.is_none() && matches!(self.peer, Peer::Ours(_));
+        assert!(may, "a client asks a peer of ours, once at a time");
+        put_request(&mut self.outbox, operation, body)?;
+        self.seal(Stage::Asked, now.checked_add(self.hand_off_timeout));
+        Ok(())
+    }
+
+    /// Answers a peer that asks for the connection. If it is accepted, nothing is sent any more behind the reply.
+    ///
+    /// # Errors
+    /// If the body is too long; the peer then still waits for an answer.
+    ///
+    /// # Panics
+    /// If the peer has not asked, or has been answered.
+    pub fn answer_hand_off(&mut self, verdict: HandOffVerdict, body: &Bytes, now: Instant) -> Result<(), TooLong> {
+        assert!(self.is_at(Stage::Deciding), "the peer has asked");
+        put_reply(&mut self.outbox, verdict, body)?;
+        self.hand_off = None;
+        self.is_special = false;
+        self.keepalive.heard(now);
+        if verdict == HandOffVerdict::Accepted {
+            self.seal(Stage::Left, None);
+        }
+        Ok(())
+    }
+
+    /// Leaves the connection without a word: what waits is written, and what comes belongs to the next owner.
+    ///
+    /// `false`, and nothing has changed, if a packet has been received in part or a hand-off is under way.
+    pub fn leave(&mut self) -> bool {
+        let may = !self.is_mid_packet() && self.hand_off.is_none() && self.sends().is_some();
+        if may {
+            self.seal(Stage::Left, None);
+        }
+        may
+    }
+
+    /// Whether what comes from now on belongs to the next owner of the connection.
+    pub fn has_left(&self) -> bool {
+        self.is_at(Stage::Left)
+    }
+
+    /// Whether nothing is left to be written or read here either.
+    pub fn is_handed_off(&self) -> bool {
+        self.hand_off.as_ref().is_some_and(|hand_off| hand_off.stage == Stage::Left && hand_off.last.is_empty())
+    }
+
+    fn is_at(&self, stage: Stage) -> bool {
+        self.hand_off.as_ref().is_some_and(|hand_off| hand_off.stage == stage)
+    }
+
+    /// Parts what has been sent from what will be.
+    fn seal(&mut self, stage: Stage, by: Option<Instant>) {
+        let mut last = self.outbox.new_like();
+        last.append(&mut self.outbox);
+        self.is_special = true;
+        self.hand_off = Some(Box::new(HandOff { stage, last, by }));
+    }
+
+    /// Takes in a HAND_OFF of a peer of ours.
+    #[cold]
+    pub(super) fn handle_hand_off(&mut self, content: Bytes, now: Instant) -> Result<Event, ProtocolError> {
+        let malformed = ProtocolError::Malformed(Operation::HAND_OFF);
+        let event = match (self.role, self.hand_off.take()) {
+            (Role::Server, None) => {
+                let event = request(content).ok_or(malformed)?;
+                let by = now.checked_add(self.hand_off_timeout);
+                let last = Outbox::default();
+                self.hand_off = Some(Box::new(HandOff { stage: Stage::Deciding, last, by }));
+                self.is_special = true;
+                event
+            }
+            (Role::Client, Some(mut asked)) if asked.stage == Stage::Asked => {
+                let (verdict, body) = reply(content).ok_or(malformed)?;
+                if !asked.last.is_empty() {
+                    return Err(ProtocolError::HandOff); // It has not been asked yet.
+                }
+                if verdict == HandOffVerdict::Accepted {
+                    asked.stage = Stage::Left;
+                    asked.by = None;
+                    self.hand_off = Some(asked);
+                } else {
+                    self.is_special = false;
+                    self.keepalive.heard(now);
+                }
+                HandOffEvent::Answered { verdict, body }
+            }
+            _ => return Err(ProtocolError::HandOff),
+        };
+        Ok(Event::HandOff(event))
+    }
+}
+
+/// The content of a request: the operation as a number, then the body.
+fn put_request(outbox: &mut Outbox, operation: Operation, body: &Bytes) -> Result<(), TooLong> {
+    let mut head = Vec::with_capacity(3);
+    tlv::put_varint(&mut head, operation.number().into());
+    put(outbox, &head, body)
+}
+
+/// The content of a reply: the verdict, then the body.
+fn put_reply(outbox: &mut Outbox, verdict: HandOffVerdict, body: &Bytes) -> Result<(), TooLong> {
+    put(outbox, &[verdict.number()], body)
+}
+
+fn put(outbox: &mut Outbox, head: &[u8], body: &Bytes) -> Result<(), TooLong> {
+    let mut frame = outbox.frame(PacketId(0), Operation::HAND_OFF);
+    frame.put_slice(head);
+    frame.put_shared(body);
+    frame.finish()
+}
+
+fn request(mut content: Bytes) -> Option<HandOffEvent> {
+    let mut rest = &*content;
+    let operation = tlv::take_varint(&mut rest).and_then(|number| u16::try_from(number).ok())?;
+    let operation = Operation::user(operation)?;
+    content.advance(content.len().checked_sub(rest.len())?);
+    Some(HandOffEvent::Asked { operation, body: content })
+}
+
+fn reply(mut content: Bytes) -> Option<(HandOffVerdict, Bytes)> {
+    let verdict = HandOffVerdict::from_number(*content.first()?)?;
+    content.advance(1);
+    Some((verdict, content))
+}

@@ -1,0 +1,125 @@
+//! What a hand-off means to the engine: asking, deciding, leaving.
+
+use super::Engine;
+use crate::hand_off::{Accepted, Asking, HandOff, Step, Taking};
+use crate::{CloseReason, HandOffError, Next, Router};
+use bytes::Bytes;
+use frisbee_core::{HandOffEvent, HandOffVerdict};
+use std::time::Instant;
+use tokio::runtime::Handle;
+
+impl<R: Router> Engine<R> {
+    /// Takes in what a peer of ours says about a hand-off.
+    #[cold]
+    pub(super) fn handle_hand_off(&mut self, event: HandOffEvent) -> Next {
+        match event {
+            HandOffEvent::Asked { operation, body } => {
+                let mut inner = self.handle.0.mailbox.lock();
+                let busy = inner.is_handing_off || !inner.streams.is_empty() || self.handle.0.work.len() > 0;
+                inner.is_handing_off |= !busy;
+                drop(inner);
+                if busy {
+                    self.answer(HandOffVerdict::Busy, &Bytes::new());
+                    return Next::Continue;
+                }
+                let Some(session) = &mut self.session else { return Next::Continue };
+                self.router.hand_off(session, HandOff::new(self.handle.clone(), operation, body))
+            }
+            HandOffEvent::Answered { verdict, body } => {
+                self.handle.0.mailbox.lock().is_handing_off = false;
+                let Some(asking) = self.asking.take() else { return Next::Continue };
+                let error = match verdict {
+                    HandOffVerdict::Accepted => {
+                        // Whoever waited for it may have gone; then it is closed.
+                        let accepted = |raw| drop(asking.send(Ok(Accepted { reply: body, raw })));
+                        self.depart(Taking::at_once(accepted));
+                        return Next::Continue;
+                    }
+                    HandOffVerdict::Busy => HandOffError::Busy,
+                    HandOffVerdict::NotServed => HandOffError::NotServed,
+                    _ => HandOffError::Refused(body),
+                };
+                let _ = asking.send(Err(error));
+                Next::Continue
+            }
+        }
+    }
+
+    /// Does what has been decided about the connection.
+    #[cold]
+    pub(super) fn decide(&mut self, step: Step) {
+        match step {
+            Step::Ask { .. } => {}
+            Step::Leave(taking) => self.leave(taking),
+            Step::Decide { verdict, reply, taking } => {
+                let mut inner = self.handle.0.mailbox.lock();
+                inner.is_handing_off = false;
+                let is_free = inner.closed.is_none() && inner.streams.is_empty();
+                drop(inner);
+                match taking {
+                    Some(taking) if is_free => {
+                        if self.answer(verdict, &reply) {
+                            self.depart(taking);
+                        }
+                    }
+                    Some(_) => drop(self.answer(HandOffVerdict::Busy, &Bytes::new())),
+                    None => drop(self.answer(verdict, &reply)),
+                }
+            }
+        }
+    }
+
+    /// Answers a peer that has asked; `false` if it has to be told something else, since the reply is too long.
+    fn answer(&mut self, verdict: HandOffVerdict, reply: &Bytes) -> bool {
+        let answered = self.core.answer_hand_off(verdict, reply, now());
+        if let Err(error) = &answered {
+            tracing::warn!(%error, "a hand-off is refused, since its reply is too long");
+            let told = self.core.answer_hand_off(HandOffVerdict::Refused, &Bytes::new(), now());
+            debug_assert!(told.is_ok(), "short packets are within every limit");
+        }
+        answered.is_ok()
+    }
+
+    /// Leaves the connection without a word, now or when the packet that is arriving is complete.
+    #[cold]
+    pub(super) fn leave(&mut self, taking: Taking) {
+        if self.core.leave() {
+            self.depart(taking);
+        } else if !self.core.has_left() {
+            self.leaving = Some(taking);
+        }
+    }
+
+    /// Ends the connection for its handles. The transport goes to its next owner when what waits has been written.
+    fn depart(&mut self, taking: Taking) {
+        self.reads = false;
+        self.early = std::mem::take(&mut self.input);
+        self.taking = Some(taking);
+        self.end(&CloseReason::HandedOff);
+    }
+
+    /// What the transport has brought for its next owner, who that is, and where.
+    pub(crate) fn hand_over(&mut self) -> Option<(Bytes, Taking, Handle)> {
+        let taking = self.taking.take()?;
+        Some((std::mem::take(&mut self.early), taking, self.handle.0.runtime.clone()))
+    }
+}
+
+/// Asks the peer for the connection.
+#[cold]
+pub(super) fn ask(core: &mut frisbee_core::Connection, step: Step) -> Option<Asking> {
+    let Step::Ask { mut before, operation, request, asking } = step else { return None };
+    core.outbox().append(&mut before);
+    match core.ask_hand_off(operation, &request, now()) {
+        Ok(()) => Some(asking),
+        Err(error) => {
+            let _ = asking.send(Err(HandOffError::TooLong(error)));
+            None
+        }
+    }
+}
+
+/// The clock, for what happens once in the life of a connection.
+fn now() -> Instant {
+    tokio::time::Instant::now().into_std()
+}

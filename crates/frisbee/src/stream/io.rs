@@ -1,0 +1,157 @@
+//! A stream as bytes: messages are what is read and written at a time, and their bounds mean nothing.
+
+use super::{Stream, StreamEnd};
+use crate::SendError;
+use bytes::{Buf, Bytes};
+use std::fmt;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// The longest message that is written, in bytes. A quarter of a stream's credit, so that several are under way, and
+/// little enough that what others send does not wait for long.
+const MESSAGE_MAX: usize = 64 * 1024;
+
+/// A [`Stream`] for what wants a connection: a tunnel beside everything else on the connection that carries it.
+///
+/// Writing waits when the other end does not read, as on a socket. [Shutting down](tokio::io::AsyncWriteExt::shutdown)
+/// ends this direction, and the other goes on; with a Go peer, which knows no such thing, it does nothing. Dropping it
+/// closes both directions at once. The other end may be one of these, or send and receive messages.
+///
+/// Reading ends when the other end has ended its direction. If it has closed or reset the stream, or the connection has
+/// ended, that is an error, once what came before has been read; with a Go peer a close is an end.
+///
+/// ```
+/// use frisbee::{Acceptor, Client, Connection, Handlers, Next, Outbox, Packet, Router, Server, Stream};
+/// use tokio::io::{AsyncReadExt, AsyncWriteExt};
+///
+/// /// Echoes what comes on streams.
+/// struct Echo;
+///
+/// impl Router for Echo {
+///     type Session = Connection;
+///
+///     fn connected(&self, connection: &Connection) -> Connection {
+///         connection.clone()
+///     }
+///
+///     fn route(&self, _connection: &mut Connection, _packet: Packet, _outbox: &mut Outbox) -> Next {
+///         Next::Continue
+///     }
+///
+///     fn stream(&self, connection: &mut Connection, _first: bytes::Bytes, stream: Stream) -> Next {
+///         connection.spawn(async move {
+///             let (mut read, mut write) = tokio::io::split(stream.into_io());
+///             let _ = tokio::io::copy(&mut read, &mut write).await;
+///             let _ = write.shutdown().await;
+///         });
+///         Next::Continue
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let acceptor = Server::builder().build(Echo);
+/// let (here, there) = frisbee::memory();
+/// tokio::spawn(async move { acceptor.serve_connection(there).await });
+/// let connection = Client::builder().from_io(here, Handlers::new()).await?;
+///
+/// let mut tunnel = connection.open_stream(&"an echo, please".into()).await?.into_io();
+/// tunnel.write_all(b"hello").await?;
+/// tunnel.shutdown().await?;
+/// let mut echoed = String::new();
+/// tunnel.read_to_string(&mut echoed).await?;
+/// assert_eq!(echoed, "hello");
+/// # Ok(())
+/// # }
+/// ```
+pub struct StreamIo {
+    stream: Stream,
+    /// Received and not read.
+    rest: Bytes,
+}
+
+impl Stream {
+    /// The stream as bytes. Messages that have not been received are read first.
+    pub fn into_io(self) -> StreamIo {
+        StreamIo { stream: self, rest: Bytes::new() }
+    }
+}
+
+impl StreamIo {
+    /// The stream, and what has been received of its last message and not been read.
+    pub fn into_stream(self) -> (Stream, Bytes) {
+        (self.stream, self.rest)
+    }
+
+    /// What the end of the messages means to a reader.
+    fn end(&self) -> io::Result<()> {
+        match self.stream.how_ended() {
+            StreamEnd::Ended => Ok(()),
+            StreamEnd::Closed if !self.stream.is_rich() => Ok(()),
+            StreamEnd::Closed => Err(io::Error::new(io::ErrorKind::ConnectionAborted, "the stream was closed")),
+            StreamEnd::Reset { message, .. } => Err(io::Error::new(io::ErrorKind::ConnectionReset, message)),
+            StreamEnd::Overflowed => {
+                Err(io::Error::new(io::ErrorKind::OutOfMemory, "more came than there was memory for"))
+            }
+        }
+    }
+}
+
+fn failed(error: SendError) -> io::Error {
+    io::Error::new(io::ErrorKind::BrokenPipe, error)
+}
+
+impl AsyncRead for StreamIo {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        while self.rest.is_empty() {
+            match ready!(self.stream.poll_recv(context)) {
+                Some(message) => self.rest = message,
+                None => return Poll::Ready(self.end()),
+            }
+        }
+        let count = self.rest.len().min(buffer.remaining());
+        buffer.put_slice(&self.rest[..count]);
+        self.rest.advance(count);
+        if self.rest.is_empty() {
+            self.rest = Bytes::new(); // Which gives its memory back.
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for StreamIo {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let message = &bytes[..bytes.len().min(MESSAGE_MAX)];
+        if message.is_empty() {
+            return Poll::Ready(Ok(0)); // An empty message would close a stream to Go.
+        }
+        let sent = self.stream.0.poll_send(context, |mut frame| {
+            frame.put_slice(message);
+            frame.finish()
+        });
+        let sent = ready!(sent).and_then(|finished| finished.map_err(SendError::from));
+        Poll::Ready(sent.map(|()| message.len()).map_err(failed))
+    }
+
+    /// What has been written is on its way.
+    fn poll_flush(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.stream.end();
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl fmt::Debug for StreamIo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StreamIo").field("stream", &self.stream).field("rest", &self.rest.len()).finish()
+    }
+}

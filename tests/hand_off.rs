@@ -1,0 +1,292 @@
+//! Connections that are handed off: on every transport, and when things do not go smoothly.
+
+#[path = "hand_off/calls.rs"]
+mod calls;
+#[path = "hand_off/races.rs"]
+mod races;
+#[path = "hand_off/segments.rs"]
+mod segments;
+#[path = "hand_off/tunnels.rs"]
+mod tunnels;
+
+use bytes::Bytes;
+use frisbee::{
+    Acceptor, Client, CloseReason, Config, Connection, HandOff, HandOffError, Handlers, Next, Operation, Outbox,
+    Packet, PacketId, Router, Server, Stream, Taking,
+};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream};
+use tokio::sync::{mpsc, oneshot};
+
+/// No test waits longer for a peer. What is expected comes in milliseconds; a machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+const TUNNEL: Operation = Operation::FIRST_USER;
+
+fn operation(number: u16) -> Operation {
+    Operation::user(number).unwrap()
+}
+
+/// Hands its connections off as the request says, and echoes: packets, and raw bytes behind a greeting.
+struct Gateway {
+    /// Requests that are decided elsewhere.
+    held: Option<mpsc::UnboundedSender<HandOff>>,
+}
+
+const GREETING: &[u8] = b"what do you want";
+
+async fn greet_and_echo(mut raw: impl AsyncRead + AsyncWrite + Unpin) -> std::io::Result<()> {
+    raw.write_all(GREETING).await?;
+    echo(raw).await
+}
+
+async fn echo(raw: impl AsyncRead + AsyncWrite + Unpin) -> std::io::Result<()> {
+    let (mut read, mut write) = tokio::io::split(raw);
+    tokio::io::copy(&mut read, &mut write).await?;
+    write.shutdown().await
+}
+
+impl Router for Gateway {
+    type Session = Vec<Stream>;
+
+    fn connected(&self, _connection: &Connection) -> Vec<Stream> {
+        Vec::new()
+    }
+
+    fn route(&self, _session: &mut Vec<Stream>, packet: Packet, outbox: &mut Outbox) -> Next {
+        outbox.forward(&packet).unwrap();
+        if packet.body == "raw from here on" {
+            return Next::HandOff(Taking::new(async |raw| drop(greet_and_echo(raw).await)));
+        }
+        if packet.body == "raw from here on, you first" {
+            return Next::HandOff(Taking::new(async |raw| drop(echo(raw).await)));
+        }
+        Next::Continue
+    }
+
+    fn stream(&self, session: &mut Vec<Stream>, _first: Bytes, stream: Stream) -> Next {
+        session.push(stream);
+        Next::Continue
+    }
+
+    fn hand_off(&self, _session: &mut Vec<Stream>, asked: HandOff) -> Next {
+        assert_eq!(asked.operation(), TUNNEL);
+        match &asked.request()[..] {
+            b"accept" => {
+                let echo = Taking::new(async |raw| drop(greet_and_echo(raw).await));
+                asked.accept("yours", echo);
+            }
+            b"refuse" => asked.refuse("mine"),
+            b"hold" => self.held.as_ref().unwrap().send(asked).unwrap(),
+            _ => drop(asked),
+        }
+        Next::Continue
+    }
+}
+
+fn gateway() -> Acceptor<Gateway> {
+    Server::builder().build(Gateway { held: None })
+}
+
+/// Serves one connection in memory; the other end of it.
+fn served(acceptor: &Acceptor<Gateway>) -> DuplexStream {
+    let (here, there) = frisbee::memory();
+    let acceptor = acceptor.clone();
+    tokio::spawn(async move { acceptor.serve_connection(there).await });
+    here
+}
+
+/// A client that echoes nothing, and what it receives.
+async fn client(io: DuplexStream) -> (Connection, mpsc::UnboundedReceiver<Packet>) {
+    let (heard, received) = mpsc::unbounded_channel();
+    let handlers = Handlers::new().on(TUNNEL, move |_, packet| {
+        heard.send(packet).unwrap();
+        async { None }
+    });
+    (Client::builder().from_io(io, handlers).await.unwrap(), received)
+}
+
+fn packet(body: &'static str) -> Packet {
+    Packet::new(PacketId(1), TUNNEL, body)
+}
+
+/// Sends and gets back a mebibyte, both ways at once.
+async fn expect_echo(raw: impl AsyncRead + AsyncWrite + Unpin) {
+    let sent: Vec<u8> = (0_u32..1 << 18).flat_map(u32::to_be_bytes).collect();
+    let (mut read, mut write) = tokio::io::split(raw);
+    let writing = async {
+        write.write_all(&sent).await.unwrap();
+        write.shutdown().await.unwrap();
+    };
+    let mut came = Vec::new();
+    let (_, read) = tokio::join!(writing, read.read_to_end(&mut came));
+    read.unwrap();
+    assert!(came == sent, "what came back is something else");
+}
+
+async fn expect_greeting(raw: &mut (impl AsyncRead + Unpin)) {
+    let mut greeting = vec![0; GREETING.len()];
+    raw.read_exact(&mut greeting).await.unwrap();
+    assert_eq!(greeting, GREETING);
+}
+
+#[tokio::test]
+async fn both_ends_use_the_transport_for_something_else_after_packets_of_both() {
+    let (connection, mut received) = client(served(&gateway())).await;
+    connection.send(&packet("before")).await.unwrap();
+    assert_eq!(received.recv().await.unwrap().body, "before");
+    let accepted = connection.hand_off(TUNNEL, "accept").await.unwrap();
+    assert_eq!(accepted.reply, "yours");
+    let mut raw = accepted.raw;
+    expect_greeting(&mut raw).await;
+    expect_echo(raw).await;
+    let reason = connection.closed().await;
+    assert!(matches!(reason, CloseReason::HandedOff), "{reason}");
+    assert!(connection.send(&packet("behind")).await.is_err());
+}
+
+#[tokio::test]
+async fn a_connection_that_is_refused_goes_on_and_may_be_asked_for_again() {
+    let (connection, mut received) = client(served(&gateway())).await;
+    for _ in 0..3 {
+        let refused = connection.hand_off(TUNNEL, "refuse").await.unwrap_err();
+        assert!(matches!(&refused, HandOffError::Refused(reply) if reply == "mine"), "{refused}");
+        let refused = connection.hand_off(TUNNEL, "whatever").await.unwrap_err();
+        assert!(matches!(refused, HandOffError::NotServed), "{refused}");
+        connection.send(&packet("still there")).await.unwrap();
+        assert_eq!(received.recv().await.unwrap().body, "still there");
+    }
+    let mut accepted = connection.hand_off(TUNNEL, "accept").await.unwrap();
+    expect_greeting(&mut accepted.raw).await;
+}
+
+#[tokio::test]
+async fn what_others_send_behind_the_request_waits_for_the_answer() {
+    let (holds, mut held) = mpsc::unbounded_channel();
+    let acceptor = Server::builder().build(Gateway { held: Some(holds) });
+    let (connection, mut received) = client(served(&acceptor)).await;
+    connection.verdict().await.unwrap();
+    let asking = tokio::spawn({
+        let connection = connection.clone();
+        async move { connection.hand_off(TUNNEL, "hold").await }
+    });
+    let asked = held.recv().await.unwrap();
+    connection.send(&packet("behind")).await.unwrap();
+    // What the server sends meanwhile is heard.
+    asked.connection().send(&packet("crossing")).await.unwrap();
+    assert_eq!(received.recv().await.unwrap().body, "crossing");
+    let again = connection.hand_off(TUNNEL, "accept").await.unwrap_err();
+    assert!(matches!(again, HandOffError::Busy), "{again}");
+    assert!(received.try_recv().is_err());
+    asked.refuse("");
+    assert!(matches!(asking.await.unwrap(), Err(HandOffError::Refused(_))));
+    assert_eq!(received.recv().await.unwrap().body, "behind");
+}
+
+#[tokio::test]
+async fn streams_and_work_at_either_end_keep_a_connection_from_being_handed_off() {
+    let (holds, mut held) = mpsc::unbounded_channel();
+    let acceptor = Server::builder().build(Gateway { held: Some(holds) });
+    let (connection, _received) = client(served(&acceptor)).await;
+    let busy = async |connection: &Connection| {
+        let refused = connection.hand_off(TUNNEL, "accept").await.unwrap_err();
+        assert!(matches!(refused, HandOffError::Busy), "{refused}");
+    };
+    let stream = connection.open_stream(&Bytes::from_static(b"a stream")).await.unwrap();
+    busy(&connection).await;
+    drop(stream);
+
+    let (go_on, waits) = oneshot::channel::<()>();
+    connection.spawn(async { drop(waits.await) });
+    busy(&connection).await;
+    go_on.send(()).unwrap();
+    while connection.running() > 0 {
+        tokio::task::yield_now().await;
+    }
+
+    // The server opens a stream while it decides.
+    let asking = connection.hand_off(TUNNEL, "hold");
+    let deciding = async {
+        let asked = held.recv().await.unwrap();
+        let stream = asked.connection().open_stream(&Bytes::from_static(b"mine")).await.unwrap();
+        asked.accept(Bytes::new(), Taking::new(async |_| panic!("nobody gets it")));
+        stream
+    };
+    let (refused, _stream) = tokio::join!(asking, deciding);
+    assert!(matches!(refused, Err(HandOffError::Busy)), "{refused:?}");
+}
+
+#[tokio::test]
+async fn only_the_end_that_dialled_may_ask() {
+    let (holds, mut held) = mpsc::unbounded_channel();
+    let acceptor = Server::builder().build(Gateway { held: Some(holds) });
+    let (connection, _received) = client(served(&acceptor)).await;
+    let deciding = async {
+        let asked = held.recv().await.unwrap();
+        let unsupported = asked.connection().hand_off(TUNNEL, "").await.unwrap_err();
+        assert!(matches!(unsupported, HandOffError::Unsupported), "{unsupported}");
+    };
+    let (refused, ()) = tokio::join!(connection.hand_off(TUNNEL, "hold"), deciding);
+    assert!(matches!(refused, Err(HandOffError::NotServed)), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_request_that_is_too_long_changes_nothing() {
+    let (connection, mut received) = client(served(&gateway())).await;
+    let error = connection.hand_off(TUNNEL, vec![0; 6 << 20]).await.unwrap_err();
+    assert!(matches!(error, HandOffError::TooLong(_)), "{error}");
+    connection.send(&packet("still there")).await.unwrap();
+    assert_eq!(received.recv().await.unwrap().body, "still there");
+    connection.hand_off(TUNNEL, "accept").await.unwrap();
+}
+
+#[tokio::test]
+async fn a_hand_off_that_its_caller_has_given_up_closes_the_connection_if_it_is_granted() {
+    let (holds, mut held) = mpsc::unbounded_channel();
+    let acceptor = Server::builder().build(Gateway { held: Some(holds) });
+    let (connection, _received) = client(served(&acceptor)).await;
+    let (ended, at_an_end) = oneshot::channel();
+    let asking = connection.hand_off(TUNNEL, "hold");
+    let asked = tokio::select! { _ = asking => panic!("nobody has answered"), asked = held.recv() => asked.unwrap() };
+    asked.accept(
+        Bytes::new(),
+        Taking::new(async move |mut raw| {
+            let read = raw.read(&mut [0; 16]).await.unwrap();
+            ended.send(read).unwrap();
+        }),
+    );
+    assert_eq!(tokio::time::timeout(PATIENCE, at_an_end).await.unwrap(), Ok(0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hand_off_has_a_time_of_its_own_and_silence_is_none() {
+    let (holds, mut held) = mpsc::unbounded_channel();
+    let config = Config { hand_off_timeout: Duration::from_secs(60), ..Config::default() };
+    let acceptor = Server::builder().config(config.clone()).build(Gateway { held: Some(holds) });
+    let connection = Client::builder().config(config).from_io(served(&acceptor), Handlers::new()).await.unwrap();
+    for seconds in [59, 61] {
+        let asking = connection.hand_off(TUNNEL, "hold");
+        let deciding = async {
+            let asked = held.recv().await.unwrap();
+            tokio::time::sleep(Duration::from_secs(seconds)).await;
+            asked.refuse("");
+        };
+        let (answer, ()) = tokio::join!(asking, deciding);
+        match answer.unwrap_err() {
+            HandOffError::Refused(_) => assert_eq!(seconds, 59),
+            HandOffError::Closed(CloseReason::HandOffTimeout | CloseReason::ClosedByPeer) => assert_eq!(seconds, 61),
+            other => panic!("after {seconds} s: {other}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_connection_is_taken_without_a_word_by_both_who_have_agreed() {
+    let (connection, mut received) = client(served(&gateway())).await;
+    connection.send(&packet("raw from here on, you first")).await.unwrap();
+    assert_eq!(received.recv().await.unwrap().body, "raw from here on, you first");
+    let raw = connection.clone().into_raw().await.unwrap();
+    expect_echo(raw).await;
+    let again = connection.into_raw().await.unwrap_err();
+    assert!(matches!(again, HandOffError::Closed(CloseReason::HandedOff)), "{again}");
+}

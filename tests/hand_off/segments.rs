@@ -1,0 +1,183 @@
+//! What follows the last packet in the same segment, a thousand times on every transport.
+
+use super::{GREETING, Gateway, PATIENCE, TUNNEL, operation};
+use bytes::Bytes;
+use frisbee::{Client, Handlers, Raw, Server};
+use frisbee_core::{CONTENT_MAX, Decoder, HeaderForm};
+use frisbee_tests::pki::Authority;
+use frisbee_tests::raw::packet;
+use std::sync::LazyLock;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream};
+use tokio::net::{TcpListener, TcpStream, UnixStream};
+use tokio::sync::mpsc;
+use tokio_rustls::{TlsAcceptor, TlsConnector, TlsStream};
+
+const TIMES: usize = 1000;
+
+/// A mebibyte in which no place is like another.
+static RAW: LazyLock<Vec<u8>> = LazyLock::new(|| (0_u32..1 << 18).flat_map(u32::to_le_bytes).collect());
+
+trait Io: AsyncRead + AsyncWrite + Send + Unpin + 'static {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Io for T {}
+
+/// What a peer of ours says at first.
+fn hello() -> Vec<u8> {
+    packet(0, 3, b"fris\x01")
+}
+
+/// Reads all there is and compares it with what it should be, whatever comes in one piece.
+async fn expect_raw(io: &mut (impl AsyncRead + Unpin)) {
+    let mut buffer = vec![0; 64 * 1024];
+    let mut rest = &RAW[..];
+    while !rest.is_empty() {
+        let count = io.read(&mut buffer).await.unwrap();
+        assert!(count > 0, "{} bytes are missing", rest.len());
+        assert!(rest.starts_with(&buffer[..count]), "{} bytes before the end", rest.len());
+        rest = &rest[count..];
+    }
+}
+
+/// Packets until one of an operation has come; what follows that.
+async fn read_until(io: &mut (impl AsyncRead + Unpin), wanted: u16) -> Bytes {
+    let mut decoder = Decoder::new(HeaderForm::Current, CONTENT_MAX);
+    loop {
+        let mut buffer = vec![0; 4096];
+        let count = io.read(&mut buffer).await.unwrap();
+        assert!(count > 0, "it ended before");
+        buffer.truncate(count);
+        let mut input = Bytes::from(buffer);
+        while let Some(packet) = decoder.next(&mut input).unwrap() {
+            if packet.operation.number() == wanted {
+                return input;
+            }
+        }
+    }
+}
+
+/// A client of ours gets the connection from a peer that writes packets, the reply and a mebibyte at once.
+async fn client_gets_all(here: impl Io, mut there: impl Io) {
+    let (heard, mut received) = mpsc::unbounded_channel();
+    let handlers = Handlers::new().on(TUNNEL, move |_, packet| {
+        heard.send(packet.body).unwrap();
+        async { None }
+    });
+    let peer = tokio::spawn(async move {
+        there.write_all(&hello()).await.unwrap();
+        read_until(&mut there, 8).await;
+        let mut segment = [packet(7, 10, b"crossing"), packet(0, 0, &[]), packet(0, 8, b"\x01granted")].concat();
+        segment.extend_from_slice(&RAW);
+        there.write_all(&segment).await.unwrap();
+        let mut answer = [0; 2];
+        there.read_exact(&mut answer).await.unwrap();
+        assert_eq!(&answer, b"ok", "nothing stands before what the new owner writes");
+    });
+    let connection = Client::builder().from_io(here, handlers).await.unwrap();
+    let mut accepted = connection.hand_off(TUNNEL, "").await.unwrap();
+    assert_eq!(accepted.reply, "granted");
+    expect_raw(&mut accepted.raw).await;
+    assert_eq!(received.recv().await.unwrap(), "crossing");
+    accepted.raw.write_all(b"ok").await.unwrap();
+    accepted.raw.flush().await.unwrap();
+    peer.await.unwrap();
+}
+
+/// A server of ours gets the connection from a peer that writes packets and a mebibyte at once.
+async fn server_gets_all(mut here: impl Io, there: impl Io) {
+    let acceptor = Server::builder().build(Gateway { held: None });
+    tokio::spawn(async move { acceptor.serve_connection(there).await });
+    let last = "raw from here on".as_bytes();
+    let mut segment = [packet(1, 10, b"one"), packet(2, 10, last)].concat();
+    let echoed = segment.len() + GREETING.len();
+    segment.extend_from_slice(&RAW);
+    let (mut read, mut write) = tokio::io::split(&mut here);
+    let writing = async { write.write_all(&segment).await.unwrap() };
+    let reading = async {
+        let mut first = vec![0; echoed];
+        read.read_exact(&mut first).await.unwrap();
+        assert!(first.ends_with(GREETING) && first.starts_with(&segment[..echoed - GREETING.len()]));
+        expect_raw(&mut read).await;
+    };
+    tokio::join!(writing, reading);
+}
+
+async fn every_time<A: Io, B: Io>(pair: impl AsyncFn() -> (A, B)) {
+    for time in 0..TIMES {
+        let (here, there) = pair().await;
+        let got = async {
+            if time % 2 == 0 { client_gets_all(here, there).await } else { server_gets_all(here, there).await }
+        };
+        tokio::time::timeout(PATIENCE, got).await.expect("every byte comes");
+    }
+}
+
+async fn tcp() -> (TcpStream, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (here, there) = tokio::join!(TcpStream::connect(listener.local_addr().unwrap()), listener.accept());
+    (here.unwrap(), there.unwrap().0)
+}
+
+#[tokio::test]
+async fn every_byte_behind_the_last_packet_reaches_the_next_owner_in_memory() {
+    every_time(async || frisbee::memory()).await;
+}
+
+#[tokio::test]
+async fn every_byte_behind_the_last_packet_reaches_the_next_owner_on_tcp() {
+    every_time(tcp).await;
+}
+
+#[tokio::test]
+async fn every_byte_behind_the_last_packet_reaches_the_next_owner_on_a_unix_socket() {
+    every_time(async || UnixStream::pair().unwrap()).await;
+}
+
+#[tokio::test]
+async fn every_byte_behind_the_last_packet_reaches_the_next_owner_on_tls() {
+    let (client, server) = Authority::default().configurations();
+    let (connector, acceptor) = (TlsConnector::from(client), TlsAcceptor::from(server));
+    every_time(async || {
+        let (here, there) = tcp().await;
+        let name = "127.0.0.1".try_into().unwrap();
+        let (here, there) = tokio::join!(connector.connect(name, here), acceptor.accept(there));
+        (TlsStream::from(here.unwrap()), TlsStream::from(there.unwrap()))
+    })
+    .await;
+}
+
+/// A client and a server as users have them; what each hands over is said to be what it is.
+async fn expect_kind<T: 'static>(raw: Raw) {
+    assert!(raw.is::<T>());
+    assert!(!raw.is::<u8>());
+    let raw = raw.downcast::<u8>().expect_err("it is something else");
+    let (_transport, early) = raw.downcast::<T>().expect("it is what it says");
+    assert!(early.len() <= GREETING.len());
+}
+
+#[tokio::test]
+async fn a_transport_can_be_had_as_what_it_is() {
+    let server = Server::builder().bind("127.0.0.1:0", Gateway { held: None }).await.unwrap();
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    let connection = Client::builder().connect(address, Handlers::new()).await.unwrap();
+    expect_kind::<TcpStream>(connection.hand_off(TUNNEL, "accept").await.unwrap().raw).await;
+
+    let authority = Authority::default();
+    let builder = Server::builder().tls(authority.server());
+    let server = builder.bind("127.0.0.1:0", Gateway { held: None }).await.unwrap();
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    let connection = Client::builder().tls(authority.client()).connect(address, Handlers::new()).await.unwrap();
+    expect_kind::<TlsStream<TcpStream>>(connection.hand_off(TUNNEL, "accept").await.unwrap().raw).await;
+
+    let path = std::env::temp_dir().join(format!("frisbee-handed-{}", std::process::id()));
+    let server = Server::builder().bind_unix(&path, Gateway { held: None }).await.unwrap();
+    tokio::spawn(server.serve());
+    let connection = Client::builder().connect(format!("unix:{}", path.display()), Handlers::new()).await.unwrap();
+    expect_kind::<UnixStream>(connection.hand_off(TUNNEL, "accept").await.unwrap().raw).await;
+
+    let acceptor = Server::builder().build(Gateway { held: None });
+    let connection = Client::builder().from_io(super::served(&acceptor), Handlers::new()).await.unwrap();
+    expect_kind::<DuplexStream>(connection.hand_off(TUNNEL, "accept").await.unwrap().raw).await;
+    assert!(operation(10) == TUNNEL);
+}

@@ -1,0 +1,168 @@
+//! Streams as bytes: tunnels beside everything else on one connection.
+
+use super::{PATIENCE, expect_echo};
+use bytes::Bytes;
+use frisbee::{
+    Acceptor, Client, Connection, Handlers, Next, Operation, Outbox, Packet, PacketId, Router, Server, Stream,
+};
+use std::io::ErrorKind;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+/// Echoes packets, and streams as their first packet says.
+struct Tunnels;
+
+impl Router for Tunnels {
+    type Session = Connection;
+
+    fn connected(&self, connection: &Connection) -> Connection {
+        connection.clone()
+    }
+
+    fn route(&self, _connection: &mut Connection, packet: Packet, outbox: &mut Outbox) -> Next {
+        outbox.forward(&packet).unwrap();
+        Next::Continue
+    }
+
+    fn stream(&self, connection: &mut Connection, first: Bytes, stream: Stream) -> Next {
+        connection.spawn(async move {
+            match &first[..] {
+                b"echo" => drop(super::echo(stream.into_io()).await),
+                b"reset" => stream.reset(9, "not today"),
+                b"close" => {
+                    stream.send(&Bytes::from_static(b"the last words")).await.unwrap();
+                    drop(stream);
+                }
+                _ => std::future::pending().await,
+            }
+        });
+        Next::Continue
+    }
+}
+
+async fn connected(handlers: Handlers) -> Connection {
+    let acceptor: Acceptor<Tunnels> = Server::builder().build(Tunnels);
+    let (here, there) = frisbee::memory();
+    tokio::spawn(async move { acceptor.serve_connection(there).await });
+    Client::builder().from_io(here, handlers).await.unwrap()
+}
+
+async fn open(connection: &Connection, first: &'static str) -> frisbee::StreamIo {
+    connection.open_stream(&Bytes::from_static(first.as_bytes())).await.unwrap().into_io()
+}
+
+#[tokio::test]
+async fn every_byte_goes_through_a_tunnel_and_each_direction_ends_for_itself() {
+    let connection = connected(Handlers::new()).await;
+    for _ in 0..20 {
+        expect_echo(open(&connection, "echo").await).await;
+    }
+}
+
+#[tokio::test]
+async fn what_the_other_end_did_is_said_by_the_kind_of_error() {
+    let connection = connected(Handlers::new()).await;
+    let mut tunnel = open(&connection, "reset").await;
+    let error = tunnel.read(&mut [0; 10]).await.unwrap_err();
+    assert_eq!((error.kind(), error.to_string()), (ErrorKind::ConnectionReset, "not today".to_owned()));
+    assert_eq!(tunnel.write(b"more").await.unwrap_err().kind(), ErrorKind::BrokenPipe);
+
+    let mut tunnel = open(&connection, "close").await;
+    let mut came = Vec::new();
+    let error = tunnel.read_to_end(&mut came).await.unwrap_err();
+    assert_eq!(came, b"the last words");
+    assert!(matches!(error.kind(), ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted), "{error}");
+
+    let mut tunnel = open(&connection, "silence").await;
+    connection.abort();
+    assert_eq!(tunnel.read(&mut [0; 10]).await.unwrap_err().kind(), ErrorKind::ConnectionAborted);
+}
+
+#[tokio::test]
+async fn a_writer_waits_for_a_reader() {
+    let connection = connected(Handlers::new()).await;
+    let mut tunnel = open(&connection, "silence").await;
+    let written = Arc::new(AtomicUsize::new(0));
+    let counted = written.clone();
+    let writing = tokio::spawn(async move {
+        loop {
+            let count = tunnel.write(&[7; 10_000]).await.unwrap();
+            counted.fetch_add(count, Ordering::Relaxed);
+        }
+    });
+    // Packets go on, and by the time that some have, the writer has written all that it may.
+    for _ in 0..100 {
+        connection.open_stream(&Bytes::from_static(b"reset")).await.unwrap().recv().await;
+    }
+    let written = written.load(Ordering::Relaxed);
+    assert!((200_000..300_000).contains(&written), "256 KiB are under way at most, and not {written}");
+    assert!(!writing.is_finished());
+    writing.abort();
+}
+
+/// A hundred tunnels and packets on one connection; one of the tunnels carries as much as it can.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bulk_transfer_in_one_of_a_hundred_tunnels_holds_up_none_of_the_others() {
+    let call = Operation::user(20).unwrap();
+    let (heard, mut answers) = mpsc::unbounded_channel();
+    let handlers = Handlers::new().on(call, move |_, packet| {
+        heard.send(packet.id).unwrap();
+        async { None }
+    });
+    let connection = connected(handlers).await;
+    let stop = Arc::new(AtomicBool::new(false));
+    let carried = Arc::new(AtomicUsize::new(0));
+    let bulk = tokio::spawn({
+        let (tunnel, stop, carried) = (open(&connection, "echo").await, stop.clone(), carried.clone());
+        async move {
+            let (mut read, mut write) = tokio::io::split(tunnel);
+            let reading = async {
+                let mut buffer = vec![0; 64 * 1024];
+                loop {
+                    match read.read(&mut buffer).await.unwrap() {
+                        0 => break,
+                        count => carried.fetch_add(count, Ordering::Relaxed),
+                    };
+                }
+            };
+            let writing = async {
+                while !stop.load(Ordering::Relaxed) {
+                    write.write_all(&[7; 64 * 1024]).await.unwrap();
+                }
+                write.shutdown().await.unwrap();
+            };
+            tokio::join!(reading, writing);
+        }
+    });
+    let mut others = JoinSet::new();
+    for number in 0..99_u8 {
+        let mut tunnel = open(&connection, "echo").await;
+        others.spawn(async move {
+            for round in 0..50 {
+                let sent = [number, round];
+                tunnel.write_all(&sent).await.unwrap();
+                let mut came = [0; 2];
+                tunnel.read_exact(&mut came).await.unwrap();
+                assert_eq!(came, sent);
+            }
+        });
+    }
+    let all = async {
+        for id in 0..100 {
+            connection.send(&Packet::new(PacketId(id), call, "")).await.unwrap();
+            assert_eq!(answers.recv().await, Some(PacketId(id)));
+        }
+        while let Some(ended) = others.join_next().await {
+            ended.unwrap();
+        }
+    };
+    tokio::time::timeout(PATIENCE, all).await.expect("the others get on while the bulk goes on");
+    assert!(!bulk.is_finished());
+    stop.store(true, Ordering::Relaxed);
+    bulk.await.unwrap();
+    let carried = carried.load(Ordering::Relaxed);
+    assert!(carried > 1 << 20, "the bulk got on as well: {carried} bytes");
+}

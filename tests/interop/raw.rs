@@ -1,0 +1,90 @@
+//! Connections that go raw without a word, with Go's `Raw()` at the other end.
+
+use crate::go::Peer;
+use frisbee::{Client, Connection, Next, Operation, Outbox, Packet, PacketId, Raw, Router, Server, Taking};
+use parking_lot::Mutex;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::oneshot;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+const TURN: Operation = Operation::FIRST_USER;
+const GREETING: &[u8] = b"raw from here on\n";
+
+/// Takes the connection with the first packet of [`TURN`], which it echoes if it is the server.
+struct Turns {
+    echoes: bool,
+    taken: Mutex<Option<oneshot::Sender<Raw>>>,
+}
+
+impl Router for Turns {
+    type Session = ();
+
+    fn connected(&self, _connection: &Connection) {}
+
+    fn route(&self, (): &mut (), packet: Packet, outbox: &mut Outbox) -> Next {
+        if self.echoes {
+            outbox.forward(&packet).unwrap();
+        }
+        let taken = self.taken.lock().take().expect("one connection is taken");
+        Next::HandOff(Taking::new(async move |raw| drop(taken.send(raw))))
+    }
+}
+
+/// Reads the greeting. A Go program sends PINGs until it calls `Raw()`, and they may come behind the last packet.
+async fn expect_greeting(raw: &mut Raw) {
+    let reading = async {
+        let mut head = [0; 10];
+        raw.read_exact(&mut head).await.unwrap();
+        while head.starts_with(&[0, 0x0F]) {
+            assert!(head[5] <= 1, "PING or PONG: {head:?}");
+            raw.read_exact(&mut head).await.unwrap();
+        }
+        let mut rest = vec![0; GREETING.len() - head.len()];
+        raw.read_exact(&mut rest).await.unwrap();
+        assert_eq!([&head[..], &rest].concat(), GREETING);
+    };
+    tokio::time::timeout(PATIENCE, reading).await.expect("the peer greets");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_go_server_turns_raw_and_echoes_what_comes_behind() {
+    let Some(peer) = Peer::raw() else { return };
+    let server = peer.serve().await;
+    let (taken, raw) = oneshot::channel();
+    let turns = Turns { echoes: false, taken: Mutex::new(Some(taken)) };
+    let connection = Client::builder().connect(&server.address, turns).await.unwrap();
+    // Until the verdict, a PONG is on its way.
+    connection.verdict().await.unwrap();
+    connection.send(&Packet::new(PacketId(1), TURN, "")).await.unwrap();
+    let raw = tokio::time::timeout(PATIENCE, raw).await.expect("the peer answers");
+    let mut raw = raw.expect("it is taken");
+    expect_greeting(&mut raw).await;
+    let sent: Vec<u8> = (0_u32..1 << 18).flat_map(u32::to_le_bytes).collect();
+    let (mut read, mut write) = tokio::io::split(raw);
+    let mut back = vec![0; sent.len()];
+    let (written, read) = tokio::join!(write.write_all(&sent), read.read_exact(&mut back));
+    written.unwrap();
+    read.unwrap();
+    assert!(back == sent, "what came back is something else");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_go_client_turns_raw_and_gets_back_what_it_sends() {
+    let Some(peer) = Peer::raw() else { return };
+    let (taken, raw) = oneshot::channel();
+    let turns = Turns { echoes: true, taken: Mutex::new(Some(taken)) };
+    let server = Server::builder().bind("127.0.0.1:0", turns).await.unwrap();
+    let address = server.local_addr().to_string();
+    tokio::spawn(server.serve());
+    let echoing = tokio::spawn(async move {
+        let mut raw = raw.await.expect("the peer asks");
+        expect_greeting(&mut raw).await;
+        raw.write_all(GREETING).await.unwrap();
+        let (mut read, mut write) = tokio::io::split(raw);
+        let _ = tokio::io::copy(&mut read, &mut write).await;
+    });
+    peer.call(&address, &[], 1).await;
+    echoing.await.unwrap();
+}

@@ -1,0 +1,133 @@
+//! Starting the servers, each with a directory of its own that goes with it.
+
+use std::future::Future;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::process::{Child, Command};
+
+/// A server that was started for a test.
+pub(crate) struct Running {
+    pub(crate) address: String,
+    _child: Child,
+    _place: Place,
+}
+
+struct Place(PathBuf);
+
+impl Place {
+    fn new(name: &str) -> Self {
+        let place = std::env::temp_dir().join(format!("frisbee-{name}-{}-{}", std::process::id(), fastrand::u32(..)));
+        std::fs::create_dir_all(&place).expect("there is room for a directory");
+        Self(place)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The program, in the folders where programs are or in `others`.
+fn find(program: &str, others: impl IntoIterator<Item = PathBuf>) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found =
+        std::env::split_paths(&path).chain(others).map(|folder| folder.join(program)).find(|file| file.is_file());
+    if found.is_none() {
+        let missing = format!("{program} is not installed");
+        assert!(std::env::var_os("FRISBEE_REQUIRE_SERVERS").is_none(), "it is required here: {missing}");
+        // The test's own output is shown only when it fails; this line is to be seen always.
+        let _ = writeln!(std::io::stderr().lock(), "\nSKIPPED: {missing}, so nothing was tested with it");
+    }
+    found
+}
+
+/// A port that nobody has at the moment.
+async fn port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+    listener.local_addr().expect("it is bound").port()
+}
+
+/// Tries something until it succeeds.
+async fn until<T, F: Future<Output = Option<T>>>(what: &str, attempt: impl Fn() -> F) -> T {
+    let trying = async {
+        loop {
+            if let Some(done) = attempt().await {
+                return done;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    let done = tokio::time::timeout(Duration::from_secs(60), trying).await;
+    done.unwrap_or_else(|_| panic!("{what} has not come up"))
+}
+
+/// The number of a user and its group, for a process of root's: PostgreSQL refuses to be root.
+fn user(name: &str) -> Option<(u32, u32)> {
+    let users = std::fs::read_to_string("/etc/passwd").ok()?;
+    let fields = users.lines().map(|line| line.split(':').collect::<Vec<_>>()).find(|fields| fields[0] == name)?;
+    Some((fields.get(2)?.parse().ok()?, fields.get(3)?.parse().ok()?))
+}
+
+fn command(program: &Path, place: &Path, user: Option<(u32, u32)>) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(place).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+    if let Some((user, group)) = user {
+        command.uid(user).gid(group);
+    }
+    command
+}
+
+/// PostgreSQL, whose user `postgres` comes in without a password.
+pub(crate) async fn postgres() -> Option<Running> {
+    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let folders: Vec<_> = versions.map(|version| version.path().join("bin")).collect();
+    let initdb = find("initdb", folders.clone())?;
+    let program = find("postgres", folders)?;
+    let place = Place::new("postgres");
+    let is_root = std::os::unix::fs::MetadataExt::uid(&std::fs::metadata("/proc/self").expect("Linux has it")) == 0;
+    let user = if is_root { user("postgres") } else { None };
+    if let Some((user, group)) = user {
+        std::os::unix::fs::chown(&place.0, Some(user), Some(group)).expect("root may");
+    }
+    let data = place.0.join("data");
+    let mut init = command(&initdb, &place.0, user);
+    init.args(["--auth", "trust", "--username", "postgres", "--no-sync", "--pgdata"]).arg(&data);
+    assert!(init.status().await.expect("it was found").success(), "initdb failed");
+    let port = port().await;
+    let mut serve = command(&program, &place.0, user);
+    serve.arg("-D").arg(&data).arg("-k").arg(&place.0);
+    let child = serve.args(["-F", "-h", "127.0.0.1", "-p", &port.to_string()]).spawn().expect("it was found");
+    let address = format!("127.0.0.1:{port}");
+    until("PostgreSQL", || async {
+        let socket = TcpStream::connect(&address).await.ok()?;
+        let mut config = tokio_postgres::Config::new();
+        let connected = config.user("postgres").dbname("postgres").connect_raw(socket, tokio_postgres::NoTls).await;
+        connected.ok().map(drop)
+    })
+    .await;
+    Some(Running { address, _child: child, _place: place })
+}
+
+/// etcd, of one member.
+pub(crate) async fn etcd() -> Option<Running> {
+    let program = find("etcd", [])?;
+    let place = Place::new("etcd");
+    let (clients, peers) = (port().await, port().await);
+    let (clients, peers) = (format!("http://127.0.0.1:{clients}"), format!("http://127.0.0.1:{peers}"));
+    let child = command(&program, &place.0, None)
+        .arg("--data-dir")
+        .arg(place.0.join("data"))
+        .args(["--listen-client-urls", &clients, "--advertise-client-urls", &clients])
+        .args(["--listen-peer-urls", &peers, "--initial-advertise-peer-urls", &peers])
+        .args(["--initial-cluster", &format!("default={peers}"), "--unsafe-no-fsync"])
+        .spawn()
+        .expect("it was found");
+    let address = clients.trim_start_matches("http://").to_owned();
+    // It listens before there is a leader, and answers when there is one.
+    until("etcd", || async { TcpStream::connect(&address).await.ok().map(drop) }).await;
+    Some(Running { address, _child: child, _place: place })
+}
