@@ -1,4 +1,7 @@
-//! The code that the examples share: what is generated from `proto/`, which is included once here.
+//! The code that the examples share: what is generated from `proto/`, which is included once here, and a protocol that
+//! has a test.
+
+pub mod store;
 
 /// Generated from `proto/quickstart.proto`.
 pub mod quickstart {
@@ -16,4 +19,16 @@ pub mod benchmark {
 pub mod greeter {
     #![allow(missing_docs)]
     frpc::include_proto!("greeter");
+}
+
+/// Generated from `proto/agents.proto`.
+pub mod agents {
+    #![allow(missing_docs)]
+    frpc::include_proto!("agents");
+}
+
+/// Generated from `proto/metrics.proto`.
+pub mod metrics {
+    #![allow(missing_docs)]
+    frpc::include_proto!("metrics");
 }

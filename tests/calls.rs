@@ -435,3 +435,22 @@ async fn a_channel_closes_its_connection_when_nothing_uses_it_any_more() {
     }
     assert_eq!(seen, [0, 1, 2]);
 }
+
+/// The end of a client's direction is a packet of its own, which may come long after the request. A server that closed
+/// before it reset the stream, and the client took that for a failure.
+#[tokio::test]
+async fn a_stream_that_the_server_has_ended_is_not_reset_before_the_client_ends_it() {
+    let mut raw = Raw::connect(serve_interop().await).await;
+    raw.write(&packet(0, 3, b"fris\x01\x04\x03\x80\x80\x10")).await;
+    // CountUp, two messages from 7.
+    raw.write(&[packet(1, 2, &[0x09, 0x15]), packet(1, 2, &[8, 0, 0x0D, 0x0E, 0x0D, 4])].concat()).await;
+    for expected in [(2, &[8, 0, 0x0D, 0x0E][..]), (2, &[8, 0, 0x0D, 0x10]), (7, &[])] {
+        let packet = raw.next().await.unwrap();
+        assert_eq!((packet.operation.number(), &packet.body[..]), expected);
+    }
+    // Whatever else the server had to say of the stream would come before the answer to this.
+    raw.write(&packet(5, 9999, b"")).await;
+    assert_eq!(raw.next().await.unwrap().operation.number(), 9999);
+    raw.write(&[packet(1, 7, b""), packet(6, 9999, b"")].concat()).await;
+    assert_eq!(raw.next().await.unwrap().id.0, 6);
+}

@@ -83,7 +83,8 @@ async fn messages_reach_those_whose_patterns_match_and_nobody_else() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_each_publisher_sends_arrives_in_its_order_whatever_the_sizes_and_topics() {
     const PUBLISHERS: usize = 4;
-    const MESSAGES: usize = 600;
+    // All of them may wait, at the broker or the client: a busy machine loses none.
+    const MESSAGES: usize = 160;
     let (address, _broker) = serve(Broker::builder()).await;
     let reader = client(address).await;
     let mut all = reader.subscribe("p.>").await.unwrap();

@@ -10,6 +10,8 @@ pub mod flows;
 pub mod load;
 #[cfg(feature = "rivals")]
 pub mod meter;
+#[cfg(feature = "rivals")]
+pub mod process;
 pub mod proto;
 pub mod rivals;
 pub mod text;

@@ -18,20 +18,24 @@ use benches::proto::flows::FlowsClient;
 use benches::rivals::Setup;
 use benches::rivals::frpc::serve;
 use bytes::Bytes;
+use frisbee::pubsub::{self, Broker};
 use frisbee::{CloseReason, Connection, Next, Operation, Outbox, Packet, PacketId, Router};
 use frpc::Workers;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 
 /// What is counted, and how many calls the shorter run makes.
-const CASES: [(&str, u64); 5] = [
+const CASES: [(&str, u64); 7] = [
     ("frames_10_in_flight", 5000),
     ("unary_1_in_flight", 3000),
     ("unary_10_in_flight", 5000),
     ("items_streamed_down", 10_000),
     ("items_streamed_up", 10_000),
+    ("published_to_1", 20_000),
+    ("published_to_20", 20_000),
 ];
 
 /// How far a figure may exceed the committed one: more than the C library's or the kernel's version makes out, less
@@ -63,6 +67,8 @@ fn run(case: &str, calls: u64) -> Result<(), BoxError> {
             "unary_10_in_flight" => unary(10, calls).await,
             "items_streamed_down" => streamed(calls, true).await,
             "items_streamed_up" => streamed(calls, false).await,
+            "published_to_1" => published(calls, 1).await,
+            "published_to_20" => published(calls, 20).await,
             other => Err(format!("no case is called {other}").into()),
         }
     })
@@ -105,6 +111,32 @@ async fn frames(in_flight: u16, calls: u64) -> Result<(), BoxError> {
         (0..in_flight).try_for_each(|id| outbox.push(PacketId(id), Operation::FIRST_USER, &body))
     })??;
     all_done.recv().await.ok_or("the connection was lost")?;
+    Ok(())
+}
+
+/// Messages by way of a broker, each to so many subscribers.
+async fn published(messages: u64, subscribers: usize) -> Result<(), BoxError> {
+    let server = frisbee::Server::builder().workers(Workers::Caller).bind("127.0.0.1:0", Broker::new()).await?;
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    let mut readers = JoinSet::new();
+    for _ in 0..subscribers {
+        let client = pubsub::Client::connect(address).await?;
+        let mut subscription = client.subscribe("topic").await?;
+        readers.spawn(async move {
+            for _ in 0..messages {
+                subscription.recv().await?;
+            }
+            Ok::<_, BoxError>(())
+        });
+    }
+    let publisher = pubsub::Client::connect(address).await?.publisher("topic")?;
+    for _ in 0..messages {
+        publisher.publish(Bytes::from_static(&[b'x'; 32])).await?;
+    }
+    while let Some(read) = readers.join_next().await {
+        read??;
+    }
     Ok(())
 }
 
@@ -157,7 +189,7 @@ fn check() -> Result<ExitCode, BoxError> {
 /// Writes the figures of today.
 fn update() -> Result<ExitCode, BoxError> {
     let mut text = String::from(
-        "# Instructions of one echo call, or one item of a stream, of 32 bytes, client and server together, as callgrind counts them.\n\
+        "# Instructions of one echo call, or one item of a stream or message by a broker, of 32 bytes, client and server together, as callgrind counts them.\n\
          # Written by `cargo run --release -p benches --bin hot_path -- update`; CI runs `check`.\n",
     );
     for (case, calls) in CASES {

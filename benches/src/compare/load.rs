@@ -6,10 +6,10 @@
 mod open;
 
 use crate::contestants::{dispatch, is_per_core};
-use crate::process::exit_with_parent;
 use benches::BoxError;
 use benches::contest::{Contestant, Load, reconnect};
 use benches::meter::{Meter, Phase};
+use benches::process::exit_with_parent;
 use benches::rivals::{Rival, Setup};
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;

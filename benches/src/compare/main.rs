@@ -11,7 +11,6 @@ mod grid;
 mod load;
 mod machine;
 mod measure;
-mod process;
 mod report;
 mod serve;
 

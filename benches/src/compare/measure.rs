@@ -4,8 +4,8 @@ use crate::Times;
 use crate::contestants::Entry;
 use crate::grid::{Cell, Mode};
 use crate::load::Outcome;
-use crate::process::Process;
 use benches::BoxError;
+use benches::process::Process;
 use std::time::Duration;
 
 /// What a run has given.

@@ -1,10 +1,10 @@
 //! The process that serves.
 
 use crate::contestants::dispatch;
-use crate::process::exit_with_parent;
 use benches::BoxError;
 use benches::background::Bound;
 use benches::contest::Contestant;
+use benches::process::exit_with_parent;
 use benches::rivals::Setup;
 use std::time::Duration;
 use tokio::runtime::Runtime;

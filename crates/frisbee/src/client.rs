@@ -11,9 +11,9 @@ use crate::transport::Io;
 use crate::workers::{Place, Pool, Workers};
 use crate::{Config, ConnectError, HeaderForm, Raw, Router, Runtime};
 use frisbee_core::Role;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fmt, io};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, ToSocketAddrs};
 use tokio::runtime::Handle;
@@ -120,8 +120,8 @@ impl ClientBuilder {
     /// whether the server takes this end's certificate.
     ///
     /// # Errors
-    /// If no address accepts the connection in time, TLS does not come about, or io_uring is required and does not
-    /// work.
+    /// If no address accepts the connection in time, TLS does not come about, io_uring is required and does not work, or
+    /// the router finds something [wrong](Router::check) with itself.
     ///
     /// # Cancel safety
     /// Dropping the future gives up; what has been connected is closed.
@@ -131,6 +131,7 @@ impl ClientBuilder {
         router: R,
     ) -> Result<Connection, ConnectError> {
         let name = address.to_string();
+        check(&router, &name)?;
         let timeout = self.connect_timeout;
         match tokio::time::timeout(timeout, self.dial(address, name.clone(), router)).await {
             Ok(connected) => connected,
@@ -143,7 +144,8 @@ impl ClientBuilder {
     /// With TLS the handshake comes first, and [`server_name`](Self::server_name) has to be set.
     ///
     /// # Errors
-    /// If TLS does not come about within the time for connecting.
+    /// If TLS does not come about within the time for connecting, or the router finds something
+    /// [wrong](Router::check) with itself.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -153,6 +155,7 @@ impl ClientBuilder {
         R: Router,
     {
         let name = String::from("the given transport");
+        check(&router, &name)?;
         let timeout = self.connect_timeout;
         match tokio::time::timeout(timeout, self.begin(io, Ends::default(), name.clone(), router)).await {
             Ok(connected) => connected,
@@ -217,7 +220,7 @@ impl ClientBuilder {
             if asks && let Err(crate::SendError::Closed(reason)) = handle.verdict().await {
                 return Err(match crate::tls::TlsError::of(&reason) {
                     Some(error) => failed(error),
-                    None => ConnectError::Io { address: name, source: std::io::Error::other(reason.to_string()) },
+                    None => ConnectError::Io { address: name, source: io::Error::other(reason.to_string()) },
                 });
             }
             return Ok(handle);
@@ -249,4 +252,12 @@ impl ClientBuilder {
         let (config, router, shared) = (self.config.clone(), Arc::new(router), handle.clone());
         (handle, move || Engine::new(Role::Client, &config, router, shared, tokio::time::Instant::now().into_std()))
     }
+}
+
+/// Asks the router whether something is wrong with it.
+fn check<R: Router>(router: &R, name: &str) -> Result<(), ConnectError> {
+    router.check().map_err(|wrong| {
+        let source = io::Error::new(io::ErrorKind::InvalidInput, wrong);
+        ConnectError::Io { address: name.to_owned(), source }
+    })
 }

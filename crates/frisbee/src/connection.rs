@@ -1,6 +1,7 @@
 //! The handle of a connection: cheap to clone, usable from any thread.
 
 use crate::budget::{Budget, Hold};
+use crate::context::Extensions;
 use crate::hand_off::{self, Accepted};
 use crate::mailbox::{Mailbox, Order};
 use crate::stream::Stream;
@@ -27,6 +28,7 @@ pub struct Connection(pub(crate) Arc<Shared>);
 pub(crate) struct Shared {
     pub(crate) mailbox: Mailbox,
     pub(crate) work: Work,
+    pub(crate) extensions: Extensions,
     /// Memory for input that is held, and counts; of the whole server at one.
     pub(crate) budget: Arc<Budget>,
     pub(crate) role: Role,
@@ -58,6 +60,7 @@ impl Connection {
         Self(Arc::new(Shared {
             mailbox: Mailbox::new(config.content_max),
             work: Work::default(),
+            extensions: Extensions::new(),
             budget,
             role,
             guests: AtomicUsize::new(0),
@@ -69,6 +72,9 @@ impl Connection {
     }
 
     /// Sends a packet, once less than 1 MiB waits to be written.
+    ///
+    /// A packet that came from another connection is sent on as it is: a large body is shared with what was read and
+    /// not copied. That is how proxies forward, see also [`Outbox::forward`].
     ///
     /// # Errors
     /// If the connection has ended or the body is too long.
@@ -149,6 +155,11 @@ impl Connection {
     /// If the connection has ended before.
     pub async fn verdict(&self) -> Result<Peer, SendError> {
         poll_fn(|context| self.0.mailbox.poll_peer(context)).await
+    }
+
+    /// Whether this end dialled the connection; otherwise it accepted it.
+    pub fn is_dialled(&self) -> bool {
+        self.0.role == Role::Client
     }
 
     /// Whether the peer has said that it takes nothing new.

@@ -6,6 +6,7 @@
 //!
 //! * [`Router`] is told of each packet in wire order, on the connection's own task, and may answer in place.
 //! * [`Handlers`] is a ready-made router: a table of async functions by operation.
+//! * [`Mounts`] is a router made of others, each on a range of operations.
 //! * [`Server`] and [`Client`] own sockets; [`Connection`] and [`Stream`] are handles that can be used from anywhere.
 //!
 //! ```
@@ -40,6 +41,7 @@ mod acceptor;
 mod budget;
 mod client;
 mod connection;
+mod context;
 mod error;
 mod hand_off;
 mod mailbox;
@@ -61,6 +63,7 @@ pub use client::{Client, ClientBuilder};
 #[cfg(unix)]
 pub use connection::UnixCredentials;
 pub use connection::{Connection, Task};
+pub use context::Extensions;
 pub use error::{ConnectError, HandOffError, SendError};
 pub use frisbee_core::{
     CONTENT_MAX, CloseKind, CloseReason, Config, Frame, HeaderForm, Hello, Operation, Outbox, Packet, PacketId, Peer,
@@ -68,10 +71,11 @@ pub use frisbee_core::{
 };
 pub use hand_off::{Accepted, HandOff, Taking};
 pub use raw::Raw;
-pub use router::handlers::{Handlers, Reply};
+pub use router::handlers::{Handler, HandlerTable, Handlers, Reply};
 pub use router::inline::{Cell, Parked, Polled};
+pub use router::mounts::{MountError, Mounts, MountsSession};
 pub use router::pubsub;
-pub use router::{Next, Router, Turn};
+pub use router::{Next, Router, Turn, opening};
 pub use runtime::choose::Runtime;
 pub use server::{Server, ServerBuilder};
 pub use stream::{Stream, StreamEnd, StreamReceiver, StreamSender};

@@ -2,10 +2,12 @@
 
 pub(crate) mod handlers;
 pub(crate) mod inline;
+pub(crate) mod mounts;
+pub mod opening;
 pub mod pubsub;
 mod topics;
 
-use crate::{CloseReason, Connection, HandOff, Operation, Outbox, Packet, PacketId, Peer, Stream, Taking};
+use crate::{CloseReason, Connection, HandOff, MountError, Operation, Outbox, Packet, PacketId, Peer, Stream, Taking};
 use bytes::Bytes;
 use std::ops::RangeInclusive;
 use std::time::Instant;
@@ -46,6 +48,14 @@ pub trait Router: Send + Sync + 'static {
     /// one that does not speak Frisbee. All of them by default.
     fn operations(&self) -> Vec<RangeInclusive<u16>> {
         vec![10..=u16::MAX]
+    }
+
+    /// What is wrong with the router itself, asked by whatever binds or connects. Nothing by default.
+    ///
+    /// # Errors
+    /// What is wrong.
+    fn check(&self) -> Result<(), MountError> {
+        Ok(())
     }
 
     /// What is added to the HELLO by which two of ours recognise each other: types from
@@ -100,8 +110,9 @@ pub trait Router: Send + Sync + 'static {
 
     /// The packets of one read have been routed, or the time that the last call asked for has come.
     ///
-    /// A router that does something once per batch does it here. It returns when it wants to be called again at the
-    /// latest.
+    /// A router that does something once per batch does it here: what it puts into the outbox leaves in the write that
+    /// follows at once, so this is the hook to add to each write, or to look at what it will be. It returns when it
+    /// wants to be called again at the latest.
     fn turn(&self, session: &mut Self::Session, turn: &mut Turn<'_>) -> Option<Instant> {
         let _ = (session, turn);
         None

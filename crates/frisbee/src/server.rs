@@ -156,11 +156,12 @@ impl ServerBuilder {
         self
     }
 
-    /// Binds a listening socket.
+    /// Binds a listening socket. Several protocols on one socket are [`Mounts`](crate::Mounts), a router too.
     ///
     /// # Errors
-    /// If no address can be bound.
+    /// If no address can be bound, or the router finds something [wrong](Router::check) with itself.
     pub async fn bind<R: Router>(self, address: impl ToSocketAddrs, router: R) -> io::Result<Server<R>> {
+        check(&router)?;
         let listener = TcpListener::bind(address).await?;
         let local = listener.local_addr()?;
         Ok(Server { local, bound: self.bound(listener, router) })
@@ -171,9 +172,11 @@ impl ServerBuilder {
     /// dropped.
     ///
     /// # Errors
-    /// If somebody listens there, the path is something else than a socket, or the system refuses.
+    /// If somebody listens there, the path is something else than a socket, the system refuses, or the router finds
+    /// something [wrong](Router::check) with itself.
     #[cfg(unix)]
     pub async fn bind_unix<R: Router>(self, path: impl AsRef<Path>, router: R) -> io::Result<UnixServer<R>> {
+        check(&router)?;
         let listener = UnixSocket::bind(path.as_ref())?;
         Ok(UnixServer { bound: self.bound(listener, router) })
     }
@@ -182,8 +185,11 @@ impl ServerBuilder {
     /// they are brought in, and handlers run in the current one.
     ///
     /// # Panics
-    /// Outside of a tokio runtime.
+    /// Outside of a tokio runtime, and if the router finds something [wrong](Router::check) with itself.
     pub fn build<R: Router>(self, router: R) -> Acceptor<R> {
+        if let Err(wrong) = router.check() {
+            panic!("{wrong}");
+        }
         Acceptor(Arc::new(self.bound((), router).into_host().1))
     }
 
@@ -343,4 +349,9 @@ fn is_about_one_connection(error: &io::Error) -> bool {
         error.kind(),
         io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionRefused
     )
+}
+
+/// Asks the router whether something is wrong with it.
+fn check<R: Router>(router: &R) -> io::Result<()> {
+    router.check().map_err(|wrong| io::Error::new(io::ErrorKind::InvalidInput, wrong))
 }

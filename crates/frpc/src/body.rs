@@ -1,7 +1,7 @@
 //! Bodies: messages and errors as they stand in packets.
 
 use crate::metadata::Metadata;
-use crate::prefix::{self, Prefix};
+use crate::prefix::{self, Prefix, Said};
 use crate::{Code, Response, Status};
 use bytes::Bytes;
 use frisbee::{Frame, Operation, Outbox, PacketId};
@@ -18,6 +18,8 @@ pub(crate) struct Manner<'a> {
     pub(crate) form: Form,
     /// Refuse a message of which the flat form would lose something.
     pub(crate) lossless: bool,
+    /// The call is one of the end that accepted the connection.
+    pub(crate) backward: bool,
     pub(crate) timeout: Option<Duration>,
     pub(crate) metadata: Option<&'a Metadata>,
 }
@@ -26,6 +28,21 @@ impl Manner<'_> {
     /// A message with nothing in front of it.
     pub(crate) fn plain(form: Form) -> Self {
         Self { form, ..Self::default() }
+    }
+}
+
+/// How replies on a connection are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Style {
+    pub(crate) form: Form,
+    /// The calls are those of the end that accepted the connection, which replies have to say as well.
+    pub(crate) backward: bool,
+}
+
+impl Style {
+    /// For packets of streams, whose ids tell who opened them.
+    pub(crate) fn of_stream(form: Form) -> Self {
+        Self { form, backward: false }
     }
 }
 
@@ -52,16 +69,17 @@ impl PutError {
 /// Writes a message as the body of a frame and completes the frame.
 #[inline(always)]
 pub(crate) fn put_message<M: Message>(mut frame: Frame<'_>, message: &M, manner: &Manner<'_>) -> Result<(), PutError> {
-    if manner.timeout.is_some() || manner.metadata.is_some() {
-        prefix::put(frame.buffer(), manner.timeout, manner.metadata, None);
+    let Manner { form, lossless, backward, timeout, metadata } = *manner;
+    if backward || timeout.is_some() || metadata.is_some() {
+        prefix::put(frame.buffer(), Said { backward, timeout, metadata, status: None });
     }
     let mut bulk = Vec::<Bulk>::new(); // Allocates only if there is something large.
-    let mut encoder = Encoder::gathering(frame.buffer(), &mut bulk).with_form(manner.form);
+    let mut encoder = Encoder::gathering(frame.buffer(), &mut bulk).with_form(form);
     if let Err(error) = polyglot::encode_root(message, &mut encoder) {
         let status = Status::internal(format!("{} cannot be encoded: {error}", M::NAME));
         return Err(PutError::Failed(status));
     }
-    if manner.lossless && encoder.lost_presence() {
+    if lossless && encoder.lost_presence() {
         return Err(PutError::Lossy);
     }
     if bulk.capacity() == 0 {
@@ -74,20 +92,20 @@ pub(crate) fn put_message<M: Message>(mut frame: Frame<'_>, message: &M, manner:
 }
 
 /// Writes a packet whose body is an error. A text that is too long for a packet is cut.
-pub(crate) fn put_error(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, form: Form) {
-    /// What stands around the text: kinds and a length.
-    const AROUND: usize = 16;
+pub(crate) fn put_error(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, style: Style) {
+    /// What stands around the text: a prefix of four bytes, kinds and a length.
+    const AROUND: usize = 20;
     let put = |outbox: &mut Outbox, text: &str, rich: bool| {
         let mut frame = outbox.frame(id, operation);
-        if rich {
-            prefix::put(frame.buffer(), None, status.metadata(), status.in_prefix());
-        }
+        let metadata = status.metadata().filter(|_| rich);
+        let in_prefix = status.in_prefix().filter(|_| rich);
+        prefix::put(frame.buffer(), Said { backward: style.backward, timeout: None, metadata, status: in_prefix });
         let encoded = Encoder::new(frame.buffer()).error(text);
         debug_assert!(encoded.is_ok(), "no text has 4 GiB");
         frame.finish()
     };
     let text = status.message();
-    if let Err(too_long) = put(outbox, text, form == Form::Rich) {
+    if let Err(too_long) = put(outbox, text, style.form == Form::Rich) {
         let mut end = (too_long.limit as usize).saturating_sub(AROUND).min(text.len());
         while !text.is_char_boundary(end) {
             end -= 1;
@@ -104,17 +122,18 @@ pub(crate) fn put_reply<M: Message>(
     id: PacketId,
     operation: Operation,
     reply: Result<&Response<M>, &Status>,
-    form: Form,
+    style: Style,
 ) {
+    let Style { form, backward } = style;
     match reply {
         Ok(reply) => {
             let metadata = reply.metadata_if_any().filter(|_| form == Form::Rich);
-            let manner = Manner { metadata, ..Manner::plain(form) };
+            let manner = Manner { metadata, backward, ..Manner::plain(form) };
             if let Err(error) = put_message(outbox.frame(id, operation), reply.get_ref(), &manner) {
-                put_error(outbox, id, operation, &error.into_status(), form);
+                put_error(outbox, id, operation, &error.into_status(), style);
             }
         }
-        Err(status) => put_error(outbox, id, operation, status, form),
+        Err(status) => put_error(outbox, id, operation, status, style),
     }
 }
 
@@ -183,7 +202,7 @@ pub(crate) fn malformed(what: &str) -> Status {
 /// The first packet of a stream names its method.
 pub(crate) fn open(operation: Operation, timeout: Option<Duration>, metadata: Option<&Metadata>) -> Bytes {
     let mut body = Vec::with_capacity(4);
-    prefix::put(&mut body, timeout, metadata, None);
+    prefix::put(&mut body, Said { timeout, metadata, ..Said::default() });
     Encoder::new(&mut body).u16(operation.number());
     body.into()
 }

@@ -4,22 +4,28 @@ mod call;
 mod dial;
 mod link;
 
-use crate::codegen::{self, Layout, Method};
+use crate::codegen::{self, Method};
 use crate::metadata::Metadata;
+use crate::middleware::{About, CallKind, Chain, through};
+use crate::offer::Offering;
+use crate::service::Service;
 use crate::streaming::{self, Streaming};
-use crate::{Error, Request, Response, Runtime, Status, deadline};
+use crate::{Error, Middleware, Request, Response, Runtime, Status, deadline};
 use call::{Attempt, Failure, Sent};
 use dial::{Address, Connector, Dialler, Given};
-use frisbee::{Client, ClientBuilder, Connection, HeaderForm, SendError};
+use frisbee::{Client, ClientBuilder, Connection, HeaderForm, Router, SendError};
 use futures_core::Stream;
-pub(crate) use link::{CallTable, Link, lost};
-use link::{Links, RetryBudget};
+pub(crate) use link::{CallTable, Link, lost, put_calls};
+use link::{Links, Maker, RetryBudget};
 use parking_lot::Mutex;
 use polyglot::Message;
 use std::fmt;
+use std::ops::RangeBounds;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::runtime::Handle;
 
 /// How long a call may take unless told otherwise. A Go server never answers a request that it cannot decode, so
 /// there has to be an end; no call within a data centre should come near this one. It is kept here and not sent.
@@ -40,6 +46,8 @@ const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Clone)]
 pub struct Channel {
     inner: Arc<Inner>,
+    /// What runs around calls.
+    chain: Option<Arc<Chain>>,
 }
 
 struct Inner {
@@ -57,11 +65,11 @@ struct Inner {
 #[must_use]
 pub struct ChannelBuilder {
     client: ClientBuilder,
-    calls: Vec<&'static Layout>,
     timeout: Option<Duration>,
     is_told: bool,
     strict_presence: bool,
     patience: Duration,
+    offering: Offering,
     connect_timeout: Duration,
 }
 
@@ -90,13 +98,57 @@ impl Channel {
     pub fn builder() -> ChannelBuilder {
         ChannelBuilder {
             client: Client::builder(),
-            calls: Vec::new(),
             timeout: Some(TIMEOUT),
             is_told: false,
             strict_presence: false,
             patience: CONNECT_PATIENCE,
+            offering: Offering::default(),
             connect_timeout: CONNECT_TIMEOUT,
         }
+    }
+
+    /// Calls to the peer of a connection that is there, whichever end dialled it.
+    ///
+    /// A server calls a client in this way, which offers services by [`ChannelBuilder::add_service`]: from a handler,
+    /// by [`Request::channel`], or from [`ServerBuilder::on_connect`](crate::ServerBuilder::on_connect). The generated
+    /// clients are the same. All channels of a connection count as one for what may be in flight. When the connection
+    /// has ended calls fail with [`Unavailable`](crate::Code::Unavailable), and so they do with
+    /// [`Unimplemented`](crate::Code::Unimplemented) if the peer of a server is Go or offers nothing. Dropping the
+    /// channel closes nothing.
+    ///
+    /// The connection has to be one of a [`Server`](crate::Server) or a [`Channel`] of this crate; on others no call is
+    /// answered.
+    pub fn from_connection(connection: &Connection) -> Self {
+        let links = Links::bound(Link::of(connection));
+        Self {
+            inner: Arc::new(Inner {
+                links,
+                retries: RetryBudget::default(),
+                timeout: Some(TIMEOUT),
+                is_told: false,
+                strict_presence: false,
+            }),
+            chain: None,
+        }
+    }
+
+    /// The same channel with something that runs around its calls, inside of what it has already. Clones of `self`
+    /// stay as they are.
+    pub fn with_middleware(&self, middleware: impl Middleware) -> Self {
+        let mut chain = self.chain.as_deref().cloned().unwrap_or_default();
+        chain.push(middleware);
+        Self { inner: self.inner.clone(), chain: chain.present() }
+    }
+
+    /// Keeps the channel connected: a connection that is lost, or whose server is about to stop, is made anew at once,
+    /// with growing pauses if that fails. Otherwise it is only when a call is made. For ends that are called more than
+    /// they call.
+    ///
+    /// # Cancel safety
+    /// Never ready for a channel that dials; to be dropped. For one of a [connection](Self::from_connection) it is
+    /// ready when that has ended.
+    pub async fn stay_connected(&self) {
+        self.inner.links.stay_connected().await;
     }
 
     /// The connection beneath, at the moment; `None` if it is lost and no call has made it anew.
@@ -113,9 +165,12 @@ impl Channel {
     /// Dropping the future gives the call up; it may run all the same. A server of ours is told.
     pub async fn unary<A, B>(&self, method: Method, request: Request<A>) -> Result<Response<B>, Status>
     where
-        A: Message,
-        B: Message,
+        A: Message + Send + Sync + 'static,
+        B: Message + Send + 'static,
     {
+        if self.chain.is_some() {
+            return self.unary_through(method, request).await;
+        }
         let terms = self.terms(request.timeout());
         let (message, metadata) = request.into_parts();
         let attempt = Attempt { method: &method, message: &message, metadata: metadata.as_deref(), terms };
@@ -135,6 +190,23 @@ impl Channel {
         }
         // Boxed, or every call would carry the size of what hardly any needs.
         Box::pin(self.try_again(attempt, failure)).await
+    }
+
+    /// The way of a call that something runs around. Not async, so that its type does not contain itself.
+    #[cold]
+    fn unary_through<A, B>(
+        &self,
+        method: Method,
+        request: Request<A>,
+    ) -> Pin<Box<dyn Future<Output = Result<Response<B>, Status>> + Send>>
+    where
+        A: Message + Send + Sync + 'static,
+        B: Message + Send + 'static,
+    {
+        let about = About::new::<A, B>(method, CallKind::Unary);
+        let plain = self.plain();
+        let make = move |request| async move { plain.unary(method, request).await };
+        Box::pin(through(self.chain.clone(), about, request, make))
     }
 
     /// The way of a call whose first attempt has failed, or that could not be sent at once.
@@ -181,10 +253,12 @@ impl Channel {
         request: Request<A>,
     ) -> Result<Response<Streaming<B>>, Status>
     where
-        A: Message,
-        B: Message,
+        A: Message + Send + Sync + 'static,
+        B: Message + 'static,
     {
-        streaming::call_server_streaming(self, method, request).await.map(Response::new)
+        let (about, plain) = (About::new::<A, B>(method, CallKind::ServerStreaming), self.plain());
+        let call = move |request| async move { streaming::call_server_streaming(&plain, method, request).await };
+        through(self.chain.clone(), about, request, call).await
     }
 
     /// Makes a call that sends a stream and is answered with one message. For generated clients.
@@ -194,11 +268,15 @@ impl Channel {
     pub async fn client_streaming<S, B>(&self, method: Method, request: Request<S>) -> Result<Response<B>, Status>
     where
         S: Stream + Send + 'static,
-        S::Item: Message,
-        B: Message,
+        S::Item: Message + Send + Sync,
+        B: Message + Send + 'static,
     {
-        let reply_within = self.terms(request.timeout()).timeout;
-        streaming::call_client_streaming(self, method, request, reply_within).await
+        let (about, plain) = (About::new::<S::Item, B>(method, CallKind::ClientStreaming), self.plain());
+        let call = move |request: Request<S>| async move {
+            let reply_within = plain.terms(request.timeout()).timeout;
+            streaming::call_client_streaming(&plain, method, request, reply_within).await
+        };
+        through(self.chain.clone(), about, request, call).await
     }
 
     /// Makes a call with a stream each way. For generated clients.
@@ -208,10 +286,17 @@ impl Channel {
     pub async fn streaming<S, B>(&self, method: Method, request: Request<S>) -> Result<Response<Streaming<B>>, Status>
     where
         S: Stream + Send + 'static,
-        S::Item: Message + Send,
-        B: Message,
+        S::Item: Message + Send + Sync,
+        B: Message + 'static,
     {
-        streaming::call_streaming(self, method, request).await.map(Response::new)
+        let (about, plain) = (About::new::<S::Item, B>(method, CallKind::Streaming), self.plain());
+        let call = move |request| async move { streaming::call_streaming(&plain, method, request).await };
+        through(self.chain.clone(), about, request, call).await
+    }
+
+    /// The channel without what runs around its calls.
+    fn plain(&self) -> Self {
+        Self { inner: self.inner.clone(), chain: None }
     }
 
     /// A connection for a stream.
@@ -267,6 +352,12 @@ pub(crate) fn unsent(error: &SendError) -> Status {
     .unsent()
 }
 
+/// Why an end that accepted cannot call.
+#[cold]
+pub(crate) fn takes_no_calls() -> Status {
+    Status::unimplemented("the client takes no calls: it offers no service, or is Go").unsent()
+}
+
 /// Metadata, if there is any.
 pub(crate) fn present(metadata: Option<&Metadata>) -> Option<&Metadata> {
     metadata.filter(|metadata| !metadata.is_empty())
@@ -285,9 +376,7 @@ impl ChannelBuilder {
     /// has to say. Services that are not named can be called all the same. A generated client that connects by itself
     /// names its own.
     pub fn calls<C: codegen::Client>(mut self) -> Self {
-        if !self.calls.contains(&C::LAYOUT) {
-            self.calls.push(C::LAYOUT);
-        }
+        self.offering.call(C::LAYOUT);
         self
     }
 
@@ -351,6 +440,42 @@ impl ChannelBuilder {
         self
     }
 
+    /// Offers a service to the server, which can call it for as long as the connection lasts. A Go server never does.
+    ///
+    /// Handlers run as those of a server do, and get the same [`Request`]s. See [`Channel::from_connection`] for the
+    /// other end, and [`Channel::stay_connected`].
+    pub fn add_service<S: Service>(mut self, service: S) -> Self {
+        self.offering.add_service(service);
+        self
+    }
+
+    /// Runs something around the calls of the services that this end offers, inside of what has been added before. For
+    /// those that it makes see [`Channel::with_middleware`].
+    pub fn service_middleware(mut self, middleware: impl Middleware) -> Self {
+        self.offering.middleware(middleware);
+        self
+    }
+
+    /// Mounts a router of your own on the connection beneath, as
+    /// [`ServerBuilder::mount`](crate::ServerBuilder::mount) does. Calls must not have these operations.
+    pub fn mount<R: Router>(mut self, operations: impl RangeBounds<u16>, router: R) -> Self {
+        self.offering.mount(operations, router);
+        self
+    }
+
+    /// Sets what gets the streams of the server whose first packet names no operation.
+    pub fn fallback<R: Router>(mut self, router: R) -> Self {
+        self.offering.fallback(router);
+        self
+    }
+
+    /// Calls a function for each connection that is made, the first and those that replace it, on the connection's own
+    /// task: it must not block.
+    pub fn on_connect(mut self, connected: impl Fn(&Connection) + Send + Sync + 'static) -> Self {
+        self.offering.on_connect(connected);
+        self
+    }
+
     /// Speaks TLS; see [`frisbee::ClientBuilder::tls`]. Default: no TLS.
     #[cfg(feature = "tls")]
     pub fn tls(mut self, tls: frisbee::tls::ClientTls) -> Self {
@@ -368,7 +493,7 @@ impl ChannelBuilder {
     /// Connects to `host:port`, or on Unix to the socket at a path as in `unix:/run/service.sock`.
     ///
     /// # Errors
-    /// As [`Channel::connect`].
+    /// As [`Channel::connect`], and if two services or mounted routers overlap.
     pub async fn connect(self, address: impl Into<String>) -> Result<Channel, Error> {
         let dialler = Address(address.into());
         self.connect_by(Box::new(dialler)).await
@@ -421,8 +546,14 @@ impl ChannelBuilder {
     }
 
     async fn connect_by(self, dialler: Box<dyn Dialler>) -> Result<Channel, Error> {
-        Layout::check_room(&self.calls)?;
-        let links = Links::connected(self.client, dialler.into(), self.calls.into(), self.patience).await?;
+        let links = Links::connected(Maker {
+            client: self.client,
+            dialler: dialler.into(),
+            patience: self.patience,
+            offer: Arc::new(self.offering.done()?),
+            runtime: Handle::current(),
+        });
+        let links = links.await?;
         Ok(Channel {
             inner: Arc::new(Inner {
                 links,
@@ -431,6 +562,7 @@ impl ChannelBuilder {
                 is_told: self.is_told,
                 strict_presence: self.strict_presence,
             }),
+            chain: None,
         })
     }
 }

@@ -1,14 +1,18 @@
 //! What an end of a connection does with packets: as a server it calls methods, as a client it hands out replies.
 
-use crate::body;
 use crate::calls::Calls;
-use crate::channel::CallTable;
+use crate::channel::{self, CallTable};
+use crate::codegen::Method;
 use crate::error::Error;
 use crate::layout::{self, Clauses, Layout};
+use crate::offer::Offer;
 use crate::service::{Caller, Entry, Instance, Kind, Methods};
-use crate::{Policy, Status};
+use crate::{Policy, Status, body, prefix};
 use bytes::Bytes;
-use frisbee::{CloseReason, Connection, Next, Operation, Outbox, Packet, PacketId, Peer, Router, Stream, Turn};
+use frisbee::{
+    CloseReason, Connection, HandOff, MountsSession, Next, Operation, Outbox, Packet, PacketId, Peer, Router, Stream,
+    Turn,
+};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -21,16 +25,24 @@ use std::time::{Duration, Instant};
 const SLOW_TURN: Duration = Duration::from_millis(1);
 const SLOW_TURNS: u32 = 3;
 
-/// Packets that answer nothing which a client puts up with before it closes the connection: a server that sends
-/// them is broken or hostile. Second replies to a burst of calls stay below.
+/// Packets that answer nothing which an end puts up with before it closes the connection: a peer that sends them is
+/// broken or hostile. Second replies to a burst of calls stay below.
 const STRAYS_MAX: u64 = 100_000;
+
+/// How many bytes of replies may wait to be written at an end that dialled before further calls of the other end are
+/// refused. The dialling end never stops reading, or two ends with full outboxes would wait for each other; so this
+/// has to be bounded in another way. Sixty-four times what an accepting end lets wait.
+const REPLIES_MAX: usize = 64 * 1024 * 1024;
+
+/// When the connection is closed. The refusals of as many calls as an end may have in flight find room before.
+const REPLIES_END: usize = REPLIES_MAX + 4 * 1024 * 1024;
 
 /// The methods of a server by operation.
 #[derive(Default)]
 pub(crate) struct Table {
     /// By operation minus 10.
     entries: Vec<Option<(Entry, Policy)>>,
-    layouts: Vec<&'static Layout>,
+    pub(crate) layouts: Vec<&'static Layout>,
 }
 
 impl Table {
@@ -41,7 +53,6 @@ impl Table {
     ) -> Result<Self, Error> {
         let mut entries: Vec<Option<(Entry, Policy)>> = Vec::new();
         let layouts: Vec<_> = services.iter().map(|methods| methods.layout).collect();
-        Layout::check_room(&layouts)?;
         for entry in services.into_iter().flat_map(|methods| methods.entries) {
             let name = entry.method.to_string();
             let index = index(entry.method.operation);
@@ -61,13 +72,23 @@ impl Table {
         }
     }
 
+    /// Whether no service is offered.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// All methods, in the order of their operations.
+    pub(crate) fn methods(&self) -> impl Iterator<Item = Method> {
+        self.entries.iter().flatten().map(|(entry, _)| entry.method)
+    }
+
     fn get(&self, operation: u16) -> Option<&(Entry, Policy)> {
         let index = Operation::user(operation).map(index)?;
         self.entries.get(index)?.as_ref()
     }
 
     fn operations(&self) -> Vec<RangeInclusive<u16>> {
-        let operations = self.entries.iter().flatten().map(|(entry, _)| entry.method.operation.number());
+        let operations = self.methods().map(|method| method.operation.number());
         operations.map(|operation| operation..=operation).collect()
     }
 }
@@ -78,19 +99,18 @@ fn index(operation: Operation) -> usize {
 
 /// The router of either end.
 pub(crate) struct Endpoint {
-    table: Arc<Table>,
+    offer: Arc<Offer>,
+    /// At the end that dialled: its calls. Those of the other end belong to the connection.
     calls: Option<Arc<CallTable>>,
-    /// Services that are meant to be called.
-    called: Arc<[&'static Layout]>,
 }
 
 impl Endpoint {
-    pub(crate) fn serving(table: Table) -> Self {
-        Self { table: Arc::new(table), calls: None, called: Arc::default() }
+    pub(crate) fn serving(offer: Offer) -> Self {
+        Self { offer: Arc::new(offer), calls: None }
     }
 
-    pub(crate) fn calling(calls: Arc<CallTable>, called: Arc<[&'static Layout]>) -> Self {
-        Self { table: Arc::default(), calls: Some(calls), called }
+    pub(crate) fn calling(offer: Arc<Offer>, calls: Arc<CallTable>) -> Self {
+        Self { offer, calls: Some(calls) }
     }
 }
 
@@ -101,9 +121,14 @@ pub(crate) struct Session {
     instances: BTreeMap<u16, Box<dyn Instance>>,
     /// The one called last.
     last: Option<(u16, Box<dyn Instance>)>,
+    mounted: MountsSession,
+    /// At the end that accepted: its calls, once it has made one.
+    calls: Option<Arc<CallTable>>,
     /// Replies of this batch.
     replies: Vec<Packet>,
     wake: Vec<Waker>,
+    /// Packets that paired with nothing, beside those that the calls have counted.
+    strays: u64,
     /// What follows from what the peer has said of its services.
     clauses: Clauses,
     /// Handlers have been polled in place in this turn.
@@ -115,53 +140,57 @@ impl Router for Endpoint {
     type Session = Session;
 
     fn operations(&self) -> Vec<RangeInclusive<u16>> {
-        self.table.operations()
+        [self.offer.table.operations(), self.offer.mounts.operations()].concat()
     }
 
     fn hello_items(&self) -> Vec<(u8, Bytes)> {
-        let offered = self.table.layouts.iter().map(|layout| (layout::OFFERED, layout.item()));
-        offered.chain(self.called.iter().map(|layout| (layout::CALLED, layout.item()))).collect()
+        let offered = self.offer.table.layouts.iter().map(|layout| (layout::OFFERED, layout.item()));
+        let called = self.offer.called.iter().map(|layout| (layout::CALLED, layout.item()));
+        offered.chain(called).chain(self.offer.mounts.hello_items()).collect()
     }
 
     fn connected(&self, connection: &Connection) -> Session {
-        let caller = Caller::new(connection);
-        Session {
-            caller,
+        if let Some(calls) = &self.calls {
+            channel::put_calls(connection, calls);
+        }
+        let session = Session {
+            caller: Caller::new(connection, self.calls.is_some(), self.offer.chain.clone()),
             instances: BTreeMap::new(),
             last: None,
+            mounted: self.offer.mounts.connected(connection),
+            calls: None,
             replies: Vec::new(),
             wake: Vec::new(),
+            strays: 0,
             clauses: Clauses::default(),
             polled: false,
             slow_turns: 0,
-        }
+        };
+        self.offer.connected(connection);
+        session
     }
 
     fn route(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Next {
-        if self.calls.is_some() {
-            session.replies.push(packet);
-            return Next::Continue;
+        if prefix::is_present(&packet.body) && self.is_backward(session, &packet) {
+            return self.route_backward(session, packet, outbox);
         }
-        if session.caller.connection.is_overloaded() {
-            session.caller.connection.count_shed();
-            return self.shed(session, packet.id, packet.operation, outbox);
+        if self.calls.is_none() {
+            return self.serve(session, packet, outbox);
         }
-        let operation = packet.operation.number();
-        let Some(instance) = session.instance(operation, &self.table) else {
-            session.refuse(&packet, outbox);
-            return Next::Continue;
-        };
-        let mut instance = instance;
-        let inline = session.slow_turns < SLOW_TURNS;
-        session.polled |= inline;
-        instance.call(&session.caller, packet, outbox, inline);
-        session.last = Some((operation, instance));
+        if self.offer.mounts.contains(packet.operation) {
+            return self.offer.mounts.route(&mut session.mounted, packet, outbox);
+        }
+        session.replies.push(packet);
         Next::Continue
     }
 
     fn stream(&self, session: &mut Session, first: Bytes, stream: Stream) -> Next {
-        // A packet that opens nothing belongs to a stream that is over: it crossed the packet that closed it.
-        let Some((operation, prefix)) = body::opened(&first).filter(|_| self.calls.is_none()) else {
+        let offer = &*self.offer;
+        let Some((operation, prefix)) = body::opened(&first) else {
+            if offer.mounts.has_fallback() {
+                return offer.mounts.stream(&mut session.mounted, first, stream);
+            }
+            // A packet that opens nothing belongs to a stream that is over: it crossed the packet that closed it.
             stream.forget();
             if let Some(calls) = &self.calls {
                 calls.with(Calls::count_stray);
@@ -172,9 +201,16 @@ impl Router for Endpoint {
             crate::streaming::refuse(&stream, status);
             return Next::Continue;
         }
-        match self.table.get(operation) {
+        match offer.table.get(operation) {
             Some((Entry { kind: Kind::Stream(opens), method }, _)) => {
                 opens.open(&session.caller, prefix, stream, session.clauses.missing(method));
+            }
+            _ if Operation::user(operation).is_some_and(|operation| offer.mounts.contains(operation)) => {
+                return offer.mounts.stream(&mut session.mounted, first, stream);
+            }
+            None if self.calls.is_some() && offer.table.is_empty() => {
+                session.strays += 1;
+                stream.forget();
             }
             _ => crate::streaming::refuse(&stream, &Status::unimplemented(format!("{operation} opens no stream"))),
         }
@@ -183,59 +219,156 @@ impl Router for Endpoint {
 
     #[cold]
     fn shed(&self, session: &mut Session, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Next {
+        if self.offer.mounts.contains(operation) {
+            return self.offer.mounts.shed(&mut session.mounted, id, operation, outbox);
+        }
         let status = Status::resource_exhausted("the server holds as much input as it may");
-        body::put_error(outbox, id, operation, &status, session.caller.form());
+        body::put_error(outbox, id, operation, &status, session.caller.style());
         Next::Continue
+    }
+
+    fn hand_off(&self, session: &mut Session, asked: HandOff) -> Next {
+        self.offer.mounts.hand_off(&mut session.mounted, asked)
     }
 
     fn verdict(&self, session: &mut Session, peer: &Peer) {
         let hello = peer.hello();
         session.caller.handle_verdict(hello.is_some());
-        session.clauses = Clauses::new(&self.table.layouts, peer);
+        session.clauses = Clauses::new(&self.offer.table.layouts, peer);
         if let Some(calls) = &self.calls {
             calls.with(|calls| {
                 calls.handle_verdict(hello.map(|hello| hello.calls_max));
                 calls.offers.handle_verdict(peer);
             });
+        } else if let Some(calls) = session.calls() {
+            handle_verdict_on_client(calls, peer);
         }
+        self.offer.mounts.verdict(&mut session.mounted, peer);
     }
 
     fn cancelled(&self, session: &mut Session, id: PacketId, content: Bytes, outbox: &mut Outbox) {
         // One that makes no sense, or comes behind the reply, changes nothing.
-        let Some(operation) = body::cancelled(&content).and_then(Operation::user) else { return };
-        session.caller.cancel(id, operation, outbox);
+        if let Some(operation) = body::cancelled(&content).and_then(Operation::user) {
+            session.caller.cancel(id, operation, outbox);
+        }
+        self.offer.mounts.cancelled(&mut session.mounted, id, content, outbox);
     }
 
-    fn going_away(&self, _session: &mut Session) {
+    fn going_away(&self, session: &mut Session) {
         if let Some(calls) = &self.calls {
             calls.retire();
         }
+        self.offer.mounts.going_away(&mut session.mounted);
     }
 
     fn turn(&self, session: &mut Session, turn: &mut Turn<'_>) -> Option<Instant> {
-        let Some(calls) = &self.calls else {
-            session.judge_speed(turn.now);
-            return None;
+        session.judge_speed(turn.now);
+        let mounted = match self.offer.mounts.is_empty() {
+            true => None,
+            false => self.offer.mounts.turn(&mut session.mounted, turn),
         };
-        let (due, strays) = calls.with(|calls| {
-            for packet in session.replies.drain(..) {
-                session.wake.extend(calls.handle_reply(packet));
-            }
-            (calls.handle_time(turn.now, &mut session.wake), calls.strays())
-        });
-        session.wake.drain(..).for_each(Waker::wake);
-        if strays > STRAYS_MAX {
-            tracing::warn!(strays, "the server keeps answering what was not asked");
+        let calls = match &self.calls {
+            Some(calls) => session.settle(calls, turn.now),
+            None => match session.calls().cloned() {
+                Some(calls) => session.settle(&calls, turn.now),
+                None => None,
+            },
+        };
+        if session.strays > STRAYS_MAX {
+            tracing::warn!(strays = session.strays, "the peer keeps sending what pairs with nothing");
             session.caller.connection.abort();
         }
-        due
+        [mounted, calls].into_iter().flatten().min()
     }
 
-    fn disconnected(&self, _session: Session, reason: &CloseReason) {
-        if let Some(calls) = &self.calls {
+    fn disconnected(&self, mut session: Session, reason: &CloseReason) {
+        if let Some(calls) = self.calls.as_ref().or_else(|| session.calls()) {
             calls.end(reason);
         }
+        self.offer.mounts.disconnected(session.mounted, reason);
     }
+}
+
+impl Endpoint {
+    /// Calls a method.
+    #[inline(always)]
+    fn serve(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Next {
+        if session.caller.connection.is_overloaded() {
+            session.caller.connection.count_shed();
+            return self.shed(session, packet.id, packet.operation, outbox);
+        }
+        let operation = packet.operation.number();
+        let Some(mut instance) = session.instance(operation, &self.offer.table) else {
+            return self.route_unserved(session, packet, outbox);
+        };
+        let inline = session.slow_turns < SLOW_TURNS;
+        session.polled |= inline;
+        instance.call(&session.caller, packet, outbox, inline);
+        session.last = Some((operation, instance));
+        Next::Continue
+    }
+
+    /// The way of packets that no unary method takes.
+    #[cold]
+    fn route_unserved(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Next {
+        let operation = packet.operation;
+        let refused = session.clauses.refused.get(&operation.number());
+        if refused.is_none() && self.offer.mounts.contains(operation) {
+            return self.offer.mounts.route(&mut session.mounted, packet, outbox);
+        }
+        // Go drops such a request in silence. An answer does no harm there, and the caller need not wait for its
+        // deadline.
+        let unknown = || Status::unimplemented(format!("operation {operation} is no unary method of this end"));
+        let status = refused.cloned().unwrap_or_else(unknown);
+        body::put_error(outbox, packet.id, operation, &status, session.caller.style());
+        Next::Continue
+    }
+
+    /// Whether a packet with a prefix belongs to a call of the end that accepted. What bodies of mounted routers begin
+    /// with is their own business.
+    #[cold]
+    fn is_backward(&self, session: &Session, packet: &Packet) -> bool {
+        session.caller.is_ours() && prefix::is_backward(&packet.body) && !self.offer.mounts.contains(packet.operation)
+    }
+
+    /// Takes in a call of the end that accepted, or there the reply to one.
+    #[cold]
+    fn route_backward(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Next {
+        if self.calls.is_none() {
+            match session.calls() {
+                Some(_) => session.replies.push(packet),
+                None => session.strays += 1,
+            }
+            return Next::Continue;
+        }
+        if self.offer.table.is_empty() {
+            session.strays += 1;
+            return Next::Continue;
+        }
+        match outbox.len() {
+            ..REPLIES_MAX => self.serve(session, packet, outbox),
+            REPLIES_MAX..REPLIES_END => {
+                let status = Status::resource_exhausted("the replies to earlier calls have not been taken");
+                body::put_error(outbox, packet.id, packet.operation, &status, session.caller.style());
+                Next::Continue
+            }
+            waiting => Next::close(format!("{waiting} bytes of replies were not taken by the end that calls")),
+        }
+    }
+}
+
+/// Whether the peer of an end that accepted can be called: one that offers nothing takes no calls.
+pub(crate) fn takes_calls(client: &Peer) -> bool {
+    client.hello().is_some_and(|hello| hello.items.iter().any(|(kind, _)| *kind == layout::OFFERED))
+}
+
+/// Takes in what the peer of an end that accepted and calls is.
+pub(crate) fn handle_verdict_on_client(calls: &CallTable, client: &Peer) {
+    let hello = client.hello().filter(|_| takes_calls(client));
+    calls.with(|calls| {
+        calls.handle_verdict(hello.map(|hello| hello.calls_max));
+        calls.offers.handle_verdict(client);
+    });
 }
 
 impl Session {
@@ -261,20 +394,36 @@ impl Session {
         }
         match table.get(operation)? {
             (Entry { kind: Kind::Unary(unary), method }, policy) => {
-                Some(unary.instance(*policy, self.clauses.missing(method)))
+                Some(unary.instance(*policy, self.clauses.missing(method), self.caller.chain.as_ref()))
             }
             _ => None,
         }
     }
 
-    /// Answers a request that cannot be served. Go drops one in silence; an answer does no harm there, and the caller
-    /// need not wait for its deadline.
-    #[cold]
-    fn refuse(&self, packet: &Packet, outbox: &mut Outbox) {
-        let operation = packet.operation;
-        let unknown = || Status::unimplemented(format!("operation {operation} is no unary method of this server"));
-        let status = self.clauses.refused.get(&operation.number()).cloned().unwrap_or_else(unknown);
-        body::put_error(outbox, packet.id, operation, &status, self.caller.form());
+    /// At the end that accepted: its calls, if it has made any. Without any, and without other values of the
+    /// connection, this is one look at an atomic.
+    #[inline]
+    fn calls(&mut self) -> Option<&Arc<CallTable>> {
+        if self.calls.is_none() && self.caller.connection.extensions().is_used() {
+            self.calls = self.caller.connection.extensions().get::<CallTable>();
+        }
+        self.calls.as_ref()
+    }
+
+    /// Hands out the replies of a batch; when the next call expires.
+    fn settle(&mut self, calls: &CallTable, now: Instant) -> Option<Instant> {
+        let (due, strays) = calls.with(|calls| {
+            for packet in self.replies.drain(..) {
+                self.wake.extend(calls.handle_reply(packet));
+            }
+            (calls.handle_time(now, &mut self.wake), calls.strays())
+        });
+        self.wake.drain(..).for_each(Waker::wake);
+        if strays > STRAYS_MAX {
+            tracing::warn!(strays, "the peer keeps answering what was not asked");
+            self.caller.connection.abort();
+        }
+        due
     }
 
     /// Notes whether handlers keep the connection's task for too long.
@@ -288,13 +437,13 @@ impl Session {
         }
         self.slow_turns += 1;
         if self.slow_turns == SLOW_TURNS {
-            tracing::debug!(peer = ?self.caller.peer, "handlers take long; they get tasks of their own from now on");
+            tracing::debug!(peer = ?self.caller.connection.peer_addr(), "handlers take long; they get tasks of their own from now on");
         }
     }
 }
 
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Endpoint").field("operations", &self.table.operations()).finish_non_exhaustive()
+        f.debug_struct("Endpoint").field("operations", &self.operations()).finish_non_exhaustive()
     }
 }

@@ -1,6 +1,6 @@
 //! What can go wrong outside a call.
 
-use frisbee::ConnectError;
+use frisbee::{ConnectError, MountError};
 use std::{fmt, io};
 
 /// Why a server cannot serve or a client cannot connect.
@@ -18,6 +18,8 @@ pub enum Error {
         /// The two methods, as `package.Service/Method`.
         methods: [String; 2],
     },
+    /// A router cannot be mounted where it was to be.
+    Mount(MountError),
     /// A method was named that no service of the server has.
     UnknownMethod(String),
     /// The services cannot all be named to a peer.
@@ -37,6 +39,7 @@ impl fmt::Display for Error {
             Self::Overlap { operation, methods: [one, other] } => {
                 write!(f, "operation {operation} is both {one} and {other}")
             }
+            Self::Mount(error) => error.fmt(f),
             Self::TooManyServices { length, limit } => write!(
                 f,
                 "naming all services to a peer takes {length} bytes, which exceeds the limit of {limit}: serve some of \
@@ -52,6 +55,7 @@ impl std::error::Error for Error {
         match self {
             Self::Connect(error) => error.source(),
             Self::Io(error) => error.source(),
+            Self::Mount(error) => error.source(),
             Self::Overlap { .. } | Self::UnknownMethod(_) | Self::TooManyServices { .. } => None,
         }
     }

@@ -14,6 +14,7 @@
 //! which an entry that cannot be one on the other side is left behind. A tonic server enforces the caller's deadline
 //! itself.
 
+use crate::request::Origin;
 use crate::{Code, Metadata, Request, Response, ResponseStream, Status, Streaming};
 use bytes::Bytes;
 use futures_core::Stream;
@@ -25,9 +26,9 @@ use tonic::metadata::{AsciiMetadataKey, BinaryMetadataKey, KeyAndValueRef, Metad
 
 /// A request from tonic.
 pub fn request<A>(request: tonic::Request<A>) -> Request<A> {
-    let peer = request.remote_addr();
+    let origin = request.remote_addr().map_or(Origin::Here, |address| Origin::Elsewhere(Box::new(address)));
     let metadata = ours(request.metadata());
-    let mut request = Request::received(request.into_inner(), peer, None);
+    let mut request = Request::received(request.into_inner(), origin, None);
     if !metadata.is_empty() {
         *request.metadata_mut() = metadata;
     }

@@ -31,6 +31,7 @@
 //! error is [`Code::Unavailable`] or [`Code::DeadlineExceeded`], it may have run.
 #![forbid(unsafe_code)]
 
+pub mod blocking;
 mod body;
 mod calls;
 mod channel;
@@ -42,6 +43,8 @@ mod error;
 pub mod grpc;
 mod layout;
 mod metadata;
+mod middleware;
+mod offer;
 mod prefix;
 mod protobuf;
 mod request;
@@ -56,8 +59,11 @@ pub use error::Error;
 pub use frisbee::pubsub;
 #[cfg(feature = "tls")]
 pub use frisbee::tls;
-pub use frisbee::{HeaderForm, Policy, Runtime, Workers, memory};
+pub use frisbee::{Connection, HeaderForm, Policy, Runtime, Workers, memory};
 pub use metadata::{Metadata, MetadataError};
+#[cfg(feature = "tower")]
+pub use middleware::tower::{Exchange, Inner as TowerInner, Tower};
+pub use middleware::{Call, CallKind, Middleware, Next, Reply};
 pub use polyglot::Raw;
 pub use request::{IntoRequest, IntoStreamingRequest, Request, Response};
 #[cfg(unix)]

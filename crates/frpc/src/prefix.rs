@@ -21,6 +21,9 @@ const TIMEOUT: u8 = 1;
 const METADATA: u8 = 2;
 /// gRPC's number of a status, and its details.
 const STATUS: u8 = 3;
+/// The call was made by the end that accepted the connection. Empty, and the first item, by which calls of the two
+/// directions are told apart.
+const BACKWARD: u8 = 4;
 
 /// What a prefix says.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -34,19 +37,28 @@ pub(crate) struct Prefix {
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) struct Malformed;
 
+/// What is to be said in a prefix.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Said<'a> {
+    /// The call was made by the end that accepted the connection.
+    pub(crate) backward: bool,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) metadata: Option<&'a Metadata>,
+    pub(crate) status: Option<(Code, &'a [u8])>,
+}
+
 /// Writes a prefix in front of a body that is still to be written, if there is something to say.
-pub(crate) fn put(
-    buffer: &mut Vec<u8>,
-    timeout: Option<Duration>,
-    metadata: Option<&Metadata>,
-    status: Option<(Code, &[u8])>,
-) {
+pub(crate) fn put(buffer: &mut Vec<u8>, said: Said<'_>) {
+    let Said { backward, timeout, metadata, status } = said;
     let metadata = metadata.filter(|metadata| !metadata.is_empty());
-    if timeout.is_none() && metadata.is_none() && status.is_none() {
+    if !backward && timeout.is_none() && metadata.is_none() && status.is_none() {
         return;
     }
     let mut items = Vec::new();
     let mut value = Vec::new();
+    if backward {
+        put_item(&mut items, BACKWARD, &[]);
+    }
     if let Some(timeout) = timeout {
         put_varint(&mut value, u64::try_from(timeout.as_micros()).unwrap_or(u64::MAX));
         put_item(&mut items, TIMEOUT, &value);
@@ -73,6 +85,12 @@ pub(crate) fn put(
 #[inline]
 pub(crate) fn is_present(body: &[u8]) -> bool {
     body.first() == Some(&PREFIX)
+}
+
+/// Whether a body that has a prefix belongs to a call of the end that accepted the connection.
+#[cold]
+pub(crate) fn is_backward(body: &[u8]) -> bool {
+    split(body).is_ok_and(|(items, _)| items.starts_with(&[BACKWARD, 0]))
 }
 
 /// Takes the prefix off a body, if it has one.
@@ -152,7 +170,8 @@ mod tests {
     fn encoded(prefix: &Prefix) -> Vec<u8> {
         let mut bytes = Vec::new();
         let status = prefix.status.as_ref().map(|(code, details)| (*code, &details[..]));
-        put(&mut bytes, prefix.timeout, prefix.metadata.as_deref(), status);
+        let metadata = prefix.metadata.as_deref();
+        put(&mut bytes, Said { backward: false, timeout: prefix.timeout, metadata, status });
         bytes
     }
 
@@ -182,11 +201,28 @@ mod tests {
     #[test]
     fn nothing_to_say_takes_no_byte_and_a_message_has_no_prefix() {
         let mut bytes = Vec::new();
-        put(&mut bytes, None, Some(&Metadata::new()), None);
+        put(&mut bytes, Said { metadata: Some(&Metadata::new()), ..Said::default() });
         assert!(bytes.is_empty());
         let mut body = Bytes::from_static(&[8, 0]);
         assert_eq!(take(&mut body), Ok(None));
         assert_eq!(take_slice(&mut &[0x08, 0][..]), Ok(None));
+    }
+
+    #[test]
+    fn the_direction_is_the_first_item_and_nothing_else_is_taken_for_it() {
+        let mut bytes = Vec::new();
+        put(&mut bytes, Said { backward: true, ..Said::default() });
+        assert_eq!(bytes, [0x10, 2, 4, 0]);
+        assert!(is_backward(&bytes));
+        let timeout = Some(Duration::from_micros(4));
+        bytes.clear();
+        put(&mut bytes, Said { backward: true, timeout, ..Said::default() });
+        assert_eq!(bytes, [0x10, 5, 4, 0, 1, 1, 4]);
+        assert!(is_backward(&bytes));
+        assert_eq!(take(&mut bytes.into()), Ok(Some(Prefix { timeout, ..Prefix::default() })));
+        for other in [&[0x10, 3, 1, 1, 4][..], &[0x10, 5, 1, 1, 4, 4, 0], &[0x10, 3, 4, 1, 0], &[0x10, 2, 4], &[8, 0]] {
+            assert!(!is_backward(other), "{other:?}");
+        }
     }
 
     #[test]

@@ -1,36 +1,72 @@
 //! Messages with what goes along with them.
 
+use crate::Channel;
 use crate::metadata::Metadata;
 use crate::prefix::Prefix;
+use frisbee::Connection;
 use futures_core::Stream;
 use std::net::SocketAddr;
 use std::time::Duration;
 
 /// What a message without metadata has.
-static NONE: Metadata = Metadata::new();
+pub(crate) static NONE: Metadata = Metadata::new();
 
 /// A request: a message, or a stream of them, and how the call is to be made or came in.
 #[derive(Clone, Debug)]
 pub struct Request<T> {
     message: T,
     timeout: Option<Duration>,
-    peer: Option<SocketAddr>,
+    origin: Origin,
     metadata: Option<Box<Metadata>>,
+}
+
+/// Where a request came from.
+#[derive(Clone, Debug)]
+pub(crate) enum Origin {
+    /// It was made here.
+    Here,
+    Connection(Connection),
+    /// Another protocol.
+    #[cfg(feature = "tonic")]
+    Elsewhere(Box<SocketAddr>),
+}
+
+impl Origin {
+    pub(crate) fn connection(&self) -> Option<&Connection> {
+        match self {
+            Self::Connection(connection) => Some(connection),
+            _ => None,
+        }
+    }
 }
 
 impl<T> Request<T> {
     /// A request with nothing but its message.
     #[inline]
     pub fn new(message: T) -> Self {
-        Self { message, timeout: None, peer: None, metadata: None }
+        Self { message, timeout: None, origin: Origin::Here, metadata: None }
     }
 
     #[inline]
-    pub(crate) fn received(message: T, peer: Option<SocketAddr>, prefix: Option<Box<Prefix>>) -> Self {
+    pub(crate) fn received(message: T, origin: Origin, prefix: Option<Box<Prefix>>) -> Self {
         match prefix {
-            None => Self { message, timeout: None, peer, metadata: None },
-            Some(prefix) => Self { message, timeout: prefix.timeout, peer, metadata: prefix.metadata },
+            None => Self { message, timeout: None, origin, metadata: None },
+            Some(prefix) => Self { message, timeout: prefix.timeout, origin, metadata: prefix.metadata },
         }
+    }
+
+    /// All that it consists of.
+    pub(crate) fn apart(self) -> (T, Option<Duration>, Origin, Option<Box<Metadata>>) {
+        (self.message, self.timeout, self.origin, self.metadata)
+    }
+
+    pub(crate) fn together(
+        message: T,
+        timeout: Option<Duration>,
+        origin: Origin,
+        metadata: Option<Box<Metadata>>,
+    ) -> Self {
+        Self { message, timeout, origin, metadata }
     }
 
     /// The message, and the metadata that goes with it.
@@ -58,7 +94,7 @@ impl<T> Request<T> {
 
     /// The same request with another message.
     pub fn map<U>(self, map: impl FnOnce(T) -> U) -> Request<U> {
-        Request { message: map(self.message), timeout: self.timeout, peer: self.peer, metadata: self.metadata }
+        Request { message: map(self.message), timeout: self.timeout, origin: self.origin, metadata: self.metadata }
     }
 
     /// Sets how long the call may take, instead of the channel's default.
@@ -88,7 +124,25 @@ impl<T> Request<T> {
 
     /// In a handler: the address of the peer, if its transport has one.
     pub fn remote_addr(&self) -> Option<SocketAddr> {
-        self.peer
+        match &self.origin {
+            Origin::Here => None,
+            Origin::Connection(connection) => connection.peer_addr(),
+            #[cfg(feature = "tonic")]
+            Origin::Elsewhere(address) => Some(**address),
+        }
+    }
+
+    /// In a handler: the connection that the request came by, unless that was another protocol. Its
+    /// [extensions](Connection::extensions) are what handlers, streams and mounted routers know in common of it.
+    pub fn connection(&self) -> Option<&Connection> {
+        self.origin.connection()
+    }
+}
+
+impl<T> Request<T> {
+    /// In a handler: calls to whoever called, by the same connection; see [`Channel::from_connection`].
+    pub fn channel(&self) -> Option<Channel> {
+        self.connection().map(Channel::from_connection)
     }
 }
 
@@ -109,6 +163,15 @@ impl<T> Response<T> {
     #[inline]
     pub(crate) fn received(message: T, prefix: Option<Prefix>) -> Self {
         Self { message, metadata: prefix.and_then(|prefix| prefix.metadata) }
+    }
+
+    /// All that it consists of.
+    pub(crate) fn apart(self) -> (T, Option<Box<Metadata>>) {
+        (self.message, self.metadata)
+    }
+
+    pub(crate) fn together(message: T, metadata: Option<Box<Metadata>>) -> Self {
+        Self { message, metadata }
     }
 
     #[inline]

@@ -1,10 +1,13 @@
 //! Serving services.
 
-use crate::endpoint::{Endpoint, Table};
-use crate::service::{Methods, Service};
-use crate::{Error, Policy, Runtime, Workers};
-use std::collections::HashMap;
+use crate::codegen;
+use crate::endpoint::Endpoint;
+use crate::offer::Offering;
+use crate::service::Service;
+use crate::{Error, Middleware, Policy, Runtime, Workers};
+use frisbee::{Connection, Router};
 use std::net::SocketAddr;
+use std::ops::RangeBounds;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::ToSocketAddrs;
@@ -28,21 +31,14 @@ pub struct Server {
 #[derive(Debug)]
 #[must_use]
 pub struct ServerBuilder {
-    pub(crate) inner: frisbee::ServerBuilder,
-    pub(crate) services: Vec<Methods>,
-    pub(crate) policy: Policy,
-    pub(crate) policies: HashMap<String, Policy>,
+    inner: frisbee::ServerBuilder,
+    offering: Offering,
 }
 
 impl Server {
     /// Settings to begin with.
     pub fn builder() -> ServerBuilder {
-        ServerBuilder {
-            inner: frisbee::Server::builder(),
-            services: Vec::new(),
-            policy: Policy::default(),
-            policies: HashMap::new(),
-        }
+        ServerBuilder { inner: frisbee::Server::builder(), offering: Offering::default() }
     }
 
     /// The address that is listened on, with the port that the system chose for port 0.
@@ -78,21 +74,57 @@ impl Server {
 impl ServerBuilder {
     /// Adds a service. Its operations must not overlap with those of another: a Go client knows the methods of one
     /// `.proto` file only, and each file counts from 10.
-    #[allow(clippy::needless_pass_by_value)] // As in tonic: a server is made to be given away.
     pub fn add_service<S: Service>(mut self, service: S) -> Self {
-        self.services.push(service.methods());
+        self.offering.add_service(service);
+        self
+    }
+
+    /// Mounts a router of your own beside the services, on a range of operations: `1000..=1099` or `1000..1100`.
+    ///
+    /// It gets the packets of these operations, and the streams whose first packet [names](frisbee::opening) one.
+    /// Services have the operations from 10 on, as many as they have methods.
+    pub fn mount<R: Router>(mut self, operations: impl RangeBounds<u16>, router: R) -> Self {
+        self.offering.mount(operations, router);
+        self
+    }
+
+    /// Sets what gets the streams whose first packet names no operation. That may be a late message of a stream that
+    /// is over, if the client is Go.
+    pub fn fallback<R: Router>(mut self, router: R) -> Self {
+        self.offering.fallback(router);
+        self
+    }
+
+    /// Calls a function for each connection that is accepted, on the connection's own task: it must not block. From
+    /// there the peer [can be called](crate::Channel::from_connection), and values be put into the connection's
+    /// [extensions](Connection::extensions).
+    pub fn on_connect(mut self, connected: impl Fn(&Connection) + Send + Sync + 'static) -> Self {
+        self.offering.on_connect(connected);
+        self
+    }
+
+    /// Names a service of the clients that is [called](crate::Channel::from_connection) from here, as in
+    /// `builder().calls::<AgentClient>()`: those with a later layout then know by which rules.
+    pub fn calls<C: codegen::Client>(mut self) -> Self {
+        self.offering.call(C::LAYOUT);
+        self
+    }
+
+    /// Runs something around the calls of all services, inside of what has been added before.
+    pub fn middleware(mut self, middleware: impl Middleware) -> Self {
+        self.offering.middleware(middleware);
         self
     }
 
     /// Sets where the handlers of unary methods run. Default: [`Policy::Inline`].
     pub fn policy(mut self, policy: Policy) -> Self {
-        self.policy = policy;
+        self.offering.policy = policy;
         self
     }
 
     /// Sets where the handlers of one unary method run, named as `package.Service/Method`.
     pub fn method_policy(mut self, method: impl Into<String>, policy: Policy) -> Self {
-        self.policies.insert(method.into(), policy);
+        self.offering.policies.insert(method.into(), policy);
         self
     }
 
@@ -137,7 +169,8 @@ impl ServerBuilder {
     /// Binds a listening socket.
     ///
     /// # Errors
-    /// If no address can be bound, two services overlap, or a policy names a method that there is not.
+    /// If no address can be bound, two services or mounted routers overlap, or a policy names a method that there is
+    /// not.
     pub async fn bind(self, address: impl ToSocketAddrs) -> Result<Server, Error> {
         let (inner, endpoint) = self.done()?;
         Ok(Server { inner: inner.bind(address, endpoint).await? })
@@ -173,8 +206,7 @@ impl ServerBuilder {
     }
 
     fn done(self) -> Result<(frisbee::ServerBuilder, Endpoint), Error> {
-        let table = Table::new(self.services, self.policy, self.policies)?;
-        Ok((self.inner, Endpoint::serving(table)))
+        Ok((self.inner, Endpoint::serving(self.offering.done()?)))
     }
 }
 

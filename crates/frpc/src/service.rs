@@ -1,9 +1,11 @@
 //! Methods that a server offers, erased to what a connection needs: something to call for each operation.
 
-use crate::body::{self, Received};
+use crate::body::{self, Received, Style};
 use crate::codegen::{Layout, Method};
 use crate::deadline::{self, Within};
+use crate::middleware::{About, CallKind, Chain, through};
 use crate::prefix::{self, Prefix};
+use crate::request::Origin;
 use crate::streaming::{self, ResponseStream, Streaming};
 use crate::{Request, Response, Status};
 use bytes::Bytes;
@@ -14,8 +16,8 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
-use std::net::SocketAddr;
 use std::ops::Deref;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::Semaphore;
@@ -47,8 +49,8 @@ pub(crate) enum Kind {
 
 /// A unary method, from which each connection gets an instance of its own.
 pub(crate) trait Unary: Send + Sync {
-    /// `missing` is how many fields may be missing at the end of requests.
-    fn instance(&self, policy: Policy, missing: u32) -> Box<dyn Instance>;
+    /// `missing` is how many fields may be missing at the end of requests, `chain` what runs around calls.
+    fn instance(&self, policy: Policy, missing: u32, chain: Option<&Arc<Chain>>) -> Box<dyn Instance>;
 }
 
 /// A unary method on one connection.
@@ -68,7 +70,10 @@ pub(crate) trait Streamed: Send + Sync {
 #[derive(Clone)]
 pub(crate) struct Caller {
     pub(crate) connection: Connection,
-    pub(crate) peer: Option<SocketAddr>,
+    /// This end dialled the connection: the calls that it serves are those of the end that accepted.
+    backward: bool,
+    /// What runs around calls.
+    pub(crate) chain: Option<Arc<Chain>>,
     /// For a peer of ours, the calls that have tasks of their own, so that they can be cancelled.
     running: Option<Arc<Mutex<Running>>>,
 }
@@ -77,8 +82,14 @@ pub(crate) struct Caller {
 type Running = HashMap<(PacketId, Operation), Task>;
 
 impl Caller {
-    pub(crate) fn new(connection: &Connection) -> Self {
-        Self { connection: connection.clone(), peer: connection.peer_addr(), running: None }
+    pub(crate) fn new(connection: &Connection, backward: bool, chain: Option<Arc<Chain>>) -> Self {
+        Self { connection: connection.clone(), backward, chain, running: None }
+    }
+
+    /// What requests say of where they came from.
+    #[inline]
+    pub(crate) fn origin(&self) -> Origin {
+        Origin::Connection(self.connection.clone())
     }
 
     /// Takes in what the peer is.
@@ -86,10 +97,17 @@ impl Caller {
         self.running = ours.then(Arc::default);
     }
 
-    /// The form in which the peer gets messages.
+    /// Whether the peer is one of ours.
     #[inline]
-    pub(crate) fn form(&self) -> Form {
-        if self.running.is_some() { Form::Rich } else { Form::Flat }
+    pub(crate) fn is_ours(&self) -> bool {
+        self.running.is_some()
+    }
+
+    /// How the peer gets replies.
+    #[inline]
+    pub(crate) fn style(&self) -> Style {
+        let form = if self.is_ours() { Form::Rich } else { Form::Flat };
+        Style { form, backward: self.backward }
     }
 
     /// Ends a call that nobody waits for. Every call gets one reply, a cancelled one this.
@@ -97,7 +115,7 @@ impl Caller {
         let running = self.running.as_ref().and_then(|running| running.lock().remove(&(id, operation)));
         let Some(task) = running else { return };
         self.connection.abort_task(task);
-        body::put_error(outbox, id, operation, &Status::cancelled("the caller has given up"), Form::Rich);
+        body::put_error(outbox, id, operation, &Status::cancelled("the caller has given up"), self.style());
     }
 }
 
@@ -159,7 +177,7 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         H: Fn(Shared<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
-        let handler = Handler::new(&self.service, handler);
+        let handler = Handler::new(&self.service, About::new::<A, B>(method, CallKind::Unary), handler);
         self.with(method, Kind::Unary(Box::new(handler)))
     }
 
@@ -172,9 +190,10 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
     {
         let service = self.service.clone();
+        let about = About::new::<A, B>(method, CallKind::ServerStreaming);
         let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream, missing: u32| {
-            let (service, handler) = (Shared::of_connection(&service), handler.clone());
-            let handler = move |request| handler(service, request);
+            let (service, handler, chain) = (Shared::of_connection(&service), handler.clone(), caller.chain.clone());
+            let handler = move |request| through(chain, about, request, move |request| handler(service, request));
             streaming::serve_server_streaming(caller, prefix, stream, missing, handler);
         };
         self.with(method, Kind::Stream(Box::new(open)))
@@ -189,9 +208,10 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
         let service = self.service.clone();
+        let about = About::new::<A, B>(method, CallKind::ClientStreaming);
         let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream, missing: u32| {
-            let (service, handler) = (Shared::of_connection(&service), handler.clone());
-            let handler = move |request| handler(service, request);
+            let (service, handler, chain) = (Shared::of_connection(&service), handler.clone(), caller.chain.clone());
+            let handler = move |request| through(chain, about, request, move |request| handler(service, request));
             streaming::serve_client_streaming(caller, prefix, stream, missing, handler);
         };
         self.with(method, Kind::Stream(Box::new(open)))
@@ -206,9 +226,10 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
     {
         let service = self.service.clone();
+        let about = About::new::<A, B>(method, CallKind::Streaming);
         let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream, missing: u32| {
-            let (service, handler) = (Shared::of_connection(&service), handler.clone());
-            let handler = move |request| handler(service, request);
+            let (service, handler, chain) = (Shared::of_connection(&service), handler.clone(), caller.chain.clone());
+            let handler = move |request| through(chain, about, request, move |request| handler(service, request));
             streaming::serve_streaming(caller, prefix, stream, missing, handler);
         };
         self.with(method, Kind::Stream(Box::new(open)))
@@ -234,13 +255,14 @@ impl<F: Fn(&Caller, Option<Prefix>, Stream, u32) + Send + Sync> Streamed for F {
 /// A unary method of a service.
 struct Handler<S, H, T> {
     service: Arc<S>,
+    about: About,
     handler: H,
     types: PhantomData<fn() -> T>,
 }
 
 impl<S, H, T> Handler<S, H, T> {
-    fn new(service: &Arc<S>, handler: H) -> Self {
-        Self { service: service.clone(), handler, types: PhantomData }
+    fn new(service: &Arc<S>, about: About, handler: H) -> Self {
+        Self { service: service.clone(), about, handler, types: PhantomData }
     }
 }
 
@@ -252,20 +274,17 @@ where
     H: Fn(Shared<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    fn instance(&self, policy: Policy, missing: u32) -> Box<dyn Instance> {
-        let permits = match policy {
-            Policy::AtMost(count) => Some(Arc::new(Semaphore::new(count.clamp(1, Semaphore::MAX_PERMITS)))),
-            Policy::Inline | Policy::Concurrent => None,
+    fn instance(&self, policy: Policy, missing: u32, chain: Option<&Arc<Chain>>) -> Box<dyn Instance> {
+        let service = Shared::of_connection(&self.service);
+        let Some(chain) = chain.cloned() else {
+            return Box::new(Serving::new(service, self.handler.clone(), policy, missing));
         };
-        Box::new(Serving {
-            service: Shared::of_connection(&self.service),
-            handler: self.handler.clone(),
-            cell: Cell::default(),
-            missing,
-            inline: policy == Policy::Inline,
-            permits,
-            request: PhantomData,
-        })
+        let (about, handler) = (self.about, self.handler.clone());
+        let around = move |service, request| -> Pin<Box<dyn Future<Output = _> + Send>> {
+            let handler = handler.clone();
+            Box::pin(chain.clone().around(about, request, move |request| handler(service, request)))
+        };
+        Box::new(Serving::new(service, around, policy, missing))
     }
 }
 
@@ -282,6 +301,17 @@ struct Serving<S, H, A, F> {
     request: PhantomData<fn() -> A>,
 }
 
+impl<S, H, A, F> Serving<S, H, A, F> {
+    fn new(service: Shared<S>, handler: H, policy: Policy, missing: u32) -> Self {
+        let permits = match policy {
+            Policy::AtMost(count) => Some(Arc::new(Semaphore::new(count.clamp(1, Semaphore::MAX_PERMITS)))),
+            Policy::Inline | Policy::Concurrent => None,
+        };
+        let inline = policy == Policy::Inline;
+        Self { service, handler, cell: Cell::default(), missing, inline, permits, request: PhantomData }
+    }
+}
+
 impl<S, H, A, B, F> Instance for Serving<S, H, A, F>
 where
     S: Send + Sync + 'static,
@@ -292,21 +322,21 @@ where
 {
     fn call(&mut self, caller: &Caller, packet: Packet, outbox: &mut Outbox, inline: bool) {
         let Packet { id, operation, mut body } = packet;
-        let form = caller.form();
+        let style = caller.style();
         let mut terms = Terms::default();
-        if form == Form::Rich && prefix::is_present(&body) {
+        if style.form == Form::Rich && prefix::is_present(&body) {
             match Terms::take(&mut body) {
                 Ok(taken) => terms = taken,
-                Err(status) => return body::put_error(outbox, id, operation, &status, form),
+                Err(status) => return body::put_error(outbox, id, operation, &status, style),
             }
         }
         let Received { message, memory } = match body::request::<A>(&body, self.missing) {
             Ok(received) => received,
-            Err(status) => return body::put_error(outbox, id, operation, &status, form),
+            Err(status) => return body::put_error(outbox, id, operation, &status, style),
         };
         drop(body);
         let Terms { deadline, prefix } = terms;
-        let future = (self.handler)(self.service.clone(), Request::received(message, caller.peer, prefix));
+        let future = (self.handler)(self.service.clone(), Request::received(message, caller.origin(), prefix));
         if !(inline && self.inline) {
             let call = Pending { caller, id, operation, deadline, memory };
             return call.go_on(Cell::park(future), self.permits.clone(), outbox);
@@ -316,10 +346,10 @@ where
             Polled::Ready(reply) => {
                 // What the handler has sent by other ways goes first.
                 caller.connection.collect(outbox);
-                body::put_reply(outbox, id, operation, reply.as_ref(), form);
+                body::put_reply(outbox, id, operation, reply.as_ref(), style);
             }
             Polled::Pending(parked) => Pending { caller, id, operation, deadline, memory }.go_on(parked, None, outbox),
-            Polled::Panicked(panic) => body::put_error(outbox, id, operation, &panicked(panic.as_ref()), form),
+            Polled::Panicked(panic) => body::put_error(outbox, id, operation, &panicked(panic.as_ref()), style),
         }
     }
 }
@@ -372,12 +402,12 @@ impl Pending<'_> {
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
         let Self { caller, id, operation, deadline, memory } = self;
-        let form = caller.form();
+        let style = caller.style();
         let calls_max = caller.connection.calls_max();
         if caller.connection.running() >= calls_max {
             let why = format!("{calls_max} calls are in progress on this connection");
             caller.connection.count_shed();
-            return body::put_error(outbox, id, operation, &Status::resource_exhausted(why), form);
+            return body::put_error(outbox, id, operation, &Status::resource_exhausted(why), style);
         }
         let connection = caller.connection.clone();
         let running = caller.running.clone();
@@ -408,7 +438,7 @@ impl Pending<'_> {
                 let answers = running.is_none_or(|running| running.lock().remove(&(id, operation)).is_some());
                 if answers {
                     // A connection that has ended meanwhile has nobody to answer.
-                    let _ = connection.send_now(|outbox| body::put_reply(outbox, id, operation, reply.as_ref(), form));
+                    let _ = connection.send_now(|outbox| body::put_reply(outbox, id, operation, reply.as_ref(), style));
                 }
             }
         });

@@ -12,10 +12,10 @@ pub(crate) use client::{call_client_streaming, call_server_streaming, call_strea
 pub use respond::{Iter, RequestSender, RequestStream, ResponseSender, ResponseStream, iter};
 pub(crate) use server::{refuse, serve_client_streaming, serve_server_streaming, serve_streaming};
 
-use crate::body::{Manner, PutError};
+use crate::body::{Manner, PutError, Style};
 use crate::channel::{Link, lost};
 use crate::metadata::Metadata;
-use crate::prefix::{self, Prefix};
+use crate::prefix::{self, Prefix, Said};
 use crate::{Code, Status, body};
 use bytes::Bytes;
 use frisbee::{Operation, SendError, StreamEnd, StreamReceiver, StreamSender};
@@ -258,7 +258,7 @@ fn send_metadata(sender: &StreamSender, metadata: &Metadata) {
     }
     let _ = sender.send_now(|outbox, id| {
         let mut frame = outbox.frame(id, Operation::STREAM);
-        prefix::put(frame.buffer(), None, Some(metadata), None);
+        prefix::put(frame.buffer(), Said { metadata: Some(metadata), ..Said::default() });
         frame.finish()
     });
 }
@@ -271,7 +271,8 @@ fn send_error(sender: &StreamSender, status: &Status) {
     } else {
         Cow::Borrowed(status)
     };
-    let _ = sender.send_now(|outbox, id| body::put_error(outbox, id, Operation::STREAM, &clear, form));
+    let style = Style::of_stream(form);
+    let _ = sender.send_now(|outbox, id| body::put_error(outbox, id, Operation::STREAM, &clear, style));
 }
 
 /// Ends this end's direction.
@@ -280,7 +281,8 @@ fn send_end(sender: &StreamSender) {
         return sender.end();
     }
     let end = Status::unknown(body::EOF);
-    let _ = sender.send_now(|outbox, id| body::put_error(outbox, id, Operation::STREAM, &end, Form::Flat));
+    let style = Style::of_stream(Form::Flat);
+    let _ = sender.send_now(|outbox, id| body::put_error(outbox, id, Operation::STREAM, &end, style));
 }
 
 /// Whether a body ends a direction.

@@ -3,11 +3,13 @@
 use crate::router::inline::{Cell, Parked, Polled};
 use crate::{Connection, Next, Operation, Outbox, Packet, Policy, Router, Stream};
 use bytes::Bytes;
+use parking_lot::Mutex;
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::Semaphore;
 
 /// What a handler answers: a packet to send back, or nothing.
@@ -32,8 +34,96 @@ pub type Reply = Option<Packet>;
 /// ```
 #[derive(Default)]
 pub struct Handlers {
-    table: BTreeMap<u16, Arc<dyn Prototype>>,
+    table: HandlerTable,
     streams: Option<Arc<dyn Fn(Bytes, Stream) + Send + Sync>>,
+}
+
+/// The table of [`Handlers`], which can be read and changed while they serve.
+///
+/// Clones are the same table. Each connection sees a change before the next packet that it routes; what a handler has
+/// begun it finishes.
+///
+/// ```
+/// use frisbee::{Handler, Handlers, Operation, Policy};
+///
+/// let echo = Operation::user(10).unwrap();
+/// let handlers = Handlers::new();
+/// let table = handlers.table();
+/// table.insert(echo, Handler::new(Policy::Inline, |_connection, packet| async { Some(packet) }));
+/// assert_eq!(table.operations(), [echo]);
+/// let moved = table.remove(echo).unwrap();
+/// table.insert(Operation::user(11).unwrap(), moved);
+/// ```
+#[derive(Clone, Default)]
+pub struct HandlerTable(Arc<Live>);
+
+#[derive(Default)]
+struct Live {
+    table: Mutex<Arc<Table>>,
+    /// Counts the changes, so that connections notice them without the lock.
+    version: AtomicU64,
+}
+
+type Table = BTreeMap<u16, Handler>;
+
+/// A handler and where it runs, as it stands in a [`HandlerTable`].
+#[derive(Clone)]
+pub struct Handler(Arc<dyn Prototype>);
+
+impl Handler {
+    /// An async function that answers packets.
+    pub fn new<H, F>(policy: Policy, handler: H) -> Self
+    where
+        H: Fn(Connection, Packet) -> F + Send + Sync + 'static,
+        F: Future<Output = Reply> + Send + 'static,
+    {
+        Self(Arc::new(Function { handler: Arc::new(handler), policy }))
+    }
+}
+
+impl HandlerTable {
+    /// The operations that have handlers, in order.
+    pub fn operations(&self) -> Vec<Operation> {
+        self.current().keys().copied().filter_map(Operation::user).collect()
+    }
+
+    /// The handler of an operation.
+    pub fn get(&self, operation: Operation) -> Option<Handler> {
+        self.current().get(&operation.number()).cloned()
+    }
+
+    /// Sets the handler of an operation; the one that was there.
+    pub fn insert(&self, operation: Operation, handler: Handler) -> Option<Handler> {
+        self.change(|table| table.insert(operation.number(), handler))
+    }
+
+    /// Takes the handler of an operation out.
+    pub fn remove(&self, operation: Operation) -> Option<Handler> {
+        self.change(|table| table.remove(&operation.number()))
+    }
+
+    /// Puts all handlers of another table in the place of these.
+    pub fn replace(&self, other: &Self) {
+        let other = other.current();
+        self.change(|table| table.clone_from(&other));
+    }
+
+    fn current(&self) -> Arc<Table> {
+        self.0.table.lock().clone()
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut Table) -> T) -> T {
+        let mut table = self.0.table.lock();
+        let changed = change(Arc::make_mut(&mut table));
+        self.0.version.fetch_add(1, Ordering::Release);
+        changed
+    }
+
+    /// Counts the changes.
+    #[inline]
+    fn version(&self) -> u64 {
+        self.0.version.load(Ordering::Acquire)
+    }
 }
 
 impl Handlers {
@@ -52,13 +142,19 @@ impl Handlers {
     }
 
     /// Sets the handler of an operation and where it runs.
-    pub fn on_with<H, F>(mut self, operation: Operation, policy: Policy, handler: H) -> Self
+    pub fn on_with<H, F>(self, operation: Operation, policy: Policy, handler: H) -> Self
     where
         H: Fn(Connection, Packet) -> F + Send + Sync + 'static,
         F: Future<Output = Reply> + Send + 'static,
     {
-        self.table.insert(operation.number(), Arc::new(Handler { handler: Arc::new(handler), policy }));
+        self.table.insert(operation, Handler::new(policy, handler));
         self
+    }
+
+    /// The table, to be read and changed while it serves. A client with 8-byte headers is recognised by the operations
+    /// that were there when the server was bound.
+    pub fn table(&self) -> HandlerTable {
+        self.table.clone()
     }
 
     /// Sets what becomes of the streams that a peer opens. Without it they are closed.
@@ -70,7 +166,19 @@ impl Handlers {
 
 impl fmt::Debug for Handlers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Handlers").field("operations", &self.table.keys()).finish_non_exhaustive()
+        f.debug_tuple("Handlers").field(&self.table).finish()
+    }
+}
+
+impl fmt::Debug for HandlerTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HandlerTable").field("operations", &self.current().keys()).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Handler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handler").finish_non_exhaustive()
     }
 }
 
@@ -78,25 +186,39 @@ impl Router for Handlers {
     type Session = HandlersSession;
 
     fn operations(&self) -> Vec<RangeInclusive<u16>> {
-        self.table.keys().map(|operation| *operation..=*operation).collect()
+        self.table.current().keys().map(|operation| *operation..=*operation).collect()
     }
 
     fn connected(&self, connection: &Connection) -> HandlersSession {
-        HandlersSession { connection: connection.clone(), running: BTreeMap::new(), unknown: 0 }
+        HandlersSession {
+            connection: connection.clone(),
+            version: self.table.version(),
+            table: self.table.current(),
+            running: BTreeMap::new(),
+            unknown: 0,
+        }
     }
 
     fn route(&self, session: &mut HandlersSession, packet: Packet, outbox: &mut Outbox) -> Next {
-        let operation = packet.operation.number();
-        let Some(prototype) = self.table.get(&operation) else {
-            session.unknown += 1;
-            return Next::Continue;
-        };
+        if session.version != self.table.version() {
+            session.refresh(&self.table);
+        }
         if session.connection.is_overloaded() {
             session.connection.count_shed();
             return Next::close("no memory for a request");
         }
-        let handler = session.running.entry(operation).or_insert_with(|| prototype.instance());
-        handler.handle(&session.connection, packet, outbox);
+        let operation = packet.operation.number();
+        if let Some((_, instance)) = session.running.get_mut(&operation) {
+            instance.handle(&session.connection, packet, outbox);
+            return Next::Continue;
+        }
+        let Some(handler) = session.table.get(&operation) else {
+            session.unknown += 1;
+            return Next::Continue;
+        };
+        let mut instance = handler.0.instance();
+        instance.handle(&session.connection, packet, outbox);
+        session.running.insert(operation, (handler.clone(), instance));
         Next::Continue
     }
 
@@ -117,8 +239,26 @@ impl Router for Handlers {
 /// What [`Handlers`] keep for a connection.
 pub struct HandlersSession {
     connection: Connection,
-    running: BTreeMap<u16, Box<dyn Instance>>,
+    /// The table as it was at this count of changes.
+    version: u64,
+    table: Arc<Table>,
+    /// The handlers that have been called.
+    running: BTreeMap<u16, (Handler, Box<dyn Instance>)>,
     unknown: u64,
+}
+
+impl HandlersSession {
+    /// Takes in that the table has changed.
+    #[cold]
+    fn refresh(&mut self, table: &HandlerTable) {
+        // Read first: what changes in between is looked at once more.
+        self.version = table.version();
+        self.table = table.current();
+        let table = &self.table;
+        self.running.retain(|operation, (handler, _)| {
+            table.get(operation).is_some_and(|current| Arc::ptr_eq(&current.0, &handler.0))
+        });
+    }
 }
 
 impl fmt::Debug for HandlersSession {
@@ -137,7 +277,7 @@ trait Instance: Send {
     fn handle(&mut self, connection: &Connection, packet: Packet, outbox: &mut Outbox);
 }
 
-struct Handler<H> {
+struct Function<H> {
     handler: Arc<H>,
     policy: Policy,
 }
@@ -150,7 +290,7 @@ struct Running<H, F> {
     permits: Arc<Semaphore>,
 }
 
-impl<H, F> Prototype for Handler<H>
+impl<H, F> Prototype for Function<H>
 where
     H: Fn(Connection, Packet) -> F + Send + Sync + 'static,
     F: Future<Output = Reply> + Send + 'static,

@@ -63,7 +63,10 @@ use std::ops::RangeInclusive;
 pub const FIRST_OPERATION: u16 = 0xFF00;
 
 /// Operations that are kept for pub/sub; some of them have no meaning yet.
-const OPERATIONS: u16 = 8;
+const COUNT: u16 = 8;
+
+/// The operations of pub/sub unless told otherwise: where to mount a [`Broker`] or a [`ClientRouter`].
+pub const OPERATIONS: RangeInclusive<u16> = FIRST_OPERATION..=FIRST_OPERATION + (COUNT - 1);
 
 /// What the operations of pub/sub mean, as distances from the first. docs/pubsub.md has the contents.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,13 +94,13 @@ impl Operations {
     /// # Panics
     /// If they are not all between 10 and 65 535.
     fn starting_at(first: u16) -> Self {
-        let fits = Operation::user(first).is_some() && first.checked_add(OPERATIONS - 1).is_some();
+        let fits = Operation::user(first).is_some() && first.checked_add(COUNT - 1).is_some();
         assert!(fits, "operations {first} to {first} + 7 are not all between 10 and 65535");
         Self(first)
     }
 
     fn range(self) -> RangeInclusive<u16> {
-        self.0..=self.0 + (OPERATIONS - 1)
+        self.0..=self.0 + (COUNT - 1)
     }
 
     fn of(self, kind: Kind) -> Operation {

@@ -250,7 +250,9 @@ impl<R: Router> Engine<R> {
             Next::HandOff(taking) => self.leave(taking),
             Next::Close(reason) => {
                 self.order = Some(Order::Flush(reason));
+                // What was cut off here must not be gone on with by another read of this turn.
                 self.input.clear();
+                self.reads = false;
             }
         }
     }
@@ -368,6 +370,7 @@ impl<R: Router> Engine<R> {
         if ended.is_err() {
             tracing::error!("a router panicked when its connection had ended");
         }
+        self.handle.0.extensions.handle_close(reason);
     }
 
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! One attempt at a unary call on one connection.
 
 use super::link::Link;
-use super::{Terms, present, unsent};
+use super::{Terms, present, takes_no_calls, unsent};
 use crate::body::{self, Manner, PutError};
 use crate::calls::{BeginError, Body, Ended, Server, Ticket};
 use crate::codegen::Method;
@@ -102,8 +102,11 @@ impl<'a, A: Message> Attempt<'a, A> {
         let Terms { timeout, told, strict } = self.terms;
         let mut calls = link.calls.calls.lock();
         let server = calls.server;
-        if server == Server::Unknown && present(self.metadata).is_some() {
+        if server == Server::Unknown && (link.backward || present(self.metadata).is_some()) {
             return Started::Unclear;
+        }
+        if server == Server::Go && link.backward {
+            return Started::Failed(takes_no_calls());
         }
         let layout = self.method.layout;
         if !calls.offers.is_last(layout)
@@ -124,6 +127,7 @@ impl<'a, A: Message> Attempt<'a, A> {
                 timeout: timeout.filter(|_| told),
                 metadata: present(self.metadata),
                 lossless: false,
+                backward: link.backward,
             },
             Server::Go => Manner { lossless: strict, ..Manner::default() },
             Server::Unknown => Manner { lossless: true, ..Manner::default() },
@@ -229,7 +233,8 @@ impl<'a, B> Call<'a, B> {
     #[cold]
     fn cancel(&self, ticket: Ticket) {
         let (server, given_up) = self.link.calls.with(|calls| (calls.server, calls.given_up()));
-        if given_up >= GIVEN_UP_MAX {
+        // One that was accepted cannot be replaced from here.
+        if given_up >= GIVEN_UP_MAX && !self.link.backward {
             self.link.calls.retire();
         }
         if server == Server::Ours {

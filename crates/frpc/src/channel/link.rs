@@ -1,11 +1,12 @@
 //! One connection after the other: which one calls are placed on, and how a lost one is made anew.
 
 use super::dial::Dialler;
+use crate::Status;
 use crate::calls::Calls;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, handle_verdict_on_client};
 use crate::layout::{Layout, Offers};
-use crate::{Error, Status};
-use frisbee::{ClientBuilder, CloseReason, ConnectError, Connection};
+use crate::offer::Offer;
+use frisbee::{ClientBuilder, CloseReason, ConnectError, Connection, Peer};
 use parking_lot::Mutex;
 use std::fmt;
 use std::sync::Arc;
@@ -23,16 +24,65 @@ const PAUSE_FIRST: Duration = Duration::from_millis(20);
 /// No pause is longer.
 const PAUSE_MAX: Duration = Duration::from_secs(2);
 
-/// A connection and the calls on it. It is closed when nobody needs it any more: neither the channel nor a call.
+/// A connection and the calls on it. One that a channel has dialled is closed when nobody needs it any more: neither
+/// the channel nor a call.
 pub(crate) struct Link {
     pub(crate) connection: Connection,
     pub(crate) calls: Arc<CallTable>,
+    /// The connection was accepted: calls have to say that they go the other way.
+    pub(crate) backward: bool,
+    end: LinkEnd,
+}
+
+/// What becomes of the connection with its link.
+#[derive(Clone, Copy)]
+enum LinkEnd {
+    Close,
+    /// It serves the peer as well, which may have called by a connection that it takes nothing new on.
+    CloseWhenServed,
+    /// It belongs to somebody else.
+    Leave,
+}
+
+impl Link {
+    /// The calls of a connection that is there, which goes on without the link.
+    pub(crate) fn of(connection: &Connection) -> Self {
+        let backward = !connection.is_dialled();
+        let calls = if backward {
+            let calls = connection.extensions().get_or_insert::<CallTable>();
+            // The peer may have shown itself already. If not, the connection's task tells the calls that it finds.
+            let peer = connection.peer();
+            if peer != Peer::Unknown {
+                handle_verdict_on_client(&calls, &peer);
+            }
+            calls
+        } else {
+            let dialled = connection.extensions().get::<Dialled>();
+            dialled.map_or_else(CallTable::of_nobody, |dialled| dialled.0.clone())
+        };
+        if let Some(reason) = connection.close_reason() {
+            calls.end(&reason); // Nobody else does, if the calls came into being only now.
+        }
+        Self { connection: connection.clone(), calls, backward, end: LinkEnd::Leave }
+    }
 }
 
 impl Drop for Link {
     fn drop(&mut self) {
-        self.connection.close();
+        match self.end {
+            LinkEnd::CloseWhenServed if self.connection.is_going_away() => self.connection.close_when_idle(),
+            LinkEnd::Close | LinkEnd::CloseWhenServed => self.connection.close(),
+            LinkEnd::Leave => {}
+        }
     }
+}
+
+/// The calls of an end that dialled, among the values of its connection.
+struct Dialled(Arc<CallTable>);
+
+/// Lets the calls of an end that dialled be found by its connection.
+pub(crate) fn put_calls(connection: &Connection, calls: &Arc<CallTable>) {
+    connection.extensions().insert(Dialled(calls.clone()));
 }
 
 /// The calls of a connection and those who wait to make one.
@@ -65,9 +115,30 @@ impl CallTable {
         result
     }
 
+    /// That of a connection whose packets are not seen here.
+    fn of_nobody() -> Arc<Self> {
+        let calls = Arc::new(Self::default());
+        drop(calls.calls.lock().end(Status::failed_precondition("the connection has ended, or is none of a channel")));
+        calls.retire();
+        calls
+    }
+
     /// Has new calls go elsewhere.
     pub(crate) fn retire(&self) {
         self.retired.store(true, Ordering::Release);
+        self.vacancy.notify_waiters();
+    }
+
+    /// Ready when new calls go elsewhere.
+    async fn retired(&self) {
+        loop {
+            let mut changed = std::pin::pin!(self.vacancy.notified());
+            changed.as_mut().enable();
+            if self.retired.load(Ordering::Acquire) {
+                return;
+            }
+            changed.await;
+        }
     }
 
     /// Fails every call; see [`Calls::end`].
@@ -86,16 +157,21 @@ pub(crate) fn lost(reason: &CloseReason) -> Status {
 
 /// The connection that calls are placed on, and how to make the next.
 pub(crate) struct Links {
-    client: ClientBuilder,
-    dialler: Arc<dyn Dialler>,
-    /// Services that are meant to be called.
-    named: Arc<[&'static Layout]>,
-    patience: Duration,
-    /// Drives connections, whoever makes the call that makes one anew.
-    runtime: Handle,
+    /// `None` for the calls of a connection that is there: another one cannot be made.
+    maker: Option<Maker>,
     current: Mutex<Option<Arc<Link>>>,
     /// Held by whoever connects.
     connecting: tokio::sync::Mutex<Failures>,
+}
+
+/// How connections are made.
+pub(crate) struct Maker {
+    pub(crate) client: ClientBuilder,
+    pub(crate) dialler: Arc<dyn Dialler>,
+    pub(crate) patience: Duration,
+    pub(crate) offer: Arc<Offer>,
+    /// Drives connections, whoever makes the call that makes one anew.
+    pub(crate) runtime: Handle,
 }
 
 /// Attempts to connect that have failed, one after the other.
@@ -106,23 +182,14 @@ struct Failures {
 }
 
 impl Links {
-    pub(crate) async fn connected(
-        client: ClientBuilder,
-        dialler: Arc<dyn Dialler>,
-        named: Arc<[&'static Layout]>,
-        patience: Duration,
-    ) -> Result<Self, Error> {
-        let links = Self {
-            client,
-            dialler,
-            named,
-            patience,
-            runtime: Handle::current(),
-            current: Mutex::new(None),
-            connecting: tokio::sync::Mutex::default(),
-        };
-        links.dial().await?;
-        Ok(links)
+    pub(crate) async fn connected(maker: Maker) -> Result<Self, ConnectError> {
+        let first = maker.make().await?;
+        Ok(Self { current: Mutex::new(Some(first)), maker: Some(maker), connecting: tokio::sync::Mutex::default() })
+    }
+
+    /// The one connection that there is.
+    pub(crate) fn bound(link: Link) -> Self {
+        Self { maker: None, current: Mutex::new(Some(Arc::new(link))), connecting: tokio::sync::Mutex::default() }
     }
 
     /// The connection that calls are placed on.
@@ -144,6 +211,11 @@ impl Links {
     /// A connection, made anew if need be. Failures are tried again, with growing pauses, for as long as there is
     /// patience.
     pub(crate) async fn connect(&self) -> Result<Arc<Link>, Status> {
+        let Some(maker) = &self.maker else {
+            let link = self.current();
+            return link
+                .ok_or_else(|| unreachable("the connection has ended, and only the other end can make another"));
+        };
         let begun = Instant::now();
         let mut failures = self.connecting.lock().await;
         loop {
@@ -151,23 +223,24 @@ impl Links {
                 return Ok(link);
             }
             if let Some(next) = failures.next_attempt {
-                if next.saturating_duration_since(begun) > self.patience {
-                    return Err(unreachable(&format!("connecting to {} failed before", self.dialler.name())));
+                if next.saturating_duration_since(begun) > maker.patience {
+                    return Err(unreachable(&format!("connecting to {} failed before", maker.dialler.name())));
                 }
                 tokio::time::sleep_until(next).await;
             }
-            if self.dialler.is_used_up() {
+            if maker.dialler.is_used_up() {
                 return Err(unreachable("the connection was given by the user, and cannot be made anew"));
             }
-            match self.dial().await {
+            match maker.make().await {
                 Ok(link) => {
                     *failures = Failures::default();
+                    *self.current.lock() = Some(link.clone());
                     return Ok(link);
                 }
                 Err(error) => {
                     let pause = failures.fail();
                     tracing::debug!(%error, ?pause, "connecting failed");
-                    if begun.elapsed() + pause > self.patience {
+                    if begun.elapsed() + pause > maker.patience {
                         return Err(unreachable(&error.to_string()));
                     }
                 }
@@ -175,18 +248,38 @@ impl Links {
         }
     }
 
-    async fn dial(&self) -> Result<Arc<Link>, ConnectError> {
-        let calls = Arc::new(CallTable::new(self.named.clone()));
-        let endpoint = Endpoint::calling(calls.clone(), self.named.clone());
+    /// Makes each connection anew that is lost, whether there is a call or not. Never ready, unless no connection can be
+    /// made here.
+    pub(crate) async fn stay_connected(&self) {
+        loop {
+            let link = match self.current() {
+                Some(link) => link,
+                None if self.maker.as_ref().is_none_or(|maker| maker.dialler.is_used_up()) => return,
+                // It has waited for longer than there is patience.
+                None => match self.connect().await {
+                    Ok(link) => link,
+                    Err(_) => continue,
+                },
+            };
+            let calls = link.calls.clone();
+            drop(link);
+            calls.retired().await;
+        }
+    }
+}
+
+impl Maker {
+    async fn make(&self) -> Result<Arc<Link>, ConnectError> {
+        let calls = Arc::new(CallTable::new(self.offer.called.clone()));
+        let end = if self.offer.table.is_empty() { LinkEnd::Close } else { LinkEnd::CloseWhenServed };
+        let endpoint = Endpoint::calling(self.offer.clone(), calls.clone());
         let dialled = self.runtime.spawn(self.dialler.dial(self.client.clone(), endpoint));
         let connection = dialled.await.unwrap_or_else(|_| {
             // The runtime in which the channel was made is gone.
             let source = std::io::Error::other("the runtime of the channel has ended");
             Err(ConnectError::Io { address: self.dialler.name().to_owned(), source })
         })?;
-        let link = Arc::new(Link { connection, calls });
-        *self.current.lock() = Some(link.clone());
-        Ok(link)
+        Ok(Arc::new(Link { connection, calls, backward: false, end }))
     }
 }
 
@@ -207,7 +300,8 @@ impl Failures {
 
 impl fmt::Debug for Links {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Links").field("to", &self.dialler.name()).finish_non_exhaustive()
+        let to = self.maker.as_ref().map(|maker| maker.dialler.name());
+        f.debug_struct("Links").field("to", &to).finish_non_exhaustive()
     }
 }
 

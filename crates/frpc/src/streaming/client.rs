@@ -1,8 +1,9 @@
 //! The calling end of calls with streams.
 
 use super::{Streaming, next, send, send_end};
-use crate::channel::{Channel, Link, unsent};
+use crate::channel::{Channel, Link, takes_no_calls, unsent};
 use crate::codegen::Method;
+use crate::endpoint::takes_calls;
 use crate::metadata::Metadata;
 use crate::{Request, Response, Status, body, deadline, layout};
 use frisbee::{Cell, SendError, StreamReceiver, StreamSender};
@@ -19,7 +20,7 @@ pub(crate) async fn call_server_streaming<A, B>(
     channel: &Channel,
     method: Method,
     request: Request<A>,
-) -> Result<Streaming<B>, Status>
+) -> Result<Response<Streaming<B>>, Status>
 where
     A: Message,
     B: Message,
@@ -31,7 +32,7 @@ where
     within(terms.left(), send(&sender, message, channel.is_strict())).await??;
     // With a Go server the request is the end, without saying so.
     sender.end();
-    Ok(Streaming::of_client(receiver, link, missing, terms.sleep()))
+    Ok(Response::new(Streaming::of_client(receiver, link, missing, terms.sleep())))
 }
 
 pub(crate) async fn call_client_streaming<S, B>(
@@ -79,7 +80,7 @@ pub(crate) async fn call_streaming<S, B>(
     channel: &Channel,
     method: Method,
     request: Request<S>,
-) -> Result<Streaming<B>, Status>
+) -> Result<Response<Streaming<B>>, Status>
 where
     S: Stream + Send + 'static,
     S::Item: Message + Send,
@@ -100,7 +101,7 @@ where
             sender.close();
         }
     });
-    Ok(Streaming::of_client(receiver, link, missing, terms.sleep()))
+    Ok(Response::new(Streaming::of_client(receiver, link, missing, terms.sleep())))
 }
 
 /// How long a call with streams may take, of which a server of ours is told. There is no default: streams may well
@@ -130,6 +131,9 @@ impl Opening {
             loop {
                 let link = channel.link().await?;
                 let Ok(peer) = link.connection.verdict().await else { continue };
+                if link.backward && !takes_calls(&peer) {
+                    return Err(takes_no_calls());
+                }
                 let missing = layout::rules(method.layout, &peer)?.missing(&method);
                 let first = if peer.hello().is_some() {
                     body::open(method.operation, self.left(), metadata)

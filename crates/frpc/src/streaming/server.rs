@@ -4,12 +4,12 @@ use super::{Lent, ResponseStream, Streaming, is_end, next, send, send_end, send_
 use crate::body::Received;
 use crate::deadline::{self, Within};
 use crate::prefix::Prefix;
+use crate::request::Origin;
 use crate::service::{Caller, panicked};
 use crate::{Request, Response, Status, body};
 use frisbee::{Cell, Stream, StreamReceiver, StreamSender};
 use polyglot::Message;
 use std::future::{pending, poll_fn};
-use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -39,15 +39,20 @@ pub(crate) fn serve_server_streaming<A, B, H, F>(
     H: FnOnce(Request<A>) -> F + Send + 'static,
     F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
 {
-    let (connection, peer) = (caller.connection.clone(), caller.peer);
+    let (connection, origin) = (caller.connection.clone(), caller.origin());
     serve(caller, prefix, stream, move |sender, mut receiver, lent, prefix| async move {
         let Some(body) = receiver.recv().await else { return Ok(()) };
-        // The client ends its direction with the request, without saying so.
-        drop(receiver);
-        lent.end();
+        if sender.is_rich() {
+            // It says so behind the request, for which the stream is kept open until then.
+            lent.give_back(receiver);
+        } else {
+            // It ends its direction with the request, without saying so.
+            drop(receiver);
+            lent.end();
+        }
         let Received { message, memory } = body::request(&body, missing)?;
         let _hold = connection.hold(memory);
-        let request = Request::received(message, peer, prefix.map(Box::new));
+        let request = Request::received(message, origin, prefix.map(Box::new));
         drop(body);
         respond(&sender, handler(request).await?, &lent).await
     });
@@ -65,9 +70,9 @@ pub(crate) fn serve_client_streaming<A, B, H, F>(
     H: FnOnce(Request<Streaming<A>>) -> F + Send + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    let peer = caller.peer;
+    let origin = caller.origin();
     serve(caller, prefix, stream, move |sender, receiver, lent, prefix| async move {
-        let reply = handler(requests(receiver, lent, missing, peer, prefix)).await?;
+        let reply = handler(requests(receiver, lent, missing, origin, prefix)).await?;
         send_metadata(&sender, reply.metadata());
         send(&sender, reply.into_inner(), false).await
     });
@@ -85,9 +90,9 @@ pub(crate) fn serve_streaming<A, B, H, F>(
     H: FnOnce(Request<Streaming<A>>) -> F + Send + 'static,
     F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
 {
-    let peer = caller.peer;
+    let origin = caller.origin();
     serve(caller, prefix, stream, move |sender, receiver, lent, prefix| async move {
-        let reply = handler(requests(receiver, lent.clone(), missing, peer, prefix)).await?;
+        let reply = handler(requests(receiver, lent.clone(), missing, origin, prefix)).await?;
         respond(&sender, reply, &lent).await
     });
 }
@@ -155,10 +160,10 @@ fn requests<A: Message>(
     receiver: StreamReceiver,
     lent: Arc<Lent>,
     missing: u32,
-    peer: Option<SocketAddr>,
+    origin: Origin,
     prefix: Option<Prefix>,
 ) -> Request<Streaming<A>> {
-    Request::received(Streaming::of_server(receiver, lent, missing), peer, prefix.map(Box::new))
+    Request::received(Streaming::of_server(receiver, lent, missing), origin, prefix.map(Box::new))
 }
 
 async fn respond<B: Message>(
@@ -184,6 +189,11 @@ impl Lent {
 
     fn sent(&self) -> u32 {
         self.0.lock().sent
+    }
+
+    /// The handler needs the receiver no more.
+    fn give_back(&self, receiver: StreamReceiver) {
+        self.0.lock().receiver = Some(receiver);
     }
 
     /// The client has ended its direction.

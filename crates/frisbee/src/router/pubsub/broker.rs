@@ -1,7 +1,7 @@
 //! The broker: who has subscribed to what, and what each connection may do.
 
 use super::fanout::Fanout;
-use super::queue::Subscriber;
+use super::queue::{Bounds, Subscriber};
 use super::{FIRST_OPERATION, Kind, Operations, Reason, put, refuse, split_name};
 use crate::router::topics::{TOPIC_MAX, Trie, check_pattern, shrink};
 use crate::{CloseReason, Connection, Next, Outbox, Packet, PacketId, Peer, Router, Turn};
@@ -16,6 +16,10 @@ use std::time::Instant;
 /// What may wait for a subscriber unless told otherwise, in bytes: three messages of the longest kind, or what
 /// 1 Gbit/s brings in an eighth of a second.
 const QUEUE_MAX: usize = 16 * 1024 * 1024;
+
+/// What may wait for all subscribers unless told otherwise, in bytes: for 64 of them all that they may have. What they
+/// share counts for each, so that it is mostly less.
+const MEMORY_MAX: usize = 1024 * 1024 * 1024;
 
 /// Subscriptions of a connection unless told otherwise. As many as calls in flight; programs have tens.
 const PER_CONNECTION_MAX: usize = 16 * 1024;
@@ -59,6 +63,7 @@ pub struct Broker(pub(super) Arc<Shared>);
 pub struct BrokerBuilder {
     operations: Operations,
     queue_max: usize,
+    memory_max: usize,
     slow: Slow,
     per_connection_max: usize,
     total_max: usize,
@@ -75,6 +80,7 @@ pub(super) struct Shared {
     pub(super) next_member: AtomicUsize,
     next_connection: AtomicU64,
     pub(super) operations: Operations,
+    bounds: Arc<Bounds>,
     settings: BrokerBuilder,
 }
 
@@ -96,10 +102,16 @@ impl Broker {
         BrokerBuilder {
             operations: Operations::starting_at(FIRST_OPERATION),
             queue_max: QUEUE_MAX,
+            memory_max: MEMORY_MAX,
             slow: Slow::default(),
             per_connection_max: PER_CONNECTION_MAX,
             total_max: TOTAL_MAX,
         }
+    }
+
+    /// How many bytes wait for subscribers. What several of them share counts for each.
+    pub fn waiting(&self) -> usize {
+        self.0.bounds.waiting.load(Ordering::Relaxed)
     }
 
     /// How many subscriptions there are.
@@ -133,6 +145,15 @@ impl BrokerBuilder {
         self
     }
 
+    /// Sets how many bytes may wait for all subscribers together before each of them may have only a sixteenth of its own
+    /// bound. Default: 1 GiB.
+    ///
+    /// Memory that several subscribers share counts for each of them.
+    pub fn memory_max(mut self, bytes: usize) -> Self {
+        self.memory_max = bytes;
+        self
+    }
+
     /// Sets what becomes of a subscriber for which more would wait. Default: [`Slow::DropOldest`].
     pub fn slow(mut self, slow: Slow) -> Self {
         self.slow = slow;
@@ -154,7 +175,9 @@ impl BrokerBuilder {
 
     /// The broker.
     pub fn build(self) -> Broker {
+        let Self { queue_max, memory_max, slow, .. } = self;
         Broker(Arc::new(Shared {
+            bounds: Arc::new(Bounds { queue_max, memory_max, slow, waiting: AtomicUsize::new(0) }),
             subscriptions: RwLock::default(),
             version: AtomicU64::new(0),
             next_member: AtomicUsize::new(0),
@@ -197,8 +220,7 @@ impl Router for Broker {
 
     fn connected(&self, connection: &Connection) -> BrokerSession {
         let number = self.0.next_connection.fetch_add(1, Ordering::Relaxed);
-        let BrokerBuilder { queue_max, slow, .. } = self.0.settings;
-        let subscriber = Subscriber::new(number, connection.clone(), self.0.operations, queue_max, slow);
+        let subscriber = Subscriber::new(number, connection.clone(), self.0.operations, self.0.bounds.clone());
         BrokerSession {
             subscriber: Arc::new(subscriber),
             patterns: HashMap::new(),

@@ -12,7 +12,6 @@ use crate::router::topics::{TopicError, check_topic};
 use bytes::Bytes;
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -47,11 +46,11 @@ thread_local! {
 pub(super) struct Fanout {
     /// The state of the subscriptions that the table tells.
     version: u64,
-    by_topic: HashMap<Box<[u8]>, usize>,
+    by_topic: HashMap<Arc<[u8]>, usize>,
     routes: Vec<Route>,
     remembered: usize,
-    /// The last topic, which mostly is the next one too, and its route.
-    last: Option<(Box<[u8]>, usize)>,
+    /// The last route, which mostly is the next one too.
+    last: usize,
     /// Packets of this turn; those behind `used` are free.
     runs: Vec<Run>,
     used: usize,
@@ -60,8 +59,9 @@ pub(super) struct Fanout {
 }
 
 /// Who gets what is published to a topic.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Route {
+    topic: Arc<[u8]>,
     everybody: Vec<Arc<Subscriber>>,
     groups: Vec<Group>,
 }
@@ -101,11 +101,11 @@ impl Fanout {
             self.flush(broker, from);
             self.forget(broker);
         }
-        let route = match &self.last {
-            Some((last, route)) if **last == *topic => *route,
-            _ => self.find(broker, from, topic)?,
-        };
-        let Some(found) = self.routes.get_mut(route) else { return Ok(()) };
+        if self.routes.get(self.last).is_none_or(|last| *last.topic != *topic) {
+            self.last = self.find(broker, from, topic)?;
+        }
+        let route = self.last;
+        let found = &mut self.routes[route];
         let copied = (COPIED_ONCE.contains(&body.len()) && found.places() > 0).then(|| Bytes::copy_from_slice(body));
         let body = copied.as_ref().unwrap_or(body);
         for group in &mut found.groups {
@@ -187,27 +187,25 @@ impl Fanout {
         self.by_topic = HashMap::new();
         self.routes = Vec::new();
         self.remembered = 0;
-        self.last = None;
+        self.last = 0;
         self.version = broker.version.load(Ordering::Acquire);
     }
 
     /// The route of a topic, from the table or the broker's tree.
     fn find(&mut self, broker: &Shared, from: &Subscriber, topic: &[u8]) -> Result<usize, TopicError> {
-        if !self.by_topic.contains_key(topic) {
-            let text = check_topic(topic)?;
-            if self.remembered > REMEMBERED_MAX {
-                self.flush(broker, from);
-                self.forget(broker);
-            }
-            let route = Route::find(broker, text);
-            self.remembered += 1 + route.places();
-            self.routes.push(route);
+        if let Some(route) = self.by_topic.get(topic) {
+            return Ok(*route);
         }
-        let route = match self.by_topic.entry(topic.into()) {
-            Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(new) => *new.insert(self.routes.len() - 1),
-        };
-        self.last = Some((topic.into(), route));
+        let text = check_topic(topic)?;
+        if self.remembered > REMEMBERED_MAX {
+            self.flush(broker, from);
+            self.forget(broker);
+        }
+        let found = Route::find(broker, text);
+        let route = self.routes.len();
+        self.remembered += 1 + found.places();
+        self.by_topic.insert(found.topic.clone(), route);
+        self.routes.push(found);
         Ok(route)
     }
 }
@@ -243,7 +241,7 @@ impl Route {
             let next = broker.next_member.fetch_add(1, Ordering::Relaxed) % members.len();
             Group { members, next }
         });
-        Self { everybody, groups: groups.collect() }
+        Self { topic: topic.as_bytes().into(), everybody, groups: groups.collect() }
     }
 
     fn places(&self) -> usize {

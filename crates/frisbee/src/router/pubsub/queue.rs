@@ -7,7 +7,8 @@ use bytes::Bytes;
 use frisbee_core::{Decoder, tlv};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// How much of the queue is put into the outbox at one time, in bytes: some writes' worth. What is in the outbox can no
 /// longer be dropped and stands in the way of replies.
@@ -20,6 +21,30 @@ const TOGETHER_MAX: usize = 4 * 1024;
 /// What a segment is charged beside its packets: its place in the queue and its allocations.
 const SEGMENT_CHARGE: usize = 256;
 
+/// What all subscribers of a broker together may have waiting leaves each this part of its own bound when it is used up:
+/// enough for those who take what comes.
+const LEFT_WHEN_FULL: usize = 16;
+
+/// What may wait, and what does.
+#[derive(Debug)]
+pub(super) struct Bounds {
+    /// For one subscriber, in bytes.
+    pub(super) queue_max: usize,
+    /// For all of them, in bytes, before each has less.
+    pub(super) memory_max: usize,
+    pub(super) slow: Slow,
+    /// What waits for all of them.
+    pub(super) waiting: AtomicUsize,
+}
+
+impl Bounds {
+    /// What may wait for a subscriber at the moment.
+    fn queue_max(&self) -> usize {
+        let full = self.waiting.load(Ordering::Relaxed) > self.memory_max;
+        if full { self.queue_max / LEFT_WHEN_FULL } else { self.queue_max }
+    }
+}
+
 /// One connection, as publishers see it.
 #[derive(Debug)]
 pub(super) struct Subscriber {
@@ -27,8 +52,7 @@ pub(super) struct Subscriber {
     pub(super) number: u64,
     connection: Connection,
     operations: Operations,
-    queue_max: usize,
-    slow: Slow,
+    bounds: Arc<Bounds>,
     /// The task knows that something waits: it has been woken, or waits for the socket to take more. Written with the
     /// lock held.
     scheduled: AtomicBool,
@@ -85,19 +109,12 @@ impl Segment {
 }
 
 impl Subscriber {
-    pub(super) fn new(
-        number: u64,
-        connection: Connection,
-        operations: Operations,
-        queue_max: usize,
-        slow: Slow,
-    ) -> Self {
+    pub(super) fn new(number: u64, connection: Connection, operations: Operations, bounds: Arc<Bounds>) -> Self {
         Self {
             number,
             connection,
             operations,
-            queue_max,
-            slow,
+            bounds,
             scheduled: AtomicBool::new(false),
             behind: AtomicBool::new(false),
             queue: Mutex::default(),
@@ -115,17 +132,22 @@ impl Subscriber {
         if queue.closed {
             return;
         }
+        let before = queue.bytes;
         fill(&mut Delivery(&mut queue));
-        let overflows = queue.bytes > self.queue_max && queue.segments.len() > 1;
-        if overflows && self.slow == Slow::Disconnect {
-            self.give_up(&mut queue);
+        let queue_max = self.bounds.queue_max();
+        let overflows = queue.bytes > queue_max && queue.segments.len() > 1;
+        if overflows && self.bounds.slow == Slow::Disconnect {
+            let text = format!("{} bytes waited for a subscriber that may have {queue_max}", queue.bytes);
+            queue.bytes = before;
+            self.close_queue(&mut queue);
+            self.connection.0.mailbox.order(Order::Now(CloseReason::Router(text.into())));
             return;
         }
         // The newest segment stays, however long: a message may be longer than the bound.
-        while queue.bytes > self.queue_max && queue.segments.len() > 1 {
+        while queue.bytes > queue_max && queue.segments.len() > 1 {
             queue.drop_oldest();
         }
-        self.behind.store(queue.bytes > self.queue_max / 2, Ordering::Relaxed);
+        self.account(before, &queue);
         let scheduled = self.scheduled.swap(true, Ordering::AcqRel);
         drop(queue);
         if !scheduled && self.number != from.number {
@@ -140,6 +162,7 @@ impl Subscriber {
             return;
         }
         let mut queue = self.queue.lock();
+        let before = queue.bytes;
         while turn.outbox.len() < WINDOW {
             if queue.lost > 0 {
                 let mut content = Vec::new();
@@ -162,7 +185,7 @@ impl Subscriber {
         if self.scheduled.load(Ordering::Relaxed) {
             turn.again_when_written();
         }
-        self.behind.store(queue.bytes > self.queue_max / 2, Ordering::Relaxed);
+        self.account(before, &queue);
     }
 
     /// The connection has ended: nothing is taken from now on, and what waits is freed.
@@ -171,15 +194,17 @@ impl Subscriber {
     }
 
     fn close_queue(&self, queue: &mut Queue) {
+        let before = queue.bytes;
         *queue = Queue { closed: true, ..Queue::default() };
+        self.account(before, queue);
         self.behind.store(true, Ordering::Relaxed);
     }
 
-    #[cold]
-    fn give_up(&self, queue: &mut Queue) {
-        let text = format!("{} bytes waited for a subscriber that may have {}", queue.bytes, self.queue_max);
-        self.close_queue(queue);
-        self.connection.0.mailbox.order(Order::Now(CloseReason::Router(text.into())));
+    /// Notes that what waits has changed.
+    fn account(&self, before: usize, queue: &Queue) {
+        self.behind.store(queue.bytes > self.bounds.queue_max / 2, Ordering::Relaxed);
+        // Wraps when it has become less.
+        self.bounds.waiting.fetch_add(queue.bytes.wrapping_sub(before), Ordering::Relaxed);
     }
 }
 

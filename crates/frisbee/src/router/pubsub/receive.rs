@@ -55,11 +55,14 @@ impl Default for ClientRouter {
 /// What the router keeps for its connection.
 #[derive(Debug, Default)]
 pub struct ClientSession {
+    /// This is the one connection that the router is for.
+    is_mine: bool,
     /// The state of the subscriptions that is remembered.
     version: u64,
-    by_topic: HashMap<Box<[u8]>, Route>,
-    /// The last topic, which mostly is the next one too.
-    last: Option<Route>,
+    by_topic: HashMap<Arc<str>, usize>,
+    routes: Vec<Route>,
+    /// The last route, which mostly is the next one too.
+    last: usize,
     /// The last subscription in a group for which something came.
     member: Option<(PacketId, Inboxes)>,
     /// What has come in this turn for all of `to`.
@@ -67,10 +70,10 @@ pub struct ClientSession {
     to: Inboxes,
 }
 
-type Inboxes = Vec<Arc<Inbox>>;
+type Inboxes = Arc<[Arc<Inbox>]>;
 
 /// A topic, and who gets what is published to it.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Route {
     topic: Arc<str>,
     inboxes: Inboxes,
@@ -84,12 +87,15 @@ impl Router for ClientRouter {
     }
 
     fn connected(&self, connection: &Connection) -> ClientSession {
-        self.0.connection.get_or_init(|| connection.clone());
-        ClientSession::default()
+        let mine = self.0.connection.get_or_init(|| connection.clone());
+        ClientSession { is_mine: Arc::ptr_eq(&mine.0, &connection.0), ..ClientSession::default() }
     }
 
     fn route(&self, session: &mut ClientSession, packet: Packet, _outbox: &mut Outbox) -> Next {
         let id = packet.id;
+        if !session.is_mine {
+            return Next::Continue;
+        }
         match self.0.operations.kind(packet.operation) {
             Some(Kind::Message) => return session.receive(&self.0, id, packet.body),
             Some(Kind::Subscribe) => {
@@ -123,8 +129,10 @@ impl Router for ClientRouter {
     }
 
     fn disconnected(&self, mut session: ClientSession, reason: &CloseReason) {
-        session.flush(&self.0);
-        self.0.handle_close(reason);
+        if session.is_mine {
+            session.flush(&self.0);
+            self.0.handle_close(reason);
+        }
     }
 }
 
@@ -141,27 +149,25 @@ impl ClientSession {
         };
         let before = body.len() - payload.len();
         if self.version != shared.version.load(Ordering::Acquire) {
+            self.forget();
             self.version = shared.version.load(Ordering::Acquire);
-            self.by_topic = HashMap::new();
-            self.last = None;
-            self.member = None;
         }
-        if self.last.as_ref().is_none_or(|last| last.topic.as_bytes() != topic) {
+        if self.routes.get(self.last).is_none_or(|last| last.topic.as_bytes() != topic) {
             match self.find(shared, topic) {
-                Ok(found) => self.last = Some(found),
+                Ok(found) => self.last = found,
                 Err(error) => return Next::close(format!("a broker's message has no topic: {error}")),
             }
         }
         if id.0 != 0 && self.member.as_ref().is_none_or(|(member, _)| *member != id) {
             self.member = Some((id, shared.inbox(id.0).into_iter().collect()));
         }
-        let Some(Route { topic, inboxes }) = &self.last else { return Next::Continue };
-        let topic = topic.clone();
+        let Route { topic, inboxes } = &self.routes[self.last];
         let inboxes = self.member.as_ref().filter(|_| id.0 != 0).map_or(inboxes, |(_, inboxes)| inboxes);
         // None is left if the subscription has just been dropped.
         if inboxes.is_empty() {
             return Next::Continue;
         }
+        let topic = topic.clone();
         if !is_same(inboxes, &self.to) {
             let inboxes = inboxes.clone();
             self.flush(shared);
@@ -174,30 +180,42 @@ impl ClientSession {
 
     /// Hands over what has come together.
     fn flush(&mut self, shared: &Shared) {
+        if self.messages.is_empty() {
+            return;
+        }
         if let Some((last, others)) = self.to.split_last() {
             for inbox in others {
                 inbox.extend(self.messages.iter().cloned(), shared.inbox_max);
             }
             last.extend(self.messages.drain(..), shared.inbox_max);
-            self.to.clear();
         }
     }
 
-    /// The topic as text, and whose inboxes it goes to.
-    fn find(&mut self, shared: &Shared, topic: &[u8]) -> Result<Route, TopicError> {
-        if let Some(known) = self.by_topic.get(topic) {
-            return Ok(known.clone());
+    /// The route of a topic.
+    fn find(&mut self, shared: &Shared, topic: &[u8]) -> Result<usize, TopicError> {
+        let text = std::str::from_utf8(topic).map_err(|_| TopicError::NotText)?;
+        if let Some(known) = self.by_topic.get(text) {
+            return Ok(*known);
         }
-        let text = check_topic(topic)?;
-        let found = Route { topic: text.into(), inboxes: shared.matching(text) };
-        if self.by_topic.len() >= REMEMBERED_MAX {
-            self.by_topic = HashMap::new();
+        check_topic(topic)?;
+        if self.routes.len() >= REMEMBERED_MAX {
+            self.forget();
         }
-        self.by_topic.insert(topic.into(), found.clone());
-        Ok(found)
+        let topic = Arc::<str>::from(text);
+        self.by_topic.insert(topic.clone(), self.routes.len());
+        self.routes.push(Route { topic, inboxes: shared.matching(text).into() });
+        Ok(self.routes.len() - 1)
+    }
+
+    fn forget(&mut self) {
+        self.by_topic = HashMap::new();
+        self.routes = Vec::new();
+        self.last = 0;
+        self.member = None;
     }
 }
 
+/// Whether two lists are of the same inboxes; those of different topics often are.
 fn is_same(one: &[Arc<Inbox>], other: &[Arc<Inbox>]) -> bool {
-    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| Arc::ptr_eq(one, other))
+    one.len() == other.len() && one.iter().zip(other.iter()).all(|(one, other)| Arc::ptr_eq(one, other))
 }

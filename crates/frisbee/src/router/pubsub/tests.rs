@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use tokio::runtime::{Handle, Runtime};
 
-const OPERATIONS: Operations = Operations(FIRST_OPERATION);
+const NUMBERS: Operations = Operations(FIRST_OPERATION);
 
 /// A connection of a broker, moved by hand.
 struct Member {
@@ -35,7 +35,7 @@ impl Member {
     }
 
     fn send(&mut self, kind: Kind, id: u16, body: impl Into<Bytes>) -> Next {
-        let packet = Packet::new(PacketId(id), OPERATIONS.of(kind), body);
+        let packet = Packet::new(PacketId(id), NUMBERS.of(kind), body);
         self.broker.route(self.session.as_mut().unwrap(), packet, &mut self.outbox)
     }
 
@@ -47,7 +47,7 @@ impl Member {
     fn ask(&mut self, id: u16, pattern: &str, group: &str) -> Result<(), u8> {
         let _ = self.send(Kind::Subscribe, id, [name(pattern), group.into()].concat());
         let answer = self.taken().pop().expect("there is an answer");
-        assert_eq!((answer.id.0, answer.operation), (id, OPERATIONS.of(Kind::Subscribe)));
+        assert_eq!((answer.id.0, answer.operation), (id, NUMBERS.of(Kind::Subscribe)));
         answer.body.first().map_or(Ok(()), |reason| Err(*reason))
     }
 
@@ -74,10 +74,10 @@ impl Member {
         loop {
             let again = self.turn();
             for packet in self.taken() {
-                if packet.operation == OPERATIONS.of(Kind::Lagged) {
+                if packet.operation == NUMBERS.of(Kind::Lagged) {
                     received.push(format!("-{}", tlv::whole_varint(&packet.body).unwrap()));
                 } else {
-                    assert_eq!(packet.operation, OPERATIONS.of(Kind::Message));
+                    assert_eq!(packet.operation, NUMBERS.of(Kind::Message));
                     let (_, payload) = super::split_name(&packet.body).unwrap();
                     received.push(format!("{}:{}", packet.id, String::from_utf8_lossy(payload)));
                 }
@@ -216,7 +216,7 @@ fn a_member_that_is_behind_is_passed_over() {
 #[test]
 fn who_is_too_slow_loses_the_oldest_and_is_told_how_many_while_others_get_all() {
     const QUEUE: usize = 100_000;
-    let (_runtime, _, [mut slow, mut quick, mut writer]) = peers(Broker::builder().queue_max(QUEUE));
+    let (_runtime, broker, [mut slow, mut quick, mut writer]) = peers(Broker::builder().queue_max(QUEUE));
     slow.subscribe(1, "a", "");
     quick.subscribe(1, "a", "");
     let mut all = Vec::new();
@@ -235,13 +235,39 @@ fn who_is_too_slow_loses_the_oldest_and_is_told_how_many_while_others_get_all() 
     assert!((late.len() - 1) * 62 <= QUEUE, "{} messages waited", late.len() - 1);
     writer.publish("a", "more");
     writer.turn();
-    assert_eq!(slow.received(), ["0:more"]);
+    assert_eq!((slow.received(), quick.received().len()), (vec!["0:more".to_owned()], 1));
+    assert_eq!(broker.waiting(), 0);
+}
+
+#[test]
+fn when_much_waits_in_all_less_may_wait_for_each_and_nothing_is_left_of_those_who_are_gone() {
+    let settings = Broker::builder().queue_max(160_000).memory_max(300_000);
+    let (_runtime, broker, [mut one, mut two, mut three, mut quick, mut writer]) = peers(settings);
+    for peer in [&mut one, &mut two, &mut three, &mut quick] {
+        peer.subscribe(1, "a", "");
+    }
+    let mut publish = |count| {
+        for _ in 0..count {
+            writer.publish("a", vec![0; 5_000]);
+            writer.turn();
+            assert_eq!(quick.received().len(), 1, "who reads loses nothing");
+        }
+    };
+    publish(18);
+    assert!((270_000..300_000).contains(&broker.waiting()), "{} bytes", broker.waiting());
+    publish(100);
+    assert!(broker.waiting() <= 300_000, "{} bytes", broker.waiting());
+    let late = one.received();
+    assert!(late[0].starts_with('-') && late.len() < 32, "{} messages waited", late.len());
+    two.vanish();
+    three.vanish();
+    assert_eq!(broker.waiting(), 0);
 }
 
 #[test]
 fn who_is_too_slow_is_closed_if_that_is_the_choice() {
     let settings = Broker::builder().queue_max(10_000).slow(Slow::Disconnect);
-    let (_runtime, _, [mut slow, mut quick, mut writer]) = peers(settings);
+    let (_runtime, broker, [mut slow, mut quick, mut writer]) = peers(settings);
     slow.subscribe(1, "a", "");
     quick.subscribe(1, "a", "");
     for _ in 0..100 {
@@ -252,7 +278,7 @@ fn who_is_too_slow_is_closed_if_that_is_the_choice() {
     let order = slow.connection.0.mailbox.lock().order.take();
     assert!(order.is_some_and(|order| format!("{order:?}").contains("waited for a subscriber")));
     assert!(quick.connection.0.mailbox.lock().order.is_none());
-    assert_eq!(slow.received(), [""; 0]);
+    assert_eq!((slow.received().len(), broker.waiting()), (0, 0));
 }
 
 #[test]
@@ -368,7 +394,7 @@ fn what_is_wrong_is_answered_and_what_is_cut_off_closes() {
     for topic in ["", "a.*", ">", "a b", &"a".repeat(256)] {
         let _ = peer.send(Kind::Message, 5, message(topic, "x"));
         let refused = peer.taken().pop().unwrap();
-        assert_eq!((refused.operation, refused.id.0), (OPERATIONS.of(Kind::Refused), 5));
+        assert_eq!((refused.operation, refused.id.0), (NUMBERS.of(Kind::Refused), 5));
         assert_eq!(refused.body[0], Reason::Topic as u8, "{topic:?}");
     }
     let _ = peer.send(Kind::Lagged, 0, "\x01");

@@ -1,6 +1,6 @@
 //! Child processes, which never outlive this one: they end when their standard input does, and are killed when dropped.
 
-use benches::BoxError;
+use crate::BoxError;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::time::{ClockId, clock_getcpuclockid};
 use nix::unistd::Pid;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// A child and the lines that it writes.
 #[derive(Debug)]
-pub(crate) struct Process {
+pub struct Process {
     child: Child,
     lines: Receiver<String>,
     clock: ClockId,
@@ -20,7 +20,10 @@ pub(crate) struct Process {
 
 impl Process {
     /// Starts a program, on the first core only if `pinned`.
-    pub(crate) fn start(program: &Path, arguments: &[String], pinned: bool) -> Result<Self, BoxError> {
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub fn start(program: &Path, arguments: &[String], pinned: bool) -> Result<Self, BoxError> {
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let mut child = if pinned { on_first_core(|| command.spawn())?? } else { command.spawn()? };
@@ -38,7 +41,10 @@ impl Process {
     }
 
     /// Waits for a line that begins with a word; gives the rest of it.
-    pub(crate) fn expect(&self, word: &str, within: Duration) -> Result<String, BoxError> {
+    ///
+    /// # Errors
+    /// If there is none in time, or the program has ended.
+    pub fn expect(&self, word: &str, within: Duration) -> Result<String, BoxError> {
         let until = Instant::now() + within;
         loop {
             match self.lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
@@ -54,12 +60,18 @@ impl Process {
     }
 
     /// Processor time that it has used so far, in all its threads.
-    pub(crate) fn cpu(&self) -> Result<Duration, BoxError> {
+    ///
+    /// # Errors
+    /// If the program has ended.
+    pub fn cpu(&self) -> Result<Duration, BoxError> {
         Ok(self.clock.now()?.into())
     }
 
     /// A figure from its status, in bytes, such as `VmHWM`.
-    pub(crate) fn memory(&self, figure: &str) -> Result<u64, BoxError> {
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn memory(&self, figure: &str) -> Result<u64, BoxError> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix(figure)?.strip_prefix(':'));
         let kilobytes = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
@@ -92,7 +104,7 @@ fn on_first_core<T>(run: impl FnOnce() -> T) -> Result<T, BoxError> {
 }
 
 /// For children: ends this process when the parent does, however that ends.
-pub(crate) fn exit_with_parent() {
+pub fn exit_with_parent() {
     std::thread::spawn(|| {
         let mut nothing = [0; 64];
         while std::io::stdin().read(&mut nothing).is_ok_and(|count| count > 0) {}

@@ -1,0 +1,192 @@
+//! What belongs to one connection and is none of the protocol's business: values by type, and what runs at its end.
+
+use crate::{CloseReason, Connection};
+use parking_lot::Mutex;
+use std::any::{Any, TypeId};
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, OnceLock};
+
+/// Values that belong to a connection, one of each type.
+///
+/// Routers, handlers, streams and whoever else has a handle see the same values. Nothing is allocated for a connection
+/// that has none. There are as many values as the program has types for them; a type of one's own keeps them apart
+/// from those of others. When the connection has ended they are dropped, behind what was registered by
+/// [`Connection::on_close`].
+///
+/// ```
+/// use frisbee::Connection;
+/// use std::sync::atomic::{AtomicU64, Ordering};
+///
+/// #[derive(Default)]
+/// struct Requests(AtomicU64);
+///
+/// fn count(connection: &Connection) -> u64 {
+///     connection.extensions().get_or_insert::<Requests>().0.fetch_add(1, Ordering::Relaxed)
+/// }
+/// ```
+pub struct Extensions(OnceLock<Box<Mutex<Context>>>);
+
+type Value = Arc<dyn Any + Send + Sync>;
+
+type AtEnd = Box<dyn FnOnce(&CloseReason) + Send>;
+
+#[derive(Default)]
+struct Context {
+    /// Few enough to be looked through.
+    values: Vec<(TypeId, Value)>,
+    on_close: Vec<AtEnd>,
+}
+
+impl Extensions {
+    pub(crate) const fn new() -> Self {
+        Self(OnceLock::new())
+    }
+
+    /// Whether there has ever been a value, or something to run at the end. One look at an atomic.
+    #[inline]
+    pub fn is_used(&self) -> bool {
+        self.0.get().is_some()
+    }
+
+    /// The value of a type.
+    pub fn get<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        let context = self.0.get()?.lock();
+        let (_, value) = context.values.iter().find(|(id, _)| *id == TypeId::of::<T>())?;
+        value.clone().downcast().ok()
+    }
+
+    /// The value of a type, its default if there is none yet.
+    pub fn get_or_insert<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
+        self.get_or_insert_with(T::default)
+    }
+
+    /// The value of a type, made if there is none yet. `make` runs under the lock and must not use the extensions.
+    pub fn get_or_insert_with<T: Send + Sync + 'static>(&self, make: impl FnOnce() -> T) -> Arc<T> {
+        let mut context = self.context().lock();
+        let found = context.values.iter().find(|(id, _)| *id == TypeId::of::<T>());
+        if let Some(value) = found.and_then(|(_, value)| value.clone().downcast().ok()) {
+            return value;
+        }
+        let value = Arc::new(make());
+        context.values.push((TypeId::of::<T>(), value.clone()));
+        value
+    }
+
+    /// Sets the value of a type; the one that was there.
+    pub fn insert<T: Send + Sync + 'static>(&self, value: T) -> Option<Arc<T>> {
+        let mut context = self.context().lock();
+        let earlier = context.remove(TypeId::of::<T>());
+        context.values.push((TypeId::of::<T>(), Arc::new(value)));
+        drop(context);
+        earlier?.downcast().ok()
+    }
+
+    /// Takes the value of a type out.
+    pub fn remove<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        let removed = self.0.get()?.lock().remove(TypeId::of::<T>());
+        removed?.downcast().ok()
+    }
+
+    fn context(&self) -> &Mutex<Context> {
+        self.0.get_or_init(Box::default)
+    }
+
+    /// Keeps what is to run at the end, unless `ended` tells, under the lock, that it has come.
+    pub(crate) fn on_close(
+        &self,
+        run: impl FnOnce(&CloseReason) + Send + 'static,
+        ended: impl FnOnce() -> Option<CloseReason>,
+    ) {
+        let mut context = self.context().lock();
+        match ended() {
+            None => context.on_close.push(Box::new(run)),
+            Some(reason) => {
+                drop(context);
+                run(&reason);
+            }
+        }
+    }
+
+    /// Runs what was kept for the end, then drops the values, which may hold handles of the connection.
+    pub(crate) fn handle_close(&self, reason: &CloseReason) {
+        let Some(context) = self.0.get() else { return };
+        let on_close = std::mem::take(&mut context.lock().on_close);
+        for run in on_close {
+            if catch_unwind(AssertUnwindSafe(|| run(reason))).is_err() {
+                tracing::error!("what was to run at the end of a connection panicked");
+            }
+        }
+        let values = std::mem::take(&mut context.lock().values);
+        drop(values);
+    }
+}
+
+impl Context {
+    fn remove(&mut self, id: TypeId) -> Option<Value> {
+        let at = self.values.iter().position(|(other, _)| *other == id)?;
+        Some(self.values.swap_remove(at).1)
+    }
+}
+
+impl Connection {
+    /// Values that belong to the connection, seen by everybody who has a handle to it.
+    pub fn extensions(&self) -> &Extensions {
+        &self.0.extensions
+    }
+
+    /// Runs something when the connection has ended: behind [`Router::disconnected`](crate::Router::disconnected), in
+    /// the order of registration, on the connection's own task, so it must not block. Runs it at once if the connection
+    /// has ended already.
+    pub fn on_close(&self, run: impl FnOnce(&CloseReason) + Send + 'static) {
+        self.0.extensions.on_close(run, || self.close_reason());
+    }
+}
+
+impl fmt::Debug for Extensions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let values = self.0.get().map_or(0, |context| context.lock().values.len());
+        f.debug_struct("Extensions").field("values", &values).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    #[test]
+    fn there_is_one_value_of_each_type_and_everybody_gets_the_same() {
+        let extensions = Extensions::new();
+        assert!(extensions.get::<u32>().is_none() && extensions.remove::<u32>().is_none());
+        assert!(!extensions.is_used(), "looking takes no memory");
+        let one = extensions.get_or_insert_with(|| 7_u32);
+        assert!(Arc::ptr_eq(&one, &extensions.get_or_insert::<u32>()));
+        extensions.insert("text".to_owned());
+        assert_eq!(extensions.insert(8_u32).as_deref(), Some(&7));
+        assert_eq!(extensions.remove::<u32>().as_deref(), Some(&8));
+        assert_eq!(extensions.get::<String>().as_deref().map(String::as_str), Some("text"));
+    }
+
+    #[test]
+    fn what_is_kept_for_the_end_runs_once_in_order_and_sees_the_values() {
+        let extensions = Arc::new(Extensions::new());
+        let (told, ran) = mpsc::channel();
+        extensions.insert(5_u8);
+        for number in 0..3 {
+            let (told, seen) = (told.clone(), extensions.clone());
+            let run = move |_: &CloseReason| {
+                assert_ne!(number, 1, "the second one fails");
+                told.send((number, seen.get::<u8>().is_some())).unwrap();
+            };
+            extensions.on_close(run, || None);
+        }
+        extensions.handle_close(&CloseReason::Local);
+        extensions.handle_close(&CloseReason::Local);
+        assert_eq!(ran.try_iter().collect::<Vec<_>>(), [(0, true), (2, true)]);
+        assert!(extensions.get::<u8>().is_none());
+        let told_late = told.clone();
+        extensions.on_close(move |_| told_late.send((9, false)).unwrap(), || Some(CloseReason::Local));
+        assert_eq!(ran.try_recv(), Ok((9, false)));
+    }
+}

@@ -1,0 +1,396 @@
+//! Several routers on one connection, each with a range of operations of its own.
+
+use crate::router::opening;
+use crate::{CloseReason, Connection, HandOff, Next, Outbox, Packet, PacketId, Peer, Router, Stream, Turn};
+use bytes::Bytes;
+use frisbee_core::Operation;
+use std::fmt;
+use std::ops::{Bound, RangeBounds, RangeInclusive};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Routers by ranges of operations: a router made of others. Clones share them.
+///
+/// Packets and requests for the connection itself go to the router that is mounted on their operation; packets of other
+/// operations are counted in the log and dropped. A stream goes to the owner of the operation that its first packet names, see [`opening`], one that
+/// names none to the [`fallback`](Self::fallback), and is closed without one. Everything else that a connection tells
+/// its router is told to all of them.
+///
+/// ```
+/// use frisbee::{Handlers, Mounts, Operation, Server};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// let echo = Handlers::new().on(Operation::user(10).unwrap(), |_connection, packet| async { Some(packet) });
+/// let silent = Handlers::new().on(Operation::user(1000).unwrap(), |_connection, _packet| async { None });
+/// let both = Mounts::new().mount(10..100, echo).mount(1000..=1999, silent);
+/// let server = Server::builder().bind("127.0.0.1:0", both).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Default)]
+pub struct Mounts {
+    /// In the order of their ranges.
+    mounts: Vec<Mount>,
+    fallback: Option<Mount>,
+    /// The first thing that was wrong with a range.
+    wrong: Option<MountError>,
+}
+
+#[derive(Clone)]
+struct Mount {
+    range: RangeInclusive<u16>,
+    name: &'static str,
+    router: Arc<dyn Erased>,
+}
+
+/// Why routers cannot be mounted as they were.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum MountError {
+    /// Two want the same operations.
+    Overlap {
+        /// What wants them, and on which operations.
+        owners: [String; 2],
+    },
+    /// The range has no operation, or one below 10: these belong to the protocol.
+    Range {
+        /// What was to be mounted there.
+        owner: String,
+    },
+}
+
+impl Mounts {
+    /// No routers yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Mounts a router on a range of operations: `1000..=1099` or `1000..1100`.
+    ///
+    /// What is wrong with the range is told by [`check`](Router::check), and so by whatever binds or connects.
+    pub fn mount<R: Router>(mut self, range: impl RangeBounds<u16>, router: R) -> Self {
+        let name = std::any::type_name::<R>();
+        let Some(range) = inclusive(&range) else {
+            let owner = format!("{name} on {:?}..{:?}", range.start_bound(), range.end_bound());
+            self.wrong.get_or_insert(MountError::Range { owner });
+            return self;
+        };
+        if let Some(overlap) = self.overlap(&range, || owner(name, &range)) {
+            self.wrong.get_or_insert(overlap);
+        }
+        let mount = Mount { range, name, router: Arc::new(Of(Arc::new(router))) };
+        let at = self.mounts.partition_point(|other| other.range.start() <= mount.range.start());
+        self.mounts.insert(at, mount);
+        self
+    }
+
+    /// Sets what gets the streams whose first packet names no operation. An earlier one is replaced.
+    pub fn fallback<R: Router>(mut self, router: R) -> Self {
+        let name = std::any::type_name::<R>();
+        self.fallback = Some(Mount { range: 0..=0, name, router: Arc::new(Of(Arc::new(router))) });
+        self
+    }
+
+    /// Whether there is neither a router nor a fallback.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.mounts.is_empty() && self.fallback.is_none()
+    }
+
+    /// Whether a router is mounted on an operation.
+    #[inline]
+    pub fn contains(&self, operation: Operation) -> bool {
+        !self.mounts.is_empty() && self.find(operation.number()).is_some()
+    }
+
+    /// Whether a fallback takes the streams that name no operation.
+    pub fn has_fallback(&self) -> bool {
+        self.fallback.is_some()
+    }
+
+    /// What is wrong if a range also belongs to something else, which `other` names.
+    pub fn overlap(&self, range: &RangeInclusive<u16>, other: impl FnOnce() -> String) -> Option<MountError> {
+        let overlaps = |mount: &&Mount| mount.range.start() <= range.end() && range.start() <= mount.range.end();
+        let mount = self.mounts.iter().find(overlaps)?;
+        Some(MountError::Overlap { owners: [owner(mount.name, &mount.range), other()] })
+    }
+
+    fn find(&self, operation: u16) -> Option<usize> {
+        let at = self.mounts.partition_point(|mount| *mount.range.start() <= operation).checked_sub(1)?;
+        self.mounts.get(at).filter(|mount| mount.range.contains(&operation)).map(|_| at)
+    }
+}
+
+/// The range, with both ends in it and reserved operations out of it if it has no beginning.
+fn inclusive(range: &impl RangeBounds<u16>) -> Option<RangeInclusive<u16>> {
+    let start = match range.start_bound() {
+        Bound::Included(start) => *start,
+        Bound::Excluded(before) => before.checked_add(1)?,
+        Bound::Unbounded => Operation::FIRST_USER.number(),
+    };
+    let end = match range.end_bound() {
+        Bound::Included(end) => *end,
+        Bound::Excluded(behind) => behind.checked_sub(1)?,
+        Bound::Unbounded => u16::MAX,
+    };
+    (Operation::FIRST_USER.number() <= start && start <= end).then_some(start..=end)
+}
+
+fn owner(name: &str, range: &RangeInclusive<u16>) -> String {
+    format!("{name} on {}..={}", range.start(), range.end())
+}
+
+/// What the routers of [`Mounts`] keep for a connection.
+#[derive(Default)]
+pub struct MountsSession {
+    sessions: Vec<Box<dyn ErasedSession>>,
+    fallback: Option<Box<dyn ErasedSession>>,
+    /// Packets of operations that no router has.
+    unknown: u64,
+}
+
+impl MountsSession {
+    fn each(&mut self) -> impl Iterator<Item = &mut Box<dyn ErasedSession>> {
+        self.sessions.iter_mut().chain(&mut self.fallback)
+    }
+}
+
+impl Router for Mounts {
+    type Session = MountsSession;
+
+    fn operations(&self) -> Vec<RangeInclusive<u16>> {
+        self.mounts.iter().map(|mount| mount.range.clone()).collect()
+    }
+
+    fn check(&self) -> Result<(), MountError> {
+        match &self.wrong {
+            Some(wrong) => Err(wrong.clone()),
+            None => self.mounts.iter().chain(&self.fallback).try_for_each(|mount| mount.router.check()),
+        }
+    }
+
+    fn hello_items(&self) -> Vec<(u8, Bytes)> {
+        self.mounts.iter().chain(&self.fallback).flat_map(|mount| mount.router.hello_items()).collect()
+    }
+
+    fn connected(&self, connection: &Connection) -> MountsSession {
+        let session = |mount: &Mount| mount.router.connected(connection);
+        MountsSession {
+            sessions: self.mounts.iter().map(session).collect(),
+            fallback: self.fallback.as_ref().map(session),
+            unknown: 0,
+        }
+    }
+
+    fn route(&self, session: &mut MountsSession, packet: Packet, outbox: &mut Outbox) -> Next {
+        let mounted = self.find(packet.operation.number()).and_then(|at| session.sessions.get_mut(at));
+        let Some(mounted) = mounted else {
+            session.unknown += 1;
+            return Next::Continue;
+        };
+        mounted.route(packet, outbox)
+    }
+
+    fn stream(&self, session: &mut MountsSession, first: Bytes, stream: Stream) -> Next {
+        let mounted = match opening::operation(&first) {
+            Some(operation) => self.find(operation).and_then(|at| session.sessions.get_mut(at)),
+            None => session.fallback.as_mut(),
+        };
+        match mounted {
+            Some(mounted) => mounted.stream(first, stream),
+            None => Next::Continue,
+        }
+    }
+
+    fn shed(&self, session: &mut MountsSession, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Next {
+        match self.find(operation.number()).and_then(|at| session.sessions.get_mut(at)) {
+            Some(mounted) => mounted.shed(id, operation, outbox),
+            None => Next::Continue,
+        }
+    }
+
+    fn hand_off(&self, session: &mut MountsSession, asked: HandOff) -> Next {
+        match self.find(asked.operation().number()).and_then(|at| session.sessions.get_mut(at)) {
+            Some(mounted) => mounted.hand_off(asked),
+            None => Next::Continue,
+        }
+    }
+
+    fn verdict(&self, session: &mut MountsSession, peer: &Peer) {
+        session.each().for_each(|mounted| mounted.verdict(peer));
+    }
+
+    fn cancelled(&self, session: &mut MountsSession, id: PacketId, content: Bytes, outbox: &mut Outbox) {
+        session.each().for_each(|mounted| mounted.cancelled(id, content.clone(), outbox));
+    }
+
+    fn going_away(&self, session: &mut MountsSession) {
+        session.each().for_each(|mounted| mounted.going_away());
+    }
+
+    fn turn(&self, session: &mut MountsSession, turn: &mut Turn<'_>) -> Option<Instant> {
+        session.each().filter_map(|mounted| mounted.turn(turn)).min()
+    }
+
+    fn disconnected(&self, mut session: MountsSession, reason: &CloseReason) {
+        if session.unknown > 0 {
+            tracing::debug!(packets = session.unknown, "packets of unknown operations were dropped");
+        }
+        session.each().for_each(|mounted| mounted.disconnected(reason));
+    }
+}
+
+impl fmt::Debug for Mounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mounts = self.mounts.iter().map(|mount| owner(mount.name, &mount.range));
+        let fallback = self.fallback.as_ref().map(|fallback| fallback.name);
+        f.debug_struct("Mounts").field("mounts", &mounts.collect::<Vec<_>>()).field("fallback", &fallback).finish()
+    }
+}
+
+impl fmt::Debug for MountsSession {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MountsSession").field("mounts", &self.sessions.len()).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Display for MountError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Overlap { owners: [one, other] } => write!(f, "operations overlap: {one}, and {other}"),
+            Self::Range { owner } => write!(f, "{owner} has no operation, or one below 10"),
+        }
+    }
+}
+
+impl std::error::Error for MountError {}
+
+/// A router whose type is forgotten.
+trait Erased: Send + Sync {
+    fn check(&self) -> Result<(), MountError>;
+    fn hello_items(&self) -> Vec<(u8, Bytes)>;
+    fn connected(&self, connection: &Connection) -> Box<dyn ErasedSession>;
+}
+
+/// A router and what it keeps for one connection: each of the calls below is one of its [`Router`] methods.
+trait ErasedSession: Send {
+    fn route(&mut self, packet: Packet, outbox: &mut Outbox) -> Next;
+    fn stream(&mut self, first: Bytes, stream: Stream) -> Next;
+    fn shed(&mut self, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Next;
+    fn hand_off(&mut self, asked: HandOff) -> Next;
+    fn verdict(&mut self, peer: &Peer);
+    fn cancelled(&mut self, id: PacketId, content: Bytes, outbox: &mut Outbox);
+    fn going_away(&mut self);
+    fn turn(&mut self, turn: &mut Turn<'_>) -> Option<Instant>;
+    fn disconnected(&mut self, reason: &CloseReason);
+}
+
+struct Of<R>(Arc<R>);
+
+impl<R: Router> Erased for Of<R> {
+    fn check(&self) -> Result<(), MountError> {
+        self.0.check()
+    }
+
+    fn hello_items(&self) -> Vec<(u8, Bytes)> {
+        self.0.hello_items()
+    }
+
+    fn connected(&self, connection: &Connection) -> Box<dyn ErasedSession> {
+        Box::new(Mounted { router: self.0.clone(), session: Some(self.0.connected(connection)) })
+    }
+}
+
+struct Mounted<R: Router> {
+    router: Arc<R>,
+    /// Taken when the connection has ended, behind which nothing is called.
+    session: Option<R::Session>,
+}
+
+impl<R: Router> ErasedSession for Mounted<R> {
+    fn route(&mut self, packet: Packet, outbox: &mut Outbox) -> Next {
+        let Some(session) = &mut self.session else { return Next::Continue };
+        self.router.route(session, packet, outbox)
+    }
+
+    fn stream(&mut self, first: Bytes, stream: Stream) -> Next {
+        let Some(session) = &mut self.session else { return Next::Continue };
+        self.router.stream(session, first, stream)
+    }
+
+    fn shed(&mut self, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Next {
+        let Some(session) = &mut self.session else { return Next::Continue };
+        self.router.shed(session, id, operation, outbox)
+    }
+
+    fn hand_off(&mut self, asked: HandOff) -> Next {
+        let Some(session) = &mut self.session else { return Next::Continue };
+        self.router.hand_off(session, asked)
+    }
+
+    fn verdict(&mut self, peer: &Peer) {
+        let Some(session) = &mut self.session else { return };
+        self.router.verdict(session, peer);
+    }
+
+    fn cancelled(&mut self, id: PacketId, content: Bytes, outbox: &mut Outbox) {
+        let Some(session) = &mut self.session else { return };
+        self.router.cancelled(session, id, content, outbox);
+    }
+
+    fn going_away(&mut self) {
+        let Some(session) = &mut self.session else { return };
+        self.router.going_away(session);
+    }
+
+    fn turn(&mut self, turn: &mut Turn<'_>) -> Option<Instant> {
+        self.router.turn(self.session.as_mut()?, turn)
+    }
+
+    fn disconnected(&mut self, reason: &CloseReason) {
+        let Some(session) = self.session.take() else { return };
+        self.router.disconnected(session, reason);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Handlers;
+
+    fn wrong(mounts: &Mounts) -> String {
+        mounts.check().expect_err("it is wrong").to_string()
+    }
+
+    #[test]
+    fn an_operation_belongs_to_the_range_that_has_it() {
+        let mounts = Mounts::new().mount(1000..1100, Handlers::new()).mount(20..=20, Handlers::new());
+        assert_eq!(mounts.check(), Ok(()));
+        let owned = |operation| mounts.contains(Operation::user(operation).unwrap());
+        assert_eq!([19, 20, 21, 999, 1000, 1099, 1100].map(owned), [false, true, false, false, true, true, false]);
+        assert_eq!(mounts.operations(), [20..=20, 1000..=1099]);
+        assert_eq!(Mounts::new().mount(.., Handlers::new()).operations(), [10..=u16::MAX]);
+    }
+
+    #[test]
+    fn ranges_that_overlap_are_both_named() {
+        let mounts = Mounts::new().mount(100..=200, Handlers::new()).mount(200..300, Mounts::new());
+        let text = wrong(&mounts);
+        for part in ["Handlers on 100..=200", "Mounts on 200..=299"] {
+            assert!(text.contains(part), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_range_without_operations_or_with_reserved_ones_is_refused() {
+        for text in [
+            wrong(&Mounts::new().mount(9..20, Handlers::new())),
+            wrong(&Mounts::new().mount(50..50, Handlers::new())),
+            wrong(&Mounts::new().mount(..0, Handlers::new())),
+            wrong(&Mounts::new().mount(10.., Mounts::new().mount(0..=0, Handlers::new()))),
+        ] {
+            assert!(text.contains("Handlers"), "{text}");
+        }
+    }
+}

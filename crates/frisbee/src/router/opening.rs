@@ -1,0 +1,58 @@
+//! How the first packet of a stream names an operation, by which the stream finds the router that it is for.
+//!
+//! `09`, the operation as a number in seven bits a byte, low bits first, and whatever the protocol likes: what a call
+//! with streams begins with, too.
+
+use crate::Operation;
+use bytes::Bytes;
+use frisbee_core::tlv;
+
+/// What stands in front of the operation.
+const OPERATION: u8 = 0x09;
+
+/// The first packet of a stream for the router that is mounted on `operation`, with `rest` behind it.
+///
+/// ```
+/// use frisbee::{Operation, opening};
+///
+/// let first = opening::new(Operation::user(300).unwrap(), b"and more");
+/// assert_eq!(first, [&[0x09, 0xAC, 0x02], &b"and more"[..]].concat());
+/// assert_eq!(opening::rest(&first).unwrap(), "and more");
+/// ```
+pub fn new(operation: Operation, rest: &[u8]) -> Bytes {
+    let mut first = Vec::with_capacity(4 + rest.len());
+    first.push(OPERATION);
+    tlv::put_varint(&mut first, operation.number().into());
+    first.extend_from_slice(rest);
+    first.into()
+}
+
+/// The operation that a first packet names.
+pub fn operation(first: &[u8]) -> Option<u16> {
+    split(first).map(|(operation, _)| operation)
+}
+
+/// What stands behind the operation; `None` if none is named.
+pub fn rest(first: &Bytes) -> Option<Bytes> {
+    split(first).map(|(_, rest)| first.slice_ref(rest))
+}
+
+fn split(first: &[u8]) -> Option<(u16, &[u8])> {
+    let mut rest = first.strip_prefix(&[OPERATION])?;
+    let operation = tlv::take_varint(&mut rest).and_then(|operation| u16::try_from(operation).ok())?;
+    Some((operation, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_cut_or_too_large_names_nothing() {
+        for first in [&[][..], &[0x09], &[0x09, 0x80], &[0x08, 0x15], &[0x09, 0x80, 0x80, 0x04]] {
+            assert_eq!(operation(first), None, "{first:?}");
+        }
+        assert_eq!(operation(&[0x09, 0x15]), Some(21));
+        assert_eq!(operation(&[0x09, 0xFF, 0xFF, 0x03]), Some(u16::MAX));
+    }
+}

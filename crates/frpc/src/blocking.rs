@@ -1,0 +1,175 @@
+//! Calls for programs without async: each blocks its thread until it is over.
+//!
+//! A thread of its own drives the connection, so that PINGs are answered and messages of streams arrive while the
+//! caller does something else. The clients are the generated ones:
+//!
+//! ```no_run
+//! # mod echo {
+//! #     #[derive(Clone)] pub struct EchoClient; pub struct Text { pub text: String }
+//! #     impl EchoClient {
+//! #         pub fn new(_: frpc::Channel) -> Self { Self }
+//! #         pub async fn echo(&self, text: Text) -> Result<frpc::Response<Text>, frpc::Status> { Ok(text.into()) }
+//! #     }
+//! # }
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let echo = frpc::blocking::connect("localhost:9090", echo::EchoClient::new)?;
+//! let reply = echo.call(|client| client.echo(echo::Text { text: "hi".to_owned() }))?;
+//! println!("{}", reply.get_ref().text);
+//! # Ok(())
+//! # }
+//! ```
+
+use crate::{Channel, ChannelBuilder, Error, Status, Streaming};
+use polyglot::Message;
+use std::sync::{Arc, mpsc};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+use std::{fmt, io};
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::oneshot;
+
+/// How long the end of a connection may take when its last client is dropped: what waits is written and the peer's end
+/// awaited, for which the connection has a second.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How often it is looked whether the connection has ended then.
+const CLOSE_INTERVAL: Duration = Duration::from_millis(1);
+
+/// A client whose calls block.
+///
+/// Clones and [other clients](Self::client) share the connection, and may call from any number of threads at one time.
+/// Dropping the last of them closes it and waits for that, 2 s at most.
+#[derive(Clone)]
+pub struct Blocking<C> {
+    // In this order: the connection is let go of before its thread is told to end.
+    client: C,
+    channel: Channel,
+    background: Arc<Background>,
+}
+
+/// Connects to `host:port`; `make` is the `new` of a generated client.
+///
+/// # Errors
+/// As [`Channel::connect`], and if the system gives no thread.
+///
+/// # Panics
+/// If it is called in async code, which must not block.
+pub fn connect<C>(address: impl Into<String>, make: impl FnOnce(Channel) -> C) -> Result<Blocking<C>, Error> {
+    connect_with(Channel::builder(), address, make)
+}
+
+/// As [`connect`], with settings. Services that are offered by them run on the connection's thread.
+///
+/// # Errors
+/// As [`connect`].
+///
+/// # Panics
+/// As [`connect`].
+pub fn connect_with<C>(
+    builder: ChannelBuilder,
+    address: impl Into<String>,
+    make: impl FnOnce(Channel) -> C,
+) -> Result<Blocking<C>, Error> {
+    let background = Background::start()?;
+    let channel = background.runtime.block_on(builder.connect(address))?;
+    Ok(Blocking { client: make(channel.clone()), channel, background: Arc::new(background) })
+}
+
+impl<C> Blocking<C> {
+    /// Makes a call and waits until it is over: `call` gets the client and returns the call's future, which may be any
+    /// other future as well, such as that of sending on a stream.
+    ///
+    /// # Panics
+    /// If it is called in async code, which must not block.
+    pub fn call<'a, F: Future>(&'a self, call: impl FnOnce(&'a C) -> F) -> F::Output {
+        // The connection's thread drives sockets and timers; the future itself is polled here.
+        self.background.runtime.block_on(async { call(&self.client).await })
+    }
+
+    /// The messages of a stream, each waited for.
+    ///
+    /// # Panics
+    /// The iterator panics in async code, which must not block.
+    pub fn messages<M: Message>(&self, stream: Streaming<M>) -> Messages<M> {
+        Messages { stream: Some(stream), background: self.background.clone() }
+    }
+
+    /// Another client on the same connection.
+    pub fn client<D>(&self, make: impl FnOnce(Channel) -> D) -> Blocking<D> {
+        let (channel, background) = (self.channel.clone(), self.background.clone());
+        Blocking { client: make(channel.clone()), channel, background }
+    }
+}
+
+/// The messages of a stream; see [`Blocking::messages`]. After an error there are none.
+pub struct Messages<M> {
+    stream: Option<Streaming<M>>,
+    background: Arc<Background>,
+}
+
+impl<M: Message> Iterator for Messages<M> {
+    type Item = Result<M, Status>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let stream = self.stream.as_mut()?;
+        let message = self.background.runtime.block_on(stream.message()).transpose();
+        if !matches!(message, Some(Ok(_))) {
+            self.stream = None;
+        }
+        message
+    }
+}
+
+/// The thread that drives a connection.
+struct Background {
+    runtime: Handle,
+    /// The thread ends when this is dropped.
+    running: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Background {
+    fn start() -> io::Result<Self> {
+        let (running, stopped) = oneshot::channel::<()>();
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let handle = runtime.handle().clone();
+        let (started, is_started) = mpsc::channel();
+        let thread = thread::Builder::new().name("frpc-blocking".to_owned()).spawn(move || {
+            runtime.block_on(async {
+                started.send(()).ok();
+                let _ = stopped.await;
+                let begun = Instant::now();
+                while Handle::current().metrics().num_alive_tasks() > 0 && begun.elapsed() < CLOSE_TIMEOUT {
+                    tokio::time::sleep(CLOSE_INTERVAL).await;
+                }
+            });
+        })?;
+        // Whoever blocks on the handle before would wait for sockets that nobody drives yet.
+        is_started.recv().map_err(io::Error::other)?;
+        Ok(Self { runtime: handle, running: Some(running), thread: Some(thread) })
+    }
+}
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        self.running = None;
+        // A client that was kept by a task of the connection is dropped on the thread itself.
+        if let Some(thread) = self.thread.take()
+            && thread.thread().id() != thread::current().id()
+        {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl<C> fmt::Debug for Blocking<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Blocking").field("channel", &self.channel).finish_non_exhaustive()
+    }
+}
+
+impl<M> fmt::Debug for Messages<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Messages").field("open", &self.stream.is_some()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,268 @@
+//! What runs around calls, at the end that makes them or the one that serves them.
+
+#[cfg(feature = "tower")]
+pub(crate) mod tower;
+
+use crate::codegen::Method;
+use crate::metadata::Metadata;
+use crate::request::Origin;
+use crate::{Request, Response, Status};
+use frisbee::Connection;
+use polyglot::Message;
+use std::any::Any;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What runs around calls of any kind: to log or count them, to let them in or not, to add metadata.
+///
+/// A server runs it [around its services](crate::ServerBuilder::middleware), a client
+/// [around its calls](crate::Channel::with_middleware). The first that was added is the outermost. Without any, calls
+/// cost nothing; with one, a few allocations each.
+///
+/// Messages pass by unseen: what is known of a call are its method, its metadata and the names of its types. A call with
+/// streams is seen until the handler has answered, or the client has its stream of replies; the messages come later.
+///
+/// ```
+/// use frpc::{Call, Middleware, Next, Reply, Status};
+///
+/// /// Lets in who knows the word.
+/// struct Doorkeeper(String);
+///
+/// impl Middleware for Doorkeeper {
+///     async fn call(&self, call: Call, next: Next) -> Result<Reply, Status> {
+///         if call.metadata().get("word") != Some(self.0.as_str()) {
+///             return Err(Status::permission_denied(format!("{} is not for you", call.method())));
+///         }
+///         next.run(call).await
+///     }
+/// }
+///
+/// let builder = frpc::Server::builder().middleware(Doorkeeper("open sesame".to_owned()));
+/// ```
+pub trait Middleware: Send + Sync + 'static {
+    /// Runs around a call: before it until [`Next::run`] is called, which may well be never, and after it once that is
+    /// ready.
+    ///
+    /// The future is dropped where it stands when the call is cancelled.
+    fn call(&self, call: Call, next: Next) -> impl Future<Output = Result<Reply, Status>> + Send;
+}
+
+/// A call as [`Middleware`] sees it.
+#[derive(Debug)]
+pub struct Call {
+    about: About,
+    metadata: Option<Box<Metadata>>,
+    timeout: Option<Duration>,
+    origin: Origin,
+}
+
+/// The kinds of calls.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CallKind {
+    /// One message each way.
+    Unary,
+    /// One message, answered with a stream.
+    ServerStreaming,
+    /// A stream, answered with one message.
+    ClientStreaming,
+    /// A stream each way.
+    Streaming,
+}
+
+/// What all calls of a method have in common.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct About {
+    method: Method,
+    kind: CallKind,
+    request: &'static str,
+    response: &'static str,
+}
+
+impl About {
+    pub(crate) fn new<A: Message, B: Message>(method: Method, kind: CallKind) -> Self {
+        Self { method, kind, request: A::NAME, response: B::NAME }
+    }
+}
+
+impl Call {
+    /// The name of the service, with its package in front.
+    pub fn service(&self) -> &'static str {
+        self.about.method.layout.service()
+    }
+
+    /// The name of the method within its service.
+    pub fn method(&self) -> &'static str {
+        self.about.method.name
+    }
+
+    /// Which of the two directions stream.
+    pub fn kind(&self) -> CallKind {
+        self.about.kind
+    }
+
+    /// The full name of the type of what is sent with the call.
+    pub fn request_type(&self) -> &'static str {
+        self.about.request
+    }
+
+    /// The full name of the type of what it is answered with.
+    pub fn response_type(&self) -> &'static str {
+        self.about.response
+    }
+
+    /// What goes along with the request.
+    pub fn metadata(&self) -> &Metadata {
+        self.metadata.as_deref().unwrap_or(&crate::request::NONE)
+    }
+
+    /// What goes along with the request, to be changed.
+    pub fn metadata_mut(&mut self) -> &mut Metadata {
+        self.metadata.get_or_insert_default()
+    }
+
+    /// As [`Request::timeout`].
+    pub fn timeout(&self) -> Option<Duration> {
+        self.timeout
+    }
+
+    /// At the end that makes the call, as [`Request::set_timeout`]. It bounds what is inside of this, not what is
+    /// around it.
+    pub fn set_timeout(&mut self, timeout: Duration) {
+        self.timeout = Some(timeout);
+    }
+
+    /// At the end that serves: the connection that the call came by. `None` at the end that makes it.
+    pub fn connection(&self) -> Option<&Connection> {
+        self.origin.connection()
+    }
+}
+
+/// What a call was answered with, as [`Middleware`] sees it. It can only be had from [`Next::run`].
+pub struct Reply {
+    metadata: Option<Box<Metadata>>,
+    body: Box<dyn Any + Send>,
+}
+
+impl Reply {
+    /// What goes along with the reply. At a client, that of a stream is not there yet.
+    pub fn metadata(&self) -> &Metadata {
+        self.metadata.as_deref().unwrap_or(&crate::request::NONE)
+    }
+
+    /// What goes along with the reply, to be changed.
+    pub fn metadata_mut(&mut self) -> &mut Metadata {
+        self.metadata.get_or_insert_default()
+    }
+}
+
+/// What comes behind a [`Middleware`]: the next one, or the call itself.
+pub struct Next {
+    chain: Arc<Chain>,
+    at: usize,
+    last: Last,
+}
+
+type Last = Box<dyn FnOnce(Call) -> Answering<'static> + Send>;
+type Answering<'a> = Pin<Box<dyn Future<Output = Result<Reply, Status>> + Send + 'a>>;
+
+impl Next {
+    /// Goes on with the call.
+    ///
+    /// # Errors
+    /// What the call is answered with.
+    ///
+    /// # Cancel safety
+    /// Dropping the future gives the call up.
+    pub async fn run(self, call: Call) -> Result<Reply, Status> {
+        let Self { chain, at, last } = self;
+        let Some(middleware) = chain.0.get(at) else { return last(call).await };
+        middleware.call(call, Self { chain: chain.clone(), at: at + 1, last }).await
+    }
+}
+
+/// Everything that runs around a call, from the outside in.
+#[derive(Clone, Default)]
+pub(crate) struct Chain(Vec<Arc<dyn Erased>>);
+
+/// A middleware whose type is forgotten.
+trait Erased: Send + Sync {
+    fn call(&self, call: Call, next: Next) -> Answering<'_>;
+}
+
+impl<M: Middleware> Erased for M {
+    fn call(&self, call: Call, next: Next) -> Answering<'_> {
+        Box::pin(Middleware::call(self, call, next))
+    }
+}
+
+impl Chain {
+    /// Adds one that runs inside of the others.
+    pub(crate) fn push(&mut self, middleware: impl Middleware) {
+        self.0.push(Arc::new(middleware));
+    }
+
+    /// The chain, unless it is empty.
+    pub(crate) fn present(self) -> Option<Arc<Self>> {
+        if self.0.is_empty() { None } else { Some(Arc::new(self)) }
+    }
+
+    /// Runs a call within all of them.
+    pub(crate) async fn around<A, B, F>(
+        self: Arc<Self>,
+        about: About,
+        request: Request<A>,
+        last: impl FnOnce(Request<A>) -> F + Send + 'static,
+    ) -> Result<Response<B>, Status>
+    where
+        A: Send + 'static,
+        B: Send + 'static,
+        F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+    {
+        let (message, timeout, origin, metadata) = request.apart();
+        let call = Call { about, metadata, timeout, origin };
+        let last = |call: Call| -> Answering<'static> {
+            let answering = last(Request::together(message, call.timeout, call.origin, call.metadata));
+            Box::pin(async move {
+                let (body, metadata) = answering.await?.apart();
+                Ok(Reply { metadata, body: Box::new(body) })
+            })
+        };
+        let Reply { metadata, body } = Next { chain: self, at: 0, last: Box::new(last) }.run(call).await?;
+        match body.downcast() {
+            Ok(body) => Ok(Response::together(*body, metadata)),
+            Err(_) => Err(Status::internal("a middleware gave the reply of another call")),
+        }
+    }
+}
+
+/// Runs a call within a chain, if there is one.
+pub(crate) async fn through<A, B, F>(
+    chain: Option<Arc<Chain>>,
+    about: About,
+    request: Request<A>,
+    last: impl FnOnce(Request<A>) -> F + Send + 'static,
+) -> Result<Response<B>, Status>
+where
+    A: Send + 'static,
+    B: Send + 'static,
+    F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+{
+    match chain {
+        None => last(request).await,
+        Some(chain) => chain.around(about, request, last).await,
+    }
+}
+
+impl fmt::Debug for Reply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reply").field("metadata", self.metadata()).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Next {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Next").field("middleware", &(self.chain.0.len() - self.at)).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,82 @@
+//! Layers of tower around calls.
+
+use super::{Answering, Call, Middleware, Next, Reply};
+use crate::Status;
+use parking_lot::Mutex;
+use std::error::Error;
+use std::fmt;
+use std::future::poll_fn;
+use std::task::{Context, Poll};
+use tower_layer::Layer;
+use tower_service::Service;
+
+/// A layer of [tower](https://docs.rs/tower) as [`Middleware`], such as one that limits how many calls run at a time.
+///
+/// The layer is applied once, to a service of [`Exchange`]s, and what comes of it is cloned for each call. Its errors
+/// become statuses: a [`Status`] stays one, others are [`Internal`](crate::Code::Internal) with their text.
+///
+/// ```ignore
+/// let limit = tower::limit::ConcurrencyLimitLayer::new(100);
+/// let builder = frpc::Server::builder().middleware(frpc::Tower::new(limit));
+/// ```
+pub struct Tower<S>(Mutex<S>);
+
+/// What the services of a [`Tower`] take: a call, and what comes behind.
+#[derive(Debug)]
+pub struct Exchange {
+    /// The call.
+    pub call: Call,
+    next: Next,
+}
+
+/// The innermost service of a [`Tower`]: goes on with the call.
+#[derive(Clone, Copy, Debug)]
+pub struct Inner(());
+
+impl<S> Tower<S> {
+    /// The calls within a layer.
+    pub fn new<L: Layer<Inner, Service = S>>(layer: L) -> Self {
+        Self(Mutex::new(layer.layer(Inner(()))))
+    }
+}
+
+impl Service<Exchange> for Inner {
+    type Response = Reply;
+    type Error = Status;
+    type Future = Answering<'static>;
+
+    fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), Status>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, exchange: Exchange) -> Self::Future {
+        Box::pin(exchange.next.run(exchange.call))
+    }
+}
+
+impl<S> Middleware for Tower<S>
+where
+    S: Service<Exchange, Response = Reply> + Clone + Send + 'static,
+    S::Error: Into<Box<dyn Error + Send + Sync>>,
+    S::Future: Send,
+{
+    async fn call(&self, call: Call, next: Next) -> Result<Reply, Status> {
+        let mut service = self.0.lock().clone();
+        poll_fn(|context| service.poll_ready(context)).await.map_err(status)?;
+        service.call(Exchange { call, next }).await.map_err(status)
+    }
+}
+
+/// What a layer's error means for the caller.
+fn status(error: impl Into<Box<dyn Error + Send + Sync>>) -> Status {
+    match error.into().downcast::<Status>() {
+        Ok(status) => *status,
+        Err(error) => Status::internal(error.to_string()),
+    }
+}
+
+impl<S> fmt::Debug for Tower<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tower").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,105 @@
+//! Calls from programs without async.
+
+use frisbee_tests::interop::{AddRequest, Count, InteropClient, Range, SleepRequest, Text};
+use frisbee_tests::raw::packet;
+use frisbee_tests::serve_interop;
+use frpc::blocking::{self, Blocking};
+use frpc::{Channel, Code, Request, RequestStream};
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::thread;
+use std::time::Duration;
+use tokio::runtime::Runtime;
+
+/// No test waits longer for what is bound to come; a machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A server on threads of its own, which end with what is returned.
+fn served() -> (Runtime, Blocking<InteropClient>) {
+    let runtime = Runtime::new().expect("there are threads");
+    let address = runtime.block_on(serve_interop());
+    (runtime, blocking::connect(address.to_string(), InteropClient::new).expect("the server listens"))
+}
+
+#[test]
+fn every_kind_of_call_works_without_async() {
+    let (_server, client) = served();
+    let sum = client.call(|client| client.add(AddRequest { a: 20, b: 22 })).unwrap();
+    assert_eq!(sum.into_inner().total, 42);
+    let status = client.call(|client| client.fail(Text { value: "why".into() })).unwrap_err();
+    assert!(status.message().contains("why"), "{status}");
+
+    let counts = client.call(|client| client.count_up(Range { from: 5, count: 3 })).unwrap().into_inner();
+    let counts: Result<Vec<_>, _> = client.messages(counts).map(|count| count.map(|count| count.value)).collect();
+    assert_eq!(counts.unwrap(), [5, 6, 7]);
+
+    let numbers = frpc::iter((1..=10).map(|value| Count { value }));
+    assert_eq!(client.call(|client| client.sum_up(numbers)).unwrap().into_inner().total, 55);
+
+    let (texts, stream) = RequestStream::channel(1);
+    let mut answers = client.messages(client.call(|client| client.chat(stream)).unwrap().into_inner());
+    for word in ["one", "two"] {
+        client.call(|_| texts.send(Text { value: word.into() })).unwrap();
+        assert_eq!(answers.next().unwrap().unwrap().value, format!("re:{word}"));
+    }
+    drop(texts);
+    assert!(answers.next().is_none());
+}
+
+#[test]
+fn deadlines_hold_and_threads_share_a_connection() {
+    let (_server, client) = served();
+    let mut late = Request::new(SleepRequest { millis: 60_000, tag: 0 });
+    late.set_timeout(Duration::from_millis(10));
+    assert_eq!(client.call(|client| client.sleep(late)).unwrap_err().code(), Code::DeadlineExceeded);
+    thread::scope(|scope| {
+        for thread in 0..8 {
+            let client = client.clone();
+            scope.spawn(move || {
+                for number in 0..50 {
+                    let sum = client.call(|client| client.add(AddRequest { a: thread, b: number })).unwrap();
+                    assert_eq!(sum.into_inner().total, thread + number);
+                }
+            });
+        }
+    });
+    // Another client by the same connection, which goes on when the first is dropped.
+    let other =
+        client.client(|channel| (channel.connection().and_then(|it| it.local_addr()), InteropClient::new(channel)));
+    let first = client.client(|channel: Channel| channel.connection().and_then(|it| it.local_addr()));
+    assert_eq!(
+        first.call(|address| std::future::ready(*address)),
+        other.call(|(address, _)| std::future::ready(*address))
+    );
+    drop((client, first));
+    assert_eq!(other.call(|(_, client)| client.add(AddRequest { a: 1, b: 1 })).unwrap().into_inner().total, 2);
+}
+
+#[test]
+fn pings_are_answered_while_the_caller_does_nothing() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let client = blocking::connect(listener.local_addr().unwrap().to_string(), InteropClient::new).unwrap();
+    let mut socket = listener.accept().unwrap().0;
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    socket.write_all(&packet(0, 0, b"")).unwrap();
+    // HELLO and a PING of its own come first.
+    let mut received = Vec::new();
+    let pong = packet(0, 1, b"");
+    while !received.windows(pong.len()).any(|bytes| bytes == pong) {
+        let mut bytes = [0; 1024];
+        let count = socket.read(&mut bytes).expect("it is answered in time");
+        assert_ne!(count, 0, "the connection lives");
+        received.extend_from_slice(&bytes[..count]);
+    }
+    // And the end is told when the client is dropped.
+    let reading = thread::spawn(move || while socket.read(&mut [0; 1024]).expect("it ends in time") > 0 {});
+    drop(client);
+    reading.join().unwrap();
+}
+
+#[test]
+fn what_cannot_be_reached_is_an_error() {
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let error = blocking::connect(nobody.to_string(), InteropClient::new).unwrap_err();
+    assert!(matches!(error, frpc::Error::Connect(_)), "{error}");
+}

@@ -1,0 +1,199 @@
+//! What runs around calls, of each kind and at both ends.
+
+use frisbee_tests::interop::{AddRequest, Count, InteropClient, InteropServer, Range, Text};
+use frisbee_tests::service::Service;
+use frisbee_tests::{serve_interop, serve_interop_with};
+use frpc::{Call, CallKind, Channel, Code, Middleware, Next, Reply, Request, Server, Status, Tower};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::task::JoinSet;
+
+type Seen = (&'static str, &'static str, CallKind, &'static str, &'static str, bool);
+
+/// Notes what it sees, waits for a moment, and adds to the metadata of requests and replies.
+#[derive(Clone, Default)]
+struct Witness {
+    name: &'static str,
+    seen: Arc<Mutex<Vec<Seen>>>,
+}
+
+impl Middleware for Witness {
+    async fn call(&self, mut call: Call, next: Next) -> Result<Reply, Status> {
+        let served = call.connection().is_some();
+        let seen = (call.service(), call.method(), call.kind(), call.request_type(), call.response_type(), served);
+        self.seen.lock().unwrap().push(seen);
+        tokio::task::yield_now().await;
+        let way = call.metadata().get("way").unwrap_or_default().to_owned();
+        call.metadata_mut().insert("way", format!("{way}{}>", self.name)).unwrap();
+        if call.metadata().get("way").is_some_and(|way| way.len() > 100) {
+            return Err(Status::aborted("it goes in circles"));
+        }
+        let mut reply = next.run(call).await?;
+        let way = reply.metadata().get("way").unwrap_or_default().to_owned();
+        reply.metadata_mut().insert("way", format!("{way}<{}", self.name)).unwrap();
+        Ok(reply)
+    }
+}
+
+/// Lets nobody in.
+struct Closed;
+
+impl Middleware for Closed {
+    async fn call(&self, call: Call, _next: Next) -> Result<Reply, Status> {
+        Err(Status::permission_denied(format!("{}/{} is closed", call.service(), call.method())))
+    }
+}
+
+fn expected(served: bool) -> Vec<Seen> {
+    vec![
+        ("interop.Interop", "Add", CallKind::Unary, "interop.AddRequest", "interop.Sum", served),
+        ("interop.Interop", "CountUp", CallKind::ServerStreaming, "interop.Range", "interop.Count", served),
+        ("interop.Interop", "SumUp", CallKind::ClientStreaming, "interop.Count", "interop.Sum", served),
+        ("interop.Interop", "Chat", CallKind::Streaming, "interop.Text", "interop.Text", served),
+    ]
+}
+
+async fn call_every_kind(client: &InteropClient) {
+    assert_eq!(client.add(AddRequest { a: 1, b: 2 }).await.unwrap().into_inner().total, 3);
+    let mut counts = client.count_up(Range { from: 0, count: 5 }).await.unwrap().into_inner();
+    let mut counted = 0;
+    while counts.message().await.unwrap().is_some() {
+        counted += 1;
+    }
+    assert_eq!(counted, 5);
+    let sum = client.sum_up(frpc::iter((0..5).map(|value| Count { value }))).await.unwrap();
+    assert_eq!(sum.into_inner().total, 10);
+    let mut answers = client.chat(frpc::iter([Text { value: "hi".into() }])).await.unwrap().into_inner();
+    assert_eq!(answers.message().await.unwrap().unwrap().value, "re:hi");
+    assert_eq!(answers.message().await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn every_kind_of_call_is_seen_with_its_names_at_both_ends() {
+    let (server, client) = (Witness { name: "server", ..Default::default() }, Witness::default());
+    let address = serve_interop_with(Server::builder().middleware(server.clone())).await;
+    let channel = Channel::connect(address.to_string()).await.unwrap();
+    call_every_kind(&InteropClient::new(channel.with_middleware(client.clone()))).await;
+    assert_eq!(*client.seen.lock().unwrap(), expected(false));
+    assert_eq!(*server.seen.lock().unwrap(), expected(true));
+    // The channel that it was added to is as it was.
+    call_every_kind(&InteropClient::new(channel)).await;
+    assert_eq!(client.seen.lock().unwrap().len(), 4);
+}
+
+#[tokio::test]
+async fn the_first_is_the_outermost_and_metadata_goes_both_ways() {
+    let witness = |name| Witness { name, ..Witness::default() };
+    let builder = Server::builder().middleware(witness("c")).middleware(witness("d"));
+    let address = serve_interop_with(builder).await;
+    let channel = Channel::connect(address.to_string()).await.unwrap();
+    let channel = channel.with_middleware(witness("a")).with_middleware(witness("b"));
+    let reply = InteropClient::new(channel.clone()).add(AddRequest::default()).await.unwrap();
+    assert_eq!(reply.metadata().get("way"), Some("<d<c<b<a"));
+    // What a handler sees of it, by way of what it fails with.
+    let circles = (0..40).fold(channel, |channel, _| channel.with_middleware(witness("xyz")));
+    let status = InteropClient::new(circles).add(AddRequest::default()).await.unwrap_err();
+    assert_eq!(status.code(), Code::Aborted);
+}
+
+#[tokio::test]
+async fn a_call_that_is_not_let_in_does_not_reach_what_is_inside() {
+    let inner = Witness::default();
+    let address = serve_interop_with(Server::builder().middleware(Closed).middleware(inner.clone())).await;
+    let client = InteropClient::connect(address.to_string()).await.unwrap();
+    let status = client.add(AddRequest::default()).await.unwrap_err();
+    assert_eq!((status.code(), status.message()), (Code::PermissionDenied, "interop.Interop/Add is closed"));
+    let mut counts = client.count_up(Range { from: 0, count: 5 }).await.unwrap().into_inner();
+    assert_eq!(counts.message().await.unwrap_err().code(), Code::PermissionDenied);
+    assert!(inner.seen.lock().unwrap().is_empty());
+
+    let open = Channel::connect(serve_interop().await.to_string()).await.unwrap();
+    let closed = InteropClient::new(open.with_middleware(Closed));
+    assert_eq!(closed.add(AddRequest::default()).await.unwrap_err().code(), Code::PermissionDenied);
+    assert_eq!(closed.chat(frpc::iter([])).await.unwrap_err().code(), Code::PermissionDenied);
+}
+
+#[tokio::test]
+async fn it_runs_around_what_a_client_serves() {
+    let (told, mut connections) = tokio::sync::mpsc::unbounded_channel();
+    let server = Server::builder().on_connect(move |connection| drop(told.send(connection.clone())));
+    let server = server.bind("127.0.0.1:0").await.unwrap();
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    let witness = Witness::default();
+    let agent = Channel::builder().add_service(InteropServer::new(Service)).service_middleware(witness.clone());
+    let _agent = agent.connect(address.to_string()).await.unwrap();
+    call_every_kind(&InteropClient::new(Channel::from_connection(&connections.recv().await.unwrap()))).await;
+    assert_eq!(*witness.seen.lock().unwrap(), expected(true));
+}
+
+/// Counts how many calls are inside of it at one time.
+#[derive(Clone, Default)]
+struct Inside(Arc<(AtomicUsize, AtomicUsize)>);
+
+impl Middleware for Inside {
+    async fn call(&self, call: Call, next: Next) -> Result<Reply, Status> {
+        let (now, most) = &*self.0;
+        most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        let reply = next.run(call).await;
+        now.fetch_sub(1, Ordering::SeqCst);
+        reply
+    }
+}
+
+#[tokio::test]
+async fn layers_of_tower_run_around_calls() {
+    let inside = Inside::default();
+    let limit = Tower::new(tower::limit::ConcurrencyLimitLayer::new(3));
+    let address = serve_interop_with(Server::builder().middleware(limit).middleware(inside.clone())).await;
+    let client = InteropClient::connect(address.to_string()).await.unwrap();
+    let mut calls = JoinSet::new();
+    for number in 0..50 {
+        let client = client.clone();
+        calls.spawn(
+            async move { client.add(AddRequest { a: number, b: 0 }).await.unwrap().into_inner().total == number },
+        );
+    }
+    assert!(calls.join_all().await.into_iter().all(|right| right));
+    assert_eq!(inside.0.1.load(Ordering::SeqCst), 3);
+}
+
+/// A layer whose services fail in a way of their own.
+struct Failing;
+
+#[derive(Clone)]
+struct Fails;
+
+impl<S> tower::Layer<S> for Failing {
+    type Service = Fails;
+    fn layer(&self, _inner: S) -> Fails {
+        Fails
+    }
+}
+
+impl tower::Service<frpc::Exchange> for Fails {
+    type Response = Reply;
+    type Error = tower::BoxError;
+    type Future = std::future::Ready<Result<Reply, tower::BoxError>>;
+    fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), tower::BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+    fn call(&mut self, exchange: frpc::Exchange) -> Self::Future {
+        std::future::ready(Err(match exchange.call.method() {
+            "Add" => Status::not_found("a status").into(),
+            other => format!("no status: {other}").into(),
+        }))
+    }
+}
+
+#[tokio::test]
+async fn errors_of_layers_become_statuses() {
+    let channel = Channel::connect(serve_interop().await.to_string()).await.unwrap();
+    let client = InteropClient::new(channel.with_middleware(Tower::new(Failing)));
+    assert_eq!(client.add(AddRequest::default()).await.unwrap_err().code(), Code::NotFound);
+    let status = client.fail(Request::new(Text::default())).await.unwrap_err();
+    assert_eq!((status.code(), status.message()), (Code::Internal, "no status: Fail"));
+}

@@ -1,0 +1,324 @@
+//! Protocols of one's own beside services, on one port and one connection.
+
+use bytes::Bytes;
+use frisbee::{
+    Client, CloseReason, Connection, Handler, Handlers, Mounts, Next, Operation, Outbox, Packet, PacketId, Peer,
+    Policy, Router, Server, Stream, Turn, opening,
+};
+use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
+use frisbee_tests::raw::{Raw, packet};
+use frisbee_tests::service::Service;
+use frpc::Channel;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
+
+/// No test waits longer for what is bound to come; a machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn operation(number: u16) -> Operation {
+    Operation::user(number).expect("it is one of a user's")
+}
+
+/// Answers each packet with its own name, streams as well, and tells of all else that happens to it.
+struct Named {
+    name: &'static str,
+    told: mpsc::UnboundedSender<(&'static str, &'static str)>,
+}
+
+impl Named {
+    fn new(name: &'static str) -> (Self, mpsc::UnboundedReceiver<(&'static str, &'static str)>) {
+        let (told, heard) = mpsc::unbounded_channel();
+        (Self { name, told }, heard)
+    }
+
+    fn tell(&self, what: &'static str) {
+        self.told.send((self.name, what)).ok();
+    }
+}
+
+impl Router for Named {
+    type Session = (Connection, bool);
+
+    fn hello_items(&self) -> Vec<(u8, Bytes)> {
+        vec![(77, Bytes::from_static(self.name.as_bytes()))]
+    }
+
+    fn connected(&self, connection: &Connection) -> Self::Session {
+        self.tell("connected");
+        (connection.clone(), false)
+    }
+
+    fn route(&self, _session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Next {
+        let answered = outbox.push(packet.id, packet.operation, &Bytes::from_static(self.name.as_bytes()));
+        answered.map_or_else(|error| Next::close(error.to_string()), |()| Next::Continue)
+    }
+
+    fn stream(&self, session: &mut Self::Session, first: Bytes, stream: Stream) -> Next {
+        let name = Bytes::from_static(self.name.as_bytes());
+        session.0.spawn(async move {
+            stream.send(&name).await.expect("the stream is open");
+            stream.send(&opening::rest(&first).unwrap_or(first)).await.expect("the stream is open");
+        });
+        Next::Continue
+    }
+
+    fn verdict(&self, _session: &mut Self::Session, peer: &Peer) {
+        self.tell(if peer.hello().is_some() { "ours" } else { "go" });
+    }
+
+    fn cancelled(&self, _session: &mut Self::Session, id: PacketId, _content: Bytes, _outbox: &mut Outbox) {
+        self.tell(if id == PacketId(9) { "cancelled" } else { "cancelled another" });
+    }
+
+    fn going_away(&self, _session: &mut Self::Session) {
+        self.tell("going away");
+    }
+
+    fn turn(&self, session: &mut Self::Session, _turn: &mut Turn<'_>) -> Option<Instant> {
+        if !std::mem::replace(&mut session.1, true) {
+            self.tell("turn");
+        }
+        None
+    }
+
+    fn disconnected(&self, _session: Self::Session, _reason: &CloseReason) {
+        self.tell("disconnected");
+    }
+}
+
+async fn serve(builder: frpc::ServerBuilder) -> SocketAddr {
+    let server = builder.bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    address
+}
+
+async fn heard(from: &mut mpsc::UnboundedReceiver<(&'static str, &'static str)>) -> &'static str {
+    tokio::time::timeout(PATIENCE, from.recv()).await.expect("it is told in time").expect("the router lives").1
+}
+
+#[tokio::test]
+async fn routers_serve_beside_services_on_one_port_and_are_told_everything() {
+    let (one, mut heard_one) = Named::new("one");
+    let (other, mut heard_other) = Named::new("other");
+    let (rest, _) = Named::new("rest");
+    let builder = frpc::Server::builder().add_service(InteropServer::new(Service));
+    let address = serve(builder.mount(1000..1100, one).mount(2000..=2000, other).fallback(rest)).await;
+
+    // A client that speaks the mounted protocols and calls, all on one connection.
+    let (answers, mut answered) = mpsc::unbounded_channel();
+    let handler = move |_connection: Connection, packet: Packet| {
+        answers.send((packet.operation.number(), packet.body)).ok();
+        async { None }
+    };
+    let mounted = Handlers::new().on(operation(1099), handler.clone()).on(operation(2000), handler);
+    let channel = Channel::builder().mount(1000.., mounted).connect(address.to_string()).await.unwrap();
+    let connection = channel.connection().unwrap();
+    let client = InteropClient::new(channel);
+    for (number, name) in [(1099, "one"), (2000, "other")] {
+        let sum = client.add(AddRequest { a: number.into(), b: 1 }).await.unwrap();
+        assert_eq!(sum.into_inner().total, i64::from(number) + 1);
+        connection.send(&Packet::new(PacketId(1), operation(number), "?")).await.unwrap();
+        assert_eq!(answered.recv().await.unwrap(), (number, Bytes::from(name)));
+    }
+    // Streams go where their first packet says, and the fallback has the rest.
+    for (first, name, content) in [
+        (opening::new(operation(1000), b"rest"), "one", "rest"),
+        (opening::new(operation(2000), b""), "other", ""),
+        (Bytes::from_static(b"whatever"), "rest", "whatever"),
+    ] {
+        let mut stream = connection.open_stream(&first).await.unwrap();
+        assert_eq!(stream.recv().await.unwrap(), name);
+        assert_eq!(stream.recv().await.unwrap(), content);
+    }
+    // What no router and no service has.
+    let mut nobodys = connection.open_stream(&opening::new(operation(3000), b"")).await.unwrap();
+    assert!(nobodys.recv().await.is_none_or(|error| error.starts_with(&[0x10])), "it is refused");
+    let hello = connection.peer().hello().cloned().unwrap();
+    let named: Vec<_> = hello.items.iter().filter(|(kind, _)| *kind == 77).map(|(_, name)| name.clone()).collect();
+    assert_eq!(named, ["one", "other", "rest"]);
+
+    connection
+        .send_now(|outbox| outbox.push(PacketId(9), Operation::CANCEL, &Bytes::from_static(&[0])))
+        .unwrap()
+        .unwrap();
+    connection.close();
+    for heard_by in [&mut heard_one, &mut heard_other] {
+        let mut told = Vec::new();
+        while told.last() != Some(&"disconnected") {
+            told.push(heard(heard_by).await);
+        }
+        // The task of a connection may take its first turn before anything has come.
+        let turn = told.iter().position(|what| *what == "turn").expect("there was a turn");
+        told.remove(turn);
+        assert_eq!(told, ["connected", "ours", "cancelled", "disconnected"]);
+    }
+}
+
+#[tokio::test]
+async fn operations_that_nobody_has_are_answered_by_services_and_dropped_by_routers() {
+    let (named, _heard) = Named::new("named");
+    let address = serve(frpc::Server::builder().mount(100..=100, named)).await;
+    let mut raw = Raw::connect(address).await;
+    raw.write(&[packet(1, 101, b""), packet(2, 100, b"")].concat()).await;
+    let refused = raw.next().await.unwrap();
+    assert_eq!((refused.id.0, refused.operation.number()), (1, 101));
+    assert_eq!(raw.next().await.unwrap().body, "named");
+
+    let (named, _heard) = Named::new("named");
+    let mounts = Mounts::new().mount(100..=100, named);
+    let server = Server::builder().bind("127.0.0.1:0", mounts).await.unwrap();
+    let mut raw = Raw::connect(server.local_addr()).await;
+    tokio::spawn(server.serve());
+    raw.write(&[packet(1, 101, b""), packet(2, 100, b"")].concat()).await;
+    assert_eq!(raw.next().await.unwrap().id.0, 2);
+}
+
+#[tokio::test]
+async fn overlaps_are_errors_that_name_both() {
+    let services = || frpc::Server::builder().add_service(InteropServer::new(Service));
+    let method = services().mount(11..=500, Handlers::new()).bind("127.0.0.1:0").await.unwrap_err().to_string();
+    for part in ["frisbee::router::handlers::Handlers on 11..=500", "the method interop.Interop/", " on 11"] {
+        assert!(method.contains(part), "{method}");
+    }
+    let mounts = services().mount(500..600, Handlers::new()).mount(599.., Mounts::new());
+    let mounts = mounts.bind("127.0.0.1:0").await.unwrap_err().to_string();
+    for part in ["Handlers on 500..=599", "Mounts on 599..=65535"] {
+        assert!(mounts.contains(part), "{mounts}");
+    }
+    let reserved = Channel::builder().mount(..=9, Handlers::new()).connect("127.0.0.1:1").await.unwrap_err();
+    assert!(matches!(reserved, frpc::Error::Mount(_)), "{reserved}");
+    let frisbee = Mounts::new().mount(5..9, Handlers::new());
+    let frisbee = Server::builder().bind("127.0.0.1:0", frisbee).await.unwrap_err();
+    assert_eq!(frisbee.kind(), std::io::ErrorKind::InvalidInput, "{frisbee}");
+}
+
+#[derive(Default)]
+struct Seen(AtomicU64);
+
+#[tokio::test]
+async fn handlers_and_routers_of_a_connection_see_the_same_values_until_it_ends() {
+    let (ended, mut ends) = mpsc::unbounded_channel();
+    let counted = |connection: Connection, packet: Packet| async move {
+        let seen = connection.extensions().get_or_insert::<Seen>().0.load(Ordering::SeqCst);
+        Some(Packet::new(packet.id, packet.operation, seen.to_string()))
+    };
+    let mounted = Handlers::new().on(operation(1000), counted);
+    let builder = frpc::Server::builder().mount(1000..=1000, mounted).on_connect(move |connection| {
+        connection.extensions().get_or_insert::<Seen>().0.store(42, Ordering::SeqCst);
+        let (ended, at_end) = (ended.clone(), connection.clone());
+        connection.on_close(move |reason| {
+            let seen = at_end.extensions().get::<Seen>().map(|seen| seen.0.load(Ordering::SeqCst));
+            ended.send((seen, reason.to_string(), at_end.clone())).ok();
+        });
+    });
+    let address = serve(builder).await;
+    let mut raw = Raw::connect(address).await;
+    raw.write(&packet(1, 1000, b"")).await;
+    assert_eq!(raw.next().await.unwrap().body, "42");
+    drop(raw);
+    let (seen, reason, connection) = tokio::time::timeout(PATIENCE, ends.recv()).await.unwrap().unwrap();
+    assert_eq!(seen, Some(42), "values live until everybody has been told");
+    assert_eq!(reason, CloseReason::ClosedByPeer.to_string());
+    // What comes too late runs at once.
+    let (late, came) = std::sync::mpsc::channel();
+    connection.on_close(move |_| late.send(()).unwrap());
+    came.try_recv().expect("the connection has ended");
+}
+
+#[tokio::test]
+async fn the_table_of_handlers_changes_while_it_serves() {
+    let text = |text: &'static str| {
+        Handler::new(Policy::Inline, move |_connection, packet: Packet| async move {
+            Some(Packet::new(packet.id, packet.operation, text))
+        })
+    };
+    let handlers = Handlers::new();
+    let table = handlers.table();
+    table.insert(operation(10), text("first"));
+    let server = Server::builder().bind("127.0.0.1:0", handlers).await.unwrap();
+    let mut raw = Raw::connect(server.local_addr()).await;
+    tokio::spawn(server.serve());
+    let mut asked = async |number: u16| {
+        // The one that is always there tells that nothing came from the other.
+        raw.write(&[packet(1, number, b""), packet(2, 99, b"")].concat()).await;
+        let answer = raw.next().await.unwrap();
+        if answer.operation.number() == 99 {
+            return None;
+        }
+        assert_eq!(raw.next().await.unwrap().operation.number(), 99);
+        Some(answer.body)
+    };
+    table.insert(operation(99), text("always"));
+    assert_eq!(asked(10).await.unwrap(), "first");
+    table.insert(operation(10), text("second"));
+    assert_eq!(asked(10).await.unwrap(), "second");
+    let moved = table.remove(operation(10)).unwrap();
+    table.insert(operation(11), moved);
+    assert_eq!(asked(10).await, None);
+    assert_eq!(asked(11).await.unwrap(), "second");
+    let other = Handlers::new().table();
+    other.insert(operation(99), text("always"));
+    table.replace(&other);
+    assert_eq!(asked(11).await, None);
+    assert_eq!(table.operations(), [operation(99)]);
+}
+
+/// Remembers where the bytes of the last body stand.
+struct Forwarding(Arc<Mutex<Option<Connection>>>, mpsc::UnboundedSender<usize>);
+
+impl Router for Forwarding {
+    type Session = ();
+
+    fn connected(&self, _connection: &Connection) {}
+
+    fn route(&self, _session: &mut (), packet: Packet, outbox: &mut Outbox) -> Next {
+        let before = outbox.slices(&mut [std::io::IoSlice::new(&[]); 8]);
+        outbox.forward(&packet).expect("it is no longer than before");
+        let mut slices = [std::io::IoSlice::new(&[]); 8];
+        let count = outbox.slices(&mut slices);
+        let shared = slices[before..count].iter().filter(|slice| slice.as_ptr() == packet.body.as_ptr()).count();
+        self.1.send(shared).ok();
+        // Beside the answer it goes on to another connection.
+        if let Some(other) = &*self.0.lock().unwrap() {
+            other.send_now(|outbox| outbox.forward(&packet)).unwrap().unwrap();
+        }
+        Next::Continue
+    }
+}
+
+#[tokio::test]
+async fn a_large_body_is_forwarded_without_a_copy_and_arrives_whole() {
+    let body: Bytes = (0..1_000_000_u32).flat_map(u32::to_le_bytes).collect();
+    let (backs, mut arrived) = mpsc::unbounded_channel();
+    let sink = Handlers::new().on(operation(10), move |_connection, packet| {
+        backs.send(packet.body).ok();
+        async { None }
+    });
+    let backend = Server::builder().bind("127.0.0.1:0", sink).await.unwrap();
+    let backend_address = backend.local_addr();
+    tokio::spawn(backend.serve());
+    let behind = Client::builder().connect(backend_address, Handlers::new()).await.unwrap();
+
+    let (shared, mut sharing) = mpsc::unbounded_channel();
+    let proxy = Forwarding(Arc::new(Mutex::new(Some(behind))), shared);
+    let proxy = Server::builder().bind("127.0.0.1:0", proxy).await.unwrap();
+    let raw = Raw::connect(proxy.local_addr()).await;
+    tokio::spawn(proxy.serve());
+    let sent = packet(3, 10, &body);
+    let (mut reading, mut writing) = raw.socket.into_split();
+    let writer = tokio::spawn(async move {
+        tokio::io::AsyncWriteExt::write_all(&mut writing, &sent).await.unwrap();
+        writing
+    });
+    let mut back = vec![0; body.len() + 10];
+    let read = tokio::io::AsyncReadExt::read_exact(&mut reading, &mut back);
+    tokio::time::timeout(PATIENCE, read).await.unwrap().unwrap();
+    drop(writer.await.unwrap());
+    assert_eq!(sharing.recv().await, Some(1), "the body in the outbox is the one that was read");
+    assert!(back[10..] == body[..]);
+    assert!(tokio::time::timeout(PATIENCE, arrived.recv()).await.unwrap().unwrap() == body);
+}

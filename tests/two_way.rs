@@ -1,0 +1,389 @@
+//! Calls in both directions on one connection.
+
+use frisbee::{Config, Peer};
+use frisbee_tests::interop::{
+    AddRequest, Count, Interop, InteropClient, InteropServer, Payload, Range, SleepRequest, Sum, Text,
+};
+use frisbee_tests::raw::{Raw, packet};
+use frisbee_tests::service::Service;
+use frisbee_tests::{interop, serve_interop};
+use frpc::{Channel, Code, Connection, Request, RequestStream, Response, ResponseStream, Server, Status, Streaming};
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
+
+type Reply<T> = Result<Response<T>, Status>;
+
+/// No test waits longer for what is bound to come; a machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A server that tells of its connections.
+async fn controller() -> (SocketAddr, mpsc::UnboundedReceiver<Connection>) {
+    let (told, connections) = mpsc::unbounded_channel();
+    let builder = Server::builder().on_connect(move |connection| drop(told.send(connection.clone())));
+    (frisbee_tests::serve_interop_with(builder).await, connections)
+}
+
+/// A client that offers a service.
+async fn agent(address: SocketAddr) -> Channel {
+    let builder = Channel::builder().add_service(InteropServer::new(Service));
+    builder.connect(address.to_string()).await.expect("the server listens")
+}
+
+async fn next<T>(from: &mut mpsc::UnboundedReceiver<T>) -> T {
+    tokio::time::timeout(PATIENCE, from.recv()).await.expect("it comes in time").expect("it comes")
+}
+
+async fn call_every_kind(client: &InteropClient) {
+    let sum = client.add(AddRequest { a: 20, b: 22 }).await.unwrap().into_inner();
+    assert_eq!(sum.total, 42);
+
+    let mut counts = client.count_up(Range { from: 3, count: 3 }).await.unwrap().into_inner();
+    for expected in 3..6 {
+        assert_eq!(counts.message().await.unwrap().unwrap().value, expected);
+    }
+    assert_eq!(counts.message().await.unwrap(), None);
+
+    let counted = client.sum_up(frpc::iter((1..=100).map(|value| Count { value }))).await.unwrap().into_inner();
+    assert_eq!((counted.total, counted.count), (5050, 100));
+
+    let (sender, texts) = RequestStream::channel(1);
+    let mut answers = client.chat(texts).await.unwrap().into_inner();
+    for word in ["one", "two"] {
+        sender.send(Text { value: word.into() }).await.unwrap();
+        let answer = answers.message().await.unwrap().unwrap().value;
+        assert!(answer.contains(word), "{answer}");
+    }
+    drop(sender);
+    while answers.message().await.unwrap().is_some() {}
+}
+
+#[tokio::test]
+async fn generated_clients_call_every_kind_in_both_directions_on_one_connection() {
+    let (address, mut connections) = controller().await;
+    let agent = agent(address).await;
+    let called = InteropClient::new(Channel::from_connection(&next(&mut connections).await));
+    let calling = InteropClient::new(agent);
+    for _ in 0..3 {
+        tokio::join!(call_every_kind(&called), call_every_kind(&calling));
+    }
+}
+
+/// Asks its caller in turn, as long as there is something left.
+struct PingPong;
+
+/// What is not used here is left to [`Service`].
+macro_rules! rest_of_the_service {
+    () => {
+        async fn echo_scalars(&self, request: Request<interop::Scalars>) -> Reply<interop::Scalars> {
+            Service.echo_scalars(request).await
+        }
+        async fn echo_nested(&self, request: Request<interop::Nested>) -> Reply<interop::Nested> {
+            Service.echo_nested(request).await
+        }
+        async fn echo_lists(&self, request: Request<interop::Lists>) -> Reply<interop::Lists> {
+            Service.echo_lists(request).await
+        }
+        async fn echo_maps(&self, request: Request<interop::Maps>) -> Reply<interop::Maps> {
+            Service.echo_maps(request).await
+        }
+        async fn echo_mixed(&self, request: Request<interop::Mixed>) -> Reply<interop::Mixed> {
+            Service.echo_mixed(request).await
+        }
+        async fn do_nothing(&self, request: Request<interop::Empty>) -> Reply<interop::Empty> {
+            Service.do_nothing(request).await
+        }
+        async fn fail(&self, request: Request<Text>) -> Reply<Text> {
+            Service.fail(request).await
+        }
+        async fn echo_payload(&self, request: Request<Payload>) -> Reply<Payload> {
+            Service.echo_payload(request).await
+        }
+        async fn sleep(&self, request: Request<SleepRequest>) -> Reply<SleepRequest> {
+            Service.sleep(request).await
+        }
+        async fn describe(&self, request: Request<interop::Scalars>) -> Reply<Text> {
+            Service.describe(request).await
+        }
+        async fn count_up(&self, request: Request<Range>) -> Reply<ResponseStream<Count>> {
+            Service.count_up(request).await
+        }
+        async fn sum_up(&self, request: Request<Streaming<Count>>) -> Reply<Sum> {
+            Service.sum_up(request).await
+        }
+        async fn chat(&self, request: Request<Streaming<Text>>) -> Reply<ResponseStream<Text>> {
+            Service.chat(request).await
+        }
+    };
+}
+
+impl Interop for PingPong {
+    async fn add(&self, request: Request<AddRequest>) -> Reply<Sum> {
+        let back = InteropClient::new(request.channel().expect("it came by a connection"));
+        let AddRequest { a, b } = request.into_inner();
+        if b == 0 {
+            return Ok(Response::new(Sum { total: a, count: 0 }));
+        }
+        let sum = back.add(AddRequest { a: a + 1, b: b - 1 }).await?.into_inner();
+        Ok(Response::new(Sum { total: sum.total, count: sum.count + 1 }))
+    }
+
+    rest_of_the_service!();
+}
+
+#[tokio::test]
+async fn handlers_of_both_ends_call_their_callers_in_turn() {
+    let server = Server::builder().add_service(InteropServer::new(PingPong)).bind("127.0.0.1:0").await.unwrap();
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    let channel = Channel::builder().add_service(InteropServer::new(PingPong)).connect(address.to_string()).await;
+    let client = InteropClient::new(channel.unwrap());
+    let sum = client.add(AddRequest { a: 0, b: 50 }).await.unwrap().into_inner();
+    assert_eq!((sum.total, sum.count), (50, 50));
+}
+
+#[tokio::test]
+async fn a_client_that_offers_nothing_is_not_called_and_a_go_client_neither() {
+    let (address, mut connections) = controller().await;
+    let plain = Channel::connect(address.to_string()).await.unwrap();
+    let called = InteropClient::new(Channel::from_connection(&next(&mut connections).await));
+    let status = called.add(AddRequest::default()).await.unwrap_err();
+    assert_eq!((status.code(), status.may_have_run()), (Code::Unimplemented, false));
+    assert_eq!(called.count_up(Range::default()).await.unwrap_err().code(), Code::Unimplemented);
+    call_every_kind(&InteropClient::new(plain)).await;
+
+    let mut go = Raw::connect(address).await;
+    go.write(&packet(1, 1000, b"")).await;
+    assert!(go.next().await.is_some());
+    let called = InteropClient::new(Channel::from_connection(&next(&mut connections).await));
+    assert_eq!(called.add(AddRequest::default()).await.unwrap_err().code(), Code::Unimplemented);
+}
+
+#[tokio::test]
+async fn calls_of_both_ends_with_equal_ids_do_not_answer_each_other() {
+    let (address, mut connections) = controller().await;
+    let agent = InteropClient::new(agent(address).await);
+    let called = InteropClient::new(Channel::from_connection(&next(&mut connections).await));
+    agent.add(AddRequest::default()).await.unwrap();
+    // The same method, and thus at each end the same ids and operations, all in flight at one time.
+    let mut calls = JoinSet::new();
+    for number in 0..500 {
+        for (client, offset) in [(agent.clone(), 0), (called.clone(), 1_000_000)] {
+            calls.spawn(async move {
+                let micros = u32::try_from(number % 7).unwrap();
+                client.sleep(SleepRequest { millis: micros, ..SleepRequest::default() }).await.unwrap();
+                let sum = client.add(AddRequest { a: number + offset, b: 0 }).await.unwrap();
+                assert_eq!(sum.into_inner().total, number + offset);
+            });
+        }
+    }
+    tokio::time::timeout(PATIENCE, calls.join_all()).await.unwrap();
+}
+
+#[tokio::test]
+async fn the_bytes_are_as_specified() {
+    let (address, mut connections) = controller().await;
+    let mut raw = Raw::connect(address).await;
+    // HELLO of a client that offers a service without methods, which is a service all the same.
+    raw.write(&packet(0, 3, b"fris\x01\x20\x0D\x03a.B\0\0\0\0\0\0\0\0\0")).await;
+    let connection = next(&mut connections).await;
+    let peer = connection.verdict().await.unwrap();
+    assert!(matches!(peer, Peer::Ours(_)));
+    let client = InteropClient::new(Channel::from_connection(&connection));
+    let mut calls = JoinSet::new();
+    calls.spawn(async move { client.add(AddRequest { a: 1, b: -1 }).await });
+    let request = raw.next().await.unwrap();
+    assert_eq!(request.body, [&[0x10, 2, 4, 0][..], &[8, 0, 0x0D, 2, 0x0D, 1]].concat());
+    // Without the direction it is a call of the client's, and no reply: it is answered. One with it is the reply.
+    let (id, operation) = (request.id.0, request.operation.number());
+    raw.write(&packet(id, operation, &[8, 0, 0x0D, 4, 0x0D, 6])).await;
+    let answer = raw.next().await.unwrap();
+    assert_eq!((answer.id.0, answer.body[0]), (id, 8));
+    raw.write(&packet(id, operation, &[0x10, 2, 4, 0, 8, 0, 0x0D, 14, 0x0D, 4])).await;
+    assert_eq!(calls.join_next().await.unwrap().unwrap().unwrap().into_inner().total, 7);
+}
+
+#[tokio::test]
+async fn what_a_client_that_serves_nothing_did_not_ask_for_is_counted_and_not_answered() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let dialled = tokio::spawn(async move { Channel::connect(address.to_string()).await.unwrap() });
+    let mut raw = Raw::over(listener.accept().await.unwrap().0);
+    let channel = dialled.await.unwrap();
+    raw.write(&packet(0, 3, b"fris\x01")).await;
+    channel.connection().unwrap().verdict().await.unwrap();
+    let call = packet(5, 10, &[0x10, 2, 4, 0, 8, 0]);
+    raw.write(&[call.clone(), packet(0x8001, 2, &[0x09, 20])].concat()).await;
+    // Its own calls go on: the first packet that it sends is the next call.
+    let client = InteropClient::new(channel.clone());
+    let calling = tokio::spawn(async move { client.add(AddRequest::default()).await });
+    let request = raw.next().await.unwrap();
+    assert_eq!(request.body[..], [8, 0, 0x0D, 0, 0x0D, 0]);
+    // With the direction it is no reply to that, whatever its id.
+    let (id, operation) = (request.id.0, request.operation.number());
+    raw.write(&packet(id, operation, &[0x10, 2, 4, 0, 8, 0, 0x0D, 2, 0x0D, 0])).await;
+    raw.write(&packet(id, operation, &[8, 0, 0x0D, 4, 0x0D, 0])).await;
+    assert_eq!(calling.await.unwrap().unwrap().into_inner().total, 2);
+    // There is an end to it.
+    let connection = channel.connection().unwrap();
+    let many = call.repeat(1000);
+    for _ in 0..101 {
+        if connection.is_closed() {
+            break;
+        }
+        let written = tokio::io::AsyncWriteExt::write_all(&mut raw.socket, &many).await;
+        if written.is_err() {
+            break;
+        }
+    }
+    tokio::time::timeout(PATIENCE, connection.closed()).await.expect("a peer that never stops is left");
+}
+
+#[tokio::test]
+async fn calls_in_progress_end_with_the_connection_and_none_begins_after_it() {
+    let (address, mut connections) = controller().await;
+    let agent = agent(address).await;
+    let connection = next(&mut connections).await;
+    let called = InteropClient::new(Channel::from_connection(&connection));
+    let waiting = tokio::spawn({
+        let called = called.clone();
+        async move { called.sleep(SleepRequest { millis: 60_000, ..SleepRequest::default() }).await }
+    });
+    called.add(AddRequest::default()).await.unwrap();
+    drop(agent);
+    let lost = tokio::time::timeout(PATIENCE, waiting).await.unwrap().unwrap().unwrap_err();
+    assert_eq!((lost.code(), lost.may_have_run()), (Code::Unavailable, true));
+    let after = called.add(AddRequest::default()).await.unwrap_err();
+    assert_eq!((after.code(), after.may_have_run()), (Code::Unavailable, false));
+    assert_eq!(called.count_up(Range::default()).await.unwrap_err().code(), Code::Unavailable);
+    let late = InteropClient::new(Channel::from_connection(&connection));
+    assert_eq!(late.add(AddRequest::default()).await.unwrap_err().code(), Code::Unavailable);
+    assert_eq!(late.count_up(Range::default()).await.unwrap_err().code(), Code::Unavailable);
+    tokio::time::timeout(PATIENCE, Channel::from_connection(&connection).stay_connected()).await.unwrap();
+}
+
+#[tokio::test]
+async fn deadlines_and_cancellation_cross_in_the_other_direction_too() {
+    let (address, mut connections) = controller().await;
+    let _agent = agent(address).await;
+    let connection = next(&mut connections).await;
+    let called = InteropClient::new(Channel::from_connection(&connection));
+    let mut late = Request::new(SleepRequest { millis: 60_000, ..SleepRequest::default() });
+    late.set_timeout(Duration::from_millis(20));
+    assert_eq!(called.sleep(late).await.unwrap_err().code(), Code::DeadlineExceeded);
+    let mut failing = Request::new(Text { value: "why".into() });
+    failing.metadata_mut().insert("key", "value").unwrap();
+    let failed = called.fail(failing).await.unwrap_err();
+    assert!(failed.message().contains("why"), "{failed}");
+    // A call that is given up gets its reply all the same, which frees its id.
+    for _ in 0..50 {
+        let call = called.sleep(SleepRequest { millis: 60_000, ..SleepRequest::default() });
+        assert!(tokio::time::timeout(Duration::from_millis(1), call).await.is_err());
+    }
+    assert_eq!(called.add(AddRequest { a: 1, b: 1 }).await.unwrap().into_inner().total, 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_ends_with_full_outboxes_do_not_wait_for_each_other() {
+    const CALLS: u32 = 400;
+    let (address, mut connections) = controller().await;
+    let agent = InteropClient::new(agent(address).await);
+    let called = InteropClient::new(Channel::from_connection(&next(&mut connections).await));
+    agent.add(AddRequest::default()).await.unwrap();
+    // Each end has 80 MB of requests to send and as much of replies, and streams that need credit.
+    let mut calls = JoinSet::new();
+    for seq in 0..CALLS {
+        for client in [&agent, &called] {
+            let client = client.clone();
+            calls.spawn(async move {
+                let data = vec![seq as u8; 200_000];
+                let echoed = client.echo_payload(Payload { seq, data: data.clone() }).await.unwrap().into_inner();
+                assert!(echoed.seq == seq && echoed.data == data);
+            });
+        }
+    }
+    for client in [&agent, &called] {
+        let client = client.clone();
+        calls.spawn(async move {
+            let texts = (0..200).map(|_| Text { value: "x".repeat(20_000) });
+            let mut answers = client.chat(frpc::iter(texts)).await.unwrap().into_inner();
+            let mut count = 0;
+            while answers.message().await.unwrap().is_some() {
+                count += 1;
+            }
+            assert!(count >= 200, "{count}");
+        });
+    }
+    tokio::time::timeout(PATIENCE, calls.join_all()).await.expect("nobody waits for ever");
+}
+
+#[tokio::test]
+async fn an_end_that_calls_and_takes_no_replies_is_refused_and_then_left() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let config = Config { write_timeout: Duration::from_secs(600), ..Config::default() };
+    let dialled = tokio::spawn(async move {
+        let builder = Channel::builder().config(config).add_service(InteropServer::new(Service));
+        builder.connect(address.to_string()).await.unwrap()
+    });
+    let mut raw = Raw::over(listener.accept().await.unwrap().0);
+    let channel = dialled.await.unwrap();
+    raw.write(&packet(0, 3, b"fris\x01")).await;
+    let connection = channel.connection().unwrap();
+    connection.verdict().await.unwrap();
+    let (_, mut writing) = raw.socket.into_split();
+    let text = "x".repeat(1000).into_bytes();
+    let body = [&[0x10, 2, 4, 0, 8, 0, 0x05, 0x0A, 0xE8, 0x07][..], &text].concat();
+    let many: Vec<u8> = (0..1000).flat_map(|id| packet(id, 16, &body)).collect();
+    let flood = async { while tokio::io::AsyncWriteExt::write_all(&mut writing, &many).await.is_ok() {} };
+    let closed = async {
+        tokio::select! {
+            reason = connection.closed() => reason,
+            () = flood => connection.closed().await,
+        }
+    };
+    let reason = tokio::time::timeout(PATIENCE, closed).await.expect("it has an end").to_string();
+    assert!(reason.contains("replies were not taken"), "{reason}");
+}
+
+#[tokio::test]
+async fn an_agent_that_stays_connected_comes_back_by_itself() {
+    let bind = |address: String| async move {
+        let (told, connections) = mpsc::unbounded_channel();
+        let builder = Server::builder().on_connect(move |connection| drop(told.send(connection.clone())));
+        (builder.bind(address).await.expect("the port is free"), connections)
+    };
+    let (server, mut connections) = bind("127.0.0.1:0".to_owned()).await;
+    let address = server.local_addr();
+    let (stop, stopped) = oneshot::channel::<()>();
+    let serving = tokio::spawn(server.serve_with_shutdown(async { drop(stopped.await) }));
+    let agent = agent(address).await;
+    let staying = tokio::spawn(async move { agent.stay_connected().await });
+    let call = async |connection: &Connection| {
+        let client = InteropClient::new(Channel::from_connection(connection));
+        client.add(AddRequest { a: 1, b: 1 }).await.unwrap().into_inner().total
+    };
+    assert_eq!(call(&next(&mut connections).await).await, 2);
+    // A server that stops in good order, and the next one in its place.
+    drop(stop);
+    tokio::time::timeout(PATIENCE, serving).await.unwrap().unwrap().unwrap();
+    let (server, mut connections) = bind(address.to_string()).await;
+    tokio::spawn(server.serve());
+    let second = next(&mut connections).await;
+    assert_eq!(call(&second).await, 2);
+    // A connection that breaks.
+    second.abort();
+    assert_eq!(call(&next(&mut connections).await).await, 2);
+    staying.abort();
+}
+
+#[tokio::test]
+async fn a_connection_of_a_channel_gives_a_channel_that_calls_the_same_way() {
+    let channel = Channel::connect(serve_interop().await.to_string()).await.unwrap();
+    let same = InteropClient::new(Channel::from_connection(&channel.connection().unwrap()));
+    call_every_kind(&same).await;
+    drop(same);
+    call_every_kind(&InteropClient::new(channel)).await;
+}
