@@ -222,6 +222,11 @@ impl Router for Endpoint {
         if self.offer.mounts.contains(operation) {
             return self.offer.mounts.shed(&mut session.mounted, id, operation, outbox);
         }
+        // Requests and replies are told apart by what stands in their bodies, of which perhaps nothing has come.
+        let answers = session.calls().is_some_and(|calls| calls.with(|calls| calls.may_answer(id, operation)));
+        if answers {
+            return Next::close("no memory for what may be the reply to a call");
+        }
         let status = Status::resource_exhausted("the server holds as much input as it may");
         body::put_error(outbox, id, operation, &status, session.caller.style());
         Next::Continue
