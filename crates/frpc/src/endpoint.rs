@@ -217,23 +217,21 @@ impl Router for Endpoint {
         Next::Continue
     }
 
+    fn hand_off(&self, session: &mut Session, asked: HandOff) -> Next {
+        self.offer.mounts.hand_off(&mut session.mounted, asked)
+    }
+
     #[cold]
     fn shed(&self, session: &mut Session, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Next {
         if self.offer.mounts.contains(operation) {
             return self.offer.mounts.shed(&mut session.mounted, id, operation, outbox);
         }
-        // Requests and replies are told apart by what stands in their bodies, of which perhaps nothing has come.
-        let answers = session.calls().is_some_and(|calls| calls.with(|calls| calls.may_answer(id, operation)));
-        if answers {
+        if session.calls().is_some_and(|calls| calls.with(|calls| calls.is_waiting(id, operation))) {
             return Next::close("no memory for what may be the reply to a call");
         }
         let status = Status::resource_exhausted("the server holds as much input as it may");
         body::put_error(outbox, id, operation, &status, session.caller.style());
         Next::Continue
-    }
-
-    fn hand_off(&self, session: &mut Session, asked: HandOff) -> Next {
-        self.offer.mounts.hand_off(&mut session.mounted, asked)
     }
 
     fn verdict(&self, session: &mut Session, peer: &Peer) {

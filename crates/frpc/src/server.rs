@@ -31,7 +31,7 @@ pub struct Server {
 #[derive(Debug)]
 #[must_use]
 pub struct ServerBuilder {
-    inner: frisbee::ServerBuilder,
+    pub(crate) inner: frisbee::ServerBuilder,
     offering: Offering,
 }
 

@@ -203,22 +203,18 @@ impl Router for Handlers {
         if session.version != self.table.version() {
             session.refresh(&self.table);
         }
-        if session.connection.is_overloaded() {
-            session.connection.count_shed();
-            return Next::close("no memory for a request");
-        }
         let operation = packet.operation.number();
-        if let Some((_, instance)) = session.running.get_mut(&operation) {
-            instance.handle(&session.connection, packet, outbox);
-            return Next::Continue;
-        }
         let Some(handler) = session.table.get(&operation) else {
             session.unknown += 1;
             return Next::Continue;
         };
-        let mut instance = handler.0.instance();
+        if session.connection.is_overloaded() {
+            session.connection.count_shed();
+            return Next::close("no memory for a request");
+        }
+        let running = session.running.entry(operation);
+        let (_, instance) = running.or_insert_with(|| (handler.clone(), handler.0.instance()));
         instance.handle(&session.connection, packet, outbox);
-        session.running.insert(operation, (handler.clone(), instance));
         Next::Continue
     }
 

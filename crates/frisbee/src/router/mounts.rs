@@ -203,16 +203,17 @@ impl Router for Mounts {
         }
     }
 
-    fn shed(&self, session: &mut MountsSession, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Next {
-        match self.find(operation.number()).and_then(|at| session.sessions.get_mut(at)) {
-            Some(mounted) => mounted.shed(id, operation, outbox),
+    fn hand_off(&self, session: &mut MountsSession, asked: HandOff) -> Next {
+        match self.find(asked.operation().number()).and_then(|at| session.sessions.get_mut(at)) {
+            Some(mounted) => mounted.hand_off(asked),
             None => Next::Continue,
         }
     }
 
-    fn hand_off(&self, session: &mut MountsSession, asked: HandOff) -> Next {
-        match self.find(asked.operation().number()).and_then(|at| session.sessions.get_mut(at)) {
-            Some(mounted) => mounted.hand_off(asked),
+    fn shed(&self, session: &mut MountsSession, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Next {
+        match self.find(operation.number()).and_then(|at| session.sessions.get_mut(at)) {
+            Some(mounted) => mounted.shed(id, operation, outbox),
+            // It would have been dropped anyway.
             None => Next::Continue,
         }
     }
@@ -277,8 +278,8 @@ trait Erased: Send + Sync {
 trait ErasedSession: Send {
     fn route(&mut self, packet: Packet, outbox: &mut Outbox) -> Next;
     fn stream(&mut self, first: Bytes, stream: Stream) -> Next;
-    fn shed(&mut self, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Next;
     fn hand_off(&mut self, asked: HandOff) -> Next;
+    fn shed(&mut self, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Next;
     fn verdict(&mut self, peer: &Peer);
     fn cancelled(&mut self, id: PacketId, content: Bytes, outbox: &mut Outbox);
     fn going_away(&mut self);
@@ -319,14 +320,14 @@ impl<R: Router> ErasedSession for Mounted<R> {
         self.router.stream(session, first, stream)
     }
 
-    fn shed(&mut self, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Next {
-        let Some(session) = &mut self.session else { return Next::Continue };
-        self.router.shed(session, id, operation, outbox)
-    }
-
     fn hand_off(&mut self, asked: HandOff) -> Next {
         let Some(session) = &mut self.session else { return Next::Continue };
         self.router.hand_off(session, asked)
+    }
+
+    fn shed(&mut self, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Next {
+        let Some(session) = &mut self.session else { return Next::Continue };
+        self.router.shed(session, id, operation, outbox)
     }
 
     fn verdict(&mut self, peer: &Peer) {
