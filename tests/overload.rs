@@ -195,7 +195,8 @@ async fn expect_sum_among_streams(peer: &mut Raw) {
 
 #[tokio::test(start_paused = true)]
 async fn producers_go_on_as_soon_as_what_waited_has_been_written() {
-    let (here, mut there) = frisbee::memory();
+    // It takes in one write all that waits.
+    let (here, mut there) = tokio::io::duplex(16 * MIB);
     let connection = frisbee::Client::builder().from_io(here, Handlers::new()).await.expect("it is given");
     // A peer that takes everything and says nothing, so that nothing else wakes the connection.
     let reader = tokio::spawn(async move {
