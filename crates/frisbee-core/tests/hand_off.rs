@@ -279,9 +279,8 @@ fn race(seed: u64) -> &'static str {
             _ => {}
         }
         let count = dice.usize(0..150);
-        let ends = [&mut client, &mut server];
-        let mut over = ends.into_iter().filter_map(|end| end.read(count, now).and(end.core.handle_timeout(now)).err());
-        if let Some(over) = over.next() {
+        let judge = |end: &mut End| end.read(count, now).and(end.core.handle_timeout(now)).err();
+        if let Some(over) = judge(&mut client).or_else(|| judge(&mut server)) {
             let is_time =
                 matches!(over, CloseReason::IdleTimeout | CloseReason::WriteTimeout { .. } | CloseReason::TooSlow);
             assert!(is_time || matches!(over, CloseReason::HandOffTimeout), "seed {seed}, step {step}: {over}");
