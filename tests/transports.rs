@@ -50,7 +50,7 @@ async fn expect_service(channel: &Channel) {
     let calls: Vec<_> = (0..100_u32)
         .map(|number| {
             let client = client.clone();
-            let payload = Payload { seq: number.into(), data: vec![number as u8; 1 << (number % 21)] };
+            let payload = Payload { seq: number, data: vec![number as u8; 1 << (number % 21)] };
             tokio::spawn(async move {
                 let echoed = client.echo_payload(payload.clone()).await.expect("the server answers");
                 assert_eq!(echoed.into_inner(), payload);

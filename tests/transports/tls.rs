@@ -210,9 +210,9 @@ async fn at_most_512_handshakes_go_on_and_the_rest_wait_within_the_same_time() {
         let acceptor = acceptor.clone();
         let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
         if number == 0 {
-            give_one_up = Some(here)
+            give_one_up = Some(here);
         } else {
-            silent.push((here, serving))
+            silent.push((here, serving));
         }
         tokio::task::yield_now().await;
     }
