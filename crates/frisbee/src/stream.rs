@@ -132,7 +132,7 @@ impl Stream {
 
     /// As [`recv`](Self::recv), for hand-written futures.
     pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        self.0.poll_recv_with(&mut self.1, context, |message| message.into_bytes())
+        self.0.poll_recv_with(&mut self.1, context, by_itself)
     }
 
     /// How receiving came to its end, once [`recv`](Self::recv) has given `None`.
@@ -253,7 +253,7 @@ impl StreamReceiver {
 
     /// As [`recv`](Self::recv), for hand-written futures.
     pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        self.poll_recv_with(context, |message| message.into_bytes())
+        self.poll_recv_with(context, by_itself)
     }
 
     /// As [`poll_recv`](Self::poll_recv), letting `read` look at the message where it waits.
@@ -279,6 +279,10 @@ impl StreamReceiver {
     pub fn close(&self) {
         self.0.close(CANCELLED, "the stream was left");
     }
+}
+
+fn by_itself(message: Message<'_>) -> Bytes {
+    message.into_bytes()
 }
 
 /// Closes the stream when its last handle goes.
