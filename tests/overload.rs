@@ -193,6 +193,26 @@ async fn expect_sum_among_streams(peer: &mut Raw) {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn producers_go_on_as_soon_as_what_waited_has_been_written() {
+    // It takes in one write all that waits.
+    let (here, mut there) = tokio::io::duplex(16 * MIB);
+    let connection = frisbee::Client::builder().from_io(here, Handlers::new()).await.expect("it is given");
+    // A peer that takes everything and says nothing, so that nothing else wakes the connection.
+    let reader = tokio::spawn(async move {
+        let mut read = vec![0; 64 * 1024];
+        while tokio::io::AsyncReadExt::read(&mut there, &mut read).await.is_ok_and(|count| count > 0) {}
+    });
+    let operation = frisbee::Operation::user(10).expect("users have 10");
+    let packet = frisbee::Packet::new(frisbee::PacketId(1), operation, vec![0; 2 * MIB]);
+    let begun = tokio::time::Instant::now();
+    for _ in 0..5 {
+        connection.send(&packet).await.expect("the connection lives");
+    }
+    assert!(begun.elapsed() < Duration::from_secs(1), "they waited {:?} for a timer", begun.elapsed());
+    reader.abort();
+}
+
 #[tokio::test]
 async fn messages_nobody_reads_are_bounded_over_all_connections() {
     let (address, stats) = serve(|builder| builder.memory_max(2 * MIB)).await;

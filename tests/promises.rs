@@ -77,6 +77,6 @@ fn every_promise_names_a_test() {
     assert_eq!(rows.len(), 40);
     for (row, number) in rows.iter().zip(1..) {
         assert!(row.starts_with(&format!("| {number} |")), "{row}");
-        assert!(!named(row).is_empty() || row.ends_with("| none yet |"), "no test holds this: {row}");
+        assert!(!named(row).is_empty(), "no test holds this: {row}");
     }
 }

@@ -1,11 +1,16 @@
 //! Publishing and subscribing over sockets.
 
 use bytes::Bytes;
-use frisbee::pubsub::{Broker, BrokerBuilder, Client, Error, FIRST_OPERATION, Message, RecvError, Slow, Subscription};
+use frisbee::pubsub::{
+    Broker, BrokerBuilder, Client, ClientRouter, Error, FIRST_OPERATION, Message, OPERATIONS, RecvError, Slow,
+    Subscription,
+};
 use frisbee::{CloseReason, Config, Operation, Packet, PacketId, SendError, Server};
 use frisbee_tests::extension::{Maybe, Time, maybe};
+use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
 use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::serve_interop;
+use frisbee_tests::service::Service;
 use frpc::{Code, Topic, TopicRecvError};
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -490,4 +495,39 @@ async fn typed_topics_are_for_peers_of_ours() {
     let mut bytes = reader.subscribe("a").await.unwrap();
     reader.publish("a", "x").await.unwrap();
     assert_eq!(text(&mut bytes).await, "a x");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_broker_serves_beside_a_service_on_one_port_and_one_connection() {
+    let broker = Broker::new();
+    let server = frpc::Server::builder().add_service(InteropServer::new(Service)).mount(OPERATIONS, broker.clone());
+    let server = server.bind("127.0.0.1:0").await.unwrap();
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+
+    let router = ClientRouter::new();
+    let subscriber = router.client();
+    let channel = frpc::Channel::builder().mount(OPERATIONS, router).connect(address.to_string()).await.unwrap();
+    let connection = channel.connection().unwrap();
+    let calls = InteropClient::new(channel);
+    let mut ticks = subscriber.subscribe("ticks.*").await.unwrap();
+    let writer = client(address).await;
+    // More than the outbox takes at one time, with calls in between.
+    const MESSAGES: usize = 60;
+    let publishing = tokio::spawn(async move {
+        for number in 0..MESSAGES {
+            writer.publish(&format!("ticks.{number}"), vec![number as u8; 100_000]).await.unwrap();
+        }
+        writer
+    });
+    for number in 0..MESSAGES {
+        let sum = calls.add(AddRequest { a: number as i64, b: 1 }).await.unwrap();
+        assert_eq!(sum.get_ref().total, number as i64 + 1);
+        let message = next(&mut ticks).await.unwrap();
+        assert_eq!((message.topic(), message.payload()[99_999]), (&*format!("ticks.{number}"), number as u8));
+    }
+    let _writer = publishing.await.unwrap();
+    connection.abort();
+    until(|| broker.subscriptions() == 0).await;
+    assert!(matches!(next(&mut ticks).await, Err(RecvError::Closed(_))));
 }

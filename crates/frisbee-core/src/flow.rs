@@ -46,6 +46,19 @@ impl Credit {
         }
     }
 
+    /// Takes all of it, for a sender that will say what is left of it by [`settle`](Self::settle). Nothing can be sent
+    /// meanwhile.
+    pub fn take(&mut self) -> i64 {
+        self.left.as_mut().map_or(i64::MAX, std::mem::take)
+    }
+
+    /// Takes back what is left, which is below zero if a message has overdrawn it.
+    pub fn settle(&mut self, rest: i64) {
+        if let Some(left) = &mut self.left {
+            *left = left.saturating_add(rest);
+        }
+    }
+
     /// Takes what the receiver gives.
     pub fn receive(&mut self, credit: u64) {
         if let Some(left) = &mut self.left {
@@ -77,9 +90,9 @@ impl Window {
         within
     }
 
-    /// Accounts for a message that has been read; the credit to give back, if it is worth a packet: half the window.
-    pub fn consume(&mut self, length: usize) -> Option<u64> {
-        let cost = cost(length);
+    /// Accounts for messages that have been read, by their [`cost`]; the credit to give back, if it is worth a packet:
+    /// half the window.
+    pub fn consume(&mut self, cost: u64) -> Option<u64> {
         self.held = self.held.saturating_sub(cost);
         self.read = self.read.saturating_add(cost);
         let due = self.read.saturating_mul(2) >= self.size;
@@ -116,7 +129,7 @@ mod tests {
                 assert!(window.receive(length));
                 waiting.push_back(length);
             } else if let Some(length) = waiting.pop_front() {
-                credit.receive(window.consume(length).unwrap_or(0));
+                credit.receive(window.consume(cost(length)).unwrap_or(0));
             }
             assert!(credit.is_open() || !waiting.is_empty(), "both wait for each other");
         }

@@ -6,6 +6,7 @@ use parking_lot::Mutex;
 use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::BuildHasher;
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicIsize, AtomicU64, Ordering};
@@ -88,9 +89,13 @@ impl Budget {
         self.shed.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a failure to accept.
-    pub(crate) fn count_unaccepted(&self) {
+    /// Counts a failure to accept, and tells the log.
+    pub(crate) fn count_unaccepted(&self, error: &io::Error, pause: Duration, now: Instant) {
         self.unaccepted.fetch_add(1, Ordering::Relaxed);
+        match self.said.may_say(None, CloseKind::Local, now) {
+            Some(unsaid) => tracing::warn!(%error, ?pause, unsaid, "accepting failed"),
+            None => tracing::trace!(%error, ?pause, "accepting failed"),
+        }
     }
 
     /// Counts the end of a connection, and tells the log if the peer is at fault.

@@ -79,7 +79,7 @@ pub use router::{Next, Router, Turn, opening};
 pub use runtime::choose::Runtime;
 pub use server::{Server, ServerBuilder};
 pub use stream::io::StreamIo;
-pub use stream::{Stream, StreamEnd, StreamReceiver, StreamSender};
+pub use stream::{Message as StreamMessage, Stream, StreamBatch, StreamEnd, StreamReceiver, StreamSender};
 pub use transport::memory;
 #[cfg(unix)]
 pub use transport::unix::UnixServer;

@@ -136,6 +136,17 @@ impl Mailbox {
         Poll::Ready(Ok(filled))
     }
 
+    /// Ready when there is room for a packet; otherwise the caller is woken when there is.
+    pub(crate) fn poll_room(&self, context: &mut Context<'_>) -> Result<Poll<()>, SendError> {
+        let mut inner = self.inner.lock();
+        inner.check_open()?;
+        if inner.is_full() {
+            inner.producers.push(context.waker().clone());
+            return Ok(Poll::Pending);
+        }
+        Ok(Poll::Ready(()))
+    }
+
     /// Asks the task to close. A more urgent order replaces a less urgent one.
     pub(crate) fn order(&self, order: Order) {
         let mut inner = self.inner.lock();

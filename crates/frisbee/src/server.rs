@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::net::{TcpListener, ToSocketAddrs};
 use tokio::runtime::Handle;
 
@@ -277,8 +277,7 @@ impl<L: Listener, R: Router> Bound<L, R> {
                     tracing::debug!(%error, "a connection ended before it was accepted");
                 }
                 Some(Err(error)) => {
-                    host.budget.count_unaccepted();
-                    tracing::warn!(%error, ?pause, "accepting failed");
+                    host.budget.count_unaccepted(&error, pause, Instant::now());
                     tokio::time::sleep(pause).await;
                     pause = (pause * 2).min(ACCEPT_PAUSE.1);
                 }

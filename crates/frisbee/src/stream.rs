@@ -1,24 +1,24 @@
 //! Streams: a sequence of messages each way beside everything else on the connection.
 
+mod batch;
+mod inbox;
 pub(crate) mod io;
 
 use crate::budget::Budget;
 use crate::connection::Shared as ConnectionShared;
 use crate::{Frame, Operation, Outbox, PacketId, Peer, SendError};
+pub use batch::StreamBatch;
 use bytes::Bytes;
 use frisbee_core::flow::{Credit, Window, cost};
 use frisbee_core::{StreamState, Tell, tlv};
+use inbox::Inbox;
+pub use inbox::Message;
 use parking_lot::{Mutex, MutexGuard};
-use std::collections::VecDeque;
 use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
-
-/// Messages below this length are copied out of the read buffer before they wait, in bytes, lest a few bytes keep a
-/// whole buffer of 64 KiB.
-const COPY_BELOW: usize = 16 * 1024;
 
 /// The codes with which a stream is reset from here; gRPC's numbers.
 pub(crate) const CANCELLED: u32 = 1;
@@ -31,14 +31,14 @@ pub(crate) const RESOURCE_EXHAUSTED: u32 = 8;
 /// a sender waits when the receiver does not read: 256 KiB may be under way unless told otherwise.
 ///
 /// Dropping the stream, or both of its halves, closes it. What has been received before can still be read.
-pub struct Stream(Arc<Guard>);
+pub struct Stream(Arc<Guard>, Taken);
 
 /// The half of a stream that sends. Clones send on the same stream.
 #[derive(Clone)]
 pub struct StreamSender(Arc<Guard>);
 
 /// The half of a stream that receives.
-pub struct StreamReceiver(Arc<Guard>);
+pub struct StreamReceiver(Arc<Guard>, Taken);
 
 /// How receiving came to its end.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -97,7 +97,7 @@ impl Stream {
         if !shared.opened_here {
             connection.guests.fetch_add(1, Ordering::Relaxed);
         }
-        Self(Arc::new(Guard { connection, shared }))
+        Self(Arc::new(Guard { connection, shared }), Taken::default())
     }
 
     /// The stream's id on its connection.
@@ -127,7 +127,12 @@ impl Stream {
     /// # Cancel safety
     /// Dropping the future loses no message.
     pub async fn recv(&mut self) -> Option<Bytes> {
-        poll_fn(|context| self.0.poll_recv(context)).await
+        poll_fn(|context| self.poll_recv(context)).await
+    }
+
+    /// As [`recv`](Self::recv), for hand-written futures.
+    pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        self.0.poll_recv_with(&mut self.1, context, |message| message.into_bytes())
     }
 
     /// How receiving came to its end, once [`recv`](Self::recv) has given `None`.
@@ -162,7 +167,7 @@ impl Stream {
 
     /// Parts the stream into two halves that can go separate ways.
     pub fn split(self) -> (StreamSender, StreamReceiver) {
-        (StreamSender(self.0.clone()), StreamReceiver(self.0))
+        (StreamSender(self.0.clone()), StreamReceiver(self.0, self.1))
     }
 }
 
@@ -248,7 +253,16 @@ impl StreamReceiver {
 
     /// As [`recv`](Self::recv), for hand-written futures.
     pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        self.0.poll_recv(context)
+        self.poll_recv_with(context, |message| message.into_bytes())
+    }
+
+    /// As [`poll_recv`](Self::poll_recv), letting `read` look at the message where it waits.
+    pub fn poll_recv_with<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        read: impl FnOnce(Message<'_>) -> T,
+    ) -> Poll<Option<T>> {
+        self.0.poll_recv_with(&mut self.1, context, read)
     }
 
     /// As [`Stream::how_ended`].
@@ -294,7 +308,7 @@ impl Guard {
         write: impl FnOnce(Frame<'_>) -> T,
     ) -> Poll<Result<T, SendError>> {
         let shared = &self.shared;
-        if shared.poll_credit(context)?.is_pending() {
+        if shared.inner.lock().poll_credit(context)?.is_pending() {
             return Poll::Pending;
         }
         let sent = self.connection.mailbox.poll_write(context, |outbox| {
@@ -305,19 +319,43 @@ impl Guard {
         sent.map(|sent| sent.and_then(|written| written))
     }
 
-    fn poll_recv(&self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        let (received, credit) = self.shared.poll_recv(context);
-        if let Some(credit) = credit {
-            let mut content = Vec::with_capacity(5);
-            tlv::put_varint(&mut content, credit);
-            // A connection that has ended needs no credit.
-            let _ = self.connection.mailbox.write(|outbox| {
-                let mut frame = outbox.frame(self.shared.id, Operation::CREDIT);
-                frame.put_slice(&content);
-                frame.finish()
-            });
+    fn poll_recv_with<T>(
+        &self,
+        taken: &mut Taken,
+        context: &mut Context<'_>,
+        read: impl FnOnce(Message<'_>) -> T,
+    ) -> Poll<Option<T>> {
+        if taken.inbox.is_empty() {
+            let (refilled, credit) = self.shared.poll_refill(taken, context);
+            self.give(credit);
+            if refilled.is_pending() {
+                return Poll::Pending;
+            }
         }
-        received
+        let Some(message) = taken.inbox.pop() else { return Poll::Ready(None) };
+        let length = message.len();
+        let read = read(message);
+        taken.count(length);
+        if taken.is_due(self.shared.window) {
+            // The sender must not wait for what has been read because the reader does something else.
+            let credit = self.shared.account(taken);
+            self.give(credit);
+        }
+        Poll::Ready(Some(read))
+    }
+
+    /// Tells the peer that it may send more.
+    #[inline]
+    fn give(&self, credit: Option<u64>) {
+        let Some(credit) = credit else { return };
+        let mut content = Vec::with_capacity(5);
+        tlv::put_varint(&mut content, credit);
+        // A connection that has ended needs no credit.
+        let _ = self.connection.mailbox.write(|outbox| {
+            let mut frame = outbox.frame(self.shared.id, Operation::CREDIT);
+            frame.put_slice(&content);
+            frame.finish()
+        });
     }
 
     fn end(&self) {
@@ -383,8 +421,39 @@ pub(crate) fn reset_content(code: u32, message: &str) -> Vec<u8> {
 pub(crate) struct Shared {
     id: PacketId,
     opened_here: bool,
+    rich: bool,
+    /// What the peer may send before any of it has been read.
+    window: u64,
     budget: Arc<Budget>,
     inner: Mutex<Messages>,
+}
+
+/// What the reader has taken over of what waited, and not accounted for yet.
+#[derive(Debug, Default)]
+struct Taken {
+    inbox: Inbox,
+    /// What has been read.
+    messages: usize,
+    bytes: usize,
+}
+
+impl Taken {
+    #[inline]
+    fn count(&mut self, length: usize) {
+        self.messages += 1;
+        self.bytes += length;
+    }
+
+    /// What the messages that have been read cost.
+    fn cost(&self) -> u64 {
+        (self.messages as u64).saturating_mul(cost(0)).saturating_add(self.bytes as u64)
+    }
+
+    /// Whether so much has been read that a sender may wait for it.
+    #[inline]
+    fn is_due(&self, window: u64) -> bool {
+        self.cost().saturating_mul(2) >= window
+    }
 }
 
 #[derive(Debug)]
@@ -392,8 +461,8 @@ struct Messages {
     state: StreamState,
     credit: Credit,
     window: Window,
-    queue: VecDeque<Bytes>,
-    /// What `queue` takes of the budget.
+    inbox: Inbox,
+    /// What has been received and not been accounted for takes of the budget.
     charged: usize,
     overflowed: bool,
     reset: Option<(u32, String)>,
@@ -417,6 +486,38 @@ impl Messages {
         written
     }
 
+    /// Ready when the receiver has room for a message.
+    fn poll_credit(&mut self, context: &mut Context<'_>) -> Result<Poll<()>, SendError> {
+        self.state.send().map_err(|_| SendError::StreamClosed)?;
+        if self.credit.is_open() {
+            return Ok(Poll::Ready(()));
+        }
+        if !self.senders.iter().any(|sender| sender.will_wake(context.waker())) {
+            self.senders.push(context.waker().clone());
+        }
+        Ok(Poll::Pending)
+    }
+
+    /// Accounts for what has been read: what that frees of the budget, and credit that is to be given.
+    fn account(&mut self, taken: &mut Taken) -> (usize, Option<u64>) {
+        let cost = taken.cost();
+        if cost == 0 {
+            return (0, None);
+        }
+        (taken.messages, taken.bytes) = (0, 0);
+        let freed = usize::try_from(cost).unwrap_or(usize::MAX).min(self.charged);
+        self.charged -= freed;
+        let credit = self.window.consume(cost);
+        (freed, credit.filter(|_| self.state.is_rich() && self.state.receives()))
+    }
+
+    /// Takes back what a batch has left of the credit; those to wake, since they may send now.
+    fn put_credit(&mut self, rest: Option<i64>) -> Vec<Waker> {
+        let Some(rest) = rest else { return Vec::new() };
+        self.credit.settle(rest);
+        if self.credit.is_open() { std::mem::take(&mut self.senders) } else { Vec::new() }
+    }
+
     /// Those to wake when the stream has ended.
     fn take_waiting(&mut self) -> Vec<Waker> {
         let mut waiting = std::mem::take(&mut self.senders);
@@ -437,7 +538,7 @@ impl Shared {
             state: StreamState::new(peer.hello().is_some()),
             credit,
             window: Window::new(window),
-            queue: VecDeque::new(),
+            inbox: Inbox::default(),
             charged: 0,
             overflowed: false,
             reset: None,
@@ -446,7 +547,8 @@ impl Shared {
             senders: Vec::new(),
             watcher: None,
         });
-        Self { id, opened_here, budget, inner }
+        let rich = peer.hello().is_some();
+        Self { id, opened_here, rich, window, budget, inner }
     }
 
     pub(crate) fn id(&self) -> PacketId {
@@ -462,29 +564,31 @@ impl Shared {
     }
 
     fn is_rich(&self) -> bool {
-        self.inner.lock().state.is_rich()
+        self.rich
     }
 
     /// Takes in a message. If there was no memory or no credit for it, the stream is over and the peer is to be told.
-    pub(crate) fn handle_packet(&self, message: Bytes) -> Tell {
+    ///
+    /// # Errors
+    /// Gives the message back if nothing is received any more.
+    pub(crate) fn handle_packet(&self, message: Bytes) -> Result<Tell, Bytes> {
         let mut inner = self.inner.lock();
         if !inner.state.receives() {
-            return Tell::Nothing;
+            return Err(message);
         }
         let charge = usize::try_from(cost(message.len())).unwrap_or(usize::MAX);
         if !inner.window.receive(message.len()) || !self.budget.take(charge) {
             self.budget.count_shed();
-            return Self::overflow(inner);
+            return Ok(Self::overflow(inner));
         }
         inner.charged += charge;
-        let message = if message.len() < COPY_BELOW { Bytes::copy_from_slice(&message) } else { message };
-        inner.queue.push_back(message);
+        inner.inbox.push(message);
         let reader = inner.reader.take();
         drop(inner);
         if let Some(reader) = reader {
             reader.wake();
         }
-        Tell::Nothing
+        Ok(Tell::Nothing)
     }
 
     /// A message has been thrown away for want of memory: the stream is over, and the peer is to be told.
@@ -567,47 +671,41 @@ impl Shared {
         }
     }
 
-    /// Ready when the receiver has room for a message.
-    fn poll_credit(&self, context: &mut Context<'_>) -> Result<Poll<()>, SendError> {
+    /// Takes over what waits, for a reader that has read what it took before; and credit that is to be given for that.
+    /// Ready with nothing when no more will come.
+    fn poll_refill(&self, taken: &mut Taken, context: &mut Context<'_>) -> (Poll<()>, Option<u64>) {
         let mut inner = self.inner.lock();
-        inner.state.send().map_err(|_| SendError::StreamClosed)?;
-        if inner.credit.is_open() {
-            return Ok(Poll::Ready(()));
-        }
-        if !inner.senders.iter().any(|sender| sender.will_wake(context.waker())) {
-            inner.senders.push(context.waker().clone());
-        }
-        Ok(Poll::Pending)
+        let (freed, credit) = inner.account(taken);
+        taken.inbox.take_over(&mut inner.inbox);
+        let refilled = if !taken.inbox.is_empty() || !inner.state.receives() || inner.eof {
+            Poll::Ready(())
+        } else {
+            if !inner.reader.as_ref().is_some_and(|reader| reader.will_wake(context.waker())) {
+                inner.reader = Some(context.waker().clone());
+            }
+            inner.inbox.shrink();
+            taken.inbox.shrink();
+            Poll::Pending
+        };
+        drop(inner);
+        self.budget.give_back(freed);
+        (refilled, credit)
     }
 
-    /// The next message, and credit that is to be given for what has been read.
-    fn poll_recv(&self, context: &mut Context<'_>) -> (Poll<Option<Bytes>>, Option<u64>) {
-        let mut inner = self.inner.lock();
-        if let Some(message) = inner.queue.pop_front() {
-            let charge = usize::try_from(cost(message.len())).unwrap_or(usize::MAX);
-            inner.charged -= charge;
-            let credit = inner.window.consume(message.len());
-            let wanted = inner.state.is_rich() && inner.state.receives();
-            drop(inner);
-            self.budget.give_back(charge);
-            return (Poll::Ready(Some(message)), credit.filter(|_| wanted));
-        }
-        if !inner.state.receives() || inner.eof {
-            return (Poll::Ready(None), None);
-        }
-        if !inner.reader.as_ref().is_some_and(|reader| reader.will_wake(context.waker())) {
-            inner.reader = Some(context.waker().clone());
-        }
-        (Poll::Pending, None)
+    /// Accounts for what has been read; credit that is to be given for it.
+    fn account(&self, taken: &mut Taken) -> Option<u64> {
+        let (freed, credit) = self.inner.lock().account(taken);
+        self.budget.give_back(freed);
+        credit
     }
 
     /// Drops what nobody will read.
     fn discard(&self) {
         let mut inner = self.inner.lock();
-        let queue = std::mem::take(&mut inner.queue);
+        let inbox = std::mem::take(&mut inner.inbox);
         let charged = std::mem::take(&mut inner.charged);
         drop(inner);
-        drop(queue);
+        drop(inbox);
         self.budget.give_back(charged);
     }
 }

@@ -9,6 +9,7 @@ use crate::hand_off::{self, Handed};
 use crate::metadata::Metadata;
 use crate::middleware::{About, CallKind, Chain, through};
 use crate::offer::Offering;
+use crate::request::Origin;
 use crate::service::Service;
 use crate::streaming::{self, Streaming};
 use crate::{Error, Middleware, Request, Response, Runtime, Status, deadline};
@@ -190,18 +191,14 @@ impl Channel {
         A: Message + Send + Sync + 'static,
         B: Message + Send + 'static,
     {
-        if self.chain.is_some() {
-            return self.unary_through(method, request).await;
-        }
-        if let Some(handed) = &self.handed {
-            return Box::pin(hand_off::call(self, method, request, handed)).await;
-        }
         let terms = self.terms(request.timeout());
-        let (message, metadata) = request.into_parts();
+        let (mut message, mut metadata) = request.into_parts();
         let attempt = Attempt { method: &method, message: &message, metadata: metadata.as_deref(), terms };
         let mut failure = None;
         // The connection that is there has room for all but few calls.
-        if let Some(link) = self.inner.links.current()
+        if self.chain.is_none()
+            && self.handed.is_none()
+            && let Some(link) = self.inner.links.current()
             && let Some(call) = attempt.begin_now(&link)
         {
             match call.await {
@@ -214,7 +211,7 @@ impl Channel {
             }
         }
         // Boxed, or every call would carry the size of what hardly any needs.
-        Box::pin(self.try_again(attempt, failure)).await
+        Box::pin(self.try_again(&method, &mut message, &mut metadata, terms, failure)).await
     }
 
     /// The way of a call that something runs around. Not async, so that its type does not contain itself.
@@ -230,13 +227,49 @@ impl Channel {
     {
         let about = About::new::<A, B>(method, CallKind::Unary);
         let plain = self.plain();
-        let make = move |request| async move { plain.unary(method, request).await };
+        // Not by `unary`, which is compiled into its callers for as long as nothing else calls it.
+        let make = move |request: Request<A>| async move {
+            if let Some(handed) = &plain.handed {
+                return hand_off::call(&plain, method, request, handed).await;
+            }
+            let terms = plain.terms(request.timeout());
+            let (message, metadata) = request.into_parts();
+            let attempt = Attempt { method: &method, message: &message, metadata: metadata.as_deref(), terms };
+            plain.attempt(attempt, None).await
+        };
         Box::pin(through(self.chain.clone(), about, request, make))
     }
 
-    /// The way of a call whose first attempt has failed, or that could not be sent at once.
+    /// The way of a call whose first attempt has failed, that could not be sent at once, or that something runs around.
     #[cold]
     async fn try_again<A, B>(
+        &self,
+        method: &Method,
+        message: &mut A,
+        metadata: &mut Option<Box<Metadata>>,
+        terms: Terms,
+        failure: Option<Failure>,
+    ) -> Result<Response<B>, Status>
+    where
+        A: Message + Send + Sync + 'static,
+        B: Message + Send + 'static,
+    {
+        if self.chain.is_some() {
+            let timeout = terms.timeout.filter(|_| terms.told);
+            let request = Request::together(std::mem::take(message), timeout, Origin::Here, metadata.take());
+            return self.unary_through(*method, request).await;
+        }
+        if let Some(handed) = &self.handed {
+            let timeout = terms.timeout.filter(|_| terms.told);
+            let request = Request::together(std::mem::take(message), timeout, Origin::Here, metadata.take());
+            return hand_off::call(self, *method, request, handed).await;
+        }
+        let attempt = Attempt { method, message, metadata: metadata.as_deref(), terms };
+        self.attempt(attempt, failure).await
+    }
+
+    /// Attempts a call until it is over.
+    async fn attempt<A, B>(
         &self,
         mut attempt: Attempt<'_, A>,
         mut failure: Option<Failure>,
@@ -257,7 +290,7 @@ impl Channel {
                     return Err(failure.status);
                 }
             }
-            let link = within(until, self.inner.links.connect()).await??;
+            let link = within(until, self.link()).await??;
             if let Some(until) = until {
                 attempt.terms.timeout = Some(until.saturating_duration_since(deadline::now()));
             }

@@ -279,22 +279,18 @@ impl Router for Endpoint {
 
     fn turn(&self, session: &mut Session, turn: &mut Turn<'_>) -> Option<Instant> {
         session.judge_speed(turn.now);
-        let mounted = match self.offer.mounts.is_empty() {
-            true => None,
-            false => self.offer.mounts.turn(&mut session.mounted, turn),
-        };
-        let calls = match &self.calls {
-            Some(calls) => session.settle(calls, turn.now),
-            None => match session.calls().cloned() {
-                Some(calls) => session.settle(&calls, turn.now),
-                None => None,
-            },
-        };
-        if session.strays > STRAYS_MAX {
-            tracing::warn!(strays = session.strays, "the peer keeps sending what pairs with nothing");
-            session.caller.connection.abort();
+        if self.calls.is_none() && session.has_calls() {
+            session.calls();
         }
-        [mounted, calls].into_iter().flatten().min()
+        let Session { caller, calls, replies, wake, .. } = session;
+        let calls = match self.calls.as_ref().or(calls.as_ref()) {
+            Some(calls) => settle(calls, caller, replies, wake, turn.now),
+            None => None,
+        };
+        if self.offer.mounts.is_empty() && session.strays == 0 {
+            return calls;
+        }
+        self.end_turn(session, turn, calls)
     }
 
     fn disconnected(&self, mut session: Session, reason: &CloseReason) {
@@ -324,8 +320,21 @@ impl Endpoint {
         Next::Continue
     }
 
+    /// The end of a turn with routers beside services, or with strays; `calls` is when the next call expires.
+    #[cold]
+    #[inline(never)]
+    fn end_turn(&self, session: &mut Session, turn: &mut Turn<'_>, calls: Option<Instant>) -> Option<Instant> {
+        if session.strays > STRAYS_MAX {
+            tracing::warn!(strays = session.strays, "the peer keeps sending what pairs with nothing");
+            session.caller.connection.abort();
+        }
+        let mounted = self.offer.mounts.turn(&mut session.mounted, turn);
+        [mounted, calls].into_iter().flatten().min()
+    }
+
     /// The way of packets that no unary method takes.
     #[cold]
+    #[inline(never)]
     fn route_unserved(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Next {
         let operation = packet.operation;
         let refused = session.clauses.refused.get(&operation.number());
@@ -343,12 +352,14 @@ impl Endpoint {
     /// Whether a packet with a prefix belongs to a call of the end that accepted. What bodies of mounted routers begin
     /// with is their own business.
     #[cold]
+    #[inline(never)]
     fn is_backward(&self, session: &Session, packet: &Packet) -> bool {
         session.caller.is_ours() && prefix::is_backward(&packet.body) && !self.offer.mounts.contains(packet.operation)
     }
 
     /// Takes in a call of the end that accepted, or there the reply to one.
     #[cold]
+    #[inline(never)]
     fn route_backward(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Next {
         if self.calls.is_none() {
             match session.calls() {
@@ -387,6 +398,29 @@ pub(crate) fn handle_verdict_on_client(calls: &CallTable, client: &Peer) {
     });
 }
 
+/// Hands out the replies of a batch; when the next call expires.
+#[inline(always)]
+fn settle(
+    calls: &CallTable,
+    caller: &Caller,
+    replies: &mut Vec<Packet>,
+    wake: &mut Vec<Waker>,
+    now: Instant,
+) -> Option<Instant> {
+    let (due, strays) = calls.with(|calls| {
+        for packet in replies.drain(..) {
+            wake.extend(calls.handle_reply(packet));
+        }
+        (calls.handle_time(now, wake), calls.strays())
+    });
+    wake.drain(..).for_each(Waker::wake);
+    if strays > STRAYS_MAX {
+        tracing::warn!(strays, "the peer keeps answering what was not asked");
+        caller.connection.abort();
+    }
+    due
+}
+
 impl Session {
     /// The instance of a unary method, taken out of the session.
     #[inline(always)]
@@ -416,30 +450,18 @@ impl Session {
         }
     }
 
-    /// At the end that accepted: its calls, if it has made any. Without any, and without other values of the
-    /// connection, this is one look at an atomic.
+    /// At the end that accepted: whether it may have made calls. One look at an atomic.
     #[inline]
+    fn has_calls(&self) -> bool {
+        self.caller.connection.extensions().is_used()
+    }
+
+    /// At the end that accepted: its calls, if it has made any.
     fn calls(&mut self) -> Option<&Arc<CallTable>> {
-        if self.calls.is_none() && self.caller.connection.extensions().is_used() {
+        if self.calls.is_none() {
             self.calls = self.caller.connection.extensions().get::<CallTable>();
         }
         self.calls.as_ref()
-    }
-
-    /// Hands out the replies of a batch; when the next call expires.
-    fn settle(&mut self, calls: &CallTable, now: Instant) -> Option<Instant> {
-        let (due, strays) = calls.with(|calls| {
-            for packet in self.replies.drain(..) {
-                self.wake.extend(calls.handle_reply(packet));
-            }
-            (calls.handle_time(now, &mut self.wake), calls.strays())
-        });
-        self.wake.drain(..).for_each(Waker::wake);
-        if strays > STRAYS_MAX {
-            tracing::warn!(strays, "the peer keeps answering what was not asked");
-            self.caller.connection.abort();
-        }
-        due
     }
 
     /// Notes whether handlers keep the connection's task for too long.

@@ -18,8 +18,8 @@ use std::time::Duration;
 /// What runs around calls of any kind: to log or count them, to let them in or not, to add metadata.
 ///
 /// A server runs it [around its services](crate::ServerBuilder::middleware), a client
-/// [around its calls](crate::Channel::with_middleware). The first that was added is the outermost. Without any, calls
-/// cost nothing; with one, a few allocations each.
+/// [around its calls](crate::Channel::with_middleware). The first that was added is the outermost. Without any, a call
+/// pays one branch; with one, a few allocations.
 ///
 /// Messages pass by unseen: what is known of a call are its method, its metadata and the names of its types. A call with
 /// streams is seen until the handler has answered, or the client has its stream of replies; the messages come later.

@@ -33,6 +33,13 @@ pub(crate) struct Prefix {
     pub(crate) status: Option<(Code, Bytes)>,
 }
 
+impl Prefix {
+    /// The metadata alone.
+    pub(crate) fn into_metadata(self) -> Metadata {
+        self.metadata.map_or(Metadata::new(), |metadata| *metadata)
+    }
+}
+
 /// A prefix that makes no sense.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) struct Malformed;

@@ -279,16 +279,20 @@ where
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
     fn instance(&self, policy: Policy, missing: u32, chain: Option<&Arc<Chain>>) -> Box<dyn Instance> {
-        let service = Shared::of_connection(&self.service);
-        let Some(chain) = chain.cloned() else {
-            return Box::new(Serving::new(service, self.handler.clone(), policy, missing));
+        let permits = match policy {
+            Policy::AtMost(count) => Some(Arc::new(Semaphore::new(count.clamp(1, Semaphore::MAX_PERMITS)))),
+            Policy::Inline | Policy::Concurrent => None,
         };
-        let (about, handler) = (self.about, self.handler.clone());
-        let around = move |service, request| -> Pin<Box<dyn Future<Output = _> + Send>> {
-            let handler = handler.clone();
-            Box::pin(chain.clone().around(about, request, move |request| handler(service, request)))
-        };
-        Box::new(Serving::new(service, around, policy, missing))
+        Box::new(Serving {
+            service: Shared::of_connection(&self.service),
+            handler: self.handler.clone(),
+            cell: Cell::default(),
+            missing,
+            inline: policy == Policy::Inline,
+            permits,
+            around: chain.map(|chain| (chain.clone(), self.about)),
+            request: PhantomData,
+        })
     }
 }
 
@@ -302,18 +306,9 @@ struct Serving<S, H, A, F> {
     inline: bool,
     /// For [`Policy::AtMost`].
     permits: Option<Arc<Semaphore>>,
+    /// What runs around calls.
+    around: Option<(Arc<Chain>, About)>,
     request: PhantomData<fn() -> A>,
-}
-
-impl<S, H, A, F> Serving<S, H, A, F> {
-    fn new(service: Shared<S>, handler: H, policy: Policy, missing: u32) -> Self {
-        let permits = match policy {
-            Policy::AtMost(count) => Some(Arc::new(Semaphore::new(count.clamp(1, Semaphore::MAX_PERMITS)))),
-            Policy::Inline | Policy::Concurrent => None,
-        };
-        let inline = policy == Policy::Inline;
-        Self { service, handler, cell: Cell::default(), missing, inline, permits, request: PhantomData }
-    }
 }
 
 impl<S, H, A, B, F> Instance for Serving<S, H, A, F>
@@ -321,7 +316,7 @@ where
     S: Send + Sync + 'static,
     A: Message + Send + 'static,
     B: Message + Send + 'static,
-    H: Fn(Shared<S>, Request<A>) -> F + Send + Sync + 'static,
+    H: Fn(Shared<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
     fn call(&mut self, caller: &Caller, packet: Packet, outbox: &mut Outbox, inline: bool) {
@@ -340,7 +335,12 @@ where
         };
         drop(body);
         let Terms { deadline, prefix } = terms;
-        let future = (self.handler)(self.service.clone(), Request::received(message, caller.origin(), prefix));
+        let request = Request::received(message, caller.origin(), prefix);
+        if self.around.is_some() {
+            let call = Pending { caller, id, operation, deadline, memory };
+            return self.call_through(request, call, outbox, inline);
+        }
+        let future = (self.handler)(self.service.clone(), request);
         if !(inline && self.inline) {
             let call = Pending { caller, id, operation, deadline, memory };
             return call.go_on(Cell::park(future), self.permits.clone(), outbox);
@@ -385,6 +385,40 @@ where
                 None => asked.refuse(body),
             }
         });
+    }
+}
+
+impl<S, H, A, B, F> Serving<S, H, A, F>
+where
+    S: Send + Sync + 'static,
+    A: Message + Send + 'static,
+    B: Message + Send + 'static,
+    H: Fn(Shared<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
+    F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+{
+    /// Calls a handler with something around it.
+    #[cold]
+    #[inline(never)]
+    fn call_through(&mut self, request: Request<A>, call: Pending<'_>, outbox: &mut Outbox, inline: bool) {
+        let Some((chain, about)) = self.around.clone() else { return };
+        let (service, handler) = (self.service.clone(), self.handler.clone());
+        // One type for whatever is around: a box of its own, which the cell cannot spare.
+        let future: Pin<Box<dyn Future<Output = _> + Send>> =
+            Box::pin(chain.around(about, request, move |request| handler(service, request)));
+        if !(inline && self.inline) {
+            return call.go_on(Cell::park(future), self.permits.clone(), outbox);
+        }
+        match deadline::within(call.deadline, || Cell::default().poll(future)) {
+            Polled::Ready(reply) => {
+                call.caller.connection.collect(outbox);
+                body::put_reply(outbox, call.id, call.operation, reply.as_ref(), call.caller.style());
+            }
+            Polled::Pending(parked) => call.go_on(parked, None, outbox),
+            Polled::Panicked(panic) => {
+                let status = panicked(panic.as_ref());
+                body::put_error(outbox, call.id, call.operation, &status, call.caller.style());
+            }
+        }
     }
 }
 

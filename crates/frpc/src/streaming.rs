@@ -18,16 +18,17 @@ use crate::metadata::Metadata;
 use crate::prefix::{self, Prefix, Said};
 use crate::{Code, Status, body};
 use bytes::Bytes;
-use frisbee::{Operation, SendError, StreamEnd, StreamReceiver, StreamSender};
+use frisbee::{Operation, SendError, StreamEnd, StreamMessage, StreamReceiver, StreamSender};
 use futures_core::Stream;
 use parking_lot::Mutex;
-use polyglot::{Form, Message, Root};
+use polyglot::{Decoder, Form, Message, Root};
 use std::borrow::Cow;
 use std::fmt;
 use std::future::poll_fn;
 use std::marker::PhantomData;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::task::{Context, Poll};
 use tokio::time::{Instant, Sleep};
 
@@ -64,15 +65,17 @@ enum End {
 
 /// What the task that serves a call knows of it, among others the receiver once its handler has given it back.
 #[derive(Default)]
-pub(crate) struct Lent(Mutex<Back>);
+pub(crate) struct Lent {
+    back: Mutex<Back>,
+    /// Messages that have been sent.
+    sent: AtomicUsize,
+}
 
 #[derive(Default)]
 struct Back {
     receiver: Option<StreamReceiver>,
     /// The peer has ended its direction.
     ended: bool,
-    /// Messages that have been sent.
-    sent: u32,
 }
 
 impl<M: Message> Streaming<M> {
@@ -122,31 +125,39 @@ impl<M: Message> Streaming<M> {
             self.finish(false);
             return Poll::Ready(Some(Err(late())));
         }
+        let missing = self.missing;
         let Some(receiver) = &mut self.receiver else { return self.poll_elsewhere(context) };
         loop {
-            let Poll::Ready(body) = receiver.poll_recv(context) else {
+            let Poll::Ready(read) = receiver.poll_recv_with(context, |message| read(message, missing)) else {
                 let Some(deadline) = &mut self.deadline else { return Poll::Pending };
                 std::task::ready!(deadline.as_mut().poll(context));
                 self.finish(false);
                 return Poll::Ready(Some(Err(late())));
             };
-            let Some(mut body) = body else {
-                let broken = self.broken();
-                self.finish(true);
-                return Poll::Ready(broken.map(Err));
-            };
-            let Ok(prefix) = prefix::take(&mut body) else {
-                self.finish(false);
-                return Poll::Ready(Some(Err(body::malformed("message"))));
-            };
-            if body.is_empty()
-                && let Some(prefix) = prefix
-            {
-                // Nothing but what goes along.
-                self.metadata = prefix.metadata.map_or(Metadata::new(), |metadata| *metadata);
-                continue;
-            }
-            return Poll::Ready(self.understand(&body, prefix));
+            return Poll::Ready(match read {
+                Some(Read::Message(message)) => Some(Ok(message)),
+                Some(Read::Metadata(metadata)) => {
+                    self.metadata = metadata;
+                    continue;
+                }
+                Some(Read::Error(text, _)) if text == body::EOF && !self.is_rich => {
+                    self.finish(true);
+                    None
+                }
+                Some(Read::Error(text, prefix)) => {
+                    self.finish(false);
+                    Some(Err(Status::received(text, prefix)))
+                }
+                Some(Read::Bad(status)) => {
+                    self.finish(false);
+                    Some(Err(status))
+                }
+                None => {
+                    let broken = self.broken();
+                    self.finish(true);
+                    broken.map(Err)
+                }
+            });
         }
     }
 
@@ -157,24 +168,6 @@ impl<M: Message> Streaming<M> {
         let Some(deadline) = &self.deadline else { return false };
         self.looked = (self.looked + 1) % LOOK_EVERY;
         self.looked == 0 && deadline.deadline() <= Instant::now()
-    }
-
-    fn understand(&mut self, body: &Bytes, prefix: Option<Prefix>) -> Option<Result<M, Status>> {
-        match body::message(body, self.missing) {
-            Ok(Root::Message(message)) => Some(Ok(message)),
-            Ok(Root::Error(text)) if text == body::EOF && !self.is_rich => {
-                self.finish(true);
-                None
-            }
-            Ok(Root::Error(text)) => {
-                self.finish(false);
-                Some(Err(Status::received(text, prefix)))
-            }
-            Err(error) => {
-                self.finish(false);
-                Some(Err(body::undecodable::<M>("message", &error)))
-            }
-        }
     }
 
     /// Why a stream is over; `None` if it ended in good order.
@@ -198,6 +191,37 @@ impl<M: Message> Streaming<M> {
     }
 }
 
+/// What a packet of a stream is.
+enum Read<M> {
+    Message(M),
+    /// Nothing but what goes along.
+    Metadata(Metadata),
+    Error(String, Option<Prefix>),
+    Bad(Status),
+}
+
+/// Reads a packet of a stream where it waits, of which so many fields may be missing at the end.
+#[inline]
+fn read<M: Message>(message: StreamMessage<'_>, missing: u32) -> Read<M> {
+    let (root, prefix) = match message {
+        StreamMessage::Copied(mut body) => match prefix::take_slice(&mut body) {
+            Ok(Some(prefix)) if body.is_empty() => return Read::Metadata(prefix.into_metadata()),
+            Ok(prefix) => (polyglot::decode_root(&mut Decoder::new(body).with_trailing_defaults(missing)), prefix),
+            Err(_) => return Read::Bad(body::malformed("message")),
+        },
+        StreamMessage::Shared(mut body) => match prefix::take(&mut body) {
+            Ok(Some(prefix)) if body.is_empty() => return Read::Metadata(prefix.into_metadata()),
+            Ok(prefix) => (body::message(&body, missing), prefix),
+            Err(_) => return Read::Bad(body::malformed("message")),
+        },
+    };
+    match root {
+        Ok(Root::Message(message)) => Read::Message(message),
+        Ok(Root::Error(text)) => Read::Error(text, prefix),
+        Err(error) => Read::Bad(body::undecodable::<M>("message", &error)),
+    }
+}
+
 impl<M> Streaming<M> {
     /// Lets go of the receiver. `ended` says that the peer has ended its direction.
     fn finish(&mut self, ended: bool) {
@@ -206,7 +230,7 @@ impl<M> Streaming<M> {
         match &self.end {
             End::Client(_) => receiver.close(),
             End::Server(lent) => {
-                let mut back = lent.0.lock();
+                let mut back = lent.back.lock();
                 back.ended |= ended;
                 back.receiver = Some(receiver);
             }
@@ -251,6 +275,62 @@ async fn send<M: Message>(sender: &StreamSender, message: M, strict: bool) -> Re
     sent.map_err(|error: SendError| crate::channel::unsent(&error))?.map_err(PutError::into_status)
 }
 
+/// Messages that are sent without others having a turn. As many operations tokio grants a task at a time.
+const SENT_AT_ONCE: usize = 128;
+
+/// Sends all messages of a stream; those that are ready together leave together. `message` makes a message of an item,
+/// or ends it all with an error; `count` is told of how many have been sent.
+async fn send_all<S, M>(
+    sender: &StreamSender,
+    messages: S,
+    strict: bool,
+    message: impl Fn(S::Item) -> Result<M, Status>,
+    count: impl Fn(usize),
+) -> Result<(), Status>
+where
+    S: Stream,
+    M: Message,
+{
+    let manner = Manner { lossless: strict, ..Manner::plain(form(sender)) };
+    let unsent = |error: SendError| crate::channel::unsent(&error);
+    let mut messages = pin!(messages);
+    let mut batch = sender.batch();
+    poll_fn(|context| {
+        for _ in 0..SENT_AT_ONCE {
+            if batch.poll_ready(context).map_err(unsent)?.is_pending() {
+                return Poll::Pending;
+            }
+            let item = match messages.as_mut().poll_next(context) {
+                Poll::Ready(item) => item.map(&message).transpose(),
+                Poll::Pending => {
+                    batch.flush().map_err(unsent)?;
+                    return Poll::Pending;
+                }
+            };
+            let put = item.and_then(|item| match item {
+                Some(item) => batch
+                    .put(|frame| body::put_message(frame, &item, &manner))
+                    .map(|()| true)
+                    .map_err(PutError::into_status),
+                None => Ok(false),
+            });
+            match put {
+                Ok(true) => count(1),
+                ended => {
+                    // What was said before the end goes before it.
+                    batch.flush().map_err(unsent)?;
+                    return Poll::Ready(ended.map(drop));
+                }
+            }
+        }
+        batch.flush().map_err(unsent)?;
+        // Messages that are all there, taken away by another thread, would keep everybody else on this one waiting.
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await
+}
+
 /// Sends what goes along with messages, to a peer that understands it.
 fn send_metadata(sender: &StreamSender, metadata: &Metadata) {
     if metadata.is_empty() || !sender.is_rich() {
@@ -287,11 +367,6 @@ fn send_end(sender: &StreamSender) {
 
 /// Whether a body ends a direction.
 fn is_end(body: &Bytes) -> bool {
-    let error = polyglot::Decoder::new(body).error_text();
+    let error = Decoder::new(body).error_text();
     error.is_ok_and(|text| text == body::EOF)
-}
-
-/// The next item of a stream.
-async fn next<S: Stream>(stream: &mut Pin<&mut S>) -> Option<S::Item> {
-    poll_fn(|context| stream.as_mut().poll_next(context)).await
 }

@@ -89,7 +89,7 @@ pub fn encode_root<M: Message>(message: &M, to: &mut Encoder<'_>) -> Result<(), 
 /// # Errors
 ///
 /// If there is neither a message nor an error, or it is bad.
-#[inline]
+#[inline(always)]
 pub fn decode_root<M: Message>(from: &mut Decoder<'_>) -> Result<Root<M>, DecodeError> {
     M::decode_root(from)
 }
@@ -102,7 +102,7 @@ impl<M: Fields> Message for M {
         encode_as(<M as Fields>::NAME, to, |to| self.encode_fields(to))
     }
 
-    #[inline]
+    #[inline(always)]
     fn decode_root(from: &mut Decoder<'_>) -> Result<Root<Self>, DecodeError> {
         decode_as(<M as Fields>::NAME, from, M::decode_fields)
     }
@@ -123,7 +123,7 @@ pub(crate) fn encode_as(
 }
 
 /// Reads a body in the Polyglot form, whose fields are what `fields` reads.
-#[inline]
+#[inline(always)]
 pub(crate) fn decode_as<'a, M: Default>(
     name: &'static str,
     from: &mut Decoder<'a>,

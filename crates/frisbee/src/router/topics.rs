@@ -105,14 +105,22 @@ struct Node<K, V> {
     children: HashMap<Box<str>, Box<Self>>,
     one: Option<Box<Self>>,
     /// Of patterns that end here.
-    here: BTreeMap<K, V>,
+    here: Values<K, V>,
     /// Of patterns that end here with `>`.
-    rest: BTreeMap<K, V>,
+    rest: Values<K, V>,
+}
+
+/// The values of one pattern. Most have one, for which a map would take ten times the memory.
+#[derive(Debug)]
+enum Values<K, V> {
+    None,
+    One(K, V),
+    Many(BTreeMap<K, V>),
 }
 
 impl<K, V> Default for Node<K, V> {
     fn default() -> Self {
-        Self { children: HashMap::new(), one: None, here: BTreeMap::new(), rest: BTreeMap::new() }
+        Self { children: HashMap::new(), one: None, here: Values::None, rest: Values::None }
     }
 }
 
@@ -139,7 +147,7 @@ impl<K: Ord, V> Trie<K, V> {
         for token in pattern.split('.') {
             match token {
                 REST => {
-                    self.len += usize::from(node.rest.insert(key, value).is_none());
+                    self.len += usize::from(node.rest.insert(key, value));
                     return;
                 }
                 ONE => {
@@ -155,7 +163,7 @@ impl<K: Ord, V> Trie<K, V> {
                 }
             }
         }
-        self.len += usize::from(node.here.insert(key, value).is_none());
+        self.len += usize::from(node.here.insert(key, value));
     }
 
     /// Takes out the value with this key under a pattern.
@@ -201,10 +209,10 @@ impl<K: Ord, V> Node<K, V> {
 
     fn visit<'a>(&'a self, topic: Option<&str>, show: &mut impl FnMut(&'a K, &'a V)) {
         let Some(topic) = topic else {
-            self.here.iter().for_each(|(key, value)| show(key, value));
+            self.here.for_each(show);
             return;
         };
-        self.rest.iter().for_each(|(key, value)| show(key, value));
+        self.rest.for_each(show);
         let (token, next) = split(topic);
         if let Some(child) = self.children.get(token) {
             child.visit(next, show);
@@ -216,6 +224,57 @@ impl<K: Ord, V> Node<K, V> {
 
     fn is_empty(&self) -> bool {
         self.children.is_empty() && self.one.is_none() && self.here.is_empty() && self.rest.is_empty()
+    }
+}
+
+impl<K: Ord, V> Values<K, V> {
+    /// Whether the key is new.
+    fn insert(&mut self, key: K, value: V) -> bool {
+        match std::mem::replace(self, Self::None) {
+            Self::One(other, before) if other != key => {
+                *self = Self::Many(BTreeMap::from([(other, before), (key, value)]));
+                true
+            }
+            Self::Many(mut all) => {
+                let new = all.insert(key, value).is_none();
+                *self = Self::Many(all);
+                new
+            }
+            before @ (Self::None | Self::One(..)) => {
+                *self = Self::One(key, value);
+                before.is_empty()
+            }
+        }
+    }
+
+    fn remove(&mut self, key: &K) -> Option<V> {
+        match std::mem::replace(self, Self::None) {
+            Self::One(found, value) if found == *key => Some(value),
+            Self::Many(mut all) => {
+                let removed = all.remove(key);
+                *self = match all.len() {
+                    1 => all.pop_first().map_or(Self::None, |(key, value)| Self::One(key, value)),
+                    _ => Self::Many(all),
+                };
+                removed
+            }
+            other => {
+                *self = other;
+                None
+            }
+        }
+    }
+
+    fn for_each<'a>(&'a self, show: &mut impl FnMut(&'a K, &'a V)) {
+        match self {
+            Self::None => {}
+            Self::One(key, value) => show(key, value),
+            Self::Many(all) => all.iter().for_each(|(key, value)| show(key, value)),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        matches!(self, Self::None)
     }
 }
 

@@ -39,6 +39,8 @@ pub(crate) struct Engine<R: Router> {
     order: Option<Order>,
     /// When the router wants a turn.
     due: Option<Instant>,
+    /// The stream whose message came last.
+    stream: Option<Arc<StreamShared>>,
     /// More may be read: the peer has not closed its half, and the connection has not been left.
     reads: bool,
     /// The router wants a turn when everything has been written.
@@ -90,6 +92,7 @@ impl<R: Router> Engine<R> {
             input: Bytes::new(),
             order: None,
             due: None,
+            stream: None,
             reads: true,
             when_written: false,
             half_closed: false,
@@ -299,6 +302,7 @@ impl<R: Router> Engine<R> {
         self.core.handle_timeout(now)?;
         if self.is_idle() {
             self.core.release();
+            self.stream = None;
             self.handle.0.work.release();
         }
         Ok(())
@@ -426,6 +430,15 @@ impl<R: Router> Engine<R> {
     }
 
     fn handle_stream(&mut self, id: PacketId, body: Bytes) -> Next {
+        // Messages of one stream often come in a row.
+        let body = match &self.stream {
+            Some(stream) if stream.id() == id && !body.is_empty() => match stream.handle_packet(body) {
+                Ok(Tell::Nothing) => return Next::Continue,
+                Ok(tell) => return self.leave_stream(tell),
+                Err(body) => body,
+            },
+            _ => body,
+        };
         let mut inner = self.handle.0.mailbox.lock();
         let rich = inner.peer.hello().is_some();
         if let Some(stream) = inner.streams.get(&id).cloned() {
@@ -434,13 +447,11 @@ impl<R: Router> Engine<R> {
                 stream.handle_close();
                 Tell::Nothing
             } else {
-                stream.handle_packet(body)
+                // What comes behind the end of a direction is dropped.
+                stream.handle_packet(body).unwrap_or(Tell::Nothing)
             };
-            if stream.is_over() {
-                self.handle.0.mailbox.leave_stream(&stream);
-            }
-            refuse_stream(self.core.outbox(), id, tell);
-            return Next::Continue;
+            self.stream = Some(stream);
+            return self.leave_stream(tell);
         }
         // A close that crossed ours, or a message that did: between two of ours only the peer's own ids open streams.
         let ours = rich && (id.0 < 0x8000) == (self.role == Role::Client);
@@ -463,6 +474,15 @@ impl<R: Router> Engine<R> {
         let stream = Stream::new(self.handle.0.clone(), shared);
         let Some(session) = &mut self.session else { return Next::Continue };
         self.router.stream(session, body, stream)
+    }
+
+    /// Lets go of the stream at hand if it is over, and tells the peer why.
+    fn leave_stream(&mut self, tell: Tell) -> Next {
+        if let Some(stream) = self.stream.take_if(|stream| stream.is_over()) {
+            self.handle.0.mailbox.leave_stream(&stream);
+            refuse_stream(self.core.outbox(), stream.id(), tell);
+        }
+        Next::Continue
     }
 
     /// Runs a part of the router. One that panics has lost its state, so its connection ends.

@@ -110,7 +110,7 @@ impl AsyncRead for StreamIo {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         while self.rest.is_empty() {
-            match ready!(self.stream.0.poll_recv(context)) {
+            match ready!(self.stream.poll_recv(context)) {
                 Some(message) => self.rest = message,
                 None => return Poll::Ready(self.end()),
             }

@@ -102,11 +102,12 @@ impl<'a, A: Message> Attempt<'a, A> {
         let Terms { timeout, told, strict } = self.terms;
         let mut calls = link.calls.calls.lock();
         let server = calls.server;
-        if server == Server::Unknown && (link.backward || present(self.metadata).is_some()) {
-            return Started::Unclear;
-        }
-        if server == Server::Go && link.backward {
-            return Started::Failed(takes_no_calls());
+        if server != Server::Ours {
+            match server {
+                Server::Unknown if link.backward || present(self.metadata).is_some() => return Started::Unclear,
+                Server::Go if link.backward => return Started::Failed(takes_no_calls()),
+                _ => {}
+            }
         }
         let layout = self.method.layout;
         if !calls.offers.is_last(layout)

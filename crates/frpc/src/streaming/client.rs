@@ -1,6 +1,6 @@
 //! The calling end of calls with streams.
 
-use super::{Streaming, next, send, send_end};
+use super::{Streaming, send, send_all, send_end};
 use crate::channel::{Channel, Link, takes_no_calls, unsent};
 use crate::codegen::Method;
 use crate::endpoint::takes_calls;
@@ -51,7 +51,7 @@ where
     let Opened { sender, receiver, link, missing } = terms.open(channel, method, metadata.as_deref()).await?;
     let mut replies: Streaming<B> = Streaming::of_client(receiver, link, missing, terms.sleep());
     let strict = channel.is_strict();
-    let mut sending = pin!(send_all(&sender, messages, strict));
+    let mut sending = pin!(send_messages(&sender, messages, strict));
     // A server that answers before the end has heard enough.
     let early = poll_fn(|context| match replies.poll_message(context) {
         Poll::Ready(reply) => Poll::Ready(Ok(Some(reply))),
@@ -91,7 +91,7 @@ where
     let Opened { sender, receiver, link, missing } = terms.open(channel, method, metadata.as_deref()).await?;
     let strict = channel.is_strict();
     link.connection.spawn(async move {
-        let mut sending = pin!(Cell::park(async { send_all(&sender, messages, strict).await }));
+        let mut sending = pin!(Cell::park(async { send_messages(&sender, messages, strict).await }));
         let sent = poll_fn(|context| match sending.as_mut().poll(context) {
             Poll::Ready(sent) => Poll::Ready(matches!(sent, Ok(Ok(())))),
             // The call is over; whatever is still to come is not sent.
@@ -163,17 +163,13 @@ impl Opening {
     }
 }
 
-async fn send_all<S>(sender: &StreamSender, messages: S, strict: bool) -> Result<(), Status>
+/// Sends all messages, and their end.
+async fn send_messages<S>(sender: &StreamSender, messages: S, strict: bool) -> Result<(), Status>
 where
     S: Stream,
     S::Item: Message,
 {
-    let mut messages = pin!(messages);
-    while let Some(message) = next(&mut messages).await {
-        send(sender, message, strict).await?;
-        // Messages that are all there, taken away by another thread, would keep everybody else on this one waiting.
-        tokio::task::coop::consume_budget().await;
-    }
+    send_all(sender, messages, strict, Ok, |_| {}).await?;
     send_end(sender);
     Ok(())
 }

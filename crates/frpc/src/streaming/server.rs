@@ -1,6 +1,6 @@
 //! The serving end of calls with streams: one task for each.
 
-use super::{Lent, ResponseStream, Streaming, is_end, next, send, send_end, send_error, send_metadata};
+use super::{Lent, ResponseStream, Streaming, is_end, send, send_all, send_end, send_error, send_metadata};
 use crate::body::Received;
 use crate::deadline::{self, Within};
 use crate::prefix::Prefix;
@@ -12,6 +12,7 @@ use polyglot::Message;
 use std::future::{pending, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -22,7 +23,7 @@ const END_TIMEOUT: Duration = Duration::from_secs(10);
 /// Messages that may have been sent on a stream that is closed right behind its end. When the queue of a Go stream, of
 /// 8192 places, has begun at its front again, closing it loses messages that have not been read (frisbee-go v0.11.0
 /// counts them wrongly), so a longer stream is closed later.
-const CLOSED_AT_ONCE_MAX: u32 = 4096;
+const CLOSED_AT_ONCE_MAX: usize = 4096;
 
 /// How much later: as long as Go waits for anything.
 const CLOSED_LATER: Duration = Duration::from_secs(5);
@@ -172,39 +173,33 @@ async fn respond<B: Message>(
     lent: &Lent,
 ) -> Result<(), Status> {
     send_metadata(sender, reply.metadata());
-    let mut messages = pin!(reply.into_inner());
-    while let Some(message) = next(&mut messages).await {
-        send(sender, message?, false).await?;
-        lent.count();
-    }
-    Ok(())
+    send_all(sender, reply.into_inner(), false, |message| message, |count| lent.count(count)).await
 }
 
 impl Lent {
-    /// A message has been sent.
-    fn count(&self) {
-        let mut back = self.0.lock();
-        back.sent = back.sent.saturating_add(1);
+    /// Messages have been sent.
+    fn count(&self, messages: usize) {
+        self.sent.fetch_add(messages, Ordering::Relaxed);
     }
 
-    fn sent(&self) -> u32 {
-        self.0.lock().sent
+    fn sent(&self) -> usize {
+        self.sent.load(Ordering::Relaxed)
     }
 
     /// The handler needs the receiver no more.
     fn give_back(&self, receiver: StreamReceiver) {
-        self.0.lock().receiver = Some(receiver);
+        self.back.lock().receiver = Some(receiver);
     }
 
     /// The client has ended its direction.
     fn end(&self) {
-        self.0.lock().ended = true;
+        self.back.lock().ended = true;
     }
 
     /// Throws away what comes after the handler has given the receiver back; ready when the client has ended its
     /// direction, or nobody will ever read it.
     fn poll_drain(&self, context: &mut Context<'_>) -> Poll<()> {
-        let mut back = self.0.lock();
+        let mut back = self.back.lock();
         while !back.ended {
             let Some(receiver) = &mut back.receiver else { return Poll::Pending };
             match std::task::ready!(receiver.poll_recv(context)) {

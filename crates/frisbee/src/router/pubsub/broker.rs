@@ -24,7 +24,7 @@ const MEMORY_MAX: usize = 1024 * 1024 * 1024;
 /// Subscriptions of a connection unless told otherwise. As many as calls in flight; programs have tens.
 const PER_CONNECTION_MAX: usize = 16 * 1024;
 
-/// Subscriptions of all connections unless told otherwise: one to each of a million topics. They take some 400 MB then.
+/// Subscriptions of all connections unless told otherwise: one to each of a million topics. They take some 300 MB then.
 const TOTAL_MAX: usize = 1024 * 1024;
 
 /// Nodes of the tree for each subscription that there may be. A pattern has up to 16, but most share all but one

@@ -1,0 +1,133 @@
+//! Messages that are put together and sent at once.
+
+use super::{Guard, Shared, StreamSender};
+use crate::{Frame, Operation, Outbox, SendError};
+use frisbee_core::flow::cost;
+use std::fmt;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+/// How much is put together at most, in bytes. With more the peer would wait for the first of it; with less a write
+/// would not be worth it.
+const BATCH_MAX: usize = 32 * 1024;
+
+/// Messages of a stream that are put together without a lock, and sent under one.
+///
+/// For a sender that has many messages ready. Between [`poll_ready`](Self::poll_ready) and
+/// [`flush`](Self::flush) all credit of the stream is here, so other senders of the stream wait meanwhile. What has
+/// been put and not flushed is lost when the batch is dropped.
+pub struct StreamBatch {
+    guard: Arc<Guard>,
+    outbox: Outbox,
+    messages: usize,
+    /// What may be spent on messages; `None` if it has not been asked for.
+    credit: Option<i64>,
+}
+
+impl StreamSender {
+    /// Begins to put messages together.
+    pub fn batch(&self) -> StreamBatch {
+        let outbox = self.0.connection.mailbox.lock().outbox.new_like();
+        StreamBatch { guard: self.0.clone(), outbox, messages: 0, credit: None }
+    }
+}
+
+impl StreamBatch {
+    /// Ready when a message may be put. What has been put before is flushed if it is enough, or if this has to wait
+    /// for the receiver or the connection.
+    ///
+    /// # Errors
+    /// If the stream or the connection has ended.
+    pub fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), SendError>> {
+        if self.outbox.len() >= BATCH_MAX || self.credit.is_some_and(|credit| credit <= 0) {
+            self.flush()?;
+        }
+        if self.credit.is_some() {
+            return Poll::Ready(Ok(()));
+        }
+        if self.guard.connection.mailbox.poll_room(context)?.is_pending() {
+            return Poll::Pending;
+        }
+        let credit = self.guard.shared.poll_take_credit(context)?;
+        credit.map(|credit| {
+            self.credit = Some(credit);
+            Ok(())
+        })
+    }
+
+    /// Lets `write` put one message, once [`poll_ready`](Self::poll_ready) has been ready. What it returns is handed
+    /// on; it calls [`Frame::finish`].
+    pub fn put<T>(&mut self, write: impl FnOnce(Frame<'_>) -> T) -> T {
+        let before = self.outbox.len();
+        let written = write(self.outbox.frame(self.guard.shared.id, Operation::STREAM));
+        if let Some(length) = self.outbox.len().checked_sub(before + self.outbox.header_size()) {
+            self.messages += 1;
+            if let Some(credit) = &mut self.credit {
+                *credit = credit.saturating_sub_unsigned(cost(length));
+            }
+        }
+        written
+    }
+
+    /// How many messages have been put and not been flushed.
+    pub fn len(&self) -> usize {
+        self.messages
+    }
+
+    /// Whether there is nothing to flush.
+    pub fn is_empty(&self) -> bool {
+        self.messages == 0
+    }
+
+    /// Sends what has been put.
+    ///
+    /// # Errors
+    /// If the stream or the connection has ended.
+    pub fn flush(&mut self) -> Result<(), SendError> {
+        self.messages = 0;
+        let credit = self.credit.take();
+        if self.outbox.is_empty() {
+            self.give_back(credit);
+            return Ok(());
+        }
+        let shared = &self.guard.shared;
+        let batch = &mut self.outbox;
+        let mut waiting = Vec::new();
+        let sent = self.guard.connection.mailbox.write(|outbox| {
+            let mut inner = shared.inner.lock();
+            inner.state.send().map_err(|_| SendError::StreamClosed)?;
+            outbox.append(batch);
+            waiting = inner.put_credit(credit);
+            Ok(())
+        });
+        waiting.into_iter().for_each(Waker::wake);
+        sent?
+    }
+
+    fn give_back(&self, credit: Option<i64>) {
+        if credit.is_some() {
+            let waiting = self.guard.shared.inner.lock().put_credit(credit);
+            waiting.into_iter().for_each(Waker::wake);
+        }
+    }
+}
+
+impl Drop for StreamBatch {
+    fn drop(&mut self) {
+        self.give_back(self.credit);
+    }
+}
+
+impl Shared {
+    /// All credit that there is, once there is some.
+    fn poll_take_credit(&self, context: &mut Context<'_>) -> Result<Poll<i64>, SendError> {
+        let mut inner = self.inner.lock();
+        Ok(if inner.poll_credit(context)?.is_ready() { Poll::Ready(inner.credit.take()) } else { Poll::Pending })
+    }
+}
+
+impl fmt::Debug for StreamBatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StreamBatch").field("messages", &self.messages).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,136 @@
+//! Messages of a stream that wait to be read: what the connection's task puts in, and what the reader has taken over.
+//!
+//! The reader takes everything that waits at once, so that the lock between the two is taken once for many messages.
+
+use bytes::Bytes;
+use std::collections::VecDeque;
+
+/// Messages below this length are copied out of the read buffer before they wait, in bytes, lest a few bytes keep a
+/// whole buffer of 64 KiB.
+const COPY_BELOW: usize = 16 * 1024;
+
+/// What an inbox without messages may keep allocated, in bytes.
+const KEEP_CAPACITY: usize = 16 * 1024;
+
+/// Stands for the length of a message that is shared and not copied.
+const SHARED: u32 = u32::MAX;
+
+/// A row of messages. Short ones stand in one buffer, so that none of them needs memory of its own.
+#[derive(Debug, Default)]
+pub(super) struct Inbox {
+    /// The length of each message, or [`SHARED`].
+    lengths: VecDeque<u32>,
+    /// `copied[read..]` are the short messages one after the other.
+    copied: Vec<u8>,
+    read: usize,
+    shared: VecDeque<Bytes>,
+}
+
+/// A message as it waits.
+#[derive(Debug)]
+pub enum Message<'a> {
+    /// A short one, in a buffer that it has in common with others.
+    Copied(&'a [u8]),
+    /// A long one, of which the memory is shared.
+    Shared(Bytes),
+}
+
+impl Message<'_> {
+    /// Its length, in bytes.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Copied(bytes) => bytes.len(),
+            Self::Shared(bytes) => bytes.len(),
+        }
+    }
+
+    /// Whether it has no content.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The message by itself.
+    pub fn into_bytes(self) -> Bytes {
+        match self {
+            Self::Copied(bytes) => Bytes::copy_from_slice(bytes),
+            Self::Shared(bytes) => bytes,
+        }
+    }
+}
+
+impl Inbox {
+    pub(super) fn push(&mut self, message: Bytes) {
+        if message.len() < COPY_BELOW {
+            self.lengths.push_back(message.len() as u32); // Far below `SHARED`.
+            self.copied.extend_from_slice(&message);
+        } else {
+            self.lengths.push_back(SHARED);
+            self.shared.push_back(message);
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.lengths.is_empty()
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Message<'_>> {
+        let length = self.lengths.pop_front()?;
+        if length == SHARED {
+            return self.shared.pop_front().map(Message::Shared);
+        }
+        let start = self.read;
+        self.read += length as usize;
+        self.copied.get(start..self.read).map(Message::Copied)
+    }
+
+    /// Takes over everything from `other`, which gets the empty buffers.
+    pub(super) fn take_over(&mut self, other: &mut Self) {
+        debug_assert!(self.is_empty(), "what has been taken over is read first");
+        self.copied.clear();
+        self.read = 0;
+        std::mem::swap(self, other);
+    }
+
+    /// Gives back memory that was needed for a burst.
+    pub(super) fn shrink(&mut self) {
+        if self.is_empty() && self.copied.capacity() > KEEP_CAPACITY {
+            *self = Self::default();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_come_out_as_they_went_in_long_and_short_ones_mixed() {
+        let message = |length: usize| Bytes::from(vec![length as u8; length]);
+        let sent: Vec<_> = [3, 0, COPY_BELOW, COPY_BELOW - 1, COPY_BELOW + 1, 1].map(message).into();
+        let (mut arrived, mut taken) = (Inbox::default(), Inbox::default());
+        for round in 0..3 {
+            sent.iter().for_each(|message| arrived.push(message.clone()));
+            taken.take_over(&mut arrived);
+            assert!(arrived.is_empty());
+            let mut read = Vec::new();
+            while let Some(message) = taken.pop() {
+                read.push(message.into_bytes());
+            }
+            assert_eq!(read, sent, "round {round}");
+        }
+    }
+
+    #[test]
+    fn short_messages_need_no_memory_of_their_own_and_a_burst_gives_its_memory_back() {
+        let mut inbox = Inbox::default();
+        let read = Bytes::from(vec![7; 64 * 1024]);
+        inbox.push(read.slice(..100));
+        assert!(matches!(inbox.pop(), Some(Message::Copied(bytes)) if bytes.as_ptr() != read.as_ptr()));
+        (0..1000).for_each(|_| inbox.push(read.slice(..100)));
+        inbox.shrink();
+        assert!(inbox.copied.capacity() >= 100_000, "what waits is kept");
+        while inbox.pop().is_some() {}
+        inbox.shrink();
+        assert_eq!(inbox.copied.capacity(), 0);
+    }
+}
