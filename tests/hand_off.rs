@@ -47,16 +47,19 @@ async fn echo(raw: impl AsyncRead + AsyncWrite + Unpin) -> std::io::Result<()> {
 }
 
 impl Router for Gateway {
-    type Session = Vec<Stream>;
+    type Session = (Connection, Vec<Stream>);
 
-    fn connected(&self, _connection: &Connection) -> Vec<Stream> {
-        Vec::new()
+    fn connected(&self, connection: &Connection) -> Self::Session {
+        (connection.clone(), Vec::new())
     }
 
-    fn route(&self, _session: &mut Vec<Stream>, packet: Packet, outbox: &mut Outbox) -> Next {
+    fn route(&self, (connection, _): &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Next {
         outbox.forward(&packet).unwrap();
         if packet.body == "raw from here on" {
             return Next::HandOff(Taking::new(async |raw| drop(greet_and_echo(raw).await)));
+        }
+        if packet.body == "work" {
+            connection.spawn(std::future::pending());
         }
         if packet.body == "raw from here on, you first" {
             return Next::HandOff(Taking::new(async |raw| drop(echo(raw).await)));
@@ -64,12 +67,12 @@ impl Router for Gateway {
         Next::Continue
     }
 
-    fn stream(&self, session: &mut Vec<Stream>, _first: Bytes, stream: Stream) -> Next {
-        session.push(stream);
+    fn stream(&self, (_, streams): &mut Self::Session, _first: Bytes, stream: Stream) -> Next {
+        streams.push(stream);
         Next::Continue
     }
 
-    fn hand_off(&self, _session: &mut Vec<Stream>, asked: HandOff) -> Next {
+    fn hand_off(&self, _session: &mut Self::Session, asked: HandOff) -> Next {
         assert_eq!(asked.operation(), TUNNEL);
         match &asked.request()[..] {
             b"accept" => {
@@ -187,7 +190,7 @@ async fn what_others_send_behind_the_request_waits_for_the_answer() {
 async fn streams_and_work_at_either_end_keep_a_connection_from_being_handed_off() {
     let (holds, mut held) = mpsc::unbounded_channel();
     let acceptor = Server::builder().build(Gateway { held: Some(holds) });
-    let (connection, _received) = client(served(&acceptor)).await;
+    let (connection, mut received) = client(served(&acceptor)).await;
     let busy = async |connection: &Connection| {
         let refused = connection.hand_off(TUNNEL, "accept").await.unwrap_err();
         assert!(matches!(refused, HandOffError::Busy), "{refused}");
@@ -212,8 +215,14 @@ async fn streams_and_work_at_either_end_keep_a_connection_from_being_handed_off(
         asked.accept(Bytes::new(), Taking::new(async |_| panic!("nobody gets it")));
         stream
     };
-    let (refused, _stream) = tokio::join!(asking, deciding);
+    let (refused, stream) = tokio::join!(asking, deciding);
     assert!(matches!(refused, Err(HandOffError::Busy)), "{refused:?}");
+    drop(stream);
+
+    // Work that the client knows nothing of.
+    connection.send(&packet("work")).await.unwrap();
+    received.recv().await.unwrap();
+    busy(&connection).await;
 }
 
 #[tokio::test]

@@ -80,6 +80,14 @@ async fn a_transport_that_takes_a_byte_at_a_time_is_served_all_the_same() {
 }
 
 #[tokio::test]
+async fn a_transport_that_holds_back_what_is_written_until_it_is_flushed_is_served_all_the_same() {
+    let (here, there) = frpc::memory();
+    let acceptor = acceptor();
+    tokio::spawn(async move { acceptor.serve_connection(tokio::io::BufStream::new(there)).await });
+    expect_service(&Channel::from_io(tokio::io::BufStream::new(here)).await.unwrap()).await;
+}
+
+#[tokio::test]
 async fn a_channel_on_a_given_transport_says_that_it_cannot_be_made_anew() {
     let (here, there) = frpc::memory();
     let acceptor = acceptor();

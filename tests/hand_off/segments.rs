@@ -154,6 +154,28 @@ async fn expect_kind<T: 'static>(raw: Raw) {
     assert!(early.len() <= GREETING.len());
 }
 
+/// Hands a connection off, ends the server with its threads, and uses the connection.
+async fn outlives(server: Server<Gateway>, client: frisbee::ClientBuilder) {
+    let address = server.local_addr();
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let serving = tokio::spawn(server.serve_with_shutdown(async { drop(stopped.await) }));
+    let connection = client.connect(address, Handlers::new()).await.unwrap();
+    let mut raw = connection.hand_off(TUNNEL, "accept").await.unwrap().raw;
+    super::expect_greeting(&mut raw).await;
+    stop.send(()).unwrap();
+    serving.await.unwrap().unwrap();
+    tokio::time::timeout(PATIENCE, super::expect_echo(raw)).await.expect("it goes on");
+}
+
+#[tokio::test]
+async fn what_was_handed_off_outlives_its_server() {
+    let server = Server::builder().bind("127.0.0.1:0", Gateway { held: None }).await.unwrap();
+    outlives(server, Client::builder()).await;
+    let authority = Authority::default();
+    let server = Server::builder().tls(authority.server()).bind("127.0.0.1:0", Gateway { held: None }).await.unwrap();
+    outlives(server, Client::builder().tls(authority.client())).await;
+}
+
 #[tokio::test]
 async fn a_transport_can_be_had_as_what_it_is() {
     let server = Server::builder().bind("127.0.0.1:0", Gateway { held: None }).await.unwrap();

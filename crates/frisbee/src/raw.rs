@@ -29,10 +29,10 @@ impl Raw {
     }
 
     /// Takes over a transport in the current runtime.
-    pub(crate) fn new<T: Io>(io: T, early: Bytes) -> io::Result<Self> {
-        let mut io = Box::new(io);
+    pub(crate) fn new<T: Io>(mut io: T, early: Bytes) -> io::Result<Self> {
+        // A box of a transport is one as well, of another type: this has to come before it is boxed.
         io.move_here()?;
-        Ok(Self { early, io })
+        Ok(Self { early, io: Box::new(io) })
     }
 
     /// What has come and not been read, as far as it is known here.

@@ -421,6 +421,26 @@ mod tests {
     }
 
     #[test]
+    fn calls_pause_only_when_none_is_in_flight_or_given_up_and_none_begins_until_they_go_on() {
+        let mut calls = Calls::default();
+        let (answered, given_up) = (calls.begin(ADD, None).unwrap(), calls.begin(ADD, None).unwrap());
+        assert!(!calls.pause(), "two are in flight");
+        calls.handle_reply(packet(answered.id, ADD, b"sum"));
+        reply(&mut calls, answered);
+        calls.give_up(given_up);
+        assert!(!calls.pause(), "one has not been answered");
+        calls.handle_reply(packet(given_up.id, ADD, b"late"));
+        assert!(calls.pause());
+        assert!(!calls.pause(), "once at a time");
+        calls.count_waiting(true);
+        assert!(matches!(calls.begin(ADD, None), Err(BeginError::Full)));
+        assert!(!calls.has_vacancy());
+        calls.resume();
+        assert!(calls.has_vacancy());
+        assert!(calls.begin(ADD, None).is_ok());
+    }
+
+    #[test]
     fn replies_in_any_order_reach_their_callers() {
         let mut calls = Calls::default();
         let tickets: Vec<_> = (0..100).map(|_| calls.begin(ADD, None).unwrap()).collect();
