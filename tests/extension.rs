@@ -513,6 +513,21 @@ async fn when_half_of_the_ids_wait_for_replies_that_nobody_wants_a_new_connectio
     reading.await.expect("the first connection is closed, since nobody needs it");
 }
 
+/// It kept its connection until its next call, and the server waited for it.
+#[tokio::test]
+async fn a_client_that_has_nothing_to_call_lets_a_server_stop_at_once() {
+    let mut server = Stoppable::start("127.0.0.1:0").await;
+    let client = ExtensionClient::connect(server.address.to_string()).await.expect("the server listens");
+    client.get(Time::default()).await.expect("it is served");
+    drop(server.stop.take());
+    // A server waits for 20 s before it closes what is left.
+    let stopped = tokio::time::timeout(Duration::from_secs(10), server.serving).await;
+    stopped.expect("nothing is in progress").expect("it does not panic").expect("it has stopped");
+    let second = Stoppable::start(&server.address.to_string()).await;
+    client.get(Time::default()).await.expect("the next call finds the next server");
+    drop(second);
+}
+
 #[tokio::test]
 async fn a_go_client_is_closed_when_the_server_stops_and_nothing_is_in_progress() {
     let mut server = Stoppable::start("127.0.0.1:0").await;

@@ -9,8 +9,8 @@ use crate::offer::Offer;
 use frisbee::{ClientBuilder, CloseReason, ConnectError, Connection, Peer};
 use parking_lot::Mutex;
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
 use std::task::Waker;
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -92,7 +92,12 @@ pub(crate) struct CallTable {
     pub(crate) vacancy: Notify,
     /// New calls go elsewhere.
     retired: AtomicBool,
+    /// Where a channel has the link.
+    place: OnceLock<Weak<Place>>,
 }
+
+/// The connection that a channel places calls on.
+type Place = Mutex<Option<Arc<Link>>>;
 
 impl CallTable {
     /// For a connection on which the services `named` are told to the server at once.
@@ -138,10 +143,15 @@ impl CallTable {
         self.with(Calls::resume);
     }
 
-    /// Has new calls go elsewhere.
+    /// Has new calls go elsewhere. Its channel lets go of the connection at once, since a next call that would notice may
+    /// never come, and a server that stops waits for the connection to be closed.
     pub(crate) fn retire(&self) {
         self.retired.store(true, Ordering::Release);
         self.vacancy.notify_waiters();
+        if let Some(place) = self.place.get().and_then(Weak::upgrade) {
+            let link = place.lock().take_if(|link| std::ptr::eq(&*link.calls, self));
+            drop(link); // Which may close it, without the lock.
+        }
     }
 
     /// Ready when new calls go elsewhere.
@@ -174,7 +184,7 @@ pub(crate) fn lost(reason: &CloseReason) -> Status {
 pub(crate) struct Links {
     /// `None` for the calls of a connection that is there: another one cannot be made.
     maker: Option<Maker>,
-    current: Mutex<Option<Arc<Link>>>,
+    current: Arc<Place>,
     /// Held by whoever connects.
     connecting: tokio::sync::Mutex<Failures>,
 }
@@ -199,12 +209,25 @@ struct Failures {
 impl Links {
     pub(crate) async fn connected(maker: Maker) -> Result<Self, ConnectError> {
         let first = maker.make().await?;
-        Ok(Self { current: Mutex::new(Some(first)), maker: Some(maker), connecting: tokio::sync::Mutex::default() })
+        let links = Self { current: Arc::default(), maker: Some(maker), connecting: tokio::sync::Mutex::default() };
+        links.put(first);
+        Ok(links)
     }
 
     /// The one connection that there is.
     pub(crate) fn bound(link: Link) -> Self {
-        Self { maker: None, current: Mutex::new(Some(Arc::new(link))), connecting: tokio::sync::Mutex::default() }
+        let current = Arc::new(Mutex::new(Some(Arc::new(link))));
+        Self { maker: None, current, connecting: tokio::sync::Mutex::default() }
+    }
+
+    /// Has calls placed on a new connection.
+    fn put(&self, link: Arc<Link>) {
+        *self.current.lock() = Some(link.clone());
+        let is_first = link.calls.place.set(Arc::downgrade(&self.current)).is_ok();
+        debug_assert!(is_first, "a connection that is made belongs to one channel");
+        if link.calls.retired.load(Ordering::Acquire) {
+            link.calls.retire(); // It was before it had its place.
+        }
     }
 
     /// The connection that calls are placed on.
@@ -249,7 +272,7 @@ impl Links {
             match maker.make().await {
                 Ok(link) => {
                     *failures = Failures::default();
-                    *self.current.lock() = Some(link.clone());
+                    self.put(link.clone());
                     return Ok(link);
                 }
                 Err(error) => {
