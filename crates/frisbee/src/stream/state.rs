@@ -1,0 +1,315 @@
+//! One stream, as its handles and the connection's task see it: its state, credit, and what waits to be read.
+
+use super::StreamEnd;
+use super::inbox::Inbox;
+use crate::budget::Budget;
+use crate::connection::Shared as ConnectionShared;
+use crate::{Outbox, PacketId, Peer, SendError};
+use bytes::Bytes;
+use frisbee_core::flow::{Credit, Window, cost};
+use frisbee_core::{StreamState, Tell, tlv};
+use parking_lot::{Mutex, MutexGuard};
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+/// What an END packet that resets contains.
+pub(crate) fn reset_content(code: u32, message: &str) -> Vec<u8> {
+    let mut content = Vec::with_capacity(message.len() + 5);
+    tlv::put_varint(&mut content, code.into());
+    content.extend_from_slice(message.as_bytes());
+    content
+}
+
+/// One stream, as its handles and the connection's task see it.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(super) id: PacketId,
+    pub(super) opened_here: bool,
+    pub(super) rich: bool,
+    /// What the peer may send before any of it has been read.
+    pub(super) window: u64,
+    pub(super) budget: Arc<Budget>,
+    pub(super) inner: Mutex<Messages>,
+}
+
+/// What the reader has taken over of what waited, and not accounted for yet.
+#[derive(Debug, Default)]
+pub(super) struct Taken {
+    pub(super) inbox: Inbox,
+    /// What has been read.
+    pub(super) messages: usize,
+    pub(super) bytes: usize,
+}
+
+impl Taken {
+    #[inline]
+    pub(super) fn count(&mut self, length: usize) {
+        self.messages += 1;
+        self.bytes += length;
+    }
+
+    /// What the messages that have been read cost.
+    pub(super) fn cost(&self) -> u64 {
+        (self.messages as u64).saturating_mul(cost(0)).saturating_add(self.bytes as u64)
+    }
+
+    /// Whether so much has been read that a sender may wait for it.
+    #[inline]
+    pub(super) fn is_due(&self, window: u64) -> bool {
+        self.cost().saturating_mul(2) >= window
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Messages {
+    pub(super) state: StreamState,
+    pub(super) credit: Credit,
+    pub(super) window: Window,
+    pub(super) inbox: Inbox,
+    /// What has been received and not been accounted for takes of the budget.
+    pub(super) charged: usize,
+    pub(super) overflowed: bool,
+    pub(super) reset: Option<(u32, String)>,
+    /// The connection brings nothing more.
+    pub(super) eof: bool,
+    pub(super) reader: Option<Waker>,
+    /// Senders that wait for credit.
+    pub(super) senders: Vec<Waker>,
+    /// Waits for the end.
+    pub(super) watcher: Option<Waker>,
+}
+
+impl Messages {
+    /// Accounts for the message that `write` puts into the outbox, if it does.
+    pub(super) fn spending<T>(&mut self, outbox: &mut Outbox, write: impl FnOnce(&mut Outbox) -> T) -> T {
+        let before = outbox.len();
+        let written = write(outbox);
+        if let Some(length) = outbox.len().checked_sub(before + outbox.header_size()) {
+            self.credit.spend(length);
+        }
+        written
+    }
+
+    /// Ready when the receiver has room for a message.
+    pub(super) fn poll_credit(&mut self, context: &mut Context<'_>) -> Result<Poll<()>, SendError> {
+        self.state.send().map_err(|_| SendError::StreamClosed)?;
+        if self.credit.is_open() {
+            return Ok(Poll::Ready(()));
+        }
+        if !self.senders.iter().any(|sender| sender.will_wake(context.waker())) {
+            self.senders.push(context.waker().clone());
+        }
+        Ok(Poll::Pending)
+    }
+
+    /// Accounts for what has been read: what that frees of the budget, and credit that is to be given.
+    pub(super) fn account(&mut self, taken: &mut Taken) -> (usize, Option<u64>) {
+        let cost = taken.cost();
+        if cost == 0 {
+            return (0, None);
+        }
+        (taken.messages, taken.bytes) = (0, 0);
+        let freed = usize::try_from(cost).unwrap_or(usize::MAX).min(self.charged);
+        self.charged -= freed;
+        let credit = self.window.consume(cost);
+        (freed, credit.filter(|_| self.state.is_rich() && self.state.receives()))
+    }
+
+    /// Takes back what a batch has left of the credit; those to wake, since they may send now.
+    pub(super) fn put_credit(&mut self, rest: Option<i64>) -> Vec<Waker> {
+        let Some(rest) = rest else { return Vec::new() };
+        self.credit.settle(rest);
+        if self.credit.is_open() { std::mem::take(&mut self.senders) } else { Vec::new() }
+    }
+
+    /// Those to wake when the stream has ended.
+    pub(super) fn take_waiting(&mut self) -> Vec<Waker> {
+        let mut waiting = std::mem::take(&mut self.senders);
+        waiting.extend(self.reader.take());
+        waiting.extend(self.watcher.take());
+        waiting
+    }
+}
+
+impl Shared {
+    pub(crate) fn new(id: PacketId, connection: &ConnectionShared, peer: &Peer, opened_here: bool) -> Self {
+        let budget = connection.budget.clone();
+        let (credit, window) = match peer {
+            Peer::Ours(hello) => (Credit::new(hello.stream_credit), u64::from(connection.stream_credit)),
+            Peer::Go | Peer::Unknown => (Credit::unlimited(), budget.per_stream()),
+        };
+        let inner = Mutex::new(Messages {
+            state: StreamState::new(peer.hello().is_some()),
+            credit,
+            window: Window::new(window),
+            inbox: Inbox::default(),
+            charged: 0,
+            overflowed: false,
+            reset: None,
+            eof: false,
+            reader: None,
+            senders: Vec::new(),
+            watcher: None,
+        });
+        let rich = peer.hello().is_some();
+        Self { id, opened_here, rich, window, budget, inner }
+    }
+
+    pub(crate) fn id(&self) -> PacketId {
+        self.id
+    }
+
+    pub(crate) fn is_opened_here(&self) -> bool {
+        self.opened_here
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.inner.lock().state.is_over()
+    }
+
+    pub(super) fn is_rich(&self) -> bool {
+        self.rich
+    }
+
+    /// Takes in a message. If there was no memory or no credit for it, the stream is over and the peer is to be told.
+    ///
+    /// # Errors
+    /// Gives the message back if nothing is received any more.
+    pub(crate) fn handle_packet(&self, message: Bytes) -> Result<Tell, Bytes> {
+        let mut inner = self.inner.lock();
+        if !inner.state.receives() {
+            return Err(message);
+        }
+        let charge = usize::try_from(cost(message.len())).unwrap_or(usize::MAX);
+        if !inner.window.receive(message.len()) || !self.budget.take(charge) {
+            self.budget.count_shed();
+            return Ok(Self::overflow(inner));
+        }
+        inner.charged += charge;
+        inner.inbox.push(message);
+        let reader = inner.reader.take();
+        drop(inner);
+        if let Some(reader) = reader {
+            reader.wake();
+        }
+        Ok(Tell::Nothing)
+    }
+
+    /// A message has been thrown away for want of memory: the stream is over, and the peer is to be told.
+    pub(crate) fn handle_shed(&self) -> Tell {
+        let inner = self.inner.lock();
+        if inner.state.receives() { Self::overflow(inner) } else { Tell::Nothing }
+    }
+
+    pub(super) fn overflow(mut inner: MutexGuard<'_, Messages>) -> Tell {
+        inner.overflowed = true;
+        let tell = inner.state.close();
+        let waiting = inner.take_waiting();
+        drop(inner);
+        waiting.into_iter().for_each(Waker::wake);
+        tell
+    }
+
+    /// Takes in credit; `false` if that is not what was sent.
+    pub(crate) fn handle_credit(&self, content: &[u8]) -> bool {
+        let Some(credit) = tlv::whole_varint(content) else { return false };
+        let mut inner = self.inner.lock();
+        inner.credit.receive(credit);
+        let senders = if inner.credit.is_open() { std::mem::take(&mut inner.senders) } else { Vec::new() };
+        drop(inner);
+        senders.into_iter().for_each(Waker::wake);
+        true
+    }
+
+    /// Takes in the end of the peer's direction, or a reset; `false` if it is neither.
+    pub(crate) fn handle_end(&self, content: &[u8]) -> bool {
+        let mut reset = None;
+        if !content.is_empty() {
+            let mut rest = content;
+            let code = tlv::take_varint(&mut rest).and_then(|code| u32::try_from(code).ok());
+            let Some(code) = code else { return false };
+            reset = Some((code, String::from_utf8_lossy(rest).into_owned()));
+        }
+        let mut inner = self.inner.lock();
+        match reset {
+            Some(reset) if !inner.state.is_over() => {
+                inner.state.handle_close();
+                inner.reset = Some(reset);
+            }
+            Some(_) => {}
+            None => inner.state.handle_end(),
+        }
+        let waiting = inner.take_waiting();
+        drop(inner);
+        waiting.into_iter().for_each(Waker::wake);
+        true
+    }
+
+    /// Takes in the peer's close, or the end of the connection.
+    pub(crate) fn handle_close(&self) {
+        let mut inner = self.inner.lock();
+        inner.state.handle_close();
+        let waiting = inner.take_waiting();
+        drop(inner);
+        waiting.into_iter().for_each(Waker::wake);
+    }
+
+    /// Tells that the peer will send nothing more on the connection.
+    pub(crate) fn handle_eof(&self) {
+        let mut inner = self.inner.lock();
+        inner.eof = true;
+        let reader = inner.reader.take();
+        drop(inner);
+        if let Some(reader) = reader {
+            reader.wake();
+        }
+    }
+
+    pub(super) fn how_ended(&self) -> StreamEnd {
+        let inner = self.inner.lock();
+        match &inner.reset {
+            _ if inner.overflowed => StreamEnd::Overflowed,
+            Some((code, message)) => StreamEnd::Reset { code: *code, message: message.clone() },
+            None if inner.state.has_ended() => StreamEnd::Ended,
+            None => StreamEnd::Closed,
+        }
+    }
+
+    /// Takes over what waits, for a reader that has read what it took before; and credit that is to be given for that.
+    /// Ready with nothing when no more will come.
+    pub(super) fn poll_refill(&self, taken: &mut Taken, context: &mut Context<'_>) -> (Poll<()>, Option<u64>) {
+        let mut inner = self.inner.lock();
+        let (freed, credit) = inner.account(taken);
+        taken.inbox.take_over(&mut inner.inbox);
+        let refilled = if !taken.inbox.is_empty() || !inner.state.receives() || inner.eof {
+            Poll::Ready(())
+        } else {
+            if !inner.reader.as_ref().is_some_and(|reader| reader.will_wake(context.waker())) {
+                inner.reader = Some(context.waker().clone());
+            }
+            inner.inbox.shrink();
+            taken.inbox.shrink();
+            Poll::Pending
+        };
+        drop(inner);
+        self.budget.give_back(freed);
+        (refilled, credit)
+    }
+
+    /// Accounts for what has been read; credit that is to be given for it.
+    pub(super) fn account(&self, taken: &mut Taken) -> Option<u64> {
+        let (freed, credit) = self.inner.lock().account(taken);
+        self.budget.give_back(freed);
+        credit
+    }
+
+    /// Drops what nobody will read.
+    pub(super) fn discard(&self) {
+        let mut inner = self.inner.lock();
+        let inbox = std::mem::take(&mut inner.inbox);
+        let charged = std::mem::take(&mut inner.charged);
+        drop(inner);
+        drop(inbox);
+        self.budget.give_back(charged);
+    }
+}
