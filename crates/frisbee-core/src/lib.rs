@@ -27,6 +27,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 mod close;
+mod config;
 mod connection;
 mod decode;
 pub mod flow;
@@ -40,8 +41,9 @@ mod stream;
 pub mod tlv;
 
 pub use close::{CloseKind, CloseReason};
+pub use config::{Config, Role};
 pub use connection::hand_off::{HandOffEvent, HandOffVerdict};
-pub use connection::{Config, Connection, Event, Peer, Role};
+pub use connection::{Connection, Event, Peer};
 pub use decode::{Decoder, ProtocolError};
 pub use header::{Header, HeaderForm, MAGIC, Operation, PacketId};
 pub use hello::Hello;

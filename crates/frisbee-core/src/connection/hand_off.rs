@@ -16,7 +16,8 @@
 //! An end that has asked sends nothing more; what it would send waits. One that is deciding receives nothing: the other
 //! end may send again only when it knows the answer.
 
-use super::{Connection, Event, Peer, Role};
+use super::{Connection, Event, Peer};
+use crate::Role;
 use crate::{Operation, Outbox, PacketId, ProtocolError, TooLong, tlv};
 use bytes::{Buf, Bytes};
 use std::time::Instant;

@@ -1,0 +1,89 @@
+//! What an end of a connection is, and the limits and times that it keeps, with their defaults.
+
+use crate::{CONTENT_MAX, HeaderForm};
+use bytes::Bytes;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Which end of a connection this is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// The end that dialled. It may send at once.
+    Client,
+    /// The end that accepted. It sends nothing before the peer's first header, which shows the form of headers.
+    Server,
+}
+
+/// The limits and times of a connection.
+///
+/// The defaults serve a Go peer as well as one of ours: Go sends a PING each 500 ms and closes after 5 s without a
+/// byte, so answering its PINGs is enough.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The longest content in either direction, in bytes. Default: [`CONTENT_MAX`].
+    pub content_max: u32,
+    /// How long the peer may be silent before it gets a PING. Default: 2 s, so that two PINGs fit into the time
+    /// after which a Go peer gives up.
+    pub ping_interval: Duration,
+    /// How long the peer may be silent before the connection is closed. Default: 10 s, five PINGs.
+    pub idle_timeout: Duration,
+    /// How long a client may take to send its first header. Default: 10 s.
+    pub first_header_timeout: Duration,
+    /// How long a peer may take no byte while some wait. Default: 5 s, as Go.
+    pub write_timeout: Duration,
+    /// The least rate at which a packet that has begun must arrive, in bytes per second, judged over any
+    /// [`pace_window`](Self::pace_window). Default: 16 KiB/s; the longest content then takes at most 5 min 20 s.
+    pub least_rate: u32,
+    /// Over how long [`least_rate`](Self::least_rate) is judged. Default: 5 s.
+    pub pace_window: Duration,
+    /// Streams that a peer may have open at once. Default: 256.
+    pub streams_max: usize,
+    /// What may be received on one stream before it is read, in bytes; one message may overdraw it. A peer without
+    /// flow control that sends more loses the stream. Default: 16 MiB, three messages of the longest kind.
+    pub stream_buffer_max: usize,
+    /// Calls that the peer may have in flight at once, as it is told. fRPC refuses further ones with
+    /// `ResourceExhausted`. Default: 16 384, as many as a client of ours has at most.
+    pub calls_max: u32,
+    /// What a peer of ours may send on a stream before any of it has been read, in bytes. Default: 256 KiB, the
+    /// bandwidth-delay product of 1 Gbit/s over 2 ms.
+    pub stream_credit: u32,
+    /// Whether to say HELLO, by which two of ours recognise each other. Default: yes.
+    pub hello: bool,
+    /// What the layers above add to HELLO: types from [`Hello::FIRST_USER_ITEM`](crate::Hello::FIRST_USER_ITEM) on, and values.
+    pub hello_items: Vec<(u8, Bytes)>,
+    /// For clients: how long the server may take to show what it is. Default: 5 s; Go answers a PING at once.
+    pub verdict_timeout: Duration,
+    /// How long the answer to a hand-off may take, at either end. Nothing else is timed meanwhile. Default: 30 s, as
+    /// calls.
+    pub hand_off_timeout: Duration,
+    /// For servers: the operations that are served, by which the first packet of a peer with old headers is told
+    /// from one that does not speak Frisbee at all. Default: none.
+    pub served: Arc<[RangeInclusive<u16>]>,
+    /// For clients: the form of header to speak. Default: [`HeaderForm::Current`].
+    pub header_form: HeaderForm,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            content_max: CONTENT_MAX,
+            ping_interval: Duration::from_secs(2),
+            idle_timeout: Duration::from_secs(10),
+            first_header_timeout: Duration::from_secs(10),
+            write_timeout: Duration::from_secs(5),
+            least_rate: 16 * 1024,
+            pace_window: Duration::from_secs(5),
+            streams_max: 256,
+            stream_buffer_max: 16 * 1024 * 1024,
+            calls_max: 16 * 1024,
+            stream_credit: 256 * 1024,
+            hello: true,
+            hello_items: Vec::new(),
+            verdict_timeout: Duration::from_secs(5),
+            hand_off_timeout: Duration::from_secs(30),
+            served: Arc::new([]),
+            header_form: HeaderForm::Current,
+        }
+    }
+}
