@@ -37,6 +37,8 @@ const GREETING: &[u8] = b"what do you want";
 
 async fn greet_and_echo(mut raw: impl AsyncRead + AsyncWrite + Unpin) -> std::io::Result<()> {
     raw.write_all(GREETING).await?;
+    // TLS may keep what the socket did not take at once.
+    raw.flush().await?;
     echo(raw).await
 }
 
@@ -119,6 +121,7 @@ async fn expect_echo(raw: impl AsyncRead + AsyncWrite + Unpin) {
     let (mut read, mut write) = tokio::io::split(raw);
     let writing = async {
         write.write_all(&sent).await.unwrap();
+        write.flush().await.unwrap();
         write.shutdown().await.unwrap();
     };
     let mut came = Vec::new();

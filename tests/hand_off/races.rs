@@ -40,6 +40,7 @@ async fn race(address: SocketAddr, seed: u64) -> bool {
                 let mut raw = accepted.raw;
                 let mut came = vec![0; GREETING.len() + 3];
                 raw.write_all(b"raw").await.unwrap();
+                raw.flush().await.unwrap();
                 raw.read_exact(&mut came).await.unwrap();
                 assert_eq!(came, [GREETING, b"raw"].concat(), "seed {seed}");
                 return true;

@@ -79,6 +79,7 @@ async fn client_gets_all(here: impl Io, mut there: impl Io) {
     assert_eq!(received.recv().await.unwrap(), "crossing");
     accepted.raw.write_all(b"ok").await.unwrap();
     accepted.raw.flush().await.unwrap();
+    accepted.raw.flush().await.unwrap();
     peer.await.unwrap();
 }
 
@@ -91,7 +92,10 @@ async fn server_gets_all(mut here: impl Io, there: impl Io) {
     let echoed = segment.len() + GREETING.len();
     segment.extend_from_slice(&RAW);
     let (mut read, mut write) = tokio::io::split(&mut here);
-    let writing = async { write.write_all(&segment).await.unwrap() };
+    let writing = async {
+        write.write_all(&segment).await.unwrap();
+        write.flush().await.unwrap();
+    };
     let reading = async {
         let mut first = vec![0; echoed];
         read.read_exact(&mut first).await.unwrap();
