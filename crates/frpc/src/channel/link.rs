@@ -210,7 +210,7 @@ impl Links {
     pub(crate) async fn connected(maker: Maker) -> Result<Self, ConnectError> {
         let first = maker.make().await?;
         let links = Self { current: Arc::default(), maker: Some(maker), connecting: tokio::sync::Mutex::default() };
-        links.put(first);
+        links.put(&first);
         Ok(links)
     }
 
@@ -221,7 +221,7 @@ impl Links {
     }
 
     /// Has calls placed on a new connection.
-    fn put(&self, link: Arc<Link>) {
+    fn put(&self, link: &Arc<Link>) {
         *self.current.lock() = Some(link.clone());
         let is_first = link.calls.place.set(Arc::downgrade(&self.current)).is_ok();
         debug_assert!(is_first, "a connection that is made belongs to one channel");
@@ -272,7 +272,7 @@ impl Links {
             match maker.make().await {
                 Ok(link) => {
                     *failures = Failures::default();
-                    self.put(link.clone());
+                    self.put(&link);
                     return Ok(link);
                 }
                 Err(error) => {
