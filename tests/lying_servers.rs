@@ -219,6 +219,28 @@ async fn streaming(client: &InteropClient, liar: &mut Raw, timeout: Duration) ->
     (stream.into_inner(), id)
 }
 
+/// They were counted, and a client that had left a few long streams of a Go server early lost its connection.
+#[tokio::test]
+async fn messages_that_cross_the_end_of_their_stream_are_no_lies() {
+    let (client, mut peer) = deceived(|builder| builder).await;
+    let (stream, id) = streaming(&client, &mut peer, Duration::from_secs(60)).await;
+    drop(stream);
+    let messages = packet(id, 2, &encoded(&Count { value: 1 })).repeat(1_000);
+    for _ in 0..150 {
+        peer.write(&messages).await;
+    }
+    let call = calling(&client, 1);
+    let request = loop {
+        let packet = peer.next().await.expect("the connection lives");
+        // The range that the stream was asked for, and its close, come before.
+        if packet.operation.number() != 2 {
+            break packet;
+        }
+    };
+    peer.write(&packet(request.id.0, request.operation.number(), &SUM)).await;
+    assert_eq!(call.await.expect("the caller does not panic").expect("it is answered"), 2);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stream_without_end_keeps_its_deadline() {
     let (client, mut liar) = deceived(|builder| builder).await;

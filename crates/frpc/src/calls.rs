@@ -332,15 +332,9 @@ impl Calls {
         })
     }
 
-    /// Counts a packet that answers no call.
-    #[cold]
-    pub(crate) fn count_stray(&mut self) {
-        self.strays += 1;
-    }
-
     #[cold]
     fn stray(&mut self) -> Option<Waker> {
-        self.count_stray();
+        self.strays += 1;
         None
     }
 
