@@ -210,3 +210,15 @@ async fn fields_may_be_missing_only_where_an_earlier_layout_was_shown() {
     let refused = go.next().await.expect("every request is answered");
     assert_eq!((refused.id, refused.body[0]), (PacketId(1), 0x06), "{refused:?}");
 }
+
+/// Such a client waited for what its server has to say, and span on it.
+#[tokio::test]
+async fn a_client_that_says_no_hello_takes_its_server_for_go_and_waits_for_nothing() {
+    let config = frisbee::Config { hello: false, ..frisbee::Config::default() };
+    let channel = Channel::builder().config(config).connect(serve_first().await.to_string()).await.unwrap();
+    let client = first::ParrotClient::new(channel);
+    let mut request = Request::new(old("ab"));
+    request.metadata_mut().insert("not", "sent").unwrap();
+    let said = tokio::time::timeout(std::time::Duration::from_secs(20), client.say(request)).await;
+    assert_eq!(said.expect("nothing is waited for").unwrap().into_inner().words, "abab");
+}

@@ -151,6 +151,14 @@ impl Router for Endpoint {
     fn connected(&self, connection: &Connection) -> Session {
         if let Some(calls) = &self.calls {
             channel::put_calls(connection, calls);
+            // Without a HELLO of its own a client takes its server for Go from the start, and gets no verdict.
+            let peer = connection.peer();
+            if peer != Peer::Unknown {
+                calls.with(|calls| {
+                    calls.handle_verdict(None);
+                    calls.offers.handle_verdict(&peer);
+                });
+            }
         }
         let session = Session {
             caller: Caller::new(connection, self.calls.is_some(), self.offer.chain.clone()),
