@@ -27,9 +27,10 @@ fn is_within(part: &[u8], whole: &[u8]) -> bool {
     whole.as_ptr_range().start <= part.as_ptr_range().start && part.as_ptr_range().end <= whole.as_ptr_range().end
 }
 
+/// Few bytes are copied, so that they do not keep a whole read buffer.
 #[test]
-fn bytes_fields_share_the_memory_of_the_body_in_every_place() {
-    let sent = chunk_of(&Bytes::from_static(b"content"));
+fn long_bytes_fields_share_the_memory_of_the_body_in_every_place() {
+    let sent = chunk_of(&Bytes::from(vec![7; BULK_MIN]));
     for form in [Form::Flat, Form::Rich] {
         let mut body = Vec::new();
         polyglot::encode_root(&sent, &mut Encoder::new(&mut body).with_form(form)).unwrap();
@@ -37,8 +38,8 @@ fn bytes_fields_share_the_memory_of_the_body_in_every_place() {
         let Root::Message(read) = polyglot::decode_root::<Chunk>(&mut Decoder::shared(&body)).unwrap() else {
             panic!()
         };
-        assert_eq!(read, sent);
-        let Some(chunk::Choice::Left(left)) = &read.choice else { panic!("{read:?}") };
+        assert!(read == sent);
+        let Some(chunk::Choice::Left(left)) = &read.choice else { panic!("it was there") };
         for shared in [&read.single, read.maybe.as_ref().unwrap(), &read.many[0], &read.named["a"], left] {
             assert!(is_within(shared, &body));
         }

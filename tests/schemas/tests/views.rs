@@ -169,7 +169,10 @@ async fn handlers_look_at_requests_without_decoding_them() -> Result<(), Box<dyn
     let mut words = client.watch(Count { count: 7 }).await?.into_inner();
     assert_eq!(words.message().await?, Some(word("7")));
 
-    let stranger = schema_tests::protobuf::services::FirstClient::connect(address).await?;
+    // One that tells nothing of its layout; another would be refused before its request is looked at.
+    let config = frisbee::Config { hello: false, ..frisbee::Config::default() };
+    let stranger = frpc::Channel::builder().config(config).connect(address).await?;
+    let stranger = schema_tests::protobuf::services::FirstClient::new(stranger);
     let error = stranger.echo(schema_tests::protobuf::services::Word { word: "hi".to_owned() }).await.unwrap_err();
     assert!(error.message().contains("the request cannot be read: in `services.Word` at byte 0"), "{error}");
     Ok(())
