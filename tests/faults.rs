@@ -1,7 +1,5 @@
 //! Real faults over real sockets: a proxy that delays, cuts, falls silent and flips bits; no descriptors left, little
 //! memory, killed servers, stalled readers and slow writers.
-//!
-//! A server in a process of its own is this binary again, with the test `child_process`.
 
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, Range, SleepRequest};
 use frisbee_tests::raw::{Raw, header, packet};
@@ -190,7 +188,7 @@ const SECOND: Duration = Duration::from_secs(1);
 
 /// A server in a process of its own, under limits if they are given: `prlimit` options.
 async fn child(limits: &[&str]) -> (Child, SocketAddr) {
-    let this = std::env::current_exe().expect("this program has a path");
+    let this = env!("CARGO_BIN_EXE_child");
     let mut command = if limits.is_empty() {
         Command::new(this)
     } else {
@@ -198,8 +196,7 @@ async fn child(limits: &[&str]) -> (Child, SocketAddr) {
         command.args(limits).arg(this);
         command
     };
-    command.args(["child_process", "--exact", "--nocapture", "--ignored"]).env("FRISBEE_CHILD", "1");
-    let mut child = command.stdout(Stdio::piped()).kill_on_drop(true).spawn().expect("it can be run");
+    let mut child = command.arg("serve").stdout(Stdio::piped()).kill_on_drop(true).spawn().expect("it can be run");
     let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
     let address = soon("the child listens", async {
         loop {
@@ -212,20 +209,6 @@ async fn child(limits: &[&str]) -> (Child, SocketAddr) {
     .await;
     tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
     (child, address)
-}
-
-/// What runs in the process of its own: a server, until it is killed.
-#[tokio::test]
-#[ignore = "a server for the other tests"]
-async fn child_process() {
-    if std::env::var_os("FRISBEE_CHILD").is_none() {
-        return;
-    }
-    let builder = Server::builder().memory_max(32 << 20).workers(frpc::Workers::Caller);
-    let server = builder.add_service(InteropServer::new(Service)).bind("127.0.0.1:0").await;
-    let server = server.expect("loopback has free ports");
-    println!("listening on {}", server.local_addr());
-    server.serve().await.expect("it serves");
 }
 
 fn is_there(command: &str) -> bool {

@@ -3,11 +3,10 @@
 
 use frisbee_tests::interop::{AddRequest, InteropClient, Payload, SleepRequest};
 use frisbee_tests::raw::{Raw, packet};
-use frisbee_tests::{interop, serve_interop_with};
+use frisbee_tests::serve_interop_with;
 use frpc::{Channel, Runtime, Server, Workers};
 use std::net::SocketAddr;
 use std::process::{Command, Output};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -124,55 +123,7 @@ async fn a_peer_that_reads_nothing_does_not_hold_up_the_others_of_its_ring() {
     }
 }
 
-/// Counts what is logged.
-struct Log;
-
-static WARNINGS: AtomicUsize = AtomicUsize::new(0);
-
-impl tracing::Subscriber for Log {
-    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
-        *metadata.level() <= tracing::Level::WARN
-    }
-    fn new_span(&self, _span: &tracing::span::Attributes<'_>) -> tracing::span::Id {
-        tracing::span::Id::from_u64(1)
-    }
-    fn record(&self, _span: &tracing::span::Id, _values: &tracing::span::Record<'_>) {}
-    fn record_follows_from(&self, _span: &tracing::span::Id, _follows: &tracing::span::Id) {}
-    fn event(&self, _event: &tracing::Event<'_>) {
-        WARNINGS.fetch_add(1, Ordering::SeqCst);
-    }
-    fn enter(&self, _span: &tracing::span::Id) {}
-    fn exit(&self, _span: &tracing::span::Id) {}
-}
-
-/// Not a test by itself: what the tests below run under strace.
-#[tokio::test]
-#[ignore = "run by other tests"]
-async fn child() {
-    tracing::subscriber::set_global_default(Log).expect("it is the first");
-    let server = || async {
-        let service = interop::InteropServer::new(frisbee_tests::service::Service);
-        Server::builder().add_service(service).bind("127.0.0.1:0").await.expect("loopback has free ports")
-    };
-    let (first, second) = (server().await, server().await);
-    for server in [first, second] {
-        let address = server.local_addr();
-        let serving = tokio::spawn(server.serve());
-        let Ok(client) = InteropClient::connect(address.to_string()).await else {
-            println!("refused: {}", serving.await.expect("it does not panic").expect_err("clients are refused too"));
-            continue;
-        };
-        let mut good = 0;
-        for a in 0..50 {
-            let sum = client.add(AddRequest { a, b: 1 }).await;
-            good += usize::from(sum.is_ok_and(|sum| sum.get_ref().total == a + 1));
-        }
-        println!("served {good} calls");
-    }
-    println!("{} warnings", WARNINGS.load(Ordering::SeqCst));
-}
-
-/// Runs [`child`] with a system call failing; `None`, and a line that is seen, where strace cannot be used.
+/// Runs `child.rs` with a system call failing; `None`, and a line that is seen, where strace cannot be used.
 fn with_fault(runtime: &str, fault: &str) -> Option<String> {
     let works = |output: &Output| output.status.success();
     if !Command::new("strace").args(["-o", "/dev/null", "true"]).output().as_ref().is_ok_and(works) {
@@ -183,8 +134,7 @@ fn with_fault(runtime: &str, fault: &str) -> Option<String> {
     let output = Command::new("strace")
         .args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=io_uring_setup,io_uring_register,io_uring_enter"])
         .args(["-e", &format!("inject={fault}")])
-        .arg(std::env::current_exe().expect("it runs"))
-        .args(["--exact", "child", "--ignored", "--nocapture"])
+        .args([env!("CARGO_BIN_EXE_child"), "twice"])
         .env("FRISBEE_RUNTIME", runtime)
         .output()
         .expect("strace was there just now");

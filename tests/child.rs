@@ -1,0 +1,72 @@
+//! The server that tests run in a process of its own, to limit it, to kill it, or to have its system calls fail.
+//!
+//! `child serve` serves until it is killed. `child twice` serves and calls two servers one after the other, and says what
+//! came of each and how often something was logged that is worth a warning.
+
+use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
+use frisbee_tests::service::Service;
+use frpc::{Server, ServerBuilder};
+use std::error::Error;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    match std::env::args().nth(1).as_deref() {
+        Some("serve") => serve().await,
+        Some("twice") => twice().await,
+        _ => Err("usage: child serve | twice".into()),
+    }
+}
+
+async fn bind(builder: ServerBuilder) -> Result<Server, frpc::Error> {
+    builder.add_service(InteropServer::new(Service)).bind("127.0.0.1:0").await
+}
+
+async fn serve() -> Result<(), Box<dyn Error>> {
+    let server = bind(Server::builder().memory_max(32 << 20).workers(frpc::Workers::Caller)).await?;
+    println!("listening on {}", server.local_addr());
+    Ok(server.serve().await?)
+}
+
+async fn twice() -> Result<(), Box<dyn Error>> {
+    tracing::subscriber::set_global_default(Log)?;
+    let (first, second) = (bind(Server::builder()).await?, bind(Server::builder()).await?);
+    for server in [first, second] {
+        let address = server.local_addr();
+        let serving = tokio::spawn(server.serve());
+        let Ok(client) = InteropClient::connect(address.to_string()).await else {
+            let refused = serving.await?.err().ok_or("clients are refused and the server is not")?;
+            println!("refused: {refused}");
+            continue;
+        };
+        let mut good = 0;
+        for a in 0..50 {
+            let sum = client.add(AddRequest { a, b: 1 }).await;
+            good += usize::from(sum.is_ok_and(|sum| sum.get_ref().total == a + 1));
+        }
+        println!("served {good} calls");
+    }
+    println!("{} warnings", WARNINGS.load(Ordering::SeqCst));
+    Ok(())
+}
+
+/// Counts what is logged.
+struct Log;
+
+static WARNINGS: AtomicUsize = AtomicUsize::new(0);
+
+impl tracing::Subscriber for Log {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        *metadata.level() <= tracing::Level::WARN
+    }
+    fn new_span(&self, _span: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+    fn record(&self, _span: &tracing::span::Id, _values: &tracing::span::Record<'_>) {}
+    fn record_follows_from(&self, _span: &tracing::span::Id, _follows: &tracing::span::Id) {}
+    fn event(&self, _event: &tracing::Event<'_>) {
+        WARNINGS.fetch_add(1, Ordering::SeqCst);
+    }
+    fn enter(&self, _span: &tracing::span::Id) {}
+    fn exit(&self, _span: &tracing::span::Id) {}
+}
