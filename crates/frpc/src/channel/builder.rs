@@ -119,8 +119,8 @@ impl ChannelBuilder {
 
     /// Offers a service to the server, which can call it for as long as the connection lasts. A Go server never does.
     ///
-    /// Handlers run as those of a server do, and get the same [`Request`]s. See [`Channel::from_connection`] for the
-    /// other end, and [`Channel::stay_connected`].
+    /// Handlers run as those of a server do, and get the same [`Request`](crate::Request)s. See
+    /// [`Channel::from_connection`] for the other end, and [`Channel::stay_connected`].
     pub fn add_service<S: Service>(mut self, service: S) -> Self {
         self.offering.add_service(service);
         self
