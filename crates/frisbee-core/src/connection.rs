@@ -167,6 +167,13 @@ impl Connection {
         }
     }
 
+    /// Takes the next packet from what was read, if it is a whole one for the router and nothing else is due, as with
+    /// most. Otherwise [`poll_event`](Self::poll_event) tells what is.
+    #[inline(always)]
+    pub fn poll_packet(&mut self, input: &mut Bytes) -> Option<Packet> {
+        if self.is_special || self.first.is_some() { None } else { self.decoder.next_whole(input) }
+    }
+
     /// Takes the next event from what was read. PING and PONG are dealt with here, and the reserved operations 3 to
     /// 9 are skipped as Go does.
     ///
