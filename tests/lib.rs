@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+pub mod attacks;
 pub mod pki;
 pub mod raw;
 pub mod service;
