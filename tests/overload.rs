@@ -1,14 +1,17 @@
 //! A server that is asked for more than it has: what it refuses, what it holds, and what it tells of it.
 
 use bytes::Bytes;
-use frisbee::{CloseKind, Config, Handlers, Stats};
+use frisbee::{CloseKind, Config, Connection, Handlers, Next, Outbox, Packet, Router, Stats, Turn};
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, SleepRequest};
-use frisbee_tests::raw::{Raw, error_text, header, packet};
+use frisbee_tests::raw::{Endless, Raw, error_text, header, packet};
 use frisbee_tests::service::Service;
 use frpc::polyglot::{Encoder, Message, encode_root};
 use frpc::{Code, Server, ServerBuilder};
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 const ADD: u16 = 18;
 const SLEEP: u16 = 19;
@@ -233,6 +236,61 @@ async fn messages_nobody_reads_are_bounded_over_all_connections() {
     }
     drop(peers);
     until("nothing is held", || stats.input_held() == 0).await;
+}
+
+/// Counts the turns of all connections, and says at which of them each packet of operation 10 came.
+struct Turns(Arc<AtomicU64>, UnboundedSender<u64>);
+
+impl Router for Turns {
+    type Session = ();
+
+    fn connected(&self, _connection: &Connection) {}
+
+    fn route(&self, _session: &mut (), packet: Packet, _outbox: &mut Outbox) -> Next {
+        if packet.operation.number() == 10 {
+            let _ = self.1.send(self.0.load(Ordering::Relaxed));
+        }
+        Next::Continue
+    }
+
+    fn turn(&self, _session: &mut (), _turn: &mut Turn<'_>) -> Option<Instant> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        None
+    }
+}
+
+/// They took 61 turns before the runtime looked what had come for others.
+#[tokio::test]
+async fn peers_that_send_without_end_hold_up_nobody_for_more_than_a_turn_each() {
+    let turns = Arc::new(AtomicU64::new(0));
+    let (came, mut coming) = unbounded_channel();
+    let acceptor = frisbee::Server::builder().build(Turns(turns.clone(), came));
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
+    let mut healthy = std::net::TcpStream::connect(listener.local_addr().expect("it is bound")).expect("it listens");
+    let (served, _) = listener.accept().expect("a client comes");
+    served.set_nonblocking(true).expect("it is a socket");
+    let served = tokio::net::TcpStream::from_std(served).expect("the runtime takes it");
+    let mut serving = tokio::task::JoinSet::new();
+    serving.spawn({
+        let acceptor = acceptor.clone();
+        async move { acceptor.serve_connection(served).await }
+    });
+    // A packet for each read, much in each, and what the protocol itself deals with.
+    for (bytes, at_once) in
+        [(packet(1, 11, b"x"), 11), (packet(1, 11, b"x"), usize::MAX), (packet(0, 1, b""), usize::MAX)]
+    {
+        let acceptor = acceptor.clone();
+        serving.spawn(async move { acceptor.serve_connection(Endless::new(&bytes, at_once)).await });
+    }
+    for id in 0..100 {
+        tokio::task::yield_now().await;
+        let before = turns.load(Ordering::Relaxed);
+        // The system has it in the server's socket before this returns, and the runtime has not looked.
+        std::io::Write::write_all(&mut healthy, &packet(id, 10, b"")).expect("the server takes it");
+        let at = coming.recv().await.expect("the router lives");
+        // Four reads in a turn at most, of three.
+        assert!(at - before <= 24, "{} turns went before", at - before);
+    }
 }
 
 #[tokio::test]

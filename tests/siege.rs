@@ -12,6 +12,10 @@
 //! have machines of their own. What is left of the competition shows in the first row, whose neighbour burns as much and
 //! talks to nobody.
 //!
+//! On a machine that has other work to do, a server that is kept busy and its client wait for processors, which says
+//! nothing about the server. `--real-time`, which takes root, lets both run before everything else, and attackers before
+//! what else there is.
+//!
 //! The client must see no error, and the median over the rounds of (p99 beside / p99 alone) must not be above 3 for
 //! either way of calling. Otherwise the program fails.
 
@@ -49,7 +53,7 @@ const CONTROL: &str = "(a busy neighbour)";
 /// The longest that a server or an attacker lives, whatever becomes of those who started it.
 const LIFE: Duration = Duration::from_secs(3_600);
 
-const USAGE: &str = "usage: siege [--seconds N] [--only PART_OF_A_NAME] [--workers N]";
+const USAGE: &str = "usage: siege [--seconds N] [--only PART_OF_A_NAME] [--workers N] [--real-time]";
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
@@ -79,17 +83,62 @@ struct Arguments {
     only: String,
     /// Of the example server; none is as many as there are processors.
     workers: Option<String>,
+    priority: Priority,
+}
+
+/// Who runs first.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Priority {
+    /// Attackers last.
+    Usual,
+    /// The client, then servers, then attackers, then everything else.
+    RealTime,
+}
+
+impl Priority {
+    fn server(self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        match self {
+            Self::Usual => Command::new(program),
+            Self::RealTime => {
+                let mut command = Command::new("chrt");
+                command.args(["--rr", "5"]).arg(program);
+                command
+            }
+        }
+    }
+
+    fn attacker(self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new("nice");
+        command.args(["-n", if self == Self::Usual { "19" } else { "-10" }]).arg(program);
+        command
+    }
+
+    /// Sets that of this process, which its children do not inherit.
+    async fn client(self) -> Result<()> {
+        if self == Self::RealTime {
+            let own = std::process::id().to_string();
+            let set = Command::new("chrt").args(["--reset-on-fork", "--rr", "--pid", "6", &own]).status().await?;
+            if !set.success() {
+                return Err("the system does not let this program have a higher priority".into());
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Arguments {
     fn parse(words: &[&str]) -> Result<Self> {
-        let mut parsed = Self { time: Duration::from_secs(5), only: String::new(), workers: None };
-        for pair in words.chunks(2) {
-            match *pair {
-                ["--seconds", seconds] => parsed.time = Duration::try_from_secs_f64(seconds.parse()?)?,
-                ["--only", only] => parsed.only = only.to_owned(),
-                ["--workers", workers] => parsed.workers = Some(workers.to_owned()),
-                _ => return Err(format!("{} is not understood", pair.join(" ")).into()),
+        let mut parsed =
+            Self { time: Duration::from_secs(5), only: String::new(), workers: None, priority: Priority::Usual };
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            let mut value = || words.next().ok_or_else(|| format!("{word} takes a value"));
+            match *word {
+                "--seconds" => parsed.time = Duration::try_from_secs_f64(value()?.parse()?)?,
+                "--only" => parsed.only = (*value()?).to_owned(),
+                "--workers" => parsed.workers = Some((*value()?).to_owned()),
+                "--real-time" => parsed.priority = Priority::RealTime,
+                _ => return Err(format!("{word} is not understood").into()),
             }
         }
         Ok(parsed)
@@ -154,7 +203,7 @@ impl Running {
 }
 
 /// The example, which is built if it is not there.
-async fn echo_server(workers: Option<&str>) -> Result<Running> {
+async fn echo_server(workers: Option<&str>, priority: Priority) -> Result<Running> {
     let program = std::env::current_exe()?.with_file_name("examples").join("echo-server");
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     let profile = if cfg!(debug_assertions) { "dev" } else { "release" };
@@ -166,7 +215,7 @@ async fn echo_server(workers: Option<&str>) -> Result<Running> {
     if !built.success() {
         return Err("the example echo-server cannot be built".into());
     }
-    let mut command = Command::new(program);
+    let mut command = priority.server(program);
     command.arg("127.0.0.1:0");
     if let Some(workers) = workers {
         command.args(["--workers", workers]);
@@ -207,10 +256,10 @@ struct Servers {
 }
 
 impl Servers {
-    async fn start(workers: Option<&str>) -> Result<Self> {
-        let mut echo = echo_server(workers).await?;
+    async fn start(workers: Option<&str>, priority: Priority) -> Result<Self> {
+        let mut echo = echo_server(workers, priority).await?;
         let echo_address = echo.address().await?;
-        let mut interop = Running::start(Command::new(std::env::current_exe()?).arg("serve"))?;
+        let mut interop = Running::start(priority.server(std::env::current_exe()?).arg("serve"))?;
         let interop_address = interop.address().await?;
         let tls_address = interop.address().await?;
         let mut pem = String::new();
@@ -376,8 +425,11 @@ impl Row {
 }
 
 async fn besiege(arguments: Arguments) -> Result<bool> {
-    let servers = Servers::start(arguments.workers.as_deref()).await?;
-    println!("| # | peers | server | one after the other: p50 / p99 alone (us) | beside | ratio | 1000/s: p50 / p99 alone (us) | beside | ratio | errors | server MiB |");
+    let servers = Servers::start(arguments.workers.as_deref(), arguments.priority).await?;
+    arguments.priority.client().await?;
+    println!(
+        "| # | peers | server | one after the other: p50 / p99 alone (us) | beside | ratio | 1000/s: p50 / p99 alone (us) | beside | ratio | errors | server MiB |"
+    );
     println!("|---|---|---|---|---|---|---|---|---|---|---|");
     let control = (CONTROL, &[][..], Target::Echo);
     let rows = std::iter::once(control)
@@ -395,7 +447,8 @@ async fn besiege(arguments: Arguments) -> Result<bool> {
             let beside_first = round % 2 == 1;
             let mut seen = Vec::new();
             for beside in [beside_first, !beside_first] {
-                let attacker = if beside { Some(attacker(name, servers.address(target))?) } else { None };
+                let attacker =
+                    if beside { Some(attacker(arguments.priority, name, servers.address(target))?) } else { None };
                 tokio::time::sleep(PAUSE).await;
                 seen.push(watch(&servers, target, &healthy).await);
                 if let Some(attacker) = attacker {
@@ -412,9 +465,9 @@ async fn besiege(arguments: Arguments) -> Result<bool> {
     Ok(well)
 }
 
-/// A process that attacks, at the lowest priority.
-fn attacker(name: &str, address: SocketAddr) -> Result<Running> {
-    let mut command = Command::new("nice");
-    command.args(["-n", "19"]).arg(std::env::current_exe()?).args(["attack", name]).arg(address.to_string());
+/// A process that attacks.
+fn attacker(priority: Priority, name: &str, address: SocketAddr) -> Result<Running> {
+    let mut command = priority.attacker(std::env::current_exe()?);
+    command.args(["attack", name]).arg(address.to_string());
     Running::start(&mut command)
 }

@@ -2,12 +2,12 @@
 
 use super::{ADD, Attack, CHAT, Ending, FORGED, SLEEP, Target, breaches, encoded};
 use crate::interop::{AddRequest, Payload, Range, SleepRequest, Text};
+use crate::pki::Authority;
 use crate::raw::{header, packet};
 use examples::benchmark::Request as Echo;
+use frisbee::tls::rustls::ClientConnection;
 use frisbee_core::{Config, Role};
 use std::time::{Duration, Instant};
-use crate::pki::Authority;
-use frisbee::tls::rustls::ClientConnection;
 
 /// The only method of the benchmark's schema.
 const ECHO: u16 = 10;
@@ -73,7 +73,8 @@ fn frames() -> Vec<Attack> {
             .connections(200),
         Attack::new("half a frame, then gone", &[15, 28], Target::Echo, packet(1, ECHO, &echo(500))[..300].to_vec())
             .ending(Ending::Leave),
-        Attack::new("headers of 8 bytes", &[40], Target::Echo, vec![0; 8]).again(flood(&[0, 1, 0, ECHO as u8, 0, 0, 0, 0])),
+        Attack::new("headers of 8 bytes", &[40], Target::Echo, vec![0; 8])
+            .again(flood(&[0, 1, 0, ECHO as u8, 0, 0, 0, 0])),
     ]
 }
 
@@ -123,8 +124,11 @@ fn calls() -> Vec<Attack> {
     let sleep = packet(1, SLEEP, &encoded(&SleepRequest { millis: 3_600_000, tag: 1 }));
     let large = packet(1, 17, &encoded(&Payload { seq: 1, data: vec![0; 5_000_000] }));
     vec![
-        Attack::new("valid requests, one id", &[22, 23], Target::Echo, Vec::new())
-            .again(flood(&packet(1, ECHO, &echo(8)))),
+        Attack::new("valid requests, one id", &[22, 23], Target::Echo, Vec::new()).again(flood(&packet(
+            1,
+            ECHO,
+            &echo(8),
+        ))),
         Attack::new("calls beyond the limit", &[22], Target::Interop, Vec::new()).again(flood(&sleep)),
         Attack::new("requests of 5 MB", &[13, 22], Target::Interop, Vec::new()).again(large),
     ]
@@ -157,7 +161,9 @@ fn tls() -> Vec<Attack> {
     vec![
         Attack::new("plain text where TLS is spoken", &[29], Target::Tls, add(1)),
         Attack::new("silent handshakes", &[16, 29], Target::Tls, Vec::new()).connections(600),
-        Attack::new("handshakes broken off", &[29], Target::Tls, client_hello()).connections(4).every(Duration::ZERO)
+        Attack::new("handshakes broken off", &[29], Target::Tls, client_hello())
+            .connections(4)
+            .every(Duration::ZERO)
             .ending(Ending::Reset),
     ]
 }
