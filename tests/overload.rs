@@ -185,6 +185,24 @@ async fn a_stream_that_is_opened_and_closed_has_its_place_until_it_is_let_go() {
     until("there is room again", || kept.lock().expect("it is whole").len() == 1).await;
 }
 
+#[tokio::test]
+async fn of_the_text_that_comes_with_a_reset_little_is_kept() {
+    let (keeper, mut kept) = unbounded_channel();
+    let handlers = Handlers::new().on_stream(move |_first, stream| drop(keeper.send(stream)));
+    let server = frisbee::Server::builder().bind("127.0.0.1:0", handlers).await.expect("loopback has free ports");
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    let mut peer = Raw::connect(address).await;
+    let reset = [&[7][..], &vec![b'x'; MIB]].concat();
+    peer.write(&[packet(0, 3, &hello()), packet(1, 2, b"open"), packet(1, 7, &reset)].concat()).await;
+    let mut stream = kept.recv().await.expect("it is opened");
+    assert_eq!(stream.recv().await, None);
+    match stream.how_ended() {
+        frisbee::StreamEnd::Reset { code, message } => assert_eq!((code, message.len()), (7, 4096)),
+        other => panic!("{other:?}"),
+    }
+}
+
 /// As [`expect_sum`], behind what is left of streams.
 async fn expect_sum_among_streams(peer: &mut Raw) {
     peer.write(&packet(1, ADD, &encoded(&AddRequest { a: 20, b: 22 }))).await;

@@ -136,6 +136,17 @@ mod tests {
     }
 
     #[test]
+    fn credit_beyond_all_bounds_is_no_debt() {
+        let mut credit = Credit::new(u32::MAX);
+        for _ in 0..3 {
+            credit.receive(u64::MAX);
+            assert!(credit.is_open());
+        }
+        credit.spend(1_000);
+        assert!(credit.is_open());
+    }
+
+    #[test]
     fn a_sender_that_ignores_its_credit_is_noticed() {
         let mut window = Window::new(1_000);
         assert!(window.receive(2_000));
