@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use frisbee::{CloseKind, Config, Connection, Handlers, Next, Outbox, Packet, Router, Stats, Turn};
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, SleepRequest};
+use frisbee_tests::pki::Authority;
 use frisbee_tests::raw::{Endless, Raw, error_text, header, packet};
 use frisbee_tests::service::Service;
 use frpc::polyglot::{Encoder, Message, encode_root};
@@ -308,6 +309,22 @@ async fn peers_that_send_without_end_hold_up_nobody_for_more_than_a_turn_each() 
         let at = coming.recv().await.expect("the router lives");
         // Four reads in a turn at most, of three.
         assert!(at - before <= 24, "{} turns went before", at - before);
+    }
+}
+
+/// Such a peer held its thread in a loop, behind a handshake as behind a connection.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_peer_that_goes_on_sending_after_it_was_closed_is_left_in_time() {
+    let authority = Authority::default();
+    let request = packet(1, 10, b"");
+    let closing = frisbee::Server::builder()
+        .memory_max(0)
+        .build(Handlers::new().on(frisbee::Operation::FIRST_USER, |_connection, packet| async { Some(packet) }));
+    let secured = frisbee::Server::builder().tls(authority.server()).build(Handlers::new());
+    for (acceptor, kind) in [(closing, CloseKind::Router), (secured, CloseKind::Io)] {
+        let serving = acceptor.serve_connection(Endless::new(&request, usize::MAX));
+        let reason = tokio::time::timeout(Duration::from_secs(20), serving).await.expect("it is left in time");
+        assert_eq!(reason.kind(), kind);
     }
 }
 

@@ -32,6 +32,9 @@ const SLICES_MAX: usize = 64;
 /// last is not thrown away by a reset.
 const LINGER: Duration = Duration::from_secs(1);
 
+/// Reads of one turn that throw away what comes, each of up to 4 KiB.
+const DISCARDS_PER_TURN: usize = 16;
+
 thread_local! {
     /// Connections read into their thread's buffer: an idle connection holds none.
     static SCRATCH: Cell<BytesMut> = Cell::default();
@@ -333,13 +336,16 @@ where
             self.phase = Phase::Lingering;
             self.timer.reset(now() + LINGER);
         }
-        loop {
+        for _ in 0..DISCARDS_PER_TURN {
             match self.poll_discard(context) {
                 Ok(Poll::Pending) => return self.timer.poll_due(context),
                 Ok(Poll::Ready(0)) | Err(_) => return Poll::Ready(()),
                 Ok(Poll::Ready(_)) => {}
             }
         }
+        // A peer that goes on sending holds up nobody, and gets no more time than one that is silent.
+        go_last(context);
+        self.timer.poll_due(context)
     }
 
     fn poll_discard(&mut self, context: &mut Context<'_>) -> io::Result<Poll<usize>> {
