@@ -169,7 +169,7 @@ async fn streams_opened_and_closed_in_a_loop_harm_nobody_and_leave_nothing_held(
 
 #[tokio::test]
 async fn a_stream_that_is_opened_and_closed_has_its_place_until_it_is_let_go() {
-    let kept = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let kept = Arc::new(std::sync::Mutex::new(Vec::new()));
     let keeper = kept.clone();
     let handlers = Handlers::new().on_stream(move |_first, stream| keeper.lock().expect("it is whole").push(stream));
     let server = frisbee::Server::builder().bind("127.0.0.1:0", handlers).await.expect("loopback has free ports");
@@ -226,7 +226,7 @@ async fn producers_go_on_as_soon_as_what_waited_has_been_written() {
         while tokio::io::AsyncReadExt::read(&mut there, &mut read).await.is_ok_and(|count| count > 0) {}
     });
     let operation = frisbee::Operation::user(10).expect("users have 10");
-    let packet = frisbee::Packet::new(frisbee::PacketId(1), operation, vec![0; 2 * MIB]);
+    let packet = Packet::new(frisbee::PacketId(1), operation, vec![0; 2 * MIB]);
     let begun = tokio::time::Instant::now();
     for _ in 0..5 {
         connection.send(&packet).await.expect("the connection lives");
@@ -373,7 +373,7 @@ async fn every_kind_of_close_is_counted() {
 
 /// What one of ours begins with.
 fn hello() -> Bytes {
-    let now = std::time::Instant::now();
+    let now = Instant::now();
     let mut core = frisbee_core::Connection::new(frisbee_core::Role::Client, &Config::default(), now);
     let begins = core.outbox().take_bytes();
     // Behind the header, and before a PING of ten bytes.

@@ -138,8 +138,8 @@ mod tests {
     #[test]
     fn credit_beyond_all_bounds_is_no_debt() {
         let mut credit = Credit::new(u32::MAX);
-        for _ in 0..3 {
-            credit.receive(u64::MAX);
+        for given in [1 << 63, u64::MAX, i64::MAX as u64, u64::MAX] {
+            credit.receive(given);
             assert!(credit.is_open());
         }
         credit.spend(1_000);
