@@ -2,9 +2,11 @@
 
 use bytes::Bytes;
 use frisbee::Config;
+use frisbee_tests::attacks::{self, ADD, Appetite, CHAT, FORGED, Target, breaches, encoded};
 use frisbee_tests::interop::{
     AddRequest, Inner, InteropClient, Lists, Maps, Middle, Mixed, Nested, Payload, Scalars, SleepRequest, Text,
 };
+use frisbee_tests::pki::Authority;
 use frisbee_tests::process::resident_kib;
 use frisbee_tests::raw::{Raw, encoded, error_text, header, packet};
 use frisbee_tests::{serve_interop, serve_interop_with};
@@ -18,7 +20,6 @@ use tokio::io::AsyncWriteExt;
 use tokio::task::JoinHandle;
 
 const DO_NOTHING: u16 = 15;
-const ADD: u16 = 18;
 const COUNT_UP: u16 = 21;
 const CHAT: u16 = 23;
 
@@ -123,23 +124,30 @@ async fn every_truncation_of_a_body_gets_an_error_reply_and_the_connection_lives
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_healthy_client_sees_no_error_beside_any_hostile_peer() {
+    let authority = Authority::default();
+    let tls = serve_interop_with(Server::builder().tls(authority.server())).await;
+    let plain = serve_interop().await;
+    for attack in attacks::all() {
+        // The benchmark's operation is 10, where this schema has another message: what is valid there is not here.
+        let address = if attack.target == Target::Tls { tls } else { plain };
+        let healthy = Healthy::beside(plain).await;
+        let attacking = attack.run(address, Appetite::Little);
+        let _ = tokio::time::timeout(Duration::from_millis(100), attacking).await;
+        healthy.was_well().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn declared_lengths_cost_no_memory() {
     let address = serve_interop().await;
     let healthy = Healthy::beside(address).await;
     let mut peer = Raw::connect(address).await;
-    let forged: [(u16, &[u8]); 6] = [
-        (ADD, &[8, 0, 0x0d, 0x80, 0x80, 0x80]), // A varint that ends too early.
-        (12, &[8, 0, 1, 7, 0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f]), // A list of 2^32 - 1 flags.
-        (13, &[8, 0, 2, 5, 5, 0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f]), // A map as long.
-        (16, &[8, 0, 5, 0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f, b'x']), // A string as long.
-        (17, &[8, 0, 0x0a, 1, 4, 0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f]), // Bytes as long.
-        (16, &[8, 0, 5, 0x0a, 2, 0xc3, 0x28]),  // No UTF-8.
-    ];
-    assert_eq!(packet(1, ADD, forged[0].1).len(), 16);
-    assert_eq!(packet(1, 12, forged[1].1).len(), 20);
+    assert_eq!(packet(1, ADD, FORGED[0].1).len(), 16);
+    assert_eq!(packet(1, 12, FORGED[1].1).len(), 20);
     let before = resident_kib().expect("Linux tells");
     for round in 0..500 {
-        for (operation, body) in forged {
+        for (operation, body) in FORGED {
             peer.write(&packet(round, operation, body)).await;
             let reply = peer.next().await.expect("the connection lives");
             assert!(error_text(&reply.body).is_some(), "{operation}: {:?}", reply.body);
@@ -153,17 +161,9 @@ async fn declared_lengths_cost_no_memory() {
 #[tokio::test]
 async fn what_is_no_frisbee_is_closed() {
     let address = serve_interop().await;
-    let ping_with_content = packet(0, 0, b"!");
-    let breaches: [&[u8]; 5] = [
-        b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
-        &[0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3],
-        &header(1, ADD, frisbee::CONTENT_MAX + 1),
-        &ping_with_content,
-        &[add(1), b"nonsense!!".to_vec()].concat(),
-    ];
-    for breach in breaches {
+    for breach in breaches() {
         let mut peer = Raw::connect(address).await;
-        peer.write(breach).await;
+        peer.write(&breach).await;
         peer.closed().await;
     }
     let mut peer = Raw::connect(address).await;

@@ -3,6 +3,7 @@
 
 use std::net::SocketAddr;
 
+pub mod attacks;
 pub mod pki;
 pub mod process;
 pub mod raw;

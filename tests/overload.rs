@@ -1,13 +1,17 @@
 //! A server that is asked for more than it has: what it refuses, what it holds, and what it tells of it.
 
 use bytes::Bytes;
-use frisbee::{CloseKind, Config, Handlers, Stats};
+use frisbee::{CloseKind, Config, Connection, Handlers, Next, Outbox, Packet, Router, Stats, Turn};
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, SleepRequest};
-use frisbee_tests::raw::{Raw, encoded, error_text, header, packet};
+use frisbee_tests::pki::Authority;
+use frisbee_tests::raw::{Endless, Raw, encoded, error_text, header, packet};
 use frisbee_tests::service::Service;
 use frpc::{Code, Server, ServerBuilder};
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 const ADD: u16 = 18;
 const SLEEP: u16 = 19;
@@ -158,7 +162,7 @@ async fn streams_opened_and_closed_in_a_loop_harm_nobody_and_leave_nothing_held(
 
 #[tokio::test]
 async fn a_stream_that_is_opened_and_closed_has_its_place_until_it_is_let_go() {
-    let kept = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let kept = Arc::new(std::sync::Mutex::new(Vec::new()));
     let keeper = kept.clone();
     let handlers = Handlers::new().on_stream(move |_first, stream| keeper.lock().expect("it is whole").push(stream));
     let server = frisbee::Server::builder().bind("127.0.0.1:0", handlers).await.expect("loopback has free ports");
@@ -173,6 +177,24 @@ async fn a_stream_that_is_opened_and_closed_has_its_place_until_it_is_let_go() {
     kept.lock().expect("it is whole").clear();
     peer.write(&packet(3_000, 2, b"open")).await;
     until("there is room again", || kept.lock().expect("it is whole").len() == 1).await;
+}
+
+#[tokio::test]
+async fn of_the_text_that_comes_with_a_reset_little_is_kept() {
+    let (keeper, mut kept) = unbounded_channel();
+    let handlers = Handlers::new().on_stream(move |_first, stream| drop(keeper.send(stream)));
+    let server = frisbee::Server::builder().bind("127.0.0.1:0", handlers).await.expect("loopback has free ports");
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    let mut peer = Raw::connect(address).await;
+    let reset = [&[7][..], &vec![b'x'; MIB]].concat();
+    peer.write(&[packet(0, 3, &hello()), packet(1, 2, b"open"), packet(1, 7, &reset)].concat()).await;
+    let mut stream = kept.recv().await.expect("it is opened");
+    assert_eq!(stream.recv().await, None);
+    match stream.how_ended() {
+        frisbee::StreamEnd::Reset { code, message } => assert_eq!((code, message.len()), (7, 4096)),
+        other => panic!("{other:?}"),
+    }
 }
 
 /// As [`expect_sum`], behind what is left of streams.
@@ -197,7 +219,7 @@ async fn producers_go_on_as_soon_as_what_waited_has_been_written() {
         while tokio::io::AsyncReadExt::read(&mut there, &mut read).await.is_ok_and(|count| count > 0) {}
     });
     let operation = frisbee::Operation::user(10).expect("users have 10");
-    let packet = frisbee::Packet::new(frisbee::PacketId(1), operation, vec![0; 2 * MIB]);
+    let packet = Packet::new(frisbee::PacketId(1), operation, vec![0; 2 * MIB]);
     let begun = tokio::time::Instant::now();
     for _ in 0..5 {
         connection.send(&packet).await.expect("the connection lives");
@@ -226,6 +248,77 @@ async fn messages_nobody_reads_are_bounded_over_all_connections() {
     }
     drop(peers);
     until("nothing is held", || stats.input_held() == 0).await;
+}
+
+/// Counts the turns of all connections, and says at which of them each packet of operation 10 came.
+struct Turns(Arc<AtomicU64>, UnboundedSender<u64>);
+
+impl Router for Turns {
+    type Session = ();
+
+    fn connected(&self, _connection: &Connection) {}
+
+    fn route(&self, _session: &mut (), packet: Packet, _outbox: &mut Outbox) -> Next {
+        if packet.operation.number() == 10 {
+            let _ = self.1.send(self.0.load(Ordering::Relaxed));
+        }
+        Next::Continue
+    }
+
+    fn turn(&self, _session: &mut (), _turn: &mut Turn<'_>) -> Option<Instant> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        None
+    }
+}
+
+/// They took 61 turns before the runtime looked what had come for others.
+#[tokio::test]
+async fn peers_that_send_without_end_hold_up_nobody_for_more_than_a_turn_each() {
+    let turns = Arc::new(AtomicU64::new(0));
+    let (came, mut coming) = unbounded_channel();
+    let acceptor = frisbee::Server::builder().build(Turns(turns.clone(), came));
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
+    let mut healthy = std::net::TcpStream::connect(listener.local_addr().expect("it is bound")).expect("it listens");
+    let (served, _) = listener.accept().expect("a client comes");
+    served.set_nonblocking(true).expect("it is a socket");
+    let served = tokio::net::TcpStream::from_std(served).expect("the runtime takes it");
+    let mut serving = tokio::task::JoinSet::new();
+    serving.spawn({
+        let acceptor = acceptor.clone();
+        async move { acceptor.serve_connection(served).await }
+    });
+    // A packet for each read, much in each, and what the protocol itself deals with.
+    for (bytes, at_once) in
+        [(packet(1, 11, b"x"), 11), (packet(1, 11, b"x"), usize::MAX), (packet(0, 1, b""), usize::MAX)]
+    {
+        let acceptor = acceptor.clone();
+        serving.spawn(async move { acceptor.serve_connection(Endless::new(&bytes, at_once)).await });
+    }
+    for id in 0..100 {
+        tokio::task::yield_now().await;
+        let before = turns.load(Ordering::Relaxed);
+        // The system has it in the server's socket before this returns, and the runtime has not looked.
+        std::io::Write::write_all(&mut healthy, &packet(id, 10, b"")).expect("the server takes it");
+        let at = coming.recv().await.expect("the router lives");
+        // Four reads in a turn at most, of three.
+        assert!(at - before <= 24, "{} turns went before", at - before);
+    }
+}
+
+/// Such a peer held its thread in a loop, behind a handshake as behind a connection.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_peer_that_goes_on_sending_after_it_was_closed_is_left_in_time() {
+    let authority = Authority::default();
+    let request = packet(1, 10, b"");
+    let closing = frisbee::Server::builder()
+        .memory_max(0)
+        .build(Handlers::new().on(frisbee::Operation::FIRST_USER, |_connection, packet| async { Some(packet) }));
+    let secured = frisbee::Server::builder().tls(authority.server()).build(Handlers::new());
+    for (acceptor, kind) in [(closing, CloseKind::Router), (secured, CloseKind::Io)] {
+        let serving = acceptor.serve_connection(Endless::new(&request, usize::MAX));
+        let reason = tokio::time::timeout(Duration::from_secs(20), serving).await.expect("it is left in time");
+        assert_eq!(reason.kind(), kind);
+    }
 }
 
 #[tokio::test]
@@ -273,7 +366,7 @@ async fn every_kind_of_close_is_counted() {
 
 /// What one of ours begins with.
 fn hello() -> Bytes {
-    let now = std::time::Instant::now();
+    let now = Instant::now();
     let mut core = frisbee_core::Connection::new(frisbee_core::Role::Client, &Config::default(), now);
     let begins = core.outbox().take_bytes();
     // Behind the header, and before a PING of ten bytes.

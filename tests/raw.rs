@@ -3,9 +3,12 @@
 use bytes::Bytes;
 use frisbee_core::{CONTENT_MAX, Decoder, Header, HeaderForm, Packet};
 use polyglot::{Encoder, Message, encode_root};
+use std::io;
 use std::net::SocketAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 
 /// No test waits longer for a peer. What is expected comes in milliseconds; a machine may be busy.
@@ -18,6 +21,51 @@ pub struct Raw {
     pub socket: TcpStream,
     decoder: Decoder,
     received: Bytes,
+}
+
+/// A transport that brings the same packet without end and takes whatever it is sent.
+#[derive(Debug)]
+pub struct Endless {
+    packet: Vec<u8>,
+    /// What has been read of it.
+    at: usize,
+    /// What one read brings at most.
+    at_once: usize,
+}
+
+impl Endless {
+    /// Brings the bytes of a packet, as many at once as are asked for and no more than `at_once`.
+    pub fn new(packet: &[u8], at_once: usize) -> Self {
+        Self { packet: packet.to_vec(), at: 0, at_once }
+    }
+}
+
+impl AsyncRead for Endless {
+    fn poll_read(mut self: Pin<&mut Self>, _: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let mut left = self.at_once.min(buffer.remaining());
+        while left > 0 {
+            let rest = &self.packet[self.at..];
+            let count = rest.len().min(left);
+            buffer.put_slice(&rest[..count]);
+            left -= count;
+            self.at = (self.at + count) % self.packet.len();
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Endless {
+    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
 }
 
 /// The bytes of a packet in the current form.

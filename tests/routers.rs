@@ -2,11 +2,11 @@
 
 use bytes::Bytes;
 use frisbee::{
-    Client, CloseReason, Connection, Handler, Handlers, Mounts, Next, Operation, Outbox, Packet, PacketId, Peer,
-    Policy, Router, Server, Stream, Turn, opening,
+    Client, CloseKind, CloseReason, Connection, HandOff, HandOffError, Handler, Handlers, Mounts, Next, Operation,
+    Outbox, Packet, PacketId, Peer, Policy, Router, Server, Stream, Taking, Turn, opening,
 };
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
-use frisbee_tests::raw::{Raw, packet};
+use frisbee_tests::raw::{Endless, Raw, packet};
 use frisbee_tests::serve;
 use frisbee_tests::service::Service;
 use frpc::Channel;
@@ -62,6 +62,20 @@ impl Router for Named {
             stream.send(&name).await.expect("the stream is open");
             stream.send(&opening::rest(&first).unwrap_or(first)).await.expect("the stream is open");
         });
+        Next::Continue
+    }
+
+    fn shed(&self, _session: &mut Self::Session, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Next {
+        let told = outbox.push(id, operation, &Bytes::from(format!("{} has no room", self.name)));
+        told.map_or_else(|error| Next::close(error.to_string()), |()| Next::Continue)
+    }
+
+    fn hand_off(&self, _session: &mut Self::Session, asked: HandOff) -> Next {
+        let name = self.name;
+        let greet = Taking::new(async move |mut raw| {
+            tokio::io::AsyncWriteExt::write_all(&mut raw, name.as_bytes()).await.expect("the client is there");
+        });
+        asked.accept(name, greet);
         Next::Continue
     }
 
@@ -148,6 +162,91 @@ async fn routers_serve_beside_services_on_one_port_and_are_told_everything() {
         let turn = told.iter().position(|what| *what == "turn").expect("there was a turn");
         told.remove(turn);
         assert_eq!(told, ["connected", "ours", "cancelled", "disconnected"]);
+    }
+}
+
+/// Two routers on one server, without a service beside them and with one; the stories that they tell are of no interest.
+async fn served_with_little_memory() -> [SocketAddr; 2] {
+    let [one, other, third, fourth] = ["one", "other", "one", "other"].map(|name| Named::new(name).0);
+    let mounts = Mounts::new().mount(1000..1100, one).mount(2000..=2000, other);
+    let alone = Server::builder().memory_max(1 << 20).bind("127.0.0.1:0", mounts).await.unwrap();
+    let address = alone.local_addr();
+    tokio::spawn(alone.serve());
+    let builder = frpc::Server::builder().memory_max(1 << 20).add_service(InteropServer::new(Service));
+    [address, serve(builder.mount(1000..1100, third).mount(2000..=2000, fourth)).await]
+}
+
+#[tokio::test]
+async fn a_connection_is_handed_to_the_router_that_is_mounted_on_the_operation_it_is_asked_for() {
+    for address in served_with_little_memory().await {
+        for (number, name) in [(1042, "one"), (2000, "other")] {
+            let connection = Client::builder().connect(address, Handlers::new()).await.unwrap();
+            let nobody = connection.hand_off(operation(3000), "").await.unwrap_err();
+            assert!(matches!(nobody, HandOffError::NotServed), "{nobody}");
+            let mut accepted = connection.hand_off(operation(number), "").await.unwrap();
+            assert_eq!(accepted.reply, name);
+            let mut greeting = String::new();
+            tokio::io::AsyncReadExt::read_to_string(&mut accepted.raw, &mut greeting).await.unwrap();
+            assert_eq!(greeting, name);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_body_for_which_there_is_no_memory_is_refused_by_the_router_that_is_mounted_on_its_operation() {
+    for (address, has_service) in served_with_little_memory().await.into_iter().zip([false, true]) {
+        let mut raw = Raw::connect(address).await;
+        for (number, told) in [(1042, "one has no room"), (2000, "other has no room")] {
+            raw.write(&packet(5, number, &[0; 4 << 20])).await;
+            let refused = raw.next().await.expect("the connection lives");
+            assert_eq!((refused.id.0, refused.operation.number(), &refused.body[..]), (5, number, told.as_bytes()));
+        }
+        // What nobody has is dropped without services, as it is when it is short, and answered with one.
+        raw.write(&[packet(6, 3000, &[0; 4 << 20]), packet(7, 1000, b"")].concat()).await;
+        let ids: &[u16] = if has_service { &[6, 7] } else { &[7] };
+        for id in ids {
+            assert_eq!(raw.next().await.expect("the connection lives").id.0, *id);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_router_that_says_nothing_about_bodies_without_memory_has_its_connection_closed() {
+    let handlers = Handlers::new().on(operation(10), |_connection, packet| async { Some(packet) });
+    let server = Server::builder().memory_max(1 << 20).bind("127.0.0.1:0", handlers).await.unwrap();
+    let (address, stats) = (server.local_addr(), server.stats());
+    tokio::spawn(server.serve());
+    let mut raw = Raw::connect(address).await;
+    // What has not been written when the server closes is lost.
+    let _ = tokio::io::AsyncWriteExt::write_all(&mut raw.socket, &packet(5, 10, &[0; 4 << 20])).await;
+    raw.closed().await;
+    assert_eq!((stats.shed(), stats.closed_by(CloseKind::Router)), (1, 1));
+}
+
+/// Closes at the first packet, and counts those that come.
+struct Closing(Arc<AtomicU64>);
+
+impl Router for Closing {
+    type Session = ();
+
+    fn connected(&self, _connection: &Connection) {}
+
+    fn route(&self, _session: &mut (), _packet: Packet, _outbox: &mut Outbox) -> Next {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Next::close("enough")
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_routed_behind_the_packet_that_closes_a_connection() {
+    let packet = packet(1, 10, b"whatever");
+    // All in one read, and one for each read.
+    for at_once in [usize::MAX, packet.len()] {
+        let routed = Arc::new(AtomicU64::new(0));
+        let acceptor = Server::builder().build(Closing(routed.clone()));
+        let reason = acceptor.serve_connection(Endless::new(&packet, at_once)).await;
+        assert!(matches!(reason, CloseReason::Router(_)), "{reason}");
+        assert_eq!(routed.load(Ordering::SeqCst), 1);
     }
 }
 

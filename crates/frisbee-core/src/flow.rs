@@ -136,6 +136,17 @@ mod tests {
     }
 
     #[test]
+    fn credit_beyond_all_bounds_is_no_debt() {
+        let mut credit = Credit::new(u32::MAX);
+        for given in [1 << 63, u64::MAX, i64::MAX as u64, u64::MAX] {
+            credit.receive(given);
+            assert!(credit.is_open());
+        }
+        credit.spend(1_000);
+        assert!(credit.is_open());
+    }
+
+    #[test]
     fn a_sender_that_ignores_its_credit_is_noticed() {
         let mut window = Window::new(1_000);
         assert!(window.receive(2_000));

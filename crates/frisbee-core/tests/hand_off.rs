@@ -158,6 +158,29 @@ fn a_client_that_has_asked_sends_nothing_until_it_is_refused() {
 }
 
 #[test]
+fn a_ping_that_crossed_the_request_is_answered_neither_before_nor_behind_the_hand_off() {
+    let now = Instant::now();
+    for verdict in [HandOffVerdict::Refused, HandOffVerdict::Accepted] {
+        let (mut client, mut server) = pair(now);
+        client.core.ask_hand_off(GATEWAY, &Bytes::new(), now).unwrap();
+        server.core.handle_timeout(now + 3 * SECOND).unwrap();
+        assert!(server.waits(), "a PING");
+        server.write(&mut client, usize::MAX, now);
+        client.read(usize::MAX, now).unwrap();
+        client.write(&mut server, usize::MAX, now);
+        server.read(usize::MAX, now).unwrap();
+        server.core.answer_hand_off(verdict, &Bytes::new(), now).unwrap();
+        server.write(&mut client, usize::MAX, now);
+        client.read(usize::MAX, now).unwrap();
+        // Behind a reply that refuses it would be a second one, had the server asked again; behind one that accepts it
+        // would be in the next owner's bytes.
+        client.write(&mut server, usize::MAX, now);
+        assert!(server.inbox.is_empty(), "{verdict:?}: {:?}", server.inbox);
+        assert!(client.core.outbox().is_empty(), "{verdict:?}");
+    }
+}
+
+#[test]
 fn both_ends_give_up_waiting_for_an_answer_after_thirty_seconds_and_not_before() {
     let now = Instant::now();
     let (mut client, mut server) = asked_pair(now);

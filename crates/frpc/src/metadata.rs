@@ -6,6 +6,10 @@ use std::fmt;
 /// The longest key, in bytes.
 const KEY_MAX: usize = 256;
 
+/// The most entries. Keys are compared one by one, which is fastest for a few; of as many as fit into a request's 64 KiB,
+/// each compared with all others, a peer could make a hundred milliseconds' work.
+const ENTRIES_MAX: usize = 256;
+
 /// Keys and values that go along with a request, a reply or a failure.
 ///
 /// As in gRPC, keys are lower case, a key that ends in `-bin` has bytes for its value and any other key a text of
@@ -35,7 +39,7 @@ impl Metadata {
     /// Sets the text of a key, replacing what it had.
     ///
     /// # Errors
-    /// If the key or the text has characters that are not allowed, or the key ends in `-bin`.
+    /// If the key or the text has characters that are not allowed, the key ends in `-bin`, or there are 256 others.
     pub fn insert(&mut self, key: impl AsRef<str>, text: impl Into<String>) -> Result<(), MetadataError> {
         self.put(key.as_ref(), text.into().into(), false)
     }
@@ -43,7 +47,7 @@ impl Metadata {
     /// Sets the bytes of a key that ends in `-bin`, replacing what it had.
     ///
     /// # Errors
-    /// If the key has characters that are not allowed or does not end in `-bin`.
+    /// If the key has characters that are not allowed or does not end in `-bin`, or there are 256 others.
     pub fn insert_bin(&mut self, key: impl AsRef<str>, value: impl Into<Bytes>) -> Result<(), MetadataError> {
         self.put(key.as_ref(), value.into(), true)
     }
@@ -101,7 +105,9 @@ impl Metadata {
         if !is_binary(key) && !value.iter().all(|byte| matches!(byte, b' '..=b'~')) {
             return Err(MetadataError::Text(key.to_owned()));
         }
-        self.remove(key);
+        if !self.remove(key) && self.entries.len() >= ENTRIES_MAX {
+            return Err(MetadataError::TooMany);
+        }
         self.entries.push((key.into(), value));
         Ok(())
     }
@@ -127,6 +133,8 @@ pub enum MetadataError {
     Text(String),
     /// This key ends in `-bin` and should not, or the other way round.
     Kind(String),
+    /// There are 256 entries already.
+    TooMany,
 }
 
 impl fmt::Display for MetadataError {
@@ -135,6 +143,7 @@ impl fmt::Display for MetadataError {
             Self::Key(key) => write!(f, "{key:?} cannot be a key of metadata"),
             Self::Text(key) => write!(f, "the text of {key} is not printable ASCII"),
             Self::Kind(key) => write!(f, "keys of bytes end in -bin and others do not, {key:?} is neither"),
+            Self::TooMany => write!(f, "there are {ENTRIES_MAX} entries of metadata already"),
         }
     }
 }

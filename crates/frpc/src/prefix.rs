@@ -206,6 +206,41 @@ mod tests {
     }
 
     #[test]
+    fn metadata_of_a_peer_has_so_many_entries_and_no_more() {
+        let prefix = |count: u16| {
+            let mut items = Vec::new();
+            for number in 0..count {
+                let key = format!("{number:x}");
+                put_item(&mut items, METADATA, &[&[key.len() as u8], key.as_bytes()].concat());
+                // The same again takes no place.
+                put_item(&mut items, METADATA, &[&[key.len() as u8], key.as_bytes(), b"text"].concat());
+            }
+            let mut bytes = vec![PREFIX];
+            put_varint(&mut bytes, items.len() as u64);
+            Bytes::from([bytes, items].concat())
+        };
+        let most = take(&mut prefix(256)).unwrap().unwrap().into_metadata();
+        assert_eq!((most.len(), most.get("ff")), (256, Some("text")));
+        assert_eq!(take(&mut prefix(257)), Err(Malformed));
+    }
+
+    #[test]
+    fn a_prefix_is_read_up_to_64_kib_and_a_key_to_the_end_of_its_item() {
+        let prefix = |length: usize| {
+            let mut bytes = vec![PREFIX];
+            let mut item = Vec::new();
+            // An unknown item, its length in three bytes.
+            put_item(&mut item, 99, &vec![0; length - 4]);
+            assert_eq!(item.len(), length);
+            put_varint(&mut bytes, length as u64);
+            Bytes::from([bytes, item].concat())
+        };
+        assert_eq!(take(&mut prefix(64 * 1024)), Ok(Some(Prefix::default())));
+        assert_eq!(take(&mut prefix(64 * 1024 + 1)), Err(Malformed));
+        assert_eq!(take(&mut Bytes::from_static(&[0x10, 4, 2, 2, 5, b'k'])), Err(Malformed));
+    }
+
+    #[test]
     fn nothing_to_say_takes_no_byte_and_a_message_has_no_prefix() {
         let mut bytes = Vec::new();
         put(&mut bytes, Said { metadata: Some(&Metadata::new()), ..Said::default() });

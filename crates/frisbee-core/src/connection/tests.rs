@@ -50,7 +50,10 @@ fn at_most_one_pong_waits_and_a_flood_of_pings_is_refused() {
 
     let mut patient = server(now);
     for half_seconds in 0..100 {
-        feed(&mut patient, PING, now + half_seconds * SECOND / 2).unwrap();
+        let now = now + half_seconds * SECOND / 2;
+        feed(&mut patient, PING, now).unwrap();
+        assert_eq!(patient.outbox().len(), PONG.len(), "the one before has been written");
+        patient.handle_written(PONG.len(), now);
     }
 }
 

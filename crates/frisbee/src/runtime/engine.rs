@@ -19,6 +19,11 @@ use std::time::{Duration, Instant};
 /// 100 ns each this is a tenth of a millisecond.
 const PACKETS_PER_TURN: usize = 1024;
 
+/// Packets after which the clock is looked at, and how long a turn may have lasted then to go on. What a peer sends may
+/// cost ten times as much as what is usual: errors have a text. Looking costs as much as a quarter of a packet.
+const PACKETS_PER_LOOK: usize = 32;
+const TURN_MAX: Duration = Duration::from_micros(50);
+
 /// A connection's protocol state and its router, owned by the connection's task.
 pub(crate) struct Engine<R: Router> {
     pub(crate) core: frisbee_core::Connection,
@@ -228,8 +233,8 @@ impl<R: Router> Engine<R> {
     fn route_batch(&mut self, now: Instant) -> Result<(), CloseReason> {
         // Whoever wants the connection gets it at the end of the packet that is arriving.
         let packets = if self.leaving.is_none() { PACKETS_PER_TURN } else { 1 };
-        for _ in 0..packets {
-            if !self.has_room() {
+        for routed in 0..packets {
+            if !self.has_room() || (routed % PACKETS_PER_LOOK == PACKETS_PER_LOOK - 1 && is_over(now)) {
                 break;
             }
             let next = if let Some(packet) = self.core.poll_packet(&mut self.input) {
@@ -516,6 +521,12 @@ impl<R: Router> Engine<R> {
             debug_assert!(sent.is_ok(), "it was within the same limit before");
         }
     }
+}
+
+/// Whether a turn that began at `now` has lasted long enough.
+#[cold]
+fn is_over(now: Instant) -> bool {
+    tokio::time::Instant::now().into_std().saturating_duration_since(now) >= TURN_MAX
 }
 
 /// Tells the peer that there is no room for a stream, or none for more of it.

@@ -22,12 +22,18 @@ const READ_MAX: usize = 64 * 1024;
 /// Reads of one turn. The second one mostly finds nothing, which is how the task gets to be woken by the next bytes.
 const READS_PER_TURN: usize = 4;
 
+/// A read that brings this many bytes ends the turn: there is more where they came from.
+const READ_MUCH: usize = READ_MAX / 2;
+
 /// Slices given to one vectored write.
 const SLICES_MAX: usize = 64;
 
 /// How long a connection that was closed from here waits for the peer to close its half, so that what was written
 /// last is not thrown away by a reset.
 const LINGER: Duration = Duration::from_secs(1);
+
+/// Reads of one turn that throw away what comes, each of up to 4 KiB.
+const DISCARDS_PER_TURN: usize = 16;
 
 thread_local! {
     /// Connections read into their thread's buffer: an idle connection holds none.
@@ -99,7 +105,7 @@ enum Step {
     Done,
     /// There is nothing to read; the task is woken when there is.
     Waiting,
-    /// Nothing may be read at the moment, or what was read may not all be routed.
+    /// Nothing may be read at the moment, what was read may not all be routed, or it was much, and others come first.
     Held,
 }
 
@@ -216,19 +222,25 @@ where
         // Writing may have made room for what could not be read or routed before.
         let goes_on = read != Step::Waiting && (self.engine.wants_input() || self.engine.can_route());
         let goes_on = goes_on || self.engine.wants_turn();
-        if goes_on || self.busy.again(happened, now) {
+        if self.busy.again(happened, now) {
             context.waker().wake_by_ref();
+        } else if goes_on {
+            go_last(context);
         }
         Poll::Pending
     }
 
     /// Reads once and routes what came.
     fn read_and_route(&mut self, context: &mut Context<'_>, now: Instant) -> Result<Step, CloseReason> {
+        let mut much = false;
         if self.engine.wants_input() {
             match self.poll_read(context)? {
                 Poll::Pending => return Ok(Step::Waiting),
                 Poll::Ready(Read::Eof) => return self.engine.handle_eof(now).map(|()| Step::Held),
-                Poll::Ready(Read::Input(input)) => self.engine.handle_input(input),
+                Poll::Ready(Read::Input(input)) => {
+                    much = input.len() >= READ_MUCH;
+                    self.engine.handle_input(input);
+                }
                 Poll::Ready(Read::Body(count)) => self.engine.handle_body(count),
             }
         } else if !self.engine.can_route() {
@@ -236,7 +248,7 @@ where
         }
         let _entered = self.context.as_ref().map(Handle::enter);
         self.engine.route(now)?;
-        Ok(if self.engine.wants_input() { Step::Done } else { Step::Held })
+        Ok(if self.engine.wants_input() && !much { Step::Done } else { Step::Held })
     }
 
     fn poll_read(&mut self, context: &mut Context<'_>) -> io::Result<Poll<Read>> {
@@ -337,13 +349,16 @@ where
             self.phase = Phase::Lingering;
             self.timer.reset(now() + LINGER);
         }
-        loop {
+        for _ in 0..DISCARDS_PER_TURN {
             match self.poll_discard(context) {
                 Ok(Poll::Pending) => return self.timer.poll_due(context),
                 Ok(Poll::Ready(0)) | Err(_) => return Poll::Ready(()),
                 Ok(Poll::Ready(_)) => {}
             }
         }
+        // A peer that goes on sending holds up nobody, and gets no more time than one that is silent.
+        go_last(context);
+        self.timer.poll_due(context)
     }
 
     fn poll_discard(&mut self, context: &mut Context<'_>) -> io::Result<Poll<usize>> {
@@ -352,6 +367,15 @@ where
         let read = Pin::new(&mut self.io).poll_read(context, &mut buffer)?;
         Ok(read.map(|()| buffer.filled().len()))
     }
+}
+
+/// Wakes the task once the runtime has looked for what sockets bring to others. A task that wakes itself keeps its
+/// runtime from looking for 61 turns, and a few peers that send without end would hold up everybody else on the thread
+/// for as long.
+#[cold]
+fn go_last(context: &mut Context<'_>) {
+    let yielded = std::pin::pin!(tokio::task::yield_now()).poll(context);
+    debug_assert!(yielded.is_pending(), "it is polled for the first time");
 }
 
 /// The runtime's clock, which tests may stop.

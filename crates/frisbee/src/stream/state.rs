@@ -12,6 +12,10 @@ use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+/// How much of the text that comes with a reset is kept, in bytes, for as long as somebody has the stream. Longer ones
+/// explain nothing, and 256 streams with a packet's worth each would be a gigabyte that no budget knows of.
+const RESET_TEXT_MAX: usize = 4 * 1024;
+
 /// What an END packet that resets contains.
 pub(crate) fn reset_content(code: u32, message: &str) -> Vec<u8> {
     let mut content = Vec::with_capacity(message.len() + 5);
@@ -228,7 +232,8 @@ impl Shared {
             let mut rest = content;
             let code = tlv::take_varint(&mut rest).and_then(|code| u32::try_from(code).ok());
             let Some(code) = code else { return false };
-            reset = Some((code, String::from_utf8_lossy(rest).into_owned()));
+            let text = rest.get(..RESET_TEXT_MAX).unwrap_or(rest);
+            reset = Some((code, String::from_utf8_lossy(text).into_owned()));
         }
         let mut inner = self.inner.lock();
         match reset {

@@ -1,0 +1,179 @@
+//! The hostile peers that there are, by what they do.
+
+use super::{ADD, Attack, CHAT, Ending, FORGED, SLEEP, Target, breaches, encoded};
+use crate::interop::{AddRequest, Payload, Range, SleepRequest, Text};
+use crate::pki::Authority;
+use crate::raw::{header, packet};
+use examples::benchmark::Request as Echo;
+use frisbee::tls::rustls::ClientConnection;
+use frisbee_core::{Config, Role};
+use std::time::{Duration, Instant};
+
+/// The only method of the benchmark's schema.
+const ECHO: u16 = 10;
+
+/// Bytes that a flood writes at once.
+const PIECE: usize = 64 * 1024;
+
+/// Every kind of hostile peer that writes bytes at a server.
+pub fn all() -> Vec<Attack> {
+    [bodies(), frames(), packets(), silence(), connections(), calls(), streams(), tls()].concat()
+}
+
+/// A packet as often as it fits into a piece.
+fn flood(packet: &[u8]) -> Vec<u8> {
+    packet.repeat((PIECE / packet.len()).max(1))
+}
+
+fn echo(length: usize) -> Vec<u8> {
+    encoded(&Echo { message: "x".repeat(length) })
+}
+
+fn add(id: u16) -> Vec<u8> {
+    packet(id, ADD, &encoded(&AddRequest { a: 20, b: 22 }))
+}
+
+/// What one of ours says first.
+fn hello() -> Vec<u8> {
+    let mut core = frisbee_core::Connection::new(Role::Client, &Config::default(), Instant::now());
+    core.outbox().take_bytes().to_vec()
+}
+
+/// Bodies that cannot be understood.
+fn bodies() -> Vec<Attack> {
+    let body = echo(64);
+    let cut: Vec<_> = (0..body.len()).flat_map(|cut| packet(cut as u16, ECHO, &body[..cut])).collect();
+    let forged: Vec<_> = FORGED.iter().flat_map(|(operation, body)| packet(1, *operation, body)).collect();
+    let wrong: Vec<_> = [&[9, 0][..], &[8, 0, 7, 1], &[8, 0, 5, 0x0a, 2, 0xc3, 0x28], &[6, 5, 0x0a, 2, b'n', b'o']]
+        .iter()
+        .flat_map(|body| packet(1, ECHO, body))
+        .collect();
+    let longer: Vec<_> = packet(1, ECHO, &[8, 0, 5, 0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f, b'x']);
+    vec![
+        Attack::new("bodies cut anywhere", &[1], Target::Echo, Vec::new()).again(flood(&cut)),
+        Attack::new("text of 4 GiB in 10 bytes", &[2], Target::Echo, Vec::new()).again(flood(&longer)),
+        Attack::new("lists and maps of 2^32", &[2, 3, 7, 9], Target::Interop, Vec::new()).again(flood(&forged)),
+        Attack::new("bodies of other kinds", &[6, 7, 11], Target::Echo, Vec::new()).again(flood(&wrong)),
+    ]
+}
+
+/// Frames that are none, or promise too much.
+fn frames() -> Vec<Attack> {
+    let promise = [header(1, ECHO, 5 << 20), vec![0; 10_000]].concat();
+    let one_byte = header(1, ECHO, 5 << 20);
+    let breaches = breaches();
+    vec![
+        Attack::new("other protocols", &[12], Target::Echo, breaches[0].clone()),
+        Attack::new("lengths over the limit", &[13], Target::Echo, breaches[2].clone()),
+        Attack::new("5 MiB promised, 10 kB sent", &[14], Target::Echo, promise).connections(500),
+        Attack::new("half a header", &[15], Target::Echo, vec![0, 15, 0]).connections(500),
+        Attack::new("bodies byte by byte", &[15], Target::Echo, one_byte)
+            .again(vec![0])
+            .every(Duration::from_millis(50))
+            .connections(200),
+        Attack::new("half a frame, then gone", &[15, 28], Target::Echo, packet(1, ECHO, &echo(500))[..300].to_vec())
+            .ending(Ending::Leave),
+        Attack::new("headers of 8 bytes", &[40], Target::Echo, vec![0; 8])
+            .again(flood(&[0, 1, 0, ECHO as u8, 0, 0, 0, 0])),
+    ]
+}
+
+/// Packets that the protocol itself answers or skips.
+fn packets() -> Vec<Attack> {
+    let reserved: Vec<_> = (3..=9).flat_map(|operation| packet(5, operation, b"whatever")).collect();
+    let control: Vec<_> = [(5, &[4][..]), (6, &[10]), (7, &[])]
+        .iter()
+        .flat_map(|(operation, body)| packet(77, *operation, body))
+        .collect();
+    vec![
+        Attack::new("PING with content", &[17], Target::Echo, packet(0, 0, b"!")),
+        Attack::new("PINGs", &[18], Target::Echo, Vec::new()).again(packet(0, 0, b"").repeat(30)),
+        Attack::new("PONGs", &[18], Target::Echo, Vec::new()).again(flood(&packet(0, 1, b""))),
+        Attack::new("empty requests", &[19], Target::Echo, Vec::new()).again(flood(&packet(1, ECHO, b""))),
+        Attack::new("reserved operations", &[25], Target::Echo, Vec::new()).again(flood(&reserved)),
+        Attack::new("unknown operations", &[24], Target::Echo, Vec::new()).again(flood(&packet(1, 999, b"x"))),
+        Attack::new("HELLO again and again", &[25], Target::Echo, hello()).again(flood(&packet(0, 3, b"fris\x01"))),
+        Attack::new("credit, cancels, ends of nothing", &[25, 32], Target::Echo, hello()).again(flood(&control)),
+    ]
+}
+
+/// Peers that say nothing, or hear nothing.
+fn silence() -> Vec<Attack> {
+    let megabyte = packet(1, ECHO, &echo(1 << 20));
+    vec![
+        Attack::new("silent connections", &[16], Target::Echo, Vec::new()).connections(1_000),
+        Attack::new("large replies not read", &[26], Target::Echo, Vec::new()).again(megabyte).deaf(),
+        Attack::new("small replies not read", &[26], Target::Echo, Vec::new())
+            .again(flood(&packet(1, ECHO, &echo(1))))
+            .deaf(),
+    ]
+}
+
+/// Connections that come and go.
+fn connections() -> Vec<Attack> {
+    let requests = packet(1, ECHO, &echo(100)).repeat(100);
+    vec![
+        Attack::new("connections that come and go", &[16, 30], Target::Echo, Vec::new()).ending(Ending::Leave),
+        Attack::new("resets within replies", &[28], Target::Echo, requests.clone()).ending(Ending::Reset),
+        Attack::new("half closes", &[27], Target::Echo, requests).ending(Ending::HalfClose),
+    ]
+}
+
+/// More calls than are good.
+fn calls() -> Vec<Attack> {
+    let sleep = packet(1, SLEEP, &encoded(&SleepRequest { millis: 3_600_000, tag: 1 }));
+    let large = packet(1, 17, &encoded(&Payload { seq: 1, data: vec![0; 5_000_000] }));
+    vec![
+        Attack::new("valid requests, one id", &[22, 23], Target::Echo, Vec::new()).again(flood(&packet(
+            1,
+            ECHO,
+            &echo(8),
+        ))),
+        Attack::new("calls beyond the limit", &[22], Target::Interop, Vec::new()).again(flood(&sleep)),
+        Attack::new("requests of 5 MB", &[13, 22], Target::Interop, Vec::new()).again(large),
+    ]
+}
+
+/// Streams.
+fn streams() -> Vec<Attack> {
+    let open = |id| packet(id, 2, &[9, CHAT as u8]);
+    let text = |length| encoded(&Text { value: "x".repeat(length) });
+    let opens: Vec<_> = (1..3_000).flat_map(open).collect();
+    let open_close: Vec<_> = (1..1_000).flat_map(|id| [open(id), packet(id, 2, &[])].concat()).collect();
+    let endless = [packet(1, 2, &[9, 21]), packet(1, 2, &encoded(&Range { from: 0, count: i64::MAX }))].concat();
+    vec![
+        Attack::new("streams opened", &[20], Target::Interop, Vec::new()).again(opens),
+        Attack::new("streams opened and closed", &[21], Target::Interop, Vec::new()).again(open_close),
+        Attack::new("a live stream opened", &[38], Target::Interop, Vec::new()).again(flood(&open(1))),
+        Attack::new("empty messages of a stream", &[19], Target::Interop, open(1)).again(flood(&packet(1, 2, &[8, 0]))),
+        Attack::new("messages nobody reads", &[19, 26], Target::Interop, open(1))
+            .again(flood(&packet(1, 2, &text(1_000))))
+            .deaf(),
+        Attack::new("messages without credit", &[19, 26], Target::Interop, [hello(), open(1)].concat())
+            .again(flood(&packet(1, 2, &text(1_000))))
+            .deaf(),
+        Attack::new("endless answers not read", &[26, 39], Target::Interop, endless).again(add(1)).deaf(),
+    ]
+}
+
+/// Handshakes.
+fn tls() -> Vec<Attack> {
+    vec![
+        Attack::new("plain text where TLS is spoken", &[29], Target::Tls, add(1)),
+        Attack::new("silent handshakes", &[16, 29], Target::Tls, Vec::new()).connections(600),
+        Attack::new("handshakes broken off", &[29], Target::Tls, client_hello())
+            .connections(4)
+            .every(Duration::ZERO)
+            .ending(Ending::Reset),
+    ]
+}
+
+/// How a TLS client begins. The server answers it with a signature, whoever sends it.
+fn client_hello() -> Vec<u8> {
+    let (config, _) = Authority::default().configurations();
+    let name = "localhost".try_into().expect("it is a name");
+    let mut client = ClientConnection::new(config, name).expect("the settings fit");
+    let mut bytes = Vec::new();
+    client.write_tls(&mut bytes).expect("memory takes everything");
+    bytes
+}

@@ -1,0 +1,489 @@
+//! What a healthy client notices of hostile peers beside it: its latencies alone and beside each kind of them.
+//!
+//! ```text
+//! cargo run --release -p frisbee-tests --bin siege -- --seconds 5
+//! ```
+//!
+//! Servers, attackers and the healthy client are processes of their own; the server is the example `echo-server`, or one
+//! of the interop schema where an attack needs handlers that wait, streams, or TLS. For each kind, windows in which the
+//! client is alone and windows in which it is attacked take turns, so that what else the machine does hits both. In each
+//! it calls one call after the other for half of the time, and once a millisecond, whatever has become of the calls
+//! before, for the other half. Attackers have a quarter of a processor, and the lowest priority: the peers of a server
+//! have machines of their own. What is left of the competition shows in the first row, whose neighbour burns as much and
+//! talks to nobody.
+//!
+//! On a machine that has other work to do, a server that is kept busy and its client wait for processors, which says
+//! nothing about the server. `--real-time`, which takes root, lets both run before everything else, and attackers before
+//! what else there is.
+//!
+//! The client must see no error, and the median over the rounds of (p99 beside / p99 alone) must not be above 3 for
+//! either way of calling. The program ends with 1 if there was an error, and with 2 if there was none and a ratio is above
+//! 3.
+
+use examples::benchmark::{BenchmarkServiceClient, Request as Echo};
+use frisbee_tests::attacks::{self, Appetite, Attack, Target};
+use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
+use frisbee_tests::pki::Authority;
+use frisbee_tests::service::Service;
+use frpc::{Channel, Server, Status};
+use std::error::Error;
+use std::net::SocketAddr;
+use std::process::{ExitCode, Stdio};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+use tokio::task::JoinSet;
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// How many times its usual p99 a healthy client may see.
+const RATIO_MAX: f64 = 3.0;
+
+/// How much of a processor attackers have.
+const SHARE: f64 = 0.25;
+
+/// How long a client is alone, or attacked, in one round.
+const WINDOW: Duration = Duration::from_secs(1);
+
+/// How long attackers get to connect, and a server to get rid of them.
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// The name of the row whose neighbour talks to nobody.
+const CONTROL: &str = "(a busy neighbour)";
+
+/// The longest that a server or an attacker lives, whatever becomes of those who started it.
+const LIFE: Duration = Duration::from_secs(3_600);
+
+const USAGE: &str = "usage: siege [--seconds N] [--only PART_OF_A_NAME] [--workers N] [--real-time]";
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    let words: Vec<_> = arguments.iter().map(String::as_str).collect();
+    let done = match words[..] {
+        ["serve"] => serve().await,
+        ["attack", name, address] => attack(name, address).await,
+        _ => match Arguments::parse(&words) {
+            Ok(arguments) => besiege(arguments).await,
+            Err(error) => Err(format!("{error}\n{USAGE}").into()),
+        },
+    };
+    match done {
+        Ok(Seen::Well) => ExitCode::SUCCESS,
+        Ok(Seen::Errors) => ExitCode::FAILURE,
+        Ok(Seen::Slow) => ExitCode::from(2),
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// What a healthy client has seen, the worst last.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Seen {
+    Well,
+    Slow,
+    Errors,
+}
+
+struct Arguments {
+    /// How long the client is attacked by each kind.
+    time: Duration,
+    only: String,
+    /// Of the example server; none is as many as there are processors.
+    workers: Option<String>,
+    priority: Priority,
+}
+
+/// Who runs first.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Priority {
+    /// Attackers last.
+    Usual,
+    /// The client, then servers, then attackers, then everything else.
+    RealTime,
+}
+
+impl Priority {
+    fn server(self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        match self {
+            Self::Usual => Command::new(program),
+            Self::RealTime => {
+                let mut command = Command::new("chrt");
+                command.args(["--rr", "5"]).arg(program);
+                command
+            }
+        }
+    }
+
+    fn attacker(self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new("nice");
+        command.args(["-n", if self == Self::Usual { "19" } else { "-10" }]).arg(program);
+        command
+    }
+
+    /// Sets that of this process, which its children do not inherit.
+    async fn client(self) -> Result<()> {
+        if self == Self::RealTime {
+            let own = std::process::id().to_string();
+            let set = Command::new("chrt").args(["--reset-on-fork", "--rr", "--pid", "6", &own]).status().await?;
+            if !set.success() {
+                return Err("the system does not let this program have a higher priority".into());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Arguments {
+    fn parse(words: &[&str]) -> Result<Self> {
+        let mut parsed =
+            Self { time: Duration::from_secs(5), only: String::new(), workers: None, priority: Priority::Usual };
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            let mut value = || words.next().ok_or_else(|| format!("{word} takes a value"));
+            match *word {
+                "--seconds" => parsed.time = Duration::try_from_secs_f64(value()?.parse()?)?,
+                "--only" => parsed.only = (*value()?).to_owned(),
+                "--workers" => parsed.workers = Some((*value()?).to_owned()),
+                "--real-time" => parsed.priority = Priority::RealTime,
+                _ => return Err(format!("{word} is not understood").into()),
+            }
+        }
+        Ok(parsed)
+    }
+}
+
+/// Serves the interop schema without and with TLS.
+async fn serve() -> Result<Seen> {
+    let authority = Authority::default();
+    for builder in [Server::builder(), Server::builder().tls(authority.server())] {
+        let server = builder.add_service(InteropServer::new(Service)).bind("127.0.0.1:0").await?;
+        println!("listening on {}", server.local_addr());
+        tokio::spawn(server.serve());
+    }
+    println!("{}", authority.pem());
+    tokio::time::sleep(LIFE).await;
+    Ok(Seen::Well)
+}
+
+async fn attack(name: &str, address: &str) -> Result<Seen> {
+    let address = address.parse()?;
+    let appetite = Appetite::Share(SHARE);
+    let attacking = async {
+        match attacks::all().into_iter().find(|attack| attack.name == name) {
+            Some(attack) => attack.run(address, appetite).await,
+            None => attacks::burn(appetite).await,
+        }
+    };
+    let _ = tokio::time::timeout(LIFE, attacking).await;
+    Ok(Seen::Well)
+}
+
+/// A process that ends when this is dropped.
+struct Running {
+    child: Child,
+    output: tokio::io::Lines<BufReader<tokio::process::ChildStdout>>,
+}
+
+impl Running {
+    fn start(command: &mut Command) -> Result<Self> {
+        let mut child = command.stdout(Stdio::piped()).stdin(Stdio::null()).kill_on_drop(true).spawn()?;
+        let output = BufReader::new(child.stdout.take().ok_or("its output is a pipe")?).lines();
+        Ok(Self { child, output })
+    }
+
+    async fn address(&mut self) -> Result<SocketAddr> {
+        let line = self.output.next_line().await?.ok_or("the server does not start")?;
+        Ok(line.strip_prefix("listening on ").ok_or("the server does not say where it listens")?.parse()?)
+    }
+
+    async fn end(mut self) -> Result<()> {
+        Ok(self.child.kill().await?)
+    }
+
+    /// What it has in memory.
+    fn resident_mib(&self) -> f64 {
+        let path = format!("/proc/{}/status", self.child.id().unwrap_or(0));
+        let status = std::fs::read_to_string(path).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();
+        line.trim().trim_end_matches(" kB").parse().unwrap_or(0.0) / 1024.0
+    }
+}
+
+/// The example, which is built if it is not there.
+async fn echo_server(workers: Option<&str>, priority: Priority) -> Result<Running> {
+    let program = std::env::current_exe()?.with_file_name("examples").join("echo-server");
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    let profile = if cfg!(debug_assertions) { "dev" } else { "release" };
+    let built = Command::new(cargo)
+        .args(["build", "--quiet", "--locked", "--profile", profile, "-p", "examples", "--example", "echo-server"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .status()
+        .await?;
+    if !built.success() {
+        return Err("the example echo-server cannot be built".into());
+    }
+    let mut command = priority.server(program);
+    command.arg("127.0.0.1:0");
+    if let Some(workers) = workers {
+        command.args(["--workers", workers]);
+    }
+    Running::start(&mut command)
+}
+
+/// A healthy client.
+#[derive(Clone)]
+enum Healthy {
+    Echo(BenchmarkServiceClient),
+    Interop(InteropClient),
+}
+
+impl Healthy {
+    /// Calls once and looks at the reply.
+    async fn call(&self, number: i64) -> std::result::Result<Duration, Status> {
+        let begun = Instant::now();
+        let is_right = match self {
+            Self::Echo(client) => {
+                let message = format!("{number:032}");
+                let reply = client.benchmark(Echo { message: message.clone() }).await?;
+                reply.get_ref().message == message
+            }
+            Self::Interop(client) => {
+                client.add(AddRequest { a: number, b: 1 }).await?.get_ref().total == number.wrapping_add(1)
+            }
+        };
+        if is_right { Ok(begun.elapsed()) } else { Err(Status::data_loss("the reply is another's")) }
+    }
+}
+
+/// Where servers listen, and how to get there.
+struct Servers {
+    echo: (Running, SocketAddr),
+    interop: (Running, SocketAddr),
+    tls: (SocketAddr, frisbee::tls::ClientTls),
+}
+
+impl Servers {
+    async fn start(workers: Option<&str>, priority: Priority) -> Result<Self> {
+        let mut echo = echo_server(workers, priority).await?;
+        let echo_address = echo.address().await?;
+        let mut interop = Running::start(priority.server(std::env::current_exe()?).arg("serve"))?;
+        let interop_address = interop.address().await?;
+        let tls_address = interop.address().await?;
+        let mut pem = String::new();
+        while !pem.contains("END CERTIFICATE") {
+            pem += &interop.output.next_line().await?.ok_or("the server does not say whom to trust")?;
+            pem.push('\n');
+        }
+        let trusted = frisbee::tls::Authorities::from_pem(pem.as_bytes())?;
+        let tls = frisbee::tls::ClientTls::new(trusted)?;
+        Ok(Self { echo: (echo, echo_address), interop: (interop, interop_address), tls: (tls_address, tls) })
+    }
+
+    fn address(&self, target: Target) -> SocketAddr {
+        match target {
+            Target::Echo => self.echo.1,
+            Target::Interop => self.interop.1,
+            Target::Tls => self.tls.0,
+        }
+    }
+
+    fn resident_mib(&self, target: Target) -> f64 {
+        if target == Target::Echo { self.echo.0.resident_mib() } else { self.interop.0.resident_mib() }
+    }
+
+    async fn connect(&self, target: Target) -> Result<Healthy> {
+        let address = self.address(target).to_string();
+        Ok(match target {
+            Target::Echo => {
+                let channel = Channel::builder().calls::<BenchmarkServiceClient>().connect(address).await?;
+                Healthy::Echo(BenchmarkServiceClient::new(channel))
+            }
+            Target::Interop => {
+                let channel = Channel::builder().calls::<InteropClient>().connect(address).await?;
+                Healthy::Interop(InteropClient::new(channel))
+            }
+            Target::Tls => {
+                let builder = Channel::builder().calls::<InteropClient>().tls(self.tls.1.clone());
+                Healthy::Interop(InteropClient::new(builder.connect(address).await?))
+            }
+        })
+    }
+}
+
+/// What a healthy client has seen: its latencies one call after the other, and at a steady rate.
+#[derive(Default)]
+struct Window {
+    closed: Vec<Duration>,
+    open: Vec<Duration>,
+    errors: Vec<String>,
+}
+
+impl Window {
+    fn note(&mut self, open: bool, result: std::result::Result<Duration, Status>) {
+        match result {
+            Ok(took) if open => self.open.push(took),
+            Ok(took) => self.closed.push(took),
+            Err(status) => self.errors.push(status.to_string()),
+        }
+    }
+}
+
+/// Calls for one window, by a connection that is there and by one that is made now.
+async fn watch(servers: &Servers, target: Target, healthy: &Healthy) -> Window {
+    let mut seen = Window::default();
+    match servers.connect(target).await {
+        Ok(newcomer) => {
+            if let Err(status) = newcomer.call(0).await {
+                seen.errors.push(status.to_string());
+            }
+        }
+        Err(error) => seen.errors.push(error.to_string()),
+    }
+    let begun = Instant::now();
+    let mut number = 0;
+    while begun.elapsed() < WINDOW / 2 {
+        number += 1;
+        seen.note(false, healthy.call(number).await);
+    }
+    let mut calls = JoinSet::new();
+    let mut ticks = tokio::time::interval(Duration::from_millis(1));
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
+    while begun.elapsed() < WINDOW {
+        tokio::select! {
+            _ = ticks.tick() => {
+                number += 1;
+                let healthy = healthy.clone();
+                calls.spawn(async move { healthy.call(number).await });
+            }
+            Some(ended) = calls.join_next() => match ended {
+                Ok(result) => seen.note(true, result),
+                Err(panic) => seen.errors.push(panic.to_string()),
+            },
+        }
+    }
+    while let Some(ended) = calls.join_next().await {
+        match ended {
+            Ok(result) => seen.note(true, result),
+            Err(panic) => seen.errors.push(panic.to_string()),
+        }
+    }
+    seen
+}
+
+/// The latency that so many of a thousand calls stay below, in microseconds.
+fn percentile(latencies: &mut [Duration], of_thousand: usize) -> f64 {
+    latencies.sort_unstable();
+    let at = latencies.len().saturating_sub(1) * of_thousand / 1_000;
+    latencies.get(at).map_or(f64::NAN, |latency| latency.as_secs_f64() * 1e6)
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// One round: alone and beside, p50 and p99 of each way of calling.
+#[derive(Default)]
+struct Row {
+    closed: Vec<[f64; 4]>,
+    open: Vec<[f64; 4]>,
+    errors: Vec<String>,
+    resident_mib: f64,
+}
+
+impl Row {
+    fn add(&mut self, mut alone: Window, mut beside: Window) {
+        let four = |alone: &mut [Duration], beside: &mut [Duration]| {
+            [percentile(alone, 500), percentile(alone, 990), percentile(beside, 500), percentile(beside, 990)]
+        };
+        self.closed.push(four(&mut alone.closed, &mut beside.closed));
+        self.open.push(four(&mut alone.open, &mut beside.open));
+        self.errors.append(&mut alone.errors);
+        self.errors.append(&mut beside.errors);
+    }
+
+    fn ratio(rounds: &[[f64; 4]]) -> f64 {
+        median(rounds.iter().map(|[_, alone, _, beside]| beside / alone).collect())
+    }
+
+    /// Prints it.
+    fn print(&self, name: &str, threats: &[u8], target: Target) -> Seen {
+        let numbers = |rounds: &[[f64; 4]]| {
+            let of = |at: usize| median(rounds.iter().map(|round| round[at]).collect());
+            format!("{:.0} / {:.0} | {:.0} / {:.0} | {:.2}", of(0), of(1), of(2), of(3), Self::ratio(rounds))
+        };
+        let threats: Vec<_> = threats.iter().map(u8::to_string).collect();
+        let seen = if !self.errors.is_empty() {
+            Seen::Errors
+        } else if [&self.closed, &self.open].iter().all(|way| Self::ratio(way) <= RATIO_MAX) {
+            Seen::Well
+        } else {
+            Seen::Slow
+        };
+        println!(
+            "| {} | {name} | {} | {} | {} | {} | {:.0} |{}",
+            threats.join(", "),
+            format!("{target:?}").to_lowercase(),
+            numbers(&self.closed),
+            numbers(&self.open),
+            self.errors.len(),
+            self.resident_mib,
+            if seen == Seen::Well { "" } else { " <--" },
+        );
+        for error in self.errors.iter().take(3) {
+            println!("    {error}");
+        }
+        seen
+    }
+}
+
+async fn besiege(arguments: Arguments) -> Result<Seen> {
+    let servers = Servers::start(arguments.workers.as_deref(), arguments.priority).await?;
+    arguments.priority.client().await?;
+    println!(
+        "| # | peers | server | one after the other: p50 / p99 alone (us) | beside | ratio | 1000/s: p50 / p99 alone (us) | beside | ratio | errors | server MiB |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|---|");
+    let control = (CONTROL, &[][..], Target::Echo);
+    let rows = std::iter::once(control)
+        .chain(attacks::all().iter().map(|Attack { name, threats, target, .. }| (*name, *threats, *target)))
+        .filter(|(name, ..)| name.contains(&arguments.only))
+        .collect::<Vec<_>>();
+    let rounds = (arguments.time.as_secs_f64() / WINDOW.as_secs_f64()).round().max(1.0) as usize;
+    let mut worst = Seen::Well;
+    for (name, threats, target) in rows {
+        let mut row = Row::default();
+        let healthy = servers.connect(target).await?;
+        // The first calls are slower.
+        drop(watch(&servers, target, &healthy).await);
+        for round in 0..rounds {
+            let beside_first = round % 2 == 1;
+            let mut seen = Vec::new();
+            for beside in [beside_first, !beside_first] {
+                let attacker =
+                    if beside { Some(attacker(arguments.priority, name, servers.address(target))?) } else { None };
+                tokio::time::sleep(PAUSE).await;
+                seen.push(watch(&servers, target, &healthy).await);
+                if let Some(attacker) = attacker {
+                    row.resident_mib = row.resident_mib.max(servers.resident_mib(target));
+                    attacker.end().await?;
+                }
+            }
+            let (Some(second), Some(first)) = (seen.pop(), seen.pop()) else { unreachable!("two were pushed") };
+            let (alone, beside) = if beside_first { (second, first) } else { (first, second) };
+            row.add(alone, beside);
+        }
+        worst = worst.max(row.print(name, threats, target));
+    }
+    Ok(worst)
+}
+
+/// A process that attacks.
+fn attacker(priority: Priority, name: &str, address: SocketAddr) -> Result<Running> {
+    let mut command = priority.attacker(std::env::current_exe()?);
+    command.args(["attack", name]).arg(address.to_string());
+    Running::start(&mut command)
+}
