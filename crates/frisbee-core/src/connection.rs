@@ -3,6 +3,7 @@
 pub(crate) mod hand_off;
 
 use crate::decode::BodyMut;
+use crate::pool;
 use crate::{
     Bucket, CloseReason, Config, Decoder, HeaderForm, Hello, Keepalive, Operation, Outbox, Pace, Packet, PacketId,
     ProtocolError, Role, TooLong, Verdict,
@@ -258,6 +259,7 @@ impl Connection {
     /// # Errors
     /// If the peer has used up one of its times.
     pub fn handle_timeout(&mut self, now: Instant) -> Result<(), CloseReason> {
+        pool::sweep(now);
         if self.first_header_by.is_some_and(|by| now >= by) && self.decoder.form().is_none() {
             return Err(CloseReason::NoFirstHeader);
         }

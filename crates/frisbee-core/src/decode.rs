@@ -1,13 +1,18 @@
 //! Byte stream to packets: bounded before it allocates, and without copying what lies whole in one read.
 
+use crate::pool::Memory;
 use crate::{Header, HeaderForm, MAGIC, Operation, Packet, PacketId};
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::{Buf, Bytes};
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// What a buffer for a body that has not arrived yet holds at first, in bytes: as much as one read brings.
 const FIRST_CAPACITY: usize = 64 * 1024;
+
+/// How many times as much as has been received it may hold beyond that. A body is copied when its buffer grows: one of
+/// the longest kind twice, and less than half of it in all.
+const GROWTH: usize = 4;
 
 /// Bodies of which at least this much is missing are read straight into their own buffer (see
 /// [`Decoder::body_mut`]). Below it a second read call costs more than the copy it saves.
@@ -46,7 +51,7 @@ pub struct Decoder {
 #[derive(Debug)]
 struct Partial {
     header: Header,
-    received: BytesMut,
+    received: Memory,
     /// `header.length - received.len()`, above zero; of a body that is thrown away, what is still to come.
     missing: usize,
     /// There is no memory for it: what comes is thrown away.
@@ -112,13 +117,13 @@ impl Decoder {
     /// [`next`](Self::next) with an empty input.
     pub fn body_mut(&mut self) -> Option<BodyMut<'_>> {
         let partial = self.body.as_mut().filter(|partial| partial.missing >= DIRECT_MIN && !partial.shed)?;
-        partial.grow();
+        partial.grow(0);
         Some(BodyMut(partial))
     }
 
     /// The memory that the body takes which has begun to arrive, in bytes.
     pub fn held(&self) -> usize {
-        self.body.as_ref().map_or(0, |partial| partial.received.capacity())
+        self.body.as_ref().map_or(0, |partial| partial.received.vec().capacity())
     }
 
     /// Throws away the body that has begun to arrive, what has come of it and what will; whose it was. `None` if there
@@ -126,7 +131,7 @@ impl Decoder {
     pub fn shed(&mut self) -> Option<(PacketId, Operation)> {
         let partial = self.body.as_mut().filter(|partial| !partial.shed)?;
         partial.shed = true;
-        partial.received = BytesMut::new();
+        partial.received = Memory::default();
         Some((partial.header.id, partial.header.operation))
     }
 
@@ -207,9 +212,9 @@ impl Decoder {
 
     #[cold]
     fn begin_body(&mut self, header: Header, input: &mut Bytes) -> Option<Packet> {
-        let length = header.length as usize;
-        let received = BytesMut::with_capacity(length.min(FIRST_CAPACITY.max(input.len())));
-        self.body = Some(Partial { header, received, missing: length, shed: false });
+        let mut partial = Partial { header, received: Memory::default(), missing: header.length as usize, shed: false };
+        partial.grow(input.len());
+        self.body = Some(partial);
         self.continue_body(input)
     }
 
@@ -224,10 +229,11 @@ impl Decoder {
             return None;
         }
         while !input.is_empty() && partial.missing > 0 {
-            partial.grow();
-            let room = partial.received.capacity().saturating_sub(partial.received.len());
+            partial.grow(input.len());
+            let received = partial.received.vec_mut();
+            let room = received.capacity().saturating_sub(received.len());
             let taken = input.len().min(partial.missing).min(room);
-            partial.received.extend_from_slice(&input.split_to(taken));
+            received.extend_from_slice(&input.split_to(taken));
             partial.missing = partial.missing.saturating_sub(taken);
         }
         if partial.missing > 0 {
@@ -249,12 +255,20 @@ fn bad_magic(found: u16) -> ProtocolError {
 }
 
 impl Partial {
-    /// Makes room for more: four times what has been received, or all that is missing.
-    fn grow(&mut self) {
-        if self.received.len() == self.received.capacity() {
-            let more = self.received.len().saturating_mul(3).max(FIRST_CAPACITY);
-            self.received.reserve(self.missing.min(more));
+    /// Makes room for more if there is none, with a view to so many bytes that have come and are to be appended.
+    fn grow(&mut self, more: usize) {
+        let received = self.received.vec();
+        if received.len() < received.capacity() {
+            return;
         }
+        let total = self.header.length as usize;
+        let known = received.len().saturating_add(more);
+        let most = FIRST_CAPACITY.saturating_add(known.saturating_mul(GROWTH));
+        // Used memory may be longer than the body, or shorter than it might be.
+        let (least, most) = if total <= most { (total, most.min(total.saturating_mul(2))) } else { (most / 2, most) };
+        let mut grown = Memory::take(least, most, total.min(most));
+        grown.vec_mut().extend_from_slice(received);
+        self.received = grown;
     }
 }
 
@@ -264,8 +278,8 @@ pub struct BodyMut<'a>(&'a mut Partial);
 
 impl BodyMut<'_> {
     /// The buffer to append to. It has room for at least one byte.
-    pub fn buffer(&mut self) -> &mut BytesMut {
-        &mut self.0.received
+    pub fn buffer(&mut self) -> &mut Vec<u8> {
+        self.0.received.vec_mut()
     }
 
     /// How many bytes may be appended.
@@ -279,7 +293,7 @@ impl BodyMut<'_> {
     /// If more has been appended than was missing, which is the driver's mistake.
     pub fn appended(self) {
         let length = self.0.header.length as usize;
-        let missing = length.checked_sub(self.0.received.len());
+        let missing = length.checked_sub(self.0.received.vec().len());
         self.0.missing = missing.expect("a driver appends at most what is missing");
     }
 }
@@ -427,7 +441,7 @@ mod tests {
         assert_eq!(decoder.next(&mut Bytes::copy_from_slice(&header.encode(HeaderForm::Current))), Ok(None));
         let mut received = 0;
         while received < 4 << 20 {
-            let capacity = decoder.body.as_ref().unwrap().received.capacity();
+            let capacity = decoder.held();
             assert!(capacity <= FIRST_CAPACITY + 4 * received, "{capacity} bytes for {received} received");
             assert_eq!(decoder.next(&mut Bytes::from(vec![0; 10_000])), Ok(None));
             received += 10_000;

@@ -37,6 +37,7 @@ mod keepalive;
 mod outbox;
 mod pace;
 mod packet;
+mod pool;
 mod stream;
 pub mod tlv;
 
