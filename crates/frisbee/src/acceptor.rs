@@ -152,7 +152,11 @@ impl<R: Router> Host<R> {
     async fn drive<T: Io>(&self, io: T, ends: Ends, context: Option<Handle>, buffers: bool) -> CloseReason {
         let Some((engine, _entry)) = self.admit(ends) else { return CloseReason::Shutdown };
         let busy = BusyPoll::new(self.busy_poll);
-        let driver = Driver::new(io, engine(), context, tokio_timer(), busy).buffering(buffers);
+        let is_among_callers = context.is_none();
+        let mut driver = Driver::new(io, engine(), context, tokio_timer(), busy).buffering(buffers);
+        if is_among_callers {
+            driver = driver.among_callers();
+        }
         driver.run().await.hand_over(Raw::new_in).await
     }
 }

@@ -232,7 +232,7 @@ impl ClientBuilder {
     fn drive<T: Io, R: Router>(mut self, io: T, ends: Ends, router: R, buffers: bool) -> Connection {
         let busy = BusyPoll::new(self.busy_poll);
         let (handle, engine) = self.prepare(ends, router);
-        let driver = Driver::new(io, engine(), None, tokio_timer(), busy).buffering(buffers);
+        let driver = Driver::new(io, engine(), None, tokio_timer(), busy).buffering(buffers).among_callers();
         tokio::spawn(tokio::task::unconstrained(async move {
             driver.run().await.hand_over(Raw::new_in).await;
         }));

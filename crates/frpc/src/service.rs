@@ -340,12 +340,14 @@ where
             let call = Pending { caller, id, operation, deadline, memory };
             return self.call_through(request, call, outbox, inline);
         }
-        let future = (self.handler)(self.service.clone(), request);
         if !(inline && self.inline) {
             let call = Pending { caller, id, operation, deadline, memory };
-            return call.go_on(Cell::park(future), self.permits.clone(), outbox);
+            return self.call_apart(request, call, outbox);
         }
-        let polled = if deadline.is_none() { self.cell.poll(future) } else { self.poll_within(deadline, future) };
+        let polled = match deadline {
+            None => self.cell.poll(|| (self.handler)(self.service.clone(), request)),
+            Some(_) => self.poll_within(deadline, request),
+        };
         match polled {
             Polled::Ready(reply) => {
                 // What the handler has sent by other ways goes first.
@@ -408,7 +410,7 @@ where
         if !(inline && self.inline) {
             return call.go_on(Cell::park(future), self.permits.clone(), outbox);
         }
-        match deadline::within(call.deadline, || Cell::default().poll(future)) {
+        match deadline::within(call.deadline, || Cell::default().poll(|| future)) {
             Polled::Ready(reply) => {
                 call.caller.connection.collect(outbox);
                 body::put_reply(outbox, call.id, call.operation, reply.as_ref(), call.caller.style());
@@ -422,12 +424,25 @@ where
     }
 }
 
-impl<S, H, A, F: Future> Serving<S, H, A, F> {
+impl<S, H, A, B, F> Serving<S, H, A, F>
+where
+    H: Fn(Shared<S>, Request<A>) -> F,
+    F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+    B: Message + Send + 'static,
+{
     /// Polls a handler whose calls are to inherit a deadline.
     #[cold]
     #[inline(never)]
-    fn poll_within(&mut self, deadline: Option<Instant>, future: F) -> Polled<F> {
-        deadline::within(deadline, || self.cell.poll(future))
+    fn poll_within(&mut self, deadline: Option<Instant>, request: Request<A>) -> Polled<F> {
+        deadline::within(deadline, || self.cell.poll(|| (self.handler)(self.service.clone(), request)))
+    }
+
+    /// Gives a call a task of its own.
+    #[cold]
+    #[inline(never)]
+    fn call_apart(&self, request: Request<A>, call: Pending<'_>, outbox: &mut Outbox) {
+        let future = (self.handler)(self.service.clone(), request);
+        call.go_on(Cell::park(future), self.permits.clone(), outbox);
     }
 }
 

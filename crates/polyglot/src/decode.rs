@@ -296,7 +296,15 @@ impl<'a> Decoder<'a> {
     /// As [`str`](Self::str).
     #[inline]
     pub fn string(&mut self) -> Result<String, DecodeError> {
-        self.str().map(str::to_owned)
+        let (content, rest) = self.sized(Kind::String)?;
+        // Copied first: the check goes by words only where they are aligned, which bytes within a packet hardly are.
+        match String::from_utf8(content.to_vec()) {
+            Ok(text) => {
+                self.rest = rest;
+                Ok(text)
+            }
+            Err(_) => Err(self.error(DecodeReason::Utf8)),
+        }
     }
 
     /// Reads bytes without copying them.

@@ -312,9 +312,9 @@ where
 {
     fn handle(&mut self, connection: &Connection, packet: Packet, outbox: &mut Outbox) {
         let length = packet.body.len();
-        let future = (self.handler)(connection.clone(), packet);
+        let make = || (self.handler)(connection.clone(), packet);
         match self.policy {
-            Policy::Inline => match self.cell.poll(future) {
+            Policy::Inline => match self.cell.poll(make) {
                 Polled::Ready(reply) => {
                     connection.collect(outbox);
                     send(reply, outbox);
@@ -322,8 +322,8 @@ where
                 Polled::Pending(parked) => spawn(connection, length, parked, None),
                 Polled::Panicked(panic) => report(panic.as_ref()),
             },
-            Policy::Concurrent => spawn(connection, length, Cell::park(future), None),
-            Policy::AtMost(_) => spawn(connection, length, Cell::park(future), Some(self.permits.clone())),
+            Policy::Concurrent => spawn(connection, length, Cell::park(make()), None),
+            Policy::AtMost(_) => spawn(connection, length, Cell::park(make()), Some(self.permits.clone())),
         }
     }
 }

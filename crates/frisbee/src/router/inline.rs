@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 /// A place in which futures of one type are polled once, one after the other, without an allocation each.
 ///
-/// Most handlers are ready at their first poll. For those the future is put into the cell, polled and dropped. One
+/// Most handlers are ready at their first poll. For those the future is made in the cell, polled and dropped. One
 /// that has to wait is taken out together with its box as a [`Parked`] future, and the cell gets a new box the next
 /// time it is used.
 ///
@@ -18,7 +18,7 @@ use std::task::{Context, Poll, Waker};
 /// async fn double(n: u32) -> u32 { n * 2 }
 ///
 /// let mut cell = Cell::default();
-/// assert!(matches!(cell.poll(double(21)), Polled::Ready(42)));
+/// assert!(matches!(cell.poll(|| double(21)), Polled::Ready(42)));
 /// ```
 pub struct Cell<F>(Option<Pin<Box<Option<F>>>>);
 
@@ -46,11 +46,15 @@ pub enum Polled<F: Future> {
 }
 
 impl<F: Future> Cell<F> {
-    /// Polls a future once, with a waker that does nothing.
+    /// Polls a future once, with a waker that does nothing. It comes from `make`, since one that was made elsewhere
+    /// would have to be moved here, and futures are large.
+    ///
+    /// # Panics
+    /// If `make` does.
     #[inline]
-    pub fn poll(&mut self, future: F) -> Polled<F> {
+    pub fn poll(&mut self, make: impl FnOnce() -> F) -> Polled<F> {
         let cell = self.0.get_or_insert_with(|| Box::pin(None));
-        cell.set(Some(future));
+        cell.set(Some(make()));
         let mut context = Context::from_waker(Waker::noop());
         let polled = catch_unwind(AssertUnwindSafe(|| match cell.as_mut().as_pin_mut() {
             Some(future) => future.poll(&mut context),
@@ -121,9 +125,9 @@ mod tests {
             n * n
         }
         let mut cell = Cell::default();
-        assert!(matches!(cell.poll(square(3)), Polled::Ready(9)));
+        assert!(matches!(cell.poll(|| square(3)), Polled::Ready(9)));
         let first = cell.0.as_ref().map(|cell| std::ptr::from_ref(&**cell).addr());
-        assert!(matches!(cell.poll(square(4)), Polled::Ready(16)));
+        assert!(matches!(cell.poll(|| square(4)), Polled::Ready(16)));
         assert_eq!(cell.0.as_ref().map(|cell| std::ptr::from_ref(&**cell).addr()), first);
     }
 
@@ -135,7 +139,7 @@ mod tests {
             polls += 1;
             if polls < 2 { Poll::Pending } else { Poll::Ready(polls) }
         });
-        let Polled::Pending(parked) = cell.poll(second_time) else { panic!("it is ready at its second poll") };
+        let Polled::Pending(parked) = cell.poll(|| second_time) else { panic!("it is ready at its second poll") };
         let mut context = Context::from_waker(Waker::noop());
         let done = std::pin::pin!(parked).poll(&mut context);
         assert!(matches!(done, Poll::Ready(Ok(2))));
@@ -147,8 +151,8 @@ mod tests {
             assert!(good, "not good");
         }
         let mut cell = Cell::default();
-        assert!(matches!(cell.poll(check(false)), Polled::Panicked(_)));
-        assert!(matches!(cell.poll(check(true)), Polled::Ready(())));
+        assert!(matches!(cell.poll(|| check(false)), Polled::Panicked(_)));
+        assert!(matches!(cell.poll(|| check(true)), Polled::Ready(())));
     }
 
     #[test]
@@ -156,7 +160,7 @@ mod tests {
         let held = std::sync::Arc::new(());
         let holder = held.clone();
         let mut cell = Cell::default();
-        let polled = cell.poll(async move {
+        let polled = cell.poll(|| async move {
             let _held = holder;
             pending::<()>().await;
         });

@@ -14,7 +14,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
-use tokio::runtime::Handle;
+use tokio::runtime::{Handle, RuntimeFlavor};
 
 /// How much one read takes at most, in bytes.
 const READ_MAX: usize = 64 * 1024;
@@ -47,6 +47,8 @@ pub(crate) struct Driver<T, R: Router, C> {
     phase: Phase,
     /// The task has let others add to the mail.
     yielded: bool,
+    /// It has to, for tasks may run in another order than that in which they were woken.
+    yields: bool,
     busy: BusyPoll,
     /// What was written may wait in `io` until it is flushed.
     buffers: bool,
@@ -124,6 +126,7 @@ where
             timer_is_new: true,
             phase: Phase::Open,
             yielded: false,
+            yields: true,
             busy,
             buffers: false,
             unflushed: false,
@@ -133,6 +136,13 @@ where
     /// Whether what was written may wait in the transport until it is flushed, as with TLS.
     pub(crate) fn buffering(mut self, buffers: bool) -> Self {
         self.buffers = buffers;
+        self
+    }
+
+    /// Whoever sends runs in the runtime that drives. One of a single thread runs tasks in the order in which they were
+    /// woken: all callers that a batch of replies has woken run before the first of them wakes the driver in turn.
+    pub(crate) fn among_callers(mut self) -> Self {
+        self.yields = Handle::current().runtime_flavor() != RuntimeFlavor::CurrentThread;
         self
     }
 
@@ -177,7 +187,7 @@ where
 
     /// The connection until it ends or is told to.
     fn poll_open(&mut self, context: &mut Context<'_>) -> Poll<Result<Order, CloseReason>> {
-        if self.engine.take_mail(context.waker(), self.yielded) == Mail::Yield {
+        if self.engine.take_mail(context.waker(), self.yielded || !self.yields) == Mail::Yield {
             self.yielded = true;
             context.waker().wake_by_ref();
             return Poll::Pending;
@@ -185,8 +195,11 @@ where
         let now = now();
         let mut happened = std::mem::take(&mut self.yielded);
         let mut read = Step::Done;
-        for _ in 0..READS_PER_TURN {
+        for round in 0..READS_PER_TURN {
             read = self.read_and_route(context, now)?;
+            if read == Step::Waiting && round > 0 {
+                break; // Nothing was routed, and the turn for what came before is over.
+            }
             self.engine.turn(now)?;
             let _ = self.poll_write(context, now)?;
             if read != Step::Done {
