@@ -97,6 +97,17 @@ impl Drop for Memory {
     }
 }
 
+/// Copies bytes that are to be shared. Where they are many, the memory is used again once nobody has them any more, as
+/// that of large bodies is: 32 MiB of it are kept at most, for 20 s at most.
+pub fn copy_to_share(bytes: &[u8]) -> Bytes {
+    if bytes.len() < POOLED_MIN {
+        return Bytes::copy_from_slice(bytes);
+    }
+    let mut memory = Memory::take(bytes.len(), bytes.len().saturating_mul(2), bytes.len());
+    memory.buffer().extend_from_slice(bytes);
+    memory.freeze()
+}
+
 /// Frees what has not been used for long. Called now and then by every connection there is.
 pub(crate) fn sweep(now: Instant) {
     let Ok(mut pool) = POOL.try_lock() else { return };
