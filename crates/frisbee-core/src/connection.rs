@@ -6,7 +6,7 @@ use crate::decode::BodyMut;
 use crate::pool;
 use crate::{
     Bucket, CloseReason, Config, Decoder, HeaderForm, Hello, Keepalive, Operation, Outbox, Pace, Packet, PacketId,
-    ProtocolError, Role, TooLong, Verdict,
+    ProtocolError, Role, TooLong, Verdict, earlier,
 };
 use bytes::Bytes;
 use hand_off::{HandOff, HandOffEvent, Stage};
@@ -247,11 +247,11 @@ impl Connection {
     pub fn next_timeout(&self) -> Option<Instant> {
         let stalled = self.stalled_since.and_then(|since| since.checked_add(self.write_timeout));
         if let Some(hand_off) = &self.hand_off {
-            return [hand_off.by, stalled].into_iter().flatten().min();
+            return earlier(hand_off.by, stalled);
         }
         let first_header_by = self.first_header_by.filter(|_| self.decoder.form().is_none());
-        let times = [self.keepalive.deadline(), first_header_by, self.verdict_by, self.pace.deadline(), stalled];
-        times.into_iter().flatten().min()
+        let silent = self.keepalive.deadline();
+        earlier(earlier(silent, stalled), earlier(self.pace.deadline(), earlier(first_header_by, self.verdict_by)))
     }
 
     /// Does what the time demands: sends a PING, or says why the connection is over.

@@ -51,13 +51,24 @@ impl Keepalive {
     }
 
     /// When [`poll`](Self::poll) will next say something else than [`Verdict::Well`]; `None` if that is never.
+    #[inline]
     pub fn deadline(&self) -> Option<Instant> {
-        let ping = self.asked.unwrap_or(self.heard).checked_add(self.ping_interval);
-        let gone = self.heard.checked_add(self.idle_timeout);
-        match (ping, gone) {
-            (Some(ping), Some(gone)) => Some(ping.min(gone)),
-            (one, other) => one.or(other),
+        match self.asked {
+            None => self.heard.checked_add(self.ping_interval.min(self.idle_timeout)),
+            Some(asked) => {
+                earlier(asked.checked_add(self.ping_interval), self.heard.checked_add(self.idle_timeout))
+            }
         }
+    }
+}
+
+/// The earlier of two times that may never come. An iterator's `min` takes three times as many instructions, and this
+/// is asked for in every turn of every connection.
+#[inline]
+pub fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }
 

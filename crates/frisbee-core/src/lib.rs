@@ -48,7 +48,7 @@ pub use connection::{Connection, Event, Peer};
 pub use decode::{Decoder, ProtocolError};
 pub use header::{Header, HeaderForm, MAGIC, Operation, PacketId};
 pub use hello::Hello;
-pub use keepalive::{Keepalive, Verdict};
+pub use keepalive::{Keepalive, Verdict, earlier};
 pub use outbox::{Frame, Outbox, TooLong};
 pub use pace::{Bucket, Pace};
 pub use packet::Packet;

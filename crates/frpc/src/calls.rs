@@ -115,9 +115,15 @@ pub(crate) enum Ended<T> {
 }
 
 impl Calls {
-    /// Enters a call.
+    /// Enters a call, whose `caller` is woken when it has ended. One that is not given is asked for the first time that
+    /// the reply is.
     #[inline]
-    pub(crate) fn begin(&mut self, operation: Operation, deadline: Option<Instant>) -> Result<Ticket, BeginError> {
+    pub(crate) fn begin(
+        &mut self,
+        operation: Operation,
+        deadline: Option<Instant>,
+        caller: Option<&Waker>,
+    ) -> Result<Ticket, BeginError> {
         if let Some(status) = &self.ended {
             return Err(BeginError::Ended(status.clone()));
         }
@@ -134,6 +140,7 @@ impl Calls {
         entry.state = State::Waiting;
         entry.operation = operation;
         entry.deadline = deadline;
+        entry.caller = caller.cloned();
         if let Some(deadline) = deadline {
             self.next_deadline = Some(self.next_deadline.map_or(deadline, |next| next.min(deadline)));
         }
@@ -417,7 +424,7 @@ mod tests {
     #[test]
     fn calls_pause_only_when_none_is_in_flight_or_given_up_and_none_begins_until_they_go_on() {
         let mut calls = Calls::default();
-        let (answered, given_up) = (calls.begin(ADD, None).unwrap(), calls.begin(ADD, None).unwrap());
+        let (answered, given_up) = (calls.begin(ADD, None, None).unwrap(), calls.begin(ADD, None, None).unwrap());
         assert!(!calls.pause(), "two are in flight");
         calls.handle_reply(packet(answered.id, ADD, b"sum"));
         reply(&mut calls, answered);
@@ -427,17 +434,17 @@ mod tests {
         assert!(calls.pause());
         assert!(!calls.pause(), "once at a time");
         calls.count_waiting(true);
-        assert!(matches!(calls.begin(ADD, None), Err(BeginError::Full)));
+        assert!(matches!(calls.begin(ADD, None, None), Err(BeginError::Full)));
         assert!(!calls.has_vacancy());
         calls.resume();
         assert!(calls.has_vacancy());
-        assert!(calls.begin(ADD, None).is_ok());
+        assert!(calls.begin(ADD, None, None).is_ok());
     }
 
     #[test]
     fn replies_in_any_order_reach_their_callers() {
         let mut calls = Calls::default();
-        let tickets: Vec<_> = (0..100).map(|_| calls.begin(ADD, None).unwrap()).collect();
+        let tickets: Vec<_> = (0..100).map(|_| calls.begin(ADD, None, None).unwrap()).collect();
         let bodies: Vec<&'static [u8]> = (0..100_u8).map(|n| &*vec![n].leak()).collect();
         for at in (0..100).rev() {
             assert!(take(&mut calls, tickets[at]).is_pending());
@@ -452,11 +459,11 @@ mod tests {
     #[test]
     fn a_second_reply_does_not_answer_the_next_call() {
         let mut calls = Calls::default();
-        let first = calls.begin(ADD, None).unwrap();
+        let first = calls.begin(ADD, None, None).unwrap();
         calls.handle_reply(packet(first.id, ADD, b"first"));
         calls.handle_reply(packet(first.id, ADD, b"again"));
         assert_eq!(reply(&mut calls, first), b"first");
-        let second = calls.begin(ADD, None).unwrap();
+        let second = calls.begin(ADD, None, None).unwrap();
         calls.handle_reply(packet(first.id, ADD, b"and again"));
         assert!(take(&mut calls, second).is_pending());
         assert_eq!(calls.strays(), 2);
@@ -465,7 +472,7 @@ mod tests {
     #[test]
     fn a_reply_of_another_operation_is_a_stray() {
         let mut calls = Calls::default();
-        let ticket = calls.begin(ADD, None).unwrap();
+        let ticket = calls.begin(ADD, None, None).unwrap();
         calls.handle_reply(packet(ticket.id, Operation::user(11).unwrap(), b""));
         calls.handle_reply(packet(PacketId(77), ADD, b""));
         assert!(take(&mut calls, ticket).is_pending());
@@ -475,14 +482,14 @@ mod tests {
     #[test]
     fn the_id_of_a_call_given_up_stays_out_of_use_until_it_is_answered() {
         let mut calls = Calls::default();
-        let given_up = calls.begin(ADD, None).unwrap();
+        let given_up = calls.begin(ADD, None, None).unwrap();
         assert!(calls.give_up(given_up));
         assert_eq!(calls.given_up(), 1);
-        let next = calls.begin(ADD, None).unwrap();
+        let next = calls.begin(ADD, None, None).unwrap();
         assert_ne!(next.slot, given_up.slot);
         calls.handle_reply(packet(given_up.id, ADD, b"late"));
         assert_eq!((calls.strays(), calls.given_up()), (0, 0));
-        let reused = calls.begin(ADD, None).unwrap();
+        let reused = calls.begin(ADD, None, None).unwrap();
         assert_eq!(reused.slot, given_up.slot);
         assert_ne!(reused.id, given_up.id);
     }
@@ -491,8 +498,8 @@ mod tests {
     fn calls_expire_in_time_and_a_late_reply_harms_nobody() {
         let start = Instant::now();
         let mut calls = Calls::default();
-        let soon = calls.begin(ADD, Some(start + Duration::from_millis(5))).unwrap();
-        let later = calls.begin(ADD, Some(start + Duration::from_millis(50))).unwrap();
+        let soon = calls.begin(ADD, Some(start + Duration::from_millis(5)), None).unwrap();
+        let later = calls.begin(ADD, Some(start + Duration::from_millis(50)), None).unwrap();
         let mut wake = Vec::new();
         assert_eq!(calls.handle_time(start, &mut wake), Some(start + Duration::from_millis(5)));
         assert!(take(&mut calls, soon).is_pending());
@@ -509,27 +516,27 @@ mod tests {
     #[test]
     fn every_call_fails_when_the_connection_ends_and_none_begins_afterwards() {
         let mut calls = Calls::default();
-        let waiting = calls.begin(ADD, None).unwrap();
-        let answered = calls.begin(ADD, None).unwrap();
+        let waiting = calls.begin(ADD, None, None).unwrap();
+        let answered = calls.begin(ADD, None, None).unwrap();
         assert!(take(&mut calls, waiting).is_pending());
         calls.handle_reply(packet(answered.id, ADD, b"before"));
         assert_eq!(calls.end(Status::unavailable("gone")).len(), 1);
         assert!(matches!(take(&mut calls, waiting), Poll::Ready(Ended::Lost(_))));
         assert_eq!(reply(&mut calls, answered), b"before");
-        assert!(matches!(calls.begin(ADD, None), Err(BeginError::Ended(_))));
+        assert!(matches!(calls.begin(ADD, None, None), Err(BeginError::Ended(_))));
     }
 
     #[test]
     fn the_table_is_full_at_its_limit_and_has_room_when_a_call_is_over() {
         let mut calls = Calls::default();
-        let tickets: Vec<_> = (0..CALLS_MAX).map(|_| calls.begin(ADD, None).unwrap()).collect();
-        assert!(matches!(calls.begin(ADD, None), Err(BeginError::Full)));
+        let tickets: Vec<_> = (0..CALLS_MAX).map(|_| calls.begin(ADD, None, None).unwrap()).collect();
+        assert!(matches!(calls.begin(ADD, None, None), Err(BeginError::Full)));
         calls.count_waiting(true);
         assert!(!calls.has_vacancy());
         calls.handle_reply(packet(tickets[3].id, ADD, b""));
         reply(&mut calls, tickets[3]);
         assert!(calls.has_vacancy());
-        calls.begin(ADD, None).unwrap();
+        calls.begin(ADD, None, None).unwrap();
     }
 
     #[test]
@@ -537,17 +544,17 @@ mod tests {
         let mut calls = Calls::default();
         calls.handle_verdict(Some(3));
         assert_eq!(calls.server, Server::Ours);
-        let tickets: Vec<_> = (0..3).map(|_| calls.begin(ADD, None).unwrap()).collect();
-        assert!(matches!(calls.begin(ADD, None), Err(BeginError::Full)));
+        let tickets: Vec<_> = (0..3).map(|_| calls.begin(ADD, None, None).unwrap()).collect();
+        assert!(matches!(calls.begin(ADD, None, None), Err(BeginError::Full)));
         calls.handle_reply(packet(tickets[0].id, ADD, b""));
         reply(&mut calls, tickets[0]);
-        calls.begin(ADD, None).unwrap();
+        calls.begin(ADD, None, None).unwrap();
     }
 
     #[test]
     fn a_long_reply_is_shared_and_not_copied() {
         let mut calls = Calls::default();
-        let ticket = calls.begin(ADD, None).unwrap();
+        let ticket = calls.begin(ADD, None, None).unwrap();
         let body = Bytes::from(vec![1; COPY_MAX + 1]);
         calls.handle_reply(Packet { id: ticket.id, operation: ADD, body: body.clone() });
         let shared = calls.take_reply(ticket, &context(), |reply| match reply {

@@ -199,9 +199,9 @@ impl Channel {
         if self.chain.is_none()
             && self.handed.is_none()
             && let Some(link) = self.inner.links.current()
-            && let Some(call) = attempt.begin_now(&link)
+            && let Some(ended) = attempt.make_now(&link).await
         {
-            match call.await {
+            match ended {
                 Ok(reply) => {
                     self.inner.retries.earn();
                     return Ok(reply);

@@ -8,7 +8,7 @@ use crate::mailbox::{BACKLOG_MAX, Order};
 use crate::stream::{RESOURCE_EXHAUSTED, Shared as StreamShared, Stream, reset_content};
 use crate::{CloseReason, Next, Operation, Outbox, Packet, PacketId, ProtocolError, Router, Turn};
 use bytes::Bytes;
-use frisbee_core::{Config, Decoder, Event, HeaderForm, Peer, Role, Tell};
+use frisbee_core::{Config, Decoder, Event, HeaderForm, Peer, Role, Tell, earlier};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -295,7 +295,7 @@ impl<R: Router> Engine<R> {
 
     /// When the time has to be looked at next.
     pub(crate) fn next_timeout(&self) -> Option<Instant> {
-        [self.core.next_timeout(), self.due].into_iter().flatten().min()
+        earlier(self.core.next_timeout(), self.due)
     }
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) -> Result<(), CloseReason> {

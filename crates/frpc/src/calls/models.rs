@@ -41,7 +41,7 @@ fn is_empty(table: &Table) -> bool {
 fn a_caller_and_its_reply_meet_whoever_comes_first() {
     loom::model(|| {
         let table = Table::default();
-        let tickets = [(); 2].map(|()| with(&table, |calls| calls.begin(ADD, None)).expect("there is room"));
+        let tickets = [(); 2].map(|()| with(&table, |calls| calls.begin(ADD, None, None)).expect("there is room"));
         let callers = tickets.map(|ticket| {
             let table = table.clone();
             thread::spawn(move || assert!(matches!(wait(&table, ticket), Ended::Reply(5))))
@@ -58,7 +58,7 @@ fn a_call_ends_once_when_reply_deadline_and_end_come_together() {
         let table = Table::default();
         let now = Instant::now();
         let due = now + Duration::from_secs(1);
-        let ticket = with(&table, |calls| calls.begin(ADD, Some(due))).expect("there is room");
+        let ticket = with(&table, |calls| calls.begin(ADD, Some(due), None)).expect("there is room");
         let caller = thread::spawn({
             let table = table.clone();
             move || wait(&table, ticket)
@@ -86,7 +86,7 @@ fn a_call_ends_once_when_reply_deadline_and_end_come_together() {
 fn a_caller_that_gives_up_while_its_reply_comes_leaves_nothing_behind() {
     loom::model(|| {
         let table = Table::default();
-        let ticket = with(&table, |calls| calls.begin(ADD, None)).expect("there is room");
+        let ticket = with(&table, |calls| calls.begin(ADD, None, None)).expect("there is room");
         let caller = thread::spawn({
             let table = table.clone();
             move || with(&table, |calls| calls.give_up(ticket))
@@ -101,7 +101,7 @@ fn a_caller_that_gives_up_while_its_reply_comes_leaves_nothing_behind() {
 fn a_connection_that_ends_ends_every_call() {
     loom::model(|| {
         let table = Table::default();
-        let ticket = with(&table, |calls| calls.begin(ADD, None)).expect("there is room");
+        let ticket = with(&table, |calls| calls.begin(ADD, None, None)).expect("there is room");
         let caller = thread::spawn({
             let table = table.clone();
             move || wait(&table, ticket)

@@ -66,31 +66,25 @@ impl From<Refusal> for Started {
 }
 
 impl<'a, A: Message> Attempt<'a, A> {
-    /// Makes the call, if it can be sent at once.
+    /// Makes the call, if it can be sent at once; otherwise gives `None` at the first poll.
     #[inline]
-    pub(crate) fn begin_now<'l, B>(&self, link: &'l Link) -> Option<Call<'l, B>>
-    where
-        'a: 'l,
-    {
-        match self.begin(link, &mut Context::from_waker(Waker::noop())) {
-            Started::Yes(ticket) => Some(Call::new(link, self.method, ticket)),
-            _ => None,
-        }
+    pub(crate) fn make_now<'l, B>(&'l self, link: &'l Link) -> Now<'l, A, B> {
+        Now { attempt: Some(self), call: Call { link, method: self.method, ticket: None, reply: PhantomData } }
     }
 
     /// Makes the call as soon as it can be sent.
     pub(crate) async fn make<B: Message>(&self, link: &Link) -> Result<Response<B>, Failure> {
-        let ticket = self.begin_when_possible(link).await?;
-        Call::new(link, self.method, ticket).await
+        let ticket = Some(self.begin_when_possible(link).await?);
+        Call { link, method: self.method, ticket, reply: PhantomData }.await
     }
 
     /// Enters a call and sends its request, all at once if there is room; the caller is woken when there is room to
-    /// write.
+    /// write, and `caller`, if given, when the call has ended.
     #[inline]
-    fn begin(&self, link: &Link, context: &mut Context<'_>) -> Started {
+    fn begin(&self, link: &Link, context: &mut Context<'_>, caller: Option<&Waker>) -> Started {
         // The connection cannot end between entering the call and sending its request, since both happen under its
         // lock: a call is never left without either an answer or an end.
-        match link.connection.poll_send(context, |outbox| self.enter(link, outbox)) {
+        match link.connection.poll_send(context, |outbox| self.enter(link, outbox, caller)) {
             Poll::Ready(Ok(started)) => started,
             Poll::Ready(Err(error)) => Started::Over(unsent(&error)),
             Poll::Pending => Started::Full,
@@ -98,7 +92,7 @@ impl<'a, A: Message> Attempt<'a, A> {
     }
 
     #[inline(always)]
-    fn enter(&self, link: &Link, outbox: &mut Outbox) -> Started {
+    fn enter(&self, link: &Link, outbox: &mut Outbox, caller: Option<&Waker>) -> Started {
         let Terms { timeout, told, strict } = self.terms;
         let mut calls = link.calls.calls.lock();
         let server = calls.server;
@@ -116,7 +110,7 @@ impl<'a, A: Message> Attempt<'a, A> {
             return refusal.into();
         }
         let until = timeout.and_then(|timeout| calls.now(deadline::now).checked_add(timeout));
-        let ticket = match calls.begin(self.method.operation, until) {
+        let ticket = match calls.begin(self.method.operation, until, caller) {
             Ok(ticket) => ticket,
             Err(BeginError::Full) => return Started::Full,
             Err(BeginError::Ended(status)) => return Started::Over(status.unsent()),
@@ -155,7 +149,7 @@ impl<'a, A: Message> Attempt<'a, A> {
                 let mut vacancy = std::pin::pin!(link.calls.vacancy.notified());
                 vacancy.as_mut().enable();
                 let started = poll_fn(|context| {
-                    match self.begin(link, context) {
+                    match self.begin(link, context, None) {
                         // The outbox wakes the caller, or the vacancy does, whichever it was.
                         Started::Full => vacancy.as_mut().poll(context).map(|()| Started::Full),
                         started => Poll::Ready(started),
@@ -216,12 +210,32 @@ pub(crate) struct Call<'a, B> {
     reply: PhantomData<fn() -> B>,
 }
 
-impl<'a, B> Call<'a, B> {
-    #[inline]
-    fn new(link: &'a Link, method: &'a Method, ticket: Ticket) -> Self {
-        Self { link, method, ticket: Some(ticket), reply: PhantomData }
-    }
+/// A call that is made at once or not at all. It is sent at the first poll, so that its caller is entered with it and
+/// need not come back to be.
+pub(crate) struct Now<'a, A, B> {
+    attempt: Option<&'a Attempt<'a, A>>,
+    call: Call<'a, B>,
+}
 
+impl<A: Message, B: Message> Future for Now<'_, A, B> {
+    type Output = Option<Result<Response<B>, Failure>>;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let Some(attempt) = self.attempt.take() else { return Pin::new(&mut self.call).poll(context).map(Some) };
+        // Whoever cannot be sent at once does not wait for room here.
+        let mut nobody = Context::from_waker(Waker::noop());
+        match attempt.begin(self.call.link, &mut nobody, Some(context.waker())) {
+            Started::Yes(ticket) => {
+                self.call.ticket = Some(ticket);
+                Poll::Pending
+            }
+            _ => Poll::Ready(None),
+        }
+    }
+}
+
+impl<B> Call<'_, B> {
     /// How many fields may be missing at the end of the reply.
     #[cold]
     fn missing(&self) -> u32 {
