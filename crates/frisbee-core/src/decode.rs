@@ -44,7 +44,8 @@ pub struct Decoder {
     /// The bytes of a header that is not complete: `head[..head_len]`.
     head: [u8; Header::MAX_LEN],
     head_len: usize,
-    body: Option<Partial>,
+    /// In a box, since most bodies come whole.
+    body: Option<Box<Partial>>,
 }
 
 /// A packet whose header is complete and whose body is not.
@@ -214,7 +215,7 @@ impl Decoder {
     fn begin_body(&mut self, header: Header, input: &mut Bytes) -> Option<Packet> {
         let mut partial = Partial { header, received: Memory::default(), missing: header.length as usize, shed: false };
         partial.grow(input.len());
-        self.body = Some(partial);
+        self.body = Some(Box::new(partial));
         self.continue_body(input)
     }
 
@@ -239,7 +240,7 @@ impl Decoder {
         if partial.missing > 0 {
             return None;
         }
-        let Partial { header, received, .. } = self.body.take()?;
+        let Partial { header, received, .. } = *self.body.take()?;
         Some(Packet { id: header.id, operation: header.operation, body: received.freeze() })
     }
 }

@@ -3,6 +3,8 @@
 use crate::tlv::{self, Items};
 use crate::{CONTENT_MAX, Config, PROTOCOL_VERSION};
 use bytes::Bytes;
+use std::cell::RefCell;
+use std::sync::Arc;
 
 /// The longest HELLO that is read, in bytes. What it carries is a list of services: some hundred with a long history, or
 /// close to a thousand without.
@@ -32,6 +34,15 @@ pub struct Hello {
 
 /// What a HELLO begins with, so that no packet is taken for one by chance.
 const SIGNATURE: [u8; 4] = *b"fris";
+
+/// The longest HELLO that is kept to be recognised, in bytes. Longer ones are rare.
+const KEPT_MAX: usize = 4 * 1024;
+
+thread_local! {
+    /// What was said last on a connection of this thread, and what it means. Whoever says something else every time gains
+    /// nothing by it and takes nothing from others but this.
+    static LAST: RefCell<Option<(Box<[u8]>, Arc<Hello>)>> = const { RefCell::new(None) };
+}
 
 const CONTENT: u8 = 1;
 const STREAMS: u8 = 2;
@@ -78,6 +89,23 @@ impl Hello {
         bytes
     }
 
+    /// As [`decode`](Self::decode). Connections on which the same is said share it: at a server, those of one client
+    /// program.
+    pub(crate) fn decode_shared(content: &Bytes) -> Option<Arc<Self>> {
+        LAST.with_borrow_mut(|last| {
+            if let Some((said, hello)) = last
+                && **said == **content
+            {
+                return Some(hello.clone());
+            }
+            let hello = Arc::new(Self::decode(content)?);
+            if content.len() <= KEPT_MAX {
+                *last = Some((content.to_vec().into(), hello.clone()));
+            }
+            Some(hello)
+        })
+    }
+
     /// Reads a packet's content; `None` if it is no HELLO.
     pub fn decode(content: &Bytes) -> Option<Self> {
         if content.len() > HELLO_MAX {
@@ -101,7 +129,12 @@ impl Hello {
                 STREAMS => hello.streams_max = number()?,
                 CALLS => hello.calls_max = number()?,
                 CREDIT => hello.stream_credit = number()?,
-                Self::FIRST_USER_ITEM.. => hello.items.push((kind, Bytes::copy_from_slice(value))),
+                Self::FIRST_USER_ITEM.. => {
+                    if hello.items.is_empty() {
+                        hello.items.reserve_exact(1); // Most have no more.
+                    }
+                    hello.items.push((kind, Bytes::copy_from_slice(value)));
+                }
                 _ => {}
             }
         }

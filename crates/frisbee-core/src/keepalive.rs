@@ -55,9 +55,7 @@ impl Keepalive {
     pub fn deadline(&self) -> Option<Instant> {
         match self.asked {
             None => self.heard.checked_add(self.ping_interval.min(self.idle_timeout)),
-            Some(asked) => {
-                earlier(asked.checked_add(self.ping_interval), self.heard.checked_add(self.idle_timeout))
-            }
+            Some(asked) => earlier(asked.checked_add(self.ping_interval), self.heard.checked_add(self.idle_timeout)),
         }
     }
 }

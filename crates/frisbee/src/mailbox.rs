@@ -34,7 +34,7 @@ pub(crate) struct Inner {
     /// Producers that wait for room.
     producers: Vec<Waker>,
     /// What handles ask for.
-    pub(crate) order: Option<Order>,
+    pub(crate) order: Option<Box<Order>>,
     /// What handles want done about a hand-off.
     pub(crate) hand_off: Option<Box<Step>>,
     /// A hand-off has been begun and not decided.
@@ -50,7 +50,7 @@ pub(crate) struct Inner {
     /// The peer takes nothing new any more.
     pub(crate) going_away: bool,
     /// Set when the connection has ended. Nothing is accepted from then on.
-    pub(crate) closed: Option<CloseReason>,
+    pub(crate) closed: Option<Box<CloseReason>>,
     /// Those who wait for the end, the verdict on the peer, or a place for a stream.
     watchers: Vec<Waker>,
 }
@@ -151,7 +151,7 @@ impl Mailbox {
     pub(crate) fn order(&self, order: Order) {
         let mut inner = self.inner.lock();
         if inner.order.as_ref().is_none_or(|earlier| earlier.rank() < order.rank()) {
-            inner.order = Some(order);
+            inner.order = Some(Box::new(order));
         }
         let task = self.to_wake(&inner);
         drop(inner);
@@ -188,7 +188,7 @@ impl Mailbox {
     pub(crate) fn poll_closed(&self, context: &mut Context<'_>) -> Poll<CloseReason> {
         let mut inner = self.inner.lock();
         if let Some(reason) = &inner.closed {
-            return Poll::Ready(reason.clone());
+            return Poll::Ready(CloseReason::clone(reason));
         }
         inner.watch(context);
         Poll::Pending
@@ -228,7 +228,7 @@ impl Mailbox {
         if inner.closed.is_some() {
             return;
         }
-        inner.closed = Some(reason.clone());
+        inner.closed = Some(Box::new(reason.clone()));
         inner.outbox = Outbox::default();
         inner.task = None;
         let step = inner.hand_off.take();
@@ -253,7 +253,7 @@ fn wake(task: Option<Waker>) {
 impl Inner {
     pub(crate) fn check_open(&self) -> Result<(), SendError> {
         match &self.closed {
-            Some(reason) => Err(SendError::Closed(reason.clone())),
+            Some(reason) => Err(SendError::Closed(CloseReason::clone(reason))),
             None => Ok(()),
         }
     }

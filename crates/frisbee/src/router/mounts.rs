@@ -230,6 +230,10 @@ impl Router for Mounts {
         session.each().for_each(|mounted| mounted.going_away());
     }
 
+    fn idle(&self, session: &mut MountsSession) {
+        session.each().for_each(|mounted| mounted.idle());
+    }
+
     fn turn(&self, session: &mut MountsSession, turn: &mut Turn<'_>) -> Option<Instant> {
         session.each().filter_map(|mounted| mounted.turn(turn)).min()
     }
@@ -283,6 +287,7 @@ trait ErasedSession: Send {
     fn cancelled(&mut self, id: PacketId, content: Bytes, outbox: &mut Outbox);
     fn hand_off(&mut self, asked: HandOff) -> Next;
     fn going_away(&mut self);
+    fn idle(&mut self);
     fn turn(&mut self, turn: &mut Turn<'_>) -> Option<Instant>;
     fn disconnected(&mut self, reason: &CloseReason);
 }
@@ -343,6 +348,11 @@ impl<R: Router> ErasedSession for Mounted<R> {
     fn going_away(&mut self) {
         let Some(session) = &mut self.session else { return };
         self.router.going_away(session);
+    }
+
+    fn idle(&mut self) {
+        let Some(session) = &mut self.session else { return };
+        self.router.idle(session);
     }
 
     fn turn(&mut self, turn: &mut Turn<'_>) -> Option<Instant> {
