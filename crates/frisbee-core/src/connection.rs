@@ -213,6 +213,11 @@ impl Connection {
         }
     }
 
+    /// Whether the peer has been silent for the ping interval.
+    pub fn is_silent(&self, now: Instant) -> bool {
+        self.keepalive.is_silent(now)
+    }
+
     /// Whether part of a packet has been received and the rest has not.
     pub fn is_mid_packet(&self) -> bool {
         self.decoder.is_mid_packet()

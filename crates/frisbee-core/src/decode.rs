@@ -14,6 +14,10 @@ const FIRST_CAPACITY: usize = 64 * 1024;
 /// the longest kind twice, and less than half of it in all.
 const GROWTH: usize = 4;
 
+/// Once so many bytes of a body have come, it may get as much memory at once as the one before it took, so that it need
+/// not grow and be copied. A peer gains nothing that it could not have by sending the bodies one beside the other.
+const TRUSTED_FROM: usize = 32 * 1024;
+
 /// Bodies of which at least this much is missing are read straight into their own buffer (see
 /// [`Decoder::body_mut`]). Below it a second read call costs more than the copy it saves.
 const DIRECT_MIN: usize = 16 * 1024;
@@ -46,6 +50,8 @@ pub struct Decoder {
     head_len: usize,
     /// In a box, since most bodies come whole.
     body: Option<Box<Partial>>,
+    /// The length of the last one that was gathered.
+    last: u32,
 }
 
 /// A packet whose header is complete and whose body is not.
@@ -57,12 +63,22 @@ struct Partial {
     missing: usize,
     /// There is no memory for it: what comes is thrown away.
     shed: bool,
+    /// The length of the body before it.
+    last: u32,
 }
 
 impl Decoder {
     /// A decoder for a peer that is known to send headers of `form`, with contents of up to `limit` bytes.
     pub fn new(form: HeaderForm, limit: u32) -> Self {
-        Self { form: Some(form), served: Arc::new([]), limit, head: [0; Header::MAX_LEN], head_len: 0, body: None }
+        Self {
+            form: Some(form),
+            served: Arc::new([]),
+            limit,
+            head: [0; Header::MAX_LEN],
+            head_len: 0,
+            body: None,
+            last: 0,
+        }
     }
 
     /// A decoder that finds out the form from the first header.
@@ -71,7 +87,7 @@ impl Decoder {
     /// without content, a STREAM packet, a HELLO (operation 3) or one of the operations `served`, with a length
     /// within the limit; otherwise it is no Frisbee peer. An old peer whose first id is 15 cannot be told apart.
     pub fn detecting(served: Arc<[RangeInclusive<u16>]>, limit: u32) -> Self {
-        Self { form: None, served, limit, head: [0; Header::MAX_LEN], head_len: 0, body: None }
+        Self { form: None, served, limit, head: [0; Header::MAX_LEN], head_len: 0, body: None, last: 0 }
     }
 
     /// The form of the peer's headers; `None` before the first one.
@@ -213,7 +229,9 @@ impl Decoder {
 
     #[cold]
     fn begin_body(&mut self, header: Header, input: &mut Bytes) -> Option<Packet> {
-        let mut partial = Partial { header, received: Memory::default(), missing: header.length as usize, shed: false };
+        let Header { length, .. } = header;
+        let received = Memory::default();
+        let mut partial = Partial { header, received, missing: length as usize, shed: false, last: self.last };
         partial.grow(input.len());
         self.body = Some(Box::new(partial));
         self.continue_body(input)
@@ -241,6 +259,7 @@ impl Decoder {
             return None;
         }
         let Partial { header, received, .. } = *self.body.take()?;
+        self.last = header.length;
         Some(Packet { id: header.id, operation: header.operation, body: received.freeze() })
     }
 }
@@ -263,7 +282,8 @@ impl Partial {
         }
         let total = self.header.length as usize;
         let known = self.received.len().saturating_add(more);
-        let most = FIRST_CAPACITY.saturating_add(known.saturating_mul(GROWTH));
+        let trusted = if known < TRUSTED_FROM { 0 } else { self.last as usize };
+        let most = FIRST_CAPACITY.saturating_add(known.saturating_mul(GROWTH).max(trusted));
         // Used memory may be longer than the body, or shorter than it might be.
         let (least, most) = if total <= most { (total, most.min(total.saturating_mul(2))) } else { (most / 2, most) };
         let mut grown = Memory::take(least, most, total.min(most));
@@ -445,6 +465,24 @@ mod tests {
             assert!(capacity <= 4096 + FIRST_CAPACITY + 4 * received, "{capacity} bytes for {received} received");
             assert_eq!(decoder.next(&mut Bytes::from(vec![0; 10_000])), Ok(None));
             received += 10_000;
+        }
+    }
+
+    #[test]
+    fn used_memory_is_given_for_what_was_received_as_new_memory_is() {
+        let mut decoder = Decoder::new(HeaderForm::Current, 5 << 20);
+        for round in 0..3 {
+            let header = Header { id: PacketId(1), operation: operation(10), length: 1 << 20 };
+            assert_eq!(decoder.next(&mut Bytes::copy_from_slice(&header.encode(HeaderForm::Current))), Ok(None));
+            assert!(decoder.held() <= 4096 + FIRST_CAPACITY, "{} bytes for a promise", decoder.held());
+            let mut whole = Bytes::from(vec![round; 1 << 20]);
+            assert_eq!(decoder.next(&mut whole.split_to(TRUSTED_FROM)), Ok(None));
+            let grown = decoder.body_mut().unwrap().buffer().capacity();
+            let most = if round == 0 { FIRST_CAPACITY + GROWTH * TRUSTED_FROM } else { FIRST_CAPACITY + (1 << 20) };
+            assert!(grown <= 4096 + most, "{grown} bytes in round {round}");
+            let packet = decoder.next(&mut whole).unwrap().unwrap();
+            // What is dropped is used again.
+            assert!(packet.body.len() == 1 << 20 && packet.body.iter().all(|byte| *byte == round));
         }
     }
 

@@ -296,7 +296,7 @@ impl<R: Router> Engine<R> {
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) -> Result<(), CloseReason> {
         // Before a PING is sent, with which the connection would not be idle.
-        if self.is_idle() {
+        if self.core.is_silent(now) && self.is_idle() {
             self.release()?;
         }
         self.core.handle_timeout(now)
