@@ -90,7 +90,7 @@ pub struct Connection {
     write_timeout: Duration,
     peer: Peer,
     /// What is said in HELLO; for a server once the client has said it. `None` when that is over, or not wanted.
-    hello: Option<Box<Hello>>,
+    hello: Option<Arc<Hello>>,
     hand_off_timeout: Duration,
     hand_off: Option<Box<HandOff>>,
 }
@@ -104,7 +104,7 @@ impl Connection {
         };
         let mut outbox = Outbox::new(form);
         outbox.set_limit(config.content_max);
-        let hello = config.hello.then(|| Box::new(Hello::new(config)));
+        let hello = config.hello.then(|| Hello::own(config));
         let asks = role == Role::Client && config.hello;
         let mut connection = Self {
             role,

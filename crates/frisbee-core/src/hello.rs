@@ -39,6 +39,8 @@ const SIGNATURE: [u8; 4] = *b"fris";
 const KEPT_MAX: usize = 4 * 1024;
 
 thread_local! {
+    /// What this end said last on a connection of this thread.
+    static OWN: RefCell<Option<Arc<Hello>>> = const { RefCell::new(None) };
     /// What was said last on a connection of this thread, and what it means. Whoever says something else every time gains
     /// nothing by it and takes nothing from others but this.
     static LAST: RefCell<Option<(Box<[u8]>, Arc<Hello>)>> = const { RefCell::new(None) };
@@ -67,6 +69,15 @@ impl Hello {
             stream_credit: config.stream_credit,
             items: config.hello_items.clone(),
         }
+    }
+
+    /// As [`new`](Self::new). Connections that say the same share it.
+    pub(crate) fn own(config: &Config) -> Arc<Self> {
+        let hello = Self::new(config);
+        OWN.with_borrow_mut(|own| match own {
+            Some(own) if **own == hello => own.clone(),
+            _ => own.insert(Arc::new(hello)).clone(),
+        })
     }
 
     /// The bytes of the packet's content.

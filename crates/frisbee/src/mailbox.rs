@@ -31,8 +31,6 @@ pub(crate) struct Inner {
     pub(crate) backlog: usize,
     /// Wakes the task.
     pub(crate) task: Option<Waker>,
-    /// Producers that wait for room.
-    producers: Vec<Waker>,
     /// What handles ask for.
     pub(crate) order: Option<Box<Order>>,
     /// What handles want done about a hand-off.
@@ -51,7 +49,16 @@ pub(crate) struct Inner {
     pub(crate) going_away: bool,
     /// Set when the connection has ended. Nothing is accepted from then on.
     pub(crate) closed: Option<Box<CloseReason>>,
-    /// Those who wait for the end, the verdict on the peer, or a place for a stream.
+    /// In a box, since mostly nobody waits.
+    waiting: Option<Box<Waiting>>,
+}
+
+/// Who waits for the connection's task.
+#[derive(Debug, Default)]
+struct Waiting {
+    /// For room.
+    producers: Vec<Waker>,
+    /// For the end, the verdict on the peer, or a place for a stream.
     watchers: Vec<Waker>,
 }
 
@@ -87,7 +94,6 @@ impl Mailbox {
             outbox,
             backlog: 0,
             task: None,
-            producers: Vec::new(),
             order: None,
             hand_off: None,
             is_handing_off: false,
@@ -97,7 +103,7 @@ impl Mailbox {
             peer: Peer::Unknown,
             going_away: false,
             closed: None,
-            watchers: Vec::new(),
+            waiting: None,
         };
         Self { inner: Mutex::new(inner), notified: AtomicBool::new(false) }
     }
@@ -126,7 +132,7 @@ impl Mailbox {
         let mut inner = self.inner.lock();
         inner.check_open()?;
         if inner.is_full() {
-            inner.producers.push(context.waker().clone());
+            inner.waiting.get_or_insert_default().producers.push(context.waker().clone());
             return Poll::Pending;
         }
         let filled = fill(&mut inner.outbox);
@@ -141,7 +147,7 @@ impl Mailbox {
         let mut inner = self.inner.lock();
         inner.check_open()?;
         if inner.is_full() {
-            inner.producers.push(context.waker().clone());
+            inner.waiting.get_or_insert_default().producers.push(context.waker().clone());
             return Ok(Poll::Pending);
         }
         Ok(Poll::Ready(()))
@@ -209,7 +215,7 @@ impl Mailbox {
     pub(crate) fn handle_verdict(&self, peer: Peer) {
         let mut inner = self.inner.lock();
         inner.peer = peer;
-        let watchers = std::mem::take(&mut inner.watchers);
+        let watchers = inner.take_watchers();
         drop(inner);
         watchers.into_iter().for_each(Waker::wake);
     }
@@ -234,12 +240,13 @@ impl Mailbox {
         let step = inner.hand_off.take();
         let streams = std::mem::take(&mut inner.streams);
         inner.opened_here = 0;
-        let mut waiting = std::mem::take(&mut inner.producers);
-        waiting.append(&mut inner.watchers);
+        let waiting = inner.waiting.take();
         drop(inner);
         drop(step);
         streams.into_values().for_each(|stream| stream.handle_close());
-        waiting.into_iter().for_each(Waker::wake);
+        if let Some(waiting) = waiting {
+            waiting.producers.into_iter().chain(waiting.watchers).for_each(Waker::wake);
+        }
     }
 }
 
@@ -264,13 +271,30 @@ impl Inner {
 
     /// Takes those who wait for room, if there is room now.
     pub(crate) fn take_producers(&mut self) -> Vec<Waker> {
-        if self.producers.is_empty() || self.is_full() { Vec::new() } else { std::mem::take(&mut self.producers) }
+        if self.waiting.is_none() || self.is_full() {
+            return Vec::new();
+        }
+        let producers = self.waiting.as_mut().map(|waiting| std::mem::take(&mut waiting.producers));
+        self.forget_waiting();
+        producers.unwrap_or_default()
+    }
+
+    /// Takes those who wait for the peer to change.
+    fn take_watchers(&mut self) -> Vec<Waker> {
+        let watchers = self.waiting.as_mut().map(|waiting| std::mem::take(&mut waiting.watchers));
+        self.forget_waiting();
+        watchers.unwrap_or_default()
+    }
+
+    fn forget_waiting(&mut self) {
+        self.waiting.take_if(|waiting| waiting.producers.is_empty() && waiting.watchers.is_empty());
     }
 
     /// Registers a task that is woken when something changes.
     pub(crate) fn watch(&mut self, context: &Context<'_>) {
-        if !self.watchers.iter().any(|watcher| watcher.will_wake(context.waker())) {
-            self.watchers.push(context.waker().clone());
+        let watchers = &mut self.waiting.get_or_insert_default().watchers;
+        if !watchers.iter().any(|watcher| watcher.will_wake(context.waker())) {
+            watchers.push(context.waker().clone());
         }
     }
 
@@ -322,7 +346,7 @@ impl Inner {
             return Vec::new();
         }
         self.opened_here -= 1;
-        std::mem::take(&mut self.watchers)
+        self.take_watchers()
     }
 
     /// Writes a packet about a stream, in the order in which the lock was taken.
