@@ -1,7 +1,7 @@
 //! A controller calls a thousand agents that it could not reach: each has dialled in, as from behind a NAT, and serves
 //! on the connection that it has made.
 //!
-//! `cargo run --release --example controller [AGENTS]`
+//! `cargo run --release --example controller -- [AGENTS]`
 
 use examples::agents::{Agent, AgentClient, AgentServer, Command, Empty, Load, Output};
 use frpc::{Channel, Request, Response, ResponseStream, Server, Status};

@@ -1,9 +1,10 @@
 //! A gateway that lets users in by calls and then gives them its connection, for any other protocol.
 //!
 //! ```sh
-//! cargo run --example gateway -- serve 127.0.0.1:7000 --user ada:secret \
+//! cargo run --release --example gateway -- serve 127.0.0.1:7000 --user ada:secret \
 //!     --target postgres=127.0.0.1:5432 --target etcd=127.0.0.1:2379
-//! cargo run --example gateway -- connect 127.0.0.1:7000 --user ada:secret --target etcd --listen 127.0.0.1:2400
+//! cargo run --release --example gateway -- connect 127.0.0.1:7000 --user ada:secret --target etcd \
+//!     --listen 127.0.0.1:2400
 //! ```
 //!
 //! `connect` gives each connection that it accepts to the target: `etcdctl --endpoints 127.0.0.1:2400 get x`.

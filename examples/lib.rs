@@ -15,7 +15,7 @@ pub mod benchmark {
     frpc::include_proto!("benchmark");
 }
 
-/// A service for two protocols.
+/// Generated from `proto/greeter.proto`, for two protocols.
 pub mod greeter {
     #![allow(missing_docs)]
     frpc::include_proto!("greeter");

@@ -24,6 +24,9 @@ const BUSY: Operation = operation(12);
 /// Packets of one shard that may wait for their answers. What waits takes memory here, and ids have 16 bits.
 const WAITING_MAX: usize = 4096;
 
+/// How many keys are stored and asked for here.
+const KEYS: u16 = 1000;
+
 const fn operation(number: u16) -> Operation {
     Operation::user(number).expect("users have 10 and up")
 }
@@ -49,11 +52,13 @@ async fn start_shard() -> std::io::Result<(SocketAddr, Arc<AtomicUsize>)> {
     let (put, get, counted) = (stored.clone(), stored, count.clone());
     let handlers = Handlers::new()
         .on(PUT, move |_connection, packet| {
-            let length = key(&packet.body).map_or(0, <[u8]>::len);
-            let key = packet.body.slice(..1 + length);
-            put.lock().expect("no holder panics").insert(key.clone(), packet.body.slice(1 + length..));
-            counted.fetch_add(1, Ordering::Relaxed);
-            async move { Some(Packet::new(packet.id, PUT, key)) }
+            // What has no key is not answered. The proxy sends no such thing, but others might.
+            let key = key(&packet.body).map(|key| packet.body.slice(..1 + key.len()));
+            if let Some(key) = &key {
+                put.lock().expect("no holder panics").insert(key.clone(), packet.body.slice(key.len()..));
+                counted.fetch_add(1, Ordering::Relaxed);
+            }
+            async move { key.map(|key| Packet::new(packet.id, PUT, key)) }
         })
         .on(GET, move |_connection, packet| {
             let value = get.lock().expect("no holder panics").get(&packet.body).cloned().unwrap_or_default();
@@ -182,7 +187,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let handlers = Handlers::new().on(PUT, take.clone()).on(GET, take.clone()).on(BUSY, take);
     let client = Client::builder().connect(address, handlers).await?;
 
-    const KEYS: u16 = 1000;
     let value = |number: u16| vec![number as u8; if number == 0 { 1_000_000 } else { usize::from(number) }];
     for number in 0..KEYS {
         client.send(&Packet::new(PacketId(number), PUT, body(&format!("key {number}"), &value(number)))).await?;

@@ -46,11 +46,11 @@ async fn a_store_with_watches_serves_beside_a_generated_service() {
     // Eight watchers of one key, on connections of their own.
     let mut watchers = JoinSet::new();
     for _ in 0..8 {
-        let (store, connection, _calculator) = connected(address.clone()).await;
+        let (store, connection, calculator) = connected(address.clone()).await;
         let mut values = store.watch(&connection, "shared").await.unwrap();
         assert_eq!(values.recv().await.unwrap(), "");
         watchers.spawn(async move {
-            let _calculator = _calculator;
+            let _connected = calculator; // With the last handle of its channel a connection is closed.
             while values.recv().await.expect("the watch goes on") != "last" {}
         });
     }

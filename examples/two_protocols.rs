@@ -1,6 +1,6 @@
 //! One implementation of a service on two ports: by our own protocol, and by gRPC for everybody else.
 //!
-//! `cargo run --features grpc --example two_protocols`
+//! `cargo run --release -p examples --features grpc --example two_protocols`
 //!
 //! What it takes: the feature `tonic` of frpc and frpc-build, and `.grpc(true)` in build.rs.
 

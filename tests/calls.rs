@@ -3,7 +3,7 @@
 use frisbee_tests::interop::{AddRequest, Interop, InteropClient, InteropServer, Payload, SleepRequest, Text};
 use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::service::Service;
-use frisbee_tests::{interop, serve_interop, serve_interop_with};
+use frisbee_tests::{interop, left_to_service, serve_interop, serve_interop_with};
 use frpc::{
     Channel, Code, Policy, Request, RequestStream, Response, ResponseStream, Server, Status, Streaming, Workers,
 };
@@ -47,21 +47,8 @@ impl Drop for Inside {
 struct Probed(Arc<Probe>);
 
 impl Interop for Probed {
-    async fn echo_scalars(&self, request: Request<interop::Scalars>) -> Reply<interop::Scalars> {
-        Service.echo_scalars(request).await
-    }
-    async fn echo_nested(&self, request: Request<interop::Nested>) -> Reply<interop::Nested> {
-        Service.echo_nested(request).await
-    }
-    async fn echo_lists(&self, request: Request<interop::Lists>) -> Reply<interop::Lists> {
-        Service.echo_lists(request).await
-    }
-    async fn echo_maps(&self, request: Request<interop::Maps>) -> Reply<interop::Maps> {
-        Service.echo_maps(request).await
-    }
-    async fn echo_mixed(&self, request: Request<interop::Mixed>) -> Reply<interop::Mixed> {
-        Service.echo_mixed(request).await
-    }
+    left_to_service!(echo_scalars, echo_nested, echo_lists, echo_maps, echo_mixed, add, describe);
+
     /// Waits until it is let go.
     async fn do_nothing(&self, _request: Request<interop::Empty>) -> Reply<interop::Empty> {
         let _inside = self.0.enter();
@@ -80,15 +67,9 @@ impl Interop for Probed {
         let seq = request.get_ref().seq;
         Ok(Response::new(Payload { seq, data: vec![7; seq as usize] }))
     }
-    async fn add(&self, request: Request<AddRequest>) -> Reply<interop::Sum> {
-        Service.add(request).await
-    }
     async fn sleep(&self, request: Request<SleepRequest>) -> Reply<SleepRequest> {
         let _inside = self.0.enter();
         Service.sleep(request).await
-    }
-    async fn describe(&self, request: Request<interop::Scalars>) -> Reply<Text> {
-        Service.describe(request).await
     }
     /// Never ends by itself.
     async fn count_up(&self, _request: Request<interop::Range>) -> Reply<ResponseStream<interop::Count>> {
@@ -358,16 +339,10 @@ async fn large_replies_to_a_client_that_reads_late_all_arrive() {
 
 #[tokio::test]
 async fn a_server_that_never_answers_costs_a_timeout_and_no_more() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
-    let address = listener.local_addr().expect("it is bound");
-    let accepted = tokio::spawn(async move { Raw::over(listener.accept().await.expect("a client comes").0) });
-    let channel = Channel::builder()
-        .calls::<InteropClient>()
-        .timeout(Duration::from_millis(50))
-        .connect(address.to_string())
-        .await;
+    let (address, accepted) = Raw::listen().await;
+    let channel = Channel::builder().calls::<InteropClient>().timeout(Duration::from_millis(50)).connect(address).await;
     let client = InteropClient::new(channel.expect("the server listens"));
-    let mut silent = accepted.await.expect("it does not panic");
+    let mut silent = accepted.await;
     for a in 0..10 {
         assert_eq!(code(client.add(AddRequest { a, b: 1 }).await), Code::DeadlineExceeded);
     }
@@ -388,11 +363,9 @@ async fn a_server_that_never_answers_costs_a_timeout_and_no_more() {
 
 #[tokio::test]
 async fn replies_that_make_no_sense_are_errors_or_ignored() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
-    let address = listener.local_addr().expect("it is bound").to_string();
-    let accepted = tokio::spawn(async move { Raw::over(listener.accept().await.expect("a client comes").0) });
+    let (address, accepted) = Raw::listen().await;
     let client = InteropClient::connect(address).await.expect("the server listens");
-    let mut liar = accepted.await.expect("it does not panic");
+    let mut liar = accepted.await;
     let call = tokio::spawn({
         let client = client.clone();
         async move { client.add(AddRequest { a: 1, b: 1 }).await }

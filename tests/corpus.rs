@@ -2,13 +2,12 @@
 //! measured vectors, frames, schemas of the tests, and mutations of them.
 
 use fastrand::Rng;
+use frisbee_tests::process::panics;
 use frisbee_tests::raw::packet;
 use frisbee_tests::targets::{ALL, Target};
 use serde_json::Value;
-use std::cell::Cell;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Once;
 
 fn folder(target: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus").join(target)
@@ -21,24 +20,12 @@ fn files(target: &str) -> Vec<PathBuf> {
     files
 }
 
-thread_local! {
-    static PANICS: Cell<usize> = const { Cell::new(0) };
-}
-
 /// Runs a target; what panics in a task, where the runtime catches it, counts as well.
 #[track_caller]
 fn run((name, target): Target, data: &[u8], what: &str) {
-    static COUNTING: Once = Once::new();
-    COUNTING.call_once(|| {
-        let report = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |panic| {
-            PANICS.set(PANICS.get() + 1);
-            report(panic);
-        }));
-    });
-    let before = PANICS.get();
+    let before = panics();
     target(data);
-    assert_eq!(PANICS.get(), before, "{name} panics at {what}");
+    assert_eq!(panics(), before, "{name} panics at {what}");
 }
 
 /// Runs each file of a target's corpus.

@@ -4,6 +4,7 @@ use frisbee::{Config, Peer};
 use frisbee_tests::extension::maybe::Choice;
 use frisbee_tests::extension::{Chunk, Extension, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
 use frisbee_tests::raw::{Raw, packet};
+use frisbee_tests::serve;
 use frpc::{Channel, Code, Metadata, Request, RequestStream, Response, ResponseStream, Server, Status, Streaming};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -127,11 +128,7 @@ impl Extension for Service {
 }
 
 async fn start(service: Service) -> SocketAddr {
-    let server = Server::builder().add_service(ExtensionServer::new(service)).bind("127.0.0.1:0").await;
-    let server = server.expect("loopback has free ports");
-    let address = server.local_addr();
-    tokio::spawn(server.serve());
-    address
+    serve(Server::builder().add_service(ExtensionServer::new(service))).await
 }
 
 async fn served() -> (ExtensionClient, Arc<State>) {
@@ -208,12 +205,10 @@ async fn presence_is_exact() {
 #[tokio::test]
 async fn towards_go_presence_is_lost_or_refused_as_the_caller_likes() {
     for strict in [false, true] {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
-        let address = listener.local_addr().expect("it is bound").to_string();
-        let accepted = tokio::spawn(async move { Raw::over(listener.accept().await.expect("a client comes").0) });
+        let (address, accepted) = Raw::listen().await;
         let channel = Channel::builder().strict_presence(strict).connect(address).await.expect("the server listens");
         let client = ExtensionClient::new(channel);
-        let mut go = accepted.await.expect("it does not panic");
+        let mut go = accepted.await;
         go.write(&packet(0, 1, &[])).await; // A PONG and no HELLO.
         let call = tokio::spawn(async move { client.echo(Maybe::default()).await });
         if strict {
@@ -231,11 +226,9 @@ async fn towards_go_presence_is_lost_or_refused_as_the_caller_likes() {
 
 #[tokio::test]
 async fn a_plain_call_does_not_wait_for_the_verdict() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
-    let address = listener.local_addr().expect("it is bound").to_string();
-    let accepted = tokio::spawn(async move { Raw::over(listener.accept().await.expect("a client comes").0) });
+    let (address, accepted) = Raw::listen().await;
     let client = ExtensionClient::connect(address).await.expect("the server listens");
-    let mut silent = accepted.await.expect("it does not panic");
+    let mut silent = accepted.await;
     let plain = tokio::spawn({
         let client = client.clone();
         async move { client.get(Time { millis: 3 }).await }

@@ -5,10 +5,10 @@ use frisbee::Config;
 use frisbee_tests::interop::{
     AddRequest, Inner, InteropClient, Lists, Maps, Middle, Mixed, Nested, Payload, Scalars, SleepRequest, Text,
 };
-use frisbee_tests::raw::{Raw, error_text, header, packet};
+use frisbee_tests::process::resident_kib;
+use frisbee_tests::raw::{Raw, encoded, error_text, header, packet};
 use frisbee_tests::{serve_interop, serve_interop_with};
 use frpc::Server;
-use frpc::polyglot::{Encoder, Message, encode_root};
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -21,12 +21,6 @@ const DO_NOTHING: u16 = 15;
 const ADD: u16 = 18;
 const COUNT_UP: u16 = 21;
 const CHAT: u16 = 23;
-
-fn encoded<M: Message>(message: &M) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    encode_root(message, &mut Encoder::new(&mut bytes)).expect("it is valid");
-    bytes
-}
 
 /// Add(20, 22) and its sum, by which a test sees that a connection lives.
 fn add(id: u16) -> Vec<u8> {
@@ -143,7 +137,7 @@ async fn declared_lengths_cost_no_memory() {
     ];
     assert_eq!(packet(1, ADD, forged[0].1).len(), 16);
     assert_eq!(packet(1, 12, forged[1].1).len(), 20);
-    let before = resident_kib();
+    let before = resident_kib().expect("Linux tells");
     for round in 0..500 {
         for (operation, body) in forged {
             peer.write(&packet(round, operation, body)).await;
@@ -151,16 +145,9 @@ async fn declared_lengths_cost_no_memory() {
             assert!(error_text(&reply.body).is_some(), "{operation}: {:?}", reply.body);
         }
     }
-    let grown = resident_kib().saturating_sub(before);
+    let grown = resident_kib().expect("Linux tells").saturating_sub(before);
     assert!(grown < 64 * 1024, "{grown} KiB more than before");
     healthy.was_well().await;
-}
-
-/// The memory of this process. Tests that run beside add to it, so limits are generous.
-fn resident_kib() -> usize {
-    let status = std::fs::read_to_string("/proc/self/status").expect("Linux tells");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("it is listed");
-    line.trim().trim_end_matches(" kB").parse().expect("it is a number")
 }
 
 #[tokio::test]
@@ -343,12 +330,12 @@ async fn a_client_that_takes_no_replies_is_given_up_and_costs_little() {
     let address = serve_interop_with(Server::builder().config(config)).await;
     let healthy = Healthy::beside(address).await;
     let mut greedy = Raw::connect(address).await;
-    let before = resident_kib();
+    let before = resident_kib().expect("Linux tells");
     let request = packet(1, 17, &encoded(&Payload { seq: 1, data: vec![1; 1 << 20] }));
     // What the socket takes of 200 MiB, until the server gives up.
     let writing = async { while greedy.socket.write_all(&request).await.is_ok() {} };
     tokio::time::timeout(Duration::from_secs(20), writing).await.expect("the server closes");
-    let grown = resident_kib().saturating_sub(before);
+    let grown = resident_kib().expect("Linux tells").saturating_sub(before);
     assert!(grown < 100 * 1024, "{grown} KiB more than before");
     healthy.was_well().await;
 }

@@ -2,6 +2,7 @@
 
 use frisbee::PacketId;
 use frisbee_tests::raw::{Raw, packet};
+use frisbee_tests::serve;
 use frisbee_tests::versions::{broken, first, second, stranger};
 use frpc::{Channel, Code, Request, Response, ResponseStream, Server, Status, Streaming};
 use std::net::SocketAddr;
@@ -92,13 +93,6 @@ fn answer(ask: second::Ask) -> second::Answer {
         None => {}
     }
     second::Answer { length: words.len() as u64, words }
-}
-
-async fn serve(builder: frpc::ServerBuilder) -> SocketAddr {
-    let server = builder.bind("127.0.0.1:0").await.expect("loopback has free ports");
-    let address = server.local_addr();
-    tokio::spawn(server.serve());
-    address
 }
 
 async fn serve_first() -> SocketAddr {

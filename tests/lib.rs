@@ -1,8 +1,10 @@
-//! What the integration tests share: the generated schemas and a server of the interop schema.
+//! What the integration tests share: the generated schemas, a server of the interop schema, a peer that writes whatever
+//! it likes, and what a test can see of its own process.
 
 use std::net::SocketAddr;
 
 pub mod pki;
+pub mod process;
 pub mod raw;
 pub mod service;
 pub mod targets;
@@ -56,7 +58,11 @@ pub async fn serve_interop() -> SocketAddr {
 
 /// As [`serve_interop`], with settings.
 pub async fn serve_interop_with(builder: frpc::ServerBuilder) -> SocketAddr {
-    let builder = builder.add_service(interop::InteropServer::new(service::Service));
+    serve(builder.add_service(interop::InteropServer::new(service::Service))).await
+}
+
+/// Serves in the current runtime, for as long as that runs.
+pub async fn serve(builder: frpc::ServerBuilder) -> SocketAddr {
     let server = builder.bind("127.0.0.1:0").await.expect("loopback has free ports");
     let address = server.local_addr();
     tokio::spawn(server.serve());

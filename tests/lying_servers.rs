@@ -3,30 +3,22 @@
 
 use frisbee::Config;
 use frisbee_tests::interop::{AddRequest, Count, InteropClient, Payload, Range, Text};
-use frisbee_tests::raw::{Raw, packet};
-use frpc::polyglot::{Encoder, Form, Message, encode_root};
+use frisbee_tests::process::resident_kib;
+use frisbee_tests::raw::{Raw, encoded, packet};
+use frpc::polyglot::{Encoder, Form, encode_root};
 use frpc::{Channel, ChannelBuilder, Code, Request, Status};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
 
 const ADD: u16 = 18;
 const SUM: [u8; 6] = [8, 0, 0x0d, 4, 0x0d, 4];
 
 /// A client, and the server that it believes in.
 async fn deceived(settings: impl FnOnce(ChannelBuilder) -> ChannelBuilder) -> (InteropClient, Raw) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
-    let address = listener.local_addr().expect("it is bound").to_string();
-    let accepted = tokio::spawn(async move { Raw::over(listener.accept().await.expect("a client comes").0) });
+    let (address, accepted) = Raw::listen().await;
     let channel =
         settings(Channel::builder().calls::<InteropClient>()).connect(address).await.expect("the server listens");
-    (InteropClient::new(channel), accepted.await.expect("it does not panic"))
-}
-
-fn encoded<M: Message>(message: &M) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    encode_root(message, &mut Encoder::new(&mut bytes)).expect("it is valid");
-    bytes
+    (InteropClient::new(channel), accepted.await)
 }
 
 fn calling(client: &InteropClient, a: i64) -> tokio::task::JoinHandle<Result<i64, Status>> {
@@ -36,12 +28,6 @@ fn calling(client: &InteropClient, a: i64) -> tokio::task::JoinHandle<Result<i64
 
 fn code<T: std::fmt::Debug>(reply: Result<T, Status>) -> Code {
     reply.expect_err("that is no success").code()
-}
-
-fn resident_kib() -> usize {
-    let status = std::fs::read_to_string("/proc/self/status").expect("Linux tells");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("it is listed");
-    line.trim().trim_end_matches(" kB").parse().expect("it is a number")
 }
 
 #[tokio::test]
@@ -92,7 +78,7 @@ async fn a_server_that_answers_what_was_not_asked_is_left_after_a_hundred_thousa
     let (client, mut liar) = deceived(|builder| builder).await;
     let call = calling(&client, 1);
     liar.next().await.expect("the client calls");
-    let before = resident_kib();
+    let before = resident_kib().expect("Linux tells");
     let lies = packet(77, 999, &[7; 1_000]).repeat(1_000);
     let mut written = 0;
     while liar.socket.write_all(&lies).await.is_ok() && written < 1_000 {
@@ -100,7 +86,7 @@ async fn a_server_that_answers_what_was_not_asked_is_left_after_a_hundred_thousa
     }
     assert!((100..300).contains(&written), "it took {written} thousand lies");
     assert_eq!(code(call.await.expect("the caller does not panic")), Code::Unavailable);
-    let grown = resident_kib().saturating_sub(before);
+    let grown = resident_kib().expect("Linux tells").saturating_sub(before);
     assert!(grown < 64 * 1024, "{grown} KiB more than before");
 }
 
@@ -283,12 +269,12 @@ async fn a_stream_whose_deadline_has_passed_ends_although_messages_wait() {
 async fn a_stream_that_nobody_reads_is_given_up_before_it_fills_the_memory() {
     let (client, mut liar) = deceived(|builder| builder).await;
     let (mut stream, id) = streaming(&client, &mut liar, Duration::from_secs(60)).await;
-    let before = resident_kib();
+    let before = resident_kib().expect("Linux tells");
     let message = packet(id, 2, &encoded(&Text { value: "x".repeat(60_000) }));
     for _ in 0..2_000 {
         liar.write(&message).await;
     }
-    let grown = resident_kib().saturating_sub(before);
+    let grown = resident_kib().expect("Linux tells").saturating_sub(before);
     assert!(grown < 64 * 1024, "{grown} KiB for 117 MiB");
     let status = stream.message().await.expect_err("a text is no count");
     assert_eq!(status.code(), Code::Internal);

@@ -2,7 +2,7 @@
 
 use frisbee_tests::interop::{AddRequest, Count, InteropClient, InteropServer, Range, Text};
 use frisbee_tests::service::Service;
-use frisbee_tests::{serve_interop, serve_interop_with};
+use frisbee_tests::{serve, serve_interop, serve_interop_with};
 use frpc::{Call, CallKind, Channel, Code, Middleware, Next, Reply, Request, Server, Status, Tower};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -118,10 +118,8 @@ async fn a_call_that_is_not_let_in_does_not_reach_what_is_inside() {
 #[tokio::test]
 async fn it_runs_around_what_a_client_serves() {
     let (told, mut connections) = tokio::sync::mpsc::unbounded_channel();
-    let server = Server::builder().on_connect(move |connection| drop(told.send(connection.clone())));
-    let server = server.bind("127.0.0.1:0").await.unwrap();
-    let address = server.local_addr();
-    tokio::spawn(server.serve());
+    let builder = Server::builder().on_connect(move |connection| drop(told.send(connection.clone())));
+    let address = serve(builder).await;
     let witness = Witness::default();
     let agent = Channel::builder().add_service(InteropServer::new(Service)).service_middleware(witness.clone());
     let _agent = agent.connect(address.to_string()).await.unwrap();

@@ -3,9 +3,8 @@
 use bytes::Bytes;
 use frisbee::{CloseKind, Config, Handlers, Stats};
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, SleepRequest};
-use frisbee_tests::raw::{Raw, error_text, header, packet};
+use frisbee_tests::raw::{Raw, encoded, error_text, header, packet};
 use frisbee_tests::service::Service;
-use frpc::polyglot::{Encoder, Message, encode_root};
 use frpc::{Code, Server, ServerBuilder};
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -15,12 +14,6 @@ const SLEEP: u16 = 19;
 const PAYLOAD: u16 = 17;
 const CHAT: u16 = 23;
 const MIB: usize = 1024 * 1024;
-
-fn encoded<M: Message>(message: &M) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    encode_root(message, &mut Encoder::new(&mut bytes)).expect("it is valid");
-    bytes
-}
 
 async fn serve(settings: impl FnOnce(ServerBuilder) -> ServerBuilder) -> (SocketAddr, Stats) {
     let builder = settings(Server::builder()).add_service(InteropServer::new(Service));

@@ -7,10 +7,9 @@ use frisbee::pubsub::{
 };
 use frisbee::{CloseReason, Config, Operation, Packet, PacketId, SendError, Server};
 use frisbee_tests::extension::{Maybe, Time, maybe};
-use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
+use frisbee_tests::interop::{AddRequest, InteropClient};
 use frisbee_tests::raw::{Raw, packet};
-use frisbee_tests::serve_interop;
-use frisbee_tests::service::Service;
+use frisbee_tests::{serve_interop, serve_interop_with};
 use frpc::{Code, Topic, TopicRecvError};
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -500,10 +499,7 @@ async fn typed_topics_are_for_peers_of_ours() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_broker_serves_beside_a_service_on_one_port_and_one_connection() {
     let broker = Broker::new();
-    let server = frpc::Server::builder().add_service(InteropServer::new(Service)).mount(OPERATIONS, broker.clone());
-    let server = server.bind("127.0.0.1:0").await.unwrap();
-    let address = server.local_addr();
-    tokio::spawn(server.serve());
+    let address = serve_interop_with(frpc::Server::builder().mount(OPERATIONS, broker.clone())).await;
 
     let router = ClientRouter::new();
     let subscriber = router.client();

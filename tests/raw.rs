@@ -2,10 +2,11 @@
 
 use bytes::Bytes;
 use frisbee_core::{CONTENT_MAX, Decoder, Header, HeaderForm, Packet};
+use polyglot::{Encoder, Message, encode_root};
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
 
 /// No test waits longer for a peer. What is expected comes in milliseconds; a machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -39,6 +40,13 @@ pub fn header(id: u16, operation: u16, length: u32) -> Vec<u8> {
 }
 
 impl Raw {
+    /// Listens on the loopback: at which address, and the first peer that comes there.
+    pub async fn listen() -> (String, impl Future<Output = Self>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+        let address = listener.local_addr().expect("it is bound").to_string();
+        (address, async move { Self::over(listener.accept().await.expect("a client comes").0) })
+    }
+
     /// Connects.
     pub async fn connect(address: SocketAddr) -> Self {
         Self::over(TcpStream::connect(address).await.expect("the server listens"))
@@ -87,6 +95,13 @@ impl Raw {
             }
         }
     }
+}
+
+/// The body of a packet that carries a message.
+pub fn encoded<M: Message>(message: &M) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    encode_root(message, &mut Encoder::new(&mut bytes)).expect("it is valid");
+    bytes
 }
 
 /// The text, if the body is an error.

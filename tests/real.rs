@@ -9,7 +9,7 @@ mod servers;
 use bytes::Bytes;
 use examples::gateway::{Credentials, GatewayClient, GatewayServer, Target};
 use examples::gateway_service::Service;
-use frisbee::{Client, Connection, Handlers, Next, Outbox, Packet, Router, Stream};
+use frisbee::{Client, Handlers};
 use frisbee_tests::pki::Authority;
 use frpc::hand_off::Raw;
 use frpc::{Channel, Server};
@@ -84,35 +84,18 @@ async fn postgres_is_spoken_on_a_connection_that_a_gateway_has_handed_off() {
     tokio::time::timeout(PATIENCE, asked).await.unwrap();
 }
 
-/// Connects each stream to one address.
-struct Tunnels(String);
-
-impl Router for Tunnels {
-    type Session = Connection;
-
-    fn connected(&self, connection: &Connection) -> Connection {
-        connection.clone()
-    }
-
-    fn route(&self, _connection: &mut Connection, packet: Packet, outbox: &mut Outbox) -> Next {
-        outbox.forward(&packet).unwrap();
-        Next::Continue
-    }
-
-    fn stream(&self, connection: &mut Connection, _first: Bytes, stream: Stream) -> Next {
-        let address = self.0.clone();
-        connection.spawn(async move {
-            let mut socket = TcpStream::connect(address).await.unwrap();
-            let _ = copy_bidirectional(&mut stream.into_io(), &mut socket).await;
-        });
-        Next::Continue
-    }
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn postgres_is_spoken_through_streams_beside_each_other() {
     let Some(server) = servers::postgres().await else { return };
-    let tunnels = frisbee::Server::builder().bind("127.0.0.1:0", Tunnels(server.address.clone())).await.unwrap();
+    let to = server.address.clone();
+    let tunnels = Handlers::new().on_stream(move |_first, stream| {
+        let to = to.clone();
+        tokio::spawn(async move {
+            let mut socket = TcpStream::connect(to).await.unwrap();
+            let _ = copy_bidirectional(&mut stream.into_io(), &mut socket).await;
+        });
+    });
+    let tunnels = frisbee::Server::builder().bind("127.0.0.1:0", tunnels).await.unwrap();
     let address = tunnels.local_addr();
     tokio::spawn(tunnels.serve());
     let connection = Client::builder().connect(address, Handlers::new()).await.unwrap();

@@ -7,9 +7,9 @@ use frisbee::{
 };
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
 use frisbee_tests::raw::{Raw, packet};
+use frisbee_tests::serve;
 use frisbee_tests::service::Service;
 use frpc::Channel;
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -87,13 +87,6 @@ impl Router for Named {
     fn disconnected(&self, _session: Self::Session, _reason: &CloseReason) {
         self.tell("disconnected");
     }
-}
-
-async fn serve(builder: frpc::ServerBuilder) -> SocketAddr {
-    let server = builder.bind("127.0.0.1:0").await.expect("loopback has free ports");
-    let address = server.local_addr();
-    tokio::spawn(server.serve());
-    address
 }
 
 async fn heard(from: &mut mpsc::UnboundedReceiver<(&'static str, &'static str)>) -> &'static str {

@@ -102,6 +102,32 @@ impl Interop for Service {
     }
 }
 
+/// Leaves methods to [`Service`], in the `impl Interop` of a service that has only some of its own:
+/// `left_to_service!(echo_scalars, sum_up);`.
+#[macro_export]
+macro_rules! left_to_service {
+    (@echo_scalars) => { $crate::left_to_service!(@echo_scalars: $crate::interop::Scalars => $crate::interop::Scalars); };
+    (@echo_nested) => { $crate::left_to_service!(@echo_nested: $crate::interop::Nested => $crate::interop::Nested); };
+    (@echo_lists) => { $crate::left_to_service!(@echo_lists: $crate::interop::Lists => $crate::interop::Lists); };
+    (@echo_maps) => { $crate::left_to_service!(@echo_maps: $crate::interop::Maps => $crate::interop::Maps); };
+    (@echo_mixed) => { $crate::left_to_service!(@echo_mixed: $crate::interop::Mixed => $crate::interop::Mixed); };
+    (@do_nothing) => { $crate::left_to_service!(@do_nothing: $crate::interop::Empty => $crate::interop::Empty); };
+    (@fail) => { $crate::left_to_service!(@fail: $crate::interop::Text => $crate::interop::Text); };
+    (@echo_payload) => { $crate::left_to_service!(@echo_payload: $crate::interop::Payload => $crate::interop::Payload); };
+    (@add) => { $crate::left_to_service!(@add: $crate::interop::AddRequest => $crate::interop::Sum); };
+    (@sleep) => { $crate::left_to_service!(@sleep: $crate::interop::SleepRequest => $crate::interop::SleepRequest); };
+    (@describe) => { $crate::left_to_service!(@describe: $crate::interop::Scalars => $crate::interop::Text); };
+    (@count_up) => { $crate::left_to_service!(@count_up: $crate::interop::Range => frpc::ResponseStream<$crate::interop::Count>); };
+    (@sum_up) => { $crate::left_to_service!(@sum_up: frpc::Streaming<$crate::interop::Count> => $crate::interop::Sum); };
+    (@chat) => { $crate::left_to_service!(@chat: frpc::Streaming<$crate::interop::Text> => frpc::ResponseStream<$crate::interop::Text>); };
+    (@$method:ident: $request:ty => $reply:ty) => {
+        async fn $method(&self, request: frpc::Request<$request>) -> Result<frpc::Response<$reply>, frpc::Status> {
+            $crate::interop::Interop::$method(&$crate::service::Service, request).await
+        }
+    };
+    ($($method:ident),+) => { $($crate::left_to_service!(@$method);)+ };
+}
+
 /// What was understood, as text. An enum is given as it stood on the wire, where it is the index of its value.
 pub fn describe(scalars: &Scalars) -> String {
     let hex = |bytes: &[u8]| {

@@ -9,6 +9,7 @@
 //! and a slope that adds up to more than noise is a failure.
 
 use frisbee_tests::interop::{AddRequest, Count, InteropClient, InteropServer, Payload, Range, SleepRequest, Text};
+use frisbee_tests::process::resident_kib;
 use frisbee_tests::raw::{header, packet};
 use frisbee_tests::service::Service;
 use frpc::{Channel, Server};
@@ -99,15 +100,9 @@ async fn sample(time: Duration) -> Vec<[f64; 3]> {
     while begun.elapsed() < time {
         tokio::time::sleep(Duration::from_secs(1)).await;
         let descriptors = std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
-        samples.push([resident_kib() as f64, descriptors as f64, metrics.num_alive_tasks() as f64]);
+        samples.push([resident_kib().unwrap_or(0) as f64, descriptors as f64, metrics.num_alive_tasks() as f64]);
     }
     samples
-}
-
-fn resident_kib() -> usize {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();
-    line.trim().trim_end_matches(" kB").parse().unwrap_or(0)
 }
 
 /// How much a line through the values rises from the first to the last (least squares).

@@ -6,11 +6,10 @@ use frisbee_tests::interop::{
 };
 use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::service::Service;
-use frisbee_tests::{interop, serve_interop};
-use frpc::{Channel, Code, Connection, Request, RequestStream, Response, ResponseStream, Server, Status, Streaming};
+use frisbee_tests::{left_to_service, serve, serve_interop, serve_interop_with};
+use frpc::{Channel, Code, Connection, Request, RequestStream, Response, Server, Status};
 use std::net::SocketAddr;
 use std::time::Duration;
-use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
@@ -23,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 async fn controller() -> (SocketAddr, mpsc::UnboundedReceiver<Connection>) {
     let (told, connections) = mpsc::unbounded_channel();
     let builder = Server::builder().on_connect(move |connection| drop(told.send(connection.clone())));
-    (frisbee_tests::serve_interop_with(builder).await, connections)
+    (serve_interop_with(builder).await, connections)
 }
 
 /// A client that offers a service.
@@ -74,51 +73,6 @@ async fn generated_clients_call_every_kind_in_both_directions_on_one_connection(
 /// Asks its caller in turn, as long as there is something left.
 struct PingPong;
 
-/// What is not used here is left to [`Service`].
-macro_rules! rest_of_the_service {
-    () => {
-        async fn echo_scalars(&self, request: Request<interop::Scalars>) -> Reply<interop::Scalars> {
-            Service.echo_scalars(request).await
-        }
-        async fn echo_nested(&self, request: Request<interop::Nested>) -> Reply<interop::Nested> {
-            Service.echo_nested(request).await
-        }
-        async fn echo_lists(&self, request: Request<interop::Lists>) -> Reply<interop::Lists> {
-            Service.echo_lists(request).await
-        }
-        async fn echo_maps(&self, request: Request<interop::Maps>) -> Reply<interop::Maps> {
-            Service.echo_maps(request).await
-        }
-        async fn echo_mixed(&self, request: Request<interop::Mixed>) -> Reply<interop::Mixed> {
-            Service.echo_mixed(request).await
-        }
-        async fn do_nothing(&self, request: Request<interop::Empty>) -> Reply<interop::Empty> {
-            Service.do_nothing(request).await
-        }
-        async fn fail(&self, request: Request<Text>) -> Reply<Text> {
-            Service.fail(request).await
-        }
-        async fn echo_payload(&self, request: Request<Payload>) -> Reply<Payload> {
-            Service.echo_payload(request).await
-        }
-        async fn sleep(&self, request: Request<SleepRequest>) -> Reply<SleepRequest> {
-            Service.sleep(request).await
-        }
-        async fn describe(&self, request: Request<interop::Scalars>) -> Reply<Text> {
-            Service.describe(request).await
-        }
-        async fn count_up(&self, request: Request<Range>) -> Reply<ResponseStream<Count>> {
-            Service.count_up(request).await
-        }
-        async fn sum_up(&self, request: Request<Streaming<Count>>) -> Reply<Sum> {
-            Service.sum_up(request).await
-        }
-        async fn chat(&self, request: Request<Streaming<Text>>) -> Reply<ResponseStream<Text>> {
-            Service.chat(request).await
-        }
-    };
-}
-
 impl Interop for PingPong {
     async fn add(&self, request: Request<AddRequest>) -> Reply<Sum> {
         let back = InteropClient::new(request.channel().expect("it came by a connection"));
@@ -130,14 +84,13 @@ impl Interop for PingPong {
         Ok(Response::new(Sum { total: sum.total, count: sum.count + 1 }))
     }
 
-    rest_of_the_service!();
+    left_to_service!(echo_scalars, echo_nested, echo_lists, echo_maps, echo_mixed, do_nothing, fail, echo_payload);
+    left_to_service!(sleep, describe, count_up, sum_up, chat);
 }
 
 #[tokio::test]
 async fn handlers_of_both_ends_call_their_callers_in_turn() {
-    let server = Server::builder().add_service(InteropServer::new(PingPong)).bind("127.0.0.1:0").await.unwrap();
-    let address = server.local_addr();
-    tokio::spawn(server.serve());
+    let address = serve(Server::builder().add_service(InteropServer::new(PingPong))).await;
     let channel = Channel::builder().add_service(InteropServer::new(PingPong)).connect(address.to_string()).await;
     let client = InteropClient::new(channel.unwrap());
     let sum = client.add(AddRequest { a: 0, b: 50 }).await.unwrap().into_inner();
@@ -207,11 +160,9 @@ async fn the_bytes_are_as_specified() {
 
 #[tokio::test]
 async fn what_a_client_that_serves_nothing_did_not_ask_for_is_counted_and_not_answered() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let dialled = tokio::spawn(async move { Channel::connect(address.to_string()).await.unwrap() });
-    let mut raw = Raw::over(listener.accept().await.unwrap().0);
-    let channel = dialled.await.unwrap();
+    let (address, accepted) = Raw::listen().await;
+    let channel = Channel::connect(address).await.unwrap();
+    let mut raw = accepted.await;
     raw.write(&packet(0, 3, b"fris\x01")).await;
     channel.connection().unwrap().verdict().await.unwrap();
     let call = packet(5, 10, &[0x10, 2, 4, 0, 8, 0]);
@@ -321,15 +272,11 @@ async fn two_ends_with_full_outboxes_do_not_wait_for_each_other() {
 
 #[tokio::test]
 async fn an_end_that_calls_and_takes_no_replies_is_refused_and_then_left() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
+    let (address, accepted) = Raw::listen().await;
     let config = Config { write_timeout: Duration::from_secs(600), ..Config::default() };
-    let dialled = tokio::spawn(async move {
-        let builder = Channel::builder().config(config).add_service(InteropServer::new(Service));
-        builder.connect(address.to_string()).await.unwrap()
-    });
-    let mut raw = Raw::over(listener.accept().await.unwrap().0);
-    let channel = dialled.await.unwrap();
+    let builder = Channel::builder().config(config).add_service(InteropServer::new(Service));
+    let channel = builder.connect(address).await.unwrap();
+    let mut raw = accepted.await;
     raw.write(&packet(0, 3, b"fris\x01")).await;
     let connection = channel.connection().unwrap();
     connection.verdict().await.unwrap();

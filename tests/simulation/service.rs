@@ -1,8 +1,7 @@
 //! The service of the simulation. It remembers which requests it has executed, by the number that each carries.
 
-use frisbee_tests::interop::{
-    AddRequest, Count, Empty, Interop, Lists, Maps, Mixed, Nested, Payload, Range, Scalars, SleepRequest, Sum, Text,
-};
+use frisbee_tests::interop::{AddRequest, Count, Interop, Payload, Range, SleepRequest, Sum, Text};
+use frisbee_tests::left_to_service;
 use frpc::{Request, Response, ResponseStream, Status, Streaming};
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -44,38 +43,8 @@ impl Drop for Running {
 #[derive(Clone)]
 pub(crate) struct Service(pub(crate) Arc<Memory>);
 
-fn unused<T>() -> Reply<T> {
-    Err(Status::unimplemented("the simulation calls no such method"))
-}
-
 impl Interop for Service {
-    async fn echo_scalars(&self, _: Request<Scalars>) -> Reply<Scalars> {
-        unused()
-    }
-
-    async fn echo_nested(&self, _: Request<Nested>) -> Reply<Nested> {
-        unused()
-    }
-
-    async fn echo_lists(&self, _: Request<Lists>) -> Reply<Lists> {
-        unused()
-    }
-
-    async fn echo_maps(&self, _: Request<Maps>) -> Reply<Maps> {
-        unused()
-    }
-
-    async fn echo_mixed(&self, _: Request<Mixed>) -> Reply<Mixed> {
-        unused()
-    }
-
-    async fn do_nothing(&self, _: Request<Empty>) -> Reply<Empty> {
-        unused()
-    }
-
-    async fn fail(&self, request: Request<Text>) -> Reply<Text> {
-        Err(Status::unknown(request.into_inner().value))
-    }
+    left_to_service!(echo_scalars, echo_nested, echo_lists, echo_maps, echo_mixed, do_nothing, fail, describe);
 
     async fn echo_payload(&self, request: Request<Payload>) -> Reply<Payload> {
         let _running = self.0.execute(request.get_ref().seq.into());
@@ -93,10 +62,6 @@ impl Interop for Service {
         let _running = self.0.execute(request.tag.into());
         tokio::time::sleep(Duration::from_millis(request.millis.into())).await;
         Ok(Response::new(request))
-    }
-
-    async fn describe(&self, _: Request<Scalars>) -> Reply<Text> {
-        unused()
     }
 
     async fn count_up(&self, request: Request<Range>) -> Reply<ResponseStream<Count>> {

@@ -5,12 +5,12 @@ use crate::net::{End, Fault, Net};
 use crate::service::{Memory, Service};
 use frisbee::{Config, Stats};
 use frisbee_tests::interop::{AddRequest, Count, InteropClient, InteropServer, Payload, Range, SleepRequest, Text};
+use frisbee_tests::process::panics;
 use frpc::{Acceptor, Channel, Policy, Request, Status};
 use parking_lot::Mutex;
-use std::cell::Cell;
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Once};
 use std::time::Duration;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep};
@@ -65,23 +65,6 @@ impl Plan {
         assert_eq!(panics(), before, "something has panicked");
         outcome
     }
-}
-
-thread_local! {
-    static PANICS: Cell<usize> = const { Cell::new(0) };
-}
-
-/// How often something has panicked on this thread. What a task panics with is caught by the runtime.
-fn panics() -> usize {
-    static COUNTING: Once = Once::new();
-    COUNTING.call_once(|| {
-        let report = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |panic| {
-            PANICS.set(PANICS.get() + 1);
-            report(panic);
-        }));
-    });
-    PANICS.get()
 }
 
 /// What everybody in a world has.

@@ -101,6 +101,10 @@ pub fn connection(data: &[u8]) {
     for chunk in stream.chunks(usize::from(size) + 1) {
         let mut input = Bytes::copy_from_slice(chunk);
         loop {
+            if let Some(packet) = connection.poll_packet(&mut input) {
+                assert!(!packet.operation.is_reserved() && packet.body.len() <= LIMIT as usize);
+                continue;
+            }
             match connection.poll_event(&mut input, now) {
                 Ok(Some(Event::Control(packet))) => assert!(packet.operation.is_reserved()),
                 Ok(Some(Event::Packet(packet))) => assert!(!packet.operation.is_reserved()),

@@ -5,6 +5,7 @@ use frisbee::tls::{ClientTls, ServerTls, TlsError};
 use frisbee::{Client, ClientBuilder, CloseReason, ConnectError, Connection, Handlers, Operation, ProtocolError};
 use frisbee_tests::interop::InteropServer;
 use frisbee_tests::pki::Authority;
+use frisbee_tests::serve_interop_with;
 use frisbee_tests::service::Service;
 use frpc::{Channel, Server, Workers};
 use std::net::SocketAddr;
@@ -16,11 +17,7 @@ use tokio::net::TcpStream;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 async fn serve(tls: &ServerTls) -> SocketAddr {
-    let builder = Server::builder().tls(tls.clone()).add_service(InteropServer::new(Service));
-    let server = builder.bind("127.0.0.1:0").await.unwrap();
-    let address = server.local_addr();
-    tokio::spawn(server.serve());
-    address
+    serve_interop_with(Server::builder().tls(tls.clone())).await
 }
 
 async fn connect(address: SocketAddr, tls: &ClientTls) -> Result<Connection, ConnectError> {

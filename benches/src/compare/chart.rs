@@ -20,8 +20,10 @@ pub(crate) struct Group {
     pub(crate) values: Vec<Option<f64>>,
 }
 
-/// Lengths in pixels.
-const BAR: f64 = 13.0;
+/// Lengths in pixels. Bars are wider where there are few.
+const WIDTH_MIN: f64 = 720.0;
+const BAR_MIN: f64 = 13.0;
+const BAR_MAX: f64 = 40.0;
 const GAP: f64 = 22.0;
 const LEFT: f64 = 56.0;
 const TOP: f64 = 84.0;
@@ -35,8 +37,11 @@ impl Chart<'_> {
         let present: Vec<usize> = (0..self.series.len())
             .filter(|index| self.groups.iter().any(|group| group.values[*index].is_some()))
             .collect();
-        let group_width = present.len() as f64 * BAR;
-        let width = (LEFT + self.groups.len() as f64 * (group_width + GAP) + GAP).max(720.0);
+        let groups = self.groups.len() as f64;
+        let free = WIDTH_MIN - LEFT - GAP - groups * GAP;
+        let bar = (free / (groups * present.len() as f64)).clamp(BAR_MIN, BAR_MAX);
+        let group_width = present.len() as f64 * bar;
+        let width = (LEFT + groups * (group_width + GAP) + GAP).max(WIDTH_MIN);
         let columns = ((width - LEFT) / LEGEND_COLUMN).max(1.0) as usize;
         let legend_lines = present.len().div_ceil(columns);
         let height = TOP + HEIGHT + 44.0 + legend_lines as f64 * LEGEND_LINE;
@@ -71,7 +76,7 @@ impl Chart<'_> {
             let left = LEFT + GAP + at as f64 * (group_width + GAP);
             for (place, index) in present.iter().enumerate() {
                 if let Some(value) = group.values[*index] {
-                    self.bar(&mut svg, &scale, left + place as f64 * BAR, *index, value);
+                    self.bar(&mut svg, &scale, (left + place as f64 * bar, bar), *index, value);
                 }
             }
             let middle = left + group_width / 2.0;
@@ -99,20 +104,20 @@ impl Chart<'_> {
         svg
     }
 
-    fn bar(&self, svg: &mut String, scale: &Scale, x: f64, index: usize, value: f64) {
+    fn bar(&self, svg: &mut String, scale: &Scale, (x, width): (f64, f64), index: usize, value: f64) {
         let height = scale.height(value).max(1.0);
         let y = TOP + HEIGHT - height;
         let name = self.series[index];
         let _ = writeln!(
             svg,
             "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{height:.1}\" fill=\"{}\"><title>{}: {}</title></rect>",
-            BAR - 2.0,
+            width - 2.0,
             color(name),
             escaped(name),
             short(value),
         );
         // Upright, since numbers are wider than bars.
-        let middle = x + BAR / 2.0 + 3.0;
+        let middle = x + width / 2.0 + 3.0;
         let above = y - 4.0;
         let _ = writeln!(
             svg,
@@ -173,6 +178,10 @@ fn color(name: &str) -> &'static str {
         "frpc" => "#d62728",
         "frpc-shared" => "#f0716f",
         "frpc-bytes" => "#8c1515",
+        "frpc-uring" => "#ff7f0e",
+        "frpc-busy" => "#e377c2",
+        "frpc-concurrent" => "#a0522d",
+        "frpc-at-most-16" => "#c98b6b",
         "tonic" => "#1f77b4",
         "tarpc" => "#2ca02c",
         "volo-thrift" => "#17becf",

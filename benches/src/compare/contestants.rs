@@ -23,6 +23,10 @@ enum Kind {
     /// Frames without calls.
     Frames,
     Calls,
+    /// Calls between two ends that stay awake.
+    Busy,
+    /// Calls with another policy for handlers.
+    Policy,
     /// Calls on connections that carry one at a time.
     Pooled,
     /// Calls with bytes instead of strings.
@@ -40,10 +44,11 @@ enum Kind {
 macro_rules! dispatch {
     (all, $name:expr, $run:ident($argument:expr)) => {
         dispatch!(@ $name, $run($argument), raw::PerCore, raw::Shared, router::Routed, frpc::PerCore, frpc::Shared,
-            frpc::Shares, tonic::Tonic, tarpc::Tarpc, volo::Strings, volo::Shares, axum::Axum)
+            frpc::Uring, frpc::Busy, frpc::Concurrent, frpc::AtMost, frpc::Shares, tonic::Tonic, tarpc::Tarpc, volo::Strings, volo::Shares, axum::Axum)
     };
     (calls, $name:expr, $run:ident($argument:expr)) => {
-        dispatch!(@ $name, $run($argument), frpc::PerCore, frpc::Shared, tonic::Tonic, tarpc::Tarpc, volo::Strings,
+        dispatch!(@ $name, $run($argument), frpc::PerCore, frpc::Shared, frpc::Uring, frpc::Busy, frpc::Concurrent,
+            frpc::AtMost, tonic::Tonic, tarpc::Tarpc, volo::Strings,
             axum::Axum)
     };
     (@ $name:expr, $run:ident($argument:expr), $($contestant:path),*) => {{
@@ -63,6 +68,10 @@ pub(crate) fn is_per_core(name: &str) -> bool {
         <raw::PerCore as Contestant>::NAME,
         <router::Routed as Contestant>::NAME,
         <frpc::PerCore as Contestant>::NAME,
+        <frpc::Uring as Contestant>::NAME,
+        <frpc::Busy as Contestant>::NAME,
+        <frpc::Concurrent as Contestant>::NAME,
+        <frpc::AtMost as Contestant>::NAME,
         <frpc::Shares as Contestant>::NAME,
     ]
     .contains(&name)
@@ -78,7 +87,16 @@ pub(crate) fn entries() -> Vec<Entry> {
         ("frisbee", "frames through frisbee's routers, a thread for each core, at both ends", PER_CORE, Kind::Frames),
         ("frpc", "fRPC, a thread for each core, at both ends", PER_CORE, Kind::Calls),
         ("frpc-shared", "fRPC, tokio's multi-thread runtime, at both ends", SHARED, Kind::Calls),
-        ("frpc-bytes", "fRPC as above with a field of bytes that share their memory", PER_CORE, Kind::Bytes),
+        (
+            "frpc-uring",
+            "fRPC, servers on io_uring with a ring for each core, clients as of frpc",
+            PER_CORE,
+            Kind::Calls,
+        ),
+        ("frpc-busy", "fRPC, a thread for each core, which stays awake for 5 ms, at both ends", PER_CORE, Kind::Busy),
+        ("frpc-concurrent", "fRPC with a task for each handler", PER_CORE, Kind::Policy),
+        ("frpc-at-most-16", "the same, sixteen at work for a connection at one time", PER_CORE, Kind::Policy),
+        ("frpc-bytes", "fRPC as frpc with a field of bytes that share their memory", PER_CORE, Kind::Bytes),
         ("tonic", "no delay, windows of 4 and 64 MiB, frames of 1 MiB", SHARED, Kind::Calls),
         ("tarpc", "bincode, no delay, queues of 16 384", SHARED, Kind::Calls),
         ("volo-thrift", "framed, unsafe codec, a connection for each call in flight", SHARED, Kind::Pooled),
@@ -118,6 +136,10 @@ impl Entry {
         let is_go = matches!(self.kind, Kind::Go | Kind::GoPooled);
         match (cell.section, self.kind) {
             (section, Kind::Bytes | Kind::PooledBytes) => section == Section::Bulk,
+            // Two ends that poll share no core, and more connections than cores keep each other awake.
+            (section, Kind::Busy) => section == Section::Small && cell.clients == 1,
+            (Section::Handler, Kind::Policy) => true,
+            (section, Kind::Policy) => section == Section::Small && (cell.clients, cell.in_flight) == (16, 10),
             (Section::Hog | Section::Open | Section::Handler | Section::Idle, Kind::Frames) => false,
             (Section::Hog, _) if pooled => false,
             // An inline handler that sleeps would hold up its whole connection.

@@ -9,42 +9,86 @@ use crate::proto::benchmark::{
 use crate::proto::bulk::{BulkService, BulkServiceClient, BulkServiceServer, Data};
 use crate::text::Text;
 use bytes::Bytes;
-use frpc::{Request, Response, Server, Status, Workers};
+use frpc::{Channel, ChannelBuilder, Policy, Request, Response, Runtime, Server, ServerBuilder, Status, Workers};
+use std::marker::PhantomData;
 use std::net::SocketAddr;
+use std::time::Duration;
 
-/// fRPC with a thread for each core.
-#[derive(Debug)]
-pub struct PerCore;
+/// One of the ways in which fRPC can be set up.
+pub trait Setting: 'static {
+    /// How it is called in results.
+    const NAME: &'static str;
 
-/// fRPC in the runtime of the caller.
-#[derive(Debug)]
-pub struct Shared;
+    /// Sets up the server.
+    fn server(server: ServerBuilder) -> ServerBuilder;
 
-impl Rival for PerCore {
-    const NAME: &'static str = "frpc";
-    type Client = BenchmarkServiceClient;
-
-    async fn serve(setup: Setup, bound: Bound) -> Result<(), BoxError> {
-        serve(setup, Workers::PerCore, bound).await
-    }
-
-    async fn connect(address: SocketAddr, _setup: Setup) -> Result<Self::Client, BoxError> {
-        connect(address).await
+    /// Sets up the client.
+    fn client(client: ChannelBuilder) -> ChannelBuilder {
+        client
     }
 }
 
-impl Rival for Shared {
-    const NAME: &'static str = "frpc-shared";
+/// fRPC, set up in one of these ways.
+#[derive(Debug)]
+pub struct Ours<S>(PhantomData<S>);
+
+impl<S: Setting> Rival for Ours<S> {
+    const NAME: &'static str = S::NAME;
     type Client = BenchmarkServiceClient;
 
     async fn serve(setup: Setup, bound: Bound) -> Result<(), BoxError> {
-        serve(setup, Workers::Caller, bound).await
+        serve_with(setup, S::server(Server::builder().runtime(Runtime::Tokio)), bound).await
     }
 
     async fn connect(address: SocketAddr, _setup: Setup) -> Result<Self::Client, BoxError> {
-        connect(address).await
+        Ok(BenchmarkServiceClient::new(S::client(Channel::builder()).connect(address.to_string()).await?))
     }
 }
+
+/// A type for each way, of its name and what it sets at the server and, if given, at the client.
+macro_rules! settings {
+    ($($(#[$doc:meta])* $type:ident = $name:literal: $server:expr $(, $client:expr)?;)*) => {$(
+        $(#[$doc])*
+        pub type $type = Ours<settings::$type>;
+    )*
+    mod settings {
+        use super::*;
+        $(
+            #[derive(Debug)]
+            pub struct $type;
+
+            impl Setting for $type {
+                const NAME: &'static str = $name;
+
+                fn server(server: ServerBuilder) -> ServerBuilder {
+                    $server(server)
+                }
+
+                $(fn client(client: ChannelBuilder) -> ChannelBuilder {
+                    $client(client)
+                })?
+            }
+        )*
+    }};
+}
+
+settings! {
+    /// A thread for each core.
+    PerCore = "frpc": |server: ServerBuilder| server;
+    /// In the runtime of the caller.
+    Shared = "frpc-shared": |server: ServerBuilder| server.workers(Workers::Caller);
+    /// Servers on io_uring, and clients as ever.
+    Uring = "frpc-uring": |server: ServerBuilder| server.runtime(Runtime::Uring);
+    /// Both ends stay awake for as long as there is something to do, and a while longer.
+    Busy = "frpc-busy": |server: ServerBuilder| server.busy_poll(AWAKE), |client: ChannelBuilder| client.busy_poll(AWAKE);
+    /// Every handler has a task of its own.
+    Concurrent = "frpc-concurrent": |server: ServerBuilder| server.policy(Policy::Concurrent);
+    /// Every handler has a task of its own, and sixteen of them at most are at work for a connection.
+    AtMost = "frpc-at-most-16": |server: ServerBuilder| server.policy(Policy::AtMost(16));
+}
+
+/// How long a connection that polls keeps its thread awake: longer than any pause between two calls of a closed loop.
+const AWAKE: Duration = Duration::from_millis(5);
 
 /// fRPC with a thread for each core, and messages that share their bytes.
 #[derive(Debug)]
@@ -88,14 +132,13 @@ impl BulkService for Service {
 /// # Errors
 /// If the server cannot be started.
 pub async fn serve(setup: Setup, workers: Workers, bound: Bound) -> Result<(), BoxError> {
-    let service = BenchmarkServiceServer::new(Service(setup));
-    let server = Server::builder().add_service(service).workers(workers).bind("127.0.0.1:0").await?;
-    bound.at(server.local_addr());
-    Ok(server.serve().await?)
+    serve_with(setup, Server::builder().workers(workers), bound).await
 }
 
-async fn connect(address: SocketAddr) -> Result<BenchmarkServiceClient, BoxError> {
-    Ok(BenchmarkServiceClient::connect(address.to_string()).await?)
+async fn serve_with(setup: Setup, server: ServerBuilder, bound: Bound) -> Result<(), BoxError> {
+    let server = server.add_service(BenchmarkServiceServer::new(Service(setup))).bind("127.0.0.1:0").await?;
+    bound.at(server.local_addr());
+    Ok(server.serve().await?)
 }
 
 impl Client for BenchmarkServiceClient {

@@ -101,6 +101,24 @@ impl Decoder {
         self.head_len > 0 || self.body.is_some()
     }
 
+    /// Takes the next packet from `input` if all of it is there and its operation is not reserved, as with most.
+    /// Otherwise [`next`](Self::next) has to look, and nothing has changed.
+    #[inline(always)] // As `next`, with less to be told apart on the way.
+    pub(crate) fn next_whole(&mut self, input: &mut Bytes) -> Option<Packet> {
+        if self.head_len > 0 || self.body.is_some() || self.form != Some(HeaderForm::Current) {
+            return None;
+        }
+        let header = Header::decode(input.first_chunk()?).ok()?;
+        let available = input.len().saturating_sub(HeaderForm::Current.size());
+        let length = header.length as usize;
+        if header.operation.is_reserved() || length > available || header.length > self.limit {
+            return None;
+        }
+        input.advance(HeaderForm::Current.size());
+        let body = if length == 0 { Bytes::new() } else { input.split_to(length) };
+        Some(Packet { id: header.id, operation: header.operation, body })
+    }
+
     /// Takes the next packet from `input`, which keeps what follows it.
     ///
     /// `None` means that `input` has been used up.
@@ -406,6 +424,42 @@ mod tests {
                 assert_eq!(decode(&mut decoder, chunks).unwrap(), packets, "cut at {cut}");
                 assert!(!decoder.is_mid_packet());
             }
+        }
+    }
+
+    #[test]
+    fn the_short_way_takes_whole_packets_of_users_and_leaves_all_else_as_it_is() {
+        let (packets, wire) = script(HeaderForm::Current);
+        for cut in (0..100).chain((100..wire.len()).step_by(4_999)) {
+            let mut decoder = Decoder::new(HeaderForm::Current, crate::CONTENT_MAX);
+            let (mut found, mut short) = (Vec::new(), 0);
+            for mut chunk in [wire.slice(..cut), wire.slice(cut..)] {
+                loop {
+                    let before = chunk.clone();
+                    if let Some(packet) = decoder.next_whole(&mut chunk) {
+                        found.push(packet);
+                        short += 1;
+                        continue;
+                    }
+                    assert_eq!(chunk, before);
+                    let Some(packet) = decoder.next(&mut chunk).unwrap() else { break };
+                    found.push(packet);
+                }
+            }
+            assert_eq!(found, packets, "cut at {cut}");
+            assert!(short >= 2, "at most one packet is cut, and the short way takes the others");
+        }
+        let refused: [&[u8]; 4] = [
+            &[0, 0x0F, 0, 1, 0, 9, 0, 0, 0, 0],                 // reserved
+            &[0, 0x0E, 0, 1, 0, 10, 0, 0, 0, 0],                // no magic
+            &[0, 0x0F, 0, 1, 0, 10, 0, 0, 0, 2, b'x'],          // cut
+            &[0, 0x0F, 0, 1, 0, 10, 0, 0, 0, 3, 1, 2, 3, b'x'], // too long
+        ];
+        for bytes in refused {
+            let mut input = Bytes::from_static(bytes);
+            let mut decoder = Decoder::new(HeaderForm::Current, 2);
+            assert_eq!(decoder.next_whole(&mut input), None);
+            assert_eq!(input, bytes);
         }
     }
 

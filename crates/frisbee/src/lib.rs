@@ -7,7 +7,10 @@
 //! * [`Router`] is told of each packet in wire order, on the connection's own task, and may answer in place.
 //! * [`Handlers`] is a ready-made router: a table of async functions by operation.
 //! * [`Mounts`] is a router made of others, each on a range of operations.
+//! * [`pubsub`] is a router as well: a broker, and its clients.
 //! * [`Server`] and [`Client`] own sockets; [`Connection`] and [`Stream`] are handles that can be used from anywhere.
+//! * [`Connection::hand_off`] gives its transport away, and [`Stream::into_io`] makes bytes of a stream, for any other
+//!   protocol.
 //!
 //! ```
 //! use frisbee::{Client, Handlers, Operation, Packet, PacketId, Server};

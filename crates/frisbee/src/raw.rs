@@ -1,7 +1,7 @@
 //! What is left of a connection that was handed off: its transport, and what had been read of it.
 
-use crate::transport::Io;
-use bytes::{Buf, Bytes};
+use crate::transport::{Io, fill};
+use bytes::Bytes;
 use std::any::TypeId;
 use std::fmt;
 use std::io::{self, IoSlice};
@@ -69,12 +69,7 @@ impl AsyncRead for Raw {
         if self.early.is_empty() {
             return Pin::new(&mut *self.io).poll_read(context, buffer);
         }
-        let count = self.early.len().min(buffer.remaining());
-        buffer.put_slice(&self.early[..count]);
-        self.early.advance(count);
-        if self.early.is_empty() {
-            self.early = Bytes::new(); // Which gives its memory back.
-        }
+        fill(buffer, &mut self.early);
         Poll::Ready(Ok(()))
     }
 }

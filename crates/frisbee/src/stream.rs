@@ -146,7 +146,7 @@ impl Stream {
 
     /// Closes the stream in both directions. The peer can still read what was sent before.
     pub fn close(&self) {
-        self.0.close(CANCELLED, "the stream was left");
+        self.0.leave();
     }
 
     /// As [`close`](Self::close), telling a peer of ours why: one of gRPC's status codes, and words.
@@ -218,7 +218,7 @@ impl StreamSender {
 
     /// As [`Stream::close`].
     pub fn close(&self) {
-        self.0.close(CANCELLED, "the stream was left");
+        self.0.leave();
     }
 
     /// As [`Stream::reset`].
@@ -276,7 +276,7 @@ impl StreamReceiver {
 
     /// As [`Stream::close`].
     pub fn close(&self) {
-        self.0.close(CANCELLED, "the stream was left");
+        self.0.leave();
     }
 }
 
@@ -369,6 +369,11 @@ impl Guard {
         self.change(StreamState::close, &reset_content(code, message));
     }
 
+    /// Closes without a reason of the user's.
+    fn leave(&self) {
+        self.close(CANCELLED, "the stream was left");
+    }
+
     fn forget(&self) {
         self.shared.inner.lock().state.handle_close();
         self.connection.mailbox.leave_stream(&self.shared);
@@ -403,7 +408,7 @@ impl Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        self.close(CANCELLED, "the stream was left");
+        self.leave();
         self.shared.discard();
         if !self.shared.opened_here {
             self.connection.guests.fetch_sub(1, Ordering::Relaxed);

@@ -5,9 +5,10 @@ pub(crate) mod tls;
 #[cfg(unix)]
 pub(crate) mod unix;
 
+use bytes::{Buf, Bytes};
 use std::any::{Any, TypeId};
 use std::io;
-use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
+use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 use tokio::net::TcpStream;
 #[cfg(unix)]
 use tokio::net::UnixStream;
@@ -22,6 +23,16 @@ const MEMORY_PIPE: usize = 64 * 1024;
 /// [`Acceptor::serve_connection`](crate::Acceptor::serve_connection).
 pub fn memory() -> (DuplexStream, DuplexStream) {
     tokio::io::duplex(MEMORY_PIPE)
+}
+
+/// Moves what there is room for from `rest`, which was received earlier, to a reader.
+pub(crate) fn fill(buffer: &mut ReadBuf<'_>, rest: &mut Bytes) {
+    let count = rest.len().min(buffer.remaining());
+    buffer.put_slice(&rest[..count]);
+    rest.advance(count);
+    if rest.is_empty() {
+        *rest = Bytes::new(); // Which gives its memory back.
+    }
 }
 
 /// Bytes in both directions, of whatever kind.

@@ -1,43 +1,33 @@
 //! The calling end: calls, on a connection that is made anew when it is lost.
 
+mod builder;
 mod call;
 mod dial;
 mod link;
 
-use crate::codegen::{self, Method};
+use crate::codegen::Method;
 use crate::hand_off::{self, Handed};
 use crate::metadata::Metadata;
 use crate::middleware::{About, CallKind, Chain, through};
-use crate::offer::Offering;
 use crate::request::Origin;
-use crate::service::Service;
 use crate::streaming::{self, Streaming};
-use crate::{Error, Middleware, Request, Response, Runtime, Status, deadline};
+use crate::{Error, Middleware, Request, Response, Status, deadline};
+pub use builder::ChannelBuilder;
 use call::{Attempt, Failure, Sent};
-use dial::{Address, Connector, Dialler, Given};
-use frisbee::{Client, ClientBuilder, Connection, HeaderForm, Router, SendError};
+use frisbee::{Connection, SendError};
 use futures_core::Stream;
 pub(crate) use link::{CallTable, Link, lost, put_calls};
-use link::{Links, Maker, RetryBudget};
-use parking_lot::Mutex;
+use link::{Links, RetryBudget};
 use polyglot::Message;
 use std::fmt;
-use std::ops::RangeBounds;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::runtime::Handle;
 
 /// How long a call may take unless told otherwise. A Go server never answers a request that it cannot decode, so
 /// there has to be an end; no call within a data centre should come near this one. It is kept here and not sent.
 const TIMEOUT: Duration = Duration::from_secs(30);
-
-/// How long connecting may take.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// How long a call waits for a lost connection to be made anew.
-const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Calls to a server, any number at one time, on one connection.
 ///
@@ -64,19 +54,6 @@ struct Inner {
     strict_presence: bool,
 }
 
-/// Settings of a [`Channel`].
-#[derive(Clone, Debug)]
-#[must_use]
-pub struct ChannelBuilder {
-    client: ClientBuilder,
-    timeout: Option<Duration>,
-    is_told: bool,
-    strict_presence: bool,
-    patience: Duration,
-    offering: Offering,
-    connect_timeout: Duration,
-}
-
 impl Channel {
     /// Connects to `host:port`, or on Unix to the socket at a path as in `unix:/run/service.sock`.
     ///
@@ -100,15 +77,7 @@ impl Channel {
 
     /// Settings to begin with.
     pub fn builder() -> ChannelBuilder {
-        ChannelBuilder {
-            client: Client::builder(),
-            timeout: Some(TIMEOUT),
-            is_told: false,
-            strict_presence: false,
-            patience: CONNECT_PATIENCE,
-            offering: Offering::default(),
-            connect_timeout: CONNECT_TIMEOUT,
-        }
+        ChannelBuilder::new()
     }
 
     /// Calls to the peer of a connection that is there, whichever end dialled it.
@@ -424,203 +393,5 @@ pub(crate) fn present(metadata: Option<&Metadata>) -> Option<&Metadata> {
 impl fmt::Debug for Channel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Channel").field(&self.inner.links).finish()
-    }
-}
-
-impl ChannelBuilder {
-    /// Names a service that the channel is for, as in `builder().calls::<EchoClient>()`.
-    ///
-    /// A server of ours is told when the connection is made, so that the first call does not wait for what the server
-    /// has to say. Services that are not named can be called all the same. A generated client that connects by itself
-    /// names its own.
-    pub fn calls<C: codegen::Client>(mut self) -> Self {
-        self.offering.call(C::LAYOUT);
-        self
-    }
-
-    /// Sets how long a call may take unless its request says otherwise. Default: 30 s, of which the server is not told.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = Some(timeout);
-        self.is_told = true;
-        self
-    }
-
-    /// Lets calls take as long as they like. A Go server never answers a request that it cannot decode.
-    pub fn dangerous_no_timeout(mut self) -> Self {
-        self.timeout = None;
-        self.is_told = false;
-        self
-    }
-
-    /// Refuses calls to a Go server whose messages its wire cannot express, with
-    /// [`FailedPrecondition`](crate::Code::FailedPrecondition), instead of sending defaults for what is absent.
-    pub fn strict_presence(mut self, strict: bool) -> Self {
-        self.strict_presence = strict;
-        self
-    }
-
-    /// Sets how long connecting may take. Default: 10 s.
-    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
-        self.client = self.client.connect_timeout(timeout);
-        self.connect_timeout = timeout;
-        self
-    }
-
-    /// Sets how long a call that was not sent waits for a lost connection to be made anew. Default: 5 s.
-    pub fn reconnect_patience(mut self, patience: Duration) -> Self {
-        self.patience = patience;
-        self
-    }
-
-    /// Sets the form of headers: [`HeaderForm::Old`] for servers on frisbee-go up to v0.10.2.
-    pub fn header_form(mut self, form: HeaderForm) -> Self {
-        self.client = self.client.header_form(form);
-        self
-    }
-
-    /// Sets what moves the bytes of the connection. Default: the current tokio runtime; see
-    /// [`frisbee::ClientBuilder::runtime`].
-    pub fn runtime(mut self, runtime: Runtime) -> Self {
-        self.client = self.client.runtime(runtime);
-        self
-    }
-
-    /// Sets for how long the connection keeps its thread awake after something has happened on it. Default: not at
-    /// all. See [`frisbee::ServerBuilder::busy_poll`].
-    pub fn busy_poll(mut self, time: Duration) -> Self {
-        self.client = self.client.busy_poll(time);
-        self
-    }
-
-    /// Sets the limits and times of the connection.
-    pub fn config(mut self, config: frisbee::Config) -> Self {
-        self.client = self.client.config(config);
-        self
-    }
-
-    /// Offers a service to the server, which can call it for as long as the connection lasts. A Go server never does.
-    ///
-    /// Handlers run as those of a server do, and get the same [`Request`]s. See [`Channel::from_connection`] for the
-    /// other end, and [`Channel::stay_connected`].
-    pub fn add_service<S: Service>(mut self, service: S) -> Self {
-        self.offering.add_service(service);
-        self
-    }
-
-    /// Runs something around the calls of the services that this end offers, inside of what has been added before. For
-    /// those that it makes see [`Channel::with_middleware`].
-    pub fn service_middleware(mut self, middleware: impl Middleware) -> Self {
-        self.offering.middleware(middleware);
-        self
-    }
-
-    /// Mounts a router of your own on the connection beneath, as
-    /// [`ServerBuilder::mount`](crate::ServerBuilder::mount) does. Calls must not have these operations.
-    pub fn mount<R: Router>(mut self, operations: impl RangeBounds<u16>, router: R) -> Self {
-        self.offering.mount(operations, router);
-        self
-    }
-
-    /// Sets what gets the streams of the server whose first packet names no operation.
-    pub fn fallback<R: Router>(mut self, router: R) -> Self {
-        self.offering.fallback(router);
-        self
-    }
-
-    /// Calls a function for each connection that is made, the first and those that replace it, on the connection's own
-    /// task: it must not block.
-    pub fn on_connect(mut self, connected: impl Fn(&Connection) + Send + Sync + 'static) -> Self {
-        self.offering.on_connect(connected);
-        self
-    }
-
-    /// Speaks TLS; see [`frisbee::ClientBuilder::tls`]. Default: no TLS.
-    #[cfg(feature = "tls")]
-    pub fn tls(mut self, tls: frisbee::tls::ClientTls) -> Self {
-        self.client = self.client.tls(tls);
-        self
-    }
-
-    /// Sets the name that the server's certificate has to be for. Default: the host of the address.
-    #[cfg(feature = "tls")]
-    pub fn server_name(mut self, name: impl Into<String>) -> Self {
-        self.client = self.client.server_name(name);
-        self
-    }
-
-    /// Connects to `host:port`, or on Unix to the socket at a path as in `unix:/run/service.sock`.
-    ///
-    /// # Errors
-    /// As [`Channel::connect`], and if two services or mounted routers overlap.
-    pub async fn connect(self, address: impl Into<String>) -> Result<Channel, Error> {
-        let dialler = Address(address.into());
-        self.connect_by(Box::new(dialler)).await
-    }
-
-    /// Connects by a function that makes a transport: anything that reads and writes bytes. It is called again
-    /// whenever the connection has been lost and a call is to be made.
-    ///
-    /// ```
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), frpc::Error> {
-    /// let acceptor = frpc::Server::builder().build()?;
-    /// let channel = frpc::Channel::builder()
-    ///     .connect_with(move || {
-    ///         let acceptor = acceptor.clone();
-    ///         async move {
-    ///             let (here, there) = frpc::memory();
-    ///             tokio::spawn(async move { acceptor.serve_connection(there).await });
-    ///             Ok(here)
-    ///         }
-    ///     })
-    ///     .await?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// What the function says the first time, or if it takes longer than
-    /// [`connect_timeout`](Self::connect_timeout).
-    pub async fn connect_with<C, F, T>(self, connector: C) -> Result<Channel, Error>
-    where
-        C: Fn() -> F + Send + Sync + 'static,
-        F: Future<Output = std::io::Result<T>> + Send + 'static,
-        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-    {
-        let to = Connector { connector, timeout: self.connect_timeout };
-        self.connect_by(Box::new(to)).await
-    }
-
-    /// As [`Channel::from_io`].
-    ///
-    /// # Errors
-    /// As there.
-    pub async fn from_io<T>(self, io: T) -> Result<Channel, Error>
-    where
-        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-    {
-        self.connect_by(Box::new(Given(Mutex::new(Some(io))))).await
-    }
-
-    async fn connect_by(self, dialler: Box<dyn Dialler>) -> Result<Channel, Error> {
-        let links = Links::connected(Maker {
-            client: self.client,
-            dialler: dialler.into(),
-            patience: self.patience,
-            offer: Arc::new(self.offering.done()?),
-            runtime: Handle::current(),
-        });
-        let links = links.await?;
-        Ok(Channel {
-            inner: Arc::new(Inner {
-                links,
-                retries: RetryBudget::default(),
-                timeout: self.timeout,
-                is_told: self.is_told,
-                strict_presence: self.strict_presence,
-            }),
-            chain: None,
-            handed: None,
-        })
     }
 }

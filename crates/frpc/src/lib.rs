@@ -27,8 +27,25 @@
 //!
 //! # What a call promises
 //!
-//! A call ends exactly once: with its reply, an error, or its deadline. It runs at most once on the server. When an
-//! error is [`Code::Unavailable`] or [`Code::DeadlineExceeded`], it may have run.
+//! A call ends exactly once: with its reply, an error, or its deadline. It runs at most once on the server, unless the
+//! schema declares its method idempotent (`idempotency_level`). After [`Code::Unavailable`] or
+//! [`Code::DeadlineExceeded`] it may have run; [`Status::may_have_run`] knows more.
+//!
+//! # Beside calls
+//!
+//! * [`Channel::from_connection`]: servers call their clients
+//! * [`Middleware`]: what runs around calls, at either end
+//! * [`ServerBuilder::mount`]: protocols of your own on the same port and connection
+//! * [`Topic`]: typed messages for whoever has subscribed, through a broker of [`pubsub`]
+//! * [`hand_off`]: after a call the connection is yours, for any other protocol
+//! * [`blocking`]: calls without async
+//!
+//! # Features
+//!
+//! * `tls`, `tls-aws-lc`: TLS by rustls, with the cryptography of ring or of AWS-LC
+//! * `tower`: layers of tower around calls
+//! * `tonic`: one implementation of a service for this protocol and gRPC
+//! * `uring`: servers on io_uring, on Linux, where it works and is cheaper
 #![forbid(unsafe_code)]
 
 pub mod blocking;

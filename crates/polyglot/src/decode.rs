@@ -1,10 +1,12 @@
 //! [`Decoder`]: bytes to values, one method per kind, each bounded by what is left of the input.
 
+mod fields;
+
 use bytes::Bytes;
 
-use crate::limits::{BULK_MIN, CONTAINER_MEMORY_MAX, NESTING_MAX};
+use crate::limits::{BULK_MIN, CONTAINER_MEMORY_MAX};
 use crate::varint::{self, VarintFault};
-use crate::{Codec, DecodeError, DecodeReason, Enumeration, Index, Kind, Shape, Value, View};
+use crate::{DecodeError, DecodeReason, Kind};
 
 /// Reads values from bytes.
 ///
@@ -388,104 +390,6 @@ impl<'a> Decoder<'a> {
             [0x02, _, found, ..] => Err(self.error(DecodeReason::WrongElementKind { expected: value, found: *found })),
             _ => Err(self.unexpected(Kind::Map)),
         }
-    }
-
-    /// Reads a message, whose fields are what `fields` reads; `None` if it is nil.
-    ///
-    /// # Errors
-    ///
-    /// If something else or an error is next, if messages nest deeper than [`NESTING_MAX`], and those of `fields`.
-    #[inline]
-    pub fn message<T>(
-        &mut self,
-        fields: impl FnOnce(&mut Self) -> Result<T, DecodeError>,
-    ) -> Result<Option<T>, DecodeError> {
-        match self.rest {
-            // The flags are without meaning.
-            [0x08, _flags, rest @ ..] => {
-                if self.depth >= NESTING_MAX {
-                    return Err(self.error(DecodeReason::NestingTooDeep));
-                }
-                self.rest = rest;
-                self.depth = self.depth.wrapping_add(1); // Not above `NESTING_MAX`.
-                let message = fields(self);
-                self.depth = self.depth.wrapping_sub(1); // The same level as before.
-                message.map(Some)
-            }
-            [0x00, rest @ ..] => {
-                self.rest = rest;
-                Ok(None)
-            }
-            [0x06, ..] => Err(self.error(DecodeReason::NestedError)),
-            _ => Err(self.unexpected(Kind::Any)),
-        }
-    }
-
-    /// Reads a field. Its name appears in errors only.
-    ///
-    /// # Errors
-    ///
-    /// If the value is not there or bad; the error names the field.
-    #[inline]
-    pub fn field<T: Value>(&mut self, name: &'static str) -> Result<T, DecodeError> {
-        let left = self.rest.len();
-        T::decode(self).or_else(|error| self.missing(error, left, name))
-    }
-
-    /// Reads a field of an enum type: a number, or an option, list or map of numbers.
-    ///
-    /// # Errors
-    ///
-    /// If the value is not there or bad, or its index is unknown and cannot be kept; the error names the field.
-    #[inline]
-    pub fn enumeration<E: Enumeration, V: Shape<Index<E>>>(&mut self, name: &'static str) -> Result<V, DecodeError> {
-        self.field_as::<Index<E>, V>(name)
-    }
-
-    /// Reads a field whose type does not say how: a [`Codec`] does.
-    ///
-    /// # Errors
-    ///
-    /// If the value is not there or bad; the error names the field.
-    #[inline]
-    pub fn field_as<C: Codec, V: Shape<C>>(&mut self, name: &'static str) -> Result<V, DecodeError> {
-        let left = self.rest.len();
-        V::decode(self).or_else(|error| self.missing(error, left, name))
-    }
-
-    /// Reads a field as a view into the input.
-    ///
-    /// # Errors
-    ///
-    /// If the value is not there or bad; the error names the field.
-    #[inline]
-    pub fn view<V: View<'a>>(&mut self, name: &'static str) -> Result<V, DecodeError> {
-        let left = self.rest.len();
-        V::decode(self).or_else(|error| self.missing(error, left, name))
-    }
-
-    /// Reads a single value by way of a [`Codec`]. For [`Oneof::decode_member`](crate::Oneof::decode_member).
-    ///
-    /// # Errors
-    ///
-    /// If the value is not there or bad; the error names the field.
-    #[inline]
-    pub fn bare_as<C: Codec>(&mut self, name: &'static str) -> Result<C::Target, DecodeError> {
-        let left = self.rest.len();
-        C::decode(self).or_else(|error| self.missing(error, left, name))
-    }
-
-    /// The default for a field at the end of the root that an older peer does not know; else the error.
-    ///
-    /// `left` is how many bytes were left before the field.
-    #[cold]
-    #[inline(never)]
-    fn missing<T: Default>(&mut self, error: DecodeError, left: usize, name: &'static str) -> Result<T, DecodeError> {
-        if left == 0 && self.depth == 1 && self.trailing_defaults > 0 {
-            self.trailing_defaults = self.trailing_defaults.wrapping_sub(1); // Above zero.
-            return Ok(T::default());
-        }
-        Err(error.in_field(name))
     }
 
     /// Charges memory for `count` things of type `T` before it is allocated.

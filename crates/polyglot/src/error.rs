@@ -119,39 +119,6 @@ impl DecodeError {
     pub fn offset(&self) -> usize {
         self.0.offset
     }
-
-    /// The fields that lead to the value, like `orders[3].customer.name`; empty for a value that is no field.
-    #[must_use]
-    pub fn field(&self) -> String {
-        self.0.path.to_string()
-    }
-
-    /// The full name of the outermost message, if there is one.
-    #[must_use]
-    pub fn message(&self) -> Option<&'static str> {
-        self.0.path.message
-    }
-
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn in_field(mut self, name: &'static str) -> Self {
-        self.0.path.steps.push(Step::Field(name));
-        self
-    }
-
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn in_element(mut self, index: usize) -> Self {
-        self.0.path.steps.push(Step::Element(index));
-        self
-    }
-
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn in_message(mut self, name: &'static str) -> Self {
-        self.0.path.message = Some(name);
-        self
-    }
 }
 
 impl fmt::Display for DecodeError {
@@ -277,39 +244,6 @@ impl EncodeError {
     pub fn reason(&self) -> &EncodeReason {
         &self.0.reason
     }
-
-    /// The fields that lead to the value, like `orders[3].customer.name`; empty for a value that is no field.
-    #[must_use]
-    pub fn field(&self) -> String {
-        self.0.path.to_string()
-    }
-
-    /// The full name of the outermost message, if there is one.
-    #[must_use]
-    pub fn message(&self) -> Option<&'static str> {
-        self.0.path.message
-    }
-
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn in_field(mut self, name: &'static str) -> Self {
-        self.0.path.steps.push(Step::Field(name));
-        self
-    }
-
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn in_element(mut self, index: usize) -> Self {
-        self.0.path.steps.push(Step::Element(index));
-        self
-    }
-
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn in_message(mut self, name: &'static str) -> Self {
-        self.0.path.message = Some(name);
-        self
-    }
 }
 
 impl fmt::Display for EncodeError {
@@ -356,6 +290,49 @@ impl fmt::Display for Found {
         }
     }
 }
+
+/// What each of the two errors says of the place, and is told of it on its way outwards.
+macro_rules! placed {
+    ($error:ident) => {
+        impl $error {
+            /// The fields that lead to the value, like `orders[3].customer.name`; empty for a value that is no field.
+            #[must_use]
+            pub fn field(&self) -> String {
+                self.0.path.to_string()
+            }
+
+            /// The full name of the outermost message, if there is one.
+            #[must_use]
+            pub fn message(&self) -> Option<&'static str> {
+                self.0.path.message
+            }
+
+            #[cold]
+            #[inline(never)]
+            pub(crate) fn in_field(mut self, name: &'static str) -> Self {
+                self.0.path.steps.push(Step::Field(name));
+                self
+            }
+
+            #[cold]
+            #[inline(never)]
+            pub(crate) fn in_element(mut self, index: usize) -> Self {
+                self.0.path.steps.push(Step::Element(index));
+                self
+            }
+
+            #[cold]
+            #[inline(never)]
+            pub(crate) fn in_message(mut self, name: &'static str) -> Self {
+                self.0.path.message = Some(name);
+                self
+            }
+        }
+    };
+}
+
+placed!(DecodeError);
+placed!(EncodeError);
 
 /// The way to a value, innermost step first, because errors travel outwards.
 #[derive(Default)]

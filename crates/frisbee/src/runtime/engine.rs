@@ -228,12 +228,16 @@ impl<R: Router> Engine<R> {
             if !self.has_room() {
                 break;
             }
-            let event = self.core.poll_event(&mut self.input, now)?;
-            if self.mail_is_held {
-                self.release_held_mail();
-            }
-            let Some(event) = event else { break };
-            let next = self.handle_event(event);
+            let next = if let Some(packet) = self.core.poll_packet(&mut self.input) {
+                self.handle_packet(packet)
+            } else {
+                let event = self.core.poll_event(&mut self.input, now)?;
+                if self.mail_is_held {
+                    self.release_held_mail();
+                }
+                let Some(event) = event else { break };
+                self.handle_event(event)
+            };
             if !matches!(next, Next::Continue) {
                 self.stop(next);
                 break;
@@ -390,10 +394,16 @@ impl<R: Router> Engine<R> {
     }
 
     #[inline(always)]
+    fn handle_packet(&mut self, packet: Packet) -> Next {
+        let Some(session) = &mut self.session else { return Next::Continue };
+        self.router.route(session, packet, self.core.outbox())
+    }
+
+    #[inline(always)]
     fn handle_event(&mut self, event: Event) -> Next {
         let Some(session) = &mut self.session else { return Next::Continue };
         match event {
-            Event::Packet(packet) => self.router.route(session, packet, self.core.outbox()),
+            Event::Packet(packet) => self.handle_packet(packet),
             Event::Stream { id, body } => self.handle_stream(id, body),
             Event::Verdict => {
                 let peer = self.core.peer();

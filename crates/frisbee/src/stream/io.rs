@@ -2,7 +2,8 @@
 
 use super::{Stream, StreamEnd};
 use crate::SendError;
-use bytes::{Buf, Bytes};
+use crate::transport::fill;
+use bytes::Bytes;
 use std::fmt;
 use std::io;
 use std::pin::Pin;
@@ -115,12 +116,7 @@ impl AsyncRead for StreamIo {
                 None => return Poll::Ready(self.end()),
             }
         }
-        let count = self.rest.len().min(buffer.remaining());
-        buffer.put_slice(&self.rest[..count]);
-        self.rest.advance(count);
-        if self.rest.is_empty() {
-            self.rest = Bytes::new(); // Which gives its memory back.
-        }
+        fill(buffer, &mut self.rest);
         Poll::Ready(Ok(()))
     }
 }

@@ -1,0 +1,234 @@
+//! What a connection answers by itself, and when it is over, with time that is told to it.
+
+use super::*;
+
+const SECOND: Duration = Duration::from_secs(1);
+const PING: &[u8] = &[0, 0x0F, 0, 0, 0, 0, 0, 0, 0, 0];
+const PONG: &[u8] = &[0, 0x0F, 0, 0, 0, 1, 0, 0, 0, 0];
+
+fn server(now: Instant) -> Connection {
+    Connection::new(Role::Server, &Config { served: Arc::new([10..=20]), ..Config::default() }, now)
+}
+
+/// A client that does not say HELLO.
+fn client(now: Instant) -> Connection {
+    Connection::new(Role::Client, &Config { hello: false, ..Config::default() }, now)
+}
+
+/// Feeds bytes, expects no event but the verdict.
+fn feed(connection: &mut Connection, bytes: &[u8], now: Instant) -> Result<(), ProtocolError> {
+    let mut input = Bytes::copy_from_slice(bytes);
+    while let Some(event) = connection.poll_event(&mut input, now)? {
+        assert_eq!(event, Event::Verdict);
+    }
+    connection.handle_read(bytes.len(), now);
+    Ok(())
+}
+
+#[test]
+fn a_ping_is_answered_at_once_and_in_its_own_form() {
+    let now = Instant::now();
+    let mut connection = server(now);
+    feed(&mut connection, PING, now).unwrap();
+    assert_eq!(connection.outbox().take_bytes(), PONG);
+
+    let mut connection = server(now);
+    feed(&mut connection, &PING[2..], now).unwrap();
+    assert_eq!(connection.outbox().take_bytes(), PONG[2..]);
+    assert_eq!(connection.sends(), Some(HeaderForm::Old));
+}
+
+#[test]
+fn at_most_one_pong_waits_and_a_flood_of_pings_is_refused() {
+    let now = Instant::now();
+    let mut connection = server(now);
+    for _ in 0..PING_BURST {
+        feed(&mut connection, PING, now).unwrap();
+    }
+    assert_eq!(connection.outbox().len(), PONG.len());
+    assert_eq!(feed(&mut connection, PING, now), Err(ProtocolError::PingFlood));
+
+    let mut patient = server(now);
+    for half_seconds in 0..100 {
+        feed(&mut patient, PING, now + half_seconds * SECOND / 2).unwrap();
+    }
+}
+
+#[test]
+fn keepalive_with_content_is_a_protocol_error() {
+    let now = Instant::now();
+    for frame in [PING, PONG] {
+        let mut frame = frame.to_vec();
+        frame[9] = 1;
+        frame.push(0);
+        let refused = feed(&mut server(now), &frame, now);
+        assert_eq!(refused, Err(ProtocolError::KeepaliveWithContent { length: 1 }));
+    }
+}
+
+#[test]
+fn reserved_operations_are_skipped_with_their_content() {
+    let now = Instant::now();
+    let mut connection = server(now);
+    for operation in 3..=9 {
+        feed(&mut connection, &[0, 0x0F, 0, 1, 0, operation, 0, 0, 0, 2, 0xFF, 0xFF], now).unwrap();
+    }
+    assert!(connection.outbox().is_empty());
+    feed(&mut connection, PING, now).unwrap();
+    assert_eq!(connection.outbox().take_bytes(), PONG);
+}
+
+#[test]
+fn a_server_sends_nothing_before_the_first_header_and_waits_for_it_in_vain_only_so_long() {
+    let start = Instant::now();
+    let mut connection = server(start);
+    assert_eq!(connection.sends(), None);
+    connection.handle_timeout(start + 9 * SECOND).unwrap();
+    assert!(connection.outbox().is_empty());
+    connection.handle_read(1, start + 9 * SECOND);
+    let over = connection.handle_timeout(start + 10 * SECOND).unwrap_err();
+    assert!(matches!(over, CloseReason::NoFirstHeader), "{over}");
+}
+
+#[test]
+fn a_silent_peer_is_pinged_and_closed() {
+    let start = Instant::now();
+    let mut connection = client(start);
+    assert_eq!(connection.next_timeout(), Some(start + 2 * SECOND));
+    connection.handle_timeout(start + 2 * SECOND).unwrap();
+    assert_eq!(connection.outbox().take_bytes(), PING);
+    let over = connection.handle_timeout(start + 10 * SECOND).unwrap_err();
+    assert!(matches!(over, CloseReason::IdleTimeout), "{over}");
+}
+
+#[test]
+fn a_half_closed_peer_is_pinged_often_and_never_given_up_for_its_silence() {
+    let start = Instant::now();
+    let mut connection = server(start);
+    feed(&mut connection, PING, start).unwrap();
+    connection.outbox().take_bytes();
+    connection.handle_half_close(start);
+    let mut now = start;
+    for _ in 0..100 {
+        assert_eq!(connection.outbox().take_bytes(), PING);
+        now += SECOND / 4;
+        assert_eq!(connection.next_timeout(), Some(now));
+        connection.handle_timeout(now).unwrap();
+    }
+}
+
+/// Takes what one end sends to the other; the events there.
+fn exchange(from: &mut Connection, to: &mut Connection, now: Instant) -> Vec<Event> {
+    let mut wire = from.outbox().take_bytes();
+    let count = wire.len();
+    let events = std::iter::from_fn(|| to.poll_event(&mut wire, now).unwrap()).collect();
+    to.handle_read(count, now);
+    events
+}
+
+#[test]
+fn two_of_ours_recognise_each_other_and_hear_of_their_limits() {
+    let now = Instant::now();
+    let mut client = Connection::new(Role::Client, &Config { calls_max: 7, ..Config::default() }, now);
+    let mut server = Connection::new(Role::Server, &Config { streams_max: 8, ..Config::default() }, now);
+    assert_eq!(client.peer(), &Peer::Unknown);
+    assert_eq!(exchange(&mut client, &mut server, now), [Event::Verdict]);
+    assert_eq!(server.peer().hello().map(|hello| hello.calls_max), Some(7));
+    assert_eq!(exchange(&mut server, &mut client, now), [Event::Verdict]);
+    assert_eq!(client.peer().hello().map(|hello| hello.streams_max), Some(8));
+    client.outbox().push(PacketId(3), Operation::CANCEL, &Bytes::from_static(&[10])).unwrap();
+    assert!(matches!(&exchange(&mut client, &mut server, now)[..], [Event::Control(packet)] if packet.id.0 == 3));
+}
+
+#[test]
+fn hello_and_the_ping_behind_it_are_the_first_bytes_of_a_client_and_hello_those_of_a_server() {
+    let now = Instant::now();
+    let mut client = Connection::new(Role::Client, &Config::default(), now);
+    let bytes = client.outbox().take_bytes();
+    assert_eq!(bytes[..10], [0, 15, 0, 0, 0, 3, 0, 0, 0, 25]);
+    assert_eq!(bytes[35..], [0, 15, 0, 1, 0, 0, 0, 0, 0, 0]);
+    let mut server = server(now);
+    feed(&mut server, &bytes, now).unwrap();
+    let answer = server.outbox().take_bytes();
+    assert_eq!(answer[..10], [0, 15, 0, 0, 0, 3, 0, 0, 0, 25]);
+    assert_eq!(answer[35..], PONG[..]);
+}
+
+#[test]
+fn a_pong_before_any_hello_is_gos_and_a_client_that_does_not_begin_with_hello_is_go_for_good() {
+    let now = Instant::now();
+    let mut client = Connection::new(Role::Client, &Config::default(), now);
+    feed(&mut client, PONG, now).unwrap();
+    assert_eq!(client.peer(), &Peer::Go);
+
+    let hello = Connection::new(Role::Client, &Config::default(), now).outbox().take_bytes();
+    let mut server = server(now);
+    feed(&mut server, PING, now).unwrap();
+    assert_eq!(server.peer(), &Peer::Go);
+    feed(&mut server, &hello, now).unwrap();
+    assert_eq!(server.peer(), &Peer::Go);
+    assert_eq!(server.outbox().take_bytes(), PONG);
+}
+
+#[test]
+fn extension_operations_of_a_go_peer_mean_nothing() {
+    let now = Instant::now();
+    let mut server = server(now);
+    feed(&mut server, &[0, 15, 0, 0, 0, 3, 0, 0, 0, 2, b'h', b'i'], now).unwrap();
+    assert_eq!(server.peer(), &Peer::Go);
+    for operation in 4..=7 {
+        feed(&mut server, &[0, 15, 0, 1, 0, operation, 0, 0, 0, 1, 10], now).unwrap();
+    }
+    assert!(server.outbox().is_empty());
+}
+
+#[test]
+fn a_server_that_never_shows_what_it_is_is_given_up_with_advice() {
+    let start = Instant::now();
+    let mut client = Connection::new(Role::Client, &Config::default(), start);
+    client.handle_timeout(start + 4 * SECOND).unwrap();
+    let over = client.handle_timeout(start + 5 * SECOND).unwrap_err();
+    assert!(over.to_string().contains("HeaderForm::Old"), "{over}");
+}
+
+#[test]
+fn the_verdict_comes_before_the_first_packet_wherever_the_bytes_are_cut() {
+    let now = Instant::now();
+    let mut client = client(now);
+    client.outbox().push(PacketId(1), Operation::FIRST_USER, &Bytes::from_static(b"call")).unwrap();
+    let wire = client.outbox().take_bytes();
+    for cut in 0..=wire.len() {
+        let mut server = server(now);
+        let mut events = Vec::new();
+        for mut part in [wire.slice(..cut), wire.slice(cut..)] {
+            events.extend(std::iter::from_fn(|| server.poll_event(&mut part, now).unwrap()));
+        }
+        assert!(matches!(&events[..], [Event::Verdict, Event::Packet(_)]), "cut at {cut}: {events:?}");
+    }
+}
+
+#[test]
+fn a_packet_that_trickles_is_closed_although_the_peer_is_not_silent() {
+    let start = Instant::now();
+    let mut connection = server(start);
+    feed(&mut connection, &[0, 0x0F, 0, 1, 0, 10, 0, 0, 1, 0], start).unwrap();
+    for second in 1..5 {
+        feed(&mut connection, &[0], start + second * SECOND).unwrap();
+        connection.handle_timeout(start + second * SECOND).unwrap();
+    }
+    let over = connection.handle_timeout(start + 5 * SECOND).unwrap_err();
+    assert!(matches!(over, CloseReason::TooSlow), "{over}");
+}
+
+#[test]
+fn a_peer_that_takes_no_byte_is_closed_and_one_that_takes_some_is_not() {
+    let start = Instant::now();
+    let mut connection = client(start);
+    connection.outbox().push(PacketId(1), Operation::FIRST_USER, &Bytes::from(vec![0; 100])).unwrap();
+    connection.handle_written(0, start);
+    connection.handle_written(60, start + 4 * SECOND);
+    connection.handle_read(1, start + 8 * SECOND);
+    connection.handle_timeout(start + 8 * SECOND).unwrap();
+    let over = connection.handle_timeout(start + 9 * SECOND).unwrap_err();
+    assert!(matches!(over, CloseReason::WriteTimeout { waiting: 50 }), "{over}");
+}

@@ -1,0 +1,174 @@
+//! What follows from each thing that the kernel has completed.
+
+use super::{End, Sockets, mark};
+use crate::ring::{Completion, Received};
+use std::io;
+use std::net::Shutdown;
+use std::task::Waker;
+
+/// Empty send buffers that are kept for the next sends; each is of up to SEND_MAX bytes.
+const SPARE_MAX: usize = 32;
+
+impl Sockets {
+    /// Takes in what the kernel has completed. Who has waited for it is put into `wakers`, to be woken when nothing
+    /// is borrowed. Says whether the worker's eventfd was among it.
+    pub(crate) fn complete(&mut self, wakers: &mut Vec<Waker>) -> bool {
+        let mut completions = std::mem::take(&mut self.completions);
+        self.ring.complete(&mut completions);
+        let mut woken = false;
+        for completion in completions.drain(..) {
+            match completion {
+                Completion::Received { token, result, more } => {
+                    self.handle_received(token, result, more, wakers);
+                    self.note_release(token, wakers);
+                }
+                Completion::Sent { token, buffer, result } => {
+                    self.handle_sent(token, buffer, result, wakers);
+                    self.note_release(token, wakers);
+                }
+                Completion::Ready { token } => {
+                    self.handle_ready(token, wakers);
+                    self.note_release(token, wakers);
+                }
+                Completion::Cancelled { token } => {
+                    self.handle_cancelled(token);
+                    self.note_release(token, wakers);
+                }
+                Completion::Woken => woken = true,
+            }
+        }
+        self.completions = completions;
+        woken
+    }
+
+    fn handle_received(
+        &mut self,
+        key: usize,
+        result: io::Result<Option<Received>>,
+        more: bool,
+        wakers: &mut Vec<Waker>,
+    ) {
+        let Some(state) = self.table.get_mut(key) else { return };
+        let reading = &mut state.reading;
+        if !more {
+            reading.receive = None;
+            reading.is_stopping = false;
+            state.operations -= 1;
+        }
+        if state.dropped {
+            if let Ok(Some(received)) = result {
+                self.ring.recycle(received);
+            }
+            return self.end_if_over(key);
+        }
+        let mut stop = false;
+        match result {
+            Ok(Some(received)) if received.len() > 0 => {
+                stop = reading.handle_buffer(received.len());
+                reading.inbox.push_back(received);
+                if !state.is_holding {
+                    state.is_holding = true;
+                    self.holding.push(key);
+                }
+            }
+            Ok(empty) => {
+                empty.into_iter().for_each(|received| self.ring.recycle(received));
+                reading.end = Some(End::Eof);
+            }
+            // It was stopped, or found no buffer, or the kernel wants to be asked again.
+            Err(error) if matches!(code(&error), libc::ECANCELED | libc::ENOBUFS | libc::EINTR | libc::EAGAIN) => {}
+            Err(error) => reading.end = Some(End::Failed(code(&error))),
+        }
+        if stop {
+            state.stop_receiving(key, &mut self.ring);
+        }
+        let reading = &mut state.reading;
+        let waits = reading.waker.is_some();
+        if reading.receive.is_none() && reading.end.is_none() && waits && !reading.is_bulk {
+            reading.is_wanted = true;
+            mark(state, key, &mut self.dirty);
+        }
+        wakers.extend(state.reading.waker.take());
+    }
+
+    fn handle_sent(&mut self, key: usize, mut buffer: Vec<u8>, result: io::Result<usize>, wakers: &mut Vec<Waker>) {
+        let Some(state) = self.table.get_mut(key) else { return };
+        let writing = &mut state.writing;
+        state.operations -= 1;
+        match result {
+            Ok(count) if count < writing.in_flight && !state.cancelled => {
+                writing.in_flight -= count;
+                let from = buffer.len() - writing.in_flight;
+                state.operations += 1;
+                self.ring.send(&state.stream, key, buffer, from);
+                wakers.extend(writing.waker.take());
+                return;
+            }
+            Err(error) if matches!(code(&error), libc::EINTR | libc::EAGAIN) && !state.cancelled => {
+                let from = buffer.len() - writing.in_flight;
+                state.operations += 1;
+                self.ring.send(&state.stream, key, buffer, from);
+                return;
+            }
+            Ok(_) => {}
+            Err(error) => {
+                writing.failed = Some(code(&error));
+                writing.staged.clear();
+            }
+        }
+        writing.in_flight = 0;
+        buffer.clear();
+        if self.spare.len() < SPARE_MAX {
+            self.spare.push(buffer);
+        }
+        let more = !writing.staged.is_empty();
+        wakers.extend(writing.waker.take());
+        if more {
+            mark(state, key, &mut self.dirty);
+        }
+        self.end_if_over(key);
+    }
+
+    fn handle_ready(&mut self, key: usize, wakers: &mut Vec<Waker>) {
+        let Some(state) = self.table.get_mut(key) else { return };
+        state.operations -= 1;
+        // Which of the two it was does not matter: the other finds out that it is not ready.
+        if std::mem::take(&mut state.reading.is_polled) {
+            state.reading.is_drained = false;
+            wakers.extend(state.reading.waker.take());
+        }
+        if std::mem::take(&mut state.writing.is_polled) {
+            state.writing.is_blocked = false;
+            wakers.extend(state.writing.waker.take());
+        }
+        self.end_if_over(key);
+    }
+
+    fn handle_cancelled(&mut self, key: usize) {
+        let Some(state) = self.table.get_mut(key) else { return };
+        state.operations -= 1;
+        if state.dropped && state.cancelled && state.operations > 0 {
+            // Something was just running and could not be cancelled. It ends with the socket.
+            let _ = state.stream.shutdown(Shutdown::Both);
+        }
+        self.end_if_over(key);
+    }
+
+    /// Wakes whoever takes the socket off the ring.
+    fn note_release(&mut self, key: usize, wakers: &mut Vec<Waker>) {
+        wakers.extend(self.table.get_mut(key).and_then(|state| state.releasing.take()));
+    }
+
+    fn end_if_over(&mut self, key: usize) {
+        if let Some(state) = self.table.get_mut(key)
+            && state.dropped
+            && state.operations == 0
+        {
+            mark(state, key, &mut self.dirty);
+        }
+    }
+}
+
+fn code(error: &io::Error) -> i32 {
+    error.raw_os_error().unwrap_or(libc::EIO)
+}
