@@ -35,6 +35,9 @@ pub struct Hello {
 /// What a HELLO begins with, so that no packet is taken for one by chance.
 const SIGNATURE: [u8; 4] = *b"fris";
 
+/// A HELLO as it came, and what it means.
+type Heard = (Box<[u8]>, Arc<Hello>);
+
 /// The longest HELLO that is kept to be recognised, in bytes. Longer ones are rare.
 const KEPT_MAX: usize = 4 * 1024;
 
@@ -43,7 +46,7 @@ thread_local! {
     static OWN: RefCell<Option<Arc<Hello>>> = const { RefCell::new(None) };
     /// What was said last on a connection of this thread, and what it means. Whoever says something else every time gains
     /// nothing by it and takes nothing from others but this.
-    static LAST: RefCell<Option<(Box<[u8]>, Arc<Hello>)>> = const { RefCell::new(None) };
+    static LAST: RefCell<Option<Heard>> = const { RefCell::new(None) };
 }
 
 const CONTENT: u8 = 1;
@@ -173,6 +176,23 @@ mod tests {
         ];
         assert_eq!(bytes, expected);
         assert_eq!(Hello::decode(&bytes.into()), Some(hello));
+    }
+
+    #[test]
+    fn connections_share_a_hello_that_says_the_same_and_no_other() {
+        let said = |word: &'static [u8]| {
+            let hello_items = vec![(40, Bytes::from_static(word))];
+            Hello::own(&Config { hello_items, ..Config::default() })
+        };
+        let (one, again, other) = (said(b"one"), said(b"one"), said(b"other"));
+        assert!(Arc::ptr_eq(&one, &again));
+        assert_eq!(other.items, [(40, Bytes::from_static(b"other"))]);
+        let heard = |hello: &Hello| Hello::decode_shared(&hello.encode().into()).unwrap();
+        let first = heard(&one);
+        assert!(Arc::ptr_eq(&first, &heard(&one)));
+        assert_eq!((heard(&other), heard(&one)), (other, one));
+        let cut = Hello::decode_shared(&Bytes::copy_from_slice(&first.encode()[..7]));
+        assert_eq!(cut, None);
     }
 
     #[test]

@@ -120,6 +120,7 @@ impl<R: Router> Host<R> {
 
     /// Drives a connection on the current runtime, from the handshake if there is one. `context` is the runtime of
     /// handlers if it is another one. To be spawned `unconstrained`, as a task of its own.
+    #[allow(clippy::boxed_local)] // The box is a place that the task does not keep.
     pub(crate) fn serve<T: Io>(&self, io: T, ends: Box<Ends>, context: Option<Handle>) -> Serving<'_, T, R> {
         #[cfg(feature = "tls")]
         if let Some(tls) = &self.tls {
@@ -165,6 +166,7 @@ impl<R: Router> Host<R> {
 
 /// A connection that is being served; gives why it ended. By hand, and with what is rare in a box, since this is most of
 /// what a connection takes in memory.
+#[allow(clippy::large_enum_variant)] // The large one is what all are for but a short time.
 pub(crate) enum Serving<'a, T, R: Router> {
     /// The server is shutting down.
     Refused,
