@@ -32,25 +32,30 @@ const BEGIN: usize = PAGE / 2;
 const PAGE: usize = 4096;
 
 /// Memory that goes back to the pool when it is dropped.
+///
+/// However it was come by, it has room for as much as was asked for: what a connection does must not depend on what
+/// others have left.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     bytes: Vec<u8>,
     /// What is held begins here.
     start: usize,
+    /// How many bytes it may hold.
+    room: usize,
 }
 
 impl Memory {
-    /// Empty memory with room for `least` to `most` bytes: used, or else new with room for `new`.
-    pub(crate) fn take(least: usize, most: usize, new: usize) -> Self {
-        debug_assert!((least..=most).contains(&new), "{new} is not between {least} and {most}");
-        if new < POOLED_MIN {
-            return Self { bytes: Vec::with_capacity(new), start: 0 };
+    /// Empty memory with room for so many bytes. If it is used it may in truth be longer, by a quarter at most.
+    pub(crate) fn take(room: usize) -> Self {
+        if room < POOLED_MIN {
+            return Self { bytes: Vec::with_capacity(room), start: 0, room };
         }
-        let used = lock().take(least.saturating_add(PAGE), most.saturating_add(PAGE));
-        let mut bytes = used.unwrap_or_else(|| Vec::with_capacity(new.saturating_add(PAGE)));
+        let capacity = room.saturating_add(PAGE);
+        let used = lock().take(capacity, capacity.saturating_add(room / 4));
+        let mut bytes = used.unwrap_or_else(|| Vec::with_capacity(capacity));
         let start = BEGIN.wrapping_sub(bytes.as_ptr().addr()) % PAGE;
         bytes.resize(start, 0);
-        Self { bytes, start }
+        Self { bytes, start, room }
     }
 
     /// How many bytes it holds.
@@ -58,14 +63,14 @@ impl Memory {
         self.bytes.len().saturating_sub(self.start)
     }
 
-    /// Whether it has to grow to hold more.
-    pub(crate) fn is_full(&self) -> bool {
-        self.bytes.len() == self.bytes.capacity()
+    /// How many bytes it may hold.
+    pub(crate) fn room(&self) -> usize {
+        self.room
     }
 
-    /// What it takes, in bytes.
-    pub(crate) fn size(&self) -> usize {
-        self.bytes.capacity()
+    /// How many more bytes it may hold.
+    pub(crate) fn left(&self) -> usize {
+        self.room.saturating_sub(self.len())
     }
 
     /// The buffer to append to. What stands in it already must stay.
@@ -103,7 +108,7 @@ pub fn copy_to_share(bytes: &[u8]) -> Bytes {
     if bytes.len() < POOLED_MIN {
         return Bytes::copy_from_slice(bytes);
     }
-    let mut memory = Memory::take(bytes.len(), bytes.len().saturating_mul(2), bytes.len());
+    let mut memory = Memory::take(bytes.len());
     memory.buffer().extend_from_slice(bytes);
     memory.freeze()
 }
@@ -247,7 +252,7 @@ mod tests {
                     for round in 0..500_usize {
                         let content = thread.wrapping_mul(61).wrapping_add(round as u8);
                         let length = POOLED_MIN + round % 7;
-                        let mut memory = Memory::take(length, 2 * length, length);
+                        let mut memory = Memory::take(length);
                         assert_eq!(memory.len(), 0);
                         memory.buffer().extend(std::iter::repeat_n(content, length));
                         let all = memory.freeze();
