@@ -534,7 +534,7 @@ mod tests {
             let most = if round == 0 { FIRST_CAPACITY + GROWTH * TRUSTED_FROM } else { FIRST_CAPACITY + (1 << 20) };
             assert!(grown <= 4096 + most, "{grown} bytes in round {round}");
             let packet = decoder.next(&mut whole).unwrap().unwrap();
-            // What is dropped is used again.
+            // What is dropped is used again in the next round.
             assert!(packet.body.len() == 1 << 20 && packet.body.iter().all(|byte| *byte == round));
         }
     }
