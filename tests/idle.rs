@@ -1,5 +1,5 @@
 //! What a connection that does nothing keeps of a server's memory. Alone in its process, since the allocator is
-//! everybody's.
+//! everybody's. With `IDLE_PROFILE=FILE` it writes who keeps it, for the viewer of dhat.
 
 use frisbee_tests::raw::packet;
 use frisbee_tests::versions::first::{Answer, Ask, Parrot, ParrotClient, ParrotServer};
