@@ -345,7 +345,7 @@ fn client_tokens(name: &Ident, full_name: &str, layout: &Ident, attributes: &[At
             #(#docs)*
             #deprecated
             pub async fn #name(&self, request: #argument) -> ::core::result::Result<::frpc::Response<#reply>, ::frpc::Status> {
-                self.channel.#kind(#constant, #into).await
+                self.channel.#kind(&#constant, #into).await
             }
         }
     });

@@ -24,6 +24,8 @@ const COPY_MAX: usize = 4 * 1024;
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     slots: Vec<Slot>,
+    /// When the call in each slot expires.
+    deadlines: Vec<Option<Instant>>,
     free: Vec<u16>,
     /// How many callers wait for a slot.
     waiting: usize,
@@ -64,16 +66,19 @@ pub(crate) struct Ticket {
     pub(crate) id: PacketId,
 }
 
+/// As much as the processor fetches at one time: with ten thousand calls in flight, waiting for memory is most of what a
+/// reply costs.
 #[derive(Debug)]
+#[repr(align(64))]
 struct Slot {
     id: PacketId,
     state: State,
     operation: Operation,
-    deadline: Option<Instant>,
     caller: Option<Waker>,
-    /// Holds replies up to [`COPY_MAX`], from one call to the next.
-    buffer: Vec<u8>,
+    reply: Reply,
 }
+
+const _: () = assert!(size_of::<Slot>() == 64);
 
 /// ```text
 ///            begin              handle_reply             take_reply
@@ -85,21 +90,23 @@ struct Slot {
 ///                     Expired --------------------------+
 ///                            take_reply, give_up
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 enum State {
     Free,
     Waiting,
-    Replied(Reply),
+    /// The reply is there.
+    Replied,
     /// The deadline has passed and the caller has not looked yet. The flag says that the reply came afterwards.
     Expired(bool),
     /// The caller has gone; the id stays out of use until the peer has answered.
     GivenUp,
 }
 
+/// The body of a reply, if there is one.
 #[derive(Debug)]
 enum Reply {
-    /// In the slot's buffer.
-    Copied,
+    /// Up to [`COPY_MAX`], in a buffer that is kept from one call to the next.
+    Copied(Vec<u8>),
     Shared(Bytes),
 }
 
@@ -132,6 +139,7 @@ impl Calls {
             None if self.slots.len() < self.places() => {
                 let slot = self.slots.len() as u16; // Below CALLS_MAX.
                 self.slots.push(Slot::new(slot, operation));
+                self.deadlines.push(None);
                 slot
             }
             None => return Err(BeginError::Full),
@@ -139,7 +147,7 @@ impl Calls {
         let entry = &mut self.slots[usize::from(slot)];
         entry.state = State::Waiting;
         entry.operation = operation;
-        entry.deadline = deadline;
+        self.deadlines[usize::from(slot)] = deadline;
         entry.caller = caller.cloned();
         if let Some(deadline) = deadline {
             self.next_deadline = Some(self.next_deadline.map_or(deadline, |next| next.min(deadline)));
@@ -214,13 +222,14 @@ impl Calls {
         }
         match entry.state {
             State::Waiting => {
-                entry.state = State::Replied(if packet.body.len() <= COPY_MAX {
-                    entry.buffer.clear();
-                    entry.buffer.extend_from_slice(&packet.body);
-                    Reply::Copied
-                } else {
-                    Reply::Shared(packet.body)
-                });
+                entry.state = State::Replied;
+                match &mut entry.reply {
+                    Reply::Copied(buffer) if packet.body.len() <= COPY_MAX => {
+                        buffer.clear();
+                        buffer.extend_from_slice(&packet.body);
+                    }
+                    reply => *reply = Reply::Shared(packet.body),
+                }
                 entry.caller.take()
             }
             State::Expired(false) => {
@@ -232,7 +241,7 @@ impl Calls {
                 self.release(slot);
                 None
             }
-            State::Free | State::Replied(_) | State::Expired(true) => self.stray(),
+            State::Free | State::Replied | State::Expired(true) => self.stray(),
         }
     }
 
@@ -247,18 +256,19 @@ impl Calls {
         let slot = usize::from(ticket.slot);
         let entry = &mut self.slots[slot];
         debug_assert_eq!(entry.id, ticket.id, "a caller asks no more once its call has ended");
-        match &entry.state {
-            State::Replied(reply) => {
-                let body = match reply {
-                    Reply::Copied => Body::Copied(&entry.buffer),
+        match entry.state {
+            State::Replied => {
+                let ended = Ended::Reply(read(match &entry.reply {
+                    Reply::Copied(body) => Body::Copied(body),
                     Reply::Shared(body) => Body::Shared(body),
-                };
-                let ended = Ended::Reply(read(body));
+                }));
+                if let Reply::Shared(_) = entry.reply {
+                    entry.reply = Reply::none();
+                }
                 self.release(slot);
                 Poll::Ready(ended)
             }
             State::Expired(answered) => {
-                let answered = *answered;
                 let at_work = self.leave(slot, answered);
                 Poll::Ready(Ended::Expired { at_work })
             }
@@ -285,12 +295,13 @@ impl Calls {
     /// The caller has lost interest; whether the server is still at work on the call.
     pub(crate) fn give_up(&mut self, ticket: Ticket) -> bool {
         let slot = usize::from(ticket.slot);
-        let entry = &self.slots[slot];
+        let entry = &mut self.slots[slot];
         debug_assert_eq!(entry.id, ticket.id, "a caller that has its reply has nothing to give up");
         match entry.state {
             State::Waiting => self.leave(slot, false),
             State::Expired(answered) => self.leave(slot, answered),
-            State::Replied(_) => {
+            State::Replied => {
+                entry.reply = Reply::none();
                 self.release(slot);
                 false
             }
@@ -307,8 +318,10 @@ impl Calls {
         self.now = None;
         if self.next_deadline.is_some_and(|next| next <= now) {
             self.next_deadline = None;
-            for entry in self.slots.iter_mut().filter(|entry| matches!(entry.state, State::Waiting)) {
-                let Some(deadline) = entry.deadline else { continue };
+            let waiting =
+                self.slots.iter_mut().zip(&self.deadlines).filter(|(slot, _)| matches!(slot.state, State::Waiting));
+            for (entry, deadline) in waiting {
+                let Some(deadline) = *deadline else { continue };
                 if deadline <= now {
                     entry.state = State::Expired(false);
                     wake.extend(entry.caller.take());
@@ -335,7 +348,7 @@ impl Calls {
     pub(crate) fn is_waiting(&self, id: PacketId, operation: Operation) -> bool {
         let entry = self.slots.get(usize::from(id.0) & (CALLS_MAX - 1));
         entry.is_some_and(|entry| {
-            entry.id == id && entry.operation == operation && !matches!(entry.state, State::Free | State::Replied(_))
+            entry.id == id && entry.operation == operation && !matches!(entry.state, State::Free | State::Replied)
         })
     }
 
@@ -355,7 +368,7 @@ impl Calls {
         let entry = &mut self.slots[slot];
         entry.state = State::GivenUp;
         entry.caller = None;
-        entry.buffer = Vec::new();
+        entry.reply = Reply::none();
         true
     }
 
@@ -371,7 +384,13 @@ impl Calls {
 
 impl Slot {
     fn new(slot: u16, operation: Operation) -> Self {
-        Self { id: PacketId(slot), state: State::Free, operation, deadline: None, caller: None, buffer: Vec::new() }
+        Self { id: PacketId(slot), state: State::Free, operation, caller: None, reply: Reply::none() }
+    }
+}
+
+impl Reply {
+    fn none() -> Self {
+        Self::Copied(Vec::new())
     }
 }
 

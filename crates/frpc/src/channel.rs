@@ -155,46 +155,56 @@ impl Channel {
     ///
     /// # Cancel safety
     /// Dropping the future gives the call up; it may run all the same. A server of ours is told.
-    pub async fn unary<A, B>(&self, method: Method, request: Request<A>) -> Result<Response<B>, Status>
+    // Not an async fn: one holds its arguments twice while it waits, and thousands of calls may wait at one time.
+    pub fn unary<'a, A, B>(
+        &'a self,
+        method: &'static Method,
+        request: Request<A>,
+    ) -> impl Future<Output = Result<Response<B>, Status>> + Send + use<'a, A, B>
     where
         A: Message + Send + Sync + 'static,
         B: Message + Send + 'static,
     {
-        let terms = self.terms(request.timeout());
+        let timeout = request.timeout();
         let (mut message, mut metadata) = request.into_parts();
-        let attempt = Attempt { method: &method, message: &message, metadata: metadata.as_deref(), terms };
-        let mut failure = None;
-        // The connection that is there has room for all but few calls.
-        if self.chain.is_none()
-            && self.handed.is_none()
-            && let Some(link) = self.inner.links.current()
-            && let Some(ended) = attempt.make_now(&link).await
-        {
-            match ended {
-                Ok(reply) => {
+        async move {
+            let terms = self.terms(timeout);
+            let attempt = Attempt { method, message: &message, metadata: metadata.as_deref(), terms };
+            // The connection that is there has room for all but few calls.
+            let ended = if self.chain.is_none()
+                && self.handed.is_none()
+                && let Some(link) = self.inner.links.current()
+            {
+                attempt.make_now(&link).await
+            } else {
+                None
+            };
+            let failure = match ended {
+                Some(Ok(reply)) => {
                     self.inner.retries.earn();
                     return Ok(reply);
                 }
-                Err(failed) if failed.sent == Sent::Answered => return Err(failed.status),
-                Err(failed) => failure = Some(failed),
-            }
+                Some(Err(failed)) if failed.sent == Sent::Answered => return Err(failed.status),
+                Some(Err(failed)) => Some(failed),
+                None => None,
+            };
+            // Boxed, or every call would carry the size of what hardly any needs.
+            Box::pin(self.try_again(method, &mut message, &mut metadata, terms, failure)).await
         }
-        // Boxed, or every call would carry the size of what hardly any needs.
-        Box::pin(self.try_again(&method, &mut message, &mut metadata, terms, failure)).await
     }
 
     /// The way of a call that something runs around. Not async, so that its type does not contain itself.
     #[cold]
     fn unary_through<A, B>(
         &self,
-        method: Method,
+        method: &'static Method,
         request: Request<A>,
     ) -> Pin<Box<dyn Future<Output = Result<Response<B>, Status>> + Send>>
     where
         A: Message + Send + Sync + 'static,
         B: Message + Send + 'static,
     {
-        let about = About::new::<A, B>(method, CallKind::Unary);
+        let about = About::new::<A, B>(*method, CallKind::Unary);
         let plain = self.plain();
         // Not by `unary`, which is compiled into its callers for as long as nothing else calls it.
         let make = move |request: Request<A>| async move {
@@ -203,7 +213,7 @@ impl Channel {
             }
             let terms = plain.terms(request.timeout());
             let (message, metadata) = request.into_parts();
-            let attempt = Attempt { method: &method, message: &message, metadata: metadata.as_deref(), terms };
+            let attempt = Attempt { method, message: &message, metadata: metadata.as_deref(), terms };
             plain.attempt(attempt, None).await
         };
         Box::pin(through(self.chain.clone(), about, request, make))
@@ -213,7 +223,7 @@ impl Channel {
     #[cold]
     async fn try_again<A, B>(
         &self,
-        method: &Method,
+        method: &'static Method,
         message: &mut A,
         metadata: &mut Option<Box<Metadata>>,
         terms: Terms,
@@ -226,12 +236,12 @@ impl Channel {
         if self.chain.is_some() {
             let timeout = terms.timeout.filter(|_| terms.told);
             let request = Request::together(std::mem::take(message), timeout, Origin::Here, metadata.take());
-            return self.unary_through(*method, request).await;
+            return self.unary_through(method, request).await;
         }
         if let Some(handed) = &self.handed {
             let timeout = terms.timeout.filter(|_| terms.told);
             let request = Request::together(std::mem::take(message), timeout, Origin::Here, metadata.take());
-            return hand_off::call(self, *method, request, handed).await;
+            return hand_off::call(self, method, request, handed).await;
         }
         let attempt = Attempt { method, message, metadata: metadata.as_deref(), terms };
         self.attempt(attempt, failure).await
@@ -276,14 +286,14 @@ impl Channel {
     /// If there is no connection or the request cannot be sent. Later errors come through the stream.
     pub async fn server_streaming<A, B>(
         &self,
-        method: Method,
+        method: &'static Method,
         request: Request<A>,
     ) -> Result<Response<Streaming<B>>, Status>
     where
         A: Message + Send + Sync + 'static,
         B: Message + 'static,
     {
-        let (about, plain) = (About::new::<A, B>(method, CallKind::ServerStreaming), self.plain());
+        let (about, plain) = (About::new::<A, B>(*method, CallKind::ServerStreaming), self.plain());
         let call = move |request| async move { streaming::call_server_streaming(&plain, method, request).await };
         through(self.chain.clone(), about, request, call).await
     }
@@ -292,13 +302,17 @@ impl Channel {
     ///
     /// # Errors
     /// What the server answered, or why there is no answer.
-    pub async fn client_streaming<S, B>(&self, method: Method, request: Request<S>) -> Result<Response<B>, Status>
+    pub async fn client_streaming<S, B>(
+        &self,
+        method: &'static Method,
+        request: Request<S>,
+    ) -> Result<Response<B>, Status>
     where
         S: Stream + Send + 'static,
         S::Item: Message + Send + Sync,
         B: Message + Send + 'static,
     {
-        let (about, plain) = (About::new::<S::Item, B>(method, CallKind::ClientStreaming), self.plain());
+        let (about, plain) = (About::new::<S::Item, B>(*method, CallKind::ClientStreaming), self.plain());
         let call = move |request: Request<S>| async move {
             let reply_within = plain.terms(request.timeout()).timeout;
             streaming::call_client_streaming(&plain, method, request, reply_within).await
@@ -310,13 +324,17 @@ impl Channel {
     ///
     /// # Errors
     /// If there is no connection. Later errors come through the stream.
-    pub async fn streaming<S, B>(&self, method: Method, request: Request<S>) -> Result<Response<Streaming<B>>, Status>
+    pub async fn streaming<S, B>(
+        &self,
+        method: &'static Method,
+        request: Request<S>,
+    ) -> Result<Response<Streaming<B>>, Status>
     where
         S: Stream + Send + 'static,
         S::Item: Message + Send + Sync,
         B: Message + 'static,
     {
-        let (about, plain) = (About::new::<S::Item, B>(method, CallKind::Streaming), self.plain());
+        let (about, plain) = (About::new::<S::Item, B>(*method, CallKind::Streaming), self.plain());
         let call = move |request| async move { streaming::call_streaming(&plain, method, request).await };
         through(self.chain.clone(), about, request, call).await
     }

@@ -105,7 +105,7 @@ impl Drop for Paused<'_> {
 /// Makes a call by which the connection is asked for.
 pub(crate) async fn call<A, B>(
     channel: &Channel,
-    method: Method,
+    method: &'static Method,
     request: Request<A>,
     handed: &Handed,
 ) -> Result<Response<B>, Status>
@@ -132,11 +132,11 @@ where
     };
     match link.connection.hand_off_if(method.operation, body, pause).await {
         Ok(accepted) => {
-            let reply = body::reply(&accepted.reply, rules.missing(&method));
+            let reply = body::reply(&accepted.reply, rules.missing(method));
             *handed.0.lock() = Some(accepted.raw);
             reply
         }
-        Err(HandOffError::Refused(reply)) => body::reply(&reply, rules.missing(&method)),
+        Err(HandOffError::Refused(reply)) => body::reply(&reply, rules.missing(method)),
         Err(error @ HandOffError::Busy) => Err(Status::failed_precondition(error.to_string())),
         Err(error @ HandOffError::TooLong(_)) => Err(Status::resource_exhausted(error.to_string())),
         Err(error @ (HandOffError::NotServed | HandOffError::Unsupported)) => {

@@ -133,7 +133,7 @@ impl RootClient {
         &self,
         request: impl ::frpc::IntoRequest<Rootless>,
     ) -> ::core::result::Result<::frpc::Response<rootless::Part>, ::frpc::Status> {
-        self.channel.unary(ROOT_GET, ::frpc::IntoRequest::into_request(request)).await
+        self.channel.unary(&ROOT_GET, ::frpc::IntoRequest::into_request(request)).await
     }
 }
 

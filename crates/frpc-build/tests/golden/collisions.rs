@@ -338,7 +338,7 @@ impl EchoClient_ {
         &self,
         request: impl ::frpc::IntoRequest<Echo>,
     ) -> ::core::result::Result<::frpc::Response<Echo>, ::frpc::Status> {
-        self.channel.unary(ECHO_NEW, ::frpc::IntoRequest::into_request(request)).await
+        self.channel.unary(&ECHO_NEW, ::frpc::IntoRequest::into_request(request)).await
     }
     /// The method `Connect`.
     pub async fn connect_(
@@ -346,7 +346,7 @@ impl EchoClient_ {
         request: impl ::frpc::IntoRequest<Echo>,
     ) -> ::core::result::Result<::frpc::Response<Echo>, ::frpc::Status> {
         self.channel
-            .unary(ECHO_CONNECT, ::frpc::IntoRequest::into_request(request))
+            .unary(&ECHO_CONNECT, ::frpc::IntoRequest::into_request(request))
             .await
     }
     /// The method `Clone`.
@@ -354,14 +354,16 @@ impl EchoClient_ {
         &self,
         request: impl ::frpc::IntoRequest<Echo>,
     ) -> ::core::result::Result<::frpc::Response<Echo>, ::frpc::Status> {
-        self.channel.unary(ECHO_CLONE, ::frpc::IntoRequest::into_request(request)).await
+        self.channel.unary(&ECHO_CLONE, ::frpc::IntoRequest::into_request(request)).await
     }
     /// The method `GetIt`.
     pub async fn get_it(
         &self,
         request: impl ::frpc::IntoRequest<Echo>,
     ) -> ::core::result::Result<::frpc::Response<Echo>, ::frpc::Status> {
-        self.channel.unary(ECHO_GET_IT, ::frpc::IntoRequest::into_request(request)).await
+        self.channel
+            .unary(&ECHO_GET_IT, ::frpc::IntoRequest::into_request(request))
+            .await
     }
     /// The method `getIt`.
     pub async fn get_it_(
@@ -369,7 +371,7 @@ impl EchoClient_ {
         request: impl ::frpc::IntoRequest<Echo>,
     ) -> ::core::result::Result<::frpc::Response<Echo>, ::frpc::Status> {
         self.channel
-            .unary(ECHO_GET_IT_, ::frpc::IntoRequest::into_request(request))
+            .unary(&ECHO_GET_IT_, ::frpc::IntoRequest::into_request(request))
             .await
     }
 }
@@ -466,7 +468,7 @@ impl SClient {
         &self,
         request: impl ::frpc::IntoRequest<Echo>,
     ) -> ::core::result::Result<::frpc::Response<Echo>, ::frpc::Status> {
-        self.channel.unary(S_A_B, ::frpc::IntoRequest::into_request(request)).await
+        self.channel.unary(&S_A_B, ::frpc::IntoRequest::into_request(request)).await
     }
 }
 
@@ -562,7 +564,7 @@ impl SAClient {
         &self,
         request: impl ::frpc::IntoRequest<Echo>,
     ) -> ::core::result::Result<::frpc::Response<Echo>, ::frpc::Status> {
-        self.channel.unary(S_A_B_, ::frpc::IntoRequest::into_request(request)).await
+        self.channel.unary(&S_A_B_, ::frpc::IntoRequest::into_request(request)).await
     }
 }
 
@@ -666,7 +668,7 @@ impl SelfClient {
     > {
         self.channel
             .streaming(
-                SELF_SAME,
+                &SELF_SAME,
                 ::frpc::IntoStreamingRequest::into_streaming_request(request),
             )
             .await

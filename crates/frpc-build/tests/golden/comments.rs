@@ -281,7 +281,7 @@ impl DocumentedClient {
         request: impl ::frpc::IntoRequest<Comments>,
     ) -> ::core::result::Result<::frpc::Response<Comments>, ::frpc::Status> {
         self.channel
-            .unary(DOCUMENTED_ONE, ::frpc::IntoRequest::into_request(request))
+            .unary(&DOCUMENTED_ONE, ::frpc::IntoRequest::into_request(request))
             .await
     }
     /// Behind the method.
@@ -290,7 +290,7 @@ impl DocumentedClient {
         request: impl ::frpc::IntoRequest<Comments>,
     ) -> ::core::result::Result<::frpc::Response<Comments>, ::frpc::Status> {
         self.channel
-            .unary(DOCUMENTED_TWO, ::frpc::IntoRequest::into_request(request))
+            .unary(&DOCUMENTED_TWO, ::frpc::IntoRequest::into_request(request))
             .await
     }
 }

@@ -972,7 +972,7 @@ impl InteropClient {
         request: impl ::frpc::IntoRequest<Scalars>,
     ) -> ::core::result::Result<::frpc::Response<Scalars>, ::frpc::Status> {
         self.channel
-            .unary(INTEROP_ECHO_SCALARS, ::frpc::IntoRequest::into_request(request))
+            .unary(&INTEROP_ECHO_SCALARS, ::frpc::IntoRequest::into_request(request))
             .await
     }
     /// 11: returns its argument.
@@ -981,7 +981,7 @@ impl InteropClient {
         request: impl ::frpc::IntoRequest<Nested>,
     ) -> ::core::result::Result<::frpc::Response<Nested>, ::frpc::Status> {
         self.channel
-            .unary(INTEROP_ECHO_NESTED, ::frpc::IntoRequest::into_request(request))
+            .unary(&INTEROP_ECHO_NESTED, ::frpc::IntoRequest::into_request(request))
             .await
     }
     /// 12: returns its argument.
@@ -990,7 +990,7 @@ impl InteropClient {
         request: impl ::frpc::IntoRequest<Lists>,
     ) -> ::core::result::Result<::frpc::Response<Lists>, ::frpc::Status> {
         self.channel
-            .unary(INTEROP_ECHO_LISTS, ::frpc::IntoRequest::into_request(request))
+            .unary(&INTEROP_ECHO_LISTS, ::frpc::IntoRequest::into_request(request))
             .await
     }
     /// 13: returns its argument.
@@ -999,7 +999,7 @@ impl InteropClient {
         request: impl ::frpc::IntoRequest<Maps>,
     ) -> ::core::result::Result<::frpc::Response<Maps>, ::frpc::Status> {
         self.channel
-            .unary(INTEROP_ECHO_MAPS, ::frpc::IntoRequest::into_request(request))
+            .unary(&INTEROP_ECHO_MAPS, ::frpc::IntoRequest::into_request(request))
             .await
     }
     /// 14: returns its argument.
@@ -1008,7 +1008,7 @@ impl InteropClient {
         request: impl ::frpc::IntoRequest<Mixed>,
     ) -> ::core::result::Result<::frpc::Response<Mixed>, ::frpc::Status> {
         self.channel
-            .unary(INTEROP_ECHO_MIXED, ::frpc::IntoRequest::into_request(request))
+            .unary(&INTEROP_ECHO_MIXED, ::frpc::IntoRequest::into_request(request))
             .await
     }
     /// 15: returns an empty message.
@@ -1017,7 +1017,7 @@ impl InteropClient {
         request: impl ::frpc::IntoRequest<Empty>,
     ) -> ::core::result::Result<::frpc::Response<Empty>, ::frpc::Status> {
         self.channel
-            .unary(INTEROP_DO_NOTHING, ::frpc::IntoRequest::into_request(request))
+            .unary(&INTEROP_DO_NOTHING, ::frpc::IntoRequest::into_request(request))
             .await
     }
     /// 16: always replies with an error whose text is the given value.
@@ -1026,7 +1026,7 @@ impl InteropClient {
         request: impl ::frpc::IntoRequest<Text>,
     ) -> ::core::result::Result<::frpc::Response<Text>, ::frpc::Status> {
         self.channel
-            .unary(INTEROP_FAIL, ::frpc::IntoRequest::into_request(request))
+            .unary(&INTEROP_FAIL, ::frpc::IntoRequest::into_request(request))
             .await
     }
     /// 17: returns its argument.
@@ -1035,7 +1035,7 @@ impl InteropClient {
         request: impl ::frpc::IntoRequest<Payload>,
     ) -> ::core::result::Result<::frpc::Response<Payload>, ::frpc::Status> {
         self.channel
-            .unary(INTEROP_ECHO_PAYLOAD, ::frpc::IntoRequest::into_request(request))
+            .unary(&INTEROP_ECHO_PAYLOAD, ::frpc::IntoRequest::into_request(request))
             .await
     }
     /// 18: total = a + b, count = 2.
@@ -1043,7 +1043,9 @@ impl InteropClient {
         &self,
         request: impl ::frpc::IntoRequest<AddRequest>,
     ) -> ::core::result::Result<::frpc::Response<Sum>, ::frpc::Status> {
-        self.channel.unary(INTEROP_ADD, ::frpc::IntoRequest::into_request(request)).await
+        self.channel
+            .unary(&INTEROP_ADD, ::frpc::IntoRequest::into_request(request))
+            .await
     }
     /// 19: waits `millis`, then returns its argument. Calls on one connection must run concurrently.
     pub async fn sleep(
@@ -1051,7 +1053,7 @@ impl InteropClient {
         request: impl ::frpc::IntoRequest<SleepRequest>,
     ) -> ::core::result::Result<::frpc::Response<SleepRequest>, ::frpc::Status> {
         self.channel
-            .unary(INTEROP_SLEEP, ::frpc::IntoRequest::into_request(request))
+            .unary(&INTEROP_SLEEP, ::frpc::IntoRequest::into_request(request))
             .await
     }
     /// 20: what the server understood, as text, one space between items, in this order:
@@ -1062,7 +1064,7 @@ impl InteropClient {
         request: impl ::frpc::IntoRequest<Scalars>,
     ) -> ::core::result::Result<::frpc::Response<Text>, ::frpc::Status> {
         self.channel
-            .unary(INTEROP_DESCRIBE, ::frpc::IntoRequest::into_request(request))
+            .unary(&INTEROP_DESCRIBE, ::frpc::IntoRequest::into_request(request))
             .await
     }
     /// 21: `count` messages from, from+1, ...; then end of stream.
@@ -1076,7 +1078,7 @@ impl InteropClient {
     > {
         self.channel
             .server_streaming(
-                INTEROP_COUNT_UP,
+                &INTEROP_COUNT_UP,
                 ::frpc::IntoRequest::into_request(request),
             )
             .await
@@ -1088,7 +1090,7 @@ impl InteropClient {
     ) -> ::core::result::Result<::frpc::Response<Sum>, ::frpc::Status> {
         self.channel
             .client_streaming(
-                INTEROP_SUM_UP,
+                &INTEROP_SUM_UP,
                 ::frpc::IntoStreamingRequest::into_streaming_request(request),
             )
             .await
@@ -1103,7 +1105,7 @@ impl InteropClient {
     > {
         self.channel
             .streaming(
-                INTEROP_CHAT,
+                &INTEROP_CHAT,
                 ::frpc::IntoStreamingRequest::into_streaming_request(request),
             )
             .await

@@ -450,7 +450,7 @@ impl FirstClient {
         &self,
         request: impl ::frpc::IntoRequest<Leaf>,
     ) -> ::core::result::Result<::frpc::Response<Tree>, ::frpc::Status> {
-        self.channel.unary(FIRST_GET, ::frpc::IntoRequest::into_request(request)).await
+        self.channel.unary(&FIRST_GET, ::frpc::IntoRequest::into_request(request)).await
     }
     /// The method `Watch`.
     pub async fn watch(
@@ -461,7 +461,7 @@ impl FirstClient {
         ::frpc::Status,
     > {
         self.channel
-            .server_streaming(FIRST_WATCH, ::frpc::IntoRequest::into_request(request))
+            .server_streaming(&FIRST_WATCH, ::frpc::IntoRequest::into_request(request))
             .await
     }
 }
@@ -580,7 +580,7 @@ impl SecondClient {
     ) -> ::core::result::Result<::frpc::Response<Leaf>, ::frpc::Status> {
         self.channel
             .client_streaming(
-                SECOND_PUT,
+                &SECOND_PUT,
                 ::frpc::IntoStreamingRequest::into_streaming_request(request),
             )
             .await
@@ -596,7 +596,7 @@ impl SecondClient {
     > {
         self.channel
             .streaming(
-                SECOND_TALK,
+                &SECOND_TALK,
                 ::frpc::IntoStreamingRequest::into_streaming_request(request),
             )
             .await

@@ -249,7 +249,7 @@ impl ItemsClient {
         ::frpc::Status,
     > {
         self.channel
-            .server_streaming(ITEMS_LIST, ::frpc::IntoRequest::into_request(request))
+            .server_streaming(&ITEMS_LIST, ::frpc::IntoRequest::into_request(request))
             .await
     }
 }
@@ -353,7 +353,7 @@ impl OrdersClient {
         ::frpc::Status,
     > {
         self.channel
-            .unary(ORDERS_PLACE, ::frpc::IntoRequest::into_request(request))
+            .unary(&ORDERS_PLACE, ::frpc::IntoRequest::into_request(request))
             .await
     }
 }

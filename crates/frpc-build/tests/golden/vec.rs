@@ -1883,7 +1883,7 @@ impl VecDummyClient {
         request: impl ::frpc::IntoRequest<Nothing>,
     ) -> ::core::result::Result<::frpc::Response<Nothing>, ::frpc::Status> {
         self.channel
-            .unary(VEC_DUMMY_SAME, ::frpc::IntoRequest::into_request(request))
+            .unary(&VEC_DUMMY_SAME, ::frpc::IntoRequest::into_request(request))
             .await
     }
 }

@@ -124,7 +124,7 @@ impl VecOptDummyClient {
         request: impl ::frpc::IntoRequest<VOptional>,
     ) -> ::core::result::Result<::frpc::Response<VOptional>, ::frpc::Status> {
         self.channel
-            .unary(VEC_OPT_DUMMY_SAME, ::frpc::IntoRequest::into_request(request))
+            .unary(&VEC_OPT_DUMMY_SAME, ::frpc::IntoRequest::into_request(request))
             .await
     }
 }

@@ -256,7 +256,7 @@ impl EventsClient {
         request: impl ::frpc::IntoRequest<Event>,
     ) -> ::core::result::Result<::frpc::Response<()>, ::frpc::Status> {
         self.channel
-            .unary(EVENTS_RECORD, ::frpc::IntoRequest::into_request(request))
+            .unary(&EVENTS_RECORD, ::frpc::IntoRequest::into_request(request))
             .await
     }
     /// The method `Names`.
@@ -268,7 +268,7 @@ impl EventsClient {
         ::frpc::Status,
     > {
         self.channel
-            .server_streaming(EVENTS_NAMES, ::frpc::IntoRequest::into_request(request))
+            .server_streaming(&EVENTS_NAMES, ::frpc::IntoRequest::into_request(request))
             .await
     }
 }

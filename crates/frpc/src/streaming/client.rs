@@ -18,7 +18,7 @@ use tokio::time::Sleep;
 
 pub(crate) async fn call_server_streaming<A, B>(
     channel: &Channel,
-    method: Method,
+    method: &Method,
     request: Request<A>,
 ) -> Result<Response<Streaming<B>>, Status>
 where
@@ -37,7 +37,7 @@ where
 
 pub(crate) async fn call_client_streaming<S, B>(
     channel: &Channel,
-    method: Method,
+    method: &Method,
     request: Request<S>,
     reply_within: Option<Duration>,
 ) -> Result<Response<B>, Status>
@@ -78,7 +78,7 @@ where
 
 pub(crate) async fn call_streaming<S, B>(
     channel: &Channel,
-    method: Method,
+    method: &Method,
     request: Request<S>,
 ) -> Result<Response<Streaming<B>>, Status>
 where
@@ -126,7 +126,7 @@ impl Opening {
     }
 
     /// Opens the stream, on a new connection if the one that is there is over before.
-    async fn open(&self, channel: &Channel, method: Method, metadata: Option<&Metadata>) -> Result<Opened, Status> {
+    async fn open(&self, channel: &Channel, method: &Method, metadata: Option<&Metadata>) -> Result<Opened, Status> {
         let open = async {
             loop {
                 let link = channel.link().await?;
@@ -134,7 +134,7 @@ impl Opening {
                 if link.backward && !takes_calls(&peer) {
                     return Err(takes_no_calls());
                 }
-                let missing = layout::rules(method.layout, &peer)?.missing(&method);
+                let missing = layout::rules(method.layout, &peer)?.missing(method);
                 let first = if peer.hello().is_some() {
                     body::open(method.operation, self.left(), metadata)
                 } else {
