@@ -3,6 +3,7 @@
 pub(crate) mod hand_off;
 
 use crate::decode::BodyMut;
+use crate::pool;
 use crate::{
     Bucket, CloseReason, Config, Decoder, HeaderForm, Hello, Keepalive, Operation, Outbox, Pace, Packet, PacketId,
     ProtocolError, Role, TooLong, Verdict, earlier,
@@ -80,18 +81,16 @@ pub struct Connection {
     pong_waits: bool,
     /// Packets may not simply be taken: the first one has not been seen, or the connection is being handed off.
     is_special: bool,
-    /// Until when the first packet has to have begun; set as long as it has not been seen.
-    first_header_by: Option<Instant>,
+    /// Until when the peer has to show itself: a client by the beginning of its first packet, a server by what it is.
+    shows_by: Option<Instant>,
     /// The first packet of a client, if it is not yet dealt with.
-    first: Option<Packet>,
+    first: Option<Box<Packet>>,
     /// Since when the peer has taken no byte although some wait.
     stalled_since: Option<Instant>,
     write_timeout: Duration,
     peer: Peer,
     /// What is said in HELLO; for a server once the client has said it. `None` when that is over, or not wanted.
-    hello: Option<Hello>,
-    /// Until when a server has to show what it is.
-    verdict_by: Option<Instant>,
+    hello: Option<Arc<Hello>>,
     hand_off_timeout: Duration,
     hand_off: Option<Box<HandOff>>,
 }
@@ -105,7 +104,7 @@ impl Connection {
         };
         let mut outbox = Outbox::new(form);
         outbox.set_limit(config.content_max);
-        let hello = config.hello.then(|| Hello::new(config));
+        let hello = config.hello.then(|| Hello::own(config));
         let asks = role == Role::Client && config.hello;
         let mut connection = Self {
             role,
@@ -117,7 +116,8 @@ impl Connection {
             received: 0,
             pong_waits: false,
             is_special: role == Role::Server,
-            first_header_by: match role {
+            shows_by: match role {
+                Role::Client if asks => now.checked_add(config.verdict_timeout),
                 Role::Client => None,
                 Role::Server => now.checked_add(config.first_header_timeout),
             },
@@ -126,7 +126,6 @@ impl Connection {
             write_timeout: config.write_timeout,
             peer: if role == Role::Client && !config.hello { Peer::Go } else { Peer::Unknown },
             hello,
-            verdict_by: if asks { now.checked_add(config.verdict_timeout) } else { None },
             hand_off_timeout: config.hand_off_timeout,
             hand_off: None,
         };
@@ -136,6 +135,11 @@ impl Connection {
             connection.send_empty(PacketId(1), Operation::PING);
         }
         connection
+    }
+
+    /// How long the peer may take no byte while some wait.
+    pub fn write_timeout(&self) -> Duration {
+        self.write_timeout
     }
 
     /// What the peer is, as far as it has shown.
@@ -216,6 +220,11 @@ impl Connection {
         }
     }
 
+    /// Whether the peer has been silent for the ping interval.
+    pub fn is_silent(&self, now: Instant) -> bool {
+        self.keepalive.is_silent(now)
+    }
+
     /// Whether part of a packet has been received and the rest has not.
     pub fn is_mid_packet(&self) -> bool {
         self.decoder.is_mid_packet()
@@ -255,9 +264,9 @@ impl Connection {
         if let Some(hand_off) = &self.hand_off {
             return earlier(hand_off.by, stalled);
         }
-        let first_header_by = self.first_header_by.filter(|_| self.decoder.form().is_none());
+        let shows_by = self.shows_by.filter(|_| !self.is_beginning());
         let silent = self.keepalive.deadline();
-        earlier(earlier(silent, stalled), earlier(self.pace.deadline(), earlier(first_header_by, self.verdict_by)))
+        earlier(earlier(silent, stalled), earlier(self.pace.deadline(), shows_by))
     }
 
     /// Does what the time demands: sends a PING, or says why the connection is over.
@@ -265,11 +274,12 @@ impl Connection {
     /// # Errors
     /// If the peer has used up one of its times.
     pub fn handle_timeout(&mut self, now: Instant) -> Result<(), CloseReason> {
-        if self.first_header_by.is_some_and(|by| now >= by) && self.decoder.form().is_none() {
-            return Err(CloseReason::NoFirstHeader);
-        }
-        if self.verdict_by.is_some_and(|by| now >= by) {
-            return Err(CloseReason::NoVerdict);
+        pool::sweep(now);
+        if self.shows_by.is_some_and(|by| now >= by) && !self.is_beginning() {
+            return Err(match self.role {
+                Role::Client => CloseReason::NoVerdict,
+                Role::Server => CloseReason::NoFirstHeader,
+            });
         }
         if self.stalled_since.is_some_and(|since| now.saturating_duration_since(since) >= self.write_timeout) {
             return Err(CloseReason::WriteTimeout { waiting: self.transmit().len() });
@@ -311,9 +321,14 @@ impl Connection {
         self.outbox.release();
     }
 
+    /// Whether a client's first packet has begun and not been seen as a whole.
+    fn is_beginning(&self) -> bool {
+        self.role == Role::Server && self.decoder.form().is_some()
+    }
+
     #[inline(always)]
     fn next_packet(&mut self, input: &mut Bytes) -> Result<Option<Packet>, ProtocolError> {
-        if self.first.is_none() { self.decoder.next(input) } else { Ok(self.first.take()) }
+        if self.first.is_none() { self.decoder.next(input) } else { Ok(self.first.take().map(|first| *first)) }
     }
 
     /// What comes before the next packet.
@@ -342,7 +357,7 @@ impl Connection {
             self.outbox.set_form(form);
         }
         let Some(first) = first else { return Ok(false) };
-        self.first_header_by = None;
+        self.shows_by = None;
         match greeted(&first).filter(|_| self.hello.is_some()) {
             Some(peer) => {
                 self.peer = peer;
@@ -350,7 +365,7 @@ impl Connection {
             }
             None => {
                 self.peer = Peer::Go;
-                self.first = Some(first);
+                self.first = Some(Box::new(first));
             }
         }
         Ok(true)
@@ -393,7 +408,7 @@ impl Connection {
     /// The server has shown what it is.
     fn decide(&mut self, peer: Peer) -> Event {
         self.peer = peer;
-        self.verdict_by = None;
+        self.shows_by = None;
         Event::Verdict
     }
 
@@ -415,8 +430,10 @@ enum Look {
 
 /// A peer of ours, if that is what a packet shows.
 fn greeted(packet: &Packet) -> Option<Peer> {
-    let hello = Hello::decode(&packet.body).filter(|_| packet.operation == Operation::HELLO)?;
-    Some(Peer::Ours(Arc::new(hello)))
+    if packet.operation != Operation::HELLO {
+        return None;
+    }
+    Hello::decode_shared(&packet.body).map(Peer::Ours)
 }
 
 #[cfg(test)]

@@ -1,13 +1,22 @@
 //! Byte stream to packets: bounded before it allocates, and without copying what lies whole in one read.
 
+use crate::pool::Memory;
 use crate::{Header, HeaderForm, MAGIC, Operation, Packet, PacketId};
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::{Buf, Bytes};
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// What a buffer for a body that has not arrived yet holds at first, in bytes: as much as one read brings.
 const FIRST_CAPACITY: usize = 64 * 1024;
+
+/// How many times as much as has been received it may hold beyond that. A body is copied when its buffer grows: one of
+/// the longest kind twice, and less than half of it in all.
+const GROWTH: usize = 4;
+
+/// Once so many bytes of a body have come, it may get as much memory at once as the one before it took, so that it need
+/// not grow and be copied. A peer gains nothing that it could not have by sending the bodies one beside the other.
+const TRUSTED_FROM: usize = 32 * 1024;
 
 /// Bodies of which at least this much is missing are read straight into their own buffer (see
 /// [`Decoder::body_mut`]). Below it a second read call costs more than the copy it saves.
@@ -39,24 +48,37 @@ pub struct Decoder {
     /// The bytes of a header that is not complete: `head[..head_len]`.
     head: [u8; Header::MAX_LEN],
     head_len: usize,
-    body: Option<Partial>,
+    /// In a box, since most bodies come whole.
+    body: Option<Box<Partial>>,
+    /// The length of the last one that was gathered.
+    last: u32,
 }
 
 /// A packet whose header is complete and whose body is not.
 #[derive(Debug)]
 struct Partial {
     header: Header,
-    received: BytesMut,
+    received: Memory,
     /// `header.length - received.len()`, above zero; of a body that is thrown away, what is still to come.
     missing: usize,
     /// There is no memory for it: what comes is thrown away.
     shed: bool,
+    /// The length of the body before it.
+    last: u32,
 }
 
 impl Decoder {
     /// A decoder for a peer that is known to send headers of `form`, with contents of up to `limit` bytes.
     pub fn new(form: HeaderForm, limit: u32) -> Self {
-        Self { form: Some(form), served: Arc::new([]), limit, head: [0; Header::MAX_LEN], head_len: 0, body: None }
+        Self {
+            form: Some(form),
+            served: Arc::new([]),
+            limit,
+            head: [0; Header::MAX_LEN],
+            head_len: 0,
+            body: None,
+            last: 0,
+        }
     }
 
     /// A decoder that finds out the form from the first header.
@@ -65,7 +87,7 @@ impl Decoder {
     /// without content, a STREAM packet, a HELLO (operation 3) or one of the operations `served`, with a length
     /// within the limit; otherwise it is no Frisbee peer. An old peer whose first id is 15 cannot be told apart.
     pub fn detecting(served: Arc<[RangeInclusive<u16>]>, limit: u32) -> Self {
-        Self { form: None, served, limit, head: [0; Header::MAX_LEN], head_len: 0, body: None }
+        Self { form: None, served, limit, head: [0; Header::MAX_LEN], head_len: 0, body: None, last: 0 }
     }
 
     /// The form of the peer's headers; `None` before the first one.
@@ -124,19 +146,19 @@ impl Decoder {
         Ok(Some(Packet { id: header.id, operation: header.operation, body }))
     }
 
-    /// The buffer of a large body that has begun to arrive, and how many bytes it still misses.
+    /// The buffer of a large body that has begun to arrive, and how many bytes it can take.
     ///
     /// A driver may append up to that many bytes to it, straight from the socket, and then call
     /// [`next`](Self::next) with an empty input.
     pub fn body_mut(&mut self) -> Option<BodyMut<'_>> {
         let partial = self.body.as_mut().filter(|partial| partial.missing >= DIRECT_MIN && !partial.shed)?;
-        partial.grow();
+        partial.grow(0);
         Some(BodyMut(partial))
     }
 
     /// The memory that the body takes which has begun to arrive, in bytes.
     pub fn held(&self) -> usize {
-        self.body.as_ref().map_or(0, |partial| partial.received.capacity())
+        self.body.as_ref().map_or(0, |partial| partial.received.room())
     }
 
     /// Throws away the body that has begun to arrive, what has come of it and what will; whose it was. `None` if there
@@ -144,7 +166,7 @@ impl Decoder {
     pub fn shed(&mut self) -> Option<(PacketId, Operation)> {
         let partial = self.body.as_mut().filter(|partial| !partial.shed)?;
         partial.shed = true;
-        partial.received = BytesMut::new();
+        partial.received = Memory::default();
         Some((partial.header.id, partial.header.operation))
     }
 
@@ -225,9 +247,11 @@ impl Decoder {
 
     #[cold]
     fn begin_body(&mut self, header: Header, input: &mut Bytes) -> Option<Packet> {
-        let length = header.length as usize;
-        let received = BytesMut::with_capacity(length.min(FIRST_CAPACITY.max(input.len())));
-        self.body = Some(Partial { header, received, missing: length, shed: false });
+        let Header { length, .. } = header;
+        let received = Memory::default();
+        let mut partial = Partial { header, received, missing: length as usize, shed: false, last: self.last };
+        partial.grow(input.len());
+        self.body = Some(Box::new(partial));
         self.continue_body(input)
     }
 
@@ -242,16 +266,16 @@ impl Decoder {
             return None;
         }
         while !input.is_empty() && partial.missing > 0 {
-            partial.grow();
-            let room = partial.received.capacity().saturating_sub(partial.received.len());
-            let taken = input.len().min(partial.missing).min(room);
-            partial.received.extend_from_slice(&input.split_to(taken));
+            partial.grow(input.len());
+            let taken = input.len().min(partial.missing).min(partial.received.left());
+            partial.received.buffer().extend_from_slice(&input.split_to(taken));
             partial.missing = partial.missing.saturating_sub(taken);
         }
         if partial.missing > 0 {
             return None;
         }
-        let Partial { header, received, .. } = self.body.take()?;
+        let Partial { header, received, .. } = *self.body.take()?;
+        self.last = header.length;
         Some(Packet { id: header.id, operation: header.operation, body: received.freeze() })
     }
 }
@@ -267,12 +291,20 @@ fn bad_magic(found: u16) -> ProtocolError {
 }
 
 impl Partial {
-    /// Makes room for more: four times what has been received, or all that is missing.
-    fn grow(&mut self) {
-        if self.received.len() == self.received.capacity() {
-            let more = self.received.len().saturating_mul(3).max(FIRST_CAPACITY);
-            self.received.reserve(self.missing.min(more));
+    /// Makes room for more if there is none, with a view to so many bytes that have come and are to be appended.
+    fn grow(&mut self, more: usize) {
+        if self.received.left() > 0 {
+            return;
         }
+        let total = self.header.length as usize;
+        let known = self.received.len().saturating_add(more);
+        let trusted = if known < TRUSTED_FROM { 0 } else { self.last as usize };
+        let most = FIRST_CAPACITY.saturating_add(known.saturating_mul(GROWTH).max(trusted));
+        // Memory of few sizes is more often there to be used again.
+        let room = if total <= most { total } else { most.saturating_sub(most % FIRST_CAPACITY) };
+        let mut grown = Memory::take(room);
+        grown.buffer().extend_from_slice(self.received.as_ref());
+        self.received = grown;
     }
 }
 
@@ -281,14 +313,14 @@ impl Partial {
 pub struct BodyMut<'a>(&'a mut Partial);
 
 impl BodyMut<'_> {
-    /// The buffer to append to. It has room for at least one byte.
-    pub fn buffer(&mut self) -> &mut BytesMut {
-        &mut self.0.received
+    /// The buffer to append to, behind what stands in it. It has room for at least one byte.
+    pub fn buffer(&mut self) -> &mut Vec<u8> {
+        self.0.received.buffer()
     }
 
     /// How many bytes may be appended.
     pub fn missing(&self) -> usize {
-        self.0.missing
+        self.0.missing.min(self.0.received.left())
     }
 
     /// Tells that the buffer has been appended to.
@@ -481,10 +513,29 @@ mod tests {
         assert_eq!(decoder.next(&mut Bytes::copy_from_slice(&header.encode(HeaderForm::Current))), Ok(None));
         let mut received = 0;
         while received < 4 << 20 {
-            let capacity = decoder.body.as_ref().unwrap().received.capacity();
-            assert!(capacity <= FIRST_CAPACITY + 4 * received, "{capacity} bytes for {received} received");
+            let capacity = decoder.held();
+            assert!(capacity <= 4096 + FIRST_CAPACITY + 4 * received, "{capacity} bytes for {received} received");
             assert_eq!(decoder.next(&mut Bytes::from(vec![0; 10_000])), Ok(None));
             received += 10_000;
+        }
+    }
+
+    #[test]
+    fn used_memory_is_given_for_what_was_received_as_new_memory_is() {
+        let mut decoder = Decoder::new(HeaderForm::Current, 5 << 20);
+        for round in 0..3 {
+            let header = Header { id: PacketId(1), operation: operation(10), length: 1 << 20 };
+            assert_eq!(decoder.next(&mut Bytes::copy_from_slice(&header.encode(HeaderForm::Current))), Ok(None));
+            assert!(decoder.held() <= 4096 + FIRST_CAPACITY, "{} bytes for a promise", decoder.held());
+            let mut whole = Bytes::from(vec![round; 1 << 20]);
+            assert_eq!(decoder.next(&mut whole.split_to(TRUSTED_FROM)), Ok(None));
+            assert!(decoder.body_mut().is_some());
+            let grown = decoder.held();
+            let most = if round == 0 { FIRST_CAPACITY + GROWTH * TRUSTED_FROM } else { FIRST_CAPACITY + (1 << 20) };
+            assert!(grown <= 4096 + most, "{grown} bytes in round {round}");
+            let packet = decoder.next(&mut whole).unwrap().unwrap();
+            // What is dropped is used again in the next round.
+            assert!(packet.body.len() == 1 << 20 && packet.body.iter().all(|byte| *byte == round));
         }
     }
 

@@ -3,6 +3,8 @@
 use crate::tlv::{self, Items};
 use crate::{CONTENT_MAX, Config, PROTOCOL_VERSION};
 use bytes::Bytes;
+use std::cell::RefCell;
+use std::sync::Arc;
 
 /// The longest HELLO that is read, in bytes. What it carries is a list of services: some hundred with a long history, or
 /// close to a thousand without.
@@ -33,6 +35,20 @@ pub struct Hello {
 /// What a HELLO begins with, so that no packet is taken for one by chance.
 const SIGNATURE: [u8; 4] = *b"fris";
 
+/// A HELLO as it came, and what it means.
+type Heard = (Box<[u8]>, Arc<Hello>);
+
+/// The longest HELLO that is kept to be recognised, in bytes. Longer ones are rare.
+const KEPT_MAX: usize = 4 * 1024;
+
+thread_local! {
+    /// What this end said last on a connection of this thread.
+    static OWN: RefCell<Option<Arc<Hello>>> = const { RefCell::new(None) };
+    /// What was said last on a connection of this thread, and what it means. Whoever says something else every time gains
+    /// nothing by it and takes nothing from others but this.
+    static LAST: RefCell<Option<Heard>> = const { RefCell::new(None) };
+}
+
 const CONTENT: u8 = 1;
 const STREAMS: u8 = 2;
 const CALLS: u8 = 3;
@@ -58,6 +74,15 @@ impl Hello {
         }
     }
 
+    /// As [`new`](Self::new). Connections that say the same share it.
+    pub(crate) fn own(config: &Config) -> Arc<Self> {
+        let hello = Self::new(config);
+        OWN.with_borrow_mut(|own| match own {
+            Some(own) if **own == hello => own.clone(),
+            _ => own.insert(Arc::new(hello)).clone(),
+        })
+    }
+
     /// The bytes of the packet's content.
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = SIGNATURE.to_vec();
@@ -76,6 +101,23 @@ impl Hello {
             tlv::put_item(&mut bytes, *kind, value);
         }
         bytes
+    }
+
+    /// As [`decode`](Self::decode). Connections on which the same is said share it: at a server, those of one client
+    /// program.
+    pub(crate) fn decode_shared(content: &Bytes) -> Option<Arc<Self>> {
+        LAST.with_borrow_mut(|last| {
+            if let Some((said, hello)) = last
+                && **said == **content
+            {
+                return Some(hello.clone());
+            }
+            let hello = Arc::new(Self::decode(content)?);
+            if content.len() <= KEPT_MAX {
+                *last = Some((content.to_vec().into(), hello.clone()));
+            }
+            Some(hello)
+        })
     }
 
     /// Reads a packet's content; `None` if it is no HELLO.
@@ -101,7 +143,12 @@ impl Hello {
                 STREAMS => hello.streams_max = number()?,
                 CALLS => hello.calls_max = number()?,
                 CREDIT => hello.stream_credit = number()?,
-                Self::FIRST_USER_ITEM.. => hello.items.push((kind, Bytes::copy_from_slice(value))),
+                Self::FIRST_USER_ITEM.. => {
+                    if hello.items.is_empty() {
+                        hello.items.reserve_exact(1); // Most have no more.
+                    }
+                    hello.items.push((kind, Bytes::copy_from_slice(value)));
+                }
                 _ => {}
             }
         }
@@ -129,6 +176,23 @@ mod tests {
         ];
         assert_eq!(bytes, expected);
         assert_eq!(Hello::decode(&bytes.into()), Some(hello));
+    }
+
+    #[test]
+    fn connections_share_a_hello_that_says_the_same_and_no_other() {
+        let said = |word: &'static [u8]| {
+            let hello_items = vec![(40, Bytes::from_static(word))];
+            Hello::own(&Config { hello_items, ..Config::default() })
+        };
+        let (one, again, other) = (said(b"one"), said(b"one"), said(b"other"));
+        assert!(Arc::ptr_eq(&one, &again));
+        assert_eq!(other.items, [(40, Bytes::from_static(b"other"))]);
+        let heard = |hello: &Hello| Hello::decode_shared(&hello.encode().into()).unwrap();
+        let first = heard(&one);
+        assert!(Arc::ptr_eq(&first, &heard(&one)));
+        assert_eq!((heard(&other), heard(&one)), (other, one));
+        let cut = Hello::decode_shared(&Bytes::copy_from_slice(&first.encode()[..7]));
+        assert_eq!(cut, None);
     }
 
     #[test]

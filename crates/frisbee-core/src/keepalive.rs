@@ -37,6 +37,11 @@ impl Keepalive {
         self.asked = None;
     }
 
+    /// Whether the peer has been silent for the ping interval, whether it has been asked or not.
+    pub fn is_silent(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.heard) >= self.ping_interval
+    }
+
     /// What is to be done now. A PING that is asked for counts as sent.
     pub fn poll(&mut self, now: Instant) -> Verdict {
         if now.saturating_duration_since(self.heard) >= self.idle_timeout {
@@ -82,6 +87,7 @@ mod tests {
         let mut keepalive = Keepalive::new(2 * SECOND, 5 * SECOND, start);
         assert_eq!(keepalive.deadline(), Some(start + 2 * SECOND));
         assert_eq!(keepalive.poll(start + SECOND), Verdict::Well);
+        assert!(!keepalive.is_silent(start + SECOND) && keepalive.is_silent(start + 2 * SECOND));
         assert_eq!(keepalive.poll(start + 2 * SECOND), Verdict::Ask);
         assert_eq!(keepalive.poll(start + 3 * SECOND), Verdict::Well);
         assert_eq!(keepalive.poll(start + 4 * SECOND), Verdict::Ask);

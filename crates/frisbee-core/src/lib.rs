@@ -37,6 +37,7 @@ mod keepalive;
 mod outbox;
 mod pace;
 mod packet;
+mod pool;
 mod stream;
 pub mod tlv;
 
@@ -51,6 +52,7 @@ pub use keepalive::{Keepalive, Verdict, earlier};
 pub use outbox::{Frame, Outbox, TooLong};
 pub use pace::{Bucket, Pace};
 pub use packet::Packet;
+pub use pool::copy_to_share;
 pub use stream::{StreamError, StreamState, Tell};
 
 /// The longest content a packet may have unless configured otherwise: the limit of Go's frisbee, which closes a

@@ -4,15 +4,17 @@ use crate::budget::{Budget, Stats};
 use crate::connection::{Connection, Ends};
 use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
-use crate::runtime::timer::tokio_timer;
-use crate::runtime::tokio::Driver;
+use crate::runtime::timer::{TokioTimer, tokio_timer};
+use crate::runtime::tokio::{Driver, Running};
 use crate::transport::Io;
 use crate::{CloseReason, Config, Raw, Router};
 use frisbee_core::Role;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
@@ -59,7 +61,7 @@ impl<R: Router> Acceptor<R> {
         T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin + 'static,
     {
         let host = self.0.clone();
-        let driving = async move { host.serve(io, Ends::default(), None).await };
+        let driving = async move { host.serve(io, Box::default(), None).await };
         let mut task = AbortOnDrop(tokio::spawn(tokio::task::unconstrained(driving)));
         // A router that panicked has been reported where it did.
         (&mut task.0).await.unwrap_or(CloseReason::Shutdown)
@@ -118,15 +120,16 @@ impl<R: Router> Host<R> {
 
     /// Drives a connection on the current runtime, from the handshake if there is one. `context` is the runtime of
     /// handlers if it is another one. To be spawned `unconstrained`, as a task of its own.
-    pub(crate) async fn serve<T: Io>(&self, io: T, ends: Ends, context: Option<Handle>) -> CloseReason {
+    #[allow(clippy::boxed_local)] // The box is a place that the task does not keep.
+    pub(crate) fn serve<T: Io>(&self, io: T, ends: Box<Ends>, context: Option<Handle>) -> Serving<'_, T, R> {
         #[cfg(feature = "tls")]
         if let Some(tls) = &self.tls {
-            return Box::pin(self.serve_secured(tls, io, ends, context)).await;
+            return Serving::Rare(Box::pin(self.serve_secured(tls, io, *ends, context)));
         }
-        self.drive(io, ends, context, T::buffers()).await
+        self.drive(io, *ends, context, T::buffers())
     }
 
-    /// As [`serve`](Self::serve), boxed: else each plain connection would take the memory of one with TLS.
+    /// As [`serve`](Self::serve), with a handshake.
     #[cfg(feature = "tls")]
     async fn serve_secured<T: Io>(
         &self,
@@ -149,15 +152,50 @@ impl<R: Router> Host<R> {
         }
     }
 
-    async fn drive<T: Io>(&self, io: T, ends: Ends, context: Option<Handle>, buffers: bool) -> CloseReason {
-        let Some((engine, _entry)) = self.admit(ends) else { return CloseReason::Shutdown };
+    fn drive<T: Io>(&self, io: T, ends: Ends, context: Option<Handle>, buffers: bool) -> Serving<'_, T, R> {
+        let Some((engine, entry)) = self.admit(ends) else { return Serving::Refused };
         let busy = BusyPoll::new(self.busy_poll);
         let is_among_callers = context.is_none();
         let mut driver = Driver::new(io, engine(), context, tokio_timer(), busy).buffering(buffers);
         if is_among_callers {
             driver = driver.among_callers();
         }
-        driver.run().await.hand_over(Raw::new_in).await
+        Serving::Driven(driver.run(), Some(entry))
+    }
+}
+
+/// A connection that is being served; gives why it ended. By hand, and with what is rare in a box, since this is most of
+/// what a connection takes in memory.
+#[allow(clippy::large_enum_variant)] // The large one is what all are for but a short time.
+pub(crate) enum Serving<'a, T, R: Router> {
+    /// The server is shutting down.
+    Refused,
+    Driven(Running<T, R, TokioTimer>, Option<Entry>),
+    /// In its handshake, and from then on; or on its way to the next owner of its transport.
+    Rare(Pin<Box<dyn Future<Output = CloseReason> + Send + 'a>>),
+}
+
+impl<T: Io, R: Router> Future for Serving<'_, T, R> {
+    type Output = CloseReason;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<CloseReason> {
+        if let Self::Driven(running, entry) = &mut *self {
+            let ended = ready!(Pin::new(running).poll(context));
+            let entry = entry.take();
+            match ended.done() {
+                Ok(reason) => return Poll::Ready(reason),
+                Err(ended) => {
+                    *self = Self::Rare(Box::pin(async move {
+                        let _entry = entry;
+                        ended.hand_over(Raw::new_in).await
+                    }));
+                }
+            }
+        }
+        match &mut *self {
+            Self::Rare(future) => future.as_mut().poll(context),
+            _ => Poll::Ready(CloseReason::Shutdown),
+        }
     }
 }
 

@@ -310,7 +310,7 @@ impl Connection {
 
     /// Why the connection has ended, if it has.
     pub fn close_reason(&self) -> Option<CloseReason> {
-        self.0.mailbox.lock().closed.clone()
+        self.0.mailbox.lock().closed.as_deref().cloned()
     }
 
     /// The peer's address, if the transport has one.

@@ -70,7 +70,7 @@ pub use context::Extensions;
 pub use error::{ConnectError, HandOffError, SendError};
 pub use frisbee_core::{
     CONTENT_MAX, CloseKind, CloseReason, Config, Frame, Header, HeaderForm, Hello, Operation, Outbox, Packet, PacketId,
-    Peer, ProtocolError, TooLong, tlv,
+    Peer, ProtocolError, TooLong, copy_to_share, tlv,
 };
 pub use hand_off::{Accepted, HandOff, Taking};
 pub use raw::Raw;

@@ -31,10 +31,8 @@ pub(crate) struct Inner {
     pub(crate) backlog: usize,
     /// Wakes the task.
     pub(crate) task: Option<Waker>,
-    /// Producers that wait for room.
-    producers: Vec<Waker>,
     /// What handles ask for.
-    pub(crate) order: Option<Order>,
+    pub(crate) order: Option<Box<Order>>,
     /// What handles want done about a hand-off.
     pub(crate) hand_off: Option<Box<Step>>,
     /// A hand-off has been begun and not decided.
@@ -50,8 +48,17 @@ pub(crate) struct Inner {
     /// The peer takes nothing new any more.
     pub(crate) going_away: bool,
     /// Set when the connection has ended. Nothing is accepted from then on.
-    pub(crate) closed: Option<CloseReason>,
-    /// Those who wait for the end, the verdict on the peer, or a place for a stream.
+    pub(crate) closed: Option<Box<CloseReason>>,
+    /// In a box, since mostly nobody waits.
+    waiting: Option<Box<Waiting>>,
+}
+
+/// Who waits for the connection's task.
+#[derive(Debug, Default)]
+struct Waiting {
+    /// For room.
+    producers: Vec<Waker>,
+    /// For the end, the verdict on the peer, or a place for a stream.
     watchers: Vec<Waker>,
 }
 
@@ -87,7 +94,6 @@ impl Mailbox {
             outbox,
             backlog: 0,
             task: None,
-            producers: Vec::new(),
             order: None,
             hand_off: None,
             is_handing_off: false,
@@ -97,7 +103,7 @@ impl Mailbox {
             peer: Peer::Unknown,
             going_away: false,
             closed: None,
-            watchers: Vec::new(),
+            waiting: None,
         };
         Self { inner: Mutex::new(inner), notified: AtomicBool::new(false) }
     }
@@ -126,7 +132,7 @@ impl Mailbox {
         let mut inner = self.inner.lock();
         inner.check_open()?;
         if inner.is_full() {
-            inner.producers.push(context.waker().clone());
+            inner.waiting.get_or_insert_default().producers.push(context.waker().clone());
             return Poll::Pending;
         }
         let filled = fill(&mut inner.outbox);
@@ -141,7 +147,7 @@ impl Mailbox {
         let mut inner = self.inner.lock();
         inner.check_open()?;
         if inner.is_full() {
-            inner.producers.push(context.waker().clone());
+            inner.waiting.get_or_insert_default().producers.push(context.waker().clone());
             return Ok(Poll::Pending);
         }
         Ok(Poll::Ready(()))
@@ -151,7 +157,7 @@ impl Mailbox {
     pub(crate) fn order(&self, order: Order) {
         let mut inner = self.inner.lock();
         if inner.order.as_ref().is_none_or(|earlier| earlier.rank() < order.rank()) {
-            inner.order = Some(order);
+            inner.order = Some(Box::new(order));
         }
         let task = self.to_wake(&inner);
         drop(inner);
@@ -188,7 +194,7 @@ impl Mailbox {
     pub(crate) fn poll_closed(&self, context: &mut Context<'_>) -> Poll<CloseReason> {
         let mut inner = self.inner.lock();
         if let Some(reason) = &inner.closed {
-            return Poll::Ready(reason.clone());
+            return Poll::Ready(CloseReason::clone(reason));
         }
         inner.watch(context);
         Poll::Pending
@@ -209,7 +215,7 @@ impl Mailbox {
     pub(crate) fn handle_verdict(&self, peer: Peer) {
         let mut inner = self.inner.lock();
         inner.peer = peer;
-        let watchers = std::mem::take(&mut inner.watchers);
+        let watchers = inner.take_watchers();
         drop(inner);
         watchers.into_iter().for_each(Waker::wake);
     }
@@ -228,18 +234,19 @@ impl Mailbox {
         if inner.closed.is_some() {
             return;
         }
-        inner.closed = Some(reason.clone());
+        inner.closed = Some(Box::new(reason.clone()));
         inner.outbox = Outbox::default();
         inner.task = None;
         let step = inner.hand_off.take();
         let streams = std::mem::take(&mut inner.streams);
         inner.opened_here = 0;
-        let mut waiting = std::mem::take(&mut inner.producers);
-        waiting.append(&mut inner.watchers);
+        let waiting = inner.waiting.take();
         drop(inner);
         drop(step);
         streams.into_values().for_each(|stream| stream.handle_close());
-        waiting.into_iter().for_each(Waker::wake);
+        if let Some(waiting) = waiting {
+            waiting.producers.into_iter().chain(waiting.watchers).for_each(Waker::wake);
+        }
     }
 }
 
@@ -253,7 +260,7 @@ fn wake(task: Option<Waker>) {
 impl Inner {
     pub(crate) fn check_open(&self) -> Result<(), SendError> {
         match &self.closed {
-            Some(reason) => Err(SendError::Closed(reason.clone())),
+            Some(reason) => Err(SendError::Closed(CloseReason::clone(reason))),
             None => Ok(()),
         }
     }
@@ -264,13 +271,30 @@ impl Inner {
 
     /// Takes those who wait for room, if there is room now.
     pub(crate) fn take_producers(&mut self) -> Vec<Waker> {
-        if self.producers.is_empty() || self.is_full() { Vec::new() } else { std::mem::take(&mut self.producers) }
+        if self.waiting.is_none() || self.is_full() {
+            return Vec::new();
+        }
+        let producers = self.waiting.as_mut().map(|waiting| std::mem::take(&mut waiting.producers));
+        self.forget_waiting();
+        producers.unwrap_or_default()
+    }
+
+    /// Takes those who wait for the peer to change.
+    fn take_watchers(&mut self) -> Vec<Waker> {
+        let watchers = self.waiting.as_mut().map(|waiting| std::mem::take(&mut waiting.watchers));
+        self.forget_waiting();
+        watchers.unwrap_or_default()
+    }
+
+    fn forget_waiting(&mut self) {
+        self.waiting.take_if(|waiting| waiting.producers.is_empty() && waiting.watchers.is_empty());
     }
 
     /// Registers a task that is woken when something changes.
     pub(crate) fn watch(&mut self, context: &Context<'_>) {
-        if !self.watchers.iter().any(|watcher| watcher.will_wake(context.waker())) {
-            self.watchers.push(context.waker().clone());
+        let watchers = &mut self.waiting.get_or_insert_default().watchers;
+        if !watchers.iter().any(|watcher| watcher.will_wake(context.waker())) {
+            watchers.push(context.waker().clone());
         }
     }
 
@@ -322,7 +346,7 @@ impl Inner {
             return Vec::new();
         }
         self.opened_here -= 1;
-        std::mem::take(&mut self.watchers)
+        self.take_watchers()
     }
 
     /// Writes a packet about a stream, in the order in which the lock was taken.

@@ -118,6 +118,12 @@ pub trait Router: Send + Sync + 'static {
         None
     }
 
+    /// Nothing is in progress, and the peer has been silent for [`Config::ping_interval`](crate::Config::ping_interval):
+    /// memory that the connection does not need for the time being may be given back.
+    fn idle(&self, session: &mut Self::Session) {
+        let _ = session;
+    }
+
     /// The connection has ended. Called exactly once for each [`connected`](Self::connected).
     fn disconnected(&self, session: Self::Session, reason: &CloseReason) {
         let _ = (session, reason);

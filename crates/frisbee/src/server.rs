@@ -324,6 +324,8 @@ fn place<R: Router>(host: &Arc<Host<R>>, place: &Place<'_>, socket: Socket, ends
 /// Drives a connection on a worker, or on the runtime of the caller.
 fn spawn<R: Router, T: Movable>(host: &Arc<Host<R>>, worker: Option<&Handle>, socket: T, ends: Ends) {
     let host = host.clone();
+    // A task keeps the place of what it begins with for as long as it lives.
+    let ends = Box::new(ends);
     let Some(worker) = worker else {
         let runtime = host.runtime.clone();
         runtime.spawn(tokio::task::unconstrained(async move { host.serve(socket, ends, None).await }));

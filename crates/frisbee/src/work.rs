@@ -23,11 +23,17 @@ pub(crate) struct Work(Mutex<Tasks>);
 
 #[derive(Debug, Default)]
 struct Tasks {
-    places: Vec<Place>,
-    /// The places that are free.
-    free: Vec<usize>,
+    /// In a box, since most connections have none.
+    places: Option<Box<Places>>,
     /// The connection has ended: nothing begins any more.
     ended: bool,
+}
+
+#[derive(Debug, Default)]
+struct Places {
+    all: Vec<Place>,
+    /// The places that are free.
+    free: Vec<usize>,
 }
 
 #[derive(Debug, Default)]
@@ -51,13 +57,14 @@ impl Work {
         if tasks.ended {
             return None;
         }
-        let free = tasks.free.pop();
-        let place = free.unwrap_or(tasks.places.len());
+        let places = tasks.places.get_or_insert_default();
+        let free = places.free.pop();
+        let place = free.unwrap_or(places.all.len());
         if free.is_none() {
-            tasks.places.push(Place::default());
+            places.all.push(Place::default());
         }
-        let turn = tasks.places[place].turn.wrapping_add(1);
-        tasks.places[place] = Place { turn, task: None };
+        let turn = places.all[place].turn.wrapping_add(1);
+        places.all[place] = Place { turn, task: None };
         Some(Taken { place, turn })
     }
 
@@ -66,17 +73,14 @@ impl Work {
         let mut tasks = self.0.lock();
         if tasks.ended {
             task.abort();
-        } else if tasks.places[taken.place].turn == taken.turn {
-            tasks.places[taken.place].task = Some(task);
+        } else if let Some(place) = tasks.place(taken) {
+            place.task = Some(task);
         }
     }
 
     /// Aborts the task in a place, unless it has ended.
     pub(crate) fn abort_one(&self, taken: Taken) {
-        let tasks = self.0.lock();
-        let place = tasks.places.get(taken.place).filter(|place| place.turn == taken.turn);
-        let task = place.and_then(|place| place.task.clone());
-        drop(tasks);
+        let task = self.0.lock().place(taken).and_then(|place| place.task.clone());
         if let Some(task) = task {
             task.abort();
         }
@@ -85,37 +89,38 @@ impl Work {
     /// Frees a place; `true` if it was the last one taken.
     pub(crate) fn end(&self, taken: Taken) -> bool {
         let mut tasks = self.0.lock();
-        if tasks.ended {
-            return false;
-        }
-        let place = &mut tasks.places[taken.place];
+        let Some(places) = tasks.places.as_mut() else { return false };
+        let place = &mut places.all[taken.place];
         place.turn = place.turn.wrapping_add(1);
         place.task = None;
-        tasks.free.push(taken.place);
-        tasks.free.len() == tasks.places.len()
+        places.free.push(taken.place);
+        places.free.len() == places.all.len()
     }
 
     /// How many tasks run.
     pub(crate) fn len(&self) -> usize {
-        let tasks = self.0.lock();
-        tasks.places.len() - tasks.free.len()
+        self.0.lock().places.as_ref().map_or(0, |places| places.all.len() - places.free.len())
     }
 
     /// Gives back memory if no task runs.
     pub(crate) fn release(&self) {
-        let mut tasks = self.0.lock();
-        if tasks.free.len() == tasks.places.len() && !tasks.ended {
-            *tasks = Tasks::default();
-        }
+        self.0.lock().places.take_if(|places| places.free.len() == places.all.len());
     }
 
     /// Aborts every task and lets none begin any more.
     pub(crate) fn abort(&self) {
         let mut tasks = self.0.lock();
         tasks.ended = true;
-        tasks.free = Vec::new();
-        let places = std::mem::take(&mut tasks.places);
+        let places = tasks.places.take().unwrap_or_default();
         drop(tasks);
-        places.into_iter().filter_map(|place| place.task).for_each(|task| task.abort());
+        places.all.into_iter().filter_map(|place| place.task).for_each(|task| task.abort());
+    }
+}
+
+impl Tasks {
+    /// The place of a task, unless that has ended.
+    fn place(&mut self, taken: Taken) -> Option<&mut Place> {
+        let place = self.places.as_mut()?.all.get_mut(taken.place)?;
+        (place.turn == taken.turn).then_some(place)
     }
 }

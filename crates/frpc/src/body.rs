@@ -74,7 +74,7 @@ pub(crate) fn put_message<M: Message>(mut frame: Frame<'_>, message: &M, manner:
         prefix::put(frame.buffer(), Said { backward, timeout, metadata, status: None });
     }
     let mut bulk = Vec::<Bulk>::new(); // Allocates only if there is something large.
-    let mut encoder = Encoder::gathering(frame.buffer(), &mut bulk).with_form(form);
+    let mut encoder = Encoder::gathering(frame.buffer(), &mut bulk).copying(frisbee::copy_to_share).with_form(form);
     if let Err(error) = polyglot::encode_root(message, &mut encoder) {
         let status = Status::internal(format!("{} cannot be encoded: {error}", M::NAME));
         return Err(PutError::Failed(status));

@@ -129,7 +129,7 @@ pub(crate) struct Session {
     /// Packets that paired with nothing, beside those that the calls have counted.
     strays: u64,
     /// What follows from what the peer has said of its services.
-    clauses: Clauses,
+    clauses: Option<Box<Clauses>>,
     /// Handlers have been polled in place in this turn.
     polled: bool,
     slow_turns: u32,
@@ -169,7 +169,7 @@ impl Router for Endpoint {
             replies: Vec::new(),
             wake: Vec::new(),
             strays: 0,
-            clauses: Clauses::default(),
+            clauses: None,
             polled: false,
             slow_turns: 0,
         };
@@ -202,13 +202,13 @@ impl Router for Endpoint {
             stream.forget();
             return Next::Continue;
         };
-        if let Some(status) = session.clauses.refused.get(&operation) {
+        if let Some(status) = session.refused(operation) {
             crate::streaming::refuse(&stream, status);
             return Next::Continue;
         }
         match offer.table.get(operation) {
             Some((Entry { kind: Kind::Stream(opens), method }, _)) => {
-                opens.open(&session.caller, prefix, stream, session.clauses.missing(method));
+                opens.open(&session.caller, prefix, stream, session.missing(method));
             }
             _ if Operation::user(operation).is_some_and(|operation| offer.mounts.contains(operation)) => {
                 return offer.mounts.stream(&mut session.mounted, first, stream);
@@ -238,7 +238,7 @@ impl Router for Endpoint {
     fn verdict(&self, session: &mut Session, peer: &Peer) {
         let hello = peer.hello();
         session.caller.handle_verdict(hello.is_some());
-        session.clauses = Clauses::new(&self.offer.table.layouts, peer);
+        session.clauses = Clauses::new(&self.offer.table.layouts, peer).present();
         if let Some(calls) = &self.calls {
             calls.with(|calls| {
                 calls.handle_verdict(hello.map(|hello| hello.calls_max));
@@ -298,6 +298,15 @@ impl Router for Endpoint {
         self.end_turn(session, turn, calls)
     }
 
+    fn idle(&self, session: &mut Session) {
+        session.last = None;
+        session.instances.clear();
+        session.replies = Vec::new();
+        session.wake = Vec::new();
+        session.caller.release();
+        self.offer.mounts.idle(&mut session.mounted);
+    }
+
     fn disconnected(&self, mut session: Session, reason: &CloseReason) {
         if let Some(calls) = self.calls.as_ref().or_else(|| session.calls()) {
             calls.end(reason);
@@ -342,7 +351,7 @@ impl Endpoint {
     #[inline(never)]
     fn route_unserved(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Next {
         let operation = packet.operation;
-        let refused = session.clauses.refused.get(&operation.number());
+        let refused = session.refused(operation.number());
         if refused.is_none() && self.offer.mounts.contains(operation) {
             return self.offer.mounts.route(&mut session.mounted, packet, outbox);
         }
@@ -441,15 +450,25 @@ impl Session {
         self.new_instance(operation, table)
     }
 
+    /// Why an operation is refused to this peer, if it is.
+    fn refused(&self, operation: u16) -> Option<&Status> {
+        self.clauses.as_ref()?.refused.get(&operation)
+    }
+
+    /// How many fields may be missing at the end of this peer's requests to a method.
+    fn missing(&self, method: &Method) -> u32 {
+        self.clauses.as_ref().map_or(0, |clauses| clauses.missing(method))
+    }
+
     /// An instance for the first call of a method; `None` if it cannot be called, or not by this peer.
     #[cold]
     fn new_instance(&self, operation: u16, table: &Table) -> Option<Box<dyn Instance>> {
-        if self.clauses.refused.contains_key(&operation) {
+        if self.refused(operation).is_some() {
             return None;
         }
         match table.get(operation)? {
             (Entry { kind: Kind::Unary(unary), method }, policy) => {
-                Some(unary.instance(*policy, self.clauses.missing(method), self.caller.chain.as_ref()))
+                Some(unary.instance(*policy, self.missing(method), self.caller.chain.as_ref()))
             }
             _ => None,
         }

@@ -8,7 +8,7 @@ use crate::{Error, Status};
 use bytes::Bytes;
 use frisbee::tlv::{put_varint, take_varint};
 use frisbee::{Hello, Peer};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -147,7 +147,7 @@ fn misfit(ours: &Layout) -> Status {
 #[derive(Default, Debug)]
 pub(crate) struct Clauses {
     /// Why operations are refused.
-    pub(crate) refused: HashMap<u16, Status>,
+    pub(crate) refused: BTreeMap<u16, Status>,
     /// Operations that are called by the rules of an earlier layout.
     older: Vec<u16>,
 }
@@ -173,6 +173,12 @@ impl Clauses {
             }
         }
         clauses
+    }
+
+    /// For keeping, if there are any.
+    pub(crate) fn present(self) -> Option<Box<Self>> {
+        let none = self.refused.is_empty() && self.older.is_empty();
+        (!none).then(|| Box::new(self))
     }
 
     /// How many fields may be missing at the end of a request to `method`.

@@ -19,7 +19,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 use tokio::sync::Semaphore;
 
@@ -71,7 +71,6 @@ pub(crate) trait Streamed: Send + Sync {
 }
 
 /// Where calls come from: one connection.
-#[derive(Clone)]
 pub(crate) struct Caller {
     pub(crate) connection: Connection,
     /// This end dialled the connection: the calls that it serves are those of the end that accepted.
@@ -79,7 +78,9 @@ pub(crate) struct Caller {
     /// What runs around calls.
     pub(crate) chain: Option<Arc<Chain>>,
     /// For a peer of ours, the calls that have tasks of their own, so that they can be cancelled.
-    running: Option<Arc<Mutex<Running>>>,
+    running: OnceLock<Arc<Mutex<Running>>>,
+    /// The peer is one of ours.
+    is_ours: bool,
 }
 
 /// Tasks by the call that each is at work on.
@@ -87,7 +88,7 @@ type Running = HashMap<(PacketId, Operation), Task>;
 
 impl Caller {
     pub(crate) fn new(connection: &Connection, backward: bool, chain: Option<Arc<Chain>>) -> Self {
-        Self { connection: connection.clone(), backward, chain, running: None }
+        Self { connection: connection.clone(), backward, chain, running: OnceLock::new(), is_ours: false }
     }
 
     /// What requests say of where they came from.
@@ -98,13 +99,18 @@ impl Caller {
 
     /// Takes in what the peer is.
     pub(crate) fn handle_verdict(&mut self, ours: bool) {
-        self.running = ours.then(Arc::default);
+        self.is_ours = ours;
     }
 
     /// Whether the peer is one of ours.
     #[inline]
     pub(crate) fn is_ours(&self) -> bool {
-        self.running.is_some()
+        self.is_ours
+    }
+
+    /// Gives back memory while no call is running.
+    pub(crate) fn release(&mut self) {
+        self.running = OnceLock::new();
     }
 
     /// How the peer gets replies.
@@ -116,7 +122,7 @@ impl Caller {
 
     /// Ends a call that nobody waits for. Every call gets one reply, a cancelled one this.
     pub(crate) fn cancel(&self, id: PacketId, operation: Operation, outbox: &mut Outbox) {
-        let running = self.running.as_ref().and_then(|running| running.lock().remove(&(id, operation)));
+        let running = self.running.get().and_then(|running| running.lock().remove(&(id, operation)));
         let Some(task) = running else { return };
         self.connection.abort_task(task);
         body::put_error(outbox, id, operation, &Status::cancelled("the caller has given up"), self.style());
@@ -493,7 +499,7 @@ impl Pending<'_> {
             return body::put_error(outbox, id, operation, &Status::resource_exhausted(why), style);
         }
         let connection = caller.connection.clone();
-        let running = caller.running.clone();
+        let running = caller.is_ours().then(|| caller.running.get_or_init(Arc::default).clone());
         let hold = connection.hold(memory);
         let work = async move {
             let _hold = hold;

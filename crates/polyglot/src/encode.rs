@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::limits::{BULK_MIN, NESTING_MAX};
+use crate::limits::{BULK_MIN, LONG_MIN, NESTING_MAX};
 use crate::{Codec, EncodeError, EncodeReason, Enumeration, Index, Kind, Shape, Value, varint};
 
 /// Appends values to a buffer.
@@ -27,10 +27,14 @@ use crate::{Codec, EncodeError, EncodeReason, Enumeration, Index, Kind, Shape, V
 pub struct Encoder<'a> {
     out: &'a mut Vec<u8>,
     bulk: Option<&'a mut Vec<Bulk>>,
+    copy: Option<Copy>,
     form: Form,
     depth: u32,
     lost_presence: bool,
 }
+
+/// Copies content to memory that can be shared.
+type Copy = fn(&[u8]) -> Bytes;
 
 /// How presence is written: of `optional` fields and of the members of a oneof.
 ///
@@ -58,7 +62,7 @@ impl<'a> Encoder<'a> {
     /// An encoder that appends everything to `out`.
     #[inline]
     pub fn new(out: &'a mut Vec<u8>) -> Self {
-        Self { out, bulk: None, form: Form::Flat, depth: 0, lost_presence: false }
+        Self { out, bulk: None, copy: None, form: Form::Flat, depth: 0, lost_presence: false }
     }
 
     /// An encoder that appends to `out`, but records [`Bytes`] values of at least [`BULK_MIN`] bytes in `bulk`
@@ -79,7 +83,27 @@ impl<'a> Encoder<'a> {
     /// ```
     #[inline]
     pub fn gathering(out: &'a mut Vec<u8>, bulk: &'a mut Vec<Bulk>) -> Self {
-        Self { out, bulk: Some(bulk), form: Form::Flat, depth: 0, lost_presence: false }
+        Self { out, bulk: Some(bulk), copy: None, form: Form::Flat, depth: 0, lost_presence: false }
+    }
+
+    /// The same encoder, if it is [`gathering`](Self::gathering), letting `copy` copy strings and bytes that are not
+    /// shared from [`LONG_MIN`] bytes on, instead of growing the buffer for them.
+    ///
+    /// ```
+    /// use bytes::Bytes;
+    /// use polyglot::{Bulk, Encoder, LONG_MIN};
+    ///
+    /// let (mut out, mut bulk) = (Vec::new(), Vec::new());
+    /// let text = "a".repeat(LONG_MIN);
+    /// Encoder::gathering(&mut out, &mut bulk).copying(Bytes::copy_from_slice).string(&text)?;
+    /// assert_eq!(out, [0x05, 0x0a, 0x80, 0x80, 0x04]);
+    /// assert_eq!(bulk, [Bulk { at: 5, bytes: text.into() }]);
+    /// # Ok::<(), polyglot::EncodeError>(())
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn copying(self, copy: fn(&[u8]) -> Bytes) -> Self {
+        Self { copy: Some(copy), ..self }
     }
 
     /// The same encoder, writing presence in another form than [`Form::Flat`].
@@ -337,12 +361,24 @@ impl<'a> Encoder<'a> {
     #[inline]
     fn sized(&mut self, kind: Kind, content: &[u8]) -> Result<(), EncodeError> {
         if content.len() >= 0x80 {
+            if content.len() >= LONG_MIN && self.set_aside(kind, content)? {
+                return Ok(());
+            }
             // One growth for the head (7 bytes at most) and the content.
             self.out.reserve(content.len().saturating_add(7));
         }
         head(self.out, kind, content.len())?;
         self.out.extend_from_slice(content);
         Ok(())
+    }
+
+    /// Has something long copied to memory of its own, if there is something to copy it.
+    #[cold]
+    fn set_aside(&mut self, kind: Kind, content: &[u8]) -> Result<bool, EncodeError> {
+        let (Some(bulk), Some(copy)) = (self.bulk.as_deref_mut(), self.copy) else { return Ok(false) };
+        head(self.out, kind, content.len())?;
+        bulk.push(Bulk { at: self.out.len(), bytes: copy(content) });
+        Ok(true)
     }
 }
 

@@ -20,3 +20,10 @@ pub const CONTAINER_MEMORY_MAX: usize = 64 << 20;
 /// Setting a value aside costs a reference count up and down (15 ns), a place in a list, and two more pieces for the
 /// kernel to gather. Copying 16 KiB within the cache costs 180 ns, outside of it more, and grows with the length.
 pub const BULK_MIN: usize = 16 << 10;
+
+/// From this length on, an encoder that is [`copying`](crate::Encoder::copying) has strings copied instead of growing
+/// its buffer for them.
+///
+/// A buffer that has grown for one long string is either kept or shrunk again; growing, and shrinking it, moves memory
+/// to and from the system. Up to here a buffer may just as well be kept.
+pub const LONG_MIN: usize = 64 << 10;

@@ -141,9 +141,12 @@ fn owner(name: &str, range: &RangeInclusive<u16>) -> String {
     format!("{name} on {}..={}", range.start(), range.end())
 }
 
-/// What the routers of [`Mounts`] keep for a connection.
+/// What the routers of [`Mounts`] keep for a connection; nothing where there are none.
 #[derive(Default)]
-pub struct MountsSession {
+pub struct MountsSession(Option<Box<Sessions>>);
+
+#[derive(Default)]
+struct Sessions {
     sessions: Vec<Box<dyn ErasedSession>>,
     fallback: Option<Box<dyn ErasedSession>>,
     /// Packets of operations that no router has.
@@ -151,8 +154,12 @@ pub struct MountsSession {
 }
 
 impl MountsSession {
+    fn get(&mut self, at: usize) -> Option<&mut Box<dyn ErasedSession>> {
+        self.0.as_mut()?.sessions.get_mut(at)
+    }
+
     fn each(&mut self) -> impl Iterator<Item = &mut Box<dyn ErasedSession>> {
-        self.sessions.iter_mut().chain(&mut self.fallback)
+        self.0.iter_mut().flat_map(|of| of.sessions.iter_mut().chain(&mut of.fallback))
     }
 }
 
@@ -176,17 +183,18 @@ impl Router for Mounts {
 
     fn connected(&self, connection: &Connection) -> MountsSession {
         let session = |mount: &Mount| mount.router.connected(connection);
-        MountsSession {
+        let sessions = || Sessions {
             sessions: self.mounts.iter().map(session).collect(),
             fallback: self.fallback.as_ref().map(session),
             unknown: 0,
-        }
+        };
+        MountsSession((!self.is_empty()).then(|| Box::new(sessions())))
     }
 
     fn route(&self, session: &mut MountsSession, packet: Packet, outbox: &mut Outbox) -> Next {
-        let mounted = self.find(packet.operation.number()).and_then(|at| session.sessions.get_mut(at));
+        let mounted = self.find(packet.operation.number()).and_then(|at| session.get(at));
         let Some(mounted) = mounted else {
-            session.unknown += 1;
+            session.0.get_or_insert_default().unknown += 1;
             return Next::Continue;
         };
         mounted.route(packet, outbox)
@@ -194,8 +202,8 @@ impl Router for Mounts {
 
     fn stream(&self, session: &mut MountsSession, first: Bytes, stream: Stream) -> Next {
         let mounted = match opening::operation(&first) {
-            Some(operation) => self.find(operation).and_then(|at| session.sessions.get_mut(at)),
-            None => session.fallback.as_mut(),
+            Some(operation) => self.find(operation).and_then(|at| session.get(at)),
+            None => session.0.as_mut().and_then(|of| of.fallback.as_mut()),
         };
         match mounted {
             Some(mounted) => mounted.stream(first, stream),
@@ -204,14 +212,14 @@ impl Router for Mounts {
     }
 
     fn hand_off(&self, session: &mut MountsSession, asked: HandOff) -> Next {
-        match self.find(asked.operation().number()).and_then(|at| session.sessions.get_mut(at)) {
+        match self.find(asked.operation().number()).and_then(|at| session.get(at)) {
             Some(mounted) => mounted.hand_off(asked),
             None => Next::Continue,
         }
     }
 
     fn shed(&self, session: &mut MountsSession, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Next {
-        match self.find(operation.number()).and_then(|at| session.sessions.get_mut(at)) {
+        match self.find(operation.number()).and_then(|at| session.get(at)) {
             Some(mounted) => mounted.shed(id, operation, outbox),
             // It would have been dropped anyway.
             None => Next::Continue,
@@ -230,13 +238,17 @@ impl Router for Mounts {
         session.each().for_each(|mounted| mounted.going_away());
     }
 
+    fn idle(&self, session: &mut MountsSession) {
+        session.each().for_each(|mounted| mounted.idle());
+    }
+
     fn turn(&self, session: &mut MountsSession, turn: &mut Turn<'_>) -> Option<Instant> {
         session.each().filter_map(|mounted| mounted.turn(turn)).min()
     }
 
     fn disconnected(&self, mut session: MountsSession, reason: &CloseReason) {
-        if session.unknown > 0 {
-            tracing::debug!(packets = session.unknown, "packets of unknown operations were dropped");
+        if let Some(unknown) = session.0.as_ref().map(|of| of.unknown).filter(|unknown| *unknown > 0) {
+            tracing::debug!(packets = unknown, "packets of unknown operations were dropped");
         }
         session.each().for_each(|mounted| mounted.disconnected(reason));
     }
@@ -252,7 +264,9 @@ impl fmt::Debug for Mounts {
 
 impl fmt::Debug for MountsSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MountsSession").field("mounts", &self.sessions.len()).finish_non_exhaustive()
+        f.debug_struct("MountsSession")
+            .field("mounts", &self.0.as_ref().map_or(0, |of| of.sessions.len()))
+            .finish_non_exhaustive()
     }
 }
 
@@ -283,6 +297,7 @@ trait ErasedSession: Send {
     fn cancelled(&mut self, id: PacketId, content: Bytes, outbox: &mut Outbox);
     fn hand_off(&mut self, asked: HandOff) -> Next;
     fn going_away(&mut self);
+    fn idle(&mut self);
     fn turn(&mut self, turn: &mut Turn<'_>) -> Option<Instant>;
     fn disconnected(&mut self, reason: &CloseReason);
 }
@@ -343,6 +358,11 @@ impl<R: Router> ErasedSession for Mounted<R> {
     fn going_away(&mut self) {
         let Some(session) = &mut self.session else { return };
         self.router.going_away(session);
+    }
+
+    fn idle(&mut self) {
+        let Some(session) = &mut self.session else { return };
+        self.router.idle(session);
     }
 
     fn turn(&mut self, turn: &mut Turn<'_>) -> Option<Instant> {

@@ -4,28 +4,30 @@ use std::time::{Duration, Instant};
 
 /// Keeps a driver awake for some time after something last happened.
 #[derive(Debug)]
-pub(crate) struct BusyPoll {
-    /// How long; zero is not at all.
+pub(crate) struct BusyPoll(Option<Box<Awake>>);
+
+#[derive(Debug)]
+struct Awake {
+    /// How long.
     time: Duration,
     /// Until when, since something happened.
     until: Option<Instant>,
 }
 
 impl BusyPoll {
+    /// For so long; zero is not at all.
     pub(crate) fn new(time: Duration) -> Self {
-        Self { time, until: None }
+        Self((!time.is_zero()).then(|| Box::new(Awake { time, until: None })))
     }
 
     /// Whether the driver should come back at once, given whether something has just happened.
     #[inline]
     pub(crate) fn again(&mut self, happened: bool, now: Instant) -> bool {
-        if self.time.is_zero() {
-            return false;
-        }
+        let Some(awake) = &mut self.0 else { return false };
         if happened {
-            self.until = now.checked_add(self.time);
+            awake.until = now.checked_add(awake.time);
         }
-        self.until.is_some_and(|until| now < until)
+        awake.until.is_some_and(|until| now < until)
     }
 }
 

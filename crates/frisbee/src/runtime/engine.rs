@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Waker;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Packets routed in one turn. A connection that sends without end must let its neighbours have a turn; at some
 /// 100 ns each this is a tenth of a millisecond.
@@ -32,7 +32,6 @@ pub(crate) struct Engine<R: Router> {
     session: Option<R::Session>,
     role: Role,
     streams_max: usize,
-    pub(crate) write_timeout: Duration,
     /// What the body that is arriving takes of the server's memory.
     charged: usize,
     /// Bytes of a large body that were read past `input`.
@@ -41,7 +40,7 @@ pub(crate) struct Engine<R: Router> {
     mail_is_held: bool,
     /// Read and not yet routed.
     input: Bytes,
-    order: Option<Order>,
+    order: Option<Box<Order>>,
     /// When the router wants a turn.
     due: Option<Instant>,
     /// The stream whose message came last.
@@ -57,8 +56,7 @@ pub(crate) struct Engine<R: Router> {
     /// Leaves at the end of the packet that is arriving.
     leaving: Option<Taking>,
     /// Who gets the transport, once what waits has been written, and what has been read of it.
-    taking: Option<Taking>,
-    early: Bytes,
+    taking: Option<Box<(Taking, Bytes)>>,
     /// The peer knows that the connection will be closed.
     said_goodbye: bool,
 }
@@ -90,7 +88,6 @@ impl<R: Router> Engine<R> {
             session,
             role,
             streams_max: config.streams_max,
-            write_timeout: config.write_timeout,
             charged: 0,
             body_read: 0,
             mail_is_held: role == Role::Server,
@@ -104,7 +101,6 @@ impl<R: Router> Engine<R> {
             asking: None,
             leaving: None,
             taking: None,
-            early: Bytes::new(),
             said_goodbye: false,
         }
     }
@@ -225,7 +221,7 @@ impl<R: Router> Engine<R> {
             None => Next::Continue,
         })?;
         if let Next::Close(reason) = next {
-            self.order = Some(Order::Flush(reason));
+            self.order = Some(Box::new(Order::Flush(reason)));
         }
         Ok(())
     }
@@ -262,7 +258,7 @@ impl<R: Router> Engine<R> {
             Next::Continue => {}
             Next::HandOff(taking) => self.leave(taking),
             Next::Close(reason) => {
-                self.order = Some(Order::Flush(reason));
+                self.order = Some(Box::new(Order::Flush(reason)));
                 // What was cut off here must not be gone on with by another read of this turn.
                 self.input.clear();
                 self.reads = false;
@@ -308,13 +304,23 @@ impl<R: Router> Engine<R> {
     }
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) -> Result<(), CloseReason> {
-        self.core.handle_timeout(now)?;
-        if self.is_idle() {
-            self.core.release();
-            self.stream = None;
-            self.handle.0.work.release();
+        // Before a PING is sent, with which the connection would not be idle.
+        if self.core.is_silent(now) && self.is_idle() {
+            self.release()?;
         }
-        Ok(())
+        self.core.handle_timeout(now)
+    }
+
+    /// Gives back what an idle connection does not need.
+    fn release(&mut self) -> Result<(), CloseReason> {
+        self.core.release();
+        self.stream = None;
+        self.handle.0.work.release();
+        self.guarded(|engine| {
+            if let Some(session) = &mut engine.session {
+                engine.router.idle(session);
+            }
+        })
     }
 
     /// Tells producers that what waited has been written. Called after each write; costs nothing unless they wait.
@@ -339,7 +345,7 @@ impl<R: Router> Engine<R> {
         if self.half_closed && self.order.is_none() && self.is_idle() {
             return Some(Order::Flush(CloseReason::ClosedByPeer));
         }
-        if matches!(self.order, Some(Order::WhenIdle(_))) {
+        if matches!(self.order.as_deref(), Some(Order::WhenIdle(_))) {
             // A request that a peer of ours has sent before it hears of this is still served: the peer closes.
             if self.role == Role::Server && matches!(self.core.peer(), Peer::Ours(_)) {
                 self.say_goodbye();
@@ -349,7 +355,7 @@ impl<R: Router> Engine<R> {
                 return None;
             }
         }
-        self.order.take()
+        self.order.take().map(|order| *order)
     }
 
     /// Tells a peer of ours, once, that the connection will be closed.
@@ -371,6 +377,11 @@ impl<R: Router> Engine<R> {
                 let inner = self.handle.0.mailbox.lock();
                 inner.outbox.is_empty() && inner.streams.is_empty()
             }
+    }
+
+    /// Why the connection has ended.
+    pub(crate) fn reason(&self) -> CloseReason {
+        self.handle.close_reason().unwrap_or(CloseReason::Local)
     }
 
     /// Ends the connection for everybody who has a handle to it. Harmless the second time.

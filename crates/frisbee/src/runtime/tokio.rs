@@ -8,7 +8,6 @@ use crate::mailbox::Order;
 use crate::{CloseReason, Raw, Router};
 use bytes::{BufMut, Bytes, BytesMut};
 use std::cell::Cell;
-use std::future::poll_fn;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -74,14 +73,44 @@ enum Phase {
     HandingOver,
 }
 
+/// A connection on its way to its end. An `async fn` would take the memory of two drivers: that of its argument, and that
+/// of what it holds while it waits.
+pub(crate) struct Running<T, R: Router, C>(Option<Driver<T, R, C>>);
+
+/// Nothing in it relies on its place.
+impl<T, R: Router, C> Unpin for Running<T, R, C> {}
+
+impl<T, R, C> Future for Running<T, R, C>
+where
+    T: AsyncRead + AsyncWrite + Unpin,
+    R: Router,
+    C: Timer,
+{
+    type Output = Ended<T>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Ended<T>> {
+        let driver = self.0.as_mut().expect("it is not polled when it is over");
+        let is_free = ready!(driver.poll(context));
+        let Driver { io, mut engine, .. } = self.0.take().expect("it has just been polled");
+        let next = if is_free { engine.hand_over() } else { None };
+        let handed = next.map(|(early, taking, runtime)| (io, early, taking, runtime));
+        Poll::Ready(Ended { reason: engine.reason(), handed })
+    }
+}
+
 /// A connection that is over.
 pub(crate) struct Ended<T> {
-    pub(crate) reason: CloseReason,
+    reason: CloseReason,
     /// The transport, what it has brought for its next owner, who that is, and the runtime.
     handed: Option<(T, Bytes, Taking, Handle)>,
 }
 
 impl<T> Ended<T> {
+    /// Why it is over, unless its transport goes on.
+    pub(crate) fn done(self) -> Result<CloseReason, Self> {
+        if self.handed.is_none() { Ok(self.reason) } else { Err(self) }
+    }
+
     /// Hands over the transport, if it has a next owner. `raw` makes it of the transport and what has been read of it,
     /// within the runtime of that owner.
     pub(crate) async fn hand_over<F>(self, raw: impl FnOnce(T, Bytes, Handle) -> F) -> CloseReason
@@ -154,16 +183,12 @@ where
 
     /// Drives the connection to its end. To be spawned `unconstrained`: tokio's budget for cooperation would interrupt
     /// batches, and turns are bounded here.
-    pub(crate) async fn run(mut self) -> Ended<T> {
-        let mut reason = CloseReason::Local;
-        let is_free = poll_fn(|context| self.poll(context, &mut reason)).await;
-        let Self { io, mut engine, .. } = self;
-        let next = if is_free { engine.hand_over() } else { None };
-        Ended { reason, handed: next.map(|(early, taking, runtime)| (io, early, taking, runtime)) }
+    pub(crate) fn run(self) -> Running<T, R, C> {
+        Running(Some(self))
     }
 
     /// Ready when the connection is over; `true` if the transport goes on.
-    fn poll(&mut self, context: &mut Context<'_>, ended: &mut CloseReason) -> Poll<bool> {
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<bool> {
         if self.phase == Phase::Open {
             let order = match ready!(self.poll_open(context)) {
                 Ok(order) => order,
@@ -174,12 +199,11 @@ where
                 Order::HandOver => &CloseReason::HandedOff,
             };
             self.engine.end(reason);
-            ended.clone_from(reason);
             if matches!(order, Order::Now(_)) {
                 return Poll::Ready(false);
             }
             self.phase = if matches!(order, Order::HandOver) { Phase::HandingOver } else { Phase::Flushing };
-            self.timer.reset(now() + self.engine.write_timeout);
+            self.timer.reset(now() + self.engine.core.write_timeout());
         }
         if self.phase == Phase::HandingOver {
             return match self.poll_write(context, now()) {

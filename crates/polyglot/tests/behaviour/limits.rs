@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 use polyglot::{
-    BULK_MIN, Bulk, CONTAINER_MEMORY_MAX, DecodeReason, Decoder, EncodeReason, Encoder, Form, Kind, NESTING_MAX,
-    decode_root, encode_root,
+    BULK_MIN, Bulk, CONTAINER_MEMORY_MAX, DecodeReason, Decoder, EncodeReason, Encoder, Form, Kind, LONG_MIN,
+    NESTING_MAX, decode_root, encode_root,
 };
 
 use crate::schema::{Deep, Inner, Nothing, One, decode, encode, hex};
@@ -183,16 +183,34 @@ fn gathered_bytes_put_back_in_their_places_are_the_plain_encoding() {
     encode_root(&message, &mut Encoder::gathering(&mut out, &mut bulk)).unwrap();
     assert_eq!(bulk.len(), 2);
     assert_eq!(bulk[0].bytes.as_ptr(), message.v[0].as_ptr());
+    assert_eq!(joined(&out[1..], 1, &bulk), encode(&message, Form::Flat));
+}
 
+/// What an encoding is with what was set aside in its places, which count from `before` bytes before it.
+fn joined(out: &[u8], before: usize, bulk: &[Bulk]) -> Vec<u8> {
     let mut joined = Vec::new();
-    let mut from = 1;
-    for Bulk { at, bytes } in &bulk {
-        joined.extend_from_slice(&out[from..*at]);
+    let mut from = 0;
+    for Bulk { at, bytes } in bulk {
+        joined.extend_from_slice(&out[from..at - before]);
         joined.extend_from_slice(bytes);
-        from = *at;
+        from = at - before;
     }
     joined.extend_from_slice(&out[from..]);
-    assert_eq!(joined, encode(&message, Form::Flat));
+    joined
+}
+
+#[test]
+fn long_strings_are_copied_aside_where_there_is_something_to_copy_them_and_stay_what_they_are() {
+    let text = |length| "a".repeat(length);
+    let message = One { v: vec![text(LONG_MIN), text(LONG_MIN - 1), text(LONG_MIN + 1), text(0)] };
+    let (mut out, mut bulk) = (Vec::new(), Vec::new());
+    encode_root(&message, &mut Encoder::gathering(&mut out, &mut bulk).copying(Bytes::copy_from_slice)).unwrap();
+    assert_eq!(bulk.iter().map(|part| part.bytes.len()).collect::<Vec<_>>(), [LONG_MIN, LONG_MIN + 1]);
+    assert_eq!(joined(&out, 0, &bulk), encode(&message, Form::Flat));
+
+    let (mut out, mut bulk) = (Vec::new(), Vec::new());
+    encode_root(&message, &mut Encoder::gathering(&mut out, &mut bulk)).unwrap();
+    assert_eq!((out, bulk.len()), (encode(&message, Form::Flat), 0));
 }
 
 #[test]

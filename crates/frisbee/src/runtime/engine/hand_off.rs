@@ -93,15 +93,14 @@ impl<R: Router> Engine<R> {
     /// Ends the connection for its handles. The transport goes to its next owner when what waits has been written.
     fn depart(&mut self, taking: Taking) {
         self.reads = false;
-        self.early = std::mem::take(&mut self.input);
-        self.taking = Some(taking);
+        self.taking = Some(Box::new((taking, std::mem::take(&mut self.input))));
         self.end(&CloseReason::HandedOff);
     }
 
     /// What the transport has brought for its next owner, who that is, and where.
     pub(crate) fn hand_over(&mut self) -> Option<(Bytes, Taking, Handle)> {
-        let taking = self.taking.take()?;
-        Some((std::mem::take(&mut self.early), taking, self.handle.0.runtime.clone()))
+        let (taking, early) = *self.taking.take()?;
+        Some((early, taking, self.handle.0.runtime.clone()))
     }
 }
 
