@@ -8,7 +8,6 @@ mod list;
 pub use list::all;
 
 use crate::raw::{header, packet};
-use polyglot::{Encoder, Message, encode_root};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -50,13 +49,6 @@ pub const FORGED: [(u16, &[u8]); 6] = [
     (17, &[8, 0, 0x0a, 1, 4, 0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f]),
     (16, &[8, 0, 5, 0x0a, 2, 0xc3, 0x28]),
 ];
-
-/// The body that a message has.
-pub fn encoded<M: Message>(message: &M) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    encode_root(message, &mut Encoder::new(&mut bytes)).expect("it is valid");
-    bytes
-}
 
 /// Which server is attacked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

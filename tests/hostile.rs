@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use frisbee::Config;
-use frisbee_tests::attacks::{self, ADD, Appetite, CHAT, FORGED, Target, breaches, encoded};
+use frisbee_tests::attacks::{self, ADD, Appetite, CHAT, FORGED, Target, breaches};
 use frisbee_tests::interop::{
     AddRequest, Inner, InteropClient, Lists, Maps, Middle, Mixed, Nested, Payload, Scalars, SleepRequest, Text,
 };
@@ -21,7 +21,6 @@ use tokio::task::JoinHandle;
 
 const DO_NOTHING: u16 = 15;
 const COUNT_UP: u16 = 21;
-const CHAT: u16 = 23;
 
 /// Add(20, 22) and its sum, by which a test sees that a connection lives.
 fn add(id: u16) -> Vec<u8> {

@@ -10,6 +10,7 @@ use frisbee_tests::raw::{Endless, Raw, packet};
 use frisbee_tests::serve;
 use frisbee_tests::service::Service;
 use frpc::Channel;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};

@@ -1,9 +1,9 @@
 //! The hostile peers that there are, by what they do.
 
-use super::{ADD, Attack, CHAT, Ending, FORGED, SLEEP, Target, breaches, encoded};
+use super::{ADD, Attack, CHAT, Ending, FORGED, SLEEP, Target, breaches};
 use crate::interop::{AddRequest, Payload, Range, SleepRequest, Text};
 use crate::pki::Authority;
-use crate::raw::{header, packet};
+use crate::raw::{encoded, header, packet};
 use examples::benchmark::Request as Echo;
 use frisbee::tls::rustls::ClientConnection;
 use frisbee_core::{Config, Role};

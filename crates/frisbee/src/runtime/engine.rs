@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Waker;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Packets routed in one turn. A connection that sends without end must let its neighbours have a turn; at some
 /// 100 ns each this is a tenth of a millisecond.
