@@ -1,6 +1,6 @@
 //! Hostile peers: what each of them sends, how often, and whether it takes what comes back.
 //!
-//! They write bytes and know nothing of the crates that they attack, but for what is valid. `hostile.rs` runs them
+//! They write bytes and know nothing of the crates that they attack, but for what is valid. `besieged.rs` runs them
 //! beside a healthy client that must see no error, `siege.rs` measures what that client notices.
 
 mod list;

@@ -1,23 +1,22 @@
 //! What broken and hostile peers do to a server, with a healthy client beside them.
 
+#[path = "healthy.rs"]
+mod healthy;
+
 use bytes::Bytes;
 use frisbee::Config;
-use frisbee_tests::attacks::{self, ADD, Appetite, CHAT, FORGED, Target, breaches};
+use frisbee_tests::attacks::{ADD, CHAT, FORGED, breaches};
 use frisbee_tests::interop::{
-    AddRequest, Inner, InteropClient, Lists, Maps, Middle, Mixed, Nested, Payload, Scalars, SleepRequest, Text,
+    AddRequest, Inner, Lists, Maps, Middle, Mixed, Nested, Payload, Scalars, SleepRequest, Text,
 };
-use frisbee_tests::pki::Authority;
 use frisbee_tests::process::resident_kib;
 use frisbee_tests::raw::{Raw, encoded, error_text, header, packet};
 use frisbee_tests::{serve_interop, serve_interop_with};
 use frpc::Server;
+use healthy::Healthy;
 use std::collections::HashMap;
-use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
-use tokio::task::JoinHandle;
 
 const DO_NOTHING: u16 = 15;
 const COUNT_UP: u16 = 21;
@@ -31,36 +30,6 @@ async fn expect_sum(peer: &mut Raw, id: u16) {
     let reply = peer.next().await.expect("the connection lives");
     assert_eq!((reply.id.0, reply.operation.number()), (id, ADD));
     assert_eq!(reply.body, [8, 0, 0x0d, 84, 0x0d, 4][..]);
-}
-
-/// A client that calls all the time and must not see an error.
-struct Healthy {
-    stop: Arc<AtomicBool>,
-    calling: JoinHandle<usize>,
-}
-
-impl Healthy {
-    async fn beside(address: SocketAddr) -> Self {
-        let client = InteropClient::connect(address.to_string()).await.expect("the server listens");
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = stop.clone();
-        let calling = tokio::spawn(async move {
-            let mut calls = 0;
-            while !stopped.load(Ordering::Relaxed) || calls == 0 {
-                let sum = client.add(AddRequest { a: calls, b: 1 }).await.expect("a healthy client is served");
-                assert_eq!(sum.get_ref().total, calls + 1);
-                calls += 1;
-            }
-            calls as usize
-        });
-        Self { stop, calling }
-    }
-
-    async fn was_well(self) {
-        self.stop.store(true, Ordering::Relaxed);
-        let calls = self.calling.await.expect("a healthy client is served");
-        assert!(calls > 0);
-    }
 }
 
 /// Bodies of every unary method, valid to the last byte.
@@ -120,21 +89,6 @@ async fn every_truncation_of_a_body_gets_an_error_reply_and_the_connection_lives
     peer.write(&add(7)).await;
     expect_sum(&mut peer, 7).await;
     healthy.was_well().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_healthy_client_sees_no_error_beside_any_hostile_peer() {
-    let authority = Authority::default();
-    let tls = serve_interop_with(Server::builder().tls(authority.server())).await;
-    let plain = serve_interop().await;
-    for attack in attacks::all() {
-        // The benchmark's operation is 10, where this schema has another message: what is valid there is not here.
-        let address = if attack.target == Target::Tls { tls } else { plain };
-        let healthy = Healthy::beside(plain).await;
-        let attacking = attack.run(address, Appetite::Little);
-        let _ = tokio::time::timeout(Duration::from_millis(100), attacking).await;
-        healthy.was_well().await;
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
