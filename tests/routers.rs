@@ -369,10 +369,10 @@ impl Router for Forwarding {
     fn connected(&self, _connection: &Connection) {}
 
     fn route(&self, _session: &mut (), packet: Packet, outbox: &mut Outbox) -> Next {
-        let before = outbox.slices(&mut [std::io::IoSlice::new(&[]); 8]);
+        let before = outbox.slices(&mut [std::io::IoSlice::new(&[]); 8], usize::MAX);
         outbox.forward(&packet).expect("it is no longer than before");
         let mut slices = [std::io::IoSlice::new(&[]); 8];
-        let count = outbox.slices(&mut slices);
+        let count = outbox.slices(&mut slices, usize::MAX);
         let shared = slices[before..count].iter().filter(|slice| slice.as_ptr() == packet.body.as_ptr()).count();
         self.1.send(shared).ok();
         // Beside the answer it goes on to another connection.

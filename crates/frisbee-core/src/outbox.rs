@@ -165,8 +165,8 @@ impl Outbox {
         self.bulk_len = self.bulk_len.saturating_add(other.bulk_len);
     }
 
-    /// Fills `slices` with what waits, in order, and says how many were filled.
-    pub fn slices<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
+    /// Fills `slices` with what waits, in order and up to `most` bytes, and says how many were filled.
+    pub fn slices<'a>(&'a self, slices: &mut [IoSlice<'a>], mut most: usize) -> usize {
         let mut from = self.written;
         let mut filled = 0_usize;
         let mut free = slices.iter_mut();
@@ -174,7 +174,9 @@ impl Outbox {
             if part.is_empty() {
                 return true;
             }
-            let Some(slot) = free.next() else { return false };
+            let part = part.get(..most).unwrap_or(part);
+            most = most.saturating_sub(part.len());
+            let Some(slot) = free.next().filter(|_| !part.is_empty()) else { return false };
             *slot = IoSlice::new(part);
             filled = filled.saturating_add(1);
             true
@@ -227,7 +229,7 @@ impl Outbox {
     pub fn take_bytes(&mut self) -> Bytes {
         let mut all = Vec::with_capacity(self.len());
         let mut slices = vec![IoSlice::new(&[]); self.bulk.len().saturating_mul(2).saturating_add(1)];
-        let filled = self.slices(&mut slices);
+        let filled = self.slices(&mut slices, usize::MAX);
         for slice in slices.iter().take(filled) {
             all.extend_from_slice(slice);
         }
@@ -367,13 +369,26 @@ mod tests {
     const SIZES: &[usize] = &[3, GATHER_MIN, 0, 5, GATHER_MIN + 1, GATHER_MIN, 7];
 
     #[test]
+    fn slices_hold_the_beginning_of_what_waits_and_no_more_than_is_asked_for() {
+        let mut outbox = Outbox::new(HeaderForm::Current);
+        let expected = fill(&mut outbox, SIZES);
+        for most in [0, 1, 9, 10, 13, GATHER_MIN, GATHER_MIN + 23, expected.len() - 1, expected.len(), usize::MAX] {
+            let mut slices = [IoSlice::new(&[]); 16];
+            let filled = outbox.slices(&mut slices, most);
+            let found = slices[..filled].iter().flat_map(|slice| slice.iter().copied()).collect::<Vec<u8>>();
+            assert_eq!(found, expected[..most.min(expected.len())], "{most} bytes");
+            assert!(slices[..filled].iter().all(|slice| !slice.is_empty()));
+        }
+    }
+
+    #[test]
     fn large_bodies_are_shared_and_small_ones_copied() {
         let mut outbox = Outbox::new(HeaderForm::Current);
         let body = Bytes::from(vec![1; GATHER_MIN]);
         outbox.push(PacketId(1), OPERATION, &body).unwrap();
         outbox.push(PacketId(2), OPERATION, &body.slice(1..)).unwrap();
         let mut slices = [IoSlice::new(&[]); 8];
-        assert_eq!(outbox.slices(&mut slices), 3);
+        assert_eq!(outbox.slices(&mut slices, usize::MAX), 3);
         assert_eq!(slices[1].as_ptr(), body.as_ptr());
         assert_eq!(slices[2].len(), 10 + GATHER_MIN - 1);
     }
@@ -386,7 +401,7 @@ mod tests {
             let mut sent = Vec::new();
             while !outbox.is_empty() {
                 let mut slices = [IoSlice::new(&[]); 3];
-                let filled = outbox.slices(&mut slices);
+                let filled = outbox.slices(&mut slices, usize::MAX);
                 let part: Vec<u8> = slices[..filled].iter().flat_map(|slice| slice.to_vec()).take(step).collect();
                 outbox.advance(part.len());
                 sent.extend(part);

@@ -516,10 +516,10 @@ mod tests {
     #[test]
     fn calls_that_were_never_sent_or_not_waited_for_to_the_end_leave_their_places() {
         let mut calls = Calls::default();
-        let unsent = calls.begin(ADD, None).unwrap();
+        let unsent = calls.begin(ADD, None, None).unwrap();
         calls.revoke(unsent);
         assert!(calls.is_idle());
-        let answered = calls.begin(ADD, None).unwrap();
+        let answered = calls.begin(ADD, None, None).unwrap();
         calls.handle_reply(packet(answered.id, ADD, b"sum"));
         assert!(!calls.give_up(answered), "the server is done with it");
         assert!(calls.is_idle());
