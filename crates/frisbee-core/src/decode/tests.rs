@@ -1,0 +1,225 @@
+//! Packets from pieces of every size.
+
+use super::*;
+use crate::{Outbox, PacketId};
+
+fn operation(number: u16) -> Operation {
+    Operation::user(number).unwrap()
+}
+
+/// Three packets: small, empty, larger than what is gathered at first.
+fn script(form: HeaderForm) -> (Vec<Packet>, Bytes) {
+    let packets = vec![
+        Packet::new(PacketId(1), operation(18), vec![7; 33]),
+        Packet::new(PacketId(2), operation(19), Bytes::new()),
+        Packet::new(PacketId(3), operation(20), (0..=255).cycle().take(200_000).collect::<Vec<u8>>()),
+    ];
+    let mut outbox = Outbox::new(form);
+    for packet in &packets {
+        outbox.push(packet.id, packet.operation, &packet.body).unwrap();
+    }
+    (packets, outbox.take_bytes())
+}
+
+fn decode(decoder: &mut Decoder, chunks: impl Iterator<Item = Bytes>) -> Result<Vec<Packet>, ProtocolError> {
+    let mut packets = Vec::new();
+    for mut chunk in chunks {
+        while let Some(packet) = decoder.next(&mut chunk)? {
+            packets.push(packet);
+        }
+        assert!(chunk.is_empty(), "`None` means that the input has been used up");
+    }
+    Ok(packets)
+}
+
+#[test]
+fn packets_survive_every_cut_in_two() {
+    for form in [HeaderForm::Current, HeaderForm::Old] {
+        let (packets, wire) = script(form);
+        for cut in (0..100).chain((100..wire.len()).step_by(4_999)) {
+            let mut decoder = Decoder::new(form, crate::CONTENT_MAX);
+            let chunks = [wire.slice(..cut), wire.slice(cut..)].into_iter();
+            assert_eq!(decode(&mut decoder, chunks).unwrap(), packets, "cut at {cut}");
+            assert!(!decoder.is_mid_packet());
+        }
+    }
+}
+
+#[test]
+fn the_short_way_takes_whole_packets_of_users_and_leaves_all_else_as_it_is() {
+    let (packets, wire) = script(HeaderForm::Current);
+    for cut in (0..100).chain((100..wire.len()).step_by(4_999)) {
+        let mut decoder = Decoder::new(HeaderForm::Current, crate::CONTENT_MAX);
+        let (mut found, mut short) = (Vec::new(), 0);
+        for mut chunk in [wire.slice(..cut), wire.slice(cut..)] {
+            loop {
+                let before = chunk.clone();
+                if let Some(packet) = decoder.next_whole(&mut chunk) {
+                    found.push(packet);
+                    short += 1;
+                    continue;
+                }
+                assert_eq!(chunk, before);
+                let Some(packet) = decoder.next(&mut chunk).unwrap() else { break };
+                found.push(packet);
+            }
+        }
+        assert_eq!(found, packets, "cut at {cut}");
+        assert!(short >= 2, "at most one packet is cut, and the short way takes the others");
+    }
+    let refused: [&[u8]; 4] = [
+        &[0, 0x0F, 0, 1, 0, 9, 0, 0, 0, 0],                 // reserved
+        &[0, 0x0E, 0, 1, 0, 10, 0, 0, 0, 0],                // no magic
+        &[0, 0x0F, 0, 1, 0, 10, 0, 0, 0, 2, b'x'],          // cut
+        &[0, 0x0F, 0, 1, 0, 10, 0, 0, 0, 3, 1, 2, 3, b'x'], // too long
+    ];
+    for bytes in refused {
+        let mut input = Bytes::from_static(bytes);
+        let mut decoder = Decoder::new(HeaderForm::Current, 2);
+        assert_eq!(decoder.next_whole(&mut input), None);
+        assert_eq!(input, bytes);
+    }
+}
+
+#[test]
+fn packets_survive_arriving_byte_by_byte() {
+    for form in [HeaderForm::Current, HeaderForm::Old] {
+        let (packets, wire) = script(form);
+        let served: Arc<[_]> = Arc::new([10..=100]);
+        for mut decoder in [Decoder::new(form, 1 << 20), Decoder::detecting(served, 1 << 20)] {
+            let chunks = (0..wire.len()).map(|at| wire.slice(at..=at));
+            assert_eq!(decode(&mut decoder, chunks).unwrap(), packets);
+            assert_eq!(decoder.form(), Some(form));
+        }
+    }
+}
+
+#[test]
+fn an_answer_that_is_no_header_is_refused_at_its_second_byte() {
+    let mut decoder = Decoder::new(HeaderForm::Current, 1_000);
+    let mut alert = Bytes::from_static(&[21, 3, 3, 0, 2, 2, 10]);
+    assert_eq!(decoder.next(&mut alert), Err(ProtocolError::SpeaksTls));
+    let mut decoder = Decoder::new(HeaderForm::Current, 1_000);
+    assert_eq!(decoder.next(&mut Bytes::from_static(b"S")), Ok(None));
+    assert_eq!(decoder.next(&mut Bytes::from_static(b"S")), Err(ProtocolError::BadMagic(0x5353)));
+}
+
+#[test]
+fn a_packet_that_lies_whole_in_a_chunk_is_not_copied() {
+    let wire = Bytes::from_static(&[0, 0x0F, 0, 1, 0, 18, 0, 0, 0, 3, 1, 2, 3, 0]);
+    let mut input = wire.clone();
+    let packet = Decoder::new(HeaderForm::Current, 10).next(&mut input).unwrap().unwrap();
+    assert_eq!(packet.body.as_ptr(), wire[10..].as_ptr());
+    assert_eq!(input.as_ptr(), wire[13..].as_ptr());
+}
+
+#[test]
+fn a_length_over_the_limit_is_refused_on_seeing_the_header() {
+    let header = |length| Header { id: PacketId(1), operation: operation(10), length };
+    let limit = crate::CONTENT_MAX;
+    let mut decoder = Decoder::new(HeaderForm::Current, limit);
+    let mut input = Bytes::copy_from_slice(&header(limit + 1).encode(HeaderForm::Current));
+    let refused = ProtocolError::TooLong { length: limit + 1, limit };
+    assert_eq!(decoder.next(&mut input), Err(refused));
+
+    let mut input = Bytes::copy_from_slice(&header(limit).encode(HeaderForm::Current));
+    assert_eq!(Decoder::new(HeaderForm::Current, limit).next(&mut input), Ok(None));
+}
+
+#[test]
+fn memory_follows_the_bytes_received_and_not_the_bytes_promised() {
+    let header = Header { id: PacketId(1), operation: operation(10), length: 5 << 20 };
+    let mut decoder = Decoder::new(HeaderForm::Current, 5 << 20);
+    assert_eq!(decoder.next(&mut Bytes::copy_from_slice(&header.encode(HeaderForm::Current))), Ok(None));
+    let mut received = 0;
+    while received < 4 << 20 {
+        let capacity = decoder.held();
+        assert!(capacity <= 4096 + FIRST_CAPACITY + 4 * received, "{capacity} bytes for {received} received");
+        assert_eq!(decoder.next(&mut Bytes::from(vec![0; 10_000])), Ok(None));
+        received += 10_000;
+    }
+}
+
+#[test]
+fn used_memory_is_given_for_what_was_received_as_new_memory_is() {
+    let mut decoder = Decoder::new(HeaderForm::Current, 5 << 20);
+    for round in 0..3 {
+        let header = Header { id: PacketId(1), operation: operation(10), length: 1 << 20 };
+        assert_eq!(decoder.next(&mut Bytes::copy_from_slice(&header.encode(HeaderForm::Current))), Ok(None));
+        assert!(decoder.held() <= 4096 + FIRST_CAPACITY, "{} bytes for a promise", decoder.held());
+        let mut whole = Bytes::from(vec![round; 1 << 20]);
+        assert_eq!(decoder.next(&mut whole.split_to(TRUSTED_FROM)), Ok(None));
+        assert!(decoder.body_mut().is_some());
+        let grown = decoder.held();
+        let most = if round == 0 { FIRST_CAPACITY + GROWTH * TRUSTED_FROM } else { FIRST_CAPACITY + (1 << 20) };
+        assert!(grown <= 4096 + most, "{grown} bytes in round {round}");
+        let packet = decoder.next(&mut whole).unwrap().unwrap();
+        // What is dropped is used again in the next round.
+        assert!(packet.body.len() == 1 << 20 && packet.body.iter().all(|byte| *byte == round));
+    }
+}
+
+#[test]
+fn a_large_body_can_be_read_straight_into_its_buffer() {
+    let (packets, wire) = script(HeaderForm::Current);
+    let mut decoder = Decoder::new(HeaderForm::Current, 1 << 20);
+    let mut input = wire.slice(..1_000);
+    assert_eq!(decoder.next(&mut input).unwrap().as_ref(), packets.first());
+    assert_eq!(decoder.next(&mut input).unwrap().as_ref(), packets.get(1));
+    assert_eq!(decoder.next(&mut input), Ok(None));
+    let mut rest = wire.slice(1_000..);
+    while let Some(mut body) = decoder.body_mut() {
+        let room = body.buffer().capacity() - body.buffer().len();
+        let taken = room.min(body.missing()).min(7_000);
+        body.buffer().extend_from_slice(&rest.split_to(taken));
+        body.appended();
+    }
+    assert_eq!(decoder.next(&mut rest).unwrap().as_ref(), packets.get(2));
+}
+
+#[test]
+fn a_body_that_is_thrown_away_takes_nothing_and_what_follows_is_read() {
+    let (packets, wire) = script(HeaderForm::Current);
+    let following = wire.slice(..43);
+    for cut in [60_000, 100_000, wire.len() - 1] {
+        let mut decoder = Decoder::new(HeaderForm::Current, 1 << 20);
+        let mut input = wire.slice(..cut);
+        while decoder.next(&mut input).unwrap().is_some() {}
+        assert!(decoder.held() >= cut - 1_000);
+        assert_eq!(decoder.shed(), Some((PacketId(3), operation(20))));
+        assert_eq!((decoder.held(), decoder.shed()), (0, None));
+        assert!(decoder.body_mut().is_none() && decoder.is_mid_packet());
+        let rest = [&wire[cut..], &following].concat();
+        let mut read = Vec::new();
+        for chunk in rest.chunks(7_001) {
+            let mut input = Bytes::copy_from_slice(chunk);
+            while let Some(packet) = decoder.next(&mut input).unwrap() {
+                read.push(packet);
+            }
+            assert_eq!(decoder.held(), 0);
+        }
+        assert_eq!(read, packets[..1]);
+        assert!(!decoder.is_mid_packet());
+    }
+}
+
+#[test]
+fn only_what_an_old_peer_could_begin_with_is_taken_for_one() {
+    let detect = |id, operation, length| {
+        let header = Header { id: PacketId(id), operation: Operation::from_wire(operation), length };
+        let mut decoder = Decoder::detecting(Arc::new([10..=12]), 1_000);
+        decoder.next(&mut Bytes::copy_from_slice(&header.encode(HeaderForm::Old)[..8])).map(|_| decoder.form())
+    };
+    let old = Ok(Some(HeaderForm::Old));
+    assert_eq!(detect(0, 0, 0), old);
+    assert_eq!(detect(1, 12, 1_000), old);
+    assert_eq!(detect(1, 2, 2), old);
+    assert_eq!(detect(0, 3, 30), old);
+    assert_eq!(detect(0, 0, 1), Err(ProtocolError::BadMagic(0)));
+    assert_eq!(detect(1, 13, 6), Err(ProtocolError::BadMagic(1)));
+    assert_eq!(detect(1, 12, 1_001), Err(ProtocolError::BadMagic(1)));
+    let mut get = Bytes::from_static(b"GET / HTTP/1.1\r\n");
+    assert_eq!(Decoder::detecting(Arc::new([10..=12]), 1_000).next(&mut get), Err(ProtocolError::BadMagic(0x4745)));
+    let mut hello = Bytes::from_static(&[22, 3, 1, 2, 0, 1, 0, 1, 252, 3]);
+    assert_eq!(Decoder::detecting(Arc::new([10..=12]), 1_000).next(&mut hello), Err(ProtocolError::SpeaksTls));
+}
