@@ -49,7 +49,7 @@ impl Count {
 pub mod ours {
     use super::*;
     use crate::proto::flows::{Flows as Service, FlowsClient, FlowsServer};
-    use frpc::{Request, Response, ResponseStream, Server, Status, Streaming, Workers};
+    use frpc::{Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming, Workers};
 
     struct Served;
 
@@ -83,8 +83,12 @@ pub mod ours {
 
     /// Serves on a free port of the loopback until dropped.
     pub async fn serve(workers: Workers, bound: Bound) -> Result<(), BoxError> {
-        let builder = Server::builder().add_service(FlowsServer::new(Served)).workers(workers);
-        let server = builder.bind("127.0.0.1:0").await?;
+        serve_with(Server::builder().workers(workers), bound).await
+    }
+
+    /// As [`serve`], with settings.
+    pub async fn serve_with(server: ServerBuilder, bound: Bound) -> Result<(), BoxError> {
+        let server = server.add_service(FlowsServer::new(Served)).bind("127.0.0.1:0").await?;
         bound.at(server.local_addr());
         Ok(server.serve().await?)
     }

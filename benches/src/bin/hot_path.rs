@@ -19,11 +19,12 @@ use benches::rivals::Setup;
 use benches::rivals::frpc::serve;
 use bytes::Bytes;
 use frisbee::pubsub::{self, Broker};
-use frisbee::{CloseReason, Connection, Next, Operation, Outbox, Packet, PacketId, Router};
+use frisbee::{CloseReason, Config, Connection, Next, Operation, Outbox, Packet, PacketId, Router};
 use frpc::Workers;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
+use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
@@ -84,12 +85,19 @@ async fn unary(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     Ok(())
 }
 
+/// Settings by which no turn ends because of the time it has taken, which is fifty times the usual here.
+fn untimed() -> Config {
+    Config { turn_max: Duration::MAX, ..Config::default() }
+}
+
 /// One stream of as many items.
 async fn streamed(items: u64, down: bool) -> Result<(), BoxError> {
     let (bound, address) = Bound::channel();
-    tokio::spawn(async move { flows::ours::serve(Workers::Caller, bound).await });
+    let server = frpc::Server::builder().workers(Workers::Caller).config(untimed());
+    tokio::spawn(async move { flows::ours::serve_with(server, bound).await });
     tokio::task::yield_now().await;
-    let client = <FlowsClient as Flows>::connect(address.recv()??).await?;
+    let channel = frpc::Channel::builder().config(untimed()).connect(address.recv()??.to_string()).await?;
+    let client = FlowsClient::new(channel);
     let text = "x".repeat(32);
     if down {
         client.stream_down(items, &text).await?
@@ -116,12 +124,13 @@ async fn frames(in_flight: u16, calls: u64) -> Result<(), BoxError> {
 
 /// Messages by way of a broker, each to so many subscribers.
 async fn published(messages: u64, subscribers: usize) -> Result<(), BoxError> {
-    let server = frisbee::Server::builder().workers(Workers::Caller).bind("127.0.0.1:0", Broker::new()).await?;
+    let server = frisbee::Server::builder().workers(Workers::Caller).config(untimed());
+    let server = server.bind("127.0.0.1:0", Broker::new()).await?;
     let address = server.local_addr();
     tokio::spawn(server.serve());
     let mut readers = JoinSet::new();
     for _ in 0..subscribers {
-        let client = pubsub::Client::connect(address).await?;
+        let client = pubsub::Client::connect_with(frisbee::Client::builder().config(untimed()), address).await?;
         let mut subscription = client.subscribe("topic").await?;
         readers.spawn(async move {
             for _ in 0..messages {
@@ -130,7 +139,9 @@ async fn published(messages: u64, subscribers: usize) -> Result<(), BoxError> {
             Ok::<_, BoxError>(())
         });
     }
-    let publisher = pubsub::Client::connect(address).await?.publisher("topic")?;
+    let publisher = pubsub::Client::connect_with(frisbee::Client::builder().config(untimed()), address)
+        .await?
+        .publisher("topic")?;
     for _ in 0..messages {
         publisher.publish(Bytes::from_static(&[b'x'; 32])).await?;
     }

@@ -32,6 +32,9 @@ pub struct Config {
     pub first_header_timeout: Duration,
     /// How long a peer may take no byte while some wait. Default: 5 s, as Go.
     pub write_timeout: Duration,
+    /// For how long a connection that has more to do may keep its thread from others. It is looked at after every 32
+    /// packets. Default: 50 us, in which some hundred calls are answered.
+    pub turn_max: Duration,
     /// The least rate at which a packet that has begun must arrive, in bytes per second, judged over any
     /// [`pace_window`](Self::pace_window). Default: 16 KiB/s; the longest content then takes at most 5 min 20 s.
     pub least_rate: u32,
@@ -72,6 +75,7 @@ impl Default for Config {
             idle_timeout: Duration::from_secs(10),
             first_header_timeout: Duration::from_secs(10),
             write_timeout: Duration::from_secs(5),
+            turn_max: Duration::from_micros(50),
             least_rate: 16 * 1024,
             pace_window: Duration::from_secs(5),
             streams_max: 256,

@@ -19,10 +19,9 @@ use std::time::{Duration, Instant};
 /// 100 ns each this is a tenth of a millisecond.
 const PACKETS_PER_TURN: usize = 1024;
 
-/// Packets after which the clock is looked at, and how long a turn may have lasted then to go on. What a peer sends may
-/// cost ten times as much as what is usual: errors have a text. Looking costs as much as a quarter of a packet.
+/// Packets after which the clock is looked at, for a turn may not last longer than [`Config::turn_max`]. What a peer
+/// sends may cost ten times as much as what is usual: errors have a text. Looking costs as much as a quarter of a packet.
 const PACKETS_PER_LOOK: usize = 32;
-const TURN_MAX: Duration = Duration::from_micros(50);
 
 /// A connection's protocol state and its router, owned by the connection's task.
 pub(crate) struct Engine<R: Router> {
@@ -32,6 +31,7 @@ pub(crate) struct Engine<R: Router> {
     session: Option<R::Session>,
     role: Role,
     streams_max: usize,
+    turn_max: Duration,
     /// What the body that is arriving takes of the server's memory.
     charged: usize,
     /// Bytes of a large body that were read past `input`.
@@ -88,6 +88,7 @@ impl<R: Router> Engine<R> {
             session,
             role,
             streams_max: config.streams_max,
+            turn_max: config.turn_max,
             charged: 0,
             body_read: 0,
             mail_is_held: role == Role::Server,
@@ -230,7 +231,7 @@ impl<R: Router> Engine<R> {
         // Whoever wants the connection gets it at the end of the packet that is arriving.
         let packets = if self.leaving.is_none() { PACKETS_PER_TURN } else { 1 };
         for routed in 0..packets {
-            if !self.has_room() || (routed % PACKETS_PER_LOOK == PACKETS_PER_LOOK - 1 && is_over(now)) {
+            if !self.has_room() || (routed % PACKETS_PER_LOOK == PACKETS_PER_LOOK - 1 && self.is_over(now)) {
                 break;
             }
             let next = if let Some(packet) = self.core.poll_packet(&mut self.input) {
@@ -249,6 +250,12 @@ impl<R: Router> Engine<R> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a turn that began at `now` has lasted long enough.
+    #[cold]
+    fn is_over(&self, now: Instant) -> bool {
+        tokio::time::Instant::now().into_std().saturating_duration_since(now) >= self.turn_max
     }
 
     /// Does what a router wants instead of going on.
@@ -532,12 +539,6 @@ impl<R: Router> Engine<R> {
             debug_assert!(sent.is_ok(), "it was within the same limit before");
         }
     }
-}
-
-/// Whether a turn that began at `now` has lasted long enough.
-#[cold]
-fn is_over(now: Instant) -> bool {
-    tokio::time::Instant::now().into_std().saturating_duration_since(now) >= TURN_MAX
 }
 
 /// Tells the peer that there is no room for a stream, or none for more of it.
