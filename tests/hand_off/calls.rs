@@ -3,6 +3,7 @@
 use super::expect_echo;
 use examples::gateway::{Credentials, GatewayClient, GatewayServer, Target};
 use examples::gateway_service::Service;
+use frisbee_tests::interop::{InteropClient, InteropServer, SleepRequest};
 use frpc::{Channel, Code, Request, Server};
 use std::future::poll_fn;
 use std::net::SocketAddr;
@@ -84,12 +85,34 @@ async fn a_handler_that_fails_keeps_its_connection_and_its_error_comes_with_the_
 }
 
 #[tokio::test]
+async fn a_call_of_the_end_that_accepted_keeps_its_connection_until_it_is_answered() {
+    let service = Service { users: [("ada".to_owned(), "secret".to_owned())].into(), targets: [].into() };
+    let (told, mut connections) = tokio::sync::mpsc::unbounded_channel();
+    let server = Server::builder().add_service(GatewayServer::new(service));
+    let server = server.on_connect(move |connection| drop(told.send(connection.clone())));
+    let address = frisbee_tests::serve(server).await.to_string();
+    let agent = Channel::builder().add_service(InteropServer::new(frisbee_tests::service::Service));
+    let channel = agent.connect(address).await.unwrap();
+    let (asking, _handed) = channel.handing_off();
+    let asking = GatewayClient::new(asking);
+    asking.login(credentials()).await.unwrap();
+
+    let back = InteropClient::new(Channel::from_connection(&connections.recv().await.unwrap()));
+    let mut slow = std::pin::pin!(back.sleep(SleepRequest { millis: 50, ..Default::default() }));
+    begin(slow.as_mut()).await;
+    let busy = asking.login(credentials()).await.unwrap_err();
+    assert_eq!(busy.code(), Code::FailedPrecondition);
+    slow.await.unwrap();
+    asking.login(credentials()).await.unwrap();
+}
+
+#[tokio::test]
 async fn calls_in_flight_and_calls_given_up_keep_a_connection_and_others_wait_for_the_answer() {
     let channel = Channel::connect(frisbee_tests::serve_interop().await.to_string()).await.unwrap();
-    let client = frisbee_tests::interop::InteropClient::new(channel.clone());
+    let client = InteropClient::new(channel.clone());
     let (asking, handed) = channel.handing_off();
-    let asking = frisbee_tests::interop::InteropClient::new(asking);
-    let sleep = |millis| frisbee_tests::interop::SleepRequest { millis, ..Default::default() };
+    let asking = InteropClient::new(asking);
+    let sleep = |millis| SleepRequest { millis, ..Default::default() };
 
     // What the server is, is known from here on, so that calls are sent at once.
     client.sleep(sleep(0)).await.unwrap();
