@@ -1,15 +1,20 @@
 //! A server that is asked for more than it has: what it refuses, what it holds, and what it tells of it.
 
 use bytes::Bytes;
-use frisbee::{CloseKind, Config, Connection, Handlers, Next, Outbox, Packet, Router, Stats, Turn};
+use frisbee::{
+    CloseKind, Config, Connection, Handlers, Next, Operation, Outbox, Packet, PacketId, Router, Stats, Turn,
+};
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, SleepRequest};
 use frisbee_tests::pki::Authority;
 use frisbee_tests::raw::{Endless, Raw, encoded, error_text, header, packet};
 use frisbee_tests::service::Service;
 use frpc::{Code, Server, ServerBuilder};
+use std::future::poll_fn;
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
@@ -248,6 +253,21 @@ async fn messages_nobody_reads_are_bounded_over_all_connections() {
     }
     drop(peers);
     until("nothing is held", || stats.input_held() == 0).await;
+}
+
+#[tokio::test]
+async fn how_much_may_wait_to_be_written_can_be_set() {
+    for (backlog_max, fit) in [(1_000, 10), (10_000, 100), (0, 1)] {
+        let (io, _never_reads) = tokio::io::duplex(1);
+        let config = Config { backlog_max, hello: false, ..Config::default() };
+        let client = frisbee::Client::builder().config(config).from_io(io, Handlers::new()).await.unwrap();
+        let packet = Packet::new(PacketId(0), Operation::FIRST_USER, vec![0; 90]);
+        let mut sent = 0;
+        while poll_fn(|context| Poll::Ready(pin!(client.send(&packet)).poll(context).is_ready())).await {
+            sent += 1;
+        }
+        assert_eq!(sent, fit, "packets of 100 bytes with room for {backlog_max} bytes");
+    }
 }
 
 /// Counts the turns of all connections, and says at which of them each packet of operation 10 came.

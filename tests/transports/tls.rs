@@ -197,6 +197,26 @@ async fn a_handshake_is_given_up_after_ten_seconds() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn how_long_and_how_many_handshakes_may_be_can_be_set() {
+    let tls = Authority::default().server().handshake_timeout(Duration::from_secs(3)).handshakes_max(1);
+    let acceptor = Server::builder().tls(tls).build().unwrap();
+    let began = tokio::time::Instant::now();
+    let (_first, there) = frpc::memory();
+    let first = tokio::spawn({
+        let acceptor = acceptor.clone();
+        async move { acceptor.serve_connection(there).await }
+    });
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    // It comes to its turn when the first is given up, and says nothing of use.
+    let (mut second, there) = frpc::memory();
+    tokio::io::AsyncWriteExt::write_all(&mut second, b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
+    let reason = acceptor.serve_connection(there).await;
+    assert_ne!(TlsError::of(&reason), Some(TlsError::Timeout), "{reason}");
+    assert_eq!(TlsError::of(&first.await.unwrap()), Some(TlsError::Timeout));
+    assert!((3..=4).contains(&began.elapsed().as_secs()), "{:?}", began.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
 async fn at_most_512_handshakes_go_on_and_the_rest_wait_within_the_same_time() {
     let authority = Authority::default();
     let acceptor = Server::builder().tls(authority.server()).build().unwrap();

@@ -32,6 +32,10 @@ pub struct Config {
     pub first_header_timeout: Duration,
     /// How long a peer may take no byte while some wait. Default: 5 s, as Go.
     pub write_timeout: Duration,
+    /// How much may wait to be written before whoever sends waits, and before a server reads no more requests, in bytes.
+    /// One packet may overdraw it, or it could not be sent at all. Default: 1 MiB, the bandwidth-delay product of 1 Gbit/s
+    /// over 8 ms.
+    pub backlog_max: usize,
     /// For how long a connection that has more to do may keep its thread from others. It is looked at after every 32
     /// packets. Default: 50 us, in which some hundred calls are answered.
     pub turn_max: Duration,
@@ -75,6 +79,7 @@ impl Default for Config {
             idle_timeout: Duration::from_secs(10),
             first_header_timeout: Duration::from_secs(10),
             write_timeout: Duration::from_secs(5),
+            backlog_max: 1024 * 1024,
             turn_max: Duration::from_micros(50),
             least_rate: 16 * 1024,
             pace_window: Duration::from_secs(5),

@@ -58,7 +58,7 @@ pub(crate) struct Ends {
 impl Connection {
     pub(crate) fn new(role: Role, config: &Config, budget: Arc<Budget>, runtime: Handle, ends: Ends) -> Self {
         Self(Arc::new(Shared {
-            mailbox: Mailbox::new(config.content_max),
+            mailbox: Mailbox::new(config.content_max, config.backlog_max),
             work: Work::default(),
             extensions: Extensions::new(),
             budget,
@@ -71,7 +71,7 @@ impl Connection {
         }))
     }
 
-    /// Sends a packet, once less than 1 MiB waits to be written.
+    /// Sends a packet, once less than [`backlog_max`](crate::Config::backlog_max) waits to be written.
     ///
     /// A packet that came from another connection is sent on as it is: a large body is shared with what was read and
     /// not copied. That is how proxies forward, see also [`Outbox::forward`].
@@ -86,7 +86,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Lets `write` put packets into the connection's outbox, once less than 1 MiB waits there.
+    /// Lets `write` put packets into the connection's outbox, once less than
+    /// [`backlog_max`](crate::Config::backlog_max) waits there.
     ///
     /// What is written in one call leaves in one piece. `write` runs under the connection's lock and must be short.
     ///

@@ -11,16 +11,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
-/// How much may wait to be written before producers wait, in bytes. One packet may overdraw it, or it could not be
-/// sent at all. Enough for the bandwidth-delay product of 1 Gbit/s over 8 ms.
-pub(crate) const BACKLOG_MAX: usize = 1024 * 1024;
-
 /// The meeting point of a connection's handles and its task.
 #[derive(Debug)]
 pub(crate) struct Mailbox {
     inner: Mutex<Inner>,
     /// The task has been woken and has not looked yet. Written with the lock held, read without.
     notified: AtomicBool,
+    /// See [`frisbee_core::Config::backlog_max`].
+    pub(crate) backlog_max: usize,
 }
 
 #[derive(Debug)]
@@ -87,7 +85,7 @@ impl Order {
 }
 
 impl Mailbox {
-    pub(crate) fn new(content_max: u32) -> Self {
+    pub(crate) fn new(content_max: u32, backlog_max: usize) -> Self {
         let mut outbox = Outbox::default();
         outbox.set_limit(content_max);
         let inner = Inner {
@@ -105,7 +103,7 @@ impl Mailbox {
             closed: None,
             waiting: None,
         };
-        Self { inner: Mutex::new(inner), notified: AtomicBool::new(false) }
+        Self { inner: Mutex::new(inner), notified: AtomicBool::new(false), backlog_max: backlog_max.max(1) }
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -131,7 +129,7 @@ impl Mailbox {
     ) -> Poll<Result<T, SendError>> {
         let mut inner = self.inner.lock();
         inner.check_open()?;
-        if inner.is_full() {
+        if inner.is_full(self.backlog_max) {
             inner.waiting.get_or_insert_default().producers.push(context.waker().clone());
             return Poll::Pending;
         }
@@ -146,7 +144,7 @@ impl Mailbox {
     pub(crate) fn poll_room(&self, context: &mut Context<'_>) -> Result<Poll<()>, SendError> {
         let mut inner = self.inner.lock();
         inner.check_open()?;
-        if inner.is_full() {
+        if inner.is_full(self.backlog_max) {
             inner.waiting.get_or_insert_default().producers.push(context.waker().clone());
             return Ok(Poll::Pending);
         }
@@ -265,13 +263,13 @@ impl Inner {
         }
     }
 
-    pub(crate) fn is_full(&self) -> bool {
-        self.outbox.len().saturating_add(self.backlog) >= BACKLOG_MAX
+    fn is_full(&self, max: usize) -> bool {
+        self.outbox.len().saturating_add(self.backlog) >= max
     }
 
     /// Takes those who wait for room, if there is room now.
-    pub(crate) fn take_producers(&mut self) -> Vec<Waker> {
-        if self.waiting.is_none() || self.is_full() {
+    pub(crate) fn take_producers(&mut self, backlog_max: usize) -> Vec<Waker> {
+        if self.waiting.is_none() || self.is_full(backlog_max) {
             return Vec::new();
         }
         let producers = self.waiting.as_mut().map(|waiting| std::mem::take(&mut waiting.producers));
@@ -373,6 +371,8 @@ mod models {
     use loom::thread;
     use std::future::poll_fn;
 
+    const BACKLOG_MAX: usize = 1024 * 1024;
+
     fn send(outbox: &mut Outbox, length: usize) {
         let operation = Operation::user(10).expect("users have 10");
         outbox.push(PacketId(1), operation, &Bytes::from(vec![0; length])).expect("it is short");
@@ -393,7 +393,7 @@ mod models {
         let taken = inner.outbox.take_bytes().len();
         *backlog += taken;
         inner.backlog = *backlog;
-        let producers = inner.take_producers();
+        let producers = inner.take_producers(mailbox.backlog_max);
         drop(inner);
         producers.into_iter().for_each(Waker::wake);
         taken
@@ -402,7 +402,7 @@ mod models {
     #[test]
     fn what_handles_send_reaches_the_task_whoever_comes_first() {
         loom::model(|| {
-            let mailbox = loom::sync::Arc::new(Mailbox::new(1_000));
+            let mailbox = loom::sync::Arc::new(Mailbox::new(1_000, BACKLOG_MAX));
             let handles: Vec<_> = (0..2)
                 .map(|_| {
                     let mailbox = mailbox.clone();
@@ -422,7 +422,7 @@ mod models {
     #[test]
     fn a_producer_that_waits_for_room_is_woken_when_there_is_some() {
         loom::model(|| {
-            let mailbox = loom::sync::Arc::new(Mailbox::new(u32::MAX));
+            let mailbox = loom::sync::Arc::new(Mailbox::new(u32::MAX, BACKLOG_MAX));
             mailbox.write(|outbox| send(outbox, BACKLOG_MAX)).expect("it is open");
             let producer = thread::spawn({
                 let mailbox = mailbox.clone();
@@ -436,7 +436,7 @@ mod models {
                 if before >= BACKLOG_MAX {
                     let mut inner = mailbox.lock();
                     inner.backlog = 0;
-                    let producers = inner.take_producers();
+                    let producers = inner.take_producers(mailbox.backlog_max);
                     drop(inner);
                     producers.into_iter().for_each(Waker::wake);
                 }
@@ -449,7 +449,7 @@ mod models {
     #[test]
     fn whoever_waits_when_a_connection_ends_is_told() {
         loom::model(|| {
-            let mailbox = loom::sync::Arc::new(Mailbox::new(u32::MAX));
+            let mailbox = loom::sync::Arc::new(Mailbox::new(u32::MAX, BACKLOG_MAX));
             mailbox.write(|outbox| send(outbox, BACKLOG_MAX)).expect("it is open");
             let producer = thread::spawn({
                 let mailbox = mailbox.clone();

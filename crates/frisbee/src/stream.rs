@@ -109,7 +109,7 @@ impl Stream {
         self.0.shared.is_rich()
     }
 
-    /// Sends a message, once less than 1 MiB waits on the connection and the receiver has room.
+    /// Sends a message, once the connection and the receiver have room.
     ///
     /// # Errors
     /// If the stream or the connection has ended, the message is too long, or it is empty and the peer is Go, for
@@ -179,7 +179,7 @@ impl StreamSender {
         self.0.send(message).await
     }
 
-    /// Lets `write` put one message in place, once less than 1 MiB waits on the connection and the receiver has room.
+    /// Lets `write` put one message in place, once the connection and the receiver have room.
     ///
     /// # Errors
     /// If the stream or the connection has ended. What `write` returns is handed on; it calls [`Frame::finish`].

@@ -29,6 +29,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::server::WebPkiClientVerifier;
 use rustls::{CertificateError, ClientConfig, RootCertStore, ServerConfig};
 use std::sync::Arc;
+use std::time::Duration;
 use std::{fmt, io};
 use tokio_rustls::{TlsAcceptor, TlsConnector};
 
@@ -122,7 +123,16 @@ fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, TlsError> {
 pub struct ServerTls {
     current: Arc<RwLock<Arc<ServerConfig>>>,
     clients: Option<Authorities>,
+    pub(crate) handshake_timeout: Duration,
+    pub(crate) handshakes_max: usize,
 }
+
+/// How long a client may take for its handshake, waiting for its turn included: as for its first header.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Handshakes that go on at one time. Each takes some 20 KiB and a millisecond of a core, so that this is 10 MiB and
+/// half a second's work.
+const HANDSHAKES_MAX: usize = 512;
 
 impl ServerTls {
     /// With this identity, for clients that show none.
@@ -143,12 +153,31 @@ impl ServerTls {
 
     fn build(identity: Identity, clients: Option<Authorities>) -> Result<Self, TlsError> {
         let config = server_config(identity, clients.as_ref())?;
-        Ok(Self { current: Arc::new(RwLock::new(Arc::new(config))), clients })
+        Ok(Self { clients, ..Self::from_config(Arc::new(config)) })
     }
 
     /// From a configuration of rustls, for what is not offered here. [`reload`](Self::reload) builds a plain one anew.
     pub fn from_config(config: Arc<ServerConfig>) -> Self {
-        Self { current: Arc::new(RwLock::new(config)), clients: None }
+        Self {
+            current: Arc::new(RwLock::new(config)),
+            clients: None,
+            handshake_timeout: HANDSHAKE_TIMEOUT,
+            handshakes_max: HANDSHAKES_MAX,
+        }
+    }
+
+    /// Sets how long a client may take for its handshake, waiting for its turn included. Default: 10 s.
+    #[must_use]
+    pub fn handshake_timeout(mut self, timeout: Duration) -> Self {
+        self.handshake_timeout = timeout;
+        self
+    }
+
+    /// Sets how many handshakes may go on at one time; others wait. Default: 512.
+    #[must_use]
+    pub fn handshakes_max(mut self, count: usize) -> Self {
+        self.handshakes_max = count;
+        self
     }
 
     /// Shows this identity from now on. Connections that are open keep what they have.

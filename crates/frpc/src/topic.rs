@@ -62,7 +62,7 @@ impl<M: Message> Topic<M> {
         &self.name
     }
 
-    /// Publishes a message, once less than 1 MiB waits to be written.
+    /// Publishes a message, once the connection has room.
     ///
     /// # Errors
     /// If the name is no topic, the message cannot be encoded or is too long, or the connection has ended.
@@ -128,7 +128,7 @@ pub struct TopicPublisher<M> {
 }
 
 impl<M: Message> TopicPublisher<M> {
-    /// Publishes a message, once less than 1 MiB waits to be written. It is encoded where it is written from, and large
+    /// Publishes a message, once the connection has room. It is encoded where it is written from, and large
     /// fields of `Bytes` are not copied.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ mod hand_off;
 
 use crate::connection::Connection;
 use crate::hand_off::{Asking, Step, Taking};
-use crate::mailbox::{BACKLOG_MAX, Order};
+use crate::mailbox::Order;
 use crate::stream::{RESOURCE_EXHAUSTED, Shared as StreamShared, Stream, reset_content};
 use crate::{CloseReason, Next, Operation, Outbox, Packet, PacketId, ProtocolError, Router, Turn};
 use bytes::Bytes;
@@ -129,7 +129,7 @@ impl<R: Router> Engine<R> {
         if let Some(order) = inner.order.take() {
             self.order = Some(order);
         }
-        let producers = inner.take_producers();
+        let producers = inner.take_producers(mailbox.backlog_max);
         drop(inner);
         producers.into_iter().for_each(Waker::wake);
         if let Some(step) = step {
@@ -275,7 +275,7 @@ impl<R: Router> Engine<R> {
 
     /// Whether more may be routed. A server whose client does not take its replies takes no further requests.
     fn has_room(&mut self) -> bool {
-        self.role == Role::Client || self.core.outbox().len() < BACKLOG_MAX
+        self.role == Role::Client || self.core.outbox().len() < self.handle.0.mailbox.backlog_max
     }
 
     /// Ends the turn for the router.
@@ -335,10 +335,11 @@ impl<R: Router> Engine<R> {
         let before = self.core.transmit().len();
         self.core.handle_written(count, now);
         let left = self.core.transmit().len();
-        if before >= BACKLOG_MAX && left < BACKLOG_MAX {
-            let mut inner = self.handle.0.mailbox.lock();
+        let mailbox = &self.handle.0.mailbox;
+        if before >= mailbox.backlog_max && left < mailbox.backlog_max {
+            let mut inner = mailbox.lock();
             inner.backlog = left;
-            let producers = inner.take_producers();
+            let producers = inner.take_producers(mailbox.backlog_max);
             drop(inner);
             producers.into_iter().for_each(Waker::wake);
         }

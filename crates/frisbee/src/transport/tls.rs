@@ -7,13 +7,6 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::Semaphore;
 
-/// How long a client may take for its handshake, waiting for its turn included: as for its first header.
-const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// Handshakes that go on at one time. Each takes some 20 KiB and a millisecond of a core, so that this is 10 MiB and
-/// half a second's work.
-const HANDSHAKES_MAX: usize = 512;
-
 /// How long a client that was refused has to take note of it.
 const LINGER: Duration = Duration::from_secs(1);
 
@@ -25,7 +18,8 @@ pub(crate) struct Handshakes {
 
 impl Handshakes {
     pub(crate) fn new(tls: ServerTls) -> Self {
-        Self { tls, permits: Semaphore::new(HANDSHAKES_MAX) }
+        let permits = Semaphore::new(tls.handshakes_max.clamp(1, Semaphore::MAX_PERMITS));
+        Self { tls, permits }
     }
 
     /// Makes the handshake on an accepted connection.
@@ -36,7 +30,7 @@ impl Handshakes {
             drop(permit);
             accepted
         };
-        match tokio::time::timeout(HANDSHAKE_TIMEOUT, handshake).await {
+        match tokio::time::timeout(self.tls.handshake_timeout, handshake).await {
             Ok(Ok(secured)) => Ok(secured),
             Ok(Err((error, io))) => {
                 linger(io).await;

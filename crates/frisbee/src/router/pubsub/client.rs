@@ -165,7 +165,7 @@ impl Client {
         Ok(subscription)
     }
 
-    /// Publishes a message, once less than 1 MiB waits to be written.
+    /// Publishes a message, once the connection has room.
     ///
     /// Nobody says whether it has arrived anywhere; [`sync`](Self::sync) says when the broker has it.
     ///
@@ -241,7 +241,7 @@ pub struct Publisher {
 }
 
 impl Publisher {
-    /// Publishes a message, once less than 1 MiB waits to be written. A large payload is not copied.
+    /// Publishes a message, once the connection has room. A large payload is not copied.
     ///
     /// # Errors
     /// If the message is too long or the connection has ended.
@@ -258,7 +258,7 @@ impl Publisher {
         written.map_err(|error| SendError::TooLong(error).into())
     }
 
-    /// Lets `write` put a payload behind what stands in the frame, and finish it, once less than 1 MiB waits to be
+    /// Lets `write` put a payload behind what stands in the frame, and finish it, once the connection has
     /// written. For encoders.
     ///
     /// # Errors
