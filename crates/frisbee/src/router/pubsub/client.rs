@@ -259,7 +259,7 @@ impl Publisher {
     }
 
     /// Lets `write` put a payload behind what stands in the frame, and finish it, once the connection has
-    /// written. For encoders.
+    /// room. For encoders.
     ///
     /// # Errors
     /// If the connection has ended.
