@@ -223,8 +223,8 @@ async fn producers_go_on_as_soon_as_what_waited_has_been_written() {
         let mut read = vec![0; 64 * 1024];
         while tokio::io::AsyncReadExt::read(&mut there, &mut read).await.is_ok_and(|count| count > 0) {}
     });
-    let operation = frisbee::Operation::user(10).expect("users have 10");
-    let packet = Packet::new(frisbee::PacketId(1), operation, vec![0; 2 * MIB]);
+    let operation = Operation::user(10).expect("users have 10");
+    let packet = Packet::new(PacketId(1), operation, vec![0; 2 * MIB]);
     let begun = tokio::time::Instant::now();
     for _ in 0..5 {
         connection.send(&packet).await.expect("the connection lives");
@@ -332,7 +332,7 @@ async fn a_peer_that_goes_on_sending_after_it_was_closed_is_left_in_time() {
     let request = packet(1, 10, b"");
     let closing = frisbee::Server::builder()
         .memory_max(0)
-        .build(Handlers::new().on(frisbee::Operation::FIRST_USER, |_connection, packet| async { Some(packet) }));
+        .build(Handlers::new().on(Operation::FIRST_USER, |_connection, packet| async { Some(packet) }));
     let secured = frisbee::Server::builder().tls(authority.server()).build(Handlers::new());
     for (acceptor, kind) in [(closing, CloseKind::Router), (secured, CloseKind::Io)] {
         let serving = acceptor.serve_connection(Endless::new(&request, usize::MAX));
