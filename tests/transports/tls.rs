@@ -209,7 +209,7 @@ async fn how_long_and_how_many_handshakes_may_be_can_be_set() {
     tokio::time::sleep(Duration::from_secs(1)).await;
     // It comes to its turn when the first is given up, and says nothing of use.
     let (mut second, there) = frpc::memory();
-    tokio::io::AsyncWriteExt::write_all(&mut second, b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
+    second.write_all(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
     let reason = acceptor.serve_connection(there).await;
     assert_ne!(TlsError::of(&reason), Some(TlsError::Timeout), "{reason}");
     assert_eq!(TlsError::of(&first.await.unwrap()), Some(TlsError::Timeout));
