@@ -1,9 +1,10 @@
 //! What a call takes from the allocator, at the server and at the client, each measured against a peer that takes
 //! nothing: plain sockets and buffers.
 
+use frisbee_tests::parrot::{Echo, REQUEST};
 use frisbee_tests::raw::packet;
-use frisbee_tests::versions::first::{Answer, Ask, Parrot, ParrotClient, ParrotServer};
-use frpc::{Request, Response, ResponseStream, Server, Status, Streaming, Workers};
+use frisbee_tests::versions::first::{Ask, ParrotClient, ParrotServer};
+use frpc::{Server, Workers};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 
@@ -13,20 +14,7 @@ static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 /// Calls that are counted, behind as many that let buffers and tables grow.
 const CALLS: u64 = 500;
 
-struct Echo;
-
-impl Parrot for Echo {
-    async fn say(&self, request: Request<Ask>) -> Result<Response<Answer>, Status> {
-        Ok(Response::new(Answer { words: request.into_inner().word }))
-    }
-
-    async fn chat(&self, _: Request<Streaming<Ask>>) -> Result<Response<ResponseStream<Answer>>, Status> {
-        Err(Status::unimplemented("nobody asks"))
-    }
-}
-
-/// `Ask { word: 32 bytes, times: 1 }` and `Answer { words: 32 bytes }`.
-const REQUEST: [u8; 39] = *b"\x08\x00\x05\x0a\x20abcdefghijklmnopqrstuvwxyz012345\x0c\x02";
+/// The body of `Answer { words: 32 bytes }`.
 const REPLY: [u8; 37] = *b"\x08\x00\x05\x0a\x20abcdefghijklmnopqrstuvwxyz012345";
 
 /// Blocks that have been allocated so far.

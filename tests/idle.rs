@@ -1,9 +1,10 @@
 //! What a connection that does nothing keeps of a server's memory. Alone in its process, since the allocator is
 //! everybody's. With `IDLE_PROFILE=FILE` it writes who keeps it, for the viewer of dhat.
 
+use frisbee_tests::parrot::{Echo, REQUEST};
 use frisbee_tests::raw::packet;
-use frisbee_tests::versions::first::{Answer, Ask, Parrot, ParrotClient, ParrotServer};
-use frpc::{Request, Response, ResponseStream, Server, Status, Streaming, Workers};
+use frisbee_tests::versions::first::{ParrotClient, ParrotServer};
+use frpc::{Server, Workers};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread::sleep;
@@ -20,21 +21,6 @@ const KEPT_MAX: usize = 2048;
 
 /// How long connections may take to give back what a call needed: some of the intervals of silence after which they do.
 const PATIENCE: Duration = Duration::from_secs(8);
-
-struct Echo;
-
-impl Parrot for Echo {
-    async fn say(&self, request: Request<Ask>) -> Result<Response<Answer>, Status> {
-        Ok(Response::new(Answer { words: request.into_inner().word }))
-    }
-
-    async fn chat(&self, _: Request<Streaming<Ask>>) -> Result<Response<ResponseStream<Answer>>, Status> {
-        Err(Status::unimplemented("nobody asks"))
-    }
-}
-
-/// `Ask { word: 32 bytes, times: 1 }`.
-const REQUEST: [u8; 39] = *b"\x08\x00\x05\x0a\x20abcdefghijklmnopqrstuvwxyz012345\x0c\x02";
 
 fn live() -> usize {
     dhat::HeapStats::get().curr_bytes

@@ -4,6 +4,7 @@
 use std::net::SocketAddr;
 
 pub mod attacks;
+pub mod parrot;
 pub mod pki;
 pub mod process;
 pub mod raw;
