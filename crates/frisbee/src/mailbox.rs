@@ -378,21 +378,34 @@ mod models {
         outbox.push(PacketId(1), operation, &Bytes::from(vec![0; length])).expect("it is short");
     }
 
+    /// What the task remembers.
+    #[derive(Default)]
+    struct Task {
+        yielded: bool,
+        backlog: usize,
+        told: Option<usize>,
+    }
+
     /// What the task does at the beginning of a turn; see `Engine::take_mail`. The bytes that it has got.
-    fn take_mail(mailbox: &Mailbox, context: &Context<'_>, yielded: &mut bool, backlog: &mut usize) -> usize {
-        if mailbox.is_notified() && !*yielded {
-            *yielded = true;
+    fn take_mail(mailbox: &Mailbox, context: &Context<'_>, task: &mut Task) -> usize {
+        if !mailbox.is_notified() {
+            if task.told == Some(task.backlog) {
+                return 0;
+            }
+        } else if !task.yielded {
+            task.yielded = true;
             context.waker().wake_by_ref();
             return 0;
         }
-        *yielded = false;
+        task.yielded = false;
         let mut inner = mailbox.lock_by_task();
         if !inner.task.as_ref().is_some_and(|task| task.will_wake(context.waker())) {
             inner.task = Some(context.waker().clone());
         }
         let taken = inner.outbox.take_bytes().len();
-        *backlog += taken;
-        inner.backlog = *backlog;
+        task.backlog += taken;
+        inner.backlog = task.backlog;
+        task.told = Some(task.backlog);
         let producers = inner.take_producers(mailbox.backlog_max);
         drop(inner);
         producers.into_iter().for_each(Waker::wake);
@@ -409,10 +422,11 @@ mod models {
                     thread::spawn(move || mailbox.write(|outbox| send(outbox, 0)).expect("it is open"))
                 })
                 .collect();
-            let (mut taken, mut yielded) = (0, false);
+            let (mut taken, mut task) = (0, Task::default());
             // A lost wake-up is a deadlock, which the checker reports.
             block_on(poll_fn(|context| {
-                taken += take_mail(&mailbox, context, &mut yielded, &mut 0);
+                taken += take_mail(&mailbox, context, &mut task);
+                task.backlog = 0;
                 if taken == 20 { Poll::Ready(()) } else { Poll::Pending }
             }));
             handles.into_iter().for_each(|handle| handle.join().expect("it does not panic"));
@@ -428,14 +442,15 @@ mod models {
                 let mailbox = mailbox.clone();
                 move || block_on(poll_fn(|context| mailbox.poll_write(context, |outbox| send(outbox, 0))))
             });
-            let (mut taken, mut yielded, mut backlog) = (0, false, 0);
+            let (mut taken, mut task) = (0, Task::default());
             block_on(poll_fn(|context| {
-                taken += take_mail(&mailbox, context, &mut yielded, &mut backlog);
+                taken += take_mail(&mailbox, context, &mut task);
                 // The socket takes all of it; see `Engine::handle_written`.
-                let before = std::mem::take(&mut backlog);
+                let before = std::mem::take(&mut task.backlog);
                 if before >= BACKLOG_MAX {
                     let mut inner = mailbox.lock();
                     inner.backlog = 0;
+                    task.told = Some(0);
                     let producers = inner.take_producers(mailbox.backlog_max);
                     drop(inner);
                     producers.into_iter().for_each(Waker::wake);

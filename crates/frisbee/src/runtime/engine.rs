@@ -38,6 +38,8 @@ pub(crate) struct Engine<R: Router> {
     body_read: usize,
     /// Handles may have sent before the form of headers was known.
     mail_is_held: bool,
+    /// What waits here, as handles were last told. They know the task from then on.
+    told: Option<usize>,
     /// Read and not yet routed.
     input: Bytes,
     order: Option<Box<Order>>,
@@ -92,6 +94,7 @@ impl<R: Router> Engine<R> {
             charged: 0,
             body_read: 0,
             mail_is_held: role == Role::Server,
+            told: None,
             input: Bytes::new(),
             order: None,
             due: None,
@@ -110,7 +113,12 @@ impl<R: Router> Engine<R> {
     /// about to send as well, such as the callers that the last batch of replies has woken, then share the write.
     pub(crate) fn take_mail(&mut self, waker: &Waker, yielded: bool) -> Mail {
         let mailbox = &self.handle.0.mailbox;
-        if mailbox.is_notified() && !yielded {
+        if !mailbox.is_notified() {
+            // A server's connection mostly has no mail, and need not touch what handles touch.
+            if self.told == Some(self.core.outbox().len()) {
+                return Mail::Taken;
+            }
+        } else if !yielded {
             return Mail::Yield;
         }
         let mut inner = mailbox.lock_by_task();
@@ -126,6 +134,7 @@ impl<R: Router> Engine<R> {
             self.core.outbox().append(&mut inner.outbox);
         }
         inner.backlog = self.core.outbox().len();
+        self.told = Some(inner.backlog);
         if let Some(order) = inner.order.take() {
             self.order = Some(order);
         }
@@ -339,6 +348,7 @@ impl<R: Router> Engine<R> {
         if before >= mailbox.backlog_max && left < mailbox.backlog_max {
             let mut inner = mailbox.lock();
             inner.backlog = left;
+            self.told = Some(left);
             let producers = inner.take_producers(mailbox.backlog_max);
             drop(inner);
             producers.into_iter().for_each(Waker::wake);
