@@ -4,7 +4,7 @@ mod fields;
 
 use bytes::Bytes;
 
-use crate::limits::{BULK_MIN, CONTAINER_MEMORY_MAX};
+use crate::limits::{BULK_MIN, CONTAINER_MEMORY_MAX, NESTING_CEILING, NESTING_MAX};
 use crate::varint::{self, VarintFault};
 use crate::{DecodeError, DecodeReason, Kind};
 
@@ -30,7 +30,9 @@ pub struct Decoder<'a> {
     /// The length of the whole input: `rest` is its last `rest.len()` bytes.
     end: usize,
     shared: Option<&'a Bytes>,
-    depth: u32,
+    /// How many levels may be begun here.
+    levels: u32,
+    nesting_max: u32,
     container_memory: usize,
     trailing_defaults: u32,
 }
@@ -44,7 +46,8 @@ impl<'a> Decoder<'a> {
             rest: input,
             end: input.len(),
             shared: None,
-            depth: 0,
+            levels: NESTING_MAX,
+            nesting_max: NESTING_MAX,
             container_memory: CONTAINER_MEMORY_MAX,
             trailing_defaults: 0,
         }
@@ -66,6 +69,40 @@ impl<'a> Decoder<'a> {
     #[must_use]
     pub fn with_container_memory(self, bytes: usize) -> Self {
         Self { container_memory: bytes, ..self }
+    }
+
+    /// The same decoder, letting messages nest `levels` deep, the root included, instead of [`NESTING_MAX`]. More than
+    /// [`NESTING_CEILING`] counts as that many.
+    ///
+    /// For a decoder that has read nothing yet.
+    ///
+    /// ```
+    /// use polyglot::{Decoder, NESTING_MAX};
+    ///
+    /// let nested = [0x08, 0x00, 0x08, 0x00];
+    /// let inner = |from: &mut Decoder<'_>| from.message(|_| Ok(()));
+    /// assert!(Decoder::new(&nested).message(inner).is_ok());
+    ///
+    /// let error = Decoder::new(&nested).with_nesting_max(1).message(inner).unwrap_err();
+    /// assert_eq!(error.to_string(), "at byte 2: messages nest deeper than 1");
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn with_nesting_max(self, levels: u32) -> Self {
+        let levels = levels.min(NESTING_CEILING);
+        Self { levels, nesting_max: levels, ..self }
+    }
+
+    /// A decoder over input that another one has decoded before, whatever its settings were.
+    #[inline]
+    pub(crate) fn again(input: &'a [u8]) -> Self {
+        Self::new(input).with_nesting_max(NESTING_CEILING)
+    }
+
+    /// How deep messages may nest.
+    #[inline]
+    pub(crate) fn nesting_max(&self) -> u32 {
+        self.nesting_max
     }
 
     /// The same decoder, for input of a peer whose schema is older: up to `count` fields at the end of the root
