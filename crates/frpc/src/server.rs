@@ -160,6 +160,24 @@ impl ServerBuilder {
         self
     }
 
+    /// Sets how deep the messages of clients may nest, the root included: requests, messages that they
+    /// stream, and replies to [calls from here](crate::Channel::from_connection). Default: 100, where
+    /// implementations of Protocol Buffers stop as well. A request that nests
+    /// deeper is answered with `InvalidArgument`, and the connection lives.
+    ///
+    /// With 0 none is taken. More than 200 counts as 200, which is what the stack of a usual thread carries in builds without
+    /// optimisation; see [`NESTING_CEILING`](crate::polyglot::NESTING_CEILING). Messages that this end sends may nest as
+    /// deep as that: the client says what is too deep. Messages whose codec is protobuf nest 100 deep, by a constant of
+    /// prost.
+    ///
+    /// ```
+    /// let server = frpc::Server::builder().nesting_max(20);
+    /// ```
+    pub fn nesting_max(mut self, levels: u32) -> Self {
+        self.offering.nesting_max = Some(levels);
+        self
+    }
+
     /// Sets how long a shutdown lets connections finish. Default: 20 s.
     pub fn shutdown_timeout(mut self, timeout: Duration) -> Self {
         self.inner = self.inner.shutdown_timeout(timeout);

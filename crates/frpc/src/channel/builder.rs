@@ -117,6 +117,20 @@ impl ChannelBuilder {
         self
     }
 
+    /// Sets how deep the messages of the server may nest, the root included: replies, messages that it
+    /// streams, and requests to [services that are offered here](Self::add_service). Default: 100, where
+    /// implementations of Protocol Buffers stop as well. A call whose reply nests
+    /// deeper fails with `Internal`, and the connection lives.
+    ///
+    /// With 0 none is taken. More than 200 counts as 200, which is what the stack of a usual thread carries in builds without
+    /// optimisation; see [`NESTING_CEILING`](crate::polyglot::NESTING_CEILING). Messages that this end sends may nest as
+    /// deep as that: the server says what is too deep. Messages whose codec is protobuf nest 100 deep, by a constant of
+    /// prost.
+    pub fn nesting_max(mut self, levels: u32) -> Self {
+        self.offering.nesting_max = Some(levels);
+        self
+    }
+
     /// Offers a service to the server, which can call it for as long as the connection lasts. A Go server never does.
     ///
     /// Handlers run as those of a server do, and get the same [`Request`](crate::Request)s. See
