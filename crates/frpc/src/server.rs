@@ -160,15 +160,15 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets how deep the messages of clients may nest, the root included: requests, messages that they
-    /// stream, and replies to [calls from here](crate::Channel::from_connection). Default: 100, where
-    /// implementations of Protocol Buffers stop as well. A request that nests
-    /// deeper is answered with `InvalidArgument`, and the connection lives.
+    /// Sets how deep messages of clients may nest, the root included: requests, messages of streams, and replies to
+    /// [calls from here](crate::Channel::from_connection). Default: 100, where implementations of Protocol Buffers stop
+    /// as well. A request that nests deeper is answered with [`InvalidArgument`](crate::Code::InvalidArgument), and the
+    /// connection lives.
     ///
-    /// With 0 none is taken. More than 200 counts as 200, which is what the stack of a usual thread carries in builds without
-    /// optimisation; see [`NESTING_CEILING`](crate::polyglot::NESTING_CEILING). Messages that this end sends may nest as
-    /// deep as that: the client says what is too deep. Messages whose codec is protobuf nest 100 deep, by a constant of
-    /// prost.
+    /// With 0 there is no message at all. More than 200 counts as 200, which the stack of a usual thread carries without
+    /// optimisation too, see [`NESTING_CEILING`](crate::polyglot::NESTING_CEILING). Messages that this end sends may nest
+    /// as deep as that, since the other end says what is too deep. Of messages whose codec is protobuf prost takes 100
+    /// levels, which is a constant there.
     ///
     /// ```
     /// let server = frpc::Server::builder().nesting_max(20);

@@ -102,10 +102,6 @@ impl<M: Message> Topic<M> {
         Ok(self.subscription(subscription))
     }
 
-    fn subscription(&self, subscription: Subscription) -> TopicSubscription<M> {
-        TopicSubscription { subscription, reading: Reading::whole(self.nesting_max), message: PhantomData }
-    }
-
     /// Subscribes as a member of a queue group; see [`Client::queue_subscribe`].
     ///
     /// # Errors
@@ -117,6 +113,10 @@ impl<M: Message> Topic<M> {
         check_peer(client).await?;
         let subscription = client.queue_subscribe(&self.name, group).await.map_err(|error| status(&error))?;
         Ok(self.subscription(subscription))
+    }
+
+    fn subscription(&self, subscription: Subscription) -> TopicSubscription<M> {
+        TopicSubscription { subscription, reading: Reading::whole(self.nesting_max), message: PhantomData }
     }
 }
 

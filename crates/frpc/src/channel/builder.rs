@@ -117,15 +117,14 @@ impl ChannelBuilder {
         self
     }
 
-    /// Sets how deep the messages of the server may nest, the root included: replies, messages that it
-    /// streams, and requests to [services that are offered here](Self::add_service). Default: 100, where
-    /// implementations of Protocol Buffers stop as well. A call whose reply nests
-    /// deeper fails with `Internal`, and the connection lives.
+    /// Sets how deep messages of the server may nest, the root included: replies, messages of streams, and requests to
+    /// [services that are offered](Self::add_service). Default: 100, where implementations of Protocol Buffers stop as
+    /// well. A call whose reply nests deeper fails with [`Internal`](crate::Code::Internal), and the connection lives.
     ///
-    /// With 0 none is taken. More than 200 counts as 200, which is what the stack of a usual thread carries in builds without
-    /// optimisation; see [`NESTING_CEILING`](crate::polyglot::NESTING_CEILING). Messages that this end sends may nest as
-    /// deep as that: the server says what is too deep. Messages whose codec is protobuf nest 100 deep, by a constant of
-    /// prost.
+    /// With 0 there is no message at all. More than 200 counts as 200, which the stack of a usual thread carries without
+    /// optimisation too, see [`NESTING_CEILING`](crate::polyglot::NESTING_CEILING). Messages that this end sends may nest
+    /// as deep as that, since the other end says what is too deep. Of messages whose codec is protobuf prost takes 100
+    /// levels, which is a constant there.
     pub fn nesting_max(mut self, levels: u32) -> Self {
         self.offering.nesting_max = Some(levels);
         self
