@@ -73,11 +73,12 @@ fn views_within_a_deep_view_are_whole() {
     assert_eq!(too_deep(&error), Some(3));
 }
 
+impl Viewed for Deep {
+    type View<'a> = DeepView<'a>;
+}
+
 #[test]
 fn a_raw_message_is_looked_at_by_the_limit_it_was_received_by() {
-    impl Viewed for Deep {
-        type View<'a> = DeepView<'a>;
-    }
     let body = levels(NESTING_MAX + 1);
     let received = |max| decode::<Raw<Deep>>(Decoder::new(&body).with_nesting_max(max)).unwrap();
     for deep in [received(NESTING_MAX + 1), received(NESTING_MAX + 1).clone()] {
@@ -169,15 +170,16 @@ impl Fields for Wide {
     }
 }
 
-/// A view that contains itself in a list, beside what it borrows.
+/// A view that contains itself, beside what it borrows.
 #[derive(Debug, Default)]
-struct WideView<'a> {
+#[expect(dead_code, reason = "they are read by `Debug`")]
+struct NamedView<'a> {
     name: &'a str,
-    next: Option<Nested<'a, WideView<'a>>>,
+    next: Option<Nested<'a, NamedView<'a>>>,
 }
 
-impl<'a> MessageView<'a> for WideView<'a> {
-    const NAME: &'static str = "test.WideView";
+impl<'a> MessageView<'a> for NamedView<'a> {
+    const NAME: &'static str = "test.NamedView";
 
     fn decode_fields(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
         Ok(Self { name: from.view("name")?, next: from.view("next")? })
@@ -213,7 +215,7 @@ fn the_deepest_views_fit_the_stack_of_a_usual_thread() {
     on_a_usual_stack(|| {
         let body = [&hex("0800050a0161").repeat(NESTING_CEILING as usize)[..], &[0x00]].concat();
         let mut decoder = Decoder::new(&body).with_nesting_max(NESTING_CEILING);
-        let Root::Message(view) = view_root::<WideView<'_>>(&mut decoder).unwrap() else { panic!() };
+        let Root::Message(view) = view_root::<NamedView<'_>>(&mut decoder).unwrap() else { panic!() };
         assert_eq!(format!("{view:?}").matches("\"a\"").count(), NESTING_CEILING as usize);
     });
 }
