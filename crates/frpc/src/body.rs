@@ -5,7 +5,7 @@ use crate::prefix::{self, Prefix, Said};
 use crate::{Code, Response, Status};
 use bytes::Bytes;
 use frisbee::{Frame, Operation, Outbox, PacketId};
-use polyglot::{Bulk, CONTAINER_MEMORY_MAX, DecodeError, Decoder, Encoder, Form, Message, Root};
+use polyglot::{Bulk, CONTAINER_MEMORY_MAX, DecodeError, Decoder, Encoder, Form, Message, Nesting, Root};
 use std::time::Duration;
 
 /// The error text that ends one direction of a stream with a Go peer.
@@ -37,25 +37,25 @@ pub(crate) struct Reading {
     /// How many fields may be missing at the end.
     pub(crate) missing: u32,
     /// How deep messages may nest.
-    pub(crate) nesting_max: u32,
+    pub(crate) nesting: Nesting,
 }
 
 impl Reading {
     /// Of messages in which nothing is missing.
-    pub(crate) fn whole(nesting_max: u32) -> Self {
-        Self { missing: 0, nesting_max }
+    pub(crate) fn whole(nesting: Nesting) -> Self {
+        Self { missing: 0, nesting }
     }
 
     /// A decoder of a body that shares its memory.
     #[inline(always)]
     fn shared(self, body: &Bytes) -> Decoder<'_> {
-        Decoder::shared(body).with_trailing_defaults(self.missing).with_nesting_max(self.nesting_max)
+        Decoder::shared(body).with_trailing_defaults(self.missing).with_nesting(self.nesting)
     }
 
     /// A decoder of a body that copies all of it.
     #[inline(always)]
     pub(crate) fn copied(self, body: &[u8]) -> Decoder<'_> {
-        Decoder::new(body).with_trailing_defaults(self.missing).with_nesting_max(self.nesting_max)
+        Decoder::new(body).with_trailing_defaults(self.missing).with_nesting(self.nesting)
     }
 }
 
@@ -181,9 +181,9 @@ pub(crate) fn reply<M: Message>(body: &Bytes, reading: Reading) -> Result<Respon
 
 /// Reads a reply in which nothing is missing, copying all of it; `None` if there is no message.
 #[inline(always)]
-pub(crate) fn whole_reply<M: Message>(mut body: &[u8], nesting_max: u32) -> Option<Result<Response<M>, Status>> {
+pub(crate) fn whole_reply<M: Message>(mut body: &[u8], nesting: Nesting) -> Option<Result<Response<M>, Status>> {
     let Ok(prefix) = prefix::take_slice(&mut body) else { return Some(Err(malformed("reply"))) };
-    let root = polyglot::decode_root(&mut Reading::whole(nesting_max).copied(body)).ok()?;
+    let root = polyglot::decode_root(&mut Reading::whole(nesting).copied(body)).ok()?;
     Some(replied(Ok(root), prefix))
 }
 

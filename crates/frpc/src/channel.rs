@@ -16,7 +16,7 @@ pub use builder::ChannelBuilder;
 use call::{Attempt, Failure, Sent};
 use frisbee::{Connection, SendError};
 use futures_core::Stream;
-pub(crate) use link::{CallTable, Link, lost, put_calls, put_nesting_max};
+pub(crate) use link::{CallTable, Link, lost, put_calls, put_nesting};
 use link::{Links, RetryBudget};
 use polyglot::Message;
 use std::fmt;

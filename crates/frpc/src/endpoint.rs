@@ -13,6 +13,7 @@ use frisbee::{
     CloseReason, Connection, HandOff, MountsSession, Next, Operation, Outbox, Packet, PacketId, Peer, Router, Stream,
     Turn,
 };
+use polyglot::Nesting;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -131,7 +132,7 @@ pub(crate) struct Session {
     strays: u64,
     /// What follows from what the peer has said of its services.
     clauses: Option<Box<Clauses>>,
-    nesting_max: u32,
+    nesting: Nesting,
     /// Handlers have been polled in place in this turn.
     polled: bool,
     slow_turns: u32,
@@ -172,11 +173,11 @@ impl Router for Endpoint {
             wake: Vec::new(),
             strays: 0,
             clauses: None,
-            nesting_max: self.offer.nesting_max,
+            nesting: self.offer.nesting,
             polled: false,
             slow_turns: 0,
         };
-        channel::put_nesting_max(connection, self.offer.nesting_max);
+        channel::put_nesting(connection, self.offer.nesting);
         self.offer.connected(connection);
         session
     }
@@ -462,7 +463,7 @@ impl Session {
     /// How this peer's requests to a method are read.
     fn reading(&self, method: &Method) -> Reading {
         let missing = self.clauses.as_ref().map_or(0, |clauses| clauses.missing(method));
-        Reading { missing, nesting_max: self.nesting_max }
+        Reading { missing, nesting: self.nesting }
     }
 
     /// An instance for the first call of a method; `None` if it cannot be called, or not by this peer.

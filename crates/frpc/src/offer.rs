@@ -6,7 +6,7 @@ use crate::middleware::Chain;
 use crate::service::{Methods, Service};
 use crate::{Error, Middleware, Policy};
 use frisbee::{Connection, MountError, Mounts, Router};
-use polyglot::NESTING_MAX;
+use polyglot::Nesting;
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::RangeBounds;
@@ -24,8 +24,8 @@ pub(crate) struct Offering {
     chain: Chain,
     /// The services that the peer is told to be meant for calling.
     called: Vec<&'static Layout>,
-    /// How deep messages of the peer may nest, if that has been set.
-    pub(crate) nesting_max: Option<u32>,
+    /// How deep messages of the peer may nest.
+    pub(crate) nesting: Nesting,
 }
 
 type Hook = Arc<dyn Fn(&Connection) + Send + Sync>;
@@ -40,7 +40,7 @@ pub(crate) struct Offer {
     /// Services that are meant to be called.
     pub(crate) called: Arc<[&'static Layout]>,
     /// How deep messages of the peer may nest.
-    pub(crate) nesting_max: u32,
+    pub(crate) nesting: Nesting,
 }
 
 impl Offering {
@@ -88,7 +88,7 @@ impl Offering {
             on_connect: self.on_connect,
             chain: self.chain.present(),
             called: self.called.into(),
-            nesting_max: self.nesting_max.unwrap_or(NESTING_MAX),
+            nesting: self.nesting,
         })
     }
 }

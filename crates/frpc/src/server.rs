@@ -6,6 +6,7 @@ use crate::offer::Offering;
 use crate::service::Service;
 use crate::{Error, Middleware, Policy, Runtime, Workers};
 use frisbee::{Connection, Router};
+use polyglot::Nesting;
 use std::net::SocketAddr;
 use std::ops::RangeBounds;
 use std::time::Duration;
@@ -165,7 +166,7 @@ impl ServerBuilder {
     /// as well. A request that nests deeper is answered with [`InvalidArgument`](crate::Code::InvalidArgument), and the
     /// connection lives.
     ///
-    /// With 0 there is no message at all. More than 200 counts as 200, which the stack of a usual thread carries without
+    /// Less than 1 counts as 1. More than 200 counts as 200, which the stack of a usual thread carries without
     /// optimisation too, see [`NESTING_CEILING`](crate::polyglot::NESTING_CEILING). Messages that this end sends may nest
     /// as deep as that, since the other end says what is too deep. Of messages whose codec is protobuf prost takes 100
     /// levels, which is a constant there.
@@ -174,7 +175,7 @@ impl ServerBuilder {
     /// let server = frpc::Server::builder().nesting_max(20);
     /// ```
     pub fn nesting_max(mut self, levels: u32) -> Self {
-        self.offering.nesting_max = Some(levels);
+        self.offering.nesting = Nesting::new(levels);
         self
     }
 

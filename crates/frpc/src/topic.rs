@@ -5,7 +5,7 @@ use crate::channel::unsent;
 use crate::{Code, Status};
 use frisbee::pubsub::{Client, Error, Publisher, RecvError, Subscription};
 use frisbee::{CloseReason, Peer, SendError};
-use polyglot::{Form, Message, NESTING_MAX, Root};
+use polyglot::{Form, Message, Nesting, Root};
 use std::fmt;
 use std::future::poll_fn;
 use std::marker::PhantomData;
@@ -48,20 +48,20 @@ use std::marker::PhantomData;
 /// ```
 pub struct Topic<M> {
     name: Box<str>,
-    nesting_max: u32,
+    nesting: Nesting,
     message: PhantomData<fn() -> M>,
 }
 
 impl<M: Message> Topic<M> {
     /// A topic of this name, or a pattern that is subscribed to. Whether it is one is looked at when it is used.
     pub fn new(name: impl Into<Box<str>>) -> Self {
-        Self { name: name.into(), nesting_max: NESTING_MAX, message: PhantomData }
+        Self { name: name.into(), nesting: Nesting::default(), message: PhantomData }
     }
 
     /// The same topic, of which subscriptions take messages that nest `levels` deep instead of 100. More than 200 counts
     /// as 200; see [`ServerBuilder::nesting_max`](crate::ServerBuilder::nesting_max).
     pub fn nesting_max(self, levels: u32) -> Self {
-        Self { nesting_max: levels, ..self }
+        Self { nesting: Nesting::new(levels), ..self }
     }
 
     /// The name or pattern.
@@ -116,13 +116,13 @@ impl<M: Message> Topic<M> {
     }
 
     fn subscription(&self, subscription: Subscription) -> TopicSubscription<M> {
-        TopicSubscription { subscription, reading: Reading::whole(self.nesting_max), message: PhantomData }
+        TopicSubscription { subscription, reading: Reading::whole(self.nesting), message: PhantomData }
     }
 }
 
 impl<M> Clone for Topic<M> {
     fn clone(&self) -> Self {
-        Self { name: self.name.clone(), nesting_max: self.nesting_max, message: PhantomData }
+        Self { name: self.name.clone(), nesting: self.nesting, message: PhantomData }
     }
 }
 

@@ -4,9 +4,9 @@ mod fields;
 
 use bytes::Bytes;
 
-use crate::limits::{BULK_MIN, CONTAINER_MEMORY_MAX, NESTING_CEILING, NESTING_MAX};
+use crate::limits::{BULK_MIN, CONTAINER_MEMORY_MAX};
 use crate::varint::{self, VarintFault};
-use crate::{DecodeError, DecodeReason, Kind};
+use crate::{DecodeError, DecodeReason, Kind, Nesting};
 
 /// Reads values from bytes.
 ///
@@ -30,9 +30,9 @@ pub struct Decoder<'a> {
     /// The length of the whole input: `rest` is its last `rest.len()` bytes.
     end: usize,
     shared: Option<&'a Bytes>,
-    /// How many levels may be begun here.
+    /// How many levels may still begin.
     levels: u32,
-    nesting_max: u32,
+    nesting: Nesting,
     container_memory: usize,
     trailing_defaults: u32,
 }
@@ -46,8 +46,8 @@ impl<'a> Decoder<'a> {
             rest: input,
             end: input.len(),
             shared: None,
-            levels: NESTING_MAX,
-            nesting_max: NESTING_MAX,
+            levels: Nesting::DEFAULT.levels(),
+            nesting: Nesting::DEFAULT,
             container_memory: CONTAINER_MEMORY_MAX,
             trailing_defaults: 0,
         }
@@ -71,13 +71,11 @@ impl<'a> Decoder<'a> {
         Self { container_memory: bytes, ..self }
     }
 
-    /// The same decoder, letting messages nest `levels` deep, the root included, instead of [`NESTING_MAX`]. More than
-    /// [`NESTING_CEILING`] counts as that many.
-    ///
-    /// For a decoder that has read nothing yet.
+    /// The same decoder, letting messages nest `levels` deep, the root included, instead of [`NESTING_MAX`]: at least
+    /// 1, and [`NESTING_CEILING`] at most.
     ///
     /// ```
-    /// use polyglot::{Decoder, NESTING_MAX};
+    /// use polyglot::{Decoder};
     ///
     /// let nested = [0x08, 0x00, 0x08, 0x00];
     /// let inner = |from: &mut Decoder<'_>| from.message(|_| Ok(()));
@@ -89,20 +87,26 @@ impl<'a> Decoder<'a> {
     #[inline]
     #[must_use]
     pub fn with_nesting_max(self, levels: u32) -> Self {
-        let levels = levels.min(NESTING_CEILING);
-        Self { levels, nesting_max: levels, ..self }
+        self.with_nesting(Nesting::new(levels))
+    }
+
+    /// As [`with_nesting_max`](Self::with_nesting_max), for many decoders with one setting.
+    #[inline(always)]
+    #[must_use]
+    pub fn with_nesting(self, nesting: Nesting) -> Self {
+        Self { levels: nesting.levels(), nesting, ..self }
     }
 
     /// A decoder over input that another one has decoded before, whatever its settings were.
     #[inline]
     pub(crate) fn again(input: &'a [u8]) -> Self {
-        Self::new(input).with_nesting_max(NESTING_CEILING)
+        Self::new(input).with_nesting(Nesting::DEEPEST)
     }
 
     /// How deep messages may nest.
     #[inline]
-    pub(crate) fn nesting_max(&self) -> u32 {
-        self.nesting_max
+    pub(crate) fn nesting(&self) -> Nesting {
+        self.nesting
     }
 
     /// The same decoder, for input of a peer whose schema is older: up to `count` fields at the end of the root

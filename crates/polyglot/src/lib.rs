@@ -86,7 +86,7 @@ pub use encode::{Bulk, Encoder, Form};
 pub use enumeration::{Enumeration, Index};
 pub use error::{DecodeError, DecodeReason, EncodeError, EncodeReason};
 pub use kind::Kind;
-pub use limits::{BULK_MIN, CONTAINER_MEMORY_MAX, LONG_MIN, NESTING_CEILING, NESTING_MAX};
+pub use limits::{BULK_MIN, CONTAINER_MEMORY_MAX, LONG_MIN, NESTING_CEILING, NESTING_MAX, Nesting};
 pub use message::{Fields, Message, Root, decode_root, encode_root, view_root};
 pub use oneof::{Oneof, OneofDecoder};
 pub use value::{Element, Key, Value};

@@ -268,10 +268,10 @@ impl<B: Message> Future for Call<'_, B> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let Some(ticket) = self.ticket else { return Poll::Pending };
-        let nesting_max = self.link.nesting_max;
+        let nesting = self.link.nesting;
         let ended = self.link.calls.with(|calls| {
             calls.take_reply(ticket, context, |body| match body {
-                Body::Copied(body) => body::whole_reply(body, nesting_max).ok_or_else(|| Bytes::copy_from_slice(body)),
+                Body::Copied(body) => body::whole_reply(body, nesting).ok_or_else(|| Bytes::copy_from_slice(body)),
                 // A long one is read with the lock released.
                 Body::Shared(body) => Err(body.clone()),
             })

@@ -9,7 +9,7 @@ use crate::layout::{Layout, Offers};
 use crate::offer::Offer;
 use frisbee::{ClientBuilder, CloseReason, ConnectError, Connection, Peer};
 use parking_lot::Mutex;
-use polyglot::NESTING_MAX;
+use polyglot::Nesting;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
@@ -34,7 +34,7 @@ pub(crate) struct Link {
     /// The connection was accepted: calls have to say that they go the other way.
     pub(crate) backward: bool,
     /// How deep messages of the other end may nest.
-    pub(crate) nesting_max: u32,
+    pub(crate) nesting: Nesting,
     end: LinkEnd,
 }
 
@@ -67,13 +67,13 @@ impl Link {
         if let Some(reason) = connection.close_reason() {
             calls.end(&reason); // Nobody else does, if the calls came into being only now.
         }
-        let nesting_max = connection.extensions().get::<NestingMax>().map_or(NESTING_MAX, |max| max.0);
-        Self { connection: connection.clone(), calls, backward, nesting_max, end: LinkEnd::Leave }
+        let nesting = connection.extensions().get::<NestingOf>().map_or_else(Nesting::default, |of| of.0);
+        Self { connection: connection.clone(), calls, backward, nesting, end: LinkEnd::Leave }
     }
 
     /// How messages of the other end are read, of which so many fields may be missing at the end.
     pub(crate) fn reading(&self, missing: u32) -> Reading {
-        Reading { missing, nesting_max: self.nesting_max }
+        Reading { missing, nesting: self.nesting }
     }
 }
 
@@ -96,13 +96,13 @@ pub(crate) fn put_calls(connection: &Connection, calls: &Arc<CallTable>) {
 }
 
 /// How deep messages may nest, among the values of a connection, if it is not as deep as by default.
-struct NestingMax(u32);
+struct NestingOf(Nesting);
 
 /// Lets those who make calls by a connection know how deep messages may nest.
-pub(crate) fn put_nesting_max(connection: &Connection, levels: u32) {
+pub(crate) fn put_nesting(connection: &Connection, nesting: Nesting) {
     // A connection without values need not be asked for any.
-    if levels != NESTING_MAX {
-        connection.extensions().insert(NestingMax(levels));
+    if nesting != Nesting::default() {
+        connection.extensions().insert(NestingOf(nesting));
     }
 }
 
@@ -338,7 +338,7 @@ impl Maker {
             let source = std::io::Error::other("the runtime of the channel has ended");
             Err(ConnectError::Io { address: self.dialler.name().to_owned(), source })
         })?;
-        Ok(Arc::new(Link { connection, calls, backward: false, nesting_max: self.offer.nesting_max, end }))
+        Ok(Arc::new(Link { connection, calls, backward: false, nesting: self.offer.nesting, end }))
     }
 }
 

@@ -5,7 +5,7 @@ use crate::body::Reading;
 use crate::{Metadata, Status};
 use futures_core::Stream;
 use parking_lot::Mutex;
-use polyglot::{Message, NESTING_MAX};
+use polyglot::{Message, Nesting};
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ impl<M: Message> Streaming<M> {
     pub fn from_stream(messages: impl Stream<Item = Result<M, Status>> + Send + 'static) -> Self {
         Self {
             receiver: None,
-            reading: Reading::whole(NESTING_MAX),
+            reading: Reading::whole(Nesting::default()),
             metadata: Metadata::new(),
             is_rich: false,
             end: End::Server(Arc::default()),

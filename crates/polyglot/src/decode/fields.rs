@@ -15,18 +15,37 @@ impl<'a> Decoder<'a> {
         &mut self,
         fields: impl FnOnce(&mut Self) -> Result<T, DecodeError>,
     ) -> Result<Option<T>, DecodeError> {
+        // The flags are without meaning.
+        let [0x08, _flags, rest @ ..] = self.rest else { return self.no_message() };
+        let before = self.levels;
+        let Some(levels) = before.checked_sub(1) else {
+            return Err(self.error(DecodeReason::NestingTooDeep { max: self.nesting.levels() }));
+        };
+        self.rest = rest;
+        self.levels = levels;
+        let message = fields(self);
+        self.levels = before;
+        message.map(Some)
+    }
+
+    /// As [`message`](Self::message), for the root, which is never too deep.
+    #[inline(always)]
+    pub(crate) fn root<T>(
+        &mut self,
+        fields: impl FnOnce(&mut Self) -> Result<T, DecodeError>,
+    ) -> Result<Option<T>, DecodeError> {
+        let [0x08, _flags, rest @ ..] = self.rest else { return self.no_message() };
+        self.rest = rest;
+        self.levels = self.nesting.levels().wrapping_sub(1); // Above zero.
+        let message = fields(self);
+        self.levels = self.nesting.levels();
+        message.map(Some)
+    }
+
+    /// Reads what stands in the place of a message: a nil, or there is an error.
+    #[inline]
+    fn no_message<T>(&mut self) -> Result<Option<T>, DecodeError> {
         match self.rest {
-            // The flags are without meaning.
-            [0x08, _flags, rest @ ..] => {
-                let Some(levels) = self.levels.checked_sub(1) else {
-                    return Err(self.error(DecodeReason::NestingTooDeep { max: self.nesting_max }));
-                };
-                self.rest = rest;
-                self.levels = levels;
-                let message = fields(self);
-                self.levels = levels.wrapping_add(1); // As many as before.
-                message.map(Some)
-            }
             [0x00, rest @ ..] => {
                 self.rest = rest;
                 Ok(None)
@@ -92,7 +111,7 @@ impl<'a> Decoder<'a> {
 
     /// Whether what is read are the fields of the root.
     fn is_at_root(&self) -> bool {
-        self.levels.wrapping_add(1) == self.nesting_max // No overflow: it is a number of levels left.
+        self.levels == self.nesting.levels().wrapping_sub(1) // Above zero.
     }
 
     /// The default for a field at the end of the root that an older peer does not know; else the error.

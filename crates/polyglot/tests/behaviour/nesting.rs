@@ -49,6 +49,23 @@ fn a_setting_beyond_the_ceiling_counts_as_the_ceiling() {
 }
 
 #[test]
+fn a_setting_of_no_level_counts_as_one() {
+    assert!(decode::<Deep>(Decoder::new(&levels(1)).with_nesting_max(0)).is_ok());
+    let error = decode::<Deep>(Decoder::new(&levels(2)).with_nesting_max(0)).unwrap_err();
+    assert_eq!(too_deep(&error), Some(1));
+}
+
+#[test]
+fn a_body_behind_a_body_nests_as_deep() {
+    let body = levels(3).repeat(2);
+    let mut decoder = Decoder::new(&body).with_nesting_max(3);
+    for _ in 0..2 {
+        assert_eq!(decode_root(&mut decoder).unwrap(), Root::Message(Deep::levels(3)));
+    }
+    assert_eq!(decoder.remaining(), 0);
+}
+
+#[test]
 fn whatever_the_limit_only_fields_of_the_root_may_be_missing() {
     let (root, nested) = (hex("0800"), hex("08000800"));
     for max in [2, NESTING_MAX, NESTING_CEILING] {
