@@ -71,8 +71,8 @@ impl<'a> Decoder<'a> {
         Self { container_memory: bytes, ..self }
     }
 
-    /// The same decoder, letting messages nest `levels` deep, the root included, instead of [`NESTING_MAX`]: at least
-    /// 1, and [`NESTING_CEILING`] at most.
+    /// The same decoder, letting messages nest `levels` deep, the root included, instead of
+    /// [`NESTING_MAX`](crate::NESTING_MAX): at least 1, and [`NESTING_CEILING`](crate::NESTING_CEILING) at most.
     ///
     /// ```
     /// use polyglot::{Decoder};

@@ -18,6 +18,13 @@ pub const NESTING_MAX: u32 = 100;
 pub const NESTING_CEILING: u32 = 200;
 
 /// How deep messages may nest, as a setting of a [`Decoder`](crate::Decoder).
+///
+/// ```
+/// use polyglot::{NESTING_CEILING, NESTING_MAX, Nesting};
+///
+/// assert_eq!(Nesting::default().levels(), NESTING_MAX);
+/// assert_eq!([0, 20, 1000].map(|levels| Nesting::new(levels).levels()), [1, 20, NESTING_CEILING]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nesting(NonZeroU32); // Not zero, so that nothing has to be asked at the root.
 
