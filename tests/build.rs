@@ -4,8 +4,8 @@ use std::path::Path;
 use std::{env, fs};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    for proto in ["proto/interop.proto", "proto/vec.proto", "proto/vecopt.proto", "proto/extension.proto"] {
-        frpc_build::compile_protos(proto)?;
+    for name in ["interop", "vec", "vecopt", "extension", "nesting"] {
+        frpc_build::compile_protos(format!("proto/{name}.proto"))?;
     }
     // One package in several versions.
     for version in ["first", "second", "broken", "stranger"] {

@@ -35,6 +35,12 @@ pub mod extension {
     frpc::include_proto!("extension");
 }
 
+/// Generated from `proto/nesting.proto`.
+pub mod nesting {
+    #![allow(missing_docs)]
+    frpc::include_proto!("nesting");
+}
+
 /// Generated from the files in `proto/versions`.
 pub mod versions {
     #![allow(missing_docs)]

@@ -1,12 +1,14 @@
 //! The hostile peers that there are, by what they do.
 
 use super::{ADD, Attack, CHAT, Ending, FORGED, SLEEP, Target, breaches};
-use crate::interop::{AddRequest, Payload, Range, SleepRequest, Text};
+use crate::interop::{AddRequest, Lists, Payload, Range, Scalars, SleepRequest, Text};
 use crate::pki::Authority;
 use crate::raw::{encoded, header, packet};
 use examples::benchmark::Request as Echo;
 use frisbee::tls::rustls::ClientConnection;
+use frisbee_core::tlv::put_varint;
 use frisbee_core::{Config, Role};
+use polyglot::{Encoder, Kind};
 use std::time::{Duration, Instant};
 
 /// The only method of the benchmark's schema.
@@ -48,13 +50,45 @@ fn bodies() -> Vec<Attack> {
         .iter()
         .flat_map(|body| packet(1, ECHO, body))
         .collect();
+    let mut colorless = encoded(&Scalars::default());
+    colorless.splice(colorless.len() - 1.., [0xff, 0xff, 0xff, 0xff, 0x0f]);
+    let odd = [packet(1, 10, &[8, 0, 7, 2]), packet(1, 10, &colorless)].concat();
     let longer: Vec<_> = packet(1, ECHO, &[8, 0, 5, 0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f, b'x']);
     vec![
         Attack::new("bodies cut anywhere", &[1], Target::Echo, Vec::new()).again(flood(&cut)),
         Attack::new("text of 4 GiB in 10 bytes", &[2], Target::Echo, Vec::new()).again(flood(&longer)),
         Attack::new("lists and maps of 2^32", &[2, 3, 7, 9], Target::Interop, Vec::new()).again(flood(&forged)),
         Attack::new("bodies of other kinds", &[6, 7, 11], Target::Echo, Vec::new()).again(flood(&wrong)),
+        Attack::new("messages that are one byte each", &[4], Target::Interop, Vec::new())
+            .again([nils((2 << 20) + 1), nils(50_000)].concat()),
+        Attack::new("messages within messages", &[5], Target::Echo, Vec::new()).again(packet(
+            1,
+            ECHO,
+            &[8, 0].repeat(500_000),
+        )),
+        Attack::new("one key 10 000 times", &[8], Target::Interop, Vec::new()).again(packet(1, 13, &same_keys(10_000))),
+        Attack::new("neither true nor false, no color", &[10], Target::Interop, Vec::new()).again(flood(&odd)),
     ]
+}
+
+/// A request of the interop schema with a list of so many messages, each of them nil: 32 bytes of memory for one. More
+/// than 2^21 are more than a decoding may take.
+fn nils(count: u32) -> Vec<u8> {
+    let mut body = encoded(&Lists::default());
+    assert!(body.ends_with(&[1, 3, 0x0a, 0]), "its last list is of messages");
+    body.truncate(body.len() - 4);
+    Encoder::new(&mut body).list(Kind::Any, count as usize).expect("it is no longer than 2^32");
+    body.resize(body.len() + count as usize, 0);
+    packet(1, 12, &body)
+}
+
+/// A body of the interop schema with a map that has the same key so many times.
+fn same_keys(count: usize) -> Vec<u8> {
+    let mut body = vec![8, 0];
+    Encoder::new(&mut body).map(Kind::String, Kind::String, count).expect("it is no longer than 2^32");
+    body.extend([5, 0x0a, 1, b'k', 5, 0x0a, 0].repeat(count));
+    body.extend([0; 6]); // The other maps.
+    body
 }
 
 /// Frames that are none, or promise too much.
@@ -93,6 +127,16 @@ fn packets() -> Vec<Attack> {
         Attack::new("reserved operations", &[25], Target::Echo, Vec::new()).again(flood(&reserved)),
         Attack::new("unknown operations", &[24], Target::Echo, Vec::new()).again(flood(&packet(1, 999, b"x"))),
         Attack::new("HELLO again and again", &[25], Target::Echo, hello()).again(flood(&packet(0, 3, b"fris\x01"))),
+        Attack::new("the connection asked for", &[25, 36], Target::Echo, hello()).again(flood(&packet(
+            0,
+            8,
+            &[&[ECHO as u8], &echo(8)[..]].concat(),
+        ))),
+        Attack::new("replies to a server that asks nothing", &[31], Target::Echo, hello()).again(flood(&packet(
+            1,
+            ECHO,
+            &[&[0x10, 2, 4, 0], &echo(8)[..]].concat(),
+        ))),
         Attack::new("credit, cancels, ends of nothing", &[25, 32], Target::Echo, hello()).again(flood(&control)),
     ]
 }
@@ -130,8 +174,23 @@ fn calls() -> Vec<Attack> {
             &echo(8),
         ))),
         Attack::new("calls beyond the limit", &[22], Target::Interop, Vec::new()).again(flood(&sleep)),
+        Attack::new("calls begun and cancelled", &[21, 22], Target::Interop, hello())
+            .again(flood(&[sleep.clone(), packet(1, 6, &[SLEEP as u8])].concat())),
+        Attack::new("metadata of 10 000 entries", &[19], Target::Echo, hello()).again(packet(
+            1,
+            ECHO,
+            &metadata(10_000),
+        )),
         Attack::new("requests of 5 MB", &[13, 22], Target::Interop, Vec::new()).again(large),
     ]
+}
+
+/// A request with so many entries of metadata in front, each of them `k` without a value.
+fn metadata(entries: usize) -> Vec<u8> {
+    let items = [2, 2, 1, b'k'].repeat(entries);
+    let mut body = vec![0x10];
+    put_varint(&mut body, items.len() as u64);
+    [body, items, echo(8)].concat()
 }
 
 /// Streams.
@@ -139,10 +198,12 @@ fn streams() -> Vec<Attack> {
     let open = |id| packet(id, 2, &[9, CHAT as u8]);
     let text = |length| encoded(&Text { value: "x".repeat(length) });
     let opens: Vec<_> = (1..3_000).flat_map(open).collect();
+    let unary: Vec<_> = (1..3_000).flat_map(|id| packet(id, 2, &[9, ECHO as u8])).collect();
     let open_close: Vec<_> = (1..1_000).flat_map(|id| [open(id), packet(id, 2, &[])].concat()).collect();
     let endless = [packet(1, 2, &[9, 21]), packet(1, 2, &encoded(&Range { from: 0, count: i64::MAX }))].concat();
     vec![
         Attack::new("streams opened", &[20], Target::Interop, Vec::new()).again(opens),
+        Attack::new("streams opened where there are none", &[20, 24], Target::Echo, Vec::new()).again(unary),
         Attack::new("streams opened and closed", &[21], Target::Interop, Vec::new()).again(open_close),
         Attack::new("a live stream opened", &[38], Target::Interop, Vec::new()).again(flood(&open(1))),
         Attack::new("empty messages of a stream", &[19], Target::Interop, open(1)).again(flood(&packet(1, 2, &[8, 0]))),

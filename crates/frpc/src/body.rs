@@ -5,7 +5,7 @@ use crate::prefix::{self, Prefix, Said};
 use crate::{Code, Response, Status};
 use bytes::Bytes;
 use frisbee::{Frame, Operation, Outbox, PacketId};
-use polyglot::{Bulk, CONTAINER_MEMORY_MAX, DecodeError, Decoder, Encoder, Form, Message, Root};
+use polyglot::{Bulk, CONTAINER_MEMORY_MAX, DecodeError, Decoder, Encoder, Form, Message, Nesting, Root};
 use std::time::Duration;
 
 /// The error text that ends one direction of a stream with a Go peer.
@@ -28,6 +28,34 @@ impl Manner<'_> {
     /// A message with nothing in front of it.
     pub(crate) fn plain(form: Form) -> Self {
         Self { form, ..Self::default() }
+    }
+}
+
+/// How messages of a peer are read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading {
+    /// How many fields may be missing at the end.
+    pub(crate) missing: u32,
+    /// How deep messages may nest.
+    pub(crate) nesting: Nesting,
+}
+
+impl Reading {
+    /// Of messages in which nothing is missing.
+    pub(crate) fn whole(nesting: Nesting) -> Self {
+        Self { missing: 0, nesting }
+    }
+
+    /// A decoder of a body that shares its memory.
+    #[inline(always)]
+    fn shared(self, body: &Bytes) -> Decoder<'_> {
+        Decoder::shared(body).with_trailing_defaults(self.missing).with_nesting(self.nesting)
+    }
+
+    /// A decoder of a body that copies all of it.
+    #[inline(always)]
+    pub(crate) fn copied(self, body: &[u8]) -> Decoder<'_> {
+        Decoder::new(body).with_trailing_defaults(self.missing).with_nesting(self.nesting)
     }
 }
 
@@ -137,25 +165,25 @@ pub(crate) fn put_reply<M: Message>(
     }
 }
 
-/// Reads a body behind its prefix, of which so many fields may be missing at the end. `Bytes` fields share its memory.
+/// Reads a body behind its prefix. `Bytes` fields share its memory.
 #[inline]
-pub(crate) fn message<M: Message>(body: &Bytes, missing: u32) -> Result<Root<M>, DecodeError> {
-    polyglot::decode_root(&mut Decoder::shared(body).with_trailing_defaults(missing))
+pub(crate) fn message<M: Message>(body: &Bytes, reading: Reading) -> Result<Root<M>, DecodeError> {
+    polyglot::decode_root(&mut reading.shared(body))
 }
 
-/// Reads a reply, of which so many fields may be missing at the end. `Bytes` fields share its memory.
+/// Reads a reply. `Bytes` fields share its memory.
 #[inline]
-pub(crate) fn reply<M: Message>(body: &Bytes, missing: u32) -> Result<Response<M>, Status> {
+pub(crate) fn reply<M: Message>(body: &Bytes, reading: Reading) -> Result<Response<M>, Status> {
     let mut body = body.clone();
     let Ok(prefix) = prefix::take(&mut body) else { return Err(malformed("reply")) };
-    replied(message(&body, missing), prefix)
+    replied(message(&body, reading), prefix)
 }
 
 /// Reads a reply in which nothing is missing, copying all of it; `None` if there is no message.
 #[inline(always)]
-pub(crate) fn whole_reply<M: Message>(mut body: &[u8]) -> Option<Result<Response<M>, Status>> {
+pub(crate) fn whole_reply<M: Message>(mut body: &[u8], nesting: Nesting) -> Option<Result<Response<M>, Status>> {
     let Ok(prefix) = prefix::take_slice(&mut body) else { return Some(Err(malformed("reply"))) };
-    let root = polyglot::decode_root(&mut Decoder::new(body)).ok()?;
+    let root = polyglot::decode_root(&mut Reading::whole(nesting).copied(body)).ok()?;
     Some(replied(Ok(root), prefix))
 }
 
@@ -175,10 +203,10 @@ pub(crate) struct Received<M> {
     pub(crate) memory: usize,
 }
 
-/// Reads a request behind its prefix, of which so many fields may be missing at the end.
+/// Reads a request behind its prefix.
 #[inline(always)]
-pub(crate) fn request<M: Message>(body: &Bytes, missing: u32) -> Result<Received<M>, Status> {
-    let mut decoder = Decoder::shared(body).with_trailing_defaults(missing);
+pub(crate) fn request<M: Message>(body: &Bytes, reading: Reading) -> Result<Received<M>, Status> {
+    let mut decoder = reading.shared(body);
     match polyglot::decode_root(&mut decoder) {
         Ok(Root::Message(message)) => {
             let containers = CONTAINER_MEMORY_MAX.saturating_sub(decoder.container_memory());

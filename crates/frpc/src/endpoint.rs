@@ -1,5 +1,6 @@
 //! What an end of a connection does with packets: as a server it calls methods, as a client it hands out replies.
 
+use crate::body::Reading;
 use crate::channel::{self, CallTable};
 use crate::codegen::Method;
 use crate::error::Error;
@@ -12,6 +13,7 @@ use frisbee::{
     CloseReason, Connection, HandOff, MountsSession, Next, Operation, Outbox, Packet, PacketId, Peer, Router, Stream,
     Turn,
 };
+use polyglot::Nesting;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -130,6 +132,7 @@ pub(crate) struct Session {
     strays: u64,
     /// What follows from what the peer has said of its services.
     clauses: Option<Box<Clauses>>,
+    nesting: Nesting,
     /// Handlers have been polled in place in this turn.
     polled: bool,
     slow_turns: u32,
@@ -170,9 +173,11 @@ impl Router for Endpoint {
             wake: Vec::new(),
             strays: 0,
             clauses: None,
+            nesting: self.offer.nesting,
             polled: false,
             slow_turns: 0,
         };
+        channel::put_nesting(connection, self.offer.nesting);
         self.offer.connected(connection);
         session
     }
@@ -208,7 +213,7 @@ impl Router for Endpoint {
         }
         match offer.table.get(operation) {
             Some((Entry { kind: Kind::Stream(opens), method }, _)) => {
-                opens.open(&session.caller, prefix, stream, session.missing(method));
+                opens.open(&session.caller, prefix, stream, session.reading(method));
             }
             _ if Operation::user(operation).is_some_and(|operation| offer.mounts.contains(operation)) => {
                 return offer.mounts.stream(&mut session.mounted, first, stream);
@@ -455,9 +460,10 @@ impl Session {
         self.clauses.as_ref()?.refused.get(&operation)
     }
 
-    /// How many fields may be missing at the end of this peer's requests to a method.
-    fn missing(&self, method: &Method) -> u32 {
-        self.clauses.as_ref().map_or(0, |clauses| clauses.missing(method))
+    /// How this peer's requests to a method are read.
+    fn reading(&self, method: &Method) -> Reading {
+        let missing = self.clauses.as_ref().map_or(0, |clauses| clauses.missing(method));
+        Reading { missing, nesting: self.nesting }
     }
 
     /// An instance for the first call of a method; `None` if it cannot be called, or not by this peer.
@@ -468,7 +474,7 @@ impl Session {
         }
         match table.get(operation)? {
             (Entry { kind: Kind::Unary(unary), method }, policy) => {
-                Some(unary.instance(*policy, self.missing(method), self.caller.chain.as_ref()))
+                Some(unary.instance(*policy, self.reading(method), self.caller.chain.as_ref()))
             }
             _ => None,
         }

@@ -116,7 +116,7 @@ where
     handed.take();
     let link = channel.link().await?;
     let peer = link.connection.verdict().await.map_err(|error| unsent(&error))?;
-    let rules = layout::rules(method.layout, &peer)?;
+    let reading = link.reading(layout::rules(method.layout, &peer)?.missing(method));
     let (message, metadata) = request.into_parts();
     let manner = Manner { metadata: present(metadata.as_deref()), ..Manner::plain(Form::Rich) };
     let mut encoded = Ok(());
@@ -132,11 +132,11 @@ where
     };
     match link.connection.hand_off_if(method.operation, body, pause).await {
         Ok(accepted) => {
-            let reply = body::reply(&accepted.reply, rules.missing(method));
+            let reply = body::reply(&accepted.reply, reading);
             *handed.0.lock() = Some(accepted.raw);
             reply
         }
-        Err(HandOffError::Refused(reply)) => body::reply(&reply, rules.missing(method)),
+        Err(HandOffError::Refused(reply)) => body::reply(&reply, reading),
         Err(error @ HandOffError::Busy) => Err(Status::failed_precondition(error.to_string())),
         Err(error @ HandOffError::TooLong(_)) => Err(Status::resource_exhausted(error.to_string())),
         Err(error @ (HandOffError::NotServed | HandOffError::Unsupported)) => {

@@ -6,6 +6,7 @@ use crate::middleware::Chain;
 use crate::service::{Methods, Service};
 use crate::{Error, Middleware, Policy};
 use frisbee::{Connection, MountError, Mounts, Router};
+use polyglot::Nesting;
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::RangeBounds;
@@ -23,12 +24,13 @@ pub(crate) struct Offering {
     chain: Chain,
     /// The services that the peer is told to be meant for calling.
     called: Vec<&'static Layout>,
+    /// How deep messages of the peer may nest.
+    pub(crate) nesting: Nesting,
 }
 
 type Hook = Arc<dyn Fn(&Connection) + Send + Sync>;
 
 /// What is offered on each connection.
-#[derive(Default)]
 pub(crate) struct Offer {
     pub(crate) table: Table,
     pub(crate) mounts: Mounts,
@@ -37,6 +39,8 @@ pub(crate) struct Offer {
     pub(crate) chain: Option<Arc<Chain>>,
     /// Services that are meant to be called.
     pub(crate) called: Arc<[&'static Layout]>,
+    /// How deep messages of the peer may nest.
+    pub(crate) nesting: Nesting,
 }
 
 impl Offering {
@@ -84,6 +88,7 @@ impl Offering {
             on_connect: self.on_connect,
             chain: self.chain.present(),
             called: self.called.into(),
+            nesting: self.nesting,
         })
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! For services whose messages have to evolve as protobuf's do, at the price of Go's fRPC as a peer. The codec belongs to
 //! the types: a build chooses it for those that it generates.
+//!
+//! How deep messages may nest is a constant of prost's here, 100, and no setting of the decoder.
 
 use polyglot::{DecodeError, Decoder, Enclosed, EncodeError, Encoder, Root};
 

@@ -6,6 +6,7 @@ use crate::offer::Offering;
 use crate::service::Service;
 use crate::{Error, Middleware, Policy, Runtime, Workers};
 use frisbee::{Connection, Router};
+use polyglot::Nesting;
 use std::net::SocketAddr;
 use std::ops::RangeBounds;
 use std::time::Duration;
@@ -157,6 +158,24 @@ impl ServerBuilder {
     /// with `ResourceExhausted` before a handler begins; see [`frisbee::ServerBuilder::memory_max`].
     pub fn memory_max(mut self, bytes: usize) -> Self {
         self.inner = self.inner.memory_max(bytes);
+        self
+    }
+
+    /// Sets how deep messages of clients may nest, the root included: requests, messages of streams, and replies to
+    /// [calls from here](crate::Channel::from_connection). Default: 100, where implementations of Protocol Buffers stop
+    /// as well. A request that nests deeper is answered with [`InvalidArgument`](crate::Code::InvalidArgument), and the
+    /// connection lives.
+    ///
+    /// Less than 1 counts as 1. More than 200 counts as 200, which the stack of a usual thread carries without
+    /// optimisation too, see [`NESTING_CEILING`](crate::polyglot::NESTING_CEILING). Messages that this end sends may nest
+    /// as deep as that, since the other end says what is too deep. Of messages whose codec is protobuf prost takes 100
+    /// levels, which is a constant there.
+    ///
+    /// ```
+    /// let server = frpc::Server::builder().nesting_max(20);
+    /// ```
+    pub fn nesting_max(mut self, levels: u32) -> Self {
+        self.offering.nesting = Nesting::new(levels);
         self
     }
 

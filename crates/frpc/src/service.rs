@@ -1,6 +1,6 @@
 //! Methods that a server offers, erased to what a connection needs: something to call for each operation.
 
-use crate::body::{self, Received, Style};
+use crate::body::{self, Reading, Received, Style};
 use crate::codegen::{Layout, Method};
 use crate::deadline::{self, Within};
 use crate::hand_off;
@@ -50,8 +50,8 @@ pub(crate) enum Kind {
 
 /// A unary method, from which each connection gets an instance of its own.
 pub(crate) trait Unary: Send + Sync {
-    /// `missing` is how many fields may be missing at the end of requests, `chain` what runs around calls.
-    fn instance(&self, policy: Policy, missing: u32, chain: Option<&Arc<Chain>>) -> Box<dyn Instance>;
+    /// `reading` is how requests are read, `chain` what runs around calls.
+    fn instance(&self, policy: Policy, reading: Reading, chain: Option<&Arc<Chain>>) -> Box<dyn Instance>;
 }
 
 /// A unary method on one connection.
@@ -66,8 +66,7 @@ pub(crate) trait Instance: Send {
 
 /// A method that streams in one or both directions.
 pub(crate) trait Streamed: Send + Sync {
-    /// `missing` is how many fields may be missing at the end of requests.
-    fn open(&self, caller: &Caller, prefix: Option<Prefix>, stream: Stream, missing: u32);
+    fn open(&self, caller: &Caller, prefix: Option<Prefix>, stream: Stream, reading: Reading);
 }
 
 /// Where calls come from: one connection.
@@ -201,10 +200,10 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
     {
         let service = self.service.clone();
         let about = About::new::<A, B>(method, CallKind::ServerStreaming);
-        let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream, missing: u32| {
+        let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream, reading: Reading| {
             let (service, handler, chain) = (Shared::of_connection(&service), handler.clone(), caller.chain.clone());
             let handler = move |request| through(chain, about, request, move |request| handler(service, request));
-            streaming::serve_server_streaming(caller, prefix, stream, missing, handler);
+            streaming::serve_server_streaming(caller, prefix, stream, reading, handler);
         };
         self.with(method, Kind::Stream(Box::new(open)))
     }
@@ -219,10 +218,10 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
     {
         let service = self.service.clone();
         let about = About::new::<A, B>(method, CallKind::ClientStreaming);
-        let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream, missing: u32| {
+        let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream, reading: Reading| {
             let (service, handler, chain) = (Shared::of_connection(&service), handler.clone(), caller.chain.clone());
             let handler = move |request| through(chain, about, request, move |request| handler(service, request));
-            streaming::serve_client_streaming(caller, prefix, stream, missing, handler);
+            streaming::serve_client_streaming(caller, prefix, stream, reading, handler);
         };
         self.with(method, Kind::Stream(Box::new(open)))
     }
@@ -237,10 +236,10 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
     {
         let service = self.service.clone();
         let about = About::new::<A, B>(method, CallKind::Streaming);
-        let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream, missing: u32| {
+        let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream, reading: Reading| {
             let (service, handler, chain) = (Shared::of_connection(&service), handler.clone(), caller.chain.clone());
             let handler = move |request| through(chain, about, request, move |request| handler(service, request));
-            streaming::serve_streaming(caller, prefix, stream, missing, handler);
+            streaming::serve_streaming(caller, prefix, stream, reading, handler);
         };
         self.with(method, Kind::Stream(Box::new(open)))
     }
@@ -256,9 +255,9 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
     }
 }
 
-impl<F: Fn(&Caller, Option<Prefix>, Stream, u32) + Send + Sync> Streamed for F {
-    fn open(&self, caller: &Caller, prefix: Option<Prefix>, stream: Stream, missing: u32) {
-        self(caller, prefix, stream, missing);
+impl<F: Fn(&Caller, Option<Prefix>, Stream, Reading) + Send + Sync> Streamed for F {
+    fn open(&self, caller: &Caller, prefix: Option<Prefix>, stream: Stream, reading: Reading) {
+        self(caller, prefix, stream, reading);
     }
 }
 
@@ -284,7 +283,7 @@ where
     H: Fn(Shared<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    fn instance(&self, policy: Policy, missing: u32, chain: Option<&Arc<Chain>>) -> Box<dyn Instance> {
+    fn instance(&self, policy: Policy, reading: Reading, chain: Option<&Arc<Chain>>) -> Box<dyn Instance> {
         let permits = match policy {
             Policy::AtMost(count) => Some(Arc::new(Semaphore::new(count.clamp(1, Semaphore::MAX_PERMITS)))),
             Policy::Inline | Policy::Concurrent => None,
@@ -293,7 +292,7 @@ where
             service: Shared::of_connection(&self.service),
             handler: self.handler.clone(),
             cell: Cell::default(),
-            missing,
+            reading,
             inline: policy == Policy::Inline,
             permits,
             around: chain.map(|chain| (chain.clone(), self.about)),
@@ -307,8 +306,8 @@ struct Serving<S, H, A, F> {
     service: Shared<S>,
     handler: H,
     cell: Cell<F>,
-    /// How many fields may be missing at the end of requests.
-    missing: u32,
+    /// How requests are read.
+    reading: Reading,
     inline: bool,
     /// For [`Policy::AtMost`].
     permits: Option<Arc<Semaphore>>,
@@ -335,7 +334,7 @@ where
                 Err(status) => return body::put_error(outbox, id, operation, &status, style),
             }
         }
-        let Received { message, memory } = match body::request::<A>(&body, self.missing) {
+        let Received { message, memory } = match body::request::<A>(&body, self.reading) {
             Ok(received) => received,
             Err(status) => return body::put_error(outbox, id, operation, &status, style),
         };
@@ -375,7 +374,7 @@ where
             Ok(terms) => terms.prefix,
             Err(status) => return refuse(asked, &status),
         };
-        let Received { message, memory } = match body::request::<A>(&body, self.missing) {
+        let Received { message, memory } = match body::request::<A>(&body, self.reading) {
             Ok(received) => received,
             Err(status) => return refuse(asked, &status),
         };

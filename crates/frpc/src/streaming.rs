@@ -12,7 +12,7 @@ pub(crate) use client::{call_client_streaming, call_server_streaming, call_strea
 pub use respond::{Iter, RequestSender, RequestStream, ResponseSender, ResponseStream, iter};
 pub(crate) use server::{refuse, serve_client_streaming, serve_server_streaming, serve_streaming};
 
-use crate::body::{Manner, PutError, Style};
+use crate::body::{Manner, PutError, Reading, Style};
 use crate::channel::{Link, lost};
 use crate::metadata::Metadata;
 use crate::prefix::{self, Prefix, Said};
@@ -38,8 +38,7 @@ use tokio::time::{Instant, Sleep};
 pub struct Streaming<M> {
     /// `None` when the stream is over.
     receiver: Option<StreamReceiver>,
-    /// How many fields may be missing at the end of messages.
-    missing: u32,
+    reading: Reading,
     metadata: Metadata,
     /// The peer is one of ours: the text `EOF` is a text like any other.
     is_rich: bool,
@@ -79,20 +78,25 @@ struct Back {
 }
 
 impl<M: Message> Streaming<M> {
-    fn of_server(receiver: StreamReceiver, lent: Arc<Lent>, missing: u32) -> Self {
-        Self::new(receiver, End::Server(lent), missing, None)
+    fn of_server(receiver: StreamReceiver, lent: Arc<Lent>, reading: Reading) -> Self {
+        Self::new(receiver, End::Server(lent), reading, None)
     }
 
-    fn of_client(receiver: StreamReceiver, link: Arc<Link>, missing: u32, deadline: Option<Pin<Box<Sleep>>>) -> Self {
-        Self::new(receiver, End::Client(link), missing, deadline)
+    fn of_client(
+        receiver: StreamReceiver,
+        link: Arc<Link>,
+        reading: Reading,
+        deadline: Option<Pin<Box<Sleep>>>,
+    ) -> Self {
+        Self::new(receiver, End::Client(link), reading, deadline)
     }
 
-    fn new(receiver: StreamReceiver, end: End, missing: u32, deadline: Option<Pin<Box<Sleep>>>) -> Self {
+    fn new(receiver: StreamReceiver, end: End, reading: Reading, deadline: Option<Pin<Box<Sleep>>>) -> Self {
         let is_rich = receiver.is_rich();
         let metadata = Metadata::new();
         Self {
             receiver: Some(receiver),
-            missing,
+            reading,
             metadata,
             is_rich,
             end,
@@ -125,10 +129,10 @@ impl<M: Message> Streaming<M> {
             self.finish(false);
             return Poll::Ready(Some(Err(late())));
         }
-        let missing = self.missing;
+        let reading = self.reading;
         let Some(receiver) = &mut self.receiver else { return self.poll_elsewhere(context) };
         loop {
-            let Poll::Ready(read) = receiver.poll_recv_with(context, |message| read(message, missing)) else {
+            let Poll::Ready(read) = receiver.poll_recv_with(context, |message| read(message, reading)) else {
                 let Some(deadline) = &mut self.deadline else { return Poll::Pending };
                 std::task::ready!(deadline.as_mut().poll(context));
                 self.finish(false);
@@ -200,18 +204,18 @@ enum Read<M> {
     Bad(Status),
 }
 
-/// Reads a packet of a stream where it waits, of which so many fields may be missing at the end.
+/// Reads a packet of a stream where it waits.
 #[inline]
-fn read<M: Message>(message: StreamMessage<'_>, missing: u32) -> Read<M> {
+fn read<M: Message>(message: StreamMessage<'_>, reading: Reading) -> Read<M> {
     let (root, prefix) = match message {
         StreamMessage::Copied(mut body) => match prefix::take_slice(&mut body) {
             Ok(Some(prefix)) if body.is_empty() => return Read::Metadata(prefix.into_metadata()),
-            Ok(prefix) => (polyglot::decode_root(&mut Decoder::new(body).with_trailing_defaults(missing)), prefix),
+            Ok(prefix) => (polyglot::decode_root(&mut reading.copied(body)), prefix),
             Err(_) => return Read::Bad(body::malformed("message")),
         },
         StreamMessage::Shared(mut body) => match prefix::take(&mut body) {
             Ok(Some(prefix)) if body.is_empty() => return Read::Metadata(prefix.into_metadata()),
-            Ok(prefix) => (body::message(&body, missing), prefix),
+            Ok(prefix) => (body::message(&body, reading), prefix),
             Err(_) => return Read::Bad(body::malformed("message")),
         },
     };

@@ -1,11 +1,11 @@
 //! Topics whose messages are those of a schema, on [`frisbee::pubsub`].
 
-use crate::body::{self, Manner, PutError};
+use crate::body::{self, Manner, PutError, Reading};
 use crate::channel::unsent;
 use crate::{Code, Status};
 use frisbee::pubsub::{Client, Error, Publisher, RecvError, Subscription};
 use frisbee::{CloseReason, Peer, SendError};
-use polyglot::{Form, Message, Root};
+use polyglot::{Form, Message, Nesting, Root};
 use std::fmt;
 use std::future::poll_fn;
 use std::marker::PhantomData;
@@ -48,13 +48,20 @@ use std::marker::PhantomData;
 /// ```
 pub struct Topic<M> {
     name: Box<str>,
+    nesting: Nesting,
     message: PhantomData<fn() -> M>,
 }
 
 impl<M: Message> Topic<M> {
     /// A topic of this name, or a pattern that is subscribed to. Whether it is one is looked at when it is used.
     pub fn new(name: impl Into<Box<str>>) -> Self {
-        Self { name: name.into(), message: PhantomData }
+        Self { name: name.into(), nesting: Nesting::default(), message: PhantomData }
+    }
+
+    /// The same topic, of which subscriptions take messages that nest `levels` deep instead of 100. More than 200 counts
+    /// as 200; see [`ServerBuilder::nesting_max`](crate::ServerBuilder::nesting_max).
+    pub fn nesting_max(self, levels: u32) -> Self {
+        Self { nesting: Nesting::new(levels), ..self }
     }
 
     /// The name or pattern.
@@ -92,7 +99,7 @@ impl<M: Message> Topic<M> {
     pub async fn subscribe(&self, client: &Client) -> Result<TopicSubscription<M>, Status> {
         check_peer(client).await?;
         let subscription = client.subscribe(&self.name).await.map_err(|error| status(&error))?;
-        Ok(TopicSubscription { subscription, message: PhantomData })
+        Ok(self.subscription(subscription))
     }
 
     /// Subscribes as a member of a queue group; see [`Client::queue_subscribe`].
@@ -105,13 +112,17 @@ impl<M: Message> Topic<M> {
     pub async fn queue_subscribe(&self, client: &Client, group: &str) -> Result<TopicSubscription<M>, Status> {
         check_peer(client).await?;
         let subscription = client.queue_subscribe(&self.name, group).await.map_err(|error| status(&error))?;
-        Ok(TopicSubscription { subscription, message: PhantomData })
+        Ok(self.subscription(subscription))
+    }
+
+    fn subscription(&self, subscription: Subscription) -> TopicSubscription<M> {
+        TopicSubscription { subscription, reading: Reading::whole(self.nesting), message: PhantomData }
     }
 }
 
 impl<M> Clone for Topic<M> {
     fn clone(&self) -> Self {
-        Self { name: self.name.clone(), message: PhantomData }
+        Self { name: self.name.clone(), nesting: self.nesting, message: PhantomData }
     }
 }
 
@@ -159,6 +170,7 @@ impl<M> fmt::Debug for TopicPublisher<M> {
 /// A subscription to messages of one type, which ends when it is dropped.
 pub struct TopicSubscription<M> {
     subscription: Subscription,
+    reading: Reading,
     message: PhantomData<fn() -> M>,
 }
 
@@ -177,7 +189,7 @@ impl<M: Message> TopicSubscription<M> {
             RecvError::Closed(reason) => TopicRecvError::Closed(reason),
             other => TopicRecvError::Undecodable(Status::unknown(other.to_string())),
         })?;
-        match body::message(received.payload(), 0) {
+        match body::message(received.payload(), self.reading) {
             Ok(Root::Message(message)) => Ok(TopicMessage { received, message }),
             Ok(Root::Error(text)) => {
                 let text = format!("what was published to {} is an error: {text}", received.topic());

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::limits::{BULK_MIN, CONTAINER_MEMORY_MAX};
 use crate::varint::{self, VarintFault};
-use crate::{DecodeError, DecodeReason, Kind};
+use crate::{DecodeError, DecodeReason, Kind, Nesting};
 
 /// Reads values from bytes.
 ///
@@ -30,7 +30,9 @@ pub struct Decoder<'a> {
     /// The length of the whole input: `rest` is its last `rest.len()` bytes.
     end: usize,
     shared: Option<&'a Bytes>,
-    depth: u32,
+    /// How many levels may still begin.
+    levels: u32,
+    nesting: Nesting,
     container_memory: usize,
     trailing_defaults: u32,
 }
@@ -44,7 +46,8 @@ impl<'a> Decoder<'a> {
             rest: input,
             end: input.len(),
             shared: None,
-            depth: 0,
+            levels: Nesting::DEFAULT.levels(),
+            nesting: Nesting::DEFAULT,
             container_memory: CONTAINER_MEMORY_MAX,
             trailing_defaults: 0,
         }
@@ -66,6 +69,44 @@ impl<'a> Decoder<'a> {
     #[must_use]
     pub fn with_container_memory(self, bytes: usize) -> Self {
         Self { container_memory: bytes, ..self }
+    }
+
+    /// The same decoder, letting messages nest `levels` deep, the root included, instead of
+    /// [`NESTING_MAX`](crate::NESTING_MAX): at least 1, and [`NESTING_CEILING`](crate::NESTING_CEILING) at most.
+    ///
+    /// ```
+    /// use polyglot::{Decoder};
+    ///
+    /// let nested = [0x08, 0x00, 0x08, 0x00];
+    /// let inner = |from: &mut Decoder<'_>| from.message(|_| Ok(()));
+    /// assert!(Decoder::new(&nested).message(inner).is_ok());
+    ///
+    /// let error = Decoder::new(&nested).with_nesting_max(1).message(inner).unwrap_err();
+    /// assert_eq!(error.to_string(), "at byte 2: messages nest deeper than 1");
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn with_nesting_max(self, levels: u32) -> Self {
+        self.with_nesting(Nesting::new(levels))
+    }
+
+    /// As [`with_nesting_max`](Self::with_nesting_max), for many decoders with one setting.
+    #[inline(always)]
+    #[must_use]
+    pub fn with_nesting(self, nesting: Nesting) -> Self {
+        Self { levels: nesting.levels(), nesting, ..self }
+    }
+
+    /// A decoder over input that another one has decoded before, whatever its settings were.
+    #[inline]
+    pub(crate) fn again(input: &'a [u8]) -> Self {
+        Self::new(input).with_nesting(Nesting::DEEPEST)
+    }
+
+    /// How deep messages may nest.
+    #[inline]
+    pub(crate) fn nesting(&self) -> Nesting {
+        self.nesting
     }
 
     /// The same decoder, for input of a peer whose schema is older: up to `count` fields at the end of the root

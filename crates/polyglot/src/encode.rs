@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::limits::{BULK_MIN, LONG_MIN, NESTING_MAX};
+use crate::limits::{BULK_MIN, LONG_MIN, NESTING_CEILING};
 use crate::{Codec, EncodeError, EncodeReason, Enumeration, Index, Kind, Shape, Value, varint};
 
 /// Appends values to a buffer.
@@ -276,14 +276,14 @@ impl<'a> Encoder<'a> {
     ///
     /// # Errors
     ///
-    /// If messages nest deeper than [`NESTING_MAX`], and those of `fields`.
+    /// If messages nest deeper than [`NESTING_CEILING`], and those of `fields`.
     #[inline]
     pub fn message(&mut self, fields: impl FnOnce(&mut Self) -> Result<(), EncodeError>) -> Result<(), EncodeError> {
-        if self.depth >= NESTING_MAX {
+        if self.depth >= NESTING_CEILING {
             return Err(EncodeError::new(EncodeReason::NestingTooDeep));
         }
         self.message_head();
-        self.depth = self.depth.wrapping_add(1); // Not above `NESTING_MAX`.
+        self.depth = self.depth.wrapping_add(1); // Not above `NESTING_CEILING`.
         let result = fields(self);
         self.depth = self.depth.wrapping_sub(1); // The same level as before.
         result

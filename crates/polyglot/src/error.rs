@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use crate::Kind;
+use crate::{Kind, NESTING_CEILING};
 
 /// The input does not hold what is asked for. The peer's fault, or that of a schema that is not the peer's.
 ///
@@ -81,8 +81,11 @@ pub enum DecodeReason {
         /// The bytes that are left.
         left: usize,
     },
-    /// Messages nest deeper than [`NESTING_MAX`](crate::NESTING_MAX).
-    NestingTooDeep,
+    /// Messages nest deeper than [they may](crate::Decoder::with_nesting_max).
+    NestingTooDeep {
+        /// How many levels they may have.
+        max: u32,
+    },
     /// An error stands where only a message may: inside another message.
     NestedError,
     /// A oneof of the rich form names a member that the schema does not have.
@@ -163,7 +166,7 @@ impl fmt::Display for DecodeReason {
             Self::ContainerMemory { needed, left } => {
                 write!(f, "elements need {needed} bytes of memory, but {left} are left of the limit")
             }
-            Self::NestingTooDeep => f.write_str("messages nest too deep"),
+            Self::NestingTooDeep { max } => write!(f, "messages nest deeper than {max}"),
             Self::NestedError => f.write_str("error inside a message"),
             Self::UnknownMember { member } => write!(f, "oneof has no member {member}"),
             Self::Content(text) => f.write_str(text),
@@ -212,7 +215,7 @@ pub enum EncodeReason {
         /// Its length.
         length: usize,
     },
-    /// Messages nest deeper than [`NESTING_MAX`](crate::NESTING_MAX).
+    /// Messages nest deeper than [`NESTING_CEILING`](crate::NESTING_CEILING).
     NestingTooDeep,
     /// A [`Raw`](crate::Raw) body does not hold the message, in the words of its decoding.
     Unreadable(String),
@@ -271,7 +274,7 @@ impl fmt::Display for EncodeReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooLong { kind, length } => write!(f, "{kind} of length {length} exceeds 2^32 - 1"),
-            Self::NestingTooDeep => f.write_str("messages nest too deep"),
+            Self::NestingTooDeep => write!(f, "messages nest deeper than {NESTING_CEILING}"),
             Self::Unreadable(text) => write!(f, "the body cannot be read: {text}"),
             Self::Content { announced, written } => write!(f, "{written} bytes, but {announced} were announced"),
             Self::UnknownNumber { enumeration, number } => write!(f, "{number} is no number of enum {enumeration}"),

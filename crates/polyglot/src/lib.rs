@@ -51,7 +51,8 @@
 //!
 //! # Limits
 //!
-//! * Messages nest [`NESTING_MAX`] deep, in both directions.
+//! * Messages that are decoded nest [`NESTING_MAX`] deep, unless [`Decoder::with_nesting_max`] says otherwise, and
+//!   [`NESTING_CEILING`] at most; messages that are encoded [`NESTING_CEILING`].
 //! * The length of a list or map is believed only as far as the bytes that are left can hold that many of the smallest
 //!   elements of its kind.
 //! * The memory of all lists, maps and boxes of one decoding is at most [`CONTAINER_MEMORY_MAX`], unless
@@ -85,7 +86,7 @@ pub use encode::{Bulk, Encoder, Form};
 pub use enumeration::{Enumeration, Index};
 pub use error::{DecodeError, DecodeReason, EncodeError, EncodeReason};
 pub use kind::Kind;
-pub use limits::{BULK_MIN, CONTAINER_MEMORY_MAX, LONG_MIN, NESTING_MAX};
+pub use limits::{BULK_MIN, CONTAINER_MEMORY_MAX, LONG_MIN, NESTING_CEILING, NESTING_MAX, Nesting};
 pub use message::{Fields, Message, Root, decode_root, encode_root, view_root};
 pub use oneof::{Oneof, OneofDecoder};
 pub use value::{Element, Key, Value};

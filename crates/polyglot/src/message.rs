@@ -132,7 +132,7 @@ pub(crate) fn decode_as<'a, M: Default>(
     if from.peek() == Some(Kind::Error) {
         return from.error_text().map(|text| Root::Error(text.to_owned())).map_err(|error| error.in_message(name));
     }
-    match from.message(fields) {
+    match from.root(fields) {
         Ok(message) => Ok(Root::Message(message.unwrap_or_default())),
         Err(error) => Err(error.in_message(name)),
     }
@@ -148,7 +148,7 @@ pub fn view_root<'a, V: MessageView<'a>>(from: &mut Decoder<'a>) -> Result<Root<
     if from.peek() == Some(Kind::Error) {
         return from.error_text().map(Root::Error).map_err(|error| error.in_message(V::NAME));
     }
-    match from.message(V::decode_fields) {
+    match from.root(V::decode_fields) {
         Ok(message) => Ok(Root::Message(message.unwrap_or_default())),
         Err(error) => Err(error.in_message(V::NAME)),
     }

@@ -142,7 +142,7 @@ impl<'a, V: View<'a>> List<'a, V> {
 
     /// The elements.
     pub fn iter(&self) -> Items<'a, V> {
-        Items { from: Decoder::new(self.elements), left: self.len, element: PhantomData }
+        Items { from: Decoder::again(self.elements), left: self.len, element: PhantomData }
     }
 }
 
@@ -234,7 +234,7 @@ impl<'a, V: MessageView<'a>> Nested<'a, V> {
     /// The message.
     pub fn get(&self) -> V {
         // The same bytes were decoded before, so there is no error; an empty slice stands for the default.
-        V::decode(&mut Decoder::new(self.message)).unwrap_or_default()
+        V::decode(&mut Decoder::again(self.message)).unwrap_or_default()
     }
 
     /// The bytes of the message, its head included: a body of its own. Empty for a default message.

@@ -8,7 +8,7 @@ use bytes::Bytes;
 
 use crate::{
     Codec, DecodeError, DecodeReason, Decoder, EncodeError, EncodeReason, Encoder, Enumeration, Fields, Index, Kind,
-    Message, MessageView, OneofDecoder, Root, View, view_root,
+    Message, MessageView, Nesting, OneofDecoder, Root, View, view_root,
 };
 
 /// A message that has a view. Implemented by generated code.
@@ -45,6 +45,7 @@ pub struct Raw<M> {
     /// Empty for a default message.
     body: Bytes,
     trailing_defaults: u32,
+    nesting: Nesting,
     message: PhantomData<fn() -> M>,
 }
 
@@ -57,7 +58,7 @@ impl<M: Fields> Raw<M> {
     pub fn new(message: &M) -> Result<Self, EncodeError> {
         let mut body = Vec::new();
         message.encode_root(&mut Encoder::new(&mut body).with_form(crate::Form::Rich))?;
-        Ok(Self { body: body.into(), trailing_defaults: 0, message: PhantomData })
+        Ok(Self { body: body.into(), nesting: Nesting::DEEPEST, ..Self::default() })
     }
 
     /// The message with everything borrowed from the body. Each call decodes anew.
@@ -100,7 +101,7 @@ impl<M: Fields> Raw<M> {
     }
 
     fn decoder(&self) -> Decoder<'_> {
-        Decoder::shared(&self.body).with_trailing_defaults(self.trailing_defaults)
+        Decoder::shared(&self.body).with_trailing_defaults(self.trailing_defaults).with_nesting(self.nesting)
     }
 
     #[cold]
@@ -126,20 +127,21 @@ impl<M: Fields> Message for Raw<M> {
             let text = from.error_text().map_err(|error| error.in_message(<M as Fields>::NAME))?;
             return Ok(Root::Error(text.to_owned()));
         }
-        let trailing_defaults = from.trailing_defaults();
-        Ok(Root::Message(Self { body: from.take_rest(), trailing_defaults, message: PhantomData }))
+        let (trailing_defaults, nesting) = (from.trailing_defaults(), from.nesting());
+        Ok(Root::Message(Self { body: from.take_rest(), trailing_defaults, nesting, message: PhantomData }))
     }
 }
 
 impl<M> Default for Raw<M> {
     fn default() -> Self {
-        Self { body: Bytes::new(), trailing_defaults: 0, message: PhantomData }
+        Self { body: Bytes::new(), trailing_defaults: 0, nesting: Nesting::default(), message: PhantomData }
     }
 }
 
 impl<M> Clone for Raw<M> {
     fn clone(&self) -> Self {
-        Self { body: self.body.clone(), trailing_defaults: self.trailing_defaults, message: PhantomData }
+        let Self { ref body, trailing_defaults, nesting, message } = *self;
+        Self { body: body.clone(), trailing_defaults, nesting, message }
     }
 }
 

@@ -8,6 +8,7 @@ use crate::service::Service;
 use crate::{Error, Middleware, Runtime, codegen};
 use frisbee::{Client, ClientBuilder, Connection, HeaderForm, Router};
 use parking_lot::Mutex;
+use polyglot::Nesting;
 use std::ops::RangeBounds;
 use std::sync::Arc;
 use std::time::Duration;
@@ -114,6 +115,19 @@ impl ChannelBuilder {
     /// Sets the limits and times of the connection.
     pub fn config(mut self, config: frisbee::Config) -> Self {
         self.client = self.client.config(config);
+        self
+    }
+
+    /// Sets how deep messages of the server may nest, the root included: replies, messages of streams, and requests to
+    /// [services that are offered](Self::add_service). Default: 100, where implementations of Protocol Buffers stop as
+    /// well. A call whose reply nests deeper fails with [`Internal`](crate::Code::Internal), and the connection lives.
+    ///
+    /// Less than 1 counts as 1. More than 200 counts as 200, which the stack of a usual thread carries without
+    /// optimisation too, see [`NESTING_CEILING`](crate::polyglot::NESTING_CEILING). Messages that this end sends may nest
+    /// as deep as that, since the other end says what is too deep. Of messages whose codec is protobuf prost takes 100
+    /// levels, which is a constant there.
+    pub fn nesting_max(mut self, levels: u32) -> Self {
+        self.offering.nesting = Nesting::new(levels);
         self
     }
 

@@ -2,7 +2,7 @@
 
 use super::link::Link;
 use super::{Terms, present, takes_no_calls, unsent};
-use crate::body::{self, Manner, PutError};
+use crate::body::{self, Manner, PutError, Reading};
 use crate::calls::{BeginError, Body, Ended, Server, Ticket};
 use crate::codegen::Method;
 use crate::layout::Refusal;
@@ -227,11 +227,11 @@ pub(crate) struct Call<B> {
 }
 
 impl<B> Call<B> {
-    /// How many fields may be missing at the end of the reply.
+    /// How a reply is read in which fields may be missing.
     #[cold]
-    fn missing(&self) -> u32 {
+    fn reading(&self) -> Reading {
         let rules = self.link.calls.with(|calls| calls.offers.ask(self.method.layout));
-        rules.map_or(0, |rules| rules.missing(self.method))
+        self.link.reading(rules.map_or(0, |rules| rules.missing(self.method)))
     }
 
     /// Tells a server of ours that nobody waits any more. When too many ids are out of use because their calls were
@@ -259,9 +259,10 @@ impl<B: Message> Future for Call<B> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let Some(ticket) = self.ticket else { return Poll::Pending };
+        let nesting = self.link.nesting;
         let ended = self.link.calls.with(|calls| {
             calls.take_reply(ticket, context, |body| match body {
-                Body::Copied(body) => body::whole_reply(body).ok_or_else(|| Bytes::copy_from_slice(body)),
+                Body::Copied(body) => body::whole_reply(body, nesting).ok_or_else(|| Bytes::copy_from_slice(body)),
                 // A long one is read with the lock released.
                 Body::Shared(body) => Err(body.clone()),
             })
@@ -269,7 +270,7 @@ impl<B: Message> Future for Call<B> {
         let Poll::Ready(ended) = ended else { return Poll::Pending };
         self.ticket = None;
         let (status, sent) = match ended {
-            Ended::Reply(reply) => match reply.unwrap_or_else(|body| body::reply(&body, self.missing())) {
+            Ended::Reply(reply) => match reply.unwrap_or_else(|body| body::reply(&body, self.reading())) {
                 Ok(reply) => return Poll::Ready(Ok(reply)),
                 Err(status) => (status, Sent::Answered),
             },

@@ -2,12 +2,14 @@
 
 use super::dial::Dialler;
 use crate::Status;
+use crate::body::Reading;
 use crate::calls::Calls;
 use crate::endpoint::{Endpoint, handle_verdict_on_client};
 use crate::layout::{Layout, Offers};
 use crate::offer::Offer;
 use frisbee::{ClientBuilder, CloseReason, ConnectError, Connection, Peer};
 use parking_lot::Mutex;
+use polyglot::Nesting;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
@@ -31,6 +33,8 @@ pub(crate) struct Link {
     pub(crate) calls: Arc<CallTable>,
     /// The connection was accepted: calls have to say that they go the other way.
     pub(crate) backward: bool,
+    /// How deep messages of the other end may nest.
+    pub(crate) nesting: Nesting,
     end: LinkEnd,
 }
 
@@ -63,7 +67,13 @@ impl Link {
         if let Some(reason) = connection.close_reason() {
             calls.end(&reason); // Nobody else does, if the calls came into being only now.
         }
-        Self { connection: connection.clone(), calls, backward, end: LinkEnd::Leave }
+        let nesting = connection.extensions().get::<NestingOf>().map_or_else(Nesting::default, |of| of.0);
+        Self { connection: connection.clone(), calls, backward, nesting, end: LinkEnd::Leave }
+    }
+
+    /// How messages of the other end are read, of which so many fields may be missing at the end.
+    pub(crate) fn reading(&self, missing: u32) -> Reading {
+        Reading { missing, nesting: self.nesting }
     }
 }
 
@@ -83,6 +93,17 @@ struct Dialled(Arc<CallTable>);
 /// Lets the calls of an end that dialled be found by its connection.
 pub(crate) fn put_calls(connection: &Connection, calls: &Arc<CallTable>) {
     connection.extensions().insert(Dialled(calls.clone()));
+}
+
+/// How deep messages may nest, among the values of a connection, if it is not as deep as by default.
+struct NestingOf(Nesting);
+
+/// Lets those who make calls by a connection know how deep messages may nest.
+pub(crate) fn put_nesting(connection: &Connection, nesting: Nesting) {
+    // A connection without values need not be asked for any.
+    if nesting != Nesting::default() {
+        connection.extensions().insert(NestingOf(nesting));
+    }
 }
 
 /// The calls of a connection and those who wait to make one.
@@ -317,7 +338,7 @@ impl Maker {
             let source = std::io::Error::other("the runtime of the channel has ended");
             Err(ConnectError::Io { address: self.dialler.name().to_owned(), source })
         })?;
-        Ok(Arc::new(Link { connection, calls, backward: false, end }))
+        Ok(Arc::new(Link { connection, calls, backward: false, nesting: self.offer.nesting, end }))
     }
 }
 

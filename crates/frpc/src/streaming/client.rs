@@ -1,6 +1,7 @@
 //! The calling end of calls with streams.
 
 use super::{Streaming, send, send_all, send_end};
+use crate::body::Reading;
 use crate::channel::{Channel, Link, takes_no_calls, unsent};
 use crate::codegen::Method;
 use crate::endpoint::takes_calls;
@@ -27,12 +28,12 @@ where
 {
     let terms = Opening::new(request.timeout());
     let (message, metadata) = request.into_parts();
-    let Opened { sender, receiver, link, missing } = terms.open(channel, method, metadata.as_deref()).await?;
+    let Opened { sender, receiver, link, reading } = terms.open(channel, method, metadata.as_deref()).await?;
     // A server that hardly reads may keep what waits from being written.
     within(terms.left(), send(&sender, message, channel.is_strict())).await??;
     // With a Go server the request is the end, without saying so.
     sender.end();
-    Ok(Response::new(Streaming::of_client(receiver, link, missing, terms.sleep())))
+    Ok(Response::new(Streaming::of_client(receiver, link, reading, terms.sleep())))
 }
 
 pub(crate) async fn call_client_streaming<S, B>(
@@ -48,8 +49,8 @@ where
 {
     let terms = Opening::new(request.timeout());
     let (messages, metadata) = request.into_parts();
-    let Opened { sender, receiver, link, missing } = terms.open(channel, method, metadata.as_deref()).await?;
-    let mut replies: Streaming<B> = Streaming::of_client(receiver, link, missing, terms.sleep());
+    let Opened { sender, receiver, link, reading } = terms.open(channel, method, metadata.as_deref()).await?;
+    let mut replies: Streaming<B> = Streaming::of_client(receiver, link, reading, terms.sleep());
     let strict = channel.is_strict();
     let mut sending = pin!(send_messages(&sender, messages, strict));
     // A server that answers before the end has heard enough.
@@ -88,7 +89,7 @@ where
 {
     let terms = Opening::new(request.timeout());
     let (messages, metadata) = request.into_parts();
-    let Opened { sender, receiver, link, missing } = terms.open(channel, method, metadata.as_deref()).await?;
+    let Opened { sender, receiver, link, reading } = terms.open(channel, method, metadata.as_deref()).await?;
     let strict = channel.is_strict();
     link.connection.spawn(async move {
         let mut sending = pin!(Cell::park(async { send_messages(&sender, messages, strict).await }));
@@ -101,7 +102,7 @@ where
             sender.close();
         }
     });
-    Ok(Response::new(Streaming::of_client(receiver, link, missing, terms.sleep())))
+    Ok(Response::new(Streaming::of_client(receiver, link, reading, terms.sleep())))
 }
 
 /// How long a call with streams may take, of which a server of ours is told. There is no default: streams may well
@@ -115,8 +116,8 @@ struct Opened {
     sender: StreamSender,
     receiver: StreamReceiver,
     link: Arc<Link>,
-    /// How many fields may be missing at the end of replies.
-    missing: u32,
+    /// How replies are read.
+    reading: Reading,
 }
 
 impl Opening {
@@ -134,7 +135,7 @@ impl Opening {
                 if link.backward && !takes_calls(&peer) {
                     return Err(takes_no_calls());
                 }
-                let missing = layout::rules(method.layout, &peer)?.missing(method);
+                let reading = link.reading(layout::rules(method.layout, &peer)?.missing(method));
                 let first = if peer.hello().is_some() {
                     body::open(method.operation, self.left(), metadata)
                 } else {
@@ -143,7 +144,7 @@ impl Opening {
                 match link.connection.open_stream(&first).await {
                     Ok(stream) => {
                         let (sender, receiver) = stream.split();
-                        return Ok(Opened { sender, receiver, link, missing });
+                        return Ok(Opened { sender, receiver, link, reading });
                     }
                     Err(SendError::Closed(_)) => {}
                     Err(error) => return Err(unsent(&error)),

@@ -1,10 +1,11 @@
 //! Messages that come by another way than a stream of frisbee's: another protocol, or a test.
 
 use super::{End, Streaming};
+use crate::body::Reading;
 use crate::{Metadata, Status};
 use futures_core::Stream;
 use parking_lot::Mutex;
-use polyglot::Message;
+use polyglot::{Message, Nesting};
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -31,7 +32,7 @@ impl<M: Message> Streaming<M> {
     pub fn from_stream(messages: impl Stream<Item = Result<M, Status>> + Send + 'static) -> Self {
         Self {
             receiver: None,
-            missing: 0,
+            reading: Reading::whole(Nesting::default()),
             metadata: Metadata::new(),
             is_rich: false,
             end: End::Server(Arc::default()),

@@ -1,7 +1,7 @@
 //! The serving end of calls with streams: one task for each.
 
 use super::{Lent, ResponseStream, Streaming, is_end, send, send_all, send_end, send_error, send_metadata};
-use crate::body::Received;
+use crate::body::{Reading, Received};
 use crate::deadline::{self, Within};
 use crate::prefix::Prefix;
 use crate::request::Origin;
@@ -32,7 +32,7 @@ pub(crate) fn serve_server_streaming<A, B, H, F>(
     caller: &Caller,
     prefix: Option<Prefix>,
     stream: Stream,
-    missing: u32,
+    reading: Reading,
     handler: H,
 ) where
     A: Message + Send + 'static,
@@ -51,7 +51,7 @@ pub(crate) fn serve_server_streaming<A, B, H, F>(
             drop(receiver);
             lent.end();
         }
-        let Received { message, memory } = body::request(&body, missing)?;
+        let Received { message, memory } = body::request(&body, reading)?;
         let _hold = connection.hold(memory);
         let request = Request::received(message, origin, prefix.map(Box::new));
         drop(body);
@@ -63,7 +63,7 @@ pub(crate) fn serve_client_streaming<A, B, H, F>(
     caller: &Caller,
     prefix: Option<Prefix>,
     stream: Stream,
-    missing: u32,
+    reading: Reading,
     handler: H,
 ) where
     A: Message + Send + 'static,
@@ -73,7 +73,7 @@ pub(crate) fn serve_client_streaming<A, B, H, F>(
 {
     let origin = caller.origin();
     serve(caller, prefix, stream, move |sender, receiver, lent, prefix| async move {
-        let reply = handler(requests(receiver, lent, missing, origin, prefix)).await?;
+        let reply = handler(requests(receiver, lent, reading, origin, prefix)).await?;
         send_metadata(&sender, reply.metadata());
         send(&sender, reply.into_inner(), false).await
     });
@@ -83,7 +83,7 @@ pub(crate) fn serve_streaming<A, B, H, F>(
     caller: &Caller,
     prefix: Option<Prefix>,
     stream: Stream,
-    missing: u32,
+    reading: Reading,
     handler: H,
 ) where
     A: Message + Send + 'static,
@@ -93,7 +93,7 @@ pub(crate) fn serve_streaming<A, B, H, F>(
 {
     let origin = caller.origin();
     serve(caller, prefix, stream, move |sender, receiver, lent, prefix| async move {
-        let reply = handler(requests(receiver, lent.clone(), missing, origin, prefix)).await?;
+        let reply = handler(requests(receiver, lent.clone(), reading, origin, prefix)).await?;
         respond(&sender, reply, &lent).await
     });
 }
@@ -160,11 +160,11 @@ where
 fn requests<A: Message>(
     receiver: StreamReceiver,
     lent: Arc<Lent>,
-    missing: u32,
+    reading: Reading,
     origin: Origin,
     prefix: Option<Prefix>,
 ) -> Request<Streaming<A>> {
-    Request::received(Streaming::of_server(receiver, lent, missing), origin, prefix.map(Box::new))
+    Request::received(Streaming::of_server(receiver, lent, reading), origin, prefix.map(Box::new))
 }
 
 async fn respond<B: Message>(

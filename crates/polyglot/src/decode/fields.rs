@@ -1,7 +1,6 @@
 //! Messages and their fields: how deep they nest, which may be missing, and whose name an error bears.
 
 use super::Decoder;
-use crate::limits::NESTING_MAX;
 use crate::{Codec, DecodeError, DecodeReason, Enumeration, Index, Kind, Shape, Value, View};
 
 impl<'a> Decoder<'a> {
@@ -9,24 +8,44 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     ///
-    /// If something else or an error is next, if messages nest deeper than [`NESTING_MAX`], and those of `fields`.
+    /// If something else or an error is next, if messages nest deeper than they
+    /// [may](Self::with_nesting_max), and those of `fields`.
     #[inline]
     pub fn message<T>(
         &mut self,
         fields: impl FnOnce(&mut Self) -> Result<T, DecodeError>,
     ) -> Result<Option<T>, DecodeError> {
+        // The flags are without meaning.
+        let [0x08, _flags, rest @ ..] = self.rest else { return self.no_message() };
+        let before = self.levels;
+        let Some(levels) = before.checked_sub(1) else {
+            return Err(self.error(DecodeReason::NestingTooDeep { max: self.nesting.levels() }));
+        };
+        self.rest = rest;
+        self.levels = levels;
+        let message = fields(self);
+        self.levels = before;
+        message.map(Some)
+    }
+
+    /// As [`message`](Self::message), for the root, which is never too deep.
+    #[inline(always)]
+    pub(crate) fn root<T>(
+        &mut self,
+        fields: impl FnOnce(&mut Self) -> Result<T, DecodeError>,
+    ) -> Result<Option<T>, DecodeError> {
+        let [0x08, _flags, rest @ ..] = self.rest else { return self.no_message() };
+        self.rest = rest;
+        self.levels = self.nesting.levels().wrapping_sub(1); // Above zero.
+        let message = fields(self);
+        self.levels = self.nesting.levels();
+        message.map(Some)
+    }
+
+    /// Reads what stands in the place of a message: a nil, or there is an error.
+    #[inline]
+    fn no_message<T>(&mut self) -> Result<Option<T>, DecodeError> {
         match self.rest {
-            // The flags are without meaning.
-            [0x08, _flags, rest @ ..] => {
-                if self.depth >= NESTING_MAX {
-                    return Err(self.error(DecodeReason::NestingTooDeep));
-                }
-                self.rest = rest;
-                self.depth = self.depth.wrapping_add(1); // Not above `NESTING_MAX`.
-                let message = fields(self);
-                self.depth = self.depth.wrapping_sub(1); // The same level as before.
-                message.map(Some)
-            }
             [0x00, rest @ ..] => {
                 self.rest = rest;
                 Ok(None)
@@ -90,13 +109,18 @@ impl<'a> Decoder<'a> {
         C::decode(self).or_else(|error| self.missing(error, left, name))
     }
 
+    /// Whether what is read are the fields of the root.
+    fn is_at_root(&self) -> bool {
+        self.levels == self.nesting.levels().wrapping_sub(1) // Above zero.
+    }
+
     /// The default for a field at the end of the root that an older peer does not know; else the error.
     ///
     /// `left` is how many bytes were left before the field.
     #[cold]
     #[inline(never)]
     fn missing<T: Default>(&mut self, error: DecodeError, left: usize, name: &'static str) -> Result<T, DecodeError> {
-        if left == 0 && self.depth == 1 && self.trailing_defaults > 0 {
+        if left == 0 && self.is_at_root() && self.trailing_defaults > 0 {
             self.trailing_defaults = self.trailing_defaults.wrapping_sub(1); // Above zero.
             return Ok(T::default());
         }

@@ -5,16 +5,16 @@ use std::collections::HashMap;
 use bytes::Bytes;
 use polyglot::{
     BULK_MIN, Bulk, CONTAINER_MEMORY_MAX, DecodeReason, Decoder, EncodeReason, Encoder, Form, Kind, LONG_MIN,
-    NESTING_MAX, decode_root, encode_root,
+    NESTING_CEILING, NESTING_MAX, decode_root, encode_root,
 };
 
 use crate::schema::{Deep, Inner, Nothing, One, decode, encode, hex};
 
 #[test]
 fn messages_nest_to_the_limit_and_no_deeper_when_encoding() {
-    encode(&Deep::levels(NESTING_MAX), Form::Flat);
+    encode(&Deep::levels(NESTING_CEILING), Form::Flat);
     let mut out = Vec::new();
-    let error = encode_root(&Deep::levels(NESTING_MAX + 1), &mut Encoder::new(&mut out)).unwrap_err();
+    let error = encode_root(&Deep::levels(NESTING_CEILING + 1), &mut Encoder::new(&mut out)).unwrap_err();
     assert_eq!(error.reason(), &EncodeReason::NestingTooDeep);
     assert!(out.is_empty());
 }
@@ -29,7 +29,7 @@ fn messages_nest_to_the_limit_and_no_deeper_when_decoding() {
     assert_eq!(decode::<Deep>(&levels(NESTING_MAX)).unwrap(), Deep::levels(NESTING_MAX));
     for count in [NESTING_MAX + 1, 2_600_000] {
         let error = decode::<Deep>(&levels(count)).unwrap_err();
-        assert_eq!(error.reason(), &DecodeReason::NestingTooDeep);
+        assert_eq!(error.reason(), &DecodeReason::NestingTooDeep { max: NESTING_MAX });
         assert_eq!(error.offset(), NESTING_MAX as usize * 2);
     }
 }
@@ -229,7 +229,7 @@ fn a_failed_encoding_sets_nothing_aside() {
         }
     }
     let (mut out, mut bulk) = (vec![0xee], vec![Bulk { at: 0, bytes: Bytes::new() }]);
-    let both = Both(Bytes::from(vec![1; BULK_MIN]), Deep::levels(NESTING_MAX));
+    let both = Both(Bytes::from(vec![1; BULK_MIN]), Deep::levels(NESTING_CEILING));
     encode_root(&both, &mut Encoder::gathering(&mut out, &mut bulk)).unwrap_err();
     assert_eq!((out.len(), bulk.len()), (1, 1));
 }

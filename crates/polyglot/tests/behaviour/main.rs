@@ -2,6 +2,7 @@
 
 mod errors;
 mod limits;
+mod nesting;
 mod presence;
 mod properties;
 mod schema;

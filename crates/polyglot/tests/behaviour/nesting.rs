@@ -1,0 +1,238 @@
+//! How deep messages nest is a setting, and no setting is deeper than a stack carries.
+
+use std::collections::{BTreeMap, HashMap};
+
+use bytes::Bytes;
+use polyglot::{
+    DecodeError, DecodeReason, Decoder, EncodeError, Encoder, Fields, Form, Message, MessageView, NESTING_CEILING,
+    NESTING_MAX, Nested, Raw, Root, Viewed, decode_root, view_root,
+};
+
+use crate::schema::{Deep, DeepView, Inner, encode, hex};
+
+/// A body of as many [`Deep`] messages, one in the other.
+fn levels(count: u32) -> Vec<u8> {
+    [&[0x08, 0x00].repeat(count as usize)[..], &[0x00]].concat()
+}
+
+fn decode<M: Message>(mut decoder: Decoder<'_>) -> Result<M, DecodeError> {
+    match decode_root(&mut decoder)? {
+        Root::Message(message) => Ok(message),
+        Root::Error(text) => panic!("the error {text:?} instead of a message"),
+    }
+}
+
+fn too_deep(error: &DecodeError) -> Option<u32> {
+    match error.reason() {
+        DecodeReason::NestingTooDeep { max } => Some(*max),
+        _ => None,
+    }
+}
+
+#[test]
+fn messages_nest_as_deep_as_the_decoder_is_told_and_no_deeper() {
+    for max in [1, 2, NESTING_MAX - 1, NESTING_MAX + 1, NESTING_CEILING] {
+        let (good, bad) = (levels(max), levels(max + 1));
+        assert_eq!(decode::<Deep>(Decoder::new(&good).with_nesting_max(max)).unwrap(), Deep::levels(max));
+        let error = decode::<Deep>(Decoder::new(&bad).with_nesting_max(max)).unwrap_err();
+        assert_eq!((too_deep(&error), error.offset()), (Some(max), max as usize * 2));
+        assert!(error.to_string().ends_with(&format!(": messages nest deeper than {max}")), "{error}");
+    }
+}
+
+#[test]
+fn a_setting_beyond_the_ceiling_counts_as_the_ceiling() {
+    let (good, bad) = (levels(NESTING_CEILING), levels(NESTING_CEILING + 1));
+    assert!(decode::<Deep>(Decoder::new(&good).with_nesting_max(u32::MAX)).is_ok());
+    let error = decode::<Deep>(Decoder::new(&bad).with_nesting_max(u32::MAX)).unwrap_err();
+    assert_eq!(too_deep(&error), Some(NESTING_CEILING));
+}
+
+#[test]
+fn a_setting_of_no_level_counts_as_one() {
+    assert!(decode::<Deep>(Decoder::new(&levels(1)).with_nesting_max(0)).is_ok());
+    let error = decode::<Deep>(Decoder::new(&levels(2)).with_nesting_max(0)).unwrap_err();
+    assert_eq!(too_deep(&error), Some(1));
+}
+
+#[test]
+fn a_body_behind_a_body_nests_as_deep() {
+    let body = levels(3).repeat(2);
+    let mut decoder = Decoder::new(&body).with_nesting_max(3);
+    for _ in 0..2 {
+        assert_eq!(decode_root(&mut decoder).unwrap(), Root::Message(Deep::levels(3)));
+    }
+    assert_eq!(decoder.remaining(), 0);
+}
+
+#[test]
+fn whatever_the_limit_only_fields_of_the_root_may_be_missing() {
+    let (root, nested) = (hex("0800"), hex("08000800"));
+    for max in [2, NESTING_MAX, NESTING_CEILING] {
+        let older = |body| Decoder::new(body).with_nesting_max(max).with_trailing_defaults(1);
+        assert_eq!(decode::<Deep>(older(&root)).unwrap(), Deep::default(), "{max}");
+        assert!(decode::<Deep>(older(&nested)).is_err(), "{max}");
+    }
+}
+
+#[test]
+fn views_within_a_deep_view_are_whole() {
+    let body = levels(NESTING_CEILING);
+    let mut decoder = Decoder::new(&body).with_nesting_max(NESTING_CEILING);
+    let Root::Message(mut view) = view_root::<DeepView<'_>>(&mut decoder).unwrap() else { panic!() };
+    let mut count = 1;
+    while let Some(next) = view.next {
+        view = next.get();
+        count += 1;
+    }
+    assert_eq!(count, NESTING_CEILING);
+    let error = view_root::<DeepView<'_>>(&mut Decoder::new(&body).with_nesting_max(3)).unwrap_err();
+    assert_eq!(too_deep(&error), Some(3));
+}
+
+impl Viewed for Deep {
+    type View<'a> = DeepView<'a>;
+}
+
+#[test]
+fn a_raw_message_is_looked_at_by_the_limit_it_was_received_by() {
+    let body = levels(NESTING_MAX + 1);
+    let received = |max| decode::<Raw<Deep>>(Decoder::new(&body).with_nesting_max(max)).unwrap();
+    for deep in [received(NESTING_MAX + 1), received(NESTING_MAX + 1).clone()] {
+        assert_eq!(deep.decode().unwrap(), Deep::levels(NESTING_MAX + 1));
+        assert!(deep.view().is_ok());
+    }
+    let shallow = received(NESTING_MAX);
+    assert_eq!(too_deep(&shallow.decode().unwrap_err()), Some(NESTING_MAX));
+    assert_eq!(too_deep(&shallow.view().unwrap_err()), Some(NESTING_MAX));
+    // One's own goes as deep as can be encoded.
+    let own = Raw::new(&Deep::levels(NESTING_CEILING)).unwrap();
+    assert_eq!(own.decode().unwrap(), Deep::levels(NESTING_CEILING));
+}
+
+/// Fields of every costly shape, and two ways for the message to contain itself.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Wide {
+    text: String,
+    name: String,
+    title: String,
+    path: String,
+    id: u64,
+    size: i64,
+    flag: bool,
+    ratio: f64,
+    blob: Bytes,
+    maybe_text: Option<String>,
+    maybe_number: Option<u64>,
+    numbers: Vec<u64>,
+    words: Vec<String>,
+    parts: Vec<Inner>,
+    part: Option<Inner>,
+    by_text: HashMap<String, String>,
+    by_number: HashMap<u64, Inner>,
+    sorted: BTreeMap<i32, String>,
+    named: HashMap<String, Wide>,
+    next: Option<Box<Wide>>,
+}
+
+impl Fields for Wide {
+    const NAME: &'static str = "test.Wide";
+
+    fn encode_fields(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        to.field("text", &self.text)?;
+        to.field("name", &self.name)?;
+        to.field("title", &self.title)?;
+        to.field("path", &self.path)?;
+        to.field("id", &self.id)?;
+        to.field("size", &self.size)?;
+        to.field("flag", &self.flag)?;
+        to.field("ratio", &self.ratio)?;
+        to.field("blob", &self.blob)?;
+        to.field("maybe_text", &self.maybe_text)?;
+        to.field("maybe_number", &self.maybe_number)?;
+        to.field("numbers", &self.numbers)?;
+        to.field("words", &self.words)?;
+        to.field("parts", &self.parts)?;
+        to.field("part", &self.part)?;
+        to.field("by_text", &self.by_text)?;
+        to.field("by_number", &self.by_number)?;
+        to.field("sorted", &self.sorted)?;
+        to.field("named", &self.named)?;
+        to.field("next", &self.next)
+    }
+
+    fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+        Ok(Self {
+            text: from.field("text")?,
+            name: from.field("name")?,
+            title: from.field("title")?,
+            path: from.field("path")?,
+            id: from.field("id")?,
+            size: from.field("size")?,
+            flag: from.field("flag")?,
+            ratio: from.field("ratio")?,
+            blob: from.field("blob")?,
+            maybe_text: from.field("maybe_text")?,
+            maybe_number: from.field("maybe_number")?,
+            numbers: from.field("numbers")?,
+            words: from.field("words")?,
+            parts: from.field("parts")?,
+            part: from.field("part")?,
+            by_text: from.field("by_text")?,
+            by_number: from.field("by_number")?,
+            sorted: from.field("sorted")?,
+            named: from.field("named")?,
+            next: from.field("next")?,
+        })
+    }
+}
+
+/// A view that contains itself, beside what it borrows.
+#[derive(Debug, Default)]
+#[expect(dead_code, reason = "they are read by `Debug`")]
+struct NamedView<'a> {
+    name: &'a str,
+    next: Option<Nested<'a, NamedView<'a>>>,
+}
+
+impl<'a> MessageView<'a> for NamedView<'a> {
+    const NAME: &'static str = "test.NamedView";
+
+    fn decode_fields(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
+        Ok(Self { name: from.view("name")?, next: from.view("next")? })
+    }
+}
+
+/// Runs a test on a thread with the stack that threads have unless told otherwise.
+fn on_a_usual_stack(test: fn()) {
+    std::thread::Builder::new().stack_size(2 << 20).spawn(test).unwrap().join().unwrap();
+}
+
+#[test]
+fn the_deepest_messages_of_twenty_fields_fit_the_stack_of_a_usual_thread() {
+    on_a_usual_stack(|| {
+        for grow in [
+            |inner| Wide { named: [("inner".to_owned(), inner)].into(), ..Wide::default() },
+            |inner| Wide { next: Some(Box::new(inner)), ..Wide::default() },
+        ] {
+            let message = (1..NESTING_CEILING).fold(Wide::default(), |inner, _| grow(inner));
+            let body = encode(&message, Form::Rich);
+            let read: Wide = decode(Decoder::new(&body).with_nesting_max(NESTING_CEILING)).unwrap();
+            assert!(read.clone() == message);
+            assert!(format!("{read:?}").len() > body.len());
+            // What fails at the deepest level goes all the way back.
+            let error = decode::<Wide>(Decoder::new(&body).with_nesting_max(NESTING_CEILING - 1)).unwrap_err();
+            assert_eq!(too_deep(&error), Some(NESTING_CEILING - 1));
+        }
+    });
+}
+
+#[test]
+fn the_deepest_views_fit_the_stack_of_a_usual_thread() {
+    on_a_usual_stack(|| {
+        let body = [&hex("0800050a0161").repeat(NESTING_CEILING as usize)[..], &[0x00]].concat();
+        let mut decoder = Decoder::new(&body).with_nesting_max(NESTING_CEILING);
+        let Root::Message(view) = view_root::<NamedView<'_>>(&mut decoder).unwrap() else { panic!() };
+        assert_eq!(format!("{view:?}").matches("\"a\"").count(), NESTING_CEILING as usize);
+    });
+}

@@ -1,0 +1,196 @@
+//! How deep messages may nest is for each end to say, and whoever sends deeper ones is told so.
+
+use frisbee::pubsub::{Broker, Client};
+use frisbee_tests::nesting::{Deep, Depths, DepthsClient, DepthsServer};
+use frpc::polyglot::{NESTING_CEILING, NESTING_MAX};
+use frpc::{
+    Channel, ChannelBuilder, Code, Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming,
+};
+
+type Reply<T> = Result<Response<T>, Status>;
+
+/// Deeper than by default.
+const DEEP: u32 = 150;
+
+/// Less deep.
+const SHALLOW: u32 = 20;
+
+/// Answers with what it gets.
+struct Same;
+
+impl Depths for Same {
+    async fn same(&self, request: Request<Deep>) -> Reply<Deep> {
+        Ok(Response::new(request.into_inner()))
+    }
+
+    async fn down(&self, request: Request<Deep>) -> Reply<ResponseStream<Deep>> {
+        Ok(Response::new(ResponseStream::new(frpc::iter([Ok(request.into_inner())]))))
+    }
+
+    async fn up(&self, request: Request<Streaming<Deep>>) -> Reply<Deep> {
+        let (mut all, mut last) = (request.into_inner(), Deep::default());
+        while let Some(next) = all.message().await? {
+            last = next;
+        }
+        Ok(Response::new(last))
+    }
+
+    async fn both(&self, request: Request<Streaming<Deep>>) -> Reply<ResponseStream<Deep>> {
+        Ok(Response::new(ResponseStream::new(request.into_inner())))
+    }
+
+    async fn back(&self, request: Request<Deep>) -> Reply<Deep> {
+        let client = request.channel().map(DepthsClient::new).expect("it came by a connection");
+        client.same(request.into_inner()).await
+    }
+}
+
+fn levels(count: u32) -> Deep {
+    (1..count).fold(Deep::default(), |inner, _| Deep { next: Some(Box::new(inner)) })
+}
+
+/// The two ends of one connection, which is never made anew. The server runs on threads of its own.
+async fn connected(server: ServerBuilder, channel: ChannelBuilder) -> DepthsClient {
+    let server =
+        server.add_service(DepthsServer::new(Same)).bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    let io = tokio::net::TcpStream::connect(address).await.expect("the server listens");
+    DepthsClient::new(channel.from_io(io).await.expect("the server speaks it"))
+}
+
+/// What becomes of a message of so many levels in every kind of call, sent there and back.
+async fn every_kind(client: &DepthsClient, count: u32) -> [Result<Deep, Status>; 4] {
+    let one = || frpc::iter([levels(count)]);
+    async fn first(replies: Reply<Streaming<Deep>>) -> Result<Deep, Status> {
+        let first = replies?.into_inner().message().await?;
+        first.ok_or_else(|| Status::not_found("the stream has ended"))
+    }
+    [
+        client.same(levels(count)).await.map(Response::into_inner),
+        first(client.down(levels(count)).await).await,
+        client.up(one()).await.map(Response::into_inner),
+        first(client.both(one()).await).await,
+    ]
+}
+
+/// That messages of so many levels come back, and none of one more, for the reason that `code` stands for; and that
+/// the connection outlives it.
+async fn nests(client: &DepthsClient, max: u32, codes: [Code; 4]) {
+    for (result, code) in every_kind(client, max + 1).await.into_iter().zip(codes) {
+        let status = result.expect_err("it is too deep");
+        assert_eq!(status.code(), code, "{status}");
+        assert!(status.message().ends_with(&format!(": messages nest deeper than {max}")), "{status}");
+    }
+    for result in every_kind(client, max).await {
+        assert!(result.expect("it is not too deep") == levels(max));
+    }
+}
+
+/// Of what a server refuses: requests, and messages of streams.
+const BY_SERVER: [Code; 4] = [Code::InvalidArgument, Code::InvalidArgument, Code::Internal, Code::Internal];
+
+/// Of what a client refuses.
+const BY_CLIENT: [Code; 4] = [Code::Internal; 4];
+
+#[tokio::test]
+async fn a_server_takes_messages_as_deep_as_by_default_and_answers_deeper_ones_with_an_error() {
+    let client = connected(Server::builder(), Channel::builder().nesting_max(DEEP)).await;
+    nests(&client, NESTING_MAX, BY_SERVER).await;
+}
+
+#[tokio::test]
+async fn a_server_takes_messages_as_deep_as_it_is_told_to_beyond_the_default() {
+    let client = connected(Server::builder().nesting_max(DEEP), Channel::builder().nesting_max(u32::MAX)).await;
+    nests(&client, DEEP, BY_SERVER).await;
+}
+
+#[tokio::test]
+async fn a_server_that_is_told_to_take_less_deep_messages_answers_deeper_ones_with_an_error() {
+    let client = connected(Server::builder().nesting_max(SHALLOW), Channel::builder()).await;
+    nests(&client, SHALLOW, BY_SERVER).await;
+}
+
+#[tokio::test]
+async fn a_client_takes_replies_as_deep_as_it_is_told_to_and_fails_calls_with_deeper_ones() {
+    for max in [SHALLOW, NESTING_MAX, DEEP] {
+        let server = Server::builder().nesting_max(u32::MAX);
+        let client = connected(server, Channel::builder().nesting_max(max)).await;
+        nests(&client, max, BY_CLIENT).await;
+    }
+}
+
+#[tokio::test]
+async fn no_setting_goes_beyond_what_the_threads_of_a_server_carry() {
+    let client = connected(Server::builder().nesting_max(u32::MAX), Channel::builder().nesting_max(u32::MAX)).await;
+    for result in every_kind(&client, NESTING_CEILING).await {
+        assert!(result.expect("it is not too deep") == levels(NESTING_CEILING));
+    }
+    let status = client.same(levels(NESTING_CEILING + 1)).await.expect_err("it is too deep");
+    assert!(status.message().ends_with("messages nest deeper than 200"), "{status}");
+}
+
+#[tokio::test]
+async fn calls_of_a_server_keep_to_the_settings_of_both_ends() {
+    let back = async |server: u32, client: u32, count: u32| {
+        let channel = Channel::builder().add_service(DepthsServer::new(Same)).nesting_max(client);
+        let client = connected(Server::builder().nesting_max(server), channel).await;
+        client.back(levels(count)).await.map(Response::into_inner)
+    };
+    assert!(back(DEEP, DEEP, DEEP).await.expect("neither end finds it too deep") == levels(DEEP));
+    // The request of the client is taken, the one back to it is not.
+    let status = back(DEEP, SHALLOW, SHALLOW + 1).await.expect_err("the client finds it too deep");
+    assert_eq!(status.code(), Code::InvalidArgument, "{status}");
+    assert!(status.message().ends_with("messages nest deeper than 20"), "{status}");
+}
+
+#[tokio::test]
+async fn replies_to_a_server_keep_to_its_setting() {
+    /// Answers with more than it gets.
+    struct Deeper;
+
+    impl Depths for Deeper {
+        async fn same(&self, request: Request<Deep>) -> Reply<Deep> {
+            Ok(Response::new(Deep { next: Some(Box::new(request.into_inner())) }))
+        }
+
+        async fn down(&self, request: Request<Deep>) -> Reply<ResponseStream<Deep>> {
+            Same.down(request).await
+        }
+
+        async fn up(&self, request: Request<Streaming<Deep>>) -> Reply<Deep> {
+            Same.up(request).await
+        }
+
+        async fn both(&self, request: Request<Streaming<Deep>>) -> Reply<ResponseStream<Deep>> {
+            Same.both(request).await
+        }
+
+        async fn back(&self, request: Request<Deep>) -> Reply<Deep> {
+            Same.back(request).await
+        }
+    }
+
+    let channel = Channel::builder().add_service(DepthsServer::new(Deeper)).nesting_max(DEEP);
+    let client = connected(Server::builder().nesting_max(SHALLOW), channel).await;
+    let status = client.back(levels(SHALLOW)).await.expect_err("the reply is too deep");
+    assert_eq!(status.code(), Code::Internal, "{status}");
+    assert!(status.message().ends_with("messages nest deeper than 20"), "{status}");
+    assert!(client.back(levels(SHALLOW - 1)).await.expect("the reply is not too deep").into_inner() == levels(SHALLOW));
+}
+
+#[tokio::test]
+async fn subscriptions_take_messages_as_deep_as_their_topic_says() {
+    let server = frisbee::Server::builder().bind("127.0.0.1:0", Broker::new()).await.expect("loopback has free ports");
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    let client = Client::connect(address).await.expect("the broker listens");
+    let topic = frpc::Topic::<Deep>::new("depths");
+    let mut usual = topic.subscribe(&client).await.expect("it may");
+    let mut deep = topic.nesting_max(DEEP).clone().subscribe(&client).await.expect("it may");
+    let publisher = frpc::Topic::<Deep>::new("depths");
+    publisher.publish(&client, &levels(DEEP)).await.expect("the sender has no limit");
+    assert!(deep.recv().await.expect("it is not too deep").into_inner() == levels(DEEP));
+    let error = usual.recv().await.expect_err("it is too deep");
+    assert!(error.to_string().ends_with("messages nest deeper than 100"), "{error}");
+}
