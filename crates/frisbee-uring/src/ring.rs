@@ -1,7 +1,9 @@
 //! The ring itself: operations, the memory they use, and system calls. The only module with `unsafe`.
 //!
 //! What makes it sound is the table of operations: whatever memory or file the kernel has been told of stays in it,
-//! untouched, until the kernel has said that the operation is over. Nothing outside can take it out earlier.
+//! untouched, until the kernel has said that the operation is over. Nothing outside can take it out earlier. One kind
+//! of operation, the quiet send, is also over without a word once the kernel has taken it from the submission queue: it
+//! is tried in that system call and must not wait, and the kernel speaks only of those that fail.
 #![allow(unsafe_code)] // What a ring is made of; each block says why it holds.
 
 use io_uring::types::{BufRingEntry, CancelBuilder, Fd, SubmitArgs, Timespec};
@@ -36,10 +38,6 @@ pub(crate) const BUFFER_LEN: usize = 16 * 1024 + 64;
 /// The group that the buffers are registered as; there is only one in each ring.
 const GROUP: u16 = 0;
 
-/// How long completions that were expected at once may keep others from being looked at. That happens when a peer
-/// begins to take no more, or when nothing else is going on. It takes Linux 6.12; before, nothing is expected.
-const EXPECTED_WITHIN: Duration = Duration::from_millis(5);
-
 /// How long a ring that is dropped waits for its operations to end before it leaks their memory.
 const DROP_PATIENCE: Duration = Duration::from_secs(2);
 
@@ -51,6 +49,8 @@ pub(crate) struct Ring {
     buffers: ManuallyDrop<Buffers>,
     /// Operations that the submission queue had no place for.
     backlog: VecDeque<squeue::Entry>,
+    /// Quiet sends that are not known to be over, by their keys.
+    quiet: Vec<usize>,
 }
 
 /// One operation, and what has to outlive it.
@@ -63,6 +63,9 @@ struct Operation {
 enum Kind {
     Receive(Rc<TcpStream>),
     Send(Rc<TcpStream>, Vec<u8>),
+    QuietSend(Rc<TcpStream>, Vec<u8>),
+    /// Was a quiet send, and has failed. It keeps its key until [`Ring::quiet`] has forgotten that.
+    Failed,
     Poll(Rc<TcpStream>),
     Cancel,
     Wake(Arc<File>, Vec<u8>),
@@ -126,6 +129,7 @@ impl Ring {
             operations: ManuallyDrop::default(),
             buffers: ManuallyDrop::new(buffers),
             backlog: VecDeque::new(),
+            quiet: Vec::new(),
         };
         (0..BUFFERS).for_each(|id| ring.buffers.offer(id));
         Ok(ring)
@@ -137,13 +141,19 @@ impl Ring {
         self.push(entry, token, Kind::Receive(stream.clone()))
     }
 
-    /// Sends `buffer[from..]`, or a part of it.
+    /// Sends `buffer[from..]`, or a part of it; waits for the peer to take it.
     pub(crate) fn send(&mut self, stream: &Rc<TcpStream>, token: usize, buffer: Vec<u8>, from: usize) {
-        let rest = buffer.get(from..).unwrap_or_default();
-        let len = u32::try_from(rest.len()).unwrap_or(u32::MAX);
-        // The allocation is the operation's from here on: it moves into the table and is not touched there.
-        let entry = opcode::Send::new(Fd(stream.as_raw_fd()), rest.as_ptr(), len).flags(libc::MSG_NOSIGNAL).build();
+        let entry = send(stream, buffer.get(from..).unwrap_or_default(), 0);
         self.push(entry, token, Kind::Send(stream.clone(), buffer));
+    }
+
+    /// Sends `buffer` as far as the peer takes it at once. Unlike [`send`](Self::send) this does not end a wait unless
+    /// something is left; [`complete`](Self::complete) reports it all the same.
+    pub(crate) fn send_quietly(&mut self, stream: &Rc<TcpStream>, token: usize, buffer: Vec<u8>) {
+        // Without MSG_WAITALL, a part that was sent would be a success of which the kernel says nothing.
+        let entry = send(stream, &buffer, libc::MSG_DONTWAIT | libc::MSG_WAITALL).flags(squeue::Flags::SKIP_SUCCESS);
+        let key = self.push(entry, token, Kind::QuietSend(stream.clone(), buffer));
+        self.quiet.push(key);
     }
 
     /// Waits until the socket is ready, once.
@@ -186,8 +196,13 @@ impl Ring {
 
     fn try_push(&mut self, entry: &squeue::Entry) -> bool {
         // SAFETY: all that the entry points to, its file included, has just been put into `operations`, where it
-        // stays unchanged until the kernel has reported the operation's end; see `complete` and `Drop`.
+        // stays unchanged until the kernel has reported the operation's end, or is past it; see `complete` and `Drop`.
         unsafe { self.uring.submission().push(entry) }.is_ok()
+    }
+
+    /// Whether there are completions to come that no wait would end for.
+    pub(crate) fn is_quiet(&self) -> bool {
+        !self.quiet.is_empty()
     }
 
     /// Whether a system call would get anything done without waiting.
@@ -203,12 +218,8 @@ impl Ring {
         self.submit_backlog()
     }
 
-    /// As [`submit`](Self::submit), and waits for a completion, or for so long.
-    ///
-    /// `expected` more are taken to follow at once from what is submitted, and are waited for as well: sends to peers
-    /// that take them. Without that they would end each wait before it has begun. Should they not come,
-    /// [`EXPECTED_WITHIN`] ends it.
-    pub(crate) fn submit_and_wait(&mut self, expected: usize, timeout: Option<Duration>) -> io::Result<()> {
+    /// As [`submit`](Self::submit), and waits until the kernel reports something, or for so long.
+    pub(crate) fn submit_and_wait(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         self.fill();
         if !self.backlog.is_empty() {
             return self.submit();
@@ -218,12 +229,7 @@ impl Ring {
         if timeout.is_some() {
             arguments = arguments.timespec(&time);
         }
-        let mut wanted = 1;
-        if expected > 0 && self.uring.params().is_feature_min_timeout() {
-            wanted += expected;
-            arguments = arguments.min_wait_usec(EXPECTED_WITHIN.as_micros() as u32);
-        }
-        tolerate(self.uring.submitter().submit_with_args(wanted, &arguments))
+        tolerate(self.uring.submitter().submit_with_args(1, &arguments))
     }
 
     /// Goes on until the backlog is empty or the kernel takes nothing more before completions are looked at.
@@ -251,6 +257,23 @@ impl Ring {
     pub(crate) fn complete(&mut self, completions: &mut Vec<Completion>) {
         let (operations, uring) = (&mut self.operations, &mut self.uring);
         completions.extend(uring.completion().filter_map(|entry| complete(operations, &entry)));
+        if self.quiet.is_empty() || !self.backlog.is_empty() {
+            return;
+        }
+        let queue = self.uring.submission();
+        if queue.is_empty() && !queue.cq_overflow() {
+            // The kernel has taken all of them, so each has been tried, and was not allowed to wait (MSG_DONTWAIT).
+            // It has kept back no completion, so those that left something unsent are `Failed` by now. The others'
+            // bytes have been copied.
+            let operations = &mut self.operations;
+            completions.extend(self.quiet.drain(..).filter_map(|key| match operations.remove(key) {
+                Operation { token, kind: Kind::QuietSend(_, buffer) } => {
+                    let result = Ok(buffer.len());
+                    Some(Completion::Sent { token, buffer, result })
+                }
+                _ => None,
+            }));
+        }
     }
 
     /// The bytes of a buffer.
@@ -279,7 +302,7 @@ impl Ring {
             if self.operations.is_empty() {
                 return true;
             }
-            if left.is_zero() || self.submit_and_wait(0, Some(left)).is_err() {
+            if left.is_zero() || self.submit_and_wait(Some(left)).is_err() {
                 return false;
             }
         }
@@ -297,13 +320,24 @@ fn complete(operations: &mut Slab<Operation>, entry: &cqueue::Entry) -> Option<C
         // Only a receive goes on.
         return Some(Completion::Received { token, result: result.map(|len| received(entry, len)), more });
     }
+    if let kind @ Kind::QuietSend(..) = &mut operations.get_mut(key)?.kind {
+        let Kind::QuietSend(_, buffer) = std::mem::replace(kind, Kind::Failed) else { return None };
+        return Some(Completion::Sent { token, buffer, result });
+    }
     Some(match operations.remove(key).kind {
         Kind::Receive(_) => Completion::Received { token, result: result.map(|len| received(entry, len)), more },
         Kind::Send(_, buffer) => Completion::Sent { token, buffer, result },
         Kind::Poll(_) => Completion::Ready { token },
         Kind::Cancel => Completion::Cancelled { token },
         Kind::Wake(..) => Completion::Woken,
+        Kind::QuietSend(..) | Kind::Failed => return None,
     })
+}
+
+/// Sends bytes that will belong to the operation: their allocation moves into the table and is not touched there.
+fn send(stream: &TcpStream, bytes: &[u8], flags: i32) -> squeue::Entry {
+    let len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+    opcode::Send::new(Fd(stream.as_raw_fd()), bytes.as_ptr(), len).flags(flags | libc::MSG_NOSIGNAL).build()
 }
 
 fn received(entry: &cqueue::Entry, len: usize) -> Option<Received> {
@@ -432,3 +466,6 @@ pub(crate) fn eventfd() -> io::Result<File> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
