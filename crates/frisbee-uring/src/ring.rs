@@ -44,21 +44,37 @@ const DROP_PATIENCE: Duration = Duration::from_secs(2);
 /// An io_uring, with the operations in flight.
 pub(crate) struct Ring {
     uring: ManuallyDrop<IoUring>,
-    /// What the kernel works with. Keys are the operations' user data.
-    operations: ManuallyDrop<Slab<Operation>>,
+    /// What the kernel works with.
+    operations: ManuallyDrop<Slab<Kind>>,
     buffers: ManuallyDrop<Buffers>,
     /// Operations that the submission queue had no place for.
     backlog: VecDeque<squeue::Entry>,
-    /// Quiet sends that are not known to be over, by their keys.
-    quiet: Vec<usize>,
+    /// Quiet sends that are not known to be over.
+    quiet: Vec<Tag>,
 }
 
-/// One operation, and what has to outlive it.
-struct Operation {
-    token: usize,
-    kind: Kind,
+/// What the kernel repeats of an operation: its key in the table, and above it the caller's token. A receive that goes
+/// on is told by that alone; with thousands of connections its place in the table is not in any cache.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Tag(u64);
+
+impl Tag {
+    /// Tokens that are longer than 32 bits come back cut: there are no files for so many sockets.
+    fn new(key: usize, token: usize) -> Self {
+        assert!(u32::try_from(key).is_ok(), "there are {key} operations in flight");
+        Self((token as u64) << u32::BITS | key as u64)
+    }
+
+    fn key(self) -> usize {
+        self.0 as u32 as usize
+    }
+
+    fn token(self) -> usize {
+        (self.0 >> u32::BITS) as usize
+    }
 }
 
+/// An operation, and what has to outlive it.
 #[expect(dead_code, reason = "files and memory are held for the kernel and not looked at")]
 enum Kind {
     Receive(Rc<TcpStream>),
@@ -136,7 +152,7 @@ impl Ring {
     }
 
     /// Receives whatever arrives until the operation ends by itself or is cancelled. Says what to cancel.
-    pub(crate) fn receive(&mut self, stream: &Rc<TcpStream>, token: usize) -> usize {
+    pub(crate) fn receive(&mut self, stream: &Rc<TcpStream>, token: usize) -> Tag {
         let entry = opcode::RecvMulti::new(Fd(stream.as_raw_fd()), GROUP).build();
         self.push(entry, token, Kind::Receive(stream.clone()))
     }
@@ -152,8 +168,8 @@ impl Ring {
     pub(crate) fn send_quietly(&mut self, stream: &Rc<TcpStream>, token: usize, buffer: Vec<u8>) {
         // Without MSG_WAITALL, a part that was sent would be a success of which the kernel says nothing.
         let entry = send(stream, &buffer, libc::MSG_DONTWAIT | libc::MSG_WAITALL).flags(squeue::Flags::SKIP_SUCCESS);
-        let key = self.push(entry, token, Kind::QuietSend(stream.clone(), buffer));
-        self.quiet.push(key);
+        let tag = self.push(entry, token, Kind::QuietSend(stream.clone(), buffer));
+        self.quiet.push(tag);
     }
 
     /// Waits until the socket is ready, once.
@@ -167,8 +183,8 @@ impl Ring {
     }
 
     /// Cancels one operation of the caller's.
-    pub(crate) fn cancel(&mut self, token: usize, operation: usize) {
-        let entry = opcode::AsyncCancel::new(operation as u64).build();
+    pub(crate) fn cancel(&mut self, token: usize, operation: Tag) {
+        let entry = opcode::AsyncCancel::new(operation.0).build();
         self.push(entry, token, Kind::Cancel);
     }
 
@@ -185,13 +201,13 @@ impl Ring {
         self.push(entry, usize::MAX, Kind::Wake(event.clone(), count));
     }
 
-    fn push(&mut self, entry: squeue::Entry, token: usize, kind: Kind) -> usize {
-        let key = self.operations.insert(Operation { token, kind });
-        let entry = entry.user_data(key as u64);
+    fn push(&mut self, entry: squeue::Entry, token: usize, kind: Kind) -> Tag {
+        let tag = Tag::new(self.operations.insert(kind), token);
+        let entry = entry.user_data(tag.0);
         if !self.backlog.is_empty() || !self.try_push(&entry) {
             self.backlog.push_back(entry);
         }
-        key
+        tag
     }
 
     fn try_push(&mut self, entry: &squeue::Entry) -> bool {
@@ -266,10 +282,10 @@ impl Ring {
             // It has kept back no completion, so those that left something unsent are `Failed` by now. The others'
             // bytes have been copied.
             let operations = &mut self.operations;
-            completions.extend(self.quiet.drain(..).filter_map(|key| match operations.remove(key) {
-                Operation { token, kind: Kind::QuietSend(_, buffer) } => {
+            completions.extend(self.quiet.drain(..).filter_map(|tag| match operations.remove(tag.key()) {
+                Kind::QuietSend(_, buffer) => {
                     let result = Ok(buffer.len());
-                    Some(Completion::Sent { token, buffer, result })
+                    Some(Completion::Sent { token: tag.token(), buffer, result })
                 }
                 _ => None,
             }));
@@ -310,21 +326,23 @@ impl Ring {
 }
 
 /// What one completion means; an operation that is over leaves the table.
-fn complete(operations: &mut Slab<Operation>, entry: &cqueue::Entry) -> Option<Completion> {
-    let key = usize::try_from(entry.user_data()).ok()?;
+fn complete(operations: &mut Slab<Kind>, entry: &cqueue::Entry) -> Option<Completion> {
+    let tag = Tag(entry.user_data());
+    let (key, token) = (tag.key(), tag.token());
     let more = cqueue::more(entry.flags());
     let code = entry.result();
     let result = usize::try_from(code).map_err(|_| io::Error::from_raw_os_error(code.wrapping_neg()));
-    let token = operations.get(key)?.token;
     if more {
         // Only a receive goes on.
         return Some(Completion::Received { token, result: result.map(|len| received(entry, len)), more });
     }
-    if let kind @ Kind::QuietSend(..) = &mut operations.get_mut(key)?.kind {
-        let Kind::QuietSend(_, buffer) = std::mem::replace(kind, Kind::Failed) else { return None };
+    let operation = operations.get_mut(key)?;
+    if let Kind::QuietSend(_, buffer) = operation {
+        let buffer = std::mem::take(buffer);
+        *operation = Kind::Failed;
         return Some(Completion::Sent { token, buffer, result });
     }
-    Some(match operations.remove(key).kind {
+    Some(match operations.remove(key) {
         Kind::Receive(_) => Completion::Received { token, result: result.map(|len| received(entry, len)), more },
         Kind::Send(_, buffer) => Completion::Sent { token, buffer, result },
         Kind::Poll(_) => Completion::Ready { token },

@@ -12,7 +12,7 @@
 
 mod complete;
 
-use crate::ring::{BUFFER_LEN, Completion, Interest, Received, Ring, receive_now, send_now};
+use crate::ring::{BUFFER_LEN, Completion, Interest, Received, Ring, Tag, receive_now, send_now};
 use slab::Slab;
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
@@ -74,7 +74,7 @@ struct Reading {
     inbox: VecDeque<Received>,
     inbox_read: usize,
     /// The operation that receives.
-    receive: Option<usize>,
+    receive: Option<Tag>,
     is_wanted: bool,
     is_stopping: bool,
     /// Reads go by calls of their own.
