@@ -463,6 +463,24 @@ async fn a_call_that_was_sent_fails_when_its_server_dies_and_the_next_finds_the_
     client.wait(Time { millis: 1 }).await.expect("the new server is found");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_made_once_more_takes_no_longer_than_its_timeout() {
+    const TIMEOUT: Duration = Duration::from_secs(10);
+    // Servers that take everything, answer nothing, and are lost when most of the time is over.
+    let channel = Channel::builder().calls::<ExtensionClient>().timeout(TIMEOUT).connect_with(|| async {
+        let (here, mut there) = tokio::io::duplex(64 * 1024);
+        tokio::spawn(async move {
+            let _ = tokio::time::timeout(TIMEOUT * 9 / 10, tokio::io::copy(&mut there, &mut tokio::io::sink())).await;
+        });
+        Ok(here)
+    });
+    let client = ExtensionClient::new(channel.await.expect("connecting is free"));
+    let begun = tokio::time::Instant::now();
+    let late = client.get(Time { millis: 1 }).await.expect_err("nobody answers");
+    assert_eq!(late.code(), Code::DeadlineExceeded);
+    assert_eq!(begun.elapsed().as_secs(), TIMEOUT.as_secs());
+}
+
 #[tokio::test]
 async fn a_call_to_a_server_that_stays_away_fails_and_was_not_sent() {
     let first = Stoppable::start("127.0.0.1:0").await;

@@ -5,7 +5,17 @@ use crate::rivals::{Rival, Setup};
 use std::net::SocketAddr;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
+use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
+
+/// A runtime for a thread of its own. It looks after 32 sockets at one time, as the workers of our servers do, and deals
+/// with what they bring before it looks again.
+///
+/// # Errors
+/// If the system refuses what it takes.
+pub fn one_core() -> std::io::Result<Runtime> {
+    Builder::new_current_thread().enable_all().max_io_events_per_tick(32).event_interval(1024).build()
+}
 
 /// A server with a thread and a runtime of its own, stopped when dropped.
 #[derive(Debug)]

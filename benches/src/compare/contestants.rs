@@ -79,6 +79,16 @@ pub(crate) fn is_per_core(name: &str) -> bool {
 
 /// All contestants that can run here.
 pub(crate) fn entries() -> Vec<Entry> {
+    let mut entries = rust_entries();
+    match machine::go_program() {
+        Ok(program) => entries.extend(go_entries(&program)),
+        Err(reason) => println!("SKIPPED: contestants in Go: {reason}"),
+    }
+    entries
+}
+
+/// Those that this program serves and loads itself.
+pub(crate) fn rust_entries() -> Vec<Entry> {
     const PER_CORE: &str = "raw";
     const SHARED: &str = "raw-shared";
     let rust = [
@@ -104,13 +114,7 @@ pub(crate) fn entries() -> Vec<Entry> {
         ("axum-json", "HTTP/1.1, hyper's client, a connection for each call in flight", SHARED, Kind::Pooled),
     ];
     let own = std::env::current_exe().expect("a running program has a path");
-    let mut entries: Vec<_> =
-        rust.map(|(name, about, raw, kind)| Entry { name, about, raw, program: own.clone(), kind }).into();
-    match machine::go_program() {
-        Ok(program) => entries.extend(go_entries(&program)),
-        Err(reason) => println!("SKIPPED: contestants in Go: {reason}"),
-    }
-    entries
+    rust.map(|(name, about, raw, kind)| Entry { name, about, raw, program: own.clone(), kind }).into()
 }
 
 fn go_entries(program: &std::path::Path) -> Vec<Entry> {

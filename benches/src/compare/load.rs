@@ -7,6 +7,7 @@ mod open;
 
 use crate::contestants::{dispatch, is_per_core};
 use benches::BoxError;
+use benches::background::one_core;
 use benches::contest::{Contestant, Load, reconnect};
 use benches::meter::{Meter, Phase};
 use benches::process::exit_with_parent;
@@ -100,7 +101,7 @@ impl Carriers {
         }
         let mut handles = Vec::new();
         for _ in 0..std::thread::available_parallelism()?.get() {
-            let runtime = Builder::new_current_thread().enable_all().build()?;
+            let runtime = one_core()?;
             handles.push(runtime.handle().clone());
             std::thread::spawn(move || runtime.block_on(std::future::pending::<()>()));
         }

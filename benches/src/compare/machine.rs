@@ -15,8 +15,8 @@ pub(crate) fn raise_file_limit() {
     }
 }
 
-/// The machine and the versions, as Markdown.
-pub(crate) fn describe() -> String {
+/// The machine, the versions and the commands that were run, as Markdown.
+pub(crate) fn describe(commands: &[String]) -> String {
     let mut text = String::new();
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let model = line_of("/proc/cpuinfo", "model name").unwrap_or_else(|| "unknown processor".into());
@@ -27,19 +27,34 @@ pub(crate) fn describe() -> String {
         ("System", format!("Linux {}, TCP over loopback with {congestion}", read("/proc/sys/kernel/osrelease"))),
         ("Rust", output("rustc", &["--version"])),
         ("Go", output("go", &["version"])),
-        ("Revision", output("git", &["-C", env!("CARGO_MANIFEST_DIR"), "describe", "--always", "--dirty"])),
+        ("Revision", revision()),
         ("Date", output("date", &["-u", "+%Y-%m-%d %H:%M UTC"])),
-        ("Command", format!("`cargo run --release -p benches --features rivals --bin compare -- {}`", arguments())),
         ("Rivals", versions()),
     ];
-    for (name, line) in lines {
+    let commands = commands.iter().map(|command| ("Command", command.clone()));
+    for (name, line) in lines.into_iter().chain(commands) {
         let _ = writeln!(text, "* {name}: {line}");
     }
     text
 }
 
-fn arguments() -> String {
-    std::env::args().skip(1).collect::<Vec<_>>().join(" ")
+/// The lines of a description that have this name.
+pub(crate) fn described(text: &str, name: &str) -> Vec<String> {
+    let start = format!("* {name}: ");
+    text.lines().filter_map(|line| line.strip_prefix(&start)).map(str::to_owned).collect()
+}
+
+/// How this program was called.
+pub(crate) fn command() -> String {
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    format!("`cargo run --release -p benches --features rivals --bin compare -- {}`", arguments.join(" "))
+}
+
+/// The revision of the code, whatever has become of its report.
+pub(crate) fn revision() -> String {
+    let git = |arguments: &[&str]| output("git", &[&["-C", env!("CARGO_MANIFEST_DIR")], arguments].concat());
+    let changes = git(&["status", "--porcelain", "--untracked-files=no", "--", ":/", ":(top,exclude)docs/performance"]);
+    git(&["rev-parse", "--short", "HEAD"]) + if changes.is_empty() { "" } else { "-dirty" }
 }
 
 /// Versions of the rivals from the lock file.

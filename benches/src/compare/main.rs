@@ -12,6 +12,7 @@ mod load;
 mod machine;
 mod measure;
 mod report;
+mod runs;
 mod serve;
 
 use benches::BoxError;
@@ -20,6 +21,8 @@ use contestants::{Entry, entries};
 use grid::{Cell, Section, grid};
 use indicatif::{ProgressBar, ProgressStyle};
 use measure::Sample;
+use report::Report;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -65,6 +68,9 @@ struct Options {
     /// How long calls are made before that, in milliseconds. Default: 400, quick 150.
     #[arg(long)]
     warm_up_ms: Option<u64>,
+    /// Adds the rounds to those of the report that is there, if it is of the same revision.
+    #[arg(long)]
+    more: bool,
     /// Where the report goes.
     #[arg(long, default_value_os_t = default_folder())]
     out: PathBuf,
@@ -104,7 +110,8 @@ fn compare(options: &Options) -> Result<(), BoxError> {
         window: Duration::from_millis(options.window_ms.unwrap_or(if quick { 400 } else { 1000 })),
     };
     let rounds = options.rounds.unwrap_or(if quick { 3 } else { 9 }).max(1);
-    let entries = chosen_entries(options)?;
+    let all = entries();
+    let entries = chosen_entries(options, &all)?;
     let cells: Vec<Cell> = grid(quick)
         .into_iter()
         .filter(|cell| options.sections.is_empty() || options.sections.contains(&cell.section))
@@ -125,16 +132,17 @@ fn compare(options: &Options) -> Result<(), BoxError> {
     }
 
     machine::raise_file_limit();
+    let mut report = if options.more { report::read(&options.out, &all)? } else { Report::default() };
     let until = quick.then(|| Instant::now() + QUICK);
-    let samples = run_all(&cells, &entries, rounds, times, until);
-    let results = report::Results { samples: &samples, cells: &cells, entries: &entries, rounds, times };
-    report::write(&options.out, &results)?;
+    let first = report.next_round();
+    report.samples.extend(run_all(&cells, &entries, first..first + rounds, times, until));
+    report::write(&options.out, &report, &all)?;
     println!("the report is in {}", options.out.display());
     Ok(())
 }
 
-fn chosen_entries(options: &Options) -> Result<Vec<Entry>, BoxError> {
-    let mut entries = entries();
+fn chosen_entries(options: &Options, all: &[Entry]) -> Result<Vec<Entry>, BoxError> {
+    let mut entries = all.to_vec();
     if let Some(unknown) = options.rivals.iter().find(|name| !entries.iter().any(|entry| entry.name == **name)) {
         let names: Vec<_> = entries.iter().map(|entry| entry.name).collect();
         return Err(format!("no contestant is called {unknown}; there are {}", names.join(", ")).into());
@@ -144,13 +152,19 @@ fn chosen_entries(options: &Options) -> Result<Vec<Entry>, BoxError> {
 }
 
 /// Goes through the grid, round by round until the time is over. A run that fails is told and left out.
-fn run_all(cells: &[Cell], entries: &[Entry], rounds: usize, times: Times, until: Option<Instant>) -> Vec<Sample> {
+fn run_all(
+    cells: &[Cell],
+    entries: &[Entry],
+    rounds: Range<usize>,
+    times: Times,
+    until: Option<Instant>,
+) -> Vec<Sample> {
     let runs: usize = cells.iter().map(|cell| entries.iter().filter(|entry| entry.takes(cell)).count()).sum();
     let style = "{elapsed_precise} {wide_bar} {pos}/{len} {eta} left  {msg}";
     let style = ProgressStyle::with_template(style).expect("the template is well formed");
-    let progress = ProgressBar::new((runs * rounds) as u64).with_style(style);
+    let progress = ProgressBar::new((runs * rounds.len()) as u64).with_style(style);
     let mut samples = Vec::new();
-    for round in 0..rounds {
+    for round in rounds.clone() {
         for cell in cells {
             let taking: Vec<_> = entries.iter().filter(|entry| entry.takes(cell)).collect();
             // Nobody always comes first, or always after the same neighbour.
@@ -166,7 +180,7 @@ fn run_all(cells: &[Cell], entries: &[Entry], rounds: usize, times: Times, until
                 progress.inc(1);
             }
             if until.is_some_and(|until| Instant::now() >= until) {
-                progress.suspend(|| eprintln!("the time is over in round {} of {rounds}", round + 1));
+                progress.suspend(|| eprintln!("the time is over in round {} of {}", round + 1, rounds.end));
                 return samples;
             }
         }

@@ -2,27 +2,58 @@
 
 use crate::chart::{Chart, Group};
 use crate::contestants::Entry;
-use crate::grid::{Cell, Mode, Section};
+use crate::grid::{Cell, Mode, Section, grid};
 use crate::measure::Sample;
-use crate::{Times, machine};
+use crate::{machine, runs};
 use benches::BoxError;
 use std::fmt::Write as _;
 use std::path::Path;
 
 /// All that a report is made of.
-pub(crate) struct Results<'a> {
-    pub(crate) samples: &'a [Sample],
-    pub(crate) cells: &'a [Cell],
-    pub(crate) entries: &'a [Entry],
-    pub(crate) rounds: usize,
-    pub(crate) times: Times,
+#[derive(Default)]
+pub(crate) struct Report {
+    pub(crate) samples: Vec<Sample>,
+    /// How the program was called before.
+    commands: Vec<String>,
+}
+
+impl Report {
+    /// The number of the round that comes next.
+    pub(crate) fn next_round(&self) -> usize {
+        self.samples.iter().map(|sample| sample.round + 1).max().unwrap_or(0)
+    }
+}
+
+/// The same, and what is known of those who took part.
+struct Results<'a> {
+    samples: &'a [Sample],
+    cells: Vec<Cell>,
+    entries: Vec<&'a Entry>,
+}
+
+/// The runs of a report, for more of them to be added.
+pub(crate) fn read(folder: &Path, entries: &[Entry]) -> Result<Report, BoxError> {
+    let file = |name| std::fs::read_to_string(folder.join(name)).map_err(|error| format!("{name}: {error}"));
+    let (text, runs) = (file(TEXT)?, file(RUNS)?);
+    let (theirs, ours) = (machine::described(&text, "Revision").concat(), machine::revision());
+    if theirs != ours {
+        return Err(format!("the report is of revision {theirs}, and this is {ours}").into());
+    }
+    Ok(Report { samples: runs::read(&runs, entries, &grid(false))?, commands: machine::described(&text, "Command") })
 }
 
 /// Writes the report into a folder.
-pub(crate) fn write(folder: &Path, results: &Results<'_>) -> Result<(), BoxError> {
+pub(crate) fn write(folder: &Path, report: &Report, entries: &[Entry]) -> Result<(), BoxError> {
     std::fs::create_dir_all(folder)?;
-    std::fs::write(folder.join("runs.csv"), results.csv())?;
-    let mut text = results.head();
+    std::fs::write(folder.join(RUNS), runs::write(&report.samples))?;
+    let samples = &report.samples;
+    let results = Results {
+        samples,
+        cells: grid(false).into_iter().filter(|cell| samples.iter().any(|sample| sample.cell == *cell)).collect(),
+        entries: entries.iter().filter(|entry| samples.iter().any(|sample| sample.entry == entry.name)).collect(),
+    };
+    let commands = [&report.commands[..], &[machine::command()]].concat();
+    let mut text = machine::describe(&commands) + &results.method();
     for section in SECTIONS {
         let cells: Vec<_> = results.cells.iter().filter(|cell| cell.section == section.0).collect();
         if !cells.is_empty() {
@@ -31,9 +62,13 @@ pub(crate) fn write(folder: &Path, results: &Results<'_>) -> Result<(), BoxError
         }
     }
     results.contestants(&mut text);
-    std::fs::write(folder.join("README.md"), text)?;
+    std::fs::write(folder.join(TEXT), format!("# Performance\n\n{text}"))?;
     Ok(())
 }
+
+/// The report and the runs.
+const TEXT: &str = "README.md";
+const RUNS: &str = "runs.csv";
 
 /// Sections with their headings and what has to be known to read them.
 const SECTIONS: [(Section, &str, &str); 8] = [
@@ -80,23 +115,33 @@ const SECTIONS: [(Section, &str, &str); 8] = [
 type Figure = fn(&Sample) -> f64;
 
 impl Results<'_> {
-    fn head(&self) -> String {
-        let Times { warm_up, window } = self.times;
+    /// How it was measured, and how to read what follows.
+    fn method(&self) -> String {
+        let windows = spread(self.samples.iter().map(|sample| sample.outcome.seconds).collect()).unwrap_or_default();
+        let [least, _, greatest] = windows.map(|seconds| (seconds * 10.0).round() / 10.0);
         format!(
-            "# Performance\n\n{}* Method: server and load are separate processes; every reply is checked; each cell ran in {} \
-             rounds, in each of which every contestant had its turn; a run warms up for {} ms and counts for {} ms. Processor \
-             time is that of all threads of a process over exactly the window. Figures are medians over the rounds; ratios are \
-             taken within a round, their median is given and their least and greatest behind it. Beyond 15 calls at one time \
-             one in eight is timed. Runs: [runs.csv](runs.csv).\n* Reading: `16x10` is 16 connections with 10 calls in flight \
-             on each. k/s: thousand calls per second. us: processor time per call. `x raw`: processor time of both processes \
-             as a multiple of raw frames on the same flavour of runtime. `tonic /`: how many times cheaper than tonic. The \
-             processor time is the figure to trust, and only together with p99: a contestant that lets connections starve \
-             looks cheap.\n\n",
-            machine::describe(),
-            self.rounds,
-            warm_up.as_millis(),
-            window.as_millis(),
+            "* Method: server and load are separate processes; every reply is checked; all contestants have their turn in \
+             each round of a cell; a run warms up and then counts for {least} to {greatest} s. Processor time is that of all \
+             threads of a process over exactly that window. Figures are medians over the rounds; ratios are taken within a \
+             round, their median is given and their least and greatest behind it. Beyond 15 calls at one time one in eight \
+             is timed. Runs: [{RUNS}]({RUNS}).\n* Reading: `16x10` is 16 connections with 10 calls in flight on each. k/s: \
+             thousand calls per second. us: processor time per call. `x raw`: processor time of both processes as a multiple \
+             of raw frames on the same flavour of runtime. `tonic /`: how many times cheaper than tonic. The processor time \
+             is the figure to trust, and only together with p99: a contestant that lets connections starve looks \
+             cheap.\n\n",
         )
+    }
+
+    /// How many rounds each contestant has had, cell by cell.
+    fn rounds(&self, cells: &[Cell]) -> String {
+        let rounds = cells.iter().map(|cell| {
+            let counts = self.entries.iter().map(|entry| self.of(cell, entry.name).count()).filter(|count| *count > 0);
+            let (least, most) =
+                counts.fold((usize::MAX, 0), |(least, most), count| (least.min(count), most.max(count)));
+            let count = if least == most { most.to_string() } else { format!("{least} to {most}") };
+            format!("{} {count}", column(cell))
+        });
+        rounds.collect::<Vec<_>>().join(", ")
     }
 
     /// The tables of a section: one for each kind of cell, with a column for each number of clients.
@@ -109,7 +154,7 @@ impl Results<'_> {
             }
             let group: Vec<Cell> =
                 cells.iter().filter(|other| group_title(other) == title).map(|cell| **cell).collect();
-            let _ = writeln!(text, "### {title}\n");
+            let _ = writeln!(text, "### {title}\n\nRounds: {}.\n", self.rounds(&group));
             if cell.mode == Mode::Idle {
                 self.table(&group, text, "KiB per connection", |cell, entry| {
                     let median = self.median(cell, entry, |sample| sample.server_growth as f64)?;
@@ -162,7 +207,7 @@ impl Results<'_> {
             let _ = write!(text, " {} |", column(cell));
         }
         let _ = writeln!(text, "\n|---|{}", "---|".repeat(cells.len()));
-        for entry in self.entries {
+        for entry in &self.entries {
             let values: Vec<_> = cells.iter().map(|cell| value(cell, entry)).collect();
             if values.iter().all(Option::is_none) {
                 continue;
@@ -221,38 +266,9 @@ impl Results<'_> {
 
     fn contestants(&self, text: &mut String) {
         text.push_str("## Contestants\n\n");
-        for entry in self.entries {
+        for entry in &self.entries {
             let _ = writeln!(text, "* {}: {}", entry.name, entry.about);
         }
-    }
-
-    fn csv(&self) -> String {
-        let mut text = String::from(
-            "section,contestant,clients,in_flight,length,sleep_us,mode,round,calls,seconds,server_us,both_us,p50_us,p99_us,\
-             p999_us,max_us,starved,stuck,server_peak_bytes,server_growth_bytes\n",
-        );
-        for Sample { entry, cell, round, outcome, server_us, both_us, server_peak, server_growth } in self.samples {
-            let Cell { section, clients, in_flight, length, sleep, mode } = cell;
-            let sleep = sleep.unwrap_or_default().as_micros();
-            let mode = match mode {
-                Mode::Open { rate } => format!("open {rate}/s"),
-                mode => format!("{mode:?}"),
-            };
-            let _ = writeln!(
-                text,
-                "{section:?},{entry},{clients},{in_flight},{length},{sleep},{mode},{round},{},{:.4},{server_us:.3},{both_us:.3},\
-                 {:.1},{:.1},{:.1},{:.1},{},{},{server_peak},{server_growth}",
-                outcome.calls,
-                outcome.seconds,
-                outcome.p50_us,
-                outcome.p99_us,
-                outcome.p999_us,
-                outcome.max_us,
-                outcome.starved,
-                outcome.stuck,
-            );
-        }
-        text
     }
 }
 

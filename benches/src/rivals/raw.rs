@@ -5,7 +5,7 @@
 
 use super::Setup;
 use crate::BoxError;
-use crate::background::Bound;
+use crate::background::{Bound, one_core};
 use crate::contest::{Contestant, Load};
 use crate::meter::Tally;
 use crate::text::Text;
@@ -14,7 +14,7 @@ use std::net::SocketAddr;
 use std::time::Instant;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::runtime::{Builder, Handle};
+use tokio::runtime::Handle;
 
 /// Raw frames with a thread for each core.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl Contestant for PerCore {
     async fn serve(_setup: Setup, bound: Bound) -> Result<(), BoxError> {
         let mut workers = Vec::new();
         for _ in 0..std::thread::available_parallelism()?.get() {
-            let runtime = Builder::new_current_thread().enable_all().build()?;
+            let runtime = one_core()?;
             workers.push(runtime.handle().clone());
             std::thread::spawn(move || runtime.block_on(std::future::pending::<()>()));
         }

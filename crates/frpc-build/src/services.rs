@@ -96,7 +96,7 @@ pub(crate) struct Rpc {
     pub(crate) kind: Kind,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Unary,
     ServerStreaming,
@@ -341,12 +341,25 @@ fn client_tokens(name: &Ident, full_name: &str, layout: &Ident, attributes: &[At
             Kind::Unary | Kind::ClientStreaming => quote! { #reply },
             Kind::ServerStreaming | Kind::Streaming => quote! { ::frpc::Streaming<#reply> },
         };
+        let result = quote! { ::core::result::Result<::frpc::Response<#reply>, ::frpc::Status> };
+        let method = if rpc.kind == Kind::Unary {
+            // An async fn would hold its argument beside the call.
+            quote! {
+                pub fn #name(&self, request: #argument) -> impl ::core::future::Future<Output = #result> + ::core::marker::Send + '_ {
+                    self.channel.#kind(&#constant, #into)
+                }
+            }
+        } else {
+            quote! {
+                pub async fn #name(&self, request: #argument) -> #result {
+                    self.channel.#kind(&#constant, #into).await
+                }
+            }
+        };
         quote! {
             #(#docs)*
             #deprecated
-            pub async fn #name(&self, request: #argument) -> ::core::result::Result<::frpc::Response<#reply>, ::frpc::Status> {
-                self.channel.#kind(&#constant, #into).await
-            }
+            #method
         }
     });
     quote! {

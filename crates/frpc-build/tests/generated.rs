@@ -157,7 +157,7 @@ fn names_that_are_taken_get_a_trailing_underscore() {
     assert!(has(&text, "pub struct EchoClient {"));
     for name in ["new_", "connect_", "clone_"] {
         assert!(has(&text, &format!("fn {name}(&self,")), "{name} in the trait");
-        assert!(has(&text, &format!("pub async fn {name}(&self,")), "{name} in the client");
+        assert!(has(&text, &format!("pub fn {name}(&self,")), "{name} in the client");
         assert!(has(&text, &format!("Echo_::{name}(&*service, request)")));
     }
     // On the wire and in errors they keep their names.
@@ -415,7 +415,7 @@ fn requests_that_are_not_decoded_change_the_trait_only() {
     let text = Build::of(&source).text_with(|builder| builder.raw_requests("S.Look"));
     assert!(has(&text, "fn look(&self, request: ::frpc::Request<::frpc::Raw<A>>)"), "{text}");
     assert!(has(&text, "fn read(&self, request: ::frpc::Request<::frpc::Streaming<A>>)"));
-    assert!(has(&text, "pub async fn look(&self, request: impl ::frpc::IntoRequest<A>)"));
+    assert!(has(&text, "pub fn look(&self, request: impl ::frpc::IntoRequest<A>)"));
     let text = Build::of(&source).text_with(|builder| builder.raw_requests(["."]));
     assert!(has(&text, "fn read(&self, request: ::frpc::Request<::frpc::Streaming<::frpc::Raw<A>>>)"));
 }

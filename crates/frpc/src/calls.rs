@@ -118,7 +118,11 @@ pub(crate) enum Ended<T> {
         at_work: bool,
     },
     /// The connection has ended.
-    Lost(Status),
+    Lost {
+        status: Status,
+        /// Until when the call may take.
+        until: Option<Instant>,
+    },
 }
 
 impl Calls {
@@ -274,7 +278,7 @@ impl Calls {
             }
             State::Waiting => {
                 if let Some(status) = &self.ended {
-                    let lost = Ended::Lost(status.clone());
+                    let lost = Ended::Lost { status: status.clone(), until: self.deadlines[slot] };
                     self.release(slot);
                     return Poll::Ready(lost);
                 }
@@ -435,7 +439,7 @@ mod tests {
         match take(calls, ticket) {
             Poll::Ready(Ended::Reply(body)) => body,
             Poll::Ready(Ended::Expired { .. }) => panic!("expired"),
-            Poll::Ready(Ended::Lost(status)) => panic!("{status}"),
+            Poll::Ready(Ended::Lost { status, .. }) => panic!("{status}"),
             Poll::Pending => panic!("no reply"),
         }
     }
@@ -552,7 +556,7 @@ mod tests {
         assert!(take(&mut calls, waiting).is_pending());
         calls.handle_reply(packet(answered.id, ADD, b"before"));
         assert_eq!(calls.end(Status::unavailable("gone")).len(), 1);
-        assert!(matches!(take(&mut calls, waiting), Poll::Ready(Ended::Lost(_))));
+        assert!(matches!(take(&mut calls, waiting), Poll::Ready(Ended::Lost { .. })));
         assert_eq!(reply(&mut calls, answered), b"before");
         assert!(matches!(calls.begin(ADD, None, None), Err(BeginError::Ended(_))));
     }

@@ -4,26 +4,25 @@ mod builder;
 mod call;
 mod dial;
 mod link;
+mod unary;
 
 use crate::codegen::Method;
-use crate::hand_off::{self, Handed};
+use crate::hand_off::Handed;
 use crate::metadata::Metadata;
 use crate::middleware::{About, CallKind, Chain, through};
-use crate::request::Origin;
 use crate::streaming::{self, Streaming};
 use crate::{Error, Middleware, Request, Response, Status, deadline};
 pub use builder::ChannelBuilder;
-use call::{Attempt, Failure, Sent};
 use frisbee::{Connection, SendError};
 use futures_core::Stream;
 pub(crate) use link::{CallTable, Link, lost, put_calls};
 use link::{Links, RetryBudget};
 use polyglot::Message;
 use std::fmt;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
+use unary::Unary;
 
 /// How long a call may take unless told otherwise. A Go server never answers a request that it cannot decode, so
 /// there has to be an end; no call within a data centre should come near this one. It is kept here and not sent.
@@ -155,7 +154,7 @@ impl Channel {
     ///
     /// # Cancel safety
     /// Dropping the future gives the call up; it may run all the same. A server of ours is told.
-    // Not an async fn: one holds its arguments twice while it waits, and thousands of calls may wait at one time.
+    #[inline]
     pub fn unary<'a, A, B>(
         &'a self,
         method: &'static Method,
@@ -165,119 +164,7 @@ impl Channel {
         A: Message + Send + Sync + 'static,
         B: Message + Send + 'static,
     {
-        let timeout = request.timeout();
-        let (mut message, mut metadata) = request.into_parts();
-        async move {
-            let terms = self.terms(timeout);
-            let attempt = Attempt { method, message: &message, metadata: metadata.as_deref(), terms };
-            // The connection that is there has room for all but few calls.
-            let ended = if self.chain.is_none()
-                && self.handed.is_none()
-                && let Some(link) = self.inner.links.current()
-            {
-                attempt.make_now(&link).await
-            } else {
-                None
-            };
-            let failure = match ended {
-                Some(Ok(reply)) => {
-                    self.inner.retries.earn();
-                    return Ok(reply);
-                }
-                Some(Err(failed)) if failed.sent == Sent::Answered => return Err(failed.status),
-                Some(Err(failed)) => Some(failed),
-                None => None,
-            };
-            // Boxed, or every call would carry the size of what hardly any needs.
-            Box::pin(self.try_again(method, &mut message, &mut metadata, terms, failure)).await
-        }
-    }
-
-    /// The way of a call that something runs around. Not async, so that its type does not contain itself.
-    #[cold]
-    fn unary_through<A, B>(
-        &self,
-        method: &'static Method,
-        request: Request<A>,
-    ) -> Pin<Box<dyn Future<Output = Result<Response<B>, Status>> + Send>>
-    where
-        A: Message + Send + Sync + 'static,
-        B: Message + Send + 'static,
-    {
-        let about = About::new::<A, B>(*method, CallKind::Unary);
-        let plain = self.plain();
-        // Not by `unary`, which is compiled into its callers for as long as nothing else calls it.
-        let make = move |request: Request<A>| async move {
-            if let Some(handed) = &plain.handed {
-                return hand_off::call(&plain, method, request, handed).await;
-            }
-            let terms = plain.terms(request.timeout());
-            let (message, metadata) = request.into_parts();
-            let attempt = Attempt { method, message: &message, metadata: metadata.as_deref(), terms };
-            plain.attempt(attempt, None).await
-        };
-        Box::pin(through(self.chain.clone(), about, request, make))
-    }
-
-    /// The way of a call whose first attempt has failed, that could not be sent at once, or that something runs around.
-    #[cold]
-    async fn try_again<A, B>(
-        &self,
-        method: &'static Method,
-        message: &mut A,
-        metadata: &mut Option<Box<Metadata>>,
-        terms: Terms,
-        failure: Option<Failure>,
-    ) -> Result<Response<B>, Status>
-    where
-        A: Message + Send + Sync + 'static,
-        B: Message + Send + 'static,
-    {
-        if self.chain.is_some() {
-            let timeout = terms.timeout.filter(|_| terms.told);
-            let request = Request::together(std::mem::take(message), timeout, Origin::Here, metadata.take());
-            return self.unary_through(method, request).await;
-        }
-        if let Some(handed) = &self.handed {
-            let timeout = terms.timeout.filter(|_| terms.told);
-            let request = Request::together(std::mem::take(message), timeout, Origin::Here, metadata.take());
-            return hand_off::call(self, method, request, handed).await;
-        }
-        let attempt = Attempt { method, message, metadata: metadata.as_deref(), terms };
-        self.attempt(attempt, failure).await
-    }
-
-    /// Attempts a call until it is over.
-    async fn attempt<A, B>(
-        &self,
-        mut attempt: Attempt<'_, A>,
-        mut failure: Option<Failure>,
-    ) -> Result<Response<B>, Status>
-    where
-        A: Message,
-        B: Message,
-    {
-        let until = attempt.terms.timeout.and_then(|timeout| deadline::now().checked_add(timeout));
-        loop {
-            if let Some(failure) = failure {
-                let again = match failure.sent {
-                    Sent::No => true,
-                    Sent::Lost => attempt.method.idempotent && self.inner.retries.spend(),
-                    Sent::Answered => false,
-                };
-                if !again {
-                    return Err(failure.status);
-                }
-            }
-            let link = within(until, self.link()).await??;
-            if let Some(until) = until {
-                attempt.terms.timeout = Some(until.saturating_duration_since(deadline::now()));
-            }
-            match attempt.make(&link).await {
-                Ok(reply) => return Ok(reply),
-                Err(failed) => failure = Some(failed),
-            }
-        }
+        Unary::new(self, method, request)
     }
 
     /// Makes a call that is answered with a stream. For generated clients.

@@ -250,9 +250,7 @@ where
         // Writing may have made room for what could not be read or routed before.
         let goes_on = read != Step::Waiting && (self.engine.wants_input() || self.engine.can_route());
         let goes_on = goes_on || self.engine.wants_turn();
-        if self.busy.again(happened, now) {
-            context.waker().wake_by_ref();
-        } else if goes_on {
+        if self.busy.again(happened, now) || goes_on {
             go_last(context);
         }
         Poll::Pending

@@ -129,11 +129,13 @@ impl RootClient {
         ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }
     /// The method `Get`.
-    pub async fn get(
+    pub fn get(
         &self,
         request: impl ::frpc::IntoRequest<Rootless>,
-    ) -> ::core::result::Result<::frpc::Response<rootless::Part>, ::frpc::Status> {
-        self.channel.unary(&ROOT_GET, ::frpc::IntoRequest::into_request(request)).await
+    ) -> impl ::core::future::Future<
+        Output = ::core::result::Result<::frpc::Response<rootless::Part>, ::frpc::Status>,
+    > + ::core::marker::Send + '_ {
+        self.channel.unary(&ROOT_GET, ::frpc::IntoRequest::into_request(request))
     }
 }
 

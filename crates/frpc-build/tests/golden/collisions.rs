@@ -334,45 +334,49 @@ impl EchoClient_ {
         ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }
     /// The method `New`.
-    pub async fn new_(
+    pub fn new_(
         &self,
         request: impl ::frpc::IntoRequest<Echo>,
-    ) -> ::core::result::Result<::frpc::Response<Echo>, ::frpc::Status> {
-        self.channel.unary(&ECHO_NEW, ::frpc::IntoRequest::into_request(request)).await
+    ) -> impl ::core::future::Future<
+        Output = ::core::result::Result<::frpc::Response<Echo>, ::frpc::Status>,
+    > + ::core::marker::Send + '_ {
+        self.channel.unary(&ECHO_NEW, ::frpc::IntoRequest::into_request(request))
     }
     /// The method `Connect`.
-    pub async fn connect_(
+    pub fn connect_(
         &self,
         request: impl ::frpc::IntoRequest<Echo>,
-    ) -> ::core::result::Result<::frpc::Response<Echo>, ::frpc::Status> {
-        self.channel
-            .unary(&ECHO_CONNECT, ::frpc::IntoRequest::into_request(request))
-            .await
+    ) -> impl ::core::future::Future<
+        Output = ::core::result::Result<::frpc::Response<Echo>, ::frpc::Status>,
+    > + ::core::marker::Send + '_ {
+        self.channel.unary(&ECHO_CONNECT, ::frpc::IntoRequest::into_request(request))
     }
     /// The method `Clone`.
-    pub async fn clone_(
+    pub fn clone_(
         &self,
         request: impl ::frpc::IntoRequest<Echo>,
-    ) -> ::core::result::Result<::frpc::Response<Echo>, ::frpc::Status> {
-        self.channel.unary(&ECHO_CLONE, ::frpc::IntoRequest::into_request(request)).await
+    ) -> impl ::core::future::Future<
+        Output = ::core::result::Result<::frpc::Response<Echo>, ::frpc::Status>,
+    > + ::core::marker::Send + '_ {
+        self.channel.unary(&ECHO_CLONE, ::frpc::IntoRequest::into_request(request))
     }
     /// The method `GetIt`.
-    pub async fn get_it(
+    pub fn get_it(
         &self,
         request: impl ::frpc::IntoRequest<Echo>,
-    ) -> ::core::result::Result<::frpc::Response<Echo>, ::frpc::Status> {
-        self.channel
-            .unary(&ECHO_GET_IT, ::frpc::IntoRequest::into_request(request))
-            .await
+    ) -> impl ::core::future::Future<
+        Output = ::core::result::Result<::frpc::Response<Echo>, ::frpc::Status>,
+    > + ::core::marker::Send + '_ {
+        self.channel.unary(&ECHO_GET_IT, ::frpc::IntoRequest::into_request(request))
     }
     /// The method `getIt`.
-    pub async fn get_it_(
+    pub fn get_it_(
         &self,
         request: impl ::frpc::IntoRequest<Echo>,
-    ) -> ::core::result::Result<::frpc::Response<Echo>, ::frpc::Status> {
-        self.channel
-            .unary(&ECHO_GET_IT_, ::frpc::IntoRequest::into_request(request))
-            .await
+    ) -> impl ::core::future::Future<
+        Output = ::core::result::Result<::frpc::Response<Echo>, ::frpc::Status>,
+    > + ::core::marker::Send + '_ {
+        self.channel.unary(&ECHO_GET_IT_, ::frpc::IntoRequest::into_request(request))
     }
 }
 
@@ -464,11 +468,13 @@ impl SClient {
         ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }
     /// The method `A_B`.
-    pub async fn a_b(
+    pub fn a_b(
         &self,
         request: impl ::frpc::IntoRequest<Echo>,
-    ) -> ::core::result::Result<::frpc::Response<Echo>, ::frpc::Status> {
-        self.channel.unary(&S_A_B, ::frpc::IntoRequest::into_request(request)).await
+    ) -> impl ::core::future::Future<
+        Output = ::core::result::Result<::frpc::Response<Echo>, ::frpc::Status>,
+    > + ::core::marker::Send + '_ {
+        self.channel.unary(&S_A_B, ::frpc::IntoRequest::into_request(request))
     }
 }
 
@@ -560,11 +566,13 @@ impl SAClient {
         ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }
     /// The method `B`.
-    pub async fn b(
+    pub fn b(
         &self,
         request: impl ::frpc::IntoRequest<Echo>,
-    ) -> ::core::result::Result<::frpc::Response<Echo>, ::frpc::Status> {
-        self.channel.unary(&S_A_B_, ::frpc::IntoRequest::into_request(request)).await
+    ) -> impl ::core::future::Future<
+        Output = ::core::result::Result<::frpc::Response<Echo>, ::frpc::Status>,
+    > + ::core::marker::Send + '_ {
+        self.channel.unary(&S_A_B_, ::frpc::IntoRequest::into_request(request))
     }
 }
 

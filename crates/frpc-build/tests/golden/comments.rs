@@ -276,22 +276,22 @@ impl DocumentedClient {
         ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }
     ///   indented;
-    pub async fn one(
+    pub fn one(
         &self,
         request: impl ::frpc::IntoRequest<Comments>,
-    ) -> ::core::result::Result<::frpc::Response<Comments>, ::frpc::Status> {
-        self.channel
-            .unary(&DOCUMENTED_ONE, ::frpc::IntoRequest::into_request(request))
-            .await
+    ) -> impl ::core::future::Future<
+        Output = ::core::result::Result<::frpc::Response<Comments>, ::frpc::Status>,
+    > + ::core::marker::Send + '_ {
+        self.channel.unary(&DOCUMENTED_ONE, ::frpc::IntoRequest::into_request(request))
     }
     /// Behind the method.
-    pub async fn two(
+    pub fn two(
         &self,
         request: impl ::frpc::IntoRequest<Comments>,
-    ) -> ::core::result::Result<::frpc::Response<Comments>, ::frpc::Status> {
-        self.channel
-            .unary(&DOCUMENTED_TWO, ::frpc::IntoRequest::into_request(request))
-            .await
+    ) -> impl ::core::future::Future<
+        Output = ::core::result::Result<::frpc::Response<Comments>, ::frpc::Status>,
+    > + ::core::marker::Send + '_ {
+        self.channel.unary(&DOCUMENTED_TWO, ::frpc::IntoRequest::into_request(request))
     }
 }
 

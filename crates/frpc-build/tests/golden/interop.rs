@@ -967,105 +967,112 @@ impl InteropClient {
         ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }
     /// 10: returns its argument.
-    pub async fn echo_scalars(
+    pub fn echo_scalars(
         &self,
         request: impl ::frpc::IntoRequest<Scalars>,
-    ) -> ::core::result::Result<::frpc::Response<Scalars>, ::frpc::Status> {
+    ) -> impl ::core::future::Future<
+        Output = ::core::result::Result<::frpc::Response<Scalars>, ::frpc::Status>,
+    > + ::core::marker::Send + '_ {
         self.channel
             .unary(&INTEROP_ECHO_SCALARS, ::frpc::IntoRequest::into_request(request))
-            .await
     }
     /// 11: returns its argument.
-    pub async fn echo_nested(
+    pub fn echo_nested(
         &self,
         request: impl ::frpc::IntoRequest<Nested>,
-    ) -> ::core::result::Result<::frpc::Response<Nested>, ::frpc::Status> {
+    ) -> impl ::core::future::Future<
+        Output = ::core::result::Result<::frpc::Response<Nested>, ::frpc::Status>,
+    > + ::core::marker::Send + '_ {
         self.channel
             .unary(&INTEROP_ECHO_NESTED, ::frpc::IntoRequest::into_request(request))
-            .await
     }
     /// 12: returns its argument.
-    pub async fn echo_lists(
+    pub fn echo_lists(
         &self,
         request: impl ::frpc::IntoRequest<Lists>,
-    ) -> ::core::result::Result<::frpc::Response<Lists>, ::frpc::Status> {
+    ) -> impl ::core::future::Future<
+        Output = ::core::result::Result<::frpc::Response<Lists>, ::frpc::Status>,
+    > + ::core::marker::Send + '_ {
         self.channel
             .unary(&INTEROP_ECHO_LISTS, ::frpc::IntoRequest::into_request(request))
-            .await
     }
     /// 13: returns its argument.
-    pub async fn echo_maps(
+    pub fn echo_maps(
         &self,
         request: impl ::frpc::IntoRequest<Maps>,
-    ) -> ::core::result::Result<::frpc::Response<Maps>, ::frpc::Status> {
+    ) -> impl ::core::future::Future<
+        Output = ::core::result::Result<::frpc::Response<Maps>, ::frpc::Status>,
+    > + ::core::marker::Send + '_ {
         self.channel
             .unary(&INTEROP_ECHO_MAPS, ::frpc::IntoRequest::into_request(request))
-            .await
     }
     /// 14: returns its argument.
-    pub async fn echo_mixed(
+    pub fn echo_mixed(
         &self,
         request: impl ::frpc::IntoRequest<Mixed>,
-    ) -> ::core::result::Result<::frpc::Response<Mixed>, ::frpc::Status> {
+    ) -> impl ::core::future::Future<
+        Output = ::core::result::Result<::frpc::Response<Mixed>, ::frpc::Status>,
+    > + ::core::marker::Send + '_ {
         self.channel
             .unary(&INTEROP_ECHO_MIXED, ::frpc::IntoRequest::into_request(request))
-            .await
     }
     /// 15: returns an empty message.
-    pub async fn do_nothing(
+    pub fn do_nothing(
         &self,
         request: impl ::frpc::IntoRequest<Empty>,
-    ) -> ::core::result::Result<::frpc::Response<Empty>, ::frpc::Status> {
+    ) -> impl ::core::future::Future<
+        Output = ::core::result::Result<::frpc::Response<Empty>, ::frpc::Status>,
+    > + ::core::marker::Send + '_ {
         self.channel
             .unary(&INTEROP_DO_NOTHING, ::frpc::IntoRequest::into_request(request))
-            .await
     }
     /// 16: always replies with an error whose text is the given value.
-    pub async fn fail(
+    pub fn fail(
         &self,
         request: impl ::frpc::IntoRequest<Text>,
-    ) -> ::core::result::Result<::frpc::Response<Text>, ::frpc::Status> {
-        self.channel
-            .unary(&INTEROP_FAIL, ::frpc::IntoRequest::into_request(request))
-            .await
+    ) -> impl ::core::future::Future<
+        Output = ::core::result::Result<::frpc::Response<Text>, ::frpc::Status>,
+    > + ::core::marker::Send + '_ {
+        self.channel.unary(&INTEROP_FAIL, ::frpc::IntoRequest::into_request(request))
     }
     /// 17: returns its argument.
-    pub async fn echo_payload(
+    pub fn echo_payload(
         &self,
         request: impl ::frpc::IntoRequest<Payload>,
-    ) -> ::core::result::Result<::frpc::Response<Payload>, ::frpc::Status> {
+    ) -> impl ::core::future::Future<
+        Output = ::core::result::Result<::frpc::Response<Payload>, ::frpc::Status>,
+    > + ::core::marker::Send + '_ {
         self.channel
             .unary(&INTEROP_ECHO_PAYLOAD, ::frpc::IntoRequest::into_request(request))
-            .await
     }
     /// 18: total = a + b, count = 2.
-    pub async fn add(
+    pub fn add(
         &self,
         request: impl ::frpc::IntoRequest<AddRequest>,
-    ) -> ::core::result::Result<::frpc::Response<Sum>, ::frpc::Status> {
-        self.channel
-            .unary(&INTEROP_ADD, ::frpc::IntoRequest::into_request(request))
-            .await
+    ) -> impl ::core::future::Future<
+        Output = ::core::result::Result<::frpc::Response<Sum>, ::frpc::Status>,
+    > + ::core::marker::Send + '_ {
+        self.channel.unary(&INTEROP_ADD, ::frpc::IntoRequest::into_request(request))
     }
     /// 19: waits `millis`, then returns its argument. Calls on one connection must run concurrently.
-    pub async fn sleep(
+    pub fn sleep(
         &self,
         request: impl ::frpc::IntoRequest<SleepRequest>,
-    ) -> ::core::result::Result<::frpc::Response<SleepRequest>, ::frpc::Status> {
-        self.channel
-            .unary(&INTEROP_SLEEP, ::frpc::IntoRequest::into_request(request))
-            .await
+    ) -> impl ::core::future::Future<
+        Output = ::core::result::Result<::frpc::Response<SleepRequest>, ::frpc::Status>,
+    > + ::core::marker::Send + '_ {
+        self.channel.unary(&INTEROP_SLEEP, ::frpc::IntoRequest::into_request(request))
     }
     /// 20: what the server understood, as text, one space between items, in this order:
     /// flag=true i32=-1 i64=-1 u32=1 u64=1 s32=-1 s64=-1 fx32=1 fx64=1 sfx32=-1 sfx64=-1
     /// f=\<8 hex digits of the IEEE bits> d=\<16 hex digits> text=\<hex of UTF-8> raw=\<hex> color=\<number on the wire>
-    pub async fn describe(
+    pub fn describe(
         &self,
         request: impl ::frpc::IntoRequest<Scalars>,
-    ) -> ::core::result::Result<::frpc::Response<Text>, ::frpc::Status> {
-        self.channel
-            .unary(&INTEROP_DESCRIBE, ::frpc::IntoRequest::into_request(request))
-            .await
+    ) -> impl ::core::future::Future<
+        Output = ::core::result::Result<::frpc::Response<Text>, ::frpc::Status>,
+    > + ::core::marker::Send + '_ {
+        self.channel.unary(&INTEROP_DESCRIBE, ::frpc::IntoRequest::into_request(request))
     }
     /// 21: `count` messages from, from+1, ...; then end of stream.
     /// A count below 0: two messages from, from+1, then the call fails with the error text "negative count".

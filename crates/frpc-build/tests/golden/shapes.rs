@@ -446,11 +446,13 @@ impl FirstClient {
         ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }
     /// The method `Get`.
-    pub async fn get(
+    pub fn get(
         &self,
         request: impl ::frpc::IntoRequest<Leaf>,
-    ) -> ::core::result::Result<::frpc::Response<Tree>, ::frpc::Status> {
-        self.channel.unary(&FIRST_GET, ::frpc::IntoRequest::into_request(request)).await
+    ) -> impl ::core::future::Future<
+        Output = ::core::result::Result<::frpc::Response<Tree>, ::frpc::Status>,
+    > + ::core::marker::Send + '_ {
+        self.channel.unary(&FIRST_GET, ::frpc::IntoRequest::into_request(request))
     }
     /// The method `Watch`.
     pub async fn watch(

@@ -345,16 +345,16 @@ impl OrdersClient {
         ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }
     /// The method `Place`.
-    pub async fn place(
+    pub fn place(
         &self,
         request: impl ::frpc::IntoRequest<Order>,
-    ) -> ::core::result::Result<
-        ::frpc::Response<super::super::super::money::Amount>,
-        ::frpc::Status,
-    > {
-        self.channel
-            .unary(&ORDERS_PLACE, ::frpc::IntoRequest::into_request(request))
-            .await
+    ) -> impl ::core::future::Future<
+        Output = ::core::result::Result<
+            ::frpc::Response<super::super::super::money::Amount>,
+            ::frpc::Status,
+        >,
+    > + ::core::marker::Send + '_ {
+        self.channel.unary(&ORDERS_PLACE, ::frpc::IntoRequest::into_request(request))
     }
 }
 

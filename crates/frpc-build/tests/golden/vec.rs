@@ -1878,13 +1878,13 @@ impl VecDummyClient {
         ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }
     /// The method `Same`.
-    pub async fn same(
+    pub fn same(
         &self,
         request: impl ::frpc::IntoRequest<Nothing>,
-    ) -> ::core::result::Result<::frpc::Response<Nothing>, ::frpc::Status> {
-        self.channel
-            .unary(&VEC_DUMMY_SAME, ::frpc::IntoRequest::into_request(request))
-            .await
+    ) -> impl ::core::future::Future<
+        Output = ::core::result::Result<::frpc::Response<Nothing>, ::frpc::Status>,
+    > + ::core::marker::Send + '_ {
+        self.channel.unary(&VEC_DUMMY_SAME, ::frpc::IntoRequest::into_request(request))
     }
 }
 

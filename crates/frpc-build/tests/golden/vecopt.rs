@@ -119,13 +119,14 @@ impl VecOptDummyClient {
         ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }
     /// The method `Same`.
-    pub async fn same(
+    pub fn same(
         &self,
         request: impl ::frpc::IntoRequest<VOptional>,
-    ) -> ::core::result::Result<::frpc::Response<VOptional>, ::frpc::Status> {
+    ) -> impl ::core::future::Future<
+        Output = ::core::result::Result<::frpc::Response<VOptional>, ::frpc::Status>,
+    > + ::core::marker::Send + '_ {
         self.channel
             .unary(&VEC_OPT_DUMMY_SAME, ::frpc::IntoRequest::into_request(request))
-            .await
     }
 }
 

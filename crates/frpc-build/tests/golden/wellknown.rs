@@ -251,13 +251,13 @@ impl EventsClient {
         ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }
     /// The method `Record`.
-    pub async fn record(
+    pub fn record(
         &self,
         request: impl ::frpc::IntoRequest<Event>,
-    ) -> ::core::result::Result<::frpc::Response<()>, ::frpc::Status> {
-        self.channel
-            .unary(&EVENTS_RECORD, ::frpc::IntoRequest::into_request(request))
-            .await
+    ) -> impl ::core::future::Future<
+        Output = ::core::result::Result<::frpc::Response<()>, ::frpc::Status>,
+    > + ::core::marker::Send + '_ {
+        self.channel.unary(&EVENTS_RECORD, ::frpc::IntoRequest::into_request(request))
     }
     /// The method `Names`.
     pub async fn names(

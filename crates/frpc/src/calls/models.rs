@@ -76,7 +76,7 @@ fn a_call_ends_once_when_reply_deadline_and_end_come_together() {
         match caller.join().expect("it does not panic") {
             Ended::Reply(length) => assert_eq!(length, 5),
             Ended::Expired { .. } => {}
-            Ended::Lost(status) => panic!("{status}"),
+            Ended::Lost { status, .. } => panic!("{status}"),
         }
         assert!(is_empty(&table), "the slot is free again");
     });
@@ -108,7 +108,7 @@ fn a_connection_that_ends_ends_every_call() {
         });
         let wake = with(&table, |calls| calls.end(Status::unavailable("it is over")));
         wake.into_iter().for_each(Waker::wake);
-        assert!(matches!(caller.join().expect("it does not panic"), Ended::Lost(_)));
+        assert!(matches!(caller.join().expect("it does not panic"), Ended::Lost { .. }));
         assert!(is_empty(&table), "the slot is free again");
     });
 }

@@ -14,14 +14,16 @@ use polyglot::{Form, Message};
 use std::future::poll_fn;
 use std::marker::PhantomData;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+use std::time::Instant;
 
 /// Calls given up and not answered that a connection may have before it is replaced: half of all ids.
 const GIVEN_UP_MAX: usize = crate::calls::CALLS_MAX / 2;
 
 /// What is to be called, and how.
 pub(crate) struct Attempt<'a, A> {
-    pub(crate) method: &'a Method,
+    pub(crate) method: &'static Method,
     pub(crate) message: &'a A,
     pub(crate) metadata: Option<&'a Metadata>,
     pub(crate) terms: Terms,
@@ -39,7 +41,10 @@ pub(crate) enum Sent {
     /// It cannot, since the connection was over before.
     No,
     /// It may have: the connection was lost.
-    Lost,
+    Lost {
+        /// Until when the call may take, tried again or not.
+        until: Option<Instant>,
+    },
     /// This is the end of it, whatever it says.
     Answered,
 }
@@ -66,16 +71,26 @@ impl From<Refusal> for Started {
 }
 
 impl<'a, A: Message> Attempt<'a, A> {
-    /// Makes the call, if it can be sent at once; otherwise gives `None` at the first poll.
+    /// Sends the call, if that is possible at once. Its caller is entered with it and need not come back to be.
     #[inline]
-    pub(crate) fn make_now<'l, B>(&'l self, link: &'l Link) -> Now<'l, A, B> {
-        Now { attempt: Some(self), call: Call { link, method: self.method, ticket: None, reply: PhantomData } }
+    pub(crate) fn make_now<B>(&self, link: Arc<Link>, caller: &Waker) -> Option<Call<B>> {
+        // Whoever cannot be sent at once does not wait for room here.
+        let mut nobody = Context::from_waker(Waker::noop());
+        match self.begin(&link, &mut nobody, Some(caller)) {
+            Started::Yes(ticket) => Some(self.sent(link, ticket)),
+            _ => None,
+        }
     }
 
     /// Makes the call as soon as it can be sent.
-    pub(crate) async fn make<B: Message>(&self, link: &Link) -> Result<Response<B>, Failure> {
-        let ticket = Some(self.begin_when_possible(link).await?);
-        Call { link, method: self.method, ticket, reply: PhantomData }.await
+    pub(crate) async fn make<B: Message>(&self, link: Arc<Link>) -> Result<Response<B>, Failure> {
+        let ticket = self.begin_when_possible(&link).await?;
+        self.sent(link, ticket).await
+    }
+
+    #[inline]
+    fn sent<B>(&self, link: Arc<Link>, ticket: Ticket) -> Call<B> {
+        Call { link, method: self.method, ticket: Some(ticket), reply: PhantomData }
     }
 
     /// Enters a call and sends its request, all at once if there is room; the caller is woken when there is room to
@@ -203,39 +218,15 @@ impl Drop for Waiting<'_> {
 }
 
 /// A call that has been sent and waits for its reply.
-pub(crate) struct Call<'a, B> {
-    link: &'a Link,
-    method: &'a Method,
+pub(crate) struct Call<B> {
+    link: Arc<Link>,
+    method: &'static Method,
+    /// Until the reply has been taken.
     ticket: Option<Ticket>,
     reply: PhantomData<fn() -> B>,
 }
 
-/// A call that is made at once or not at all. It is sent at the first poll, so that its caller is entered with it and
-/// need not come back to be.
-pub(crate) struct Now<'a, A, B> {
-    attempt: Option<&'a Attempt<'a, A>>,
-    call: Call<'a, B>,
-}
-
-impl<A: Message, B: Message> Future for Now<'_, A, B> {
-    type Output = Option<Result<Response<B>, Failure>>;
-
-    #[inline]
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let Some(attempt) = self.attempt.take() else { return Pin::new(&mut self.call).poll(context).map(Some) };
-        // Whoever cannot be sent at once does not wait for room here.
-        let mut nobody = Context::from_waker(Waker::noop());
-        match attempt.begin(self.call.link, &mut nobody, Some(context.waker())) {
-            Started::Yes(ticket) => {
-                self.call.ticket = Some(ticket);
-                Poll::Pending
-            }
-            _ => Poll::Ready(None),
-        }
-    }
-}
-
-impl<B> Call<'_, B> {
+impl<B> Call<B> {
     /// How many fields may be missing at the end of the reply.
     #[cold]
     fn missing(&self) -> u32 {
@@ -263,7 +254,7 @@ impl<B> Call<'_, B> {
     }
 }
 
-impl<B: Message> Future for Call<'_, B> {
+impl<B: Message> Future for Call<B> {
     type Output = Result<Response<B>, Failure>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -288,7 +279,7 @@ impl<B: Message> Future for Call<'_, B> {
                 }
                 (expired(self.method), Sent::Answered)
             }
-            Ended::Lost(status) => (status, Sent::Lost),
+            Ended::Lost { status, until } => (status, Sent::Lost { until }),
         };
         Poll::Ready(Err(Failure { status, sent }))
     }
@@ -299,7 +290,7 @@ fn expired(method: &Method) -> Status {
     Status::deadline_exceeded(format!("{method} was not answered in time, it may have run"))
 }
 
-impl<B> Drop for Call<'_, B> {
+impl<B> Drop for Call<B> {
     fn drop(&mut self) {
         if let Some(ticket) = self.ticket
             && self.link.calls.with(|calls| calls.give_up(ticket))

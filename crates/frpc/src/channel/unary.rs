@@ -1,0 +1,194 @@
+//! A unary call: sent at once where nothing is in its way, and otherwise attempted until it is over.
+
+use super::call::{Attempt, Call, Failure, Sent};
+use super::{Channel, Terms, within};
+use crate::codegen::Method;
+use crate::metadata::Metadata;
+use crate::middleware::{About, CallKind, through};
+use crate::request::Origin;
+use crate::{Request, Response, Status, deadline, hand_off};
+use polyglot::Message;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+/// A call on a channel. Written by hand: thousands may wait at one time, and then reading their memory is most of what
+/// they cost. What the compiler makes of an `async fn` takes three times as much.
+pub(super) struct Unary<'a, A, B> {
+    channel: &'a Channel,
+    method: &'static Method,
+    timeout: Option<Duration>,
+    message: A,
+    metadata: Option<Box<Metadata>>,
+    stage: Stage<'a, B>,
+}
+
+type Boxed<'a, B> = Pin<Box<dyn Future<Output = Result<Response<B>, Status>> + Send + 'a>>;
+
+enum Stage<'a, B> {
+    New,
+    /// For its reply.
+    Waiting(Call<B>),
+    /// It could not be sent at once, has to be made again, or something runs around it.
+    Elsewhere(Boxed<'a, B>),
+}
+
+/// Nothing in it relies on its place.
+impl<A, B> Unpin for Unary<'_, A, B> {}
+
+impl<'a, A, B> Unary<'a, A, B> {
+    #[inline]
+    pub(super) fn new(channel: &'a Channel, method: &'static Method, request: Request<A>) -> Self {
+        let timeout = request.timeout();
+        let (message, metadata) = request.into_parts();
+        Self { channel, method, timeout, message, metadata, stage: Stage::New }
+    }
+}
+
+impl<A, B> Future for Unary<'_, A, B>
+where
+    A: Message + Send + Sync + 'static,
+    B: Message + Send + 'static,
+{
+    type Output = Result<Response<B>, Status>;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let call = &mut *self;
+        let failure = match &mut call.stage {
+            Stage::Waiting(waiting) => match ready!(Pin::new(waiting).poll(context)) {
+                Ok(reply) => {
+                    call.channel.inner.retries.earn();
+                    return Poll::Ready(Ok(reply));
+                }
+                Err(failed) if failed.sent == Sent::Answered => return Poll::Ready(Err(failed.status)),
+                Err(failed) => Some(failed),
+            },
+            Stage::New => match call.send_now(context) {
+                Some(waiting) => {
+                    call.stage = Stage::Waiting(waiting);
+                    return Poll::Pending;
+                }
+                None => None,
+            },
+            Stage::Elsewhere(future) => return future.as_mut().poll(context),
+        };
+        call.go_elsewhere(failure, context)
+    }
+}
+
+impl<A, B> Unary<'_, A, B>
+where
+    A: Message + Send + Sync + 'static,
+    B: Message + Send + 'static,
+{
+    /// The connection that is there has room for all but few calls.
+    #[inline]
+    fn send_now(&self, context: &Context<'_>) -> Option<Call<B>> {
+        let Self { channel, method, timeout, ref message, ref metadata, .. } = *self;
+        if channel.chain.is_some() || channel.handed.is_some() {
+            return None;
+        }
+        let link = channel.inner.links.current()?;
+        let terms = channel.terms(timeout);
+        Attempt { method, message, metadata: metadata.as_deref(), terms }.make_now(link, context.waker())
+    }
+
+    #[cold]
+    fn go_elsewhere(
+        &mut self,
+        failure: Option<Failure>,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Response<B>, Status>> {
+        let message = std::mem::take(&mut self.message);
+        let Self { channel, method, timeout, .. } = *self;
+        let mut boxed = channel.call(method, message, self.metadata.take(), timeout, failure);
+        let polled = boxed.as_mut().poll(context);
+        self.stage = Stage::Elsewhere(boxed);
+        polled
+    }
+}
+
+impl Channel {
+    /// Makes a call with whatever is around it or in its way, perhaps after an attempt that has failed.
+    fn call<'a, A, B>(
+        &'a self,
+        method: &'static Method,
+        message: A,
+        metadata: Option<Box<Metadata>>,
+        timeout: Option<Duration>,
+        failure: Option<Failure>,
+    ) -> Boxed<'a, B>
+    where
+        A: Message + Send + Sync + 'static,
+        B: Message + Send + 'static,
+    {
+        let terms = self.terms(timeout);
+        if self.chain.is_some() || self.handed.is_some() {
+            let timeout = terms.timeout.filter(|_| terms.told);
+            let request = Request::together(message, timeout, Origin::Here, metadata);
+            return match &self.handed {
+                Some(handed) if self.chain.is_none() => Box::pin(hand_off::call(self, method, request, handed)),
+                _ => self.call_through(method, request),
+            };
+        }
+        Box::pin(async move {
+            let attempt = Attempt { method, message: &message, metadata: metadata.as_deref(), terms };
+            self.attempt(attempt, failure).await
+        })
+    }
+
+    /// Makes a call that something runs around.
+    fn call_through<A, B>(&self, method: &'static Method, request: Request<A>) -> Boxed<'static, B>
+    where
+        A: Message + Send + Sync + 'static,
+        B: Message + Send + 'static,
+    {
+        let about = About::new::<A, B>(*method, CallKind::Unary);
+        let plain = self.plain();
+        let make = move |request: Request<A>| async move {
+            let timeout = request.timeout();
+            let (message, metadata) = request.into_parts();
+            plain.call(method, message, metadata, timeout, None).await
+        };
+        Box::pin(through(self.chain.clone(), about, request, make))
+    }
+
+    /// Attempts a call until it is over.
+    async fn attempt<A, B>(
+        &self,
+        mut attempt: Attempt<'_, A>,
+        mut failure: Option<Failure>,
+    ) -> Result<Response<B>, Status>
+    where
+        A: Message,
+        B: Message,
+    {
+        let Terms { timeout, .. } = attempt.terms;
+        let until = match &failure {
+            // The time that the first attempt took counts as well.
+            Some(Failure { sent: Sent::Lost { until }, .. }) => *until,
+            _ => timeout.and_then(|timeout| deadline::now().checked_add(timeout)),
+        };
+        loop {
+            if let Some(failure) = failure {
+                let again = match failure.sent {
+                    Sent::No => true,
+                    Sent::Lost { .. } => attempt.method.idempotent && self.inner.retries.spend(),
+                    Sent::Answered => false,
+                };
+                if !again {
+                    return Err(failure.status);
+                }
+            }
+            let link = within(until, self.link()).await??;
+            if let Some(until) = until {
+                attempt.terms.timeout = Some(until.saturating_duration_since(deadline::now()));
+            }
+            match attempt.make(link).await {
+                Ok(reply) => return Ok(reply),
+                Err(failed) => failure = Some(failed),
+            }
+        }
+    }
+}
