@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::process::{Command, Output};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 
 async fn serve() -> SocketAddr {
     serve_interop_with(Server::builder().runtime(Runtime::Uring).workers(Workers::Threads(1))).await
@@ -121,6 +121,27 @@ async fn a_peer_that_reads_nothing_does_not_hold_up_the_others_of_its_ring() {
         let sum = tokio::time::timeout(Duration::from_secs(1), call).await.expect("it is answered at once");
         assert_eq!(sum.expect("it is answered").get_ref().total, a + 1);
     }
+}
+
+/// Its socket takes so little at once that most sends are cut short or fail, and have to go on from where they stopped.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_peer_that_takes_little_at_once_gets_every_byte() {
+    const CALLS: u16 = 20_000;
+    let address = serve().await;
+    let socket = TcpSocket::new_v4().expect("there are descriptors left");
+    socket.set_recv_buffer_size(4 * 1024).expect("it is allowed");
+    let socket = socket.connect(address).await.expect("the server listens").into_std().expect("it is registered");
+    let writer = socket.try_clone().and_then(TcpStream::from_std).expect("there are descriptors left");
+    let mut peer = Raw::over(TcpStream::from_std(socket).expect("it does not block"));
+    let request = [&[8, 0, 0x0a, 1, 4, 0x0a, 0xe8, 0x07][..], &[7; 1_000]].concat();
+    let requests: Vec<u8> = (1..=CALLS).flat_map(|id| packet(id, 17, &request)).collect();
+    let writing = tokio::spawn(async move { { writer }.write_all(&requests).await });
+    for id in 1..=CALLS {
+        let reply = peer.next().await.expect("the server goes on");
+        assert_eq!(reply.id.0, id);
+        assert!(reply.body.ends_with(&[7; 1_000]), "reply {id} has come changed");
+    }
+    writing.await.expect("it does not panic").expect("the server takes all");
 }
 
 /// Runs `child.rs` with a system call failing; `None`, and a line that is seen, where strace cannot be used.

@@ -1,7 +1,9 @@
 //! The ring itself: operations, the memory they use, and system calls. The only module with `unsafe`.
 //!
 //! What makes it sound is the table of operations: whatever memory or file the kernel has been told of stays in it,
-//! untouched, until the kernel has said that the operation is over. Nothing outside can take it out earlier.
+//! untouched, until the kernel has said that the operation is over. Nothing outside can take it out earlier. One kind
+//! of operation, the quiet send, is also over without a word once the kernel has taken it from the submission queue: it
+//! is tried in that system call and must not wait, and the kernel speaks only of those that fail.
 #![allow(unsafe_code)] // What a ring is made of; each block says why it holds.
 
 use io_uring::types::{BufRingEntry, CancelBuilder, Fd, SubmitArgs, Timespec};
@@ -36,33 +38,50 @@ pub(crate) const BUFFER_LEN: usize = 16 * 1024 + 64;
 /// The group that the buffers are registered as; there is only one in each ring.
 const GROUP: u16 = 0;
 
-/// How long completions that were expected at once may keep others from being looked at. That happens when a peer
-/// begins to take no more, or when nothing else is going on. It takes Linux 6.12; before, nothing is expected.
-const EXPECTED_WITHIN: Duration = Duration::from_millis(5);
-
 /// How long a ring that is dropped waits for its operations to end before it leaks their memory.
 const DROP_PATIENCE: Duration = Duration::from_secs(2);
 
 /// An io_uring, with the operations in flight.
 pub(crate) struct Ring {
     uring: ManuallyDrop<IoUring>,
-    /// What the kernel works with. Keys are the operations' user data.
-    operations: ManuallyDrop<Slab<Operation>>,
+    /// What the kernel works with.
+    operations: ManuallyDrop<Slab<Kind>>,
     buffers: ManuallyDrop<Buffers>,
     /// Operations that the submission queue had no place for.
     backlog: VecDeque<squeue::Entry>,
+    /// Quiet sends that are not known to be over.
+    quiet: Vec<Tag>,
 }
 
-/// One operation, and what has to outlive it.
-struct Operation {
-    token: usize,
-    kind: Kind,
+/// What the kernel repeats of an operation: its key in the table, and above it the caller's token. A receive that goes
+/// on is told by that alone; with thousands of connections its place in the table is not in any cache.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Tag(u64);
+
+impl Tag {
+    /// Tokens that are longer than 32 bits come back cut: there are no files for so many sockets.
+    fn new(key: usize, token: usize) -> Self {
+        assert!(u32::try_from(key).is_ok(), "there are {key} operations in flight");
+        Self((token as u64) << u32::BITS | key as u64)
+    }
+
+    fn key(self) -> usize {
+        self.0 as u32 as usize
+    }
+
+    fn token(self) -> usize {
+        (self.0 >> u32::BITS) as usize
+    }
 }
 
+/// An operation, and what has to outlive it.
 #[expect(dead_code, reason = "files and memory are held for the kernel and not looked at")]
 enum Kind {
     Receive(Rc<TcpStream>),
     Send(Rc<TcpStream>, Vec<u8>),
+    QuietSend(Rc<TcpStream>, Vec<u8>),
+    /// Was a quiet send, and has failed. It keeps its key until [`Ring::quiet`] has forgotten that.
+    Failed,
     Poll(Rc<TcpStream>),
     Cancel,
     Wake(Arc<File>, Vec<u8>),
@@ -126,24 +145,31 @@ impl Ring {
             operations: ManuallyDrop::default(),
             buffers: ManuallyDrop::new(buffers),
             backlog: VecDeque::new(),
+            quiet: Vec::new(),
         };
         (0..BUFFERS).for_each(|id| ring.buffers.offer(id));
         Ok(ring)
     }
 
     /// Receives whatever arrives until the operation ends by itself or is cancelled. Says what to cancel.
-    pub(crate) fn receive(&mut self, stream: &Rc<TcpStream>, token: usize) -> usize {
+    pub(crate) fn receive(&mut self, stream: &Rc<TcpStream>, token: usize) -> Tag {
         let entry = opcode::RecvMulti::new(Fd(stream.as_raw_fd()), GROUP).build();
         self.push(entry, token, Kind::Receive(stream.clone()))
     }
 
-    /// Sends `buffer[from..]`, or a part of it.
+    /// Sends `buffer[from..]`, or a part of it; waits for the peer to take it.
     pub(crate) fn send(&mut self, stream: &Rc<TcpStream>, token: usize, buffer: Vec<u8>, from: usize) {
-        let rest = buffer.get(from..).unwrap_or_default();
-        let len = u32::try_from(rest.len()).unwrap_or(u32::MAX);
-        // The allocation is the operation's from here on: it moves into the table and is not touched there.
-        let entry = opcode::Send::new(Fd(stream.as_raw_fd()), rest.as_ptr(), len).flags(libc::MSG_NOSIGNAL).build();
+        let entry = send(stream, buffer.get(from..).unwrap_or_default(), 0);
         self.push(entry, token, Kind::Send(stream.clone(), buffer));
+    }
+
+    /// Sends `buffer` as far as the peer takes it at once. Unlike [`send`](Self::send) this does not end a wait unless
+    /// something is left; [`complete`](Self::complete) reports it all the same.
+    pub(crate) fn send_quietly(&mut self, stream: &Rc<TcpStream>, token: usize, buffer: Vec<u8>) {
+        // Without MSG_WAITALL, a part that was sent would be a success of which the kernel says nothing.
+        let entry = send(stream, &buffer, libc::MSG_DONTWAIT | libc::MSG_WAITALL).flags(squeue::Flags::SKIP_SUCCESS);
+        let tag = self.push(entry, token, Kind::QuietSend(stream.clone(), buffer));
+        self.quiet.push(tag);
     }
 
     /// Waits until the socket is ready, once.
@@ -157,8 +183,8 @@ impl Ring {
     }
 
     /// Cancels one operation of the caller's.
-    pub(crate) fn cancel(&mut self, token: usize, operation: usize) {
-        let entry = opcode::AsyncCancel::new(operation as u64).build();
+    pub(crate) fn cancel(&mut self, token: usize, operation: Tag) {
+        let entry = opcode::AsyncCancel::new(operation.0).build();
         self.push(entry, token, Kind::Cancel);
     }
 
@@ -175,19 +201,24 @@ impl Ring {
         self.push(entry, usize::MAX, Kind::Wake(event.clone(), count));
     }
 
-    fn push(&mut self, entry: squeue::Entry, token: usize, kind: Kind) -> usize {
-        let key = self.operations.insert(Operation { token, kind });
-        let entry = entry.user_data(key as u64);
+    fn push(&mut self, entry: squeue::Entry, token: usize, kind: Kind) -> Tag {
+        let tag = Tag::new(self.operations.insert(kind), token);
+        let entry = entry.user_data(tag.0);
         if !self.backlog.is_empty() || !self.try_push(&entry) {
             self.backlog.push_back(entry);
         }
-        key
+        tag
     }
 
     fn try_push(&mut self, entry: &squeue::Entry) -> bool {
         // SAFETY: all that the entry points to, its file included, has just been put into `operations`, where it
-        // stays unchanged until the kernel has reported the operation's end; see `complete` and `Drop`.
+        // stays unchanged until the kernel has reported the operation's end, or is past it; see `complete` and `Drop`.
         unsafe { self.uring.submission().push(entry) }.is_ok()
+    }
+
+    /// Whether there are completions to come that no wait would end for.
+    pub(crate) fn is_quiet(&self) -> bool {
+        !self.quiet.is_empty()
     }
 
     /// Whether a system call would get anything done without waiting.
@@ -203,12 +234,8 @@ impl Ring {
         self.submit_backlog()
     }
 
-    /// As [`submit`](Self::submit), and waits for a completion, or for so long.
-    ///
-    /// `expected` more are taken to follow at once from what is submitted, and are waited for as well: sends to peers
-    /// that take them. Without that they would end each wait before it has begun. Should they not come,
-    /// [`EXPECTED_WITHIN`] ends it.
-    pub(crate) fn submit_and_wait(&mut self, expected: usize, timeout: Option<Duration>) -> io::Result<()> {
+    /// As [`submit`](Self::submit), and waits until the kernel reports something, or for so long.
+    pub(crate) fn submit_and_wait(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         self.fill();
         if !self.backlog.is_empty() {
             return self.submit();
@@ -218,12 +245,7 @@ impl Ring {
         if timeout.is_some() {
             arguments = arguments.timespec(&time);
         }
-        let mut wanted = 1;
-        if expected > 0 && self.uring.params().is_feature_min_timeout() {
-            wanted += expected;
-            arguments = arguments.min_wait_usec(EXPECTED_WITHIN.as_micros() as u32);
-        }
-        tolerate(self.uring.submitter().submit_with_args(wanted, &arguments))
+        tolerate(self.uring.submitter().submit_with_args(1, &arguments))
     }
 
     /// Goes on until the backlog is empty or the kernel takes nothing more before completions are looked at.
@@ -251,6 +273,23 @@ impl Ring {
     pub(crate) fn complete(&mut self, completions: &mut Vec<Completion>) {
         let (operations, uring) = (&mut self.operations, &mut self.uring);
         completions.extend(uring.completion().filter_map(|entry| complete(operations, &entry)));
+        if self.quiet.is_empty() || !self.backlog.is_empty() {
+            return;
+        }
+        let queue = self.uring.submission();
+        if queue.is_empty() && !queue.cq_overflow() {
+            // The kernel has taken all of them, so each has been tried, and was not allowed to wait (MSG_DONTWAIT).
+            // It has kept back no completion, so those that left something unsent are `Failed` by now. The others'
+            // bytes have been copied.
+            let operations = &mut self.operations;
+            completions.extend(self.quiet.drain(..).filter_map(|tag| match operations.remove(tag.key()) {
+                Kind::QuietSend(_, buffer) => {
+                    let result = Ok(buffer.len());
+                    Some(Completion::Sent { token: tag.token(), buffer, result })
+                }
+                _ => None,
+            }));
+        }
     }
 
     /// The bytes of a buffer.
@@ -279,7 +318,7 @@ impl Ring {
             if self.operations.is_empty() {
                 return true;
             }
-            if left.is_zero() || self.submit_and_wait(0, Some(left)).is_err() {
+            if left.is_zero() || self.submit_and_wait(Some(left)).is_err() {
                 return false;
             }
         }
@@ -287,23 +326,36 @@ impl Ring {
 }
 
 /// What one completion means; an operation that is over leaves the table.
-fn complete(operations: &mut Slab<Operation>, entry: &cqueue::Entry) -> Option<Completion> {
-    let key = usize::try_from(entry.user_data()).ok()?;
+fn complete(operations: &mut Slab<Kind>, entry: &cqueue::Entry) -> Option<Completion> {
+    let tag = Tag(entry.user_data());
+    let (key, token) = (tag.key(), tag.token());
     let more = cqueue::more(entry.flags());
     let code = entry.result();
     let result = usize::try_from(code).map_err(|_| io::Error::from_raw_os_error(code.wrapping_neg()));
-    let token = operations.get(key)?.token;
     if more {
         // Only a receive goes on.
         return Some(Completion::Received { token, result: result.map(|len| received(entry, len)), more });
     }
-    Some(match operations.remove(key).kind {
+    let operation = operations.get_mut(key)?;
+    if let Kind::QuietSend(_, buffer) = operation {
+        let buffer = std::mem::take(buffer);
+        *operation = Kind::Failed;
+        return Some(Completion::Sent { token, buffer, result });
+    }
+    Some(match operations.remove(key) {
         Kind::Receive(_) => Completion::Received { token, result: result.map(|len| received(entry, len)), more },
         Kind::Send(_, buffer) => Completion::Sent { token, buffer, result },
         Kind::Poll(_) => Completion::Ready { token },
         Kind::Cancel => Completion::Cancelled { token },
         Kind::Wake(..) => Completion::Woken,
+        Kind::QuietSend(..) | Kind::Failed => return None,
     })
+}
+
+/// Sends bytes that will belong to the operation: their allocation moves into the table and is not touched there.
+fn send(stream: &TcpStream, bytes: &[u8], flags: i32) -> squeue::Entry {
+    let len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+    opcode::Send::new(Fd(stream.as_raw_fd()), bytes.as_ptr(), len).flags(flags | libc::MSG_NOSIGNAL).build()
 }
 
 fn received(entry: &cqueue::Entry, len: usize) -> Option<Received> {
@@ -432,3 +484,6 @@ pub(crate) fn eventfd() -> io::Result<File> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,7 +12,7 @@
 
 mod complete;
 
-use crate::ring::{BUFFER_LEN, Completion, Interest, Received, Ring, receive_now, send_now};
+use crate::ring::{BUFFER_LEN, Completion, Interest, Received, Ring, Tag, receive_now, send_now};
 use slab::Slab;
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
@@ -74,7 +74,7 @@ struct Reading {
     inbox: VecDeque<Received>,
     inbox_read: usize,
     /// The operation that receives.
-    receive: Option<usize>,
+    receive: Option<Tag>,
     is_wanted: bool,
     is_stopping: bool,
     /// Reads go by calls of their own.
@@ -302,13 +302,14 @@ impl Sockets {
             self.spill(key);
         }
         let mut dirty = std::mem::take(&mut self.dirty);
-        let mut expected = 0;
+        // Sends of an earlier turn that the kernel has not taken yet, or could not report, would not end a wait.
+        let wait = if self.ring.is_quiet() { None } else { wait };
         for key in dirty.drain(..) {
-            expected += usize::from(self.begin(key));
+            self.begin(key);
         }
         self.dirty = dirty;
         match wait {
-            Some(timeout) => self.ring.submit_and_wait(expected, timeout),
+            Some(timeout) => self.ring.submit_and_wait(timeout),
             None if self.ring.has_work() => self.ring.submit(),
             None => Ok(()),
         }
@@ -330,22 +331,24 @@ impl Sockets {
         }
     }
 
-    /// Begins what a socket has waiting. Says whether that completes at once, most likely, and can wait to be seen.
-    fn begin(&mut self, key: usize) -> bool {
-        let Some(state) = self.table.get_mut(key) else { return false };
+    /// Begins what a socket has waiting.
+    fn begin(&mut self, key: usize) {
+        let Some(state) = self.table.get_mut(key) else { return };
         state.is_dirty = false;
-        let mut expected = false;
         let writing = &mut state.writing;
         if writing.in_flight == 0 && !writing.staged.is_empty() && writing.failed.is_none() {
             let staged = std::mem::take(&mut writing.staged);
             writing.in_flight = staged.len();
-            expected = writing.waker.is_none();
             state.operations += 1;
-            self.ring.send(&state.stream, key, staged, 0);
+            if writing.waker.is_some() || state.releasing.is_some() {
+                // Somebody waits for its end.
+                self.ring.send(&state.stream, key, staged, 0);
+            } else {
+                self.ring.send_quietly(&state.stream, key, staged);
+            }
         }
         if state.dropped {
-            self.end(key);
-            return false;
+            return self.end(key);
         }
         let reading = &mut state.reading;
         if reading.is_wanted && reading.receive.is_none() && !reading.is_bulk && reading.end.is_none() {
@@ -353,7 +356,6 @@ impl Sockets {
             state.operations += 1;
             reading.receive = Some(self.ring.receive(&state.stream, key));
         }
-        expected
     }
 
     /// Gets a dropped socket out of the table.

@@ -7,7 +7,7 @@ use std::net::Shutdown;
 use std::task::Waker;
 
 /// Empty send buffers that are kept for the next sends; each is of up to SEND_MAX bytes.
-const SPARE_MAX: usize = 32;
+const SPARE_MAX: usize = 64;
 
 impl Sockets {
     /// Takes in what the kernel has completed. Who has waited for it is put into `wakers`, to be woken when nothing

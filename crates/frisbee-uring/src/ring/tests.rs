@@ -1,0 +1,68 @@
+use super::{Completion, Ring};
+use std::io::{ErrorKind, Read};
+use std::net::{TcpListener, TcpStream};
+use std::rc::Rc;
+
+/// A ring, unless io_uring is forbidden here.
+fn ring() -> Option<Ring> {
+    Ring::new().inspect_err(|error| eprintln!("SKIPPED: there are no rings here: {error}")).ok()
+}
+
+fn sockets() -> (Rc<TcpStream>, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let peer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    (Rc::new(listener.accept().unwrap().0), peer)
+}
+
+/// The sends that are over: token, length of the buffer, and what came of it.
+fn sent(ring: &mut Ring) -> Vec<(usize, usize, Result<usize, ErrorKind>)> {
+    let mut completions = Vec::new();
+    ring.complete(&mut completions);
+    let sent = completions.into_iter().map(|completion| match completion {
+        Completion::Sent { token, buffer, result } => (token, buffer.len(), result.map_err(|error| error.kind())),
+        other => panic!("only sends were begun, and {other:?} came"),
+    });
+    sent.collect()
+}
+
+#[test]
+fn a_quiet_send_is_over_without_a_word_of_the_kernel() {
+    let Some(mut ring) = ring() else { return };
+    let (socket, mut peer) = sockets();
+    ring.send_quietly(&socket, 7, b"quiet".to_vec());
+    assert_eq!(sent(&mut ring), [], "the kernel has not even been told");
+    assert!(ring.is_quiet());
+    ring.submit().unwrap();
+    assert_eq!(ring.uring.completion().len(), 0, "it would have ended a wait");
+    assert_eq!(sent(&mut ring), [(7, 5, Ok(5))]);
+    assert!(!ring.is_quiet() && ring.operations.is_empty());
+    let mut came = [0; 5];
+    peer.read_exact(&mut came).unwrap();
+    assert_eq!(&came, b"quiet");
+}
+
+#[test]
+fn a_quiet_send_that_is_cut_short_or_refused_says_so_and_disturbs_no_other() {
+    let Some(mut ring) = ring() else { return };
+    let ((full, mut slow), (socket, _peer)) = (sockets(), sockets());
+    let len = 64 << 20;
+    ring.send_quietly(&full, 1, vec![1; len]);
+    ring.send_quietly(&socket, 2, vec![2; 10]);
+    ring.submit().unwrap();
+    let first = sent(&mut ring);
+    let Some(&(1, _, Ok(count))) = first.first() else { panic!("a part of it has been sent: {first:?}") };
+    assert!(0 < count && count < len, "no socket takes {len} bytes at once, and this took {count}");
+    assert_eq!(first[1..], [(2, 10, Ok(10))]);
+    assert!(ring.operations.is_empty(), "nothing is kept of either");
+
+    ring.send_quietly(&full, 3, vec![3; 10]);
+    ring.send_quietly(&socket, 4, vec![4; 10]);
+    ring.submit().unwrap();
+    assert_eq!(sent(&mut ring), [(3, 10, Err(ErrorKind::WouldBlock)), (4, 10, Ok(10))]);
+    assert!(ring.operations.is_empty(), "nothing is kept of either");
+
+    drop((ring, full));
+    let mut came = Vec::new();
+    slow.read_to_end(&mut came).unwrap();
+    assert!(came == vec![1; count], "what was said to be sent has been sent, and nothing else");
+}
