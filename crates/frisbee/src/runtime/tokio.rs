@@ -229,12 +229,12 @@ where
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
-        let now = now();
+        let mut now = now();
         let mut happened = std::mem::take(&mut self.yielded);
         let mut read = Step::Done;
         let mut brought = 0;
         for round in 0..READS_PER_TURN {
-            read = self.read_and_route(context, now, &mut brought)?;
+            read = self.read_and_route(context, &mut now, &mut brought)?;
             if read == Step::Waiting && round > 0 {
                 break; // Nothing was routed, and the turn for what came before is over.
             }
@@ -262,23 +262,25 @@ where
         Poll::Pending
     }
 
-    /// Reads once and routes what came. `brought` counts the bytes that were read in this turn.
+    /// Reads once and routes what came. `brought` counts the bytes that were read in this turn; `now` is when it began,
+    /// or when the last of a large body had been read: what that takes must not pass for the handlers' time.
     fn read_and_route(
         &mut self,
         context: &mut Context<'_>,
-        now: Instant,
+        now: &mut Instant,
         brought: &mut usize,
     ) -> Result<Step, CloseReason> {
         if self.engine.wants_input() {
             match self.poll_read(context)? {
                 Poll::Pending => return Ok(Step::Waiting),
-                Poll::Ready(Read::Eof) => return self.engine.handle_eof(now).map(|()| Step::Held),
+                Poll::Ready(Read::Eof) => return self.engine.handle_eof(*now).map(|()| Step::Held),
                 Poll::Ready(Read::Input(input)) => {
                     *brought += input.len();
                     self.engine.handle_input(input);
                 }
                 Poll::Ready(Read::Body(count)) => {
                     *brought += count;
+                    *now = self::now();
                     self.engine.handle_body(count);
                 }
             }
@@ -286,7 +288,7 @@ where
             return Ok(Step::Held);
         }
         let _entered = self.context.as_ref().map(Handle::enter);
-        self.engine.route(now)?;
+        self.engine.route(*now)?;
         let much = *brought >= READ_MUCH && (*brought >= PIECE_MAX || self.engine.core.body_mut().is_none());
         Ok(if self.engine.wants_input() && !much { Step::Done } else { Step::Held })
     }
