@@ -5,12 +5,16 @@ mod tls;
 
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload};
 use frisbee_tests::service::Service;
-use frpc::{Acceptor, Channel, Code, Server, UnixServer};
+use frisbee_tests::versions::first::{Answer, Ask, Parrot, ParrotClient, ParrotServer};
+use frpc::{Acceptor, Channel, Code, Request, Response, ResponseStream, Server, Status, Streaming, UnixServer};
 use std::io;
 use std::path::PathBuf;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 use tokio::net::{UnixListener, UnixStream};
 
 /// A path for a socket, in a directory of its own that goes with it.
@@ -85,6 +89,69 @@ async fn a_transport_that_holds_back_what_is_written_until_it_is_flushed_is_serv
     let acceptor = acceptor();
     tokio::spawn(async move { acceptor.serve_connection(tokio::io::BufStream::new(there)).await });
     expect_service(&Channel::from_io(tokio::io::BufStream::new(here)).await.unwrap()).await;
+}
+
+/// A transport for which 5 ms of virtual time pass whenever it has brought something to a large buffer.
+struct Laborious(DuplexStream);
+
+impl AsyncRead for Laborious {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        /// What a read asks for that is not for the body of one packet.
+        const USUAL: usize = 64 * 1024;
+        let (room, filled) = (buffer.remaining(), buffer.filled().len());
+        let read = Pin::new(&mut self.0).poll_read(context, buffer);
+        if room > USUAL && buffer.filled().len() > filled {
+            let advanced = pin!(tokio::time::advance(Duration::from_millis(5))).poll(context);
+            assert!(advanced.is_pending(), "it has advanced and lets others go first");
+        }
+        read
+    }
+}
+
+impl AsyncWrite for Laborious {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(context)
+    }
+}
+
+/// Says in which task it runs.
+struct Placed;
+
+impl Parrot for Placed {
+    async fn say(&self, _: Request<Ask>) -> Result<Response<Answer>, Status> {
+        Ok(Response::new(Answer { words: tokio::task::id().to_string() }))
+    }
+
+    async fn chat(&self, _: Request<Streaming<Ask>>) -> Result<Response<ResponseStream<Answer>>, Status> {
+        Err(Status::unimplemented("nobody asks"))
+    }
+}
+
+/// Turns are measured to find handlers that take too long in place.
+#[tokio::test(start_paused = true)]
+async fn the_time_that_large_bodies_take_is_not_held_against_their_handlers() {
+    let (here, there) = tokio::io::duplex(1 << 20);
+    let acceptor = Server::builder().add_service(ParrotServer::new(Placed)).build().expect("nothing overlaps");
+    tokio::spawn(async move { acceptor.serve_connection(Laborious(there)).await });
+    let client = ParrotClient::new(Channel::from_io(here).await.unwrap());
+    let mut tasks = Vec::new();
+    for _ in 0..8 {
+        let ask = Ask { word: "a".repeat(700_000), times: 1 };
+        tasks.push(client.say(ask).await.expect("the server answers").into_inner().words);
+    }
+    assert!(tasks.iter().all(|task| *task == tasks[0]), "not all ran in the connection's task: {tasks:?}");
 }
 
 #[tokio::test]

@@ -323,12 +323,13 @@ impl<'a> Decoder<'a> {
     #[inline]
     pub fn str(&mut self) -> Result<&'a str, DecodeError> {
         let (content, rest) = self.sized(Kind::String)?;
-        match std::str::from_utf8(content) {
-            Ok(text) => {
+        let text = if content.len() < BULK_MIN { std::str::from_utf8(content).ok() } else { long_text(content) };
+        match text {
+            Some(text) => {
                 self.rest = rest;
                 Ok(text)
             }
-            Err(_) => Err(self.error(DecodeReason::Utf8)),
+            None => Err(self.error(DecodeReason::Utf8)),
         }
     }
 
@@ -340,13 +341,18 @@ impl<'a> Decoder<'a> {
     #[inline]
     pub fn string(&mut self) -> Result<String, DecodeError> {
         let (content, rest) = self.sized(Kind::String)?;
-        // Copied first: the check goes by words only where they are aligned, which bytes within a packet hardly are.
-        match String::from_utf8(content.to_vec()) {
-            Ok(text) => {
+        let text = if content.len() < BULK_MIN {
+            // Copied first: the check goes by words only where they are aligned, which bytes within a packet hardly are.
+            String::from_utf8(content.to_vec()).ok()
+        } else {
+            long_text(content).map(str::to_owned)
+        };
+        match text {
+            Some(text) => {
                 self.rest = rest;
                 Ok(text)
             }
-            Err(_) => Err(self.error(DecodeReason::Utf8)),
+            None => Err(self.error(DecodeReason::Utf8)),
         }
     }
 
@@ -564,4 +570,11 @@ impl<'a> Decoder<'a> {
             VarintFault::TooLong => DecodeReason::VarintTooLong { kind },
         })
     }
+}
+
+/// Checks a long string, by vectors where the processor has them.
+#[cold]
+#[inline(never)]
+fn long_text(content: &[u8]) -> Option<&str> {
+    simdutf8::basic::from_utf8(content).ok()
 }

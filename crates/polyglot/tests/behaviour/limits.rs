@@ -233,3 +233,26 @@ fn a_failed_encoding_sets_nothing_aside() {
     encode_root(&both, &mut Encoder::gathering(&mut out, &mut bulk)).unwrap_err();
     assert_eq!((out.len(), bulk.len()), (1, 1));
 }
+
+/// Long ones are checked in another way than short ones.
+#[test]
+fn strings_of_every_length_have_to_be_utf8_from_end_to_end() {
+    for length in [30, BULK_MIN - 1, BULK_MIN, BULK_MIN + 1, 4 * BULK_MIN] {
+        let text: String = "aä€🐢".chars().cycle().take(length / 3).collect();
+        let mut bytes = Vec::new();
+        Encoder::new(&mut bytes).string(&text).unwrap();
+        assert!(Decoder::new(&bytes).string().unwrap() == text, "{length} bytes");
+        assert!(Decoder::new(&bytes).str().unwrap() == text, "{length} bytes");
+
+        let content = bytes.len() - text.len();
+        for at in [content, bytes.len() / 2, bytes.len() - 1] {
+            let mut bad = bytes.clone();
+            bad[at] = 0xff;
+            let mut decoder = Decoder::new(&bad);
+            for error in [decoder.string().unwrap_err(), decoder.str().unwrap_err()] {
+                assert_eq!((error.reason(), error.offset()), (&DecodeReason::Utf8, 0), "{length} bytes, bad at {at}");
+            }
+            assert_eq!(decoder.position(), 0);
+        }
+    }
+}
