@@ -45,7 +45,7 @@ impl Background {
         let (stop, stopped) = oneshot::channel::<()>();
         let (bound, address) = mpsc::channel();
         let thread = std::thread::Builder::new().name("server".into()).spawn(move || {
-            let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime starts");
+            let runtime = Builder::new_multi_thread().enable_all().build().expect("a runtime starts");
             let failed = bound.clone();
             runtime.block_on(async move {
                 tokio::select! {
