@@ -190,11 +190,16 @@ fn run_all(
 }
 
 impl Times {
-    /// Thousands of connections take longer to come into their stride.
+    /// Thousands of connections take longer to come into their stride, and so do texts of many megabytes in all, for
+    /// which memory has to be found.
     fn of(self, cell: &Cell) -> Self {
-        if cell.clients * cell.in_flight < 8192 {
-            return self;
+        let calls = cell.clients * cell.in_flight;
+        if calls * cell.length >= 64 << 20 {
+            return Self { warm_up: 6 * self.warm_up, window: 3 * self.window };
         }
-        Self { warm_up: 3 * self.warm_up, window: 2 * self.window }
+        if calls >= 8192 {
+            return Self { warm_up: 3 * self.warm_up, window: 2 * self.window };
+        }
+        self
     }
 }
