@@ -7,16 +7,19 @@ use bytes::Bytes;
 use frisbee::Config;
 use frisbee_tests::attacks::{ADD, CHAT, FORGED, breaches};
 use frisbee_tests::interop::{
-    AddRequest, Inner, Lists, Maps, Middle, Mixed, Nested, Payload, Scalars, SleepRequest, Text,
+    AddRequest, Inner, InteropServer, Lists, Maps, Middle, Mixed, Nested, Payload, Scalars, SleepRequest, Text,
 };
 use frisbee_tests::process::resident_kib;
 use frisbee_tests::raw::{Raw, encoded, error_text, header, packet};
+use frisbee_tests::service::Service;
 use frisbee_tests::{serve_interop, serve_interop_with};
 use frpc::Server;
 use healthy::Healthy;
 use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const DO_NOTHING: u16 = 15;
 const COUNT_UP: u16 = 21;
@@ -318,4 +321,34 @@ async fn requests_cut_anywhere_by_the_network_are_put_together() {
         assert_eq!(peer.next().await.expect("the connection lives").body, [8, 0][..]);
         expect_sum(&mut peer, 3).await;
     }
+}
+
+/// Refusing a stream is done by its handle, which wakes the connection's own task.
+#[tokio::test]
+async fn a_peer_that_opens_streams_without_end_lets_others_have_their_turn() {
+    const OPENS: usize = 20_000;
+    let config = Config { turn_max: Duration::MAX, ..Config::default() }; // 1024 packets in each turn.
+    let server = Server::builder().add_service(InteropServer::new(Service)).config(config);
+    let acceptor = server.build().expect("nothing overlaps");
+    let (here, there) = tokio::io::duplex(4 << 20);
+    tokio::spawn(async move { acceptor.serve_connection(there).await });
+    let (mut reading, mut writing) = tokio::io::split(here);
+    let opens: Vec<_> = (0..OPENS).flat_map(|id| packet(id as u16 % 60_000 + 1, 2, &[9, 10])).collect();
+    writing.write_all(&opens).await.expect("there is room for all of it");
+    let turns = Arc::new(AtomicUsize::new(0));
+    let other = tokio::spawn({
+        let turns = turns.clone();
+        async move {
+            loop {
+                tokio::task::yield_now().await;
+                turns.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    });
+    let mut answers = vec![0; OPENS * 50]; // Each refusal has some more.
+
+    let answered = tokio::time::timeout(Duration::from_secs(10), reading.read_exact(&mut answers)).await;
+    answered.expect("all are refused").expect("the connection lives");
+    other.abort();
+    assert!(turns.load(Ordering::Relaxed) >= 10, "{turns:?} turns beside twenty of the connection");
 }

@@ -116,17 +116,9 @@ fn no_rings() -> io::Error {
 /// much as a packet, a thirty-second of that for each of them.
 const EVENTS_AT_ONCE: usize = 32;
 
-/// Tasks after which a worker looks for what sockets bring, although others are ready. Usual is 61, by which sockets would
-/// pile up faster than they are dealt with. Connections that have more to do go behind that look by themselves.
-const TASKS_BETWEEN: u32 = 1024;
-
 impl Worker {
     fn start(number: usize) -> io::Result<Self> {
-        let runtime = Builder::new_current_thread()
-            .enable_all()
-            .max_io_events_per_tick(EVENTS_AT_ONCE)
-            .event_interval(TASKS_BETWEEN)
-            .build()?;
+        let runtime = Builder::new_current_thread().enable_all().max_io_events_per_tick(EVENTS_AT_ONCE).build()?;
         let handle = runtime.handle().clone();
         let (running, stopped) = oneshot::channel::<()>();
         let thread = thread::Builder::new().name(format!("frisbee-{number}"));

@@ -31,6 +31,10 @@ const READ_MUCH: usize = READ_MAX / 2;
 /// 256 KiB a body of 1 MiB costs a fifth more.
 const PIECE_MAX: usize = 2 * 1024 * 1024;
 
+/// How much one write takes at most of what holds no large body, in bytes: as much as the system copies in some fifty
+/// microseconds. Answers to a peer that floods wait in no cache and need not go out together.
+const SMALL_PIECE_MAX: usize = 128 * 1024;
+
 /// Slices given to one vectored write.
 const SLICES_MAX: usize = 64;
 
@@ -59,6 +63,8 @@ pub(crate) struct Driver<T, R: Router, C> {
     phase: Phase,
     /// The task has let others add to the mail.
     yielded: bool,
+    /// There was more to do at the end of the last turn.
+    goes_on: bool,
     /// It has to, for tasks may run in another order than that in which they were woken.
     yields: bool,
     busy: BusyPoll,
@@ -168,6 +174,7 @@ where
             timer_is_new: true,
             phase: Phase::Open,
             yielded: false,
+            goes_on: false,
             yields: true,
             busy,
             buffers: false,
@@ -224,9 +231,15 @@ where
 
     /// The connection until it ends or is told to.
     fn poll_open(&mut self, context: &mut Context<'_>) -> Poll<Result<Order, CloseReason>> {
-        if self.engine.take_mail(context.waker(), self.yielded || !self.yields) == Mail::Yield {
+        let comes_again = self.yielded || !(self.yields || self.goes_on);
+        if self.engine.take_mail(context.waker(), comes_again) == Mail::Yield {
             self.yielded = true;
-            context.waker().wake_by_ref();
+            if self.goes_on {
+                // What it does for its peer sends by handles and wakes it: others would never get their turn.
+                go_last(context);
+            } else {
+                context.waker().wake_by_ref();
+            }
             return Poll::Pending;
         }
         let mut now = now();
@@ -253,8 +266,8 @@ where
         self.poll_timer(context, now)?;
         // Writing may have made room for what could not be read or routed before.
         let goes_on = read != Step::Waiting && (self.engine.wants_input() || self.engine.can_route());
-        let goes_on = goes_on || self.engine.wants_turn();
-        if self.busy.again(happened, now) || goes_on {
+        self.goes_on = goes_on || self.engine.wants_turn();
+        if self.busy.again(happened, now) || self.goes_on {
             go_last(context);
         }
         Poll::Pending
@@ -321,8 +334,12 @@ where
         while !self.engine.core.transmit().is_empty() {
             let io = Pin::new(&mut self.io);
             let outbox = self.engine.core.transmit();
+            let mut piece = PIECE_MAX;
             let written = match outbox.contiguous() {
-                Some(bytes) => io.poll_write(context, bytes.get(..PIECE_MAX).unwrap_or(bytes))?,
+                Some(bytes) => {
+                    piece = SMALL_PIECE_MAX;
+                    io.poll_write(context, bytes.get(..piece).unwrap_or(bytes))?
+                }
                 None => {
                     let mut slices = [IoSlice::new(&[]); SLICES_MAX];
                     let filled = outbox.slices(&mut slices, PIECE_MAX);
@@ -334,7 +351,7 @@ where
                 Poll::Ready(count) => {
                     self.engine.handle_written(count, now);
                     self.unflushed = self.buffers;
-                    if count == PIECE_MAX {
+                    if count == piece {
                         go_last(context);
                         return Ok(Poll::Pending);
                     }
