@@ -3,7 +3,7 @@
 //! `10 <varint n> <n bytes>`, the bytes being items of a type, a length and a value. `10` begins no message, and the
 //! prefix is there only when it says something.
 
-use crate::metadata::Metadata;
+use crate::metadata::{self, Metadata};
 use crate::status::Code;
 use bytes::{Buf, Bytes};
 use frisbee::tlv::{Items, put_item, put_varint, take_varint, whole_varint};
@@ -137,6 +137,7 @@ fn split(body: &[u8]) -> Result<(&[u8], &[u8]), Malformed> {
 
 fn parse(items: &[u8]) -> Result<Prefix, Malformed> {
     let mut prefix = Prefix::default();
+    let mut received: Option<metadata::Received<'_>> = None;
     for item in Items::new(items) {
         let (kind, mut value) = item.ok_or(Malformed)?;
         match kind {
@@ -145,8 +146,7 @@ fn parse(items: &[u8]) -> Result<Prefix, Malformed> {
                 let length = take_varint(&mut value).and_then(|length| usize::try_from(length).ok());
                 let (key, value) = length.and_then(|length| value.split_at_checked(length)).ok_or(Malformed)?;
                 let key = std::str::from_utf8(key).map_err(|_| Malformed)?;
-                let metadata = prefix.metadata.get_or_insert_default();
-                metadata.set(key, Bytes::copy_from_slice(value)).map_err(|_| Malformed)?;
+                received.get_or_insert_default().set(key, value).map_err(|_| Malformed)?;
             }
             STATUS => {
                 let code = take_varint(&mut value).ok_or(Malformed)?;
@@ -156,6 +156,7 @@ fn parse(items: &[u8]) -> Result<Prefix, Malformed> {
             _ => {}
         }
     }
+    prefix.metadata = received.map(|received| Box::new(received.into_metadata()));
     Ok(prefix)
 }
 
@@ -221,6 +222,8 @@ mod tests {
         };
         let most = take(&mut prefix(256)).unwrap().unwrap().into_metadata();
         assert_eq!((most.len(), most.get("ff")), (256, Some("text")));
+        let keys = (0..256).map(|number| format!("{number:x}"));
+        assert!(most.iter().map(|(key, _)| key).eq(keys), "they are in another order than they were set in: {most:?}");
         assert_eq!(take(&mut prefix(257)), Err(Malformed));
     }
 
