@@ -31,8 +31,8 @@ const READ_MUCH: usize = READ_MAX / 2;
 /// 256 KiB a body of 1 MiB costs a fifth more.
 const PIECE_MAX: usize = 2 * 1024 * 1024;
 
-/// How much one write takes at most of what holds no large body, in bytes: as much as the system copies in some fifty
-/// microseconds. Answers to a peer that floods wait in no cache and need not go out together.
+/// How much one write takes at most of packets without a large body, in bytes. They are many and answer a flood, and
+/// nothing is gained by sending them together: the system copies this much in a twentieth of a millisecond.
 const SMALL_PIECE_MAX: usize = 128 * 1024;
 
 /// Slices given to one vectored write.
@@ -63,10 +63,10 @@ pub(crate) struct Driver<T, R: Router, C> {
     phase: Phase,
     /// The task has let others add to the mail.
     yielded: bool,
-    /// There was more to do at the end of the last turn.
-    goes_on: bool,
     /// It has to, for tasks may run in another order than that in which they were woken.
     yields: bool,
+    /// There was more to do at the end of the last turn.
+    goes_on: bool,
     busy: BusyPoll,
     /// What was written may wait in `io` until it is flushed.
     buffers: bool,
@@ -174,8 +174,8 @@ where
             timer_is_new: true,
             phase: Phase::Open,
             yielded: false,
-            goes_on: false,
             yields: true,
+            goes_on: false,
             busy,
             buffers: false,
             unflushed: false,
@@ -231,11 +231,11 @@ where
 
     /// The connection until it ends or is told to.
     fn poll_open(&mut self, context: &mut Context<'_>) -> Poll<Result<Order, CloseReason>> {
-        let comes_again = self.yielded || !(self.yields || self.goes_on);
-        if self.engine.take_mail(context.waker(), comes_again) == Mail::Yield {
+        let yields = !self.yielded && (self.yields || self.goes_on);
+        if self.engine.take_mail(context.waker(), !yields) == Mail::Yield {
             self.yielded = true;
             if self.goes_on {
-                // What it does for its peer sends by handles and wakes it: others would never get their turn.
+                // Its own handles may have woken it, which puts it before all who wait for a socket.
                 go_last(context);
             } else {
                 context.waker().wake_by_ref();
