@@ -9,9 +9,17 @@
 //! cargo run --release -p benches --bin hot_path -- update    writes instructions.toml
 //! cargo run --release -p benches --bin hot_path -- run CASE CALLS
 //! ```
+//!
+//! `run wide CALLS` and `run wide_32 CALLS` make so many calls on each of 400 connections, ten at a time, the latter in a
+//! runtime that looks after 32 sockets at one time. They are for counting what a call has to fetch from memory, again as
+//! the difference of two runs:
+//!
+//! ```text
+//! valgrind --tool=cachegrind --cache-sim=yes --LL=1048576,16,64 target/release/hot_path run wide_32 20
+//! ```
 
 use benches::BoxError;
-use benches::background::Bound;
+use benches::background::{Bound, one_core};
 use benches::flows::{self, Flows};
 use benches::load::drive;
 use benches::proto::flows::FlowsClient;
@@ -60,9 +68,13 @@ fn main() -> Result<ExitCode, BoxError> {
 
 /// Makes the calls of a case.
 fn run(case: &str, calls: u64) -> Result<(), BoxError> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = match case {
+        "wide_32" => one_core()?,
+        _ => tokio::runtime::Builder::new_current_thread().enable_all().build()?,
+    };
     runtime.block_on(async {
         match case {
+            "wide" | "wide_32" => wide(calls).await,
             "frames_10_in_flight" => frames(10, calls).await,
             "unary_1_in_flight" => unary(1, calls).await,
             "unary_10_in_flight" => unary(10, calls).await,
@@ -82,6 +94,22 @@ async fn unary(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     tokio::task::yield_now().await;
     let client = benches::proto::benchmark::BenchmarkServiceClient::connect(address.recv()??.to_string()).await?;
     drive(&client, in_flight, 32, calls).await;
+    Ok(())
+}
+
+/// As [`unary`] with ten in flight, on each of four hundred connections.
+async fn wide(calls: u64) -> Result<(), BoxError> {
+    let (bound, address) = Bound::channel();
+    tokio::spawn(async move { serve(Setup::new(10), Workers::Caller, bound).await });
+    tokio::task::yield_now().await;
+    let address = address.recv()??.to_string();
+    let mut clients = Vec::new();
+    for _ in 0..400 {
+        clients.push(benches::proto::benchmark::BenchmarkServiceClient::connect(address.as_str()).await?);
+    }
+    // None begins before all are connected.
+    let drive = |client| async move { drive(&client, 10, 32, calls).await };
+    clients.into_iter().map(drive).collect::<JoinSet<_>>().join_all().await;
     Ok(())
 }
 
