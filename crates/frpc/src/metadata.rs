@@ -1,14 +1,14 @@
 //! What goes along with a call beside its messages: keys with texts or bytes.
 
 use bytes::Bytes;
-use std::collections::HashMap;
 use std::fmt;
 
 /// The longest key, in bytes.
 const KEY_MAX: usize = 256;
 
-/// The most entries. Keys are compared one by one, which is fastest for a few.
-const ENTRIES_MAX: usize = 256;
+/// The most entries. Keys are compared one by one, which is fastest for a few; of as many as fit into a request's 64 KiB,
+/// each compared with all others, a peer could make a hundred milliseconds' work.
+pub(crate) const ENTRIES_MAX: usize = 256;
 
 /// Keys and values that go along with a request, a reply or a failure.
 ///
@@ -97,52 +97,19 @@ impl Metadata {
     }
 
     /// Sets a value of the kind that the key says.
-    fn set(&mut self, key: &str, value: Bytes) -> Result<(), MetadataError> {
-        check(key, &value)?;
+    pub(crate) fn set(&mut self, key: &str, value: Bytes) -> Result<(), MetadataError> {
+        let is_allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.');
+        if key.is_empty() || key.len() > KEY_MAX || !key.bytes().all(is_allowed) {
+            return Err(MetadataError::Key(key.chars().take(KEY_MAX).collect()));
+        }
+        if !is_binary(key) && !value.iter().all(|byte| matches!(byte, b' '..=b'~')) {
+            return Err(MetadataError::Text(key.to_owned()));
+        }
         if !self.remove(key) && self.entries.len() >= ENTRIES_MAX {
             return Err(MetadataError::TooMany);
         }
         self.entries.push((key.into(), value));
         Ok(())
-    }
-}
-
-/// Whether a value may be that of a key.
-fn check(key: &str, value: &[u8]) -> Result<(), MetadataError> {
-    let is_allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.');
-    if key.is_empty() || key.len() > KEY_MAX || !key.bytes().all(is_allowed) {
-        return Err(MetadataError::Key(key.chars().take(KEY_MAX).collect()));
-    }
-    if !is_binary(key) && !value.iter().all(|byte| matches!(byte, b' '..=b'~')) {
-        return Err(MetadataError::Text(key.to_owned()));
-    }
-    Ok(())
-}
-
-/// What a peer sets, key by key. Twenty thousand entries fit into a prefix; none is copied before all are known, or
-/// compared with all others.
-#[derive(Default)]
-pub(crate) struct Received<'a> {
-    /// The last value of each key, and which of all that were set it was.
-    entries: HashMap<&'a str, (usize, &'a [u8])>,
-    count: usize,
-}
-
-impl<'a> Received<'a> {
-    /// As [`Metadata::insert`] and [`Metadata::insert_bin`] do.
-    pub(crate) fn set(&mut self, key: &'a str, value: &'a [u8]) -> Result<(), MetadataError> {
-        check(key, value)?;
-        self.count += 1;
-        self.entries.insert(key, (self.count, value));
-        if self.entries.len() > ENTRIES_MAX { Err(MetadataError::TooMany) } else { Ok(()) }
-    }
-
-    /// All that was set, in the order in which it was.
-    pub(crate) fn into_metadata(self) -> Metadata {
-        let mut entries: Vec<_> = self.entries.into_iter().collect();
-        entries.sort_unstable_by_key(|(_, (number, _))| *number);
-        let copy = |(key, (_, value)): (&str, (usize, &[u8]))| (key.into(), Bytes::copy_from_slice(value));
-        Metadata { entries: entries.into_iter().map(copy).collect() }
     }
 }
 

@@ -137,7 +137,7 @@ fn split(body: &[u8]) -> Result<(&[u8], &[u8]), Malformed> {
 
 fn parse(items: &[u8]) -> Result<Prefix, Malformed> {
     let mut prefix = Prefix::default();
-    let mut received: Option<metadata::Received<'_>> = None;
+    let mut entries = 0;
     for item in Items::new(items) {
         let (kind, mut value) = item.ok_or(Malformed)?;
         match kind {
@@ -146,7 +146,13 @@ fn parse(items: &[u8]) -> Result<Prefix, Malformed> {
                 let length = take_varint(&mut value).and_then(|length| usize::try_from(length).ok());
                 let (key, value) = length.and_then(|length| value.split_at_checked(length)).ok_or(Malformed)?;
                 let key = std::str::from_utf8(key).map_err(|_| Malformed)?;
-                received.get_or_insert_default().set(key, value).map_err(|_| Malformed)?;
+                // Those that set a key again are counted as well: sixteen thousand find room.
+                entries += 1;
+                if entries > metadata::ENTRIES_MAX {
+                    return Err(Malformed);
+                }
+                let metadata = prefix.metadata.get_or_insert_default();
+                metadata.set(key, Bytes::copy_from_slice(value)).map_err(|_| Malformed)?;
             }
             STATUS => {
                 let code = take_varint(&mut value).ok_or(Malformed)?;
@@ -156,7 +162,6 @@ fn parse(items: &[u8]) -> Result<Prefix, Malformed> {
             _ => {}
         }
     }
-    prefix.metadata = received.map(|received| Box::new(received.into_metadata()));
     Ok(prefix)
 }
 
@@ -208,23 +213,23 @@ mod tests {
 
     #[test]
     fn metadata_of_a_peer_has_so_many_entries_and_no_more() {
-        let prefix = |count: u16| {
+        let prefix = |count: u16, same: u16| {
             let mut items = Vec::new();
-            for number in 0..count {
+            let same = std::iter::repeat_n((0, "text again"), same.into());
+            for (number, text) in (0..count).map(|number| (number, "text")).chain(same) {
                 let key = format!("{number:x}");
-                put_item(&mut items, METADATA, &[&[key.len() as u8], key.as_bytes()].concat());
-                // The same again takes no place.
-                put_item(&mut items, METADATA, &[&[key.len() as u8], key.as_bytes(), b"text"].concat());
+                put_item(&mut items, METADATA, &[&[key.len() as u8], key.as_bytes(), text.as_bytes()].concat());
             }
             let mut bytes = vec![PREFIX];
             put_varint(&mut bytes, items.len() as u64);
             Bytes::from([bytes, items].concat())
         };
-        let most = take(&mut prefix(256)).unwrap().unwrap().into_metadata();
+        let most = take(&mut prefix(256, 0)).unwrap().unwrap().into_metadata();
         assert_eq!((most.len(), most.get("ff")), (256, Some("text")));
-        let keys = (0..256).map(|number| format!("{number:x}"));
-        assert!(most.iter().map(|(key, _)| key).eq(keys), "they are in another order than they were set in: {most:?}");
-        assert_eq!(take(&mut prefix(257)), Err(Malformed));
+        assert_eq!(take(&mut prefix(257, 0)), Err(Malformed));
+        let last = take(&mut prefix(10, 246)).unwrap().unwrap().into_metadata();
+        assert_eq!((last.len(), last.get("0")), (10, Some("text again")));
+        assert_eq!(take(&mut prefix(10, 247)), Err(Malformed), "what sets a key again counts");
     }
 
     #[test]
