@@ -323,11 +323,73 @@ async fn requests_cut_anywhere_by_the_network_are_put_together() {
     }
 }
 
+/// How long it takes to answer what is sent at once, in virtual time.
+async fn time_to_answer(bytes: Vec<u8>) -> Duration {
+    let server = Server::builder().add_service(InteropServer::new(Service)).build().expect("nothing overlaps");
+    let (here, there) = tokio::io::duplex(64 * 1024);
+    let serving = tokio::spawn(async move { server.serve_connection(there).await });
+    let (mut reading, mut writing) = tokio::io::split(here);
+    let begun = tokio::time::Instant::now();
+    let last = tokio::spawn(async move {
+        let (mut answers, answered) = (Vec::new(), packet(12_345, ADD, &[8, 0, 0x0d, 84, 0x0d, 4]));
+        while !answers.ends_with(&answered) {
+            let count = reading.read_buf(&mut answers).await.expect("the connection lives");
+            assert!(count > 0, "the connection lives");
+        }
+        begun.elapsed()
+    });
+    writing.write_all(&[bytes, add(12_345)].concat()).await.expect("the connection lives");
+    let elapsed = last.await.expect("the answer comes");
+    serving.abort();
+    elapsed
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_peer_is_made_to_wait_that_sends_more_of_no_use_than_it_may_and_nothing_it_sends_is_lost() {
+    let hello =
+        frisbee_core::Connection::new(frisbee_core::Role::Client, &Config::default(), std::time::Instant::now())
+            .outbox()
+            .take_bytes();
+    let entry = [2, 2, 1, b'k'].repeat(300);
+    let metadata = [&[0x10, 0xb0, 0x09][..], &entry, &[8, 0]].concat();
+    for waste in [
+        packet(0, 1, &[]),
+        packet(0, 3, b"fris\x01"),
+        packet(7, 9, b"whatever"),
+        packet(7, 999, b"nobody"),
+        packet(7, ADD, &[8, 0, 7]),
+        packet(7, ADD, &metadata),
+        packet(7, 2, &[9, ADD as u8]),
+        packet(7, 5, &[4]),
+        packet(7, 6, &[ADD as u8]),
+        packet(7, 7, &[]),
+    ] {
+        let cost = waste.len() + 64;
+        let allowed = Config::default().waste_rate as usize;
+        let less = [&hello[..], &waste.repeat(allowed * 9 / 10 / cost)].concat();
+        assert!(time_to_answer(less).await < Duration::from_millis(10), "{waste:x?} within what is allowed");
+        let more = [&hello[..], &waste.repeat(3 * allowed / cost)].concat();
+        let elapsed = time_to_answer(more).await;
+        assert!((1_900..2_100).contains(&elapsed.as_millis()), "{waste:x?} made the peer wait for {elapsed:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_peer_that_sends_what_is_of_use_is_never_made_to_wait() {
+    let elapsed = time_to_answer(add(1).repeat(200_000)).await;
+    assert!(elapsed < Duration::from_millis(10), "{elapsed:?}");
+    // One in two is of no use, and no more than the other.
+    let mixed = [packet(1, 999, b""), packet(1, 16, &encoded(&Text { value: "x".repeat(100) }))].concat();
+    let elapsed = time_to_answer(mixed.repeat(50_000)).await;
+    assert!(elapsed < Duration::from_millis(10), "{elapsed:?}");
+}
+
 /// Refusing a stream is done by its handle, which wakes the connection's own task.
 #[tokio::test]
 async fn a_peer_that_opens_streams_without_end_lets_others_have_their_turn() {
     const OPENS: usize = 20_000;
-    let config = Config { turn_max: Duration::MAX, ..Config::default() }; // 1024 packets in each turn.
+    // 1024 packets in each turn, and no rest.
+    let config = Config { turn_max: Duration::MAX, waste_rate: u32::MAX, ..Config::default() };
     let server = Server::builder().add_service(InteropServer::new(Service)).config(config);
     let acceptor = server.build().expect("nothing overlaps");
     let (here, there) = tokio::io::duplex(4 << 20);

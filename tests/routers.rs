@@ -84,8 +84,9 @@ impl Router for Named {
         self.tell(if peer.hello().is_some() { "ours" } else { "go" });
     }
 
-    fn cancelled(&self, _session: &mut Self::Session, id: PacketId, _content: Bytes, _outbox: &mut Outbox) {
+    fn cancelled(&self, _session: &mut Self::Session, id: PacketId, _content: Bytes, _outbox: &mut Outbox) -> Next {
         self.tell(if id == PacketId(9) { "cancelled" } else { "cancelled another" });
+        Next::Continue
     }
 
     fn going_away(&self, _session: &mut Self::Session) {

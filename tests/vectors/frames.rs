@@ -313,7 +313,7 @@ fn as_packet(event: Event) -> Option<Packet> {
     match event {
         Event::Packet(packet) => Some(packet),
         Event::Stream { id, body } => Some(Packet { id, operation: Operation::STREAM, body }),
-        Event::Verdict => None,
+        Event::Verdict | Event::Nothing => None,
         Event::Control(packet) => panic!("a Go peer has nothing to say by {:?}", packet.operation),
         Event::HandOff(event) => panic!("a Go peer knows no hand-off: {event:?}"),
     }

@@ -5,8 +5,8 @@ pub(crate) mod hand_off;
 use crate::decode::BodyMut;
 use crate::pool;
 use crate::{
-    Bucket, CloseReason, Config, Decoder, HeaderForm, Hello, Keepalive, Operation, Outbox, Pace, Packet, PacketId,
-    ProtocolError, Role, TooLong, Verdict, earlier,
+    Bucket, CloseReason, Config, Decoder, Header, HeaderForm, Hello, Keepalive, Operation, Outbox, Pace, Packet,
+    PacketId, ProtocolError, Role, TooLong, Verdict, Waste, earlier,
 };
 use bytes::Bytes;
 use hand_off::{HandOff, HandOffEvent, Stage};
@@ -39,6 +39,21 @@ pub enum Event {
     Control(Packet),
     /// Something about a hand-off.
     HandOff(HandOffEvent),
+    /// A packet has been dealt with.
+    Nothing,
+}
+
+impl Event {
+    /// The length of the body that came.
+    pub fn body_len(&self) -> usize {
+        match self {
+            Self::Packet(Packet { body, .. }) | Self::Control(Packet { body, .. }) | Self::Stream { body, .. } => {
+                body.len()
+            }
+            Self::HandOff(HandOffEvent::Asked { body, .. } | HandOffEvent::Answered { body, .. }) => body.len(),
+            Self::Verdict | Self::Nothing => 0,
+        }
+    }
 }
 
 /// What the peer is.
@@ -75,6 +90,7 @@ pub struct Connection {
     outbox: Outbox,
     keepalive: Keepalive,
     pace: Pace,
+    waste: Waste,
     pings: Bucket,
     received: u64,
     /// A PONG may still wait in the outbox, so that no second one is added.
@@ -112,6 +128,7 @@ impl Connection {
             outbox,
             keepalive: Keepalive::new(config.ping_interval, config.idle_timeout, now),
             pace: Pace::new(config.pace_window, config.least_rate),
+            waste: Waste::new(config.waste_rate, now),
             pings: Bucket::new(PING_BURST, PINGS_PER_SECOND, now),
             received: 0,
             pong_waits: false,
@@ -178,8 +195,8 @@ impl Connection {
         if self.is_special || self.first.is_some() { None } else { self.decoder.next_whole(input) }
     }
 
-    /// Takes the next event from what was read. PING and PONG are dealt with here, and the reserved operations 3 to
-    /// 9 are skipped as Go does.
+    /// Takes the next event from what was read, at most one packet. PING and PONG are dealt with here, and the reserved
+    /// operations 3 to 9 are skipped as Go does.
     ///
     /// `None` means that `input` has been used up, or that the connection [has been left](Self::has_left) and what
     /// `input` still holds belongs to the next owner.
@@ -188,36 +205,45 @@ impl Connection {
     /// If the peer broke the protocol; the connection is to be closed.
     #[inline(always)] // It has one caller that matters, and a packet would be moved three times on its way there.
     pub fn poll_event(&mut self, input: &mut Bytes, now: Instant) -> Result<Option<Event>, ProtocolError> {
-        loop {
-            if self.is_special {
-                match self.look(input)? {
-                    Look::GoOn => {}
-                    Look::Verdict => return Ok(Some(Event::Verdict)),
-                    Look::Stop => return Ok(None),
-                }
-            }
-            let Some(packet) = self.next_packet(input)? else { return Ok(None) };
-            if !packet.operation.is_reserved() {
-                return Ok(Some(Event::Packet(packet)));
-            }
-            if packet.operation == Operation::STREAM {
-                return Ok(Some(Event::Stream { id: packet.id, body: packet.body }));
-            }
-            if let Some(event) = self.handle_reserved(packet, now)? {
-                return Ok(Some(event));
+        if self.is_special {
+            match self.look(input)? {
+                Look::GoOn => {}
+                Look::Verdict => return Ok(Some(Event::Verdict)),
+                Look::Stop => return Ok(None),
             }
         }
+        let Some(packet) = self.next_packet(input)? else { return Ok(None) };
+        if !packet.operation.is_reserved() {
+            return Ok(Some(Event::Packet(packet)));
+        }
+        if packet.operation == Operation::STREAM {
+            return Ok(Some(Event::Stream { id: packet.id, body: packet.body }));
+        }
+        self.handle_reserved(packet, now).map(Some)
     }
 
     /// Tells that `count` bytes have been read; to be called once for each read, after its events.
     pub fn handle_read(&mut self, count: usize, now: Instant) {
         self.keepalive.heard(now);
         self.received = self.received.saturating_add(count as u64);
+        self.waste.end_batch(count, now);
         if self.decoder.is_mid_packet() {
             self.pace.waiting(self.received, now);
         } else {
             self.pace.complete();
         }
+    }
+
+    /// Tells that a packet with such a body was of no use; see [`Config::waste_rate`].
+    pub fn waste(&mut self, length: usize) {
+        self.waste.charge(length.saturating_add(Header::MAX_LEN));
+    }
+
+    /// Whether the peer is not to be listened to for the time being, since it has [wasted](Self::waste) too much. It is
+    /// over when [`handle_timeout`](Self::handle_timeout) finds it so.
+    #[inline]
+    pub fn is_resting(&self) -> bool {
+        self.waste.deadline().is_some()
     }
 
     /// Whether the peer has been silent for the ping interval.
@@ -266,7 +292,8 @@ impl Connection {
         }
         let shows_by = self.shows_by.filter(|_| !self.is_beginning());
         let silent = self.keepalive.deadline();
-        earlier(earlier(silent, stalled), earlier(self.pace.deadline(), shows_by))
+        let due = earlier(earlier(silent, stalled), earlier(self.pace.deadline(), shows_by));
+        if self.is_resting() { earlier(due, self.waste.deadline()) } else { due }
     }
 
     /// Does what the time demands: sends a PING, or says why the connection is over.
@@ -288,6 +315,7 @@ impl Connection {
             let late = hand_off.by.is_some_and(|by| now >= by);
             return if late { Err(CloseReason::HandOffTimeout) } else { Ok(()) };
         }
+        self.waste.handle_timeout(now);
         if self.pace.too_slow(self.received, now) {
             return Err(CloseReason::TooSlow);
         }
@@ -378,7 +406,7 @@ impl Connection {
     }
 
     #[inline(never)]
-    fn handle_reserved(&mut self, packet: Packet, now: Instant) -> Result<Option<Event>, ProtocolError> {
+    fn handle_reserved(&mut self, packet: Packet, now: Instant) -> Result<Event, ProtocolError> {
         let ours = matches!(self.peer, Peer::Ours(_));
         match packet.operation {
             Operation::PING | Operation::PONG if !packet.body.is_empty() => {
@@ -392,17 +420,20 @@ impl Connection {
                 self.send_empty(PacketId(0), Operation::PONG);
                 self.pong_waits = true;
             }
-            Operation::PONG if self.peer == Peer::Unknown => return Ok(Some(self.decide(Peer::Go))),
+            Operation::PONG if self.peer == Peer::Unknown => return Ok(self.decide(Peer::Go)),
             Operation::HELLO if self.peer == Peer::Unknown => {
-                return Ok(greeted(&packet).map(|peer| self.decide(peer)));
+                if let Some(peer) = greeted(&packet) {
+                    return Ok(self.decide(peer));
+                }
+                self.waste(packet.body.len());
             }
             Operation::GOING_AWAY | Operation::CREDIT | Operation::CANCEL | Operation::END if ours => {
-                return Ok(Some(Event::Control(packet)));
+                return Ok(Event::Control(packet));
             }
-            Operation::HAND_OFF if ours => return self.handle_hand_off(packet.body, now).map(Some),
-            _ => {}
+            Operation::HAND_OFF if ours => return self.handle_hand_off(packet.body, now),
+            _ => self.waste(packet.body.len()),
         }
-        Ok(None)
+        Ok(Event::Nothing)
     }
 
     /// The server has shown what it is.

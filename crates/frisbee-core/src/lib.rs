@@ -18,9 +18,15 @@
 //! client.outbox().push(PacketId(1), echo, &Bytes::from_static(b"hello"))?;
 //!
 //! let mut wire = client.outbox().take_bytes();
-//! assert_eq!(server.poll_event(&mut wire, now)?, Some(Event::Verdict));
-//! let Some(Event::Packet(packet)) = server.poll_event(&mut wire, now)? else { panic!("one packet was sent") };
-//! assert_eq!(packet.body, "hello");
+//! let mut packets = Vec::new();
+//! while let Some(event) = server.poll_event(&mut wire, now)? {
+//!     match event {
+//!         Event::Packet(packet) => packets.push(packet),
+//!         Event::Verdict => assert!(server.peer().hello().is_some(), "the client said HELLO"),
+//!         other => assert_eq!(other, Event::Nothing, "a PING, which is answered"),
+//!     }
+//! }
+//! assert_eq!(packets[0].body, "hello");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![forbid(unsafe_code)]
@@ -50,7 +56,7 @@ pub use header::{Header, HeaderForm, MAGIC, Operation, PacketId};
 pub use hello::Hello;
 pub use keepalive::{Keepalive, Verdict, earlier};
 pub use outbox::{Frame, Outbox, TooLong};
-pub use pace::{Bucket, Pace};
+pub use pace::{Bucket, Pace, Waste};
 pub use packet::Packet;
 pub use pool::copy_to_share;
 pub use stream::{StreamError, StreamState, Tell};

@@ -31,7 +31,7 @@ impl End {
         let mut input = std::mem::replace(&mut self.inbox, rest).freeze();
         let read = input.len();
         while let Some(event) = self.core.poll_event(&mut input, now)? {
-            self.events.push(event);
+            self.events.extend(Some(event).filter(|event| *event != Event::Nothing));
         }
         assert!(input.is_empty() || self.core.has_left(), "only a connection that was left leaves input");
         self.core.handle_read(read - input.len(), now);

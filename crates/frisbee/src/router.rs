@@ -92,8 +92,10 @@ pub trait Router: Send + Sync + 'static {
     }
 
     /// A peer of ours no longer waits for the answer to the packet with this id; `content` is the rest of what it says.
-    fn cancelled(&self, session: &mut Self::Session, id: PacketId, content: Bytes, outbox: &mut Outbox) {
+    /// By default nothing was in progress.
+    fn cancelled(&self, session: &mut Self::Session, id: PacketId, content: Bytes, outbox: &mut Outbox) -> Next {
         let _ = (session, id, content, outbox);
+        Next::Wasted
     }
 
     /// A peer of ours asks for the connection itself. The router keeps `asked` until it has decided; dropping it says
@@ -156,6 +158,9 @@ impl Turn<'_> {
 pub enum Next {
     /// It goes on.
     Continue,
+    /// It goes on. The packet was of no use, and no honest peer sends many such: one that does is read more slowly, see
+    /// [`Config::waste_rate`](crate::Config::waste_rate).
+    Wasted,
     /// What waits is written and the connection closed.
     Close(CloseReason),
     /// What waits is written, and then the transport is somebody else's, with every byte behind this packet. Nothing is

@@ -209,7 +209,7 @@ impl Router for Endpoint {
         };
         if let Some(status) = session.refused(operation) {
             crate::streaming::refuse(&stream, status);
-            return Next::Continue;
+            return Next::Wasted;
         }
         match offer.table.get(operation) {
             Some((Entry { kind: Kind::Stream(opens), method }, _)) => {
@@ -222,7 +222,10 @@ impl Router for Endpoint {
                 session.strays += 1;
                 stream.forget();
             }
-            _ => crate::streaming::refuse(&stream, &Status::unimplemented(format!("{operation} opens no stream"))),
+            _ => {
+                crate::streaming::refuse(&stream, &Status::unimplemented(format!("{operation} opens no stream")));
+                return Next::Wasted;
+            }
         }
         Next::Continue
     }
@@ -255,12 +258,13 @@ impl Router for Endpoint {
         self.offer.mounts.verdict(&mut session.mounted, peer);
     }
 
-    fn cancelled(&self, session: &mut Session, id: PacketId, content: Bytes, outbox: &mut Outbox) {
+    fn cancelled(&self, session: &mut Session, id: PacketId, content: Bytes, outbox: &mut Outbox) -> Next {
         // One that makes no sense, or comes behind the reply, changes nothing.
-        if let Some(operation) = body::cancelled(&content).and_then(Operation::user) {
-            session.caller.cancel(id, operation, outbox);
+        let operation = body::cancelled(&content).and_then(Operation::user);
+        if operation.is_some_and(|operation| session.caller.cancel(id, operation, outbox)) {
+            return Next::Continue;
         }
-        self.offer.mounts.cancelled(&mut session.mounted, id, content, outbox);
+        self.offer.mounts.cancelled(&mut session.mounted, id, content, outbox)
     }
 
     fn hand_off(&self, session: &mut Session, asked: HandOff) -> Next {
@@ -334,9 +338,9 @@ impl Endpoint {
         };
         let inline = session.slow_turns < SLOW_TURNS;
         session.polled |= inline;
-        instance.call(&session.caller, packet, outbox, inline);
+        let next = instance.call(&session.caller, packet, outbox, inline);
         session.last = Some((operation, instance));
-        Next::Continue
+        next
     }
 
     /// The end of a turn with routers beside services, or with strays; `calls` is when the next call expires.
@@ -365,7 +369,7 @@ impl Endpoint {
         let unknown = || Status::unimplemented(format!("operation {operation} is no unary method of this end"));
         let status = refused.cloned().unwrap_or_else(unknown);
         body::put_error(outbox, packet.id, operation, &status, session.caller.style());
-        Next::Continue
+        Next::Wasted
     }
 
     /// Whether a packet with a prefix belongs to a call of the end that accepted. What bodies of mounted routers begin

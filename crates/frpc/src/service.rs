@@ -10,7 +10,7 @@ use crate::request::Origin;
 use crate::streaming::{self, ResponseStream, Streaming};
 use crate::{Request, Response, Status};
 use bytes::Bytes;
-use frisbee::{Cell, Connection, Operation, Outbox, Packet, PacketId, Parked, Policy, Polled, Stream, Task};
+use frisbee::{Cell, Connection, Next, Operation, Outbox, Packet, PacketId, Parked, Policy, Polled, Stream, Task};
 use parking_lot::Mutex;
 use polyglot::{Form, Message};
 use std::any::Any;
@@ -58,7 +58,7 @@ pub(crate) trait Unary: Send + Sync {
 pub(crate) trait Instance: Send {
     /// Answers a request, in `outbox` if that is possible at once. `inline` says whether the handler may be polled in
     /// place.
-    fn call(&mut self, caller: &Caller, packet: Packet, outbox: &mut Outbox, inline: bool);
+    fn call(&mut self, caller: &Caller, packet: Packet, outbox: &mut Outbox, inline: bool) -> Next;
 
     /// Answers a request that comes with one for the connection.
     fn hand_off(&mut self, caller: &Caller, method: Method, asked: frisbee::HandOff);
@@ -119,12 +119,13 @@ impl Caller {
         Style { form, backward: self.backward }
     }
 
-    /// Ends a call that nobody waits for. Every call gets one reply, a cancelled one this.
-    pub(crate) fn cancel(&self, id: PacketId, operation: Operation, outbox: &mut Outbox) {
+    /// Ends a call that nobody waits for, if it is in progress. Every call gets one reply, a cancelled one this.
+    pub(crate) fn cancel(&self, id: PacketId, operation: Operation, outbox: &mut Outbox) -> bool {
         let running = self.running.get().and_then(|running| running.lock().remove(&(id, operation)));
-        let Some(task) = running else { return };
+        let Some(task) = running else { return false };
         self.connection.abort_task(task);
         body::put_error(outbox, id, operation, &Status::cancelled("the caller has given up"), self.style());
+        true
     }
 }
 
@@ -324,19 +325,19 @@ where
     H: Fn(Shared<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    fn call(&mut self, caller: &Caller, packet: Packet, outbox: &mut Outbox, inline: bool) {
+    fn call(&mut self, caller: &Caller, packet: Packet, outbox: &mut Outbox, inline: bool) -> Next {
         let Packet { id, operation, mut body } = packet;
         let style = caller.style();
         let mut terms = Terms::default();
         if style.form == Form::Rich && prefix::is_present(&body) {
             match Terms::take(&mut body) {
                 Ok(taken) => terms = taken,
-                Err(status) => return body::put_error(outbox, id, operation, &status, style),
+                Err(status) => return refuse(outbox, id, operation, &status, style),
             }
         }
         let Received { message, memory } = match body::request::<A>(&body, self.reading) {
             Ok(received) => received,
-            Err(status) => return body::put_error(outbox, id, operation, &status, style),
+            Err(status) => return refuse(outbox, id, operation, &status, style),
         };
         drop(body);
         let Terms { deadline, prefix } = terms;
@@ -359,9 +360,12 @@ where
                 caller.connection.collect(outbox);
                 body::put_reply(outbox, id, operation, reply.as_ref(), style);
             }
-            Polled::Pending(parked) => Pending { caller, id, operation, deadline, memory }.go_on(parked, None, outbox),
+            Polled::Pending(parked) => {
+                return Pending { caller, id, operation, deadline, memory }.go_on(parked, None, outbox);
+            }
             Polled::Panicked(panic) => body::put_error(outbox, id, operation, &panicked(panic.as_ref()), style),
         }
+        Next::Continue
     }
 
     #[cold]
@@ -406,8 +410,8 @@ where
     /// Calls a handler with something around it.
     #[cold]
     #[inline(never)]
-    fn call_through(&mut self, request: Request<A>, call: Pending<'_>, outbox: &mut Outbox, inline: bool) {
-        let Some((chain, about)) = self.around.clone() else { return };
+    fn call_through(&mut self, request: Request<A>, call: Pending<'_>, outbox: &mut Outbox, inline: bool) -> Next {
+        let Some((chain, about)) = self.around.clone() else { return Next::Continue };
         let (service, handler) = (self.service.clone(), self.handler.clone());
         // One type for whatever is around: a box of its own, which the cell cannot spare.
         let future: Pin<Box<dyn Future<Output = _> + Send>> =
@@ -420,12 +424,13 @@ where
                 call.caller.connection.collect(outbox);
                 body::put_reply(outbox, call.id, call.operation, reply.as_ref(), call.caller.style());
             }
-            Polled::Pending(parked) => call.go_on(parked, None, outbox),
+            Polled::Pending(parked) => return call.go_on(parked, None, outbox),
             Polled::Panicked(panic) => {
                 let status = panicked(panic.as_ref());
                 body::put_error(outbox, call.id, call.operation, &status, call.caller.style());
             }
         }
+        Next::Continue
     }
 }
 
@@ -445,9 +450,9 @@ where
     /// Gives a call a task of its own.
     #[cold]
     #[inline(never)]
-    fn call_apart(&self, request: Request<A>, call: Pending<'_>, outbox: &mut Outbox) {
+    fn call_apart(&self, request: Request<A>, call: Pending<'_>, outbox: &mut Outbox) -> Next {
         let future = (self.handler)(self.service.clone(), request);
-        call.go_on(Cell::park(future), self.permits.clone(), outbox);
+        call.go_on(Cell::park(future), self.permits.clone(), outbox)
     }
 }
 
@@ -484,7 +489,7 @@ struct Pending<'a> {
 
 impl Pending<'_> {
     /// Lets the handler go on as a task of its own, which sends the reply.
-    fn go_on<B, F>(self, parked: Parked<F>, permits: Option<Arc<Semaphore>>, outbox: &mut Outbox)
+    fn go_on<B, F>(self, parked: Parked<F>, permits: Option<Arc<Semaphore>>, outbox: &mut Outbox) -> Next
     where
         B: Message + Send + 'static,
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
@@ -495,7 +500,7 @@ impl Pending<'_> {
         if caller.connection.running() >= calls_max {
             let why = format!("{calls_max} calls are in progress on this connection");
             caller.connection.count_shed();
-            return body::put_error(outbox, id, operation, &Status::resource_exhausted(why), style);
+            return refuse(outbox, id, operation, &Status::resource_exhausted(why), style);
         }
         let connection = caller.connection.clone();
         let running = caller.is_ours().then(|| caller.running.get_or_init(Arc::default).clone());
@@ -530,7 +535,15 @@ impl Pending<'_> {
                 }
             }
         });
+        Next::Continue
     }
+}
+
+/// Answers what never became a call.
+#[cold]
+fn refuse(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, style: Style) -> Next {
+    body::put_error(outbox, id, operation, status, style);
+    Next::Wasted
 }
 
 /// What a caller is told of a panic: that there was one. The text stays here.

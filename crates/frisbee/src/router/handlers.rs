@@ -206,7 +206,7 @@ impl Router for Handlers {
         let operation = packet.operation.number();
         let Some(handler) = session.table.get(&operation) else {
             session.unknown += 1;
-            return Next::Continue;
+            return Next::Wasted;
         };
         if session.connection.is_overloaded() {
             session.connection.count_shed();

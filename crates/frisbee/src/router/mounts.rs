@@ -195,7 +195,7 @@ impl Router for Mounts {
         let mounted = self.find(packet.operation.number()).and_then(|at| session.get(at));
         let Some(mounted) = mounted else {
             session.0.get_or_insert_default().unknown += 1;
-            return Next::Continue;
+            return Next::Wasted;
         };
         mounted.route(packet, outbox)
     }
@@ -207,14 +207,14 @@ impl Router for Mounts {
         };
         match mounted {
             Some(mounted) => mounted.stream(first, stream),
-            None => Next::Continue,
+            None => Next::Wasted,
         }
     }
 
     fn hand_off(&self, session: &mut MountsSession, asked: HandOff) -> Next {
         match self.find(asked.operation().number()).and_then(|at| session.get(at)) {
             Some(mounted) => mounted.hand_off(asked),
-            None => Next::Continue,
+            None => Next::Wasted,
         }
     }
 
@@ -230,8 +230,9 @@ impl Router for Mounts {
         session.each().for_each(|mounted| mounted.verdict(peer));
     }
 
-    fn cancelled(&self, session: &mut MountsSession, id: PacketId, content: Bytes, outbox: &mut Outbox) {
-        session.each().for_each(|mounted| mounted.cancelled(id, content.clone(), outbox));
+    fn cancelled(&self, session: &mut MountsSession, id: PacketId, content: Bytes, outbox: &mut Outbox) -> Next {
+        let cancelled = session.each().map(|mounted| mounted.cancelled(id, content.clone(), outbox));
+        cancelled.fold(Next::Wasted, |all, next| if matches!(next, Next::Wasted) { all } else { next })
     }
 
     fn going_away(&self, session: &mut MountsSession) {
@@ -294,7 +295,7 @@ trait ErasedSession: Send {
     fn stream(&mut self, first: Bytes, stream: Stream) -> Next;
     fn shed(&mut self, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Next;
     fn verdict(&mut self, peer: &Peer);
-    fn cancelled(&mut self, id: PacketId, content: Bytes, outbox: &mut Outbox);
+    fn cancelled(&mut self, id: PacketId, content: Bytes, outbox: &mut Outbox) -> Next;
     fn hand_off(&mut self, asked: HandOff) -> Next;
     fn going_away(&mut self);
     fn idle(&mut self);
@@ -345,9 +346,9 @@ impl<R: Router> ErasedSession for Mounted<R> {
         self.router.verdict(session, peer);
     }
 
-    fn cancelled(&mut self, id: PacketId, content: Bytes, outbox: &mut Outbox) {
-        let Some(session) = &mut self.session else { return };
-        self.router.cancelled(session, id, content, outbox);
+    fn cancelled(&mut self, id: PacketId, content: Bytes, outbox: &mut Outbox) -> Next {
+        let Some(session) = &mut self.session else { return Next::Continue };
+        self.router.cancelled(session, id, content, outbox)
     }
 
     fn hand_off(&mut self, asked: HandOff) -> Next {

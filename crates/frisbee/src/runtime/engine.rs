@@ -149,7 +149,7 @@ impl<R: Router> Engine<R> {
 
     /// Whether the driver should read.
     pub(crate) fn wants_input(&mut self) -> bool {
-        self.reads && self.input.is_empty() && self.has_room()
+        self.reads && self.input.is_empty() && self.has_room() && !self.core.is_resting()
     }
 
     /// Takes in what was read.
@@ -238,12 +238,15 @@ impl<R: Router> Engine<R> {
 
     fn route_batch(&mut self, now: Instant) -> Result<(), CloseReason> {
         // Whoever wants the connection gets it at the end of the packet that is arriving.
-        let packets = if self.leaving.is_none() { PACKETS_PER_TURN } else { 1 };
-        for routed in 0..packets {
-            if !self.has_room() || (routed % PACKETS_PER_LOOK == PACKETS_PER_LOOK - 1 && self.is_over(now)) {
+        let mut left = if self.leaving.is_none() { PACKETS_PER_TURN } else { 1 };
+        while left > 0 && self.has_room() {
+            left -= 1;
+            if left % PACKETS_PER_LOOK == 1 && self.is_over(now) {
                 break;
             }
+            let length;
             let next = if let Some(packet) = self.core.poll_packet(&mut self.input) {
+                length = packet.body.len();
                 self.handle_packet(packet)
             } else {
                 let event = self.core.poll_event(&mut self.input, now)?;
@@ -251,10 +254,10 @@ impl<R: Router> Engine<R> {
                     self.release_held_mail();
                 }
                 let Some(event) = event else { break };
+                length = event.body_len();
                 self.handle_event(event)
             };
-            if !matches!(next, Next::Continue) {
-                self.stop(next);
+            if !matches!(next, Next::Continue) && self.stops(next, length) {
                 break;
             }
         }
@@ -267,11 +270,16 @@ impl<R: Router> Engine<R> {
         tokio::time::Instant::now().into_std().saturating_duration_since(now) >= self.turn_max
     }
 
-    /// Does what a router wants instead of going on.
+    /// Does what a router wants instead of going on with a packet whose body was so long; whether the turn is over.
     #[cold]
-    fn stop(&mut self, next: Next) {
+    #[inline(never)]
+    fn stops(&mut self, next: Next, length: usize) -> bool {
         match next {
-            Next::Continue => {}
+            Next::Continue => return false,
+            Next::Wasted => {
+                self.core.waste(length);
+                return false;
+            }
             Next::HandOff(taking) => self.leave(taking),
             Next::Close(reason) => {
                 self.order = Some(Box::new(Order::Flush(reason)));
@@ -280,6 +288,7 @@ impl<R: Router> Engine<R> {
                 self.reads = false;
             }
         }
+        true
     }
 
     /// Whether more may be routed. A server whose client does not take its replies takes no further requests.
@@ -311,7 +320,7 @@ impl<R: Router> Engine<R> {
 
     /// Whether [`route`](Self::route) would get on, without anything new being read.
     pub(crate) fn can_route(&mut self) -> bool {
-        self.has_input() && self.has_room()
+        self.has_input() && self.has_room() && !self.core.is_resting()
     }
 
     /// When the time has to be looked at next.
@@ -437,6 +446,7 @@ impl<R: Router> Engine<R> {
             }
             Event::Control(packet) => self.handle_control(packet),
             Event::HandOff(event) => self.handle_hand_off(event),
+            Event::Nothing => Next::Continue,
         }
     }
 
@@ -447,7 +457,7 @@ impl<R: Router> Engine<R> {
             Operation::CREDIT | Operation::END => {
                 let stream = self.handle.0.mailbox.lock().streams.get(&id).cloned();
                 // One that is over here may not be over there yet.
-                let Some(stream) = stream else { return Next::Continue };
+                let Some(stream) = stream else { return Next::Wasted };
                 let understood = match operation {
                     Operation::CREDIT => stream.handle_credit(&body),
                     _ => stream.handle_end(&body),
@@ -461,7 +471,7 @@ impl<R: Router> Engine<R> {
             }
             Operation::CANCEL => {
                 let Some(session) = &mut self.session else { return Next::Continue };
-                self.router.cancelled(session, id, body, self.core.outbox());
+                return self.router.cancelled(session, id, body, self.core.outbox());
             }
             Operation::GOING_AWAY => {
                 self.handle.0.mailbox.lock().going_away = true;
@@ -510,7 +520,7 @@ impl<R: Router> Engine<R> {
             drop(inner);
             self.handle.count_shed();
             refuse_stream(self.core.outbox(), id, if rich { Tell::Reset } else { Tell::Close });
-            return Next::Continue;
+            return if is_full { Next::Wasted } else { Next::Continue };
         }
         let shared = Arc::new(StreamShared::new(id, &self.handle.0, &inner.peer, false));
         inner.streams.insert(id, shared.clone());

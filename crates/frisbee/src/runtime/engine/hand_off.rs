@@ -20,7 +20,7 @@ impl<R: Router> Engine<R> {
                 drop(inner);
                 if busy {
                     self.answer(HandOffVerdict::Busy, &Bytes::new());
-                    return Next::Continue;
+                    return Next::Wasted;
                 }
                 let Some(session) = &mut self.session else { return Next::Continue };
                 self.router.hand_off(session, HandOff::new(self.handle.clone(), operation, body))
