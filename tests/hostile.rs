@@ -352,7 +352,11 @@ async fn a_peer_is_made_to_wait_that_sends_more_of_no_use_than_it_may_and_nothin
             .take_bytes();
     let entry = [2, 2, 1, b'k'].repeat(300);
     let metadata = [&[0x10, 0xb0, 0x09][..], &entry, &[8, 0]].concat();
-    for waste in [
+    let sleep = packet(7, 19, &encoded(&SleepRequest { millis: 3_600_000, tag: 1 }));
+    let cancel = packet(7, 6, &[19]);
+    // The call pays for a part.
+    let cancelled = (cancel.len() + 64 - sleep.len(), [sleep, cancel].concat());
+    let useless = [
         packet(0, 1, &[]),
         packet(0, 3, b"fris\x01"),
         packet(7, 9, b"whatever"),
@@ -363,8 +367,10 @@ async fn a_peer_is_made_to_wait_that_sends_more_of_no_use_than_it_may_and_nothin
         packet(7, 5, &[4]),
         packet(7, 6, &[ADD as u8]),
         packet(7, 7, &[]),
-    ] {
-        let cost = waste.len() + 64;
+        packet(7, ADD, &[0x10, 2, 4, 0, 8, 0]),
+    ];
+    let useless = useless.map(|waste| (waste.len() + 64, waste));
+    for (cost, waste) in useless.into_iter().chain([cancelled]) {
         let allowed = Config::default().waste_rate as usize;
         let less = [&hello[..], &waste.repeat(allowed * 9 / 10 / cost)].concat();
         assert!(time_to_answer(less).await < Duration::from_millis(10), "{waste:x?} within what is allowed");

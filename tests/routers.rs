@@ -84,9 +84,8 @@ impl Router for Named {
         self.tell(if peer.hello().is_some() { "ours" } else { "go" });
     }
 
-    fn cancelled(&self, _session: &mut Self::Session, id: PacketId, _content: Bytes, _outbox: &mut Outbox) -> Next {
+    fn cancelled(&self, _session: &mut Self::Session, id: PacketId, _content: Bytes, _outbox: &mut Outbox) {
         self.tell(if id == PacketId(9) { "cancelled" } else { "cancelled another" });
-        Next::Continue
     }
 
     fn going_away(&self, _session: &mut Self::Session) {

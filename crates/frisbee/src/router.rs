@@ -92,10 +92,8 @@ pub trait Router: Send + Sync + 'static {
     }
 
     /// A peer of ours no longer waits for the answer to the packet with this id; `content` is the rest of what it says.
-    /// By default nothing was in progress.
-    fn cancelled(&self, session: &mut Self::Session, id: PacketId, content: Bytes, outbox: &mut Outbox) -> Next {
+    fn cancelled(&self, session: &mut Self::Session, id: PacketId, content: Bytes, outbox: &mut Outbox) {
         let _ = (session, id, content, outbox);
-        Next::Wasted
     }
 
     /// A peer of ours asks for the connection itself. The router keeps `asked` until it has decided; dropping it says

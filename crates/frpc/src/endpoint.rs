@@ -258,13 +258,12 @@ impl Router for Endpoint {
         self.offer.mounts.verdict(&mut session.mounted, peer);
     }
 
-    fn cancelled(&self, session: &mut Session, id: PacketId, content: Bytes, outbox: &mut Outbox) -> Next {
+    fn cancelled(&self, session: &mut Session, id: PacketId, content: Bytes, outbox: &mut Outbox) {
         // One that makes no sense, or comes behind the reply, changes nothing.
-        let operation = body::cancelled(&content).and_then(Operation::user);
-        if operation.is_some_and(|operation| session.caller.cancel(id, operation, outbox)) {
-            return Next::Continue;
+        if let Some(operation) = body::cancelled(&content).and_then(Operation::user) {
+            session.caller.cancel(id, operation, outbox);
         }
-        self.offer.mounts.cancelled(&mut session.mounted, id, content, outbox)
+        self.offer.mounts.cancelled(&mut session.mounted, id, content, outbox);
     }
 
     fn hand_off(&self, session: &mut Session, asked: HandOff) -> Next {
@@ -387,7 +386,10 @@ impl Endpoint {
         if self.calls.is_none() {
             match session.calls() {
                 Some(_) => session.replies.push(packet),
-                None => session.strays += 1,
+                None => {
+                    session.strays += 1;
+                    return Next::Wasted;
+                }
             }
             return Next::Continue;
         }

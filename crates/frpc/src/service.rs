@@ -119,13 +119,12 @@ impl Caller {
         Style { form, backward: self.backward }
     }
 
-    /// Ends a call that nobody waits for, if it is in progress. Every call gets one reply, a cancelled one this.
-    pub(crate) fn cancel(&self, id: PacketId, operation: Operation, outbox: &mut Outbox) -> bool {
+    /// Ends a call that nobody waits for. Every call gets one reply, a cancelled one this.
+    pub(crate) fn cancel(&self, id: PacketId, operation: Operation, outbox: &mut Outbox) {
         let running = self.running.get().and_then(|running| running.lock().remove(&(id, operation)));
-        let Some(task) = running else { return false };
+        let Some(task) = running else { return };
         self.connection.abort_task(task);
         body::put_error(outbox, id, operation, &Status::cancelled("the caller has given up"), self.style());
-        true
     }
 }
 

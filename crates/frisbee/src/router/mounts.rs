@@ -230,9 +230,8 @@ impl Router for Mounts {
         session.each().for_each(|mounted| mounted.verdict(peer));
     }
 
-    fn cancelled(&self, session: &mut MountsSession, id: PacketId, content: Bytes, outbox: &mut Outbox) -> Next {
-        let cancelled = session.each().map(|mounted| mounted.cancelled(id, content.clone(), outbox));
-        cancelled.fold(Next::Wasted, |all, next| if matches!(next, Next::Wasted) { all } else { next })
+    fn cancelled(&self, session: &mut MountsSession, id: PacketId, content: Bytes, outbox: &mut Outbox) {
+        session.each().for_each(|mounted| mounted.cancelled(id, content.clone(), outbox));
     }
 
     fn going_away(&self, session: &mut MountsSession) {
@@ -295,7 +294,7 @@ trait ErasedSession: Send {
     fn stream(&mut self, first: Bytes, stream: Stream) -> Next;
     fn shed(&mut self, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Next;
     fn verdict(&mut self, peer: &Peer);
-    fn cancelled(&mut self, id: PacketId, content: Bytes, outbox: &mut Outbox) -> Next;
+    fn cancelled(&mut self, id: PacketId, content: Bytes, outbox: &mut Outbox);
     fn hand_off(&mut self, asked: HandOff) -> Next;
     fn going_away(&mut self);
     fn idle(&mut self);
@@ -346,9 +345,9 @@ impl<R: Router> ErasedSession for Mounted<R> {
         self.router.verdict(session, peer);
     }
 
-    fn cancelled(&mut self, id: PacketId, content: Bytes, outbox: &mut Outbox) -> Next {
-        let Some(session) = &mut self.session else { return Next::Continue };
-        self.router.cancelled(session, id, content, outbox)
+    fn cancelled(&mut self, id: PacketId, content: Bytes, outbox: &mut Outbox) {
+        let Some(session) = &mut self.session else { return };
+        self.router.cancelled(session, id, content, outbox);
     }
 
     fn hand_off(&mut self, asked: HandOff) -> Next {

@@ -471,7 +471,9 @@ impl<R: Router> Engine<R> {
             }
             Operation::CANCEL => {
                 let Some(session) = &mut self.session else { return Next::Continue };
-                return self.router.cancelled(session, id, body, self.core.outbox());
+                self.router.cancelled(session, id, body, self.core.outbox());
+                // What was begun for nothing is waste as well: calls that are cancelled at once cost more than any other.
+                return Next::Wasted;
             }
             Operation::GOING_AWAY => {
                 self.handle.0.mailbox.lock().going_away = true;
