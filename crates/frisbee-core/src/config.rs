@@ -37,7 +37,7 @@ pub struct Config {
     /// over 8 ms.
     pub backlog_max: usize,
     /// For how long a connection that has more to do may keep its thread from others. It is looked at after every 32
-    /// packets. Default: 50 us, in which some hundred calls are answered.
+    /// packets. Default: 20 us, in which some hundred calls are answered.
     pub turn_max: Duration,
     /// The least rate at which a packet that has begun must arrive, in bytes per second, judged over any
     /// [`pace_window`](Self::pace_window). Default: 16 KiB/s; the longest content then takes at most 5 min 20 s.
@@ -86,7 +86,7 @@ impl Default for Config {
             first_header_timeout: Duration::from_secs(10),
             write_timeout: Duration::from_secs(5),
             backlog_max: 1024 * 1024,
-            turn_max: Duration::from_micros(50),
+            turn_max: Duration::from_micros(20),
             least_rate: 16 * 1024,
             pace_window: Duration::from_secs(5),
             waste_rate: 1024 * 1024,
