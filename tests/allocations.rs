@@ -1,10 +1,11 @@
 //! What a call takes from the allocator, at the server and at the client, each measured against a peer that takes
 //! nothing: plain sockets and buffers.
 
-use frisbee_tests::parrot::{Echo, REQUEST};
+use frisbee_tests::parrot::{Echo, Listener, REQUEST};
 use frisbee_tests::raw::packet;
 use frisbee_tests::versions::first::{Ask, ParrotClient, ParrotServer};
-use frpc::{Server, Workers};
+use frisbee_tests::versions::viewed;
+use frpc::{Server, ServerBuilder, Workers};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 
@@ -22,35 +23,41 @@ fn blocks() -> u64 {
     dhat::HeapStats::get().total_blocks
 }
 
+/// The body of `Answer { words: nothing }`.
+const SILENCE: [u8; 5] = *b"\x08\x00\x05\x0a\x00";
+
 /// One test, since the allocator is everybody's.
 #[test]
-fn a_call_takes_one_allocation_at_the_server_and_two_at_the_client() {
+fn a_call_takes_one_allocation_at_the_server_none_with_a_view_and_two_at_the_client() {
     let _profiler = dhat::Profiler::builder().testing().build();
-    let server = at_the_server();
+    let server = at_the_server(Server::builder().add_service(ParrotServer::new(Echo)), REPLY);
+    let viewing = at_the_server(Server::builder().add_service(viewed::ParrotServer::new(Listener)), SILENCE);
     let client = at_the_client();
     // A turn may allocate now and then, for a timer say.
     let per_call = |blocks: u64| blocks as f64 / CALLS as f64;
     assert!(per_call(server) <= 1.05, "{} at the server: the request's string", per_call(server));
+    assert!(per_call(viewing) <= 0.05, "{} at the server of a handler with a view", per_call(viewing));
     assert!(per_call(client) <= 2.05, "{} at the client: the request's string and the reply's", per_call(client));
 }
 
 /// What the server allocates for requests that come from a plain socket.
-fn at_the_server() -> u64 {
+fn at_the_server<const LENGTH: usize>(server: ServerBuilder, expected: [u8; LENGTH]) -> u64 {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");
-    let builder = Server::builder().workers(Workers::Caller).add_service(ParrotServer::new(Echo));
-    let server = runtime.block_on(builder.bind("127.0.0.1:0")).expect("loopback has free ports");
+    let server =
+        runtime.block_on(server.workers(Workers::Caller).bind("127.0.0.1:0")).expect("loopback has free ports");
     let address = server.local_addr();
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let caller = std::thread::spawn(move || {
         let mut socket = TcpStream::connect(address).expect("the server listens");
         let request = packet(1, 10, &REQUEST);
-        let mut reply = [0; 10 + REPLY.len()];
+        let (mut head, mut reply) = ([0; 10], [0; LENGTH]);
         let mut calls = |count: u64| {
             let before = blocks();
             for _ in 0..count {
                 socket.write_all(&request).expect("the server reads");
-                socket.read_exact(&mut reply).expect("the server answers");
-                assert_eq!(reply[10..], REPLY);
+                socket.read_exact(&mut head).expect("the server answers");
+                socket.read_exact(&mut reply).expect("the reply is whole");
+                assert_eq!(reply, expected);
             }
             blocks() - before
         };

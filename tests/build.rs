@@ -15,5 +15,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let proto = format!("{folder}/versions.proto");
         frpc_build::configure().out_dir(out).compile_protos(&[proto], &[folder])?;
     }
+    // The first once more, with a method whose handler looks at requests where they lie.
+    let out = Path::new(&env::var("OUT_DIR")?).join("viewed");
+    fs::create_dir_all(&out)?;
+    let folder = "proto/versions/first";
+    let viewed = frpc_build::configure().views(true).raw_requests("Parrot.Say").out_dir(out);
+    viewed.compile_protos(&[format!("{folder}/versions.proto")], &[folder])?;
     Ok(())
 }

@@ -48,6 +48,10 @@ pub mod versions {
     pub mod first {
         include!(concat!(env!("OUT_DIR"), "/first/versions.rs"));
     }
+    /// As [`first`], with views, and requests of `Say` as they came.
+    pub mod viewed {
+        include!(concat!(env!("OUT_DIR"), "/viewed/versions.rs"));
+    }
     pub mod second {
         include!(concat!(env!("OUT_DIR"), "/second/versions.rs"));
     }

@@ -1,7 +1,8 @@
 //! A small service, and the bytes of a call of it, for what is measured against peers that allocate nothing.
 
 use crate::versions::first::{Answer, Ask, Parrot};
-use frpc::{Request, Response, ResponseStream, Status, Streaming};
+use crate::versions::viewed;
+use frpc::{Raw, Request, Response, ResponseStream, Status, Streaming};
 
 /// Says what it is told.
 #[derive(Debug)]
@@ -13,6 +14,26 @@ impl Parrot for Echo {
     }
 
     async fn chat(&self, _: Request<Streaming<Ask>>) -> Result<Response<ResponseStream<Answer>>, Status> {
+        Err(Status::unimplemented("nobody asks"))
+    }
+}
+
+/// Says nothing, after a look at what it is told.
+#[derive(Debug)]
+pub struct Listener;
+
+impl viewed::Parrot for Listener {
+    async fn say(&self, request: Request<Raw<viewed::Ask>>) -> Result<Response<viewed::Answer>, Status> {
+        match request.get_ref().view() {
+            Ok(ask) if ask.word.len() == 32 && ask.times == 1 => Ok(Response::new(viewed::Answer::default())),
+            other => Err(Status::invalid_argument(format!("{other:?}"))),
+        }
+    }
+
+    async fn chat(
+        &self,
+        _: Request<Streaming<viewed::Ask>>,
+    ) -> Result<Response<ResponseStream<viewed::Answer>>, Status> {
         Err(Status::unimplemented("nobody asks"))
     }
 }

@@ -1,5 +1,6 @@
 //! [`Decoder`]: bytes to values, one method per kind, each bounded by what is left of the input.
 
+mod aside;
 mod fields;
 
 use bytes::Bytes;
@@ -157,12 +158,12 @@ impl<'a> Decoder<'a> {
         self.trailing_defaults
     }
 
-    /// Reads all that is left, as [`bytes`](Self::bytes) are read.
+    /// Reads all that is left, as [`bytes`](Self::bytes) are read; what is short lies beside others.
     #[inline]
     pub(crate) fn take_rest(&mut self) -> Bytes {
         let rest = match self.shared {
             Some(input) if self.rest.len() >= BULK_MIN => input.slice(self.position()..),
-            _ => Bytes::copy_from_slice(self.rest),
+            _ => aside::copy(self.rest),
         };
         self.rest = &[];
         rest

@@ -1,0 +1,49 @@
+//! Short copies that are soon dropped, in memory that is used again.
+
+use bytes::{Bytes, BytesMut};
+use std::cell::Cell;
+
+/// How much memory copies share, in bytes. Whoever keeps one of them keeps all of it, so it is not more than a few times
+/// what a handler's task takes.
+const SHARED: usize = 4 << 10;
+
+/// What is longer gets memory of its own.
+const SHORT_MAX: usize = SHARED / 4;
+
+thread_local! {
+    static ROOM: Cell<BytesMut> = Cell::default();
+}
+
+/// A copy. One that is dropped before many others are made takes nothing from the allocator.
+pub(super) fn copy(bytes: &[u8]) -> Bytes {
+    if bytes.len() > SHORT_MAX {
+        return Bytes::copy_from_slice(bytes);
+    }
+    let mut room = ROOM.take();
+    if room.capacity() < bytes.len() {
+        // If nobody holds a copy that lies in it, this begins anew where it began before.
+        room.reserve(SHARED);
+    }
+    room.extend_from_slice(bytes);
+    let copy = room.split().freeze();
+    ROOM.set(room);
+    copy
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_that_are_dropped_lie_in_the_same_memory_and_those_that_are_kept_stay_what_they_are() {
+        let first = copy(&[1; 100]);
+        let start = first.as_ptr();
+        drop(first);
+        let places: Vec<_> = (0..1000).map(|_| copy(&[2; 100]).as_ptr().addr() - start.addr()).collect();
+        assert!(places.iter().all(|place| *place < SHARED), "{places:?}");
+        let kept: Vec<_> = (0..=u8::MAX).map(|byte| copy(&vec![byte; 4 * usize::from(byte)])).collect();
+        for (byte, kept) in kept.iter().enumerate() {
+            assert!(kept.len() == 4 * byte && kept.iter().all(|held| usize::from(*held) == byte));
+        }
+    }
+}
