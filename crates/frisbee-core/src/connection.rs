@@ -288,7 +288,7 @@ impl Connection {
     pub fn next_timeout(&self) -> Option<Instant> {
         let stalled = self.stalled_since.and_then(|since| since.checked_add(self.write_timeout));
         if let Some(hand_off) = &self.hand_off {
-            return earlier(hand_off.by, stalled);
+            return earlier(earlier(hand_off.by, stalled), self.waste.deadline());
         }
         let shows_by = self.shows_by.filter(|_| !self.is_beginning());
         let silent = self.keepalive.deadline();
@@ -302,6 +302,10 @@ impl Connection {
     /// If the peer has used up one of its times.
     pub fn handle_timeout(&mut self, now: Instant) -> Result<(), CloseReason> {
         pool::sweep(now);
+        if self.is_resting() {
+            self.waste.handle_timeout(now);
+            self.keepalive.heard(now); // It was not listened to.
+        }
         if self.shows_by.is_some_and(|by| now >= by) && !self.is_beginning() {
             return Err(match self.role {
                 Role::Client => CloseReason::NoVerdict,
@@ -315,7 +319,6 @@ impl Connection {
             let late = hand_off.by.is_some_and(|by| now >= by);
             return if late { Err(CloseReason::HandOffTimeout) } else { Ok(()) };
         }
-        self.waste.handle_timeout(now);
         if self.pace.too_slow(self.received, now) {
             return Err(CloseReason::TooSlow);
         }

@@ -95,7 +95,8 @@ impl Pace {
     }
 }
 
-/// What a packet that is of no use costs beside its bytes.
+/// What a packet that is of no use costs beside its bytes, as messages of streams do: it takes longer to deal with than
+/// to send.
 const WASTE_EACH: u64 = 64;
 
 /// A peer that has wasted too much is left alone until this part of a second's allowance is free again: often enough for
@@ -145,7 +146,9 @@ impl Waste {
         let useful = (count as u64).saturating_sub(std::mem::take(&mut self.batch));
         // Who owes more than a further second's allowance has sent one long packet, and is not silenced for it.
         self.total = self.total.saturating_sub(forgotten).saturating_sub(useful).min(self.rate.saturating_mul(2));
-        self.counted = now;
+        if forgotten > 0 {
+            self.counted = now; // Less than a byte's time is not lost.
+        }
         if self.total > self.rate {
             let excess = self.total.saturating_sub(self.rate).saturating_add(self.rate / REST);
             let rest = Duration::from_micros(excess.saturating_mul(1_000_000).div_ceil(self.rate));

@@ -203,6 +203,19 @@ fn a_client_that_does_not_wait_for_its_answer_breaks_the_protocol() {
 }
 
 #[test]
+fn an_end_that_waits_for_its_answer_listens_to_a_peer_again_that_has_wasted_too_much() {
+    let now = Instant::now();
+    let (mut client, _) = asked_pair(now);
+    client.core.waste(4 << 20);
+    client.core.handle_read(4 << 20, now);
+    assert!(client.core.is_resting());
+    let due = client.core.next_timeout().expect("a rest ends");
+    assert!(due <= now + Duration::from_secs(2));
+    client.core.handle_timeout(due).expect("the answer may still come");
+    assert!(!client.core.is_resting());
+}
+
+#[test]
 fn an_answer_that_nobody_waits_for_breaks_the_protocol_and_so_does_one_that_makes_no_sense() {
     let now = Instant::now();
     let (mut client, _) = pair(now);

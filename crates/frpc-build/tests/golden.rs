@@ -1,4 +1,5 @@
-//! Golden files: what is generated for the schemas in `proto/` stands in `golden/` and is read in reviews.
+//! Golden files: what is generated for the schemas in `proto/` stands in `golden/` and is read in reviews. A package is
+//! one file, however long, as it is for those who include it.
 //!
 //! `UPDATE_GOLDEN=1 cargo test -p frpc-build --test golden` writes the files anew; read the difference before you commit.
 

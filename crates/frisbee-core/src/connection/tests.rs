@@ -105,6 +105,28 @@ fn a_silent_peer_is_pinged_and_closed() {
 }
 
 #[test]
+fn a_peer_that_has_wasted_too_much_rests_and_is_not_taken_for_silent() {
+    let start = Instant::now();
+    let config = Config { waste_rate: 1000, ping_interval: SECOND / 4, idle_timeout: SECOND / 2, ..Config::default() };
+    let mut connection = Connection::new(Role::Server, &config, start);
+    feed(&mut connection, &PONG.repeat(13), start).unwrap();
+    assert!(!connection.is_resting(), "they cost 962 bytes");
+    feed(&mut connection, &PONG.repeat(13), start).unwrap();
+    assert!(connection.is_resting());
+    // As long as it takes to forget what is beyond 1000 of 1924 bytes, and a sixteenth of 1000 more.
+    let over = start + Duration::from_millis(924 + 62);
+    for due in [SECOND / 4, SECOND / 2, 3 * SECOND / 4].map(|after| start + after) {
+        assert!(connection.next_timeout().is_some_and(|next| next <= over));
+        connection.handle_timeout(due).unwrap();
+        assert!(connection.is_resting());
+    }
+    connection.handle_timeout(over).unwrap();
+    assert!(!connection.is_resting());
+    connection.handle_timeout(over + SECOND / 4).unwrap();
+    connection.handle_timeout(over + SECOND / 2).unwrap_err();
+}
+
+#[test]
 fn a_half_closed_peer_is_pinged_often_and_never_given_up_for_its_silence() {
     let start = Instant::now();
     let mut connection = server(start);
