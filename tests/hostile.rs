@@ -372,11 +372,11 @@ async fn a_peer_is_made_to_wait_that_sends_more_of_no_use_than_it_may_and_nothin
     let useless = useless.map(|waste| (waste.len() + 64, waste));
     for (cost, waste) in useless.into_iter().chain([cancelled]) {
         let allowed = Config::default().waste_rate as usize;
-        let less = [&hello[..], &waste.repeat(allowed * 9 / 10 / cost)].concat();
+        let less = [&hello[..], &waste.repeat(allowed / 10 / cost)].concat();
         assert!(time_to_answer(less).await < Duration::from_millis(10), "{waste:x?} within what is allowed");
         let more = [&hello[..], &waste.repeat(3 * allowed / cost)].concat();
         let elapsed = time_to_answer(more).await;
-        assert!((1_900..2_100).contains(&elapsed.as_millis()), "{waste:x?} made the peer wait for {elapsed:?}");
+        assert!((2_800..3_000).contains(&elapsed.as_millis()), "{waste:x?} made the peer wait for {elapsed:?}");
     }
 }
 

@@ -45,9 +45,9 @@ pub struct Config {
     /// Over how long [`least_rate`](Self::least_rate) is judged. Default: 5 s.
     pub pace_window: Duration,
     /// How much a peer may send in a second that is of no use: packets that are skipped, or answered with nothing but an
-    /// error, and cancelling of calls. Each counts its bytes and 64 more. A peer may be a second ahead; if it sends more than that, it is not
-    /// read for a sixteenth of a second or somewhat longer, and its other packets wait as well. Whatever else is read
-    /// with the waste pays for as much of it. Default: 1 MiB, some 14 000 short packets, which cost half a percent of a
+    /// error, and cancelling of calls. Each counts its bytes and 64 more. A peer may be an eighth of a second ahead; if it sends more, it is
+    /// not read for a sixteenth of a second or somewhat longer, and its other packets wait as well. What is of use pays
+    /// for as much waste, and for that of a second in advance. Default: 1 MiB, some 14 000 short packets, which cost half a percent of a
     /// processor.
     pub waste_rate: u32,
     /// Streams that a peer may have open at once. Default: 256.

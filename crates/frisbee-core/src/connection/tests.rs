@@ -109,12 +109,12 @@ fn a_peer_that_has_wasted_too_much_rests_and_is_not_taken_for_silent() {
     let start = Instant::now();
     let config = Config { waste_rate: 1000, ping_interval: SECOND / 4, idle_timeout: SECOND / 2, ..Config::default() };
     let mut connection = Connection::new(Role::Server, &config, start);
-    feed(&mut connection, &PONG.repeat(13), start).unwrap();
-    assert!(!connection.is_resting(), "they cost 962 bytes");
-    feed(&mut connection, &PONG.repeat(13), start).unwrap();
+    feed(&mut connection, PONG, start).unwrap();
+    assert!(!connection.is_resting(), "it costs 74 bytes");
+    feed(&mut connection, &PONG.repeat(14), start).unwrap();
     assert!(connection.is_resting());
-    // As long as it takes to forget what is beyond 1000 of 1924 bytes, and a sixteenth of 1000 more.
-    let over = start + Duration::from_millis(924 + 62);
+    // As long as it takes to forget what is beyond an eighth of 1000, of 1110 bytes, and a sixteenth of 1000 more.
+    let over = start + Duration::from_millis(985 + 62);
     for due in [SECOND / 4, SECOND / 2, 3 * SECOND / 4].map(|after| start + after) {
         assert!(connection.next_timeout().is_some_and(|next| next <= over));
         connection.handle_timeout(due).unwrap();
