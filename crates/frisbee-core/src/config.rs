@@ -44,11 +44,11 @@ pub struct Config {
     pub least_rate: u32,
     /// Over how long [`least_rate`](Self::least_rate) is judged. Default: 5 s.
     pub pace_window: Duration,
-    /// How much a peer may send in a second that is of no use: packets that are skipped, or answered with nothing but an
-    /// error, and cancelling of calls. Each counts its bytes and 64 more. A peer may be an eighth of a second ahead; if it sends more, it is
-    /// not read for a sixteenth of a second or somewhat longer, and its other packets wait as well. What is of use pays
-    /// for as much waste, and for that of a second in advance. Default: 1 MiB, some 14 000 short packets, which cost half a percent of a
-    /// processor.
+    /// How much a peer may send in a second that is of no use, in bytes: packets that are skipped, or answered with
+    /// nothing but an error, and those that cancel calls. Each counts its bytes and 64 more. A peer may be an eighth of
+    /// a second ahead. If it sends more, it is not read for a sixteenth of a second or longer, two seconds at most, and
+    /// its other packets wait as well. What is of use pays for as much waste, and for that of a second in advance.
+    /// Default: 1 MiB, some 14 000 short packets; eight connections that send as many are hardly noticed by others.
     pub waste_rate: u32,
     /// Streams that a peer may have open at once. Default: 256.
     pub streams_max: usize,
