@@ -163,7 +163,11 @@ impl<'a> Decoder<'a> {
     pub(crate) fn take_rest(&mut self) -> Bytes {
         let rest = match self.shared {
             Some(input) if self.rest.len() >= BULK_MIN => input.slice(self.position()..),
-            _ => aside::copy(self.rest),
+            _ => {
+                // Counted as what containers take, so that whoever keeps many such is charged for all they keep.
+                self.container_memory = self.container_memory.saturating_sub(aside::surplus(self.rest.len()));
+                aside::copy(self.rest)
+            }
         };
         self.rest = &[];
         rest

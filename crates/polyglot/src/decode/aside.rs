@@ -3,15 +3,20 @@
 use bytes::{Bytes, BytesMut};
 use std::cell::Cell;
 
-/// How much memory copies share, in bytes. Whoever keeps one of them keeps all of it, so it is not more than a few times
-/// what a handler's task takes.
-const SHARED: usize = 4 << 10;
+/// How much memory copies share, in bytes. Whoever keeps one of them keeps all of it, so it is about what a handler's task
+/// takes.
+const SHARED: usize = 2 << 10;
 
 /// What is longer gets memory of its own.
-const SHORT_MAX: usize = SHARED / 4;
+const SHORT_MAX: usize = SHARED / 2;
 
 thread_local! {
     static ROOM: Cell<BytesMut> = Cell::default();
+}
+
+/// How much more memory than its own a copy of so many bytes may keep.
+pub(super) fn surplus(length: usize) -> usize {
+    if length > SHORT_MAX { 0 } else { SHARED.saturating_sub(length) }
 }
 
 /// A copy. One that is dropped before many others are made takes nothing from the allocator.
@@ -33,6 +38,18 @@ pub(super) fn copy(bytes: &[u8]) -> Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Decoder;
+
+    #[test]
+    fn what_is_left_is_charged_for_all_the_memory_that_it_may_keep() {
+        for (length, charged) in [(1, 2047), (1024, 1024), (1025, 0), (100_000, 0)] {
+            let input = Bytes::from(vec![7; length]);
+            let mut decoder = Decoder::shared(&input);
+            let before = decoder.container_memory();
+            assert_eq!(decoder.take_rest(), input);
+            assert_eq!(before - decoder.container_memory(), charged, "for {length} bytes");
+        }
+    }
 
     #[test]
     fn copies_that_are_dropped_lie_in_the_same_memory_and_those_that_are_kept_stay_what_they_are() {
