@@ -38,6 +38,8 @@ pub(crate) struct Engine<R: Router> {
     body_read: usize,
     /// Handles may have sent before the form of headers was known.
     mail_is_held: bool,
+    /// The last batch was a single packet.
+    one_came: bool,
     /// What waits here, as handles were last told. They know the task from then on.
     told: Option<usize>,
     /// Read and not yet routed.
@@ -94,6 +96,7 @@ impl<R: Router> Engine<R> {
             charged: 0,
             body_read: 0,
             mail_is_held: role == Role::Server,
+            one_came: false,
             told: None,
             input: Bytes::new(),
             order: None,
@@ -145,6 +148,12 @@ impl<R: Router> Engine<R> {
             self.decide(*step);
         }
         Mail::Taken
+    }
+
+    /// Whether a single packet has come since this was last asked. Then it was one caller at most whom replies have woken,
+    /// and there is nobody else to wait for before what that one sends is written.
+    pub(crate) fn one_came(&mut self) -> bool {
+        std::mem::take(&mut self.one_came)
     }
 
     /// Whether the driver should read.
@@ -239,6 +248,7 @@ impl<R: Router> Engine<R> {
     fn route_batch(&mut self, now: Instant) -> Result<(), CloseReason> {
         // Whoever wants the connection gets it at the end of the packet that is arriving.
         let mut left = if self.leaving.is_none() { PACKETS_PER_TURN } else { 1 };
+        let mut routed = 0;
         while left > 0 && self.has_room() {
             left -= 1;
             if left % PACKETS_PER_LOOK == 1 && self.is_over(now) {
@@ -257,10 +267,12 @@ impl<R: Router> Engine<R> {
                 length = event.body_len();
                 self.handle_event(event)
             };
+            routed += 1;
             if !matches!(next, Next::Continue) && self.stops(next, length) {
                 break;
             }
         }
+        self.one_came = routed == 1;
         Ok(())
     }
 

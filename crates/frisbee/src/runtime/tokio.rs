@@ -1,5 +1,8 @@
 //! The driver on tokio: one task for each connection, which alone reads and writes.
 
+#[cfg(test)]
+mod tests;
+
 use super::busy::BusyPoll;
 use super::engine::{Engine, Mail};
 use super::timer::Timer;
@@ -231,7 +234,8 @@ where
 
     /// The connection until it ends or is told to.
     fn poll_open(&mut self, context: &mut Context<'_>) -> Poll<Result<Order, CloseReason>> {
-        let yields = !self.yielded && (self.yields || self.goes_on);
+        let alone = self.engine.one_came();
+        let yields = !self.yielded && (self.goes_on || self.yields && !alone);
         if self.engine.take_mail(context.waker(), !yields) == Mail::Yield {
             self.yielded = true;
             if self.goes_on {

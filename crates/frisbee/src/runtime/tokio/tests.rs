@@ -1,0 +1,90 @@
+use super::*;
+use crate::budget::Budget;
+use crate::connection::{Connection, Ends};
+use crate::runtime::timer::{TokioTimer, tokio_timer};
+use crate::{Config, Next, Operation, Outbox, Packet, PacketId};
+use frisbee_core::Role;
+use std::sync::Arc;
+use std::task::Waker;
+use tokio::io::{AsyncWriteExt, DuplexStream, duplex};
+
+/// Takes packets and does nothing.
+struct Sink;
+
+impl Router for Sink {
+    type Session = ();
+
+    fn connected(&self, _connection: &Connection) {}
+
+    fn route(&self, (): &mut (), _packet: Packet, _outbox: &mut Outbox) -> Next {
+        Next::Continue
+    }
+}
+
+/// A client's connection that is polled by hand, and its peer.
+struct Driven {
+    running: Running<DuplexStream, Sink, TokioTimer>,
+    handle: Connection,
+    peer: DuplexStream,
+}
+
+/// A packet without a body.
+fn packet() -> Packet {
+    Packet { id: PacketId(1), operation: Operation::FIRST_USER, body: Bytes::new() }
+}
+
+/// Its bytes.
+fn bytes() -> Bytes {
+    let mut outbox = Outbox::default();
+    outbox.forward(&packet()).expect("it is short");
+    outbox.take_bytes()
+}
+
+impl Driven {
+    fn new() -> Self {
+        let config = Config { hello: false, ..Config::default() };
+        let budget = Arc::new(Budget::new(usize::MAX, usize::MAX));
+        let handle = Connection::new(Role::Client, &config, budget, Handle::current(), Ends::default());
+        let engine = Engine::new(Role::Client, &config, Arc::new(Sink), handle.clone(), now());
+        let (io, peer) = duplex(4096);
+        let busy = BusyPoll::new(Duration::ZERO);
+        let running = Driver::new(io, engine, None, tokio_timer(), busy).run();
+        let mut driven = Self { running, handle, peer };
+        driven.poll();
+        driven
+    }
+
+    fn poll(&mut self) {
+        let polled = Pin::new(&mut self.running).poll(&mut Context::from_waker(Waker::noop()));
+        assert!(polled.is_pending());
+    }
+
+    /// How many packets have reached the peer since this was last asked.
+    fn reached(&mut self) -> usize {
+        let mut buffer = [0; 4096];
+        let mut read = tokio::io::ReadBuf::new(&mut buffer);
+        let polled = Pin::new(&mut self.peer).poll_read(&mut Context::from_waker(Waker::noop()), &mut read);
+        assert!(matches!(polled, Poll::Pending | Poll::Ready(Ok(()))));
+        read.filled().len() / bytes().len()
+    }
+
+    /// What reaches the peer by one turn and by the next, when so many packets have come and one is sent then.
+    async fn sent_when_came(&mut self, count: usize) -> [usize; 2] {
+        self.peer.write_all(&bytes().repeat(count)).await.expect("there is room");
+        self.poll();
+        self.handle.send_now(|outbox| outbox.forward(&packet())).expect("it is open").expect("it is short");
+        [(); 2].map(|()| {
+            self.poll();
+            self.reached()
+        })
+    }
+}
+
+#[tokio::test]
+async fn what_one_caller_sends_is_written_at_once_and_what_is_sent_among_several_waits_for_the_others() {
+    let mut driven = Driven::new();
+    assert_eq!(driven.sent_when_came(0).await, [0, 1], "nobody has been woken, and others may be about to send");
+    assert_eq!(driven.sent_when_came(2).await, [0, 1]);
+    assert_eq!(driven.sent_when_came(1).await, [1, 0]);
+    assert_eq!(driven.sent_when_came(0).await, [0, 1], "the one has sent");
+}
