@@ -25,7 +25,7 @@ pub(crate) struct Mailbox {
 pub(crate) struct Inner {
     /// What handles have sent since the task last looked.
     pub(crate) outbox: Outbox,
-    /// What waits at the task, as it last said.
+    /// What waits at the task, as it last said; see [`Mailbox::backlog_of`].
     pub(crate) backlog: usize,
     /// Wakes the task.
     pub(crate) task: Option<Waker>,
@@ -183,9 +183,20 @@ impl Mailbox {
         inner
     }
 
+    /// What handles are told when so much waits at the task: nothing of what is little, or it would be told of every write.
+    #[inline]
+    pub(crate) fn backlog_of(&self, waiting: usize) -> usize {
+        if waiting < self.backlog_max / 8 { 0 } else { waiting }
+    }
+
     /// The waker to call, unless the task has been woken already.
     fn to_wake(&self, inner: &Inner) -> Option<Waker> {
-        if self.notified.swap(true, Ordering::Relaxed) { None } else { inner.task.clone() }
+        // Nobody else writes while the lock is held, so this need not be one step.
+        if self.notified.load(Ordering::Relaxed) {
+            return None;
+        }
+        self.notified.store(true, Ordering::Relaxed);
+        inner.task.clone()
     }
 
     /// Why the connection has ended, or registers the caller to be woken then.
