@@ -74,7 +74,7 @@ impl Budget {
 
     /// Charges for a request whose handler has begun and waits. It cannot be refused any more and may overdraw: by what
     /// one turn of a connection brings, since nothing is begun once the budget is used up.
-    fn hold(&self, length: usize) -> usize {
+    pub(crate) fn hold(&self, length: usize) -> usize {
         let length = if (SLICED_MIN..READ_BUFFER / 2).contains(&length) { READ_BUFFER } else { length };
         let charge = usize::try_from(cost(length)).unwrap_or(usize::MAX);
         self.left.fetch_sub(isize::try_from(charge).unwrap_or(isize::MAX), Ordering::Relaxed);

@@ -5,7 +5,7 @@ use crate::context::Extensions;
 use crate::hand_off::{self, Accepted};
 use crate::mailbox::{Mailbox, Order};
 use crate::stream::Stream;
-use crate::work::{Taken, Work};
+use crate::work::{Begun, Taken, Work};
 use crate::{CloseReason, Config, HandOffError, Operation, Outbox, Packet, Peer, Raw, SendError};
 use bytes::Bytes;
 use frisbee_core::Role;
@@ -180,14 +180,39 @@ impl Connection {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        let Some(taken) = self.0.work.begin() else { return };
-        let guard = WorkGuard { shared: self.0.clone(), taken };
+        self.spawn_within(usize::MAX, None, make);
+    }
+
+    /// As [`spawn_with`](Self::spawn_with), for the work on a request of so many bytes, which are charged to the memory of
+    /// the server until it is over. `false` if as many tasks run as [the peer may have calls](Self::calls_max) in flight:
+    /// then nothing has been spawned.
+    #[must_use]
+    pub fn spawn_call<F>(&self, length: usize, make: impl FnOnce(Task) -> F) -> bool
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        self.spawn_within(self.0.calls_max, Some(length), make)
+    }
+
+    /// Spawns a task unless there are so many, charging what it holds.
+    fn spawn_within<F>(&self, max: usize, held: Option<usize>, make: impl FnOnce(Task) -> F) -> bool
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let taken = match self.0.work.begin(max) {
+            Begun::Yes(taken) => taken,
+            Begun::Full => return false,
+            Begun::Ended => return true, // It would have been aborted at once.
+        };
+        let charge = held.map_or(0, |length| self.0.budget.hold(length));
+        let guard = WorkGuard { shared: self.0.clone(), taken, charge };
         let task = make(Task(taken));
         let task = self.0.runtime.spawn(async move {
             let _guard = guard;
             task.await;
         });
         self.0.work.started(taken, task.abort_handle());
+        true
     }
 
     /// Aborts a task. Harmless if it has ended.
@@ -368,10 +393,15 @@ pub struct Task(Taken);
 struct WorkGuard {
     shared: Arc<Shared>,
     taken: Taken,
+    /// What it has of the server's memory.
+    charge: usize,
 }
 
 impl Drop for WorkGuard {
     fn drop(&mut self) {
+        if self.charge > 0 {
+            self.shared.budget.give_back(self.charge);
+        }
         if self.shared.work.end(self.taken) {
             self.shared.mailbox.notify();
         }

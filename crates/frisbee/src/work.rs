@@ -50,14 +50,26 @@ pub(crate) struct Taken {
     turn: u32,
 }
 
+/// What came of asking for a place.
+pub(crate) enum Begun {
+    Yes(Taken),
+    /// As many are taken as may be.
+    Full,
+    /// The connection has ended.
+    Ended,
+}
+
 impl Work {
-    /// Takes a place for a task; `None` if the connection has ended.
-    pub(crate) fn begin(&self) -> Option<Taken> {
+    /// Takes a place for a task, if fewer than so many are taken.
+    pub(crate) fn begin(&self, max: usize) -> Begun {
         let mut tasks = self.0.lock();
         if tasks.ended {
-            return None;
+            return Begun::Ended;
         }
         let places = tasks.places.get_or_insert_default();
+        if places.taken() >= max {
+            return Begun::Full;
+        }
         let free = places.free.pop();
         let place = free.unwrap_or(places.all.len());
         if free.is_none() {
@@ -65,7 +77,7 @@ impl Work {
         }
         let turn = places.all[place].turn.wrapping_add(1);
         places.all[place] = Place { turn, task: None };
-        Some(Taken { place, turn })
+        Begun::Yes(Taken { place, turn })
     }
 
     /// Tells how the task in a place can be aborted. It may have ended meanwhile, and so may the connection.
@@ -99,7 +111,7 @@ impl Work {
 
     /// How many tasks run.
     pub(crate) fn len(&self) -> usize {
-        self.0.lock().places.as_ref().map_or(0, |places| places.all.len() - places.free.len())
+        self.0.lock().places.as_ref().map_or(0, |places| places.taken())
     }
 
     /// Gives back memory if no task runs.
@@ -114,6 +126,13 @@ impl Work {
         let places = tasks.places.take().unwrap_or_default();
         drop(tasks);
         places.all.into_iter().filter_map(|place| place.task).for_each(|task| task.abort());
+    }
+}
+
+impl Places {
+    /// How many are taken.
+    fn taken(&self) -> usize {
+        self.all.len() - self.free.len()
     }
 }
 

@@ -495,46 +495,79 @@ impl Pending<'_> {
     {
         let Self { caller, id, operation, deadline, memory } = self;
         let style = caller.style();
-        let calls_max = caller.connection.calls_max();
-        if caller.connection.running() >= calls_max {
-            let why = format!("{calls_max} calls are in progress on this connection");
+        let running = caller.is_ours().then(|| caller.running.get_or_init(Arc::default).clone());
+        let answer = Answer { connection: caller.connection.clone(), running, id, operation, style };
+        let spawned = if deadline.is_none() && permits.is_none() {
+            // Most have neither, and what waits by the thousand had better be small.
+            caller.connection.spawn_call(memory, |task| {
+                answer.enter(task);
+                async move { answer.send(parked.await) }
+            })
+        } else {
+            caller.connection.spawn_call(memory, |task| {
+                answer.enter(task);
+                async move { answer.send(held_to(permits, deadline, parked).await) }
+            })
+        };
+        if !spawned {
+            let why = format!("{} calls are in progress on this connection", caller.connection.calls_max());
             caller.connection.count_shed();
             return refuse(outbox, id, operation, &Status::resource_exhausted(why), style);
         }
-        let connection = caller.connection.clone();
-        let running = caller.is_ours().then(|| caller.running.get_or_init(Arc::default).clone());
-        let hold = connection.hold(memory);
-        let work = async move {
-            let _hold = hold;
-            let _permit = match &permits {
-                Some(permits) => permits.acquire().await.ok(),
-                None => None,
-            };
-            let work = Within { deadline, future: parked };
-            let worked = match deadline {
-                None => work.await,
-                Some(deadline) => match tokio::time::timeout_at(deadline.into(), work).await {
-                    Ok(worked) => worked,
-                    Err(_) => Ok(Err(Status::deadline_exceeded("the caller has stopped waiting"))),
-                },
-            };
-            worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref())))
-        };
-        caller.connection.spawn_with(|task| {
-            if let Some(running) = &running {
-                running.lock().insert((id, operation), task);
-            }
-            async move {
-                let reply = work.await;
-                // One that has been cancelled in the last moment has its reply.
-                let answers = running.is_none_or(|running| running.lock().remove(&(id, operation)).is_some());
-                if answers {
-                    // A connection that has ended meanwhile has nobody to answer.
-                    let _ = connection.send_now(|outbox| body::put_reply(outbox, id, operation, reply.as_ref(), style));
-                }
-            }
-        });
         Next::Continue
+    }
+}
+
+/// What a handler gives, unless it panics.
+type Worked<B> = Result<Result<Response<B>, Status>, Box<dyn Any + Send>>;
+
+/// Runs a handler once it is permitted, and no longer than its caller waits.
+async fn held_to<B, F>(permits: Option<Arc<Semaphore>>, deadline: Option<Instant>, parked: Parked<F>) -> Worked<B>
+where
+    F: Future<Output = Result<Response<B>, Status>>,
+{
+    let _permit = match &permits {
+        Some(permits) => permits.acquire().await.ok(),
+        None => None,
+    };
+    let work = Within { deadline, future: parked };
+    match deadline {
+        None => work.await,
+        Some(deadline) => match tokio::time::timeout_at(deadline.into(), work).await {
+            Ok(worked) => worked,
+            Err(_) => Ok(Err(Status::deadline_exceeded("the caller has stopped waiting"))),
+        },
+    }
+}
+
+/// Where the reply of a task goes.
+struct Answer {
+    connection: Connection,
+    /// For a peer of ours, which may cancel the call.
+    running: Option<Arc<Mutex<Running>>>,
+    id: PacketId,
+    operation: Operation,
+    style: Style,
+}
+
+impl Answer {
+    /// Lets the call be cancelled.
+    fn enter(&self, task: Task) {
+        if let Some(running) = &self.running {
+            running.lock().insert((self.id, self.operation), task);
+        }
+    }
+
+    /// Sends the reply.
+    fn send<B: Message>(self, worked: Worked<B>) {
+        let Self { connection, running, id, operation, style } = self;
+        // One that has been cancelled in the last moment has its reply.
+        if running.is_some_and(|running| running.lock().remove(&(id, operation)).is_none()) {
+            return;
+        }
+        let reply = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
+        // A connection that has ended meanwhile has nobody to answer.
+        let _ = connection.send_now(|outbox| body::put_reply(outbox, id, operation, reply.as_ref(), style));
     }
 }
 
