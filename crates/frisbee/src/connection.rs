@@ -172,20 +172,13 @@ impl Connection {
     ///
     /// On the runtime in which the server was started or the client connected.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        self.spawn_with(|_| task);
+        self.spawn_within(usize::MAX, None, |_| task);
     }
 
-    /// As [`spawn`](Self::spawn), for a task that knows by what it can be [aborted](Self::abort_task).
-    pub fn spawn_with<F>(&self, make: impl FnOnce(Task) -> F)
-    where
-        F: Future<Output = ()> + Send + 'static,
-    {
-        self.spawn_within(usize::MAX, None, make);
-    }
-
-    /// As [`spawn_with`](Self::spawn_with), for the work on a request of so many bytes, which are charged to the memory of
-    /// the server until it is over. `false` if as many tasks run as [the peer may have calls](Self::calls_max) in flight:
-    /// then nothing has been spawned.
+    /// As [`spawn`](Self::spawn), for the work on a request of so many bytes, which are charged to the memory of the server
+    /// until it is over. The work knows by what it can be [aborted](Self::abort_task).
+    ///
+    /// `false` if as many tasks run as [the peer may have calls](Self::calls_max) in flight; nothing has been spawned then.
     #[must_use]
     pub fn spawn_call<F>(&self, length: usize, make: impl FnOnce(Task) -> F) -> bool
     where
@@ -385,7 +378,7 @@ pub struct UnixCredentials {
     pub process: Option<i32>,
 }
 
-/// A task of a connection; see [`Connection::spawn_with`].
+/// A task of a connection; see [`Connection::spawn_call`].
 #[derive(Clone, Copy, Debug)]
 pub struct Task(Taken);
 
