@@ -12,7 +12,7 @@ use crate::text::Text;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::Instant;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Handle;
 
@@ -70,6 +70,9 @@ const HEADER: usize = 10;
 /// How much a read takes.
 const READ: usize = 64 * 1024;
 
+/// Whoever writes this much has to read meanwhile, or both ends may wait for each other with full sockets.
+const MUCH: usize = 256 * 1024;
+
 async fn serve(workers: &[Handle], bound: Bound) -> Result<(), BoxError> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     bound.at(listener.local_addr()?);
@@ -112,9 +115,13 @@ async fn drive(mut socket: TcpStream, load: Load) -> Result<u64, BoxError> {
         callers.send(caller, &mut out);
     }
     while !callers.waiting.is_empty() {
-        socket.write_all(&out).await?;
+        if out.len() < MUCH {
+            socket.write_all(&out).await?;
+            frames.read(&mut socket).await?;
+        } else {
+            frames.read_while_writing(&mut socket, &out).await?;
+        }
         out.clear();
-        frames.read(&mut socket).await?;
         let complete = frames.complete(|id, body| {
             let caller = callers.receive(id, body)?;
             if callers.tally.runs() {
@@ -174,9 +181,24 @@ struct Frames {
 }
 
 impl Frames {
-    async fn read(&mut self, socket: &mut TcpStream) -> Result<(), BoxError> {
+    async fn read(&mut self, socket: &mut (impl AsyncRead + Unpin)) -> Result<(), BoxError> {
         self.buffer.reserve(READ);
         if socket.read_buf(&mut self.buffer).await? == 0 { Err("the peer is gone".into()) } else { Ok(()) }
+    }
+
+    /// Reads what comes until everything is written, and once at least.
+    async fn read_while_writing(&mut self, socket: &mut TcpStream, out: &[u8]) -> Result<(), BoxError> {
+        let (mut reader, mut writer) = socket.split();
+        let mut written = std::pin::pin!(writer.write_all(out));
+        loop {
+            tokio::select! {
+                done = &mut written => {
+                    done?;
+                    return self.read(&mut reader).await;
+                }
+                read = self.read(&mut reader) => read?,
+            }
+        }
     }
 
     /// Passes on each frame that is there as a whole; gives the bytes that they take together.
