@@ -25,7 +25,7 @@ pub(crate) struct Mailbox {
 pub(crate) struct Inner {
     /// What handles have sent since the task last looked.
     pub(crate) outbox: Outbox,
-    /// What waits at the task, as it last said; see [`Mailbox::backlog_of`].
+    /// What waits at the task, as it last said.
     pub(crate) backlog: usize,
     /// Wakes the task.
     pub(crate) task: Option<Waker>,
@@ -181,12 +181,6 @@ impl Mailbox {
         let inner = self.inner.lock();
         self.notified.store(false, Ordering::Relaxed);
         inner
-    }
-
-    /// What handles are told when so much waits at the task: nothing of what is little, or it would be told of every write.
-    #[inline]
-    pub(crate) fn backlog_of(&self, waiting: usize) -> usize {
-        if waiting < self.backlog_max / 8 { 0 } else { waiting }
     }
 
     /// The waker to call, unless the task has been woken already.

@@ -118,7 +118,7 @@ impl<R: Router> Engine<R> {
         let mailbox = &self.handle.0.mailbox;
         if !mailbox.is_notified() {
             // A server's connection mostly has no mail, and need not touch what handles touch.
-            if self.told == Some(mailbox.backlog_of(self.core.outbox().len())) {
+            if self.told == Some(self.core.outbox().len()) {
                 return Mail::Taken;
             }
         } else if !yielded {
@@ -136,7 +136,7 @@ impl<R: Router> Engine<R> {
         if !self.mail_is_held && !inner.outbox.is_empty() {
             self.core.outbox().append(&mut inner.outbox);
         }
-        inner.backlog = mailbox.backlog_of(self.core.outbox().len());
+        inner.backlog = self.core.outbox().len();
         self.told = Some(inner.backlog);
         if let Some(order) = inner.order.take() {
             self.order = Some(order);
@@ -368,8 +368,8 @@ impl<R: Router> Engine<R> {
         let mailbox = &self.handle.0.mailbox;
         if before >= mailbox.backlog_max && left < mailbox.backlog_max {
             let mut inner = mailbox.lock();
-            inner.backlog = mailbox.backlog_of(left);
-            self.told = Some(inner.backlog);
+            inner.backlog = left;
+            self.told = Some(left);
             let producers = inner.take_producers(mailbox.backlog_max);
             drop(inner);
             producers.into_iter().for_each(Waker::wake);
