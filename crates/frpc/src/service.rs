@@ -561,11 +561,12 @@ impl Answer {
     /// Sends the reply.
     fn send<B: Message>(self, worked: Worked<B>) {
         let Self { connection, running, id, operation, style } = self;
+        // Which is logged, whoever waits.
+        let reply = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
         // One that has been cancelled in the last moment has its reply.
         if running.is_some_and(|running| running.lock().remove(&(id, operation)).is_none()) {
             return;
         }
-        let reply = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
         // A connection that has ended meanwhile has nobody to answer.
         let _ = connection.send_now(|outbox| body::put_reply(outbox, id, operation, reply.as_ref(), style));
     }
