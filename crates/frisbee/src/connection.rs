@@ -187,8 +187,8 @@ impl Connection {
         self.spawn_within(self.0.calls_max, Some(length), make)
     }
 
-    /// Spawns a task unless there are so many, charging what it holds.
-    fn spawn_within<F>(&self, max: usize, held: Option<usize>, make: impl FnOnce(Task) -> F) -> bool
+    /// Spawns a task unless there are so many, charging a request of so many bytes if it holds one.
+    pub(crate) fn spawn_within<F>(&self, max: usize, held: Option<usize>, make: impl FnOnce(Task) -> F) -> bool
     where
         F: Future<Output = ()> + Send + 'static,
     {

@@ -333,9 +333,7 @@ where
     F: Future<Output = Reply> + Send + 'static,
 {
     let replies = connection.clone();
-    let hold = connection.hold(length);
-    connection.spawn(async move {
-        let _hold = hold;
+    connection.spawn_within(usize::MAX, Some(length), |_| async move {
         let _permit = match &permits {
             Some(permits) => permits.acquire().await.ok(),
             None => None,

@@ -152,7 +152,7 @@ impl<R: Router> Engine<R> {
 
     /// Whether a single packet has come since this was last asked. Then it was one caller at most whom replies have woken,
     /// and there is nobody else to wait for before what that one sends is written.
-    pub(crate) fn one_came(&mut self) -> bool {
+    pub(crate) fn take_one_came(&mut self) -> bool {
         std::mem::take(&mut self.one_came)
     }
 

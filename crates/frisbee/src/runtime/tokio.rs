@@ -234,7 +234,7 @@ where
 
     /// The connection until it ends or is told to.
     fn poll_open(&mut self, context: &mut Context<'_>) -> Poll<Result<Order, CloseReason>> {
-        let alone = self.engine.one_came();
+        let alone = self.engine.take_one_came();
         let yields = !self.yielded && (self.goes_on || self.yields && !alone);
         if self.engine.take_mail(context.waker(), !yields) == Mail::Yield {
             self.yielded = true;
