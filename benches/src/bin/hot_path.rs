@@ -22,13 +22,16 @@ use benches::BoxError;
 use benches::background::{Bound, one_core};
 use benches::flows::{self, Flows};
 use benches::load::drive;
+use benches::proto::benchmark::{
+    BenchmarkService, BenchmarkServiceClient, BenchmarkServiceServer, Request as Echo, Response as Echoed,
+};
 use benches::proto::flows::FlowsClient;
 use benches::rivals::Setup;
 use benches::rivals::frpc::serve;
 use bytes::Bytes;
 use frisbee::pubsub::{self, Broker};
 use frisbee::{CloseReason, Config, Connection, Next, Operation, Outbox, Packet, PacketId, Router};
-use frpc::Workers;
+use frpc::{Request, Response, Status, Workers};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -37,10 +40,11 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 /// What is counted, and how many calls the shorter run makes.
-const CASES: [(&str, u64); 7] = [
+const CASES: [(&str, u64); 8] = [
     ("frames_10_in_flight", 5000),
     ("unary_1_in_flight", 3000),
     ("unary_10_in_flight", 5000),
+    ("waiting_10_in_flight", 5000),
     ("items_streamed_down", 10_000),
     ("items_streamed_up", 10_000),
     ("published_to_1", 20_000),
@@ -78,6 +82,7 @@ fn run(case: &str, calls: u64) -> Result<(), BoxError> {
             "frames_10_in_flight" => frames(10, calls).await,
             "unary_1_in_flight" => unary(1, calls).await,
             "unary_10_in_flight" => unary(10, calls).await,
+            "waiting_10_in_flight" => waiting(10, calls).await,
             "items_streamed_down" => streamed(calls, true).await,
             "items_streamed_up" => streamed(calls, false).await,
             "published_to_1" => published(calls, 1).await,
@@ -92,9 +97,30 @@ async fn unary(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     tokio::spawn(async move { serve(Setup::new(in_flight), Workers::Caller, bound).await });
     // The server needs a turn to bind its socket.
     tokio::task::yield_now().await;
-    let client = benches::proto::benchmark::BenchmarkServiceClient::connect(address.recv()??.to_string()).await?;
+    let client = BenchmarkServiceClient::connect(address.recv()??.to_string()).await?;
     drive(&client, in_flight, 32, calls).await;
     Ok(())
+}
+
+/// As [`unary`], with a handler that has to wait.
+async fn waiting(in_flight: usize, calls: u64) -> Result<(), BoxError> {
+    let server = frpc::Server::builder().workers(Workers::Caller);
+    let server = server.add_service(BenchmarkServiceServer::new(Waiting)).bind("127.0.0.1:0").await?;
+    let address = server.local_addr().to_string();
+    tokio::spawn(server.serve());
+    let client = BenchmarkServiceClient::connect(address).await?;
+    drive(&client, in_flight, 32, calls).await;
+    Ok(())
+}
+
+/// Lets everybody else have a turn before it answers, which is the shortest time there is to wait for.
+struct Waiting;
+
+impl BenchmarkService for Waiting {
+    async fn benchmark(&self, request: Request<Echo>) -> Result<Response<Echoed>, Status> {
+        tokio::task::yield_now().await;
+        Ok(Response::new(Echoed { message: request.into_inner().message }))
+    }
 }
 
 /// As [`unary`] with ten in flight, on each of four hundred connections.
@@ -105,7 +131,7 @@ async fn wide(calls: u64) -> Result<(), BoxError> {
     let address = address.recv()??.to_string();
     let mut clients = Vec::new();
     for _ in 0..400 {
-        clients.push(benches::proto::benchmark::BenchmarkServiceClient::connect(address.as_str()).await?);
+        clients.push(BenchmarkServiceClient::connect(address.as_str()).await?);
     }
     // None begins before all are connected.
     let drive = |client| async move { drive(&client, 10, 32, calls).await };
@@ -137,11 +163,11 @@ async fn streamed(items: u64, down: bool) -> Result<(), BoxError> {
 
 /// Frames sent back by a router, without anything of RPC: what the calls are measured against.
 async fn frames(in_flight: u16, calls: u64) -> Result<(), BoxError> {
-    let server = frisbee::Server::builder().workers(Workers::Caller).bind("127.0.0.1:0", Echo(None)).await?;
+    let server = frisbee::Server::builder().workers(Workers::Caller).bind("127.0.0.1:0", Mirror(None)).await?;
     let address = server.local_addr();
     tokio::spawn(server.serve());
     let (done, mut all_done) = mpsc::unbounded_channel();
-    let client = frisbee::Client::builder().connect(address, Echo(Some((calls, done)))).await?;
+    let client = frisbee::Client::builder().connect(address, Mirror(Some((calls, done)))).await?;
     let body = Bytes::from_static(&[b'x'; 32]);
     client.send_now(|outbox| {
         (0..in_flight).try_for_each(|id| outbox.push(PacketId(id), Operation::FIRST_USER, &body))
@@ -180,9 +206,9 @@ async fn published(messages: u64, subscribers: usize) -> Result<(), BoxError> {
 }
 
 /// Sends packets back; as a client, until there have been as many as asked for.
-struct Echo(Option<(u64, mpsc::UnboundedSender<()>)>);
+struct Mirror(Option<(u64, mpsc::UnboundedSender<()>)>);
 
-impl Router for Echo {
+impl Router for Mirror {
     type Session = u64;
 
     fn connected(&self, _connection: &Connection) -> u64 {
