@@ -5,8 +5,8 @@ use crate::context::Extensions;
 use crate::hand_off::{self, Accepted};
 use crate::mailbox::{Mailbox, Order};
 use crate::stream::Stream;
-use crate::work::{Begun, Taken, Work};
-use crate::{CloseReason, Config, HandOffError, Operation, Outbox, Packet, Peer, Raw, SendError};
+use crate::work::{Begun, Call, Carrier, Job, Taken, Work};
+use crate::{CloseReason, Config, HandOffError, Operation, Outbox, Packet, PacketId, Peer, Raw, SendError};
 use bytes::Bytes;
 use frisbee_core::Role;
 use std::fmt;
@@ -172,45 +172,62 @@ impl Connection {
     ///
     /// On the runtime in which the server was started or the client connected.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        self.spawn_within(usize::MAX, None, |_| task);
+        self.spawn_within(usize::MAX, None, None, |held| {
+            Box::pin(async move {
+                let _held = held;
+                task.await;
+            })
+        });
     }
 
-    /// As [`spawn`](Self::spawn), for the work on a request of so many bytes, which are charged to the memory of the server
-    /// until it is over. The work knows by what it can be [aborted](Self::abort_task).
+    /// As [`spawn`](Self::spawn), for the work on a request of so many bytes, which are charged to the memory of the server.
+    /// The work has to hold the [`Task`] until it is over.
+    ///
+    /// If it answers a `call` that the peer may [cancel](Self::cancel_call), it has to ask whether it still
+    /// [is to](Task::settle) before it does.
     ///
     /// `false` if as many tasks run as [the peer may have calls](Self::calls_max) in flight; nothing has been spawned then.
     #[must_use]
-    pub fn spawn_call<F>(&self, length: usize, make: impl FnOnce(Task) -> F) -> bool
-    where
-        F: Future<Output = ()> + Send + 'static,
-    {
-        self.spawn_within(self.0.calls_max, Some(length), make)
+    pub fn spawn_call(
+        &self,
+        call: Option<(PacketId, Operation)>,
+        length: usize,
+        make: impl FnOnce(Task) -> Job,
+    ) -> bool {
+        self.spawn_within(self.0.calls_max, call, Some(length), make)
     }
 
     /// Spawns a task unless there are so many, charging a request of so many bytes if it holds one.
-    pub(crate) fn spawn_within<F>(&self, max: usize, held: Option<usize>, make: impl FnOnce(Task) -> F) -> bool
-    where
-        F: Future<Output = ()> + Send + 'static,
-    {
-        let taken = match self.0.work.begin(max) {
-            Begun::Yes(taken) => taken,
+    pub(crate) fn spawn_within(
+        &self,
+        max: usize,
+        call: Option<Call>,
+        held: Option<usize>,
+        make: impl FnOnce(Task) -> Job,
+    ) -> bool {
+        let (taken, spare) = match self.0.work.begin(max, call) {
+            Begun::Yes(taken, spare) => (taken, spare),
             Begun::Full => return false,
             Begun::Ended => return true, // It would have been aborted at once.
         };
         let charge = held.map_or(0, |length| self.0.budget.hold(length));
-        let guard = WorkGuard { shared: self.0.clone(), taken, charge };
-        let task = make(Task(taken));
-        let task = self.0.runtime.spawn(async move {
-            let _guard = guard;
-            task.await;
-        });
-        self.0.work.started(taken, task.abort_handle());
+        let mut job = make(Task { connection: self.clone(), taken, charge, has_call: call.is_some() });
+        if let Some(carrier) = spare {
+            match carrier.give(taken.turn(), job) {
+                Ok(()) => return true,
+                Err(back) => job = back,
+            }
+        }
+        let carrier = Carrier::new();
+        self.0.runtime.spawn(carrier.clone().carry(taken.turn(), job));
+        self.0.work.started(taken, carrier);
         true
     }
 
-    /// Aborts a task. Harmless if it has ended.
-    pub fn abort_task(&self, task: Task) {
-        self.0.work.abort_one(task.0);
+    /// Aborts the task that answers a call, which is the caller's to answer then. `false` if there is no such task, or it
+    /// has [begun to answer](Task::settle).
+    pub fn cancel_call(&self, id: PacketId, operation: Operation) -> bool {
+        self.0.work.cancel((id, operation))
     }
 
     /// How many calls the peer may have in flight: [`Config::calls_max`]. It is for routers to hold it to that.
@@ -378,25 +395,37 @@ pub struct UnixCredentials {
     pub process: Option<i32>,
 }
 
-/// A task of a connection; see [`Connection::spawn_call`].
-#[derive(Clone, Copy, Debug)]
-pub struct Task(Taken);
-
-/// Held by a task for as long as it runs.
-struct WorkGuard {
-    shared: Arc<Shared>,
+/// What a task of a connection holds for as long as it runs; see [`Connection::spawn_call`].
+#[derive(Debug)]
+pub struct Task {
+    connection: Connection,
     taken: Taken,
     /// What it has of the server's memory.
     charge: usize,
+    /// The peer may cancel it.
+    has_call: bool,
 }
 
-impl Drop for WorkGuard {
+impl Task {
+    /// The connection.
+    pub fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// Whether the task is to answer its call, which cannot be cancelled any more then: each is answered once.
+    pub fn settle(&self) -> bool {
+        !self.has_call || self.connection.0.work.settle(self.taken)
+    }
+}
+
+impl Drop for Task {
     fn drop(&mut self) {
+        let shared = &self.connection.0;
         if self.charge > 0 {
-            self.shared.budget.give_back(self.charge);
+            shared.budget.give_back(self.charge);
         }
-        if self.shared.work.end(self.taken) {
-            self.shared.mailbox.notify();
+        if shared.work.end(self.taken) {
+            shared.mailbox.notify();
         }
     }
 }

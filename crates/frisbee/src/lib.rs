@@ -75,7 +75,7 @@ pub use frisbee_core::{
 pub use hand_off::{Accepted, HandOff, Taking};
 pub use raw::Raw;
 pub use router::handlers::{Handler, HandlerTable, Handlers, Reply};
-pub use router::inline::{Cell, Parked, Polled};
+pub use router::inline::{Cell, Parked, Polled, Then, Worked};
 pub use router::mounts::{MountError, Mounts, MountsSession};
 pub use router::pubsub;
 pub use router::{Next, Router, Turn, opening};
@@ -86,5 +86,5 @@ pub use stream::{Message as StreamMessage, Stream, StreamBatch, StreamEnd, Strea
 pub use transport::memory;
 #[cfg(unix)]
 pub use transport::unix::UnixServer;
-pub use work::Policy;
+pub use work::{Job, Policy};
 pub use workers::Workers;

@@ -1,7 +1,21 @@
-//! The work that a connection has given rise to: tasks that end with it.
+//! The work that a connection has given rise to, which ends with it: jobs, and the tasks that do them.
 
+mod carrier;
+#[cfg(test)]
+mod tests;
+
+use crate::{Operation, PacketId};
+pub(crate) use carrier::Carrier;
+pub use carrier::Job;
 use parking_lot::Mutex;
-use tokio::task::AbortHandle;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+/// By what a peer knows a call: the id and operation of its packets.
+pub(crate) type Call = (PacketId, Operation);
+
+/// Tasks without work that a connection keeps until it is idle. Each takes half a kilobyte.
+const SPARE_MAX: usize = 64;
 
 /// Where handlers run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -32,18 +46,23 @@ struct Tasks {
 #[derive(Debug, Default)]
 struct Places {
     all: Vec<Place>,
-    /// The places that are free.
-    free: Vec<usize>,
+    /// The places that are free. Those with a task are taken first: they are at the back.
+    free: VecDeque<usize>,
+    /// Jobs that the peer can cancel. Looked up in order, since the keys are the peer's: no choice of them is slow.
+    calls: BTreeMap<Call, Taken>,
 }
 
 #[derive(Debug, Default)]
 struct Place {
-    /// How often the place has been taken, so that a task cannot be mistaken for a later one in its place.
+    /// How often the place has been taken and left, so that one job cannot be mistaken for a later one in its place.
     turn: u32,
-    task: Option<AbortHandle>,
+    /// Also while the place is free.
+    carrier: Option<Arc<Carrier>>,
+    /// What the job answers, until it is about to, or has been cancelled.
+    call: Option<Call>,
 }
 
-/// A place taken for a task.
+/// A place taken for a job.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Taken {
     place: usize,
@@ -52,16 +71,25 @@ pub(crate) struct Taken {
 
 /// What came of asking for a place.
 pub(crate) enum Begun {
-    Yes(Taken),
+    /// There may be a task already, which waits for what it is given.
+    Yes(Taken, Option<Arc<Carrier>>),
     /// As many are taken as may be.
     Full,
     /// The connection has ended.
     Ended,
 }
 
+impl Taken {
+    /// The number by which the place's task knows the job.
+    pub(crate) fn turn(self) -> u32 {
+        self.turn
+    }
+}
+
 impl Work {
-    /// Takes a place for a task, if fewer than so many are taken.
-    pub(crate) fn begin(&self, max: usize) -> Begun {
+    /// Takes a place for a job, if fewer than so many are taken. It may be one that answers a `call` which the peer can
+    /// cancel.
+    pub(crate) fn begin(&self, max: usize, call: Option<Call>) -> Begun {
         let mut tasks = self.0.lock();
         if tasks.ended {
             return Begun::Ended;
@@ -70,66 +98,115 @@ impl Work {
         if places.taken() >= max {
             return Begun::Full;
         }
-        let free = places.free.pop();
-        let place = free.unwrap_or(places.all.len());
-        if free.is_none() {
+        let index = places.free.pop_back().unwrap_or_else(|| {
             places.all.push(Place::default());
+            places.all.len() - 1
+        });
+        let place = &mut places.all[index];
+        place.turn = place.turn.wrapping_add(1);
+        place.call = call;
+        let taken = Taken { place: index, turn: place.turn };
+        let spare = place.carrier.clone();
+        if let Some(call) = call {
+            places.calls.insert(call, taken);
         }
-        let turn = places.all[place].turn.wrapping_add(1);
-        places.all[place] = Place { turn, task: None };
-        Begun::Yes(Taken { place, turn })
+        Begun::Yes(taken, spare)
     }
 
-    /// Tells how the task in a place can be aborted. It may have ended meanwhile, and so may the connection.
-    pub(crate) fn started(&self, taken: Taken, task: AbortHandle) {
+    /// Tells which task does the job in a place. The job may have ended meanwhile, and so may the connection.
+    pub(crate) fn started(&self, taken: Taken, carrier: Arc<Carrier>) {
         let mut tasks = self.0.lock();
-        if tasks.ended {
-            task.abort();
-        } else if let Some(place) = tasks.place(taken) {
-            place.task = Some(task);
+        match tasks.place(taken) {
+            Some(place) => place.carrier = Some(carrier),
+            None => {
+                drop(tasks);
+                carrier.end();
+            }
         }
     }
 
-    /// Aborts the task in a place, unless it has ended.
-    pub(crate) fn abort_one(&self, taken: Taken) {
-        let task = self.0.lock().place(taken).and_then(|place| place.task.clone());
-        if let Some(task) = task {
-            task.abort();
+    /// Whether the job in a place is to answer its call, which can be cancelled no more then.
+    pub(crate) fn settle(&self, taken: Taken) -> bool {
+        let mut tasks = self.0.lock();
+        let Some(places) = tasks.places.as_mut() else { return false };
+        places.settle(taken)
+    }
+
+    /// Aborts the job that answers a call; `false` if there is none, or it has begun to answer.
+    pub(crate) fn cancel(&self, call: Call) -> bool {
+        let mut tasks = self.0.lock();
+        let Some(places) = tasks.places.as_mut() else { return false };
+        let Some(taken) = places.calls.get(&call).copied() else { return false };
+        if !places.settle(taken) {
+            return false;
         }
+        if let Some(carrier) = &places.all[taken.place].carrier {
+            // With the lock held, so that the job has not ended.
+            carrier.abort(taken.turn);
+        }
+        true
     }
 
     /// Frees a place; `true` if it was the last one taken.
     pub(crate) fn end(&self, taken: Taken) -> bool {
         let mut tasks = self.0.lock();
         let Some(places) = tasks.places.as_mut() else { return false };
+        places.settle(taken); // It may have ended without an answer.
+        let spares = places.free.len();
         let place = &mut places.all[taken.place];
         place.turn = place.turn.wrapping_add(1);
-        place.task = None;
-        places.free.push(taken.place);
-        places.free.len() == places.all.len()
+        let surplus = place.carrier.take_if(|_| spares >= SPARE_MAX);
+        match place.carrier {
+            Some(_) => places.free.push_back(taken.place),
+            None => places.free.push_front(taken.place),
+        }
+        let was_last = places.free.len() == places.all.len();
+        drop(tasks);
+        if let Some(carrier) = surplus {
+            carrier.end();
+        }
+        was_last
     }
 
-    /// How many tasks run.
+    /// How many jobs are being done.
     pub(crate) fn len(&self) -> usize {
         self.0.lock().places.as_ref().map_or(0, |places| places.taken())
     }
 
-    /// Gives back memory if no task runs.
+    /// Gives back memory if no job is being done.
     pub(crate) fn release(&self) {
-        self.0.lock().places.take_if(|places| places.free.len() == places.all.len());
+        let places = self.0.lock().places.take_if(|places| places.free.len() == places.all.len());
+        end_all(places);
     }
 
-    /// Aborts every task and lets none begin any more.
+    /// Aborts every job and lets none begin any more.
     pub(crate) fn abort(&self) {
         let mut tasks = self.0.lock();
         tasks.ended = true;
-        let places = tasks.places.take().unwrap_or_default();
+        let places = tasks.places.take();
         drop(tasks);
-        places.all.into_iter().filter_map(|place| place.task).for_each(|task| task.abort());
+        end_all(places);
     }
 }
 
+/// Ends the tasks of all places.
+fn end_all(places: Option<Box<Places>>) {
+    let places = places.unwrap_or_default();
+    places.all.into_iter().filter_map(|place| place.carrier).for_each(|carrier| carrier.end());
+}
+
 impl Places {
+    /// Takes the call from the job in a place, if that still has it.
+    fn settle(&mut self, taken: Taken) -> bool {
+        let Some(place) = self.all.get_mut(taken.place).filter(|place| place.turn == taken.turn) else { return false };
+        let Some(call) = place.call.take() else { return false };
+        // A peer that gives one id to two calls can cancel the later one.
+        if self.calls.get(&call).is_some_and(|holder| holder.place == taken.place) {
+            self.calls.remove(&call);
+        }
+        true
+    }
+
     /// How many are taken.
     fn taken(&self) -> usize {
         self.all.len() - self.free.len()
@@ -137,7 +214,7 @@ impl Places {
 }
 
 impl Tasks {
-    /// The place of a task, unless that has ended.
+    /// The place of a job, unless that has ended.
     fn place(&mut self, taken: Taken) -> Option<&mut Place> {
         let place = self.places.as_mut()?.all.get_mut(taken.place)?;
         (place.turn == taken.turn).then_some(place)

@@ -311,7 +311,6 @@ impl Router for Endpoint {
         session.instances.clear();
         session.replies = Vec::new();
         session.wake = Vec::new();
-        session.caller.release();
         self.offer.mounts.idle(&mut session.mounted);
     }
 

@@ -10,16 +10,16 @@ use crate::request::Origin;
 use crate::streaming::{self, ResponseStream, Streaming};
 use crate::{Request, Response, Status};
 use bytes::Bytes;
-use frisbee::{Cell, Connection, Next, Operation, Outbox, Packet, PacketId, Parked, Policy, Polled, Stream, Task};
-use parking_lot::Mutex;
+use frisbee::{
+    Cell, Connection, Next, Operation, Outbox, Packet, PacketId, Parked, Policy, Polled, Stream, Task, Then, Worked,
+};
 use polyglot::{Form, Message};
 use std::any::Any;
-use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::Semaphore;
 
@@ -76,18 +76,13 @@ pub(crate) struct Caller {
     backward: bool,
     /// What runs around calls.
     pub(crate) chain: Option<Arc<Chain>>,
-    /// For a peer of ours, the calls that have tasks of their own, so that they can be cancelled.
-    running: OnceLock<Arc<Mutex<Running>>>,
     /// The peer is one of ours.
     is_ours: bool,
 }
 
-/// Tasks by the call that each is at work on.
-type Running = HashMap<(PacketId, Operation), Task>;
-
 impl Caller {
     pub(crate) fn new(connection: &Connection, backward: bool, chain: Option<Arc<Chain>>) -> Self {
-        Self { connection: connection.clone(), backward, chain, running: OnceLock::new(), is_ours: false }
+        Self { connection: connection.clone(), backward, chain, is_ours: false }
     }
 
     /// What requests say of where they came from.
@@ -107,11 +102,6 @@ impl Caller {
         self.is_ours
     }
 
-    /// Gives back memory while no call is running.
-    pub(crate) fn release(&mut self) {
-        self.running = OnceLock::new();
-    }
-
     /// How the peer gets replies.
     #[inline]
     pub(crate) fn style(&self) -> Style {
@@ -121,10 +111,9 @@ impl Caller {
 
     /// Ends a call that nobody waits for. Every call gets one reply, a cancelled one this.
     pub(crate) fn cancel(&self, id: PacketId, operation: Operation, outbox: &mut Outbox) {
-        let running = self.running.get().and_then(|running| running.lock().remove(&(id, operation)));
-        let Some(task) = running else { return };
-        self.connection.abort_task(task);
-        body::put_error(outbox, id, operation, &Status::cancelled("the caller has given up"), self.style());
+        if self.connection.cancel_call(id, operation) {
+            body::put_error(outbox, id, operation, &Status::cancelled("the caller has given up"), self.style());
+        }
     }
 }
 
@@ -305,7 +294,7 @@ where
 struct Serving<S, H, A, F> {
     service: Shared<S>,
     handler: H,
-    cell: Cell<F>,
+    cell: Cell<F, Answer>,
     /// How requests are read.
     reading: Reading,
     inline: bool,
@@ -384,7 +373,7 @@ where
         let decision = hand_off::HandOff::default();
         let origin = Origin::Asked(Box::new((caller.connection.clone(), decision.clone())));
         let future = (self.handler)(self.service.clone(), Request::received(message, origin, prefix));
-        let parked = Cell::park(future);
+        let parked = Parked::new(future);
         let hold = caller.connection.hold(memory);
         caller.connection.spawn(async move {
             let _hold = hold;
@@ -442,7 +431,7 @@ where
     /// Polls a handler whose calls are to inherit a deadline.
     #[cold]
     #[inline(never)]
-    fn poll_within(&mut self, deadline: Option<Instant>, request: Request<A>) -> Polled<F> {
+    fn poll_within(&mut self, deadline: Option<Instant>, request: Request<A>) -> Polled<F, Answer> {
         deadline::within(deadline, || self.cell.poll(|| (self.handler)(self.service.clone(), request)))
     }
 
@@ -488,27 +477,22 @@ struct Pending<'a> {
 
 impl Pending<'_> {
     /// Lets the handler go on as a task of its own, which sends the reply.
-    fn go_on<B, F>(self, parked: Parked<F>, permits: Option<Arc<Semaphore>>, outbox: &mut Outbox) -> Next
+    fn go_on<B, F>(self, parked: Parked<F, Answer>, permits: Option<Arc<Semaphore>>, outbox: &mut Outbox) -> Next
     where
         B: Message + Send + 'static,
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
         let Self { caller, id, operation, deadline, memory } = self;
         let style = caller.style();
-        let running = caller.is_ours().then(|| caller.running.get_or_init(Arc::default).clone());
-        let answer = Answer { connection: caller.connection.clone(), running, id, operation, style };
-        let spawned = if deadline.is_none() && permits.is_none() {
-            // Most have neither, and what waits by the thousand had better be small.
-            caller.connection.spawn_call(memory, |task| {
-                answer.enter(task);
-                async move { answer.send(parked.await) }
-            })
-        } else {
-            caller.connection.spawn_call(memory, |task| {
-                answer.enter(task);
-                async move { answer.send(held_to(permits, deadline, parked).await) }
-            })
-        };
+        // Peers of ours may cancel.
+        let call = caller.is_ours().then_some((id, operation));
+        let spawned = caller.connection.spawn_call(call, memory, |task| {
+            let answer = Answer { task, id, operation, style };
+            if deadline.is_none() && permits.is_none() {
+                return parked.then(answer);
+            }
+            Box::pin(async move { answer.then(held_to(permits, deadline, parked).await) })
+        });
         if !spawned {
             let why = format!("{} calls are in progress on this connection", caller.connection.calls_max());
             caller.connection.count_shed();
@@ -518,11 +502,12 @@ impl Pending<'_> {
     }
 }
 
-/// What a handler gives, unless it panics.
-type Worked<B> = Result<Result<Response<B>, Status>, Box<dyn Any + Send>>;
-
 /// Runs a handler once it is permitted, and no longer than its caller waits.
-async fn held_to<B, F>(permits: Option<Arc<Semaphore>>, deadline: Option<Instant>, parked: Parked<F>) -> Worked<B>
+async fn held_to<B, F>(
+    permits: Option<Arc<Semaphore>>,
+    deadline: Option<Instant>,
+    parked: Parked<F, Answer>,
+) -> Worked<F::Output>
 where
     F: Future<Output = Result<Response<B>, Status>>,
 {
@@ -540,35 +525,23 @@ where
     }
 }
 
-/// Where the reply of a task goes.
+/// Where the reply of a handler that waits goes.
 struct Answer {
-    connection: Connection,
-    /// For a peer of ours, which may cancel the call.
-    running: Option<Arc<Mutex<Running>>>,
+    task: Task,
     id: PacketId,
     operation: Operation,
     style: Style,
 }
 
-impl Answer {
-    /// Lets the call be cancelled.
-    fn enter(&self, task: Task) {
-        if let Some(running) = &self.running {
-            running.lock().insert((self.id, self.operation), task);
-        }
-    }
-
-    /// Sends the reply.
-    fn send<B: Message>(self, worked: Worked<B>) {
-        let Self { connection, running, id, operation, style } = self;
+impl<B: Message> Then<Result<Response<B>, Status>> for Answer {
+    fn then(self, worked: Worked<Result<Response<B>, Status>>) {
+        let Self { task, id, operation, style } = self;
         // Which is logged, whoever waits.
         let reply = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
-        // One that has been cancelled in the last moment has its reply.
-        if running.is_some_and(|running| running.lock().remove(&(id, operation)).is_none()) {
-            return;
+        // One that has been cancelled in the last moment has its reply, and a connection that has ended has nobody to answer.
+        if task.settle() {
+            let _ = task.connection().send_now(|outbox| body::put_reply(outbox, id, operation, reply.as_ref(), style));
         }
-        // A connection that has ended meanwhile has nobody to answer.
-        let _ = connection.send_now(|outbox| body::put_reply(outbox, id, operation, reply.as_ref(), style));
     }
 }
 

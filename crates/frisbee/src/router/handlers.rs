@@ -1,6 +1,7 @@
 //! A router that is a table: one async function for each operation.
 
-use crate::router::inline::{Cell, Parked, Polled};
+use crate::connection::Task;
+use crate::router::inline::{Cell, Parked, Polled, Then, Worked};
 use crate::{Connection, Next, Operation, Outbox, Packet, Policy, Router, Stream};
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -280,7 +281,7 @@ struct Function<H> {
 
 struct Running<H, F> {
     handler: Arc<H>,
-    cell: Cell<F>,
+    cell: Cell<F, Answer>,
     policy: Policy,
     /// For [`Policy::AtMost`].
     permits: Arc<Semaphore>,
@@ -328,22 +329,30 @@ where
     }
 }
 
-fn spawn<F>(connection: &Connection, length: usize, parked: Parked<F>, permits: Option<Arc<Semaphore>>)
+fn spawn<F>(connection: &Connection, length: usize, parked: Parked<F, Answer>, permits: Option<Arc<Semaphore>>)
 where
     F: Future<Output = Reply> + Send + 'static,
 {
-    let replies = connection.clone();
-    connection.spawn_within(usize::MAX, Some(length), |_| async move {
-        let _permit = match &permits {
-            Some(permits) => permits.acquire().await.ok(),
-            None => None,
-        };
-        match parked.await {
+    connection.spawn_within(usize::MAX, None, Some(length), |task| match permits {
+        None => parked.then(Answer(task)),
+        Some(permits) => Box::pin(async move {
+            let _permit = permits.acquire().await.ok();
+            Answer(task).then(parked.await);
+        }),
+    });
+}
+
+/// Sends what a handler gives.
+struct Answer(Task);
+
+impl Then<Reply> for Answer {
+    fn then(self, worked: Worked<Reply>) {
+        match worked {
             // The connection may have ended meanwhile; there is nobody to answer then.
-            Ok(reply) => drop(replies.send_now(|outbox| send(reply, outbox))),
+            Ok(reply) => drop(self.0.connection().send_now(|outbox| send(reply, outbox))),
             Err(panic) => report(panic.as_ref()),
         }
-    });
+    }
 }
 
 fn send(reply: Reply, outbox: &mut Outbox) {

@@ -4,7 +4,16 @@ use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
+
+/// What a future gives, or with what it panicked.
+pub type Worked<T> = Result<T, Box<dyn Any + Send>>;
+
+/// What becomes of what a future gives, if it had to wait.
+pub trait Then<T>: Send {
+    /// Takes what the future has given.
+    fn then(self, worked: Worked<T>);
+}
 
 /// A place in which futures of one type are polled once, one after the other, without an allocation each.
 ///
@@ -17,18 +26,65 @@ use std::task::{Context, Poll, Waker};
 ///
 /// async fn double(n: u32) -> u32 { n * 2 }
 ///
-/// let mut cell = Cell::default();
+/// let mut cell: Cell<_> = Cell::default();
 /// assert!(matches!(cell.poll(|| double(21)), Polled::Ready(42)));
 /// ```
-pub struct Cell<F>(Option<Pin<Box<Option<F>>>>);
+pub struct Cell<F, A = ()>(Option<Pin<Box<Place<F, A>>>>);
 
-impl<F> Default for Cell<F> {
+pin_project_lite::pin_project! {
+    /// A future, and what follows it. Both in one box, since that is taken and given back for each that waits.
+    struct Place<F, A> {
+        #[pin]
+        future: Option<F>,
+        then: Option<A>,
+    }
+}
+
+impl<F, A> Place<F, A> {
+    fn boxed(future: Option<F>) -> Pin<Box<Self>> {
+        Box::pin(Self { future, then: None })
+    }
+}
+
+impl<F: Future, A> Place<F, A> {
+    /// Polls the future, and drops it when it is done.
+    #[inline]
+    fn poll_future(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Worked<F::Output>> {
+        let mut future = self.project().future;
+        let polled = catch_unwind(AssertUnwindSafe(|| match future.as_mut().as_pin_mut() {
+            Some(future) => future.poll(context),
+            None => Poll::Pending,
+        }));
+        match polled {
+            Ok(Poll::Pending) => Poll::Pending,
+            Ok(Poll::Ready(output)) => {
+                future.set(None);
+                Poll::Ready(Ok(output))
+            }
+            Err(panic) => Poll::Ready(Err(panic)),
+        }
+    }
+}
+
+impl<F: Future, A: Then<F::Output>> Future for Place<F, A> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let worked = ready!(self.as_mut().poll_future(context));
+        if let Some(then) = self.project().then.take() {
+            then.then(worked);
+        }
+        Poll::Ready(())
+    }
+}
+
+impl<F, A> Default for Cell<F, A> {
     fn default() -> Self {
         Self(None)
     }
 }
 
-impl<F> fmt::Debug for Cell<F> {
+impl<F, A> fmt::Debug for Cell<F, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Cell").finish_non_exhaustive()
     }
@@ -36,37 +92,29 @@ impl<F> fmt::Debug for Cell<F> {
 
 /// How the first poll of a future went.
 #[derive(Debug)]
-pub enum Polled<F: Future> {
+pub enum Polled<F: Future, A = ()> {
     /// It is done.
     Ready(F::Output),
     /// It waits for something and has to be polled elsewhere. Nobody is woken for it before that.
-    Pending(Parked<F>),
+    Pending(Parked<F, A>),
     /// It panicked; this is what it panicked with.
     Panicked(Box<dyn Any + Send>),
 }
 
-impl<F: Future> Cell<F> {
+impl<F: Future, A> Cell<F, A> {
     /// Polls a future once, with a waker that does nothing. It comes from `make`, since one that was made elsewhere
     /// would have to be moved here, and futures are large.
     ///
     /// # Panics
     /// If `make` does.
     #[inline]
-    pub fn poll(&mut self, make: impl FnOnce() -> F) -> Polled<F> {
-        let cell = self.0.get_or_insert_with(|| Box::pin(None));
-        cell.set(Some(make()));
-        let mut context = Context::from_waker(Waker::noop());
-        let polled = catch_unwind(AssertUnwindSafe(|| match cell.as_mut().as_pin_mut() {
-            Some(future) => future.poll(&mut context),
-            None => Poll::Pending,
-        }));
-        match polled {
-            Ok(Poll::Ready(output)) => {
-                cell.set(None);
-                Polled::Ready(output)
-            }
-            Ok(Poll::Pending) => Polled::Pending(Parked(self.0.take().unwrap_or_else(|| Box::pin(None)))),
-            Err(panic) => {
+    pub fn poll(&mut self, make: impl FnOnce() -> F) -> Polled<F, A> {
+        let place = self.0.get_or_insert_with(|| Place::boxed(None));
+        place.as_mut().project().future.set(Some(make()));
+        match place.as_mut().poll_future(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(Ok(output)) => Polled::Ready(output),
+            Poll::Pending => Polled::Pending(Parked(self.0.take().unwrap_or_else(|| Place::boxed(None)))),
+            Poll::Ready(Err(panic)) => {
                 self.discard();
                 Polled::Panicked(panic)
             }
@@ -74,8 +122,8 @@ impl<F: Future> Cell<F> {
     }
 
     /// Parks a future without polling it.
-    pub fn park(future: F) -> Parked<F> {
-        Parked(Box::pin(Some(future)))
+    pub fn park(future: F) -> Parked<F, A> {
+        Parked(Place::boxed(Some(future)))
     }
 
     /// Drops what panicked, which may panic again.
@@ -87,30 +135,38 @@ impl<F: Future> Cell<F> {
 }
 
 /// A future that was found to wait; gives `Err` with the panic's payload if it panics later.
-pub struct Parked<F>(Pin<Box<Option<F>>>);
+pub struct Parked<F, A = ()>(Pin<Box<Place<F, A>>>);
 
-impl<F> fmt::Debug for Parked<F> {
+impl<F: Future> Parked<F> {
+    /// A future whose panics are caught, and that nothing follows.
+    pub fn new(future: F) -> Self {
+        Cell::park(future)
+    }
+}
+
+impl<F, A> Parked<F, A>
+where
+    F: Future + Send + 'static,
+    A: Then<F::Output> + 'static,
+{
+    /// Has what the future gives taken by `then`, without a further allocation.
+    pub fn then(mut self, then: A) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        *self.0.as_mut().project().then = Some(then);
+        self.0
+    }
+}
+
+impl<F, A> fmt::Debug for Parked<F, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Parked").finish_non_exhaustive()
     }
 }
 
-impl<F: Future> Future for Parked<F> {
-    type Output = Result<F::Output, Box<dyn Any + Send>>;
+impl<F: Future, A> Future for Parked<F, A> {
+    type Output = Worked<F::Output>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let polled = catch_unwind(AssertUnwindSafe(|| match self.0.as_mut().as_pin_mut() {
-            Some(future) => future.poll(context),
-            None => Poll::Pending,
-        }));
-        match polled {
-            Ok(Poll::Pending) => Poll::Pending,
-            Ok(Poll::Ready(output)) => {
-                self.0.set(None);
-                Poll::Ready(Ok(output))
-            }
-            Err(panic) => Poll::Ready(Err(panic)),
-        }
+        self.0.as_mut().poll_future(context)
     }
 }
 
@@ -124,7 +180,7 @@ mod tests {
         async fn square(n: u64) -> u64 {
             n * n
         }
-        let mut cell = Cell::default();
+        let mut cell: Cell<_> = Cell::default();
         assert!(matches!(cell.poll(|| square(3)), Polled::Ready(9)));
         let first = cell.0.as_ref().map(|cell| std::ptr::from_ref(&**cell).addr());
         assert!(matches!(cell.poll(|| square(4)), Polled::Ready(16)));
@@ -134,7 +190,7 @@ mod tests {
     #[test]
     fn a_waiting_future_leaves_the_cell_and_can_be_finished_elsewhere() {
         let mut polls = 0;
-        let mut cell = Cell::default();
+        let mut cell: Cell<_> = Cell::default();
         let second_time = poll_fn(move |_| {
             polls += 1;
             if polls < 2 { Poll::Pending } else { Poll::Ready(polls) }
@@ -150,7 +206,7 @@ mod tests {
         async fn check(good: bool) {
             assert!(good, "not good");
         }
-        let mut cell = Cell::default();
+        let mut cell: Cell<_> = Cell::default();
         assert!(matches!(cell.poll(|| check(false)), Polled::Panicked(_)));
         assert!(matches!(cell.poll(|| check(true)), Polled::Ready(())));
     }
@@ -159,7 +215,7 @@ mod tests {
     fn dropping_a_parked_future_drops_what_it_holds() {
         let held = std::sync::Arc::new(());
         let holder = held.clone();
-        let mut cell = Cell::default();
+        let mut cell: Cell<_> = Cell::default();
         let polled = cell.poll(|| async move {
             let _held = holder;
             pending::<()>().await;

@@ -7,7 +7,7 @@ use crate::codegen::Method;
 use crate::endpoint::takes_calls;
 use crate::metadata::Metadata;
 use crate::{Request, Response, Status, body, deadline, layout};
-use frisbee::{Cell, SendError, StreamReceiver, StreamSender};
+use frisbee::{Parked, SendError, StreamReceiver, StreamSender};
 use futures_core::Stream;
 use polyglot::Message;
 use std::future::poll_fn;
@@ -92,7 +92,7 @@ where
     let Opened { sender, receiver, link, reading } = terms.open(channel, method, metadata.as_deref()).await?;
     let strict = channel.is_strict();
     link.connection.spawn(async move {
-        let mut sending = pin!(Cell::park(async { send_messages(&sender, messages, strict).await }));
+        let mut sending = pin!(Parked::new(async { send_messages(&sender, messages, strict).await }));
         let sent = poll_fn(|context| match sending.as_mut().poll(context) {
             Poll::Ready(sent) => Poll::Ready(matches!(sent, Ok(Ok(())))),
             // The call is over; whatever is still to come is not sent.

@@ -7,7 +7,7 @@ use crate::prefix::Prefix;
 use crate::request::Origin;
 use crate::service::{Caller, panicked};
 use crate::{Request, Response, Status, body};
-use frisbee::{Cell, Stream, StreamReceiver, StreamSender};
+use frisbee::{Parked, Stream, StreamReceiver, StreamSender};
 use polyglot::Message;
 use std::future::{pending, poll_fn};
 use std::pin::pin;
@@ -123,7 +123,7 @@ where
     let lent = Arc::new(Lent::default());
     let timeout = prefix.as_ref().and_then(|prefix| prefix.timeout);
     let deadline = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
-    let work = Within { deadline, future: Cell::park(work(sender.clone(), receiver, lent.clone(), prefix)) };
+    let work = Within { deadline, future: Parked::new(work(sender.clone(), receiver, lent.clone(), prefix)) };
     caller.connection.spawn(async move {
         let mut work = pin!(work);
         let mut late = pin!(until(deadline));

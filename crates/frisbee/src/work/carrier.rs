@@ -1,0 +1,276 @@
+//! Tasks that outlive the work they are given.
+//!
+//! A task of the runtime is dear to make and to throw away: its memory is aligned to 128 bytes, for which glibc's malloc
+//! has no quick way, and it is entered in a list and taken out again. That took a seventh of the instructions of a call
+//! whose handler waits. So a task that is done with one job waits for the next one.
+
+use crate::sync::{AtomicBool, AtomicU64, Mutex};
+use std::fmt;
+use std::pin::Pin;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll, Waker};
+
+/// What a task is given to do.
+pub type Job = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// A task's other end.
+pub(crate) struct Carrier {
+    next: Mutex<Next>,
+    /// There is a next job. Written with the lock held, read without.
+    has_next: AtomicBool,
+    /// The turn whose job is to be dropped, plus one; or 0.
+    aborted: AtomicU64,
+    /// The task is to end.
+    is_over: AtomicBool,
+    /// Set with the lock of `next` held, at the first poll. It stays the same.
+    waker: OnceLock<Waker>,
+}
+
+struct Next {
+    /// With the turn that it is known by.
+    job: Option<(u32, Job)>,
+    /// The task has ended.
+    is_dead: bool,
+}
+
+impl Carrier {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self {
+            next: Mutex::new(Next { job: None, is_dead: false }),
+            has_next: AtomicBool::new(false),
+            aborted: AtomicU64::new(0),
+            is_over: AtomicBool::new(false),
+            waker: OnceLock::new(),
+        })
+    }
+
+    /// The task, which has a first job. To be spawned, so that its waker stays the same.
+    pub(crate) fn carry(self: Arc<Self>, turn: u32, job: Job) -> Carrying {
+        Carrying { carrier: self, current: Some((turn, job)) }
+    }
+
+    /// Gives the task its next job, once it is done with the last one.
+    ///
+    /// # Errors
+    /// The job, if the task has ended.
+    pub(crate) fn give(&self, turn: u32, job: Job) -> Result<(), Job> {
+        let mut next = self.next.lock();
+        if next.is_dead {
+            return Err(job);
+        }
+        debug_assert!(next.job.is_none(), "the place was free");
+        next.job = Some((turn, job));
+        self.has_next.store(true, Ordering::Release);
+        drop(next);
+        self.wake();
+        Ok(())
+    }
+
+    /// Has the job of a turn dropped. To be called only before that has ended.
+    pub(crate) fn abort(&self, turn: u32) {
+        self.aborted.store(u64::from(turn) + 1, Ordering::Release);
+        self.wake_even_new();
+    }
+
+    /// Has the task end, with whatever it is at.
+    pub(crate) fn end(&self) {
+        self.is_over.store(true, Ordering::Release);
+        self.wake_even_new();
+    }
+
+    fn wake(&self) {
+        if let Some(waker) = self.waker.get() {
+            waker.wake_by_ref();
+        }
+    }
+
+    /// Either the task's first poll comes before this and has left its waker, or it comes later and sees what was stored.
+    fn wake_even_new(&self) {
+        drop(self.next.lock());
+        self.wake();
+    }
+
+    fn is_aborted(&self, turn: u32) -> bool {
+        self.aborted.load(Ordering::Acquire) == u64::from(turn) + 1
+    }
+
+    /// Forgets that a turn was to be aborted, since its number will come again.
+    fn forget_abort(&self, turn: u32) {
+        if self.is_aborted(turn) {
+            // A later turn may have been aborted meanwhile.
+            let this = u64::from(turn) + 1;
+            let _ = self.aborted.compare_exchange(this, 0, Ordering::Relaxed, Ordering::Relaxed);
+        }
+    }
+}
+
+impl fmt::Debug for Carrier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Carrier").finish_non_exhaustive()
+    }
+}
+
+/// What the task runs.
+pub(crate) struct Carrying {
+    carrier: Arc<Carrier>,
+    current: Option<(u32, Job)>,
+}
+
+impl Future for Carrying {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let Self { carrier, current } = &mut *self;
+        if carrier.waker.get().is_none() {
+            let _next = carrier.next.lock();
+            let _ = carrier.waker.set(context.waker().clone());
+        }
+        if carrier.is_over.load(Ordering::Acquire) {
+            return Poll::Ready(());
+        }
+        if current.is_none() {
+            let mut next = carrier.next.lock();
+            carrier.has_next.store(false, Ordering::Relaxed);
+            *current = next.job.take();
+        }
+        if let Some((turn, job)) = current {
+            let turn = *turn;
+            if carrier.is_aborted(turn) || job.as_mut().poll(context).is_ready() {
+                *current = None;
+                carrier.forget_abort(turn);
+                // Whoever gives the next one from here on wakes the task. It may have come before, if the job had left
+                // its place early.
+                if carrier.has_next.load(Ordering::Acquire) {
+                    context.waker().wake_by_ref();
+                }
+            }
+        }
+        Poll::Pending
+    }
+}
+
+impl Drop for Carrying {
+    /// However the task ends, even by a panic or with its runtime, no job is left behind.
+    fn drop(&mut self) {
+        let mut next = self.carrier.next.lock();
+        next.is_dead = true;
+        let job = next.job.take();
+        drop(next);
+        drop(job);
+    }
+}
+
+#[cfg(all(test, not(frisbee_loom)))]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicUsize;
+
+    #[test]
+    fn an_abort_is_forgotten_with_its_job_since_the_number_of_its_turn_comes_again() {
+        let polls = Arc::new(AtomicUsize::new(0));
+        let job = || {
+            let polls = polls.clone();
+            Box::pin(async move {
+                polls.fetch_add(1, Ordering::Relaxed);
+            })
+        };
+        let carrier = Carrier::new();
+        let mut carrying = carrier.clone().carry(7, job());
+        let mut poll = || Pin::new(&mut carrying).poll(&mut Context::from_waker(Waker::noop()));
+        carrier.abort(7);
+        assert!(poll().is_pending());
+        assert_eq!(polls.load(Ordering::Relaxed), 0, "it was aborted before it had begun");
+        assert!(carrier.give(7, job()).is_ok());
+        assert!(poll().is_pending());
+        assert_eq!(polls.load(Ordering::Relaxed), 1);
+        carrier.end();
+        assert!(poll().is_ready());
+        drop(carrying);
+        assert!(carrier.give(8, job()).is_err(), "nobody is there to do it");
+    }
+}
+
+/// Every interleaving of a task and those who give it work, as far as the checker's bounds go. What gets lost is a
+/// deadlock, which the checker reports.
+#[cfg(all(test, frisbee_loom))]
+mod models {
+    use super::*;
+    use loom::future::block_on;
+    use loom::sync::Notify;
+    use loom::thread;
+    use std::future::{pending, poll_fn};
+
+    /// Tells when it is dropped, as a job's place does.
+    struct Place(loom::sync::Arc<Notify>);
+
+    impl Drop for Place {
+        fn drop(&mut self) {
+            self.0.notify();
+        }
+    }
+
+    fn job(left: &loom::sync::Arc<Notify>, ends: bool) -> Job {
+        let place = Place(left.clone());
+        Box::pin(async move {
+            let _place = place;
+            if !ends {
+                pending::<()>().await;
+            }
+        })
+    }
+
+    /// A place that its job has left, and the task with its first job.
+    fn begin(ends: bool) -> (Arc<Carrier>, loom::sync::Arc<Notify>, thread::JoinHandle<()>) {
+        let carrier = Carrier::new();
+        let left = loom::sync::Arc::new(Notify::new());
+        let mut carrying = carrier.clone().carry(1, job(&left, ends));
+        let task = thread::spawn(move || block_on(poll_fn(|context| Pin::new(&mut carrying).poll(context))));
+        (carrier, left, task)
+    }
+
+    #[test]
+    fn what_is_given_as_soon_as_the_place_is_free_is_done() {
+        loom::model(|| {
+            let (carrier, left, task) = begin(true);
+            left.wait();
+            let second = loom::sync::Arc::new(Notify::new());
+            assert!(carrier.give(2, job(&second, true)).is_ok());
+            second.wait();
+            carrier.end();
+            task.join().expect("it does not panic");
+        });
+    }
+
+    #[test]
+    fn a_job_that_is_aborted_is_dropped_whether_it_has_begun_or_not_and_the_next_one_is_done() {
+        loom::model(|| {
+            let (carrier, left, task) = begin(false);
+            carrier.abort(1);
+            left.wait();
+            let second = loom::sync::Arc::new(Notify::new());
+            assert!(carrier.give(2, job(&second, true)).is_ok());
+            second.wait();
+            carrier.end();
+            task.join().expect("it does not panic");
+        });
+    }
+
+    #[test]
+    fn a_task_that_is_to_end_does_and_leaves_no_job_behind() {
+        loom::model(|| {
+            let (carrier, left, task) = begin(true);
+            left.wait();
+            let other = thread::spawn({
+                let carrier = carrier.clone();
+                move || carrier.end()
+            });
+            let second = loom::sync::Arc::new(Notify::new());
+            // Done, dropped with the task, or given back.
+            drop(carrier.give(2, job(&second, false)));
+            second.wait();
+            other.join().expect("it does not panic");
+            task.join().expect("it does not panic");
+        });
+    }
+}

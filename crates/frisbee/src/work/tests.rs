@@ -1,0 +1,214 @@
+use super::SPARE_MAX;
+use crate::budget::Budget;
+use crate::connection::{Connection, Ends, Task};
+use crate::{Config, Operation, PacketId};
+use frisbee_core::Role;
+use std::future::pending;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::runtime::Handle;
+use tokio::sync::{Semaphore, mpsc};
+
+const CALL: (PacketId, Operation) = (PacketId(1), Operation::FIRST_USER);
+
+fn connection() -> Connection {
+    let budget = Arc::new(Budget::new(usize::MAX, usize::MAX));
+    Connection::new(Role::Server, &Config::default(), budget, Handle::current(), Ends::default())
+}
+
+/// Lets everything run that can.
+async fn settle() {
+    for _ in 0..10 {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Tasks that the runtime has.
+fn tasks() -> usize {
+    Handle::current().metrics().num_alive_tasks()
+}
+
+/// Calls that the peer could cancel.
+fn calls(connection: &Connection) -> usize {
+    connection.0.work.0.lock().places.as_ref().map_or(0, |places| places.calls.len())
+}
+
+/// Spawns work on a call that waits for a permit and says then whether it is to answer.
+fn answer_when_permitted(connection: &Connection, permits: &Arc<Semaphore>, said: &mpsc::UnboundedSender<bool>) {
+    let (permits, said) = (permits.clone(), said.clone());
+    let spawned = connection.spawn_call(Some(CALL), 0, |task: Task| {
+        Box::pin(async move {
+            permits.acquire().await.expect("it is open").forget();
+            said.send(task.settle()).expect("it is heard");
+        })
+    });
+    assert!(spawned);
+}
+
+#[tokio::test]
+async fn a_task_that_is_done_does_the_next_job() {
+    let connection = connection();
+    let (said, mut heard) = mpsc::unbounded_channel();
+    for _ in 0..3 {
+        let said = said.clone();
+        connection.spawn(async move {
+            tokio::task::yield_now().await;
+            said.send(tokio::task::id()).expect("it is heard");
+        });
+        settle().await;
+        assert_eq!(connection.running(), 0);
+    }
+    let first = heard.recv().await;
+    assert!(first.is_some());
+    assert_eq!(heard.recv().await, first);
+    assert_eq!(heard.recv().await, first);
+}
+
+#[tokio::test]
+async fn jobs_at_the_same_time_have_tasks_of_their_own_and_the_surplus_is_not_kept() {
+    let connection = connection();
+    let permits = Arc::new(Semaphore::new(0));
+    let jobs = SPARE_MAX + 36;
+    for _ in 0..2 {
+        for _ in 0..jobs {
+            let permits = permits.clone();
+            connection.spawn(async move { permits.acquire().await.expect("it is open").forget() });
+        }
+        settle().await;
+        assert_eq!((connection.running(), tasks()), (jobs, jobs));
+        permits.add_permits(jobs);
+        settle().await;
+        assert_eq!((connection.running(), tasks()), (0, SPARE_MAX));
+    }
+    let last = permits.clone();
+    connection.spawn(async move { last.acquire().await.expect("it is open").forget() });
+    assert_eq!((connection.running(), tasks()), (1, SPARE_MAX), "one of those that are kept does it");
+    permits.add_permits(1);
+    settle().await;
+    connection.0.work.release();
+    settle().await;
+    assert_eq!(tasks(), 0, "an idle connection keeps none");
+}
+
+#[tokio::test]
+async fn a_job_that_panics_leaves_its_place_to_others() {
+    let connection = connection();
+    let done = Arc::new(AtomicUsize::new(0));
+    for round in 1..=3 {
+        connection.spawn(async { panic!("on purpose") });
+        settle().await;
+        let done = done.clone();
+        connection.spawn(async move {
+            done.fetch_add(1, Ordering::Relaxed);
+        });
+        settle().await;
+        assert_eq!(connection.running(), 0, "round {round}");
+    }
+    assert_eq!(done.load(Ordering::Relaxed), 3);
+}
+
+#[tokio::test]
+async fn the_end_of_a_connection_drops_its_jobs_and_ends_its_tasks() {
+    let connection = connection();
+    let held = Arc::new(());
+    connection.spawn(async {});
+    settle().await;
+    for _ in 0..3 {
+        let held = held.clone();
+        connection.spawn(async move {
+            let _held = held;
+            pending::<()>().await;
+        });
+    }
+    // One of them has not been polled when it ends.
+    assert_eq!((connection.running(), Arc::strong_count(&held)), (3, 4));
+    connection.0.work.abort();
+    settle().await;
+    assert_eq!((Arc::strong_count(&held), tasks()), (1, 0));
+    let late = held.clone();
+    connection.spawn(async move { drop(late) });
+    settle().await;
+    assert_eq!((Arc::strong_count(&held), tasks()), (1, 0), "nothing begins any more");
+}
+
+#[tokio::test]
+async fn a_call_is_either_answered_or_cancelled() {
+    let connection = connection();
+    let permits = Arc::new(Semaphore::new(0));
+    let (said, mut heard) = mpsc::unbounded_channel();
+    // The same task each time, so that what was meant for one job could hit a later one.
+    for _ in 0..3 {
+        answer_when_permitted(&connection, &permits, &said);
+        settle().await;
+        assert!(connection.cancel_call(CALL.0, CALL.1));
+        assert!(!connection.cancel_call(CALL.0, CALL.1), "once");
+        settle().await;
+        assert_eq!(connection.running(), 0);
+
+        answer_when_permitted(&connection, &permits, &said);
+        permits.add_permits(1);
+        assert_eq!(heard.recv().await, Some(true));
+        assert!(!connection.cancel_call(CALL.0, CALL.1), "it has been answered");
+        settle().await;
+        assert_eq!((connection.running(), tasks(), calls(&connection)), (0, 1, 0));
+    }
+    assert!(heard.try_recv().is_err(), "the others were dropped");
+    assert!(connection.spawn_call(Some(CALL), 0, |task| Box::pin(async move { drop(task) })));
+    assert_eq!(calls(&connection), 1);
+    settle().await;
+    assert_eq!((connection.running(), calls(&connection)), (0, 0), "it has ended without an answer");
+}
+
+#[tokio::test]
+async fn a_call_that_is_cancelled_before_its_task_has_begun_does_not_begin() {
+    let connection = connection();
+    let permits = Arc::new(Semaphore::new(1));
+    let (said, mut heard) = mpsc::unbounded_channel();
+    answer_when_permitted(&connection, &permits, &said);
+    assert!(connection.cancel_call(CALL.0, CALL.1));
+    settle().await;
+    assert!(heard.try_recv().is_err());
+    assert_eq!((connection.running(), permits.available_permits()), (0, 1));
+}
+
+#[tokio::test]
+async fn of_two_calls_with_one_id_both_are_answered_and_the_later_one_can_be_cancelled() {
+    let connection = connection();
+    let permits = Arc::new(Semaphore::new(0));
+    let (said, mut heard) = mpsc::unbounded_channel();
+    for _ in 0..2 {
+        answer_when_permitted(&connection, &permits, &said);
+        answer_when_permitted(&connection, &permits, &said);
+        permits.add_permits(2);
+        assert_eq!((heard.recv().await, heard.recv().await), (Some(true), Some(true)));
+    }
+    answer_when_permitted(&connection, &permits, &said);
+    answer_when_permitted(&connection, &permits, &said);
+    permits.add_permits(1);
+    assert_eq!(heard.recv().await, Some(true));
+    assert!(connection.cancel_call(CALL.0, CALL.1), "the later one");
+    settle().await;
+    assert_eq!((connection.running(), calls(&connection)), (0, 0));
+}
+
+#[tokio::test]
+async fn a_job_that_leaves_its_place_early_holds_up_the_next_one_for_no_longer_than_it_lasts() {
+    let connection = connection();
+    let permits = Arc::new(Semaphore::new(0));
+    let (said, mut heard) = mpsc::unbounded_channel();
+    let (first, second) = (permits.clone(), said.clone());
+    let spawned = connection.spawn_call(None, 0, |task| {
+        Box::pin(async move {
+            tokio::task::yield_now().await;
+            drop(task);
+            first.acquire().await.expect("it is open").forget();
+            said.send(1).expect("it is heard");
+        })
+    });
+    assert!(spawned);
+    settle().await;
+    connection.spawn(async move { second.send(2).expect("it is heard") });
+    settle().await;
+    permits.add_permits(1);
+    assert_eq!((heard.recv().await, heard.recv().await), (Some(1), Some(2)));
+}
