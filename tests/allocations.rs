@@ -3,9 +3,9 @@
 
 use frisbee_tests::parrot::{Echo, Listener, REQUEST};
 use frisbee_tests::raw::packet;
-use frisbee_tests::versions::first::{Ask, ParrotClient, ParrotServer};
+use frisbee_tests::versions::first::{Answer, Ask, Parrot, ParrotClient, ParrotServer};
 use frisbee_tests::versions::viewed;
-use frpc::{Server, ServerBuilder, Workers};
+use frpc::{Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming, Workers};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 
@@ -26,16 +26,33 @@ fn blocks() -> u64 {
 /// The body of `Answer { words: nothing }`.
 const SILENCE: [u8; 5] = *b"\x08\x00\x05\x0a\x00";
 
+/// Echoes as [`Echo`] does, once everybody else has had a turn.
+struct Waiter;
+
+impl Parrot for Waiter {
+    async fn say(&self, request: Request<Ask>) -> Result<Response<Answer>, Status> {
+        tokio::task::yield_now().await;
+        Echo.say(request).await
+    }
+
+    async fn chat(&self, request: Request<Streaming<Ask>>) -> Result<Response<ResponseStream<Answer>>, Status> {
+        Echo.chat(request).await
+    }
+}
+
 /// One test, since the allocator is everybody's.
 #[test]
-fn a_call_takes_one_allocation_at_the_server_none_with_a_view_and_two_at_the_client() {
+fn a_call_takes_one_allocation_at_the_server_none_with_a_view_one_more_if_it_waits_and_two_at_the_client() {
     let _profiler = dhat::Profiler::builder().testing().build();
     let server = at_the_server(Server::builder().add_service(ParrotServer::new(Echo)), REPLY);
+    let waiting = at_the_server(Server::builder().add_service(ParrotServer::new(Waiter)), REPLY);
     let viewing = at_the_server(Server::builder().add_service(viewed::ParrotServer::new(Listener)), SILENCE);
     let client = at_the_client();
     // A turn may allocate now and then, for a timer say.
     let per_call = |blocks: u64| blocks as f64 / CALLS as f64;
     assert!(per_call(server) <= 1.05, "{} at the server: the request's string", per_call(server));
+    let what = "the request's string, and the handler's box that goes to a task";
+    assert!(per_call(waiting) <= 2.05, "{} at the server of a handler that waits: {what}", per_call(waiting));
     assert!(per_call(viewing) <= 0.05, "{} at the server of a handler with a view", per_call(viewing));
     assert!(per_call(client) <= 2.05, "{} at the client: the request's string and the reply's", per_call(client));
 }
