@@ -496,6 +496,90 @@ async fn a_call_to_a_server_that_stays_away_fails_and_was_not_sent() {
 }
 
 #[tokio::test]
+async fn a_call_that_cannot_wait_for_a_connection_is_told_what_is_wrong_with_the_server() {
+    let first = Stoppable::start("127.0.0.1:0").await;
+    let address = first.address.to_string();
+    let client = ExtensionClient::connect(address.clone()).await.expect("the server listens");
+    first.serving.abort();
+    until("the loss is noticed", || first.serving.is_finished()).await;
+    let _ = client.wait(Time::default()).await;
+    let request = || {
+        let mut request = Request::new(Time::default());
+        request.set_timeout(Duration::from_millis(100));
+        request
+    };
+    let unary = client.wait(request()).await.map(drop);
+    for called in [unary, client.flood(request()).await.map(drop)] {
+        let status = called.expect_err("nobody listens");
+        assert_eq!((status.code(), status.may_have_run()), (Code::DeadlineExceeded, false), "{status}");
+        assert!(status.message().contains(&address) && status.message().contains("refused"), "{status}");
+    }
+}
+
+/// It was dialled ten thousand times a second, by a call without a deadline for ever.
+#[tokio::test]
+async fn a_server_that_closes_what_it_accepts_is_dialled_with_pauses_and_calls_were_not_sent() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let address = listener.local_addr().expect("it is bound").to_string();
+    let accepted = Arc::new(AtomicU64::new(0));
+    let accepting = tokio::spawn({
+        let accepted = accepted.clone();
+        async move {
+            loop {
+                drop(listener.accept().await.expect("clients come"));
+                accepted.fetch_add(1, Ordering::SeqCst);
+            }
+        }
+    });
+    let channel = Channel::builder().reconnect_patience(Duration::from_millis(300)).connect(&*address).await;
+    let client = ExtensionClient::new(channel.expect("it accepts"));
+    let calls = async {
+        let unary = client.get(Time::default()).await.map(drop);
+        [unary, client.flood(Time::default()).await.map(drop)]
+    };
+    for called in tokio::time::timeout(Duration::from_secs(20), calls).await.expect("they are given up") {
+        let status = called.expect_err("nobody serves");
+        assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
+        assert!(status.message().contains(&address), "{status}");
+    }
+    let dialled = accepted.load(Ordering::SeqCst);
+    assert!(dialled < 100, "{dialled} times");
+    accepting.abort();
+}
+
+/// Once the pauses were longer than the patience of calls, it tried without any.
+#[tokio::test]
+async fn who_stays_connected_pauses_however_little_patience_calls_have() {
+    let server = Stoppable::start("127.0.0.1:0").await;
+    let channel = Channel::builder().reconnect_patience(Duration::from_millis(1));
+    let channel = channel.connect(server.address.to_string()).await.expect("the server listens");
+    server.serving.abort();
+    let mut staying = std::pin::pin!(channel.stay_connected());
+    let mut polls = 0;
+    let counted = std::future::poll_fn(|context| {
+        polls += 1;
+        staying.as_mut().poll(context)
+    });
+    tokio::time::timeout(Duration::from_millis(500), counted).await.expect_err("nobody listens");
+    assert!(polls < 1_000, "{polls} polls");
+}
+
+#[tokio::test]
+async fn a_call_beside_one_who_stays_connected_is_told_that_nobody_listens() {
+    let server = Stoppable::start("127.0.0.1:0").await;
+    let channel = Channel::builder().reconnect_patience(Duration::from_millis(100));
+    let channel = channel.connect(server.address.to_string()).await.expect("the server listens");
+    let client = ExtensionClient::new(channel.clone());
+    server.serving.abort();
+    let staying = tokio::spawn(async move { channel.stay_connected().await });
+    until("the loss is noticed", || server.serving.is_finished()).await;
+    let _ = client.wait(Time::default()).await;
+    let status = client.wait(Time::default()).await.expect_err("nobody listens");
+    assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
+    staying.abort();
+}
+
+#[tokio::test]
 async fn when_half_of_the_ids_wait_for_replies_that_nobody_wants_a_new_connection_is_made() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
     let address = listener.local_addr().expect("it is bound").to_string();

@@ -22,6 +22,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::Instant;
 use unary::Unary;
 
 /// How long a call may take unless told otherwise. A Go server never answers a request that it cannot decode, so
@@ -231,11 +232,20 @@ impl Channel {
         Self { chain: None, ..self.clone() }
     }
 
-    /// A connection for a stream.
-    pub(crate) async fn link(&self) -> Result<Arc<Link>, Status> {
-        match self.inner.links.current() {
-            Some(link) => Ok(link),
-            None => self.inner.links.connect().await,
+    /// A connection for a call that may take `until` then, and keeps in `begun` since when it has waited for one.
+    pub(crate) async fn link(
+        &self,
+        until: Option<std::time::Instant>,
+        begun: &mut Option<Instant>,
+    ) -> Result<Arc<Link>, Status> {
+        let links = &self.inner.links;
+        if let Some(link) = links.current() {
+            return Ok(link);
+        }
+        let connect = links.connect(*begun.get_or_insert_with(Instant::now));
+        match until {
+            None => connect.await,
+            Some(until) => tokio::time::timeout_at(until.into(), connect).await.unwrap_or_else(|_| Err(links.late())),
         }
     }
 
@@ -262,16 +272,6 @@ pub(crate) struct Terms {
     pub(crate) told: bool,
     /// Whether a message that a Go peer cannot be sent without loss is refused.
     pub(crate) strict: bool,
-}
-
-/// Waits for something no longer than a call may take.
-async fn within<T>(until: Option<std::time::Instant>, work: impl Future<Output = T>) -> Result<T, Status> {
-    match until {
-        None => Ok(work.await),
-        Some(until) => tokio::time::timeout_at(until.into(), work)
-            .await
-            .map_err(|_| Status::deadline_exceeded("the call was not sent: there was no connection in time").unsent()),
-    }
 }
 
 /// Why a message was not sent.

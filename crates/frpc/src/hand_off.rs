@@ -114,7 +114,7 @@ where
     B: Message,
 {
     handed.take();
-    let link = channel.link().await?;
+    let link = channel.link(None, &mut None).await?;
     let peer = link.connection.verdict().await.map_err(|error| unsent(&error))?;
     let reading = link.reading(layout::rules(method.layout, &peer)?.missing(method));
     let (message, metadata) = request.into_parts();

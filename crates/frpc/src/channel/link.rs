@@ -208,6 +208,8 @@ pub(crate) struct Links {
     current: Arc<Place>,
     /// Held by whoever connects.
     connecting: tokio::sync::Mutex<Failures>,
+    /// Why the last attempt has failed, if it has: for those who cannot wait for the next one.
+    trouble: Mutex<Option<String>>,
 }
 
 /// How connections are made.
@@ -225,12 +227,20 @@ pub(crate) struct Maker {
 struct Failures {
     count: u32,
     next_attempt: Option<Instant>,
+    /// The connection that was made last, by which they are over if it was good for anything.
+    made: Option<Connection>,
 }
 
 impl Links {
     pub(crate) async fn connected(maker: Maker) -> Result<Self, ConnectError> {
         let first = maker.make().await?;
-        let links = Self { current: Arc::default(), maker: Some(maker), connecting: tokio::sync::Mutex::default() };
+        let failures = Failures { made: Some(first.connection.clone()), ..Failures::default() };
+        let links = Self {
+            maker: Some(maker),
+            current: Arc::default(),
+            connecting: tokio::sync::Mutex::new(failures),
+            trouble: Mutex::default(),
+        };
         links.put(&first);
         Ok(links)
     }
@@ -238,7 +248,7 @@ impl Links {
     /// The one connection that there is.
     pub(crate) fn bound(link: Link) -> Self {
         let current = Arc::new(Mutex::new(Some(Arc::new(link))));
-        Self { maker: None, current, connecting: tokio::sync::Mutex::default() }
+        Self { maker: None, current, connecting: tokio::sync::Mutex::default(), trouble: Mutex::default() }
     }
 
     /// Has calls placed on a new connection.
@@ -268,22 +278,29 @@ impl Links {
     }
 
     /// A connection, made anew if need be. Failures are tried again, with growing pauses, for as long as there is
-    /// patience.
-    pub(crate) async fn connect(&self) -> Result<Arc<Link>, Status> {
+    /// patience with a call that has waited since `begun`.
+    pub(crate) async fn connect(&self, begun: Instant) -> Result<Arc<Link>, Status> {
         let Some(maker) = &self.maker else {
             let link = self.current();
             return link
                 .ok_or_else(|| unreachable("the connection has ended, and only the other end can make another"));
         };
-        let begun = Instant::now();
         let mut failures = self.connecting.lock().await;
         loop {
             if let Some(link) = self.current() {
                 return Ok(link);
             }
+            if let Some(reason) = failures.stillborn() {
+                let name = maker.dialler.name();
+                let why = format!("the connection to {name} ended as soon as it was made: {reason}");
+                if begun.elapsed() + self.fail(&mut failures, &why) > maker.patience {
+                    return Err(unreachable(&why));
+                }
+            }
             if let Some(next) = failures.next_attempt {
                 if next.saturating_duration_since(begun) > maker.patience {
-                    return Err(unreachable(&format!("connecting to {} failed before", maker.dialler.name())));
+                    let trouble = self.trouble.lock().clone();
+                    return Err(unreachable(&trouble.unwrap_or_else(|| maker.dialler.name().to_owned())));
                 }
                 tokio::time::sleep_until(next).await;
             }
@@ -292,19 +309,36 @@ impl Links {
             }
             match maker.make().await {
                 Ok(link) => {
-                    *failures = Failures::default();
+                    failures.made = Some(link.connection.clone());
+                    *self.trouble.lock() = None;
                     self.put(&link);
                     return Ok(link);
                 }
                 Err(error) => {
-                    let pause = failures.fail();
-                    tracing::debug!(%error, ?pause, "connecting failed");
-                    if begun.elapsed() + pause > maker.patience {
-                        return Err(unreachable(&error.to_string()));
+                    let why = error.to_string();
+                    if begun.elapsed() + self.fail(&mut failures, &why) > maker.patience {
+                        return Err(unreachable(&why));
                     }
                 }
             }
         }
+    }
+
+    /// Notes why an attempt has failed; the pause until the next one.
+    fn fail(&self, failures: &mut Failures, why: &str) -> Duration {
+        let pause = failures.fail();
+        tracing::debug!(why, ?pause, "connecting failed");
+        *self.trouble.lock() = Some(why.to_owned());
+        pause
+    }
+
+    /// Why a call is over that has waited for a connection for as long as it may take.
+    pub(crate) fn late(&self) -> Status {
+        let mut why = String::from("the call was not sent: there was no connection in time");
+        if let Some(trouble) = &*self.trouble.lock() {
+            why = format!("{why}; {trouble}");
+        }
+        Status::deadline_exceeded(why).unsent()
     }
 
     /// Makes each connection anew that is lost, whether there is a call or not. Never ready, unless no connection can be
@@ -314,10 +348,14 @@ impl Links {
             let link = match self.current() {
                 Some(link) => link,
                 None if self.maker.as_ref().is_none_or(|maker| maker.dialler.is_used_up()) => return,
-                // It has waited for longer than there is patience.
-                None => match self.connect().await {
+                None => match self.connect(Instant::now()).await {
                     Ok(link) => link,
-                    Err(_) => continue,
+                    // It has waited for longer than there is patience. Calls get their turn to be told so.
+                    Err(_) => {
+                        let next = self.connecting.lock().await.next_attempt;
+                        tokio::time::sleep_until(next.unwrap_or_else(Instant::now)).await;
+                        continue;
+                    }
                 },
             };
             let calls = link.calls.clone();
@@ -347,6 +385,17 @@ fn unreachable(why: &str) -> Status {
 }
 
 impl Failures {
+    /// Why the connection that was made last has ended before the server had shown what it is, if it has: who accepts
+    /// and closes, as a balancer without a server behind it, would be dialled without end.
+    fn stillborn(&mut self) -> Option<CloseReason> {
+        let made = self.made.take()?;
+        let reason = made.close_reason().filter(|_| made.peer() == Peer::Unknown);
+        if reason.is_none() {
+            *self = Self::default();
+        }
+        reason
+    }
+
     /// Notes a failure; the pause until the next attempt.
     fn fail(&mut self) -> Duration {
         let longest = PAUSE_FIRST.saturating_mul(1 << self.count.min(16)).min(PAUSE_MAX);

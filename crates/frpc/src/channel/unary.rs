@@ -1,7 +1,7 @@
 //! A unary call: sent at once where nothing is in its way, and otherwise attempted until it is over.
 
 use super::call::{Attempt, Call, Failure, Sent};
-use super::{Channel, Terms, within};
+use super::{Channel, Terms};
 use crate::codegen::Method;
 use crate::metadata::Metadata;
 use crate::middleware::{About, CallKind, through};
@@ -170,18 +170,22 @@ impl Channel {
             Some(Failure { sent: Sent::Lost { until }, .. }) => *until,
             _ => timeout.and_then(|timeout| deadline::now().checked_add(timeout)),
         };
+        let mut begun = None;
         loop {
             if let Some(failure) = failure {
                 let again = match failure.sent {
                     Sent::No => true,
-                    Sent::Lost { .. } => attempt.method.idempotent && self.inner.retries.spend(),
+                    Sent::Lost { .. } => {
+                        begun = None; // It had a connection.
+                        attempt.method.idempotent && self.inner.retries.spend()
+                    }
                     Sent::Answered => false,
                 };
                 if !again {
                     return Err(failure.status);
                 }
             }
-            let link = within(until, self.link()).await??;
+            let link = self.link(until, &mut begun).await?;
             if let Some(until) = until {
                 attempt.terms.timeout = Some(until.saturating_duration_since(deadline::now()));
             }

@@ -129,8 +129,9 @@ impl Opening {
     /// Opens the stream, on a new connection if the one that is there is over before.
     async fn open(&self, channel: &Channel, method: &Method, metadata: Option<&Metadata>) -> Result<Opened, Status> {
         let open = async {
+            let mut begun = None;
             loop {
-                let link = channel.link().await?;
+                let link = channel.link(self.until, &mut begun).await?;
                 let Ok(peer) = link.connection.verdict().await else { continue };
                 if link.backward && !takes_calls(&peer) {
                     return Err(takes_no_calls());
