@@ -10,6 +10,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, JoinSet};
@@ -621,6 +622,50 @@ async fn a_client_that_has_nothing_to_call_lets_a_server_stop_at_once() {
     let second = Stoppable::start(&server.address.to_string()).await;
     client.get(Time::default()).await.expect("the next call finds the next server");
     drop(second);
+}
+
+/// They kept its connection for as long as somebody had them.
+#[tokio::test]
+async fn streams_that_are_over_and_still_held_let_a_server_stop_at_once() {
+    let mut server = Stoppable::start("127.0.0.1:0").await;
+    let client = ExtensionClient::connect(server.address.to_string()).await.expect("the server listens");
+    let mut ended = client.flood(Time { millis: 1 }).await.expect("it streams").into_inner();
+    ended.message().await.expect("it streams").expect("there is one message");
+    assert_eq!(ended.message().await.expect("it ends in good order"), None);
+    let mut request = Request::new(Time::default());
+    request.set_timeout(Duration::from_millis(50));
+    let mut failed = client.flood(request).await.expect("it streams").into_inner();
+    while failed.message().await.is_ok() {}
+    drop(server.stop.take());
+    // A server waits for 20 s before it closes what is left.
+    let stopped = tokio::time::timeout(Duration::from_secs(10), server.serving).await;
+    stopped.expect("nothing is in progress").expect("it does not panic").expect("it has stopped");
+    assert_eq!(ended.message().await.expect("it stays as it was"), None);
+    assert_eq!(failed.message().await.expect("it fails once"), None);
+}
+
+/// The server left it to them to close, as it does with clients that have not ended their sending half.
+#[tokio::test]
+async fn a_server_that_stops_closes_those_who_have_nothing_more_to_send_once_they_have_their_replies() {
+    let mut server = Stoppable::start("127.0.0.1:0").await;
+    let mut peer = Raw::connect(server.address).await;
+    let mut ours = frisbee_core::Connection::new(frisbee_core::Role::Client, &Config::default(), Instant::now());
+    peer.write(&ours.outbox().take_bytes()).await; // HELLO and a PING.
+    peer.write(&packet(7, 12, &[8, 0, 0x0b, 0xC8, 1])).await; // Wait 200 ms.
+    until("the call runs", || server.state.waiting.load(Ordering::SeqCst) == 1).await;
+    drop(server.stop.take());
+    peer.socket.shutdown().await.expect("this end can be closed");
+    let ended = async {
+        let mut replies = 0;
+        while let Some(packet) = peer.next().await {
+            replies += usize::from(packet.id.0 == 7);
+        }
+        server.serving.await.expect("it does not panic").expect("it has stopped");
+        replies
+    };
+    // A server waits for 20 s before it closes what is left.
+    let replies = tokio::time::timeout(Duration::from_secs(10), ended).await.expect("nothing is in progress");
+    assert_eq!(replies, 1);
 }
 
 #[tokio::test]

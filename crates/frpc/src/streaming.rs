@@ -57,7 +57,7 @@ const LOOK_EVERY: u8 = 64;
 /// What becomes of the receiver when it is no longer needed.
 enum End {
     /// The client's: the stream is closed, and the connection kept until then.
-    Client(Arc<Link>),
+    Client(Option<Arc<Link>>),
     /// The server's: it goes back to the task that serves the call.
     Server(Arc<Lent>),
 }
@@ -88,7 +88,7 @@ impl<M: Message> Streaming<M> {
         reading: Reading,
         deadline: Option<Pin<Box<Sleep>>>,
     ) -> Self {
-        Self::new(receiver, End::Client(link), reading, deadline)
+        Self::new(receiver, End::Client(Some(link)), reading, deadline)
     }
 
     fn new(receiver: StreamReceiver, end: End, reading: Reading, deadline: Option<Pin<Box<Sleep>>>) -> Self {
@@ -186,7 +186,7 @@ impl<M: Message> Streaming<M> {
                 let code = i32::try_from(code).map_or(Code::Unknown, Code::from_i32);
                 Status::new(if code == Code::Ok { Code::Unknown } else { code }, message)
             }
-            (_, End::Client(link)) => match link.connection.close_reason() {
+            (_, End::Client(link)) => match link.as_ref().and_then(|link| link.connection.close_reason()) {
                 Some(reason) => lost(&reason),
                 None => Status::unavailable("the server closed the stream before its end"),
             },
@@ -227,12 +227,16 @@ fn read<M: Message>(message: StreamMessage<'_>, reading: Reading) -> Read<M> {
 }
 
 impl<M> Streaming<M> {
-    /// Lets go of the receiver. `ended` says that the peer has ended its direction.
+    /// Lets go of the receiver, and of the connection. `ended` says that the peer has ended its direction.
     fn finish(&mut self, ended: bool) {
         let Some(receiver) = self.receiver.take() else { return };
         self.deadline = None;
-        match &self.end {
-            End::Client(_) => receiver.close(),
+        match &mut self.end {
+            End::Client(link) => {
+                receiver.close();
+                drop(receiver);
+                *link = None; // A server that stops waits for the connection to be closed.
+            }
             End::Server(lent) => {
                 let mut back = lent.back.lock();
                 back.ended |= ended;

@@ -381,7 +381,8 @@ impl<R: Router> Engine<R> {
         if self.taking.is_some() {
             return self.core.is_handed_off().then_some(Order::HandOver);
         }
-        if self.half_closed && self.order.is_none() && self.is_idle() {
+        // Whether this end was going to close or not: the peer has closed already, as far as it can.
+        if self.half_closed && matches!(self.order.as_deref(), None | Some(Order::WhenIdle(_))) && self.is_idle() {
             return Some(Order::Flush(CloseReason::ClosedByPeer));
         }
         if matches!(self.order.as_deref(), Some(Order::WhenIdle(_))) {
