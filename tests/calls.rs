@@ -391,10 +391,19 @@ async fn connecting_to_nobody_fails_and_says_to_whom() {
 }
 
 #[tokio::test]
+async fn an_address_with_a_scheme_is_refused_with_the_reason() {
+    let error = InteropClient::connect("http://127.0.0.1:1").await.expect_err("it is no address");
+    assert!(error.to_string().contains("without a scheme"), "{error}");
+}
+
+#[tokio::test]
 async fn two_services_on_the_same_operations_are_refused_by_name() {
     let twice = Server::builder().add_service(InteropServer::new(Service)).add_service(InteropServer::new(Service));
     let error = twice.bind("127.0.0.1:0").await.expect_err("both begin with 10");
     assert!(error.to_string().contains("operation 10 is both interop.Interop/EchoScalars and"), "{error}");
+    assert!(error.to_string().ends_with("a service was added twice"), "{error}");
+    let of_two_files = frpc::Error::Overlap { operation: 10, methods: ["a.A/Get".into(), "b.B/Get".into()] };
+    assert!(of_two_files.to_string().contains("`operation_base`"), "{of_two_files}");
 }
 
 #[tokio::test]

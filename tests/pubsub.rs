@@ -372,6 +372,7 @@ async fn a_server_that_is_no_broker_is_noticed() {
     let client = client(serve_interop().await).await;
     let failed = client.subscribe("a").await.unwrap_err();
     assert!(matches!(failed, Error::Refused(_)), "{failed}");
+    assert!(failed.to_string().ends_with("it may be none"), "{failed}");
 }
 
 #[tokio::test]

@@ -284,6 +284,7 @@ async fn overlaps_are_errors_that_name_both() {
     }
     let reserved = Channel::builder().mount(..=9, Handlers::new()).connect("127.0.0.1:1").await.unwrap_err();
     assert!(matches!(reserved, frpc::Error::Mount(_)), "{reserved}");
+    assert!(reserved.to_string().contains("Handlers on ..=9: "), "{reserved}");
     let frisbee = Mounts::new().mount(5..9, Handlers::new());
     let frisbee = Server::builder().bind("127.0.0.1:0", frisbee).await.unwrap_err();
     assert_eq!(frisbee.kind(), std::io::ErrorKind::InvalidInput, "{frisbee}");

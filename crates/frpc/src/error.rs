@@ -37,7 +37,12 @@ impl fmt::Display for Error {
             Self::Connect(error) => error.fmt(f),
             Self::Io(error) => error.fmt(f),
             Self::Overlap { operation, methods: [one, other] } => {
-                write!(f, "operation {operation} is both {one} and {other}")
+                write!(f, "operation {operation} is both {one} and {other}: ")?;
+                f.write_str(if one == other {
+                    "a service was added twice"
+                } else {
+                    "methods of each .proto file count from 10 unless `operation_base` in its build script says otherwise"
+                })
             }
             Self::Mount(error) => error.fmt(f),
             Self::TooManyServices { length, limit } => write!(

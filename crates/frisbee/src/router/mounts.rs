@@ -72,7 +72,17 @@ impl Mounts {
     pub fn mount<R: Router>(mut self, range: impl RangeBounds<u16>, router: R) -> Self {
         let name = std::any::type_name::<R>();
         let Some(range) = inclusive(&range) else {
-            let owner = format!("{name} on {:?}..{:?}", range.start_bound(), range.end_bound());
+            let start = match range.start_bound() {
+                Bound::Included(start) => start.to_string(),
+                Bound::Excluded(before) => format!("behind {before} "),
+                Bound::Unbounded => String::new(),
+            };
+            let end = match range.end_bound() {
+                Bound::Included(end) => format!("={end}"),
+                Bound::Excluded(behind) => behind.to_string(),
+                Bound::Unbounded => String::new(),
+            };
+            let owner = format!("{name} on {start}..{end}");
             self.wrong.get_or_insert(MountError::Range { owner });
             return self;
         };
@@ -274,7 +284,9 @@ impl fmt::Display for MountError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Overlap { owners: [one, other] } => write!(f, "operations overlap: {one}, and {other}"),
-            Self::Range { owner } => write!(f, "{owner} has no operation, or one below 10"),
+            Self::Range { owner } => {
+                write!(f, "{owner}: the range is empty, or begins below 10, where operations are the protocol's")
+            }
         }
     }
 }

@@ -31,7 +31,13 @@ pub(crate) struct Address(pub(crate) String);
 impl Dialler for Address {
     fn dial(&self, client: ClientBuilder, endpoint: Endpoint) -> Dialling {
         let address = self.0.clone();
-        Box::pin(async move { client.connect(address, endpoint).await })
+        Box::pin(async move {
+            if address.contains("://") && !address.starts_with("unix:") {
+                let source = io::Error::new(io::ErrorKind::InvalidInput, "an address is host:port, without a scheme");
+                return Err(ConnectError::Io { address, source });
+            }
+            client.connect(address, endpoint).await
+        })
     }
 
     fn name(&self) -> &str {

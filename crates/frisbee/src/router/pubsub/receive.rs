@@ -139,7 +139,9 @@ impl Router for ClientRouter {
 /// What a broker says instead of nothing: a number and a text.
 fn refusal(body: &[u8]) -> Option<String> {
     let (_, text) = body.split_first()?;
-    Some(String::from_utf8_lossy(text).into_owned())
+    // A server without a broker answers in another form.
+    let text = str::from_utf8(text).ok().filter(|text| !text.contains(char::is_control));
+    Some(text.unwrap_or("the peer does not answer as a broker does; it may be none").to_owned())
 }
 
 impl ClientSession {
