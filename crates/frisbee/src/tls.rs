@@ -319,7 +319,7 @@ pub enum TlsError {
     NotTls,
     /// The peer closed the connection in the middle of the handshake. A server that speaks no TLS does so.
     Closed,
-    /// The handshake took longer than 10 s.
+    /// The handshake took longer than it may: at a server [`handshake_timeout`](ServerTls::handshake_timeout).
     Timeout,
     /// What TLS was to be made of will not do.
     Configuration(Arc<str>),

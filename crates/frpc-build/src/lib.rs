@@ -16,13 +16,18 @@
 //! * the trait `Echo`, which a server implements with plain `async fn`s,
 //! * `EchoServer`, which serves an implementation, and `EchoClient`, which calls it.
 //!
+//! Packages that use each other's types find them by `super`, in modules named like the packages:
+//! [`include_file`](Builder::include_file) writes a file that has them.
+//!
 //! Options are set with [`configure`]; their names are those of tonic's and prost's builders.
 //!
 //! # Operations
 //!
 //! Methods are told apart on the wire by a number: 10 for the first method of the first service of a file, and one more
 //! for each method after it, through all services of the file. A method that is inserted moves all that follow. Fields
-//! have no numbers on the wire at all: they stand in the order in which they are declared.
+//! have no numbers on the wire at all: they stand in the order in which they are declared, single ones before lists, and
+//! messages and maps last. Services of several files can share a server if
+//! [`operation_base`](Builder::operation_base) keeps their methods apart.
 //!
 //! # The schema lock
 //!
@@ -38,7 +43,7 @@
 //! # Names
 //!
 //! Messages have the names that prost-build gives them. A trait, client, server or method whose name is taken (service
-//! `Echo` beside message `Echo`, an rpc `Connect` or `New`) gets a trailing `_`, and cargo shows a warning.
+//! `Echo` beside message `EchoClient`, an rpc `Connect` or `New`) gets a trailing `_`, and cargo shows a warning.
 //!
 //! # Well-known types
 //!

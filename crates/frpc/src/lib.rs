@@ -95,7 +95,8 @@ pub use {polyglot, prost, prost_types};
 #[cfg(feature = "tonic")]
 pub use {tonic, tonic_prost};
 
-/// Includes the code generated for a proto package; `"_"` for files without one.
+/// Includes the code generated for a proto package; `"_"` for files without one. For packages that use each other's types
+/// see `include_file` of frpc-build's builder.
 #[macro_export]
 macro_rules! include_proto {
     ($package:tt) => {
