@@ -69,7 +69,7 @@ impl Hello {
             content_max: config.content_max,
             streams_max: u32::try_from(config.streams_max).unwrap_or(u32::MAX),
             calls_max: config.calls_max,
-            stream_credit: config.stream_credit,
+            stream_credit: config.stream_credit.max(1), // Without any, nobody could begin.
             items: config.hello_items.clone(),
         }
     }

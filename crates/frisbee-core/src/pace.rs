@@ -59,7 +59,8 @@ pub struct Pace {
 impl Pace {
     /// Requires `least_per_second` bytes per second, judged over each `window`.
     pub fn new(window: Duration, least_per_second: u32) -> Self {
-        let least = u64::from(least_per_second).saturating_mul(window.as_secs());
+        let millis = u64::try_from(window.as_millis()).unwrap_or(u64::MAX);
+        let least = u64::from(least_per_second).saturating_mul(millis) / 1000;
         Self { window, least, running: None }
     }
 
@@ -184,6 +185,14 @@ mod tests {
     use super::*;
 
     const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn a_window_of_less_than_a_second_asks_for_its_part() {
+        let start = Instant::now();
+        let mut pace = Pace::new(SECOND / 2, 1000);
+        pace.waiting(0, start);
+        assert!(pace.too_slow(10, start + SECOND / 2));
+    }
 
     #[test]
     fn a_bucket_gives_its_burst_and_then_its_rate() {

@@ -9,6 +9,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::Semaphore;
@@ -314,8 +315,10 @@ where
     fn handle(&mut self, connection: &Connection, packet: Packet, outbox: &mut Outbox) {
         let length = packet.body.len();
         let make = || (self.handler)(connection.clone(), packet);
-        match self.policy {
-            Policy::Inline => match self.cell.poll(make) {
+        let Self { cell, policy, permits, .. } = self;
+        // A handler may panic before its future is there.
+        let handled = catch_unwind(AssertUnwindSafe(|| match policy {
+            Policy::Inline => match cell.poll(make) {
                 Polled::Ready(reply) => {
                     connection.collect(outbox);
                     send(reply, outbox);
@@ -324,7 +327,10 @@ where
                 Polled::Panicked(panic) => report(panic.as_ref()),
             },
             Policy::Concurrent => spawn(connection, length, Cell::park(make()), None),
-            Policy::AtMost(_) => spawn(connection, length, Cell::park(make()), Some(self.permits.clone())),
+            Policy::AtMost(_) => spawn(connection, length, Cell::park(make()), Some(permits.clone())),
+        }));
+        if let Err(panic) = handled {
+            report(panic.as_ref());
         }
     }
 }
@@ -349,7 +355,7 @@ impl Then<Reply> for Answer {
     fn then(self, worked: Worked<Reply>) {
         match worked {
             // The connection may have ended meanwhile; there is nobody to answer then.
-            Ok(reply) => drop(self.0.connection().send_now(|outbox| send(reply, outbox))),
+            Ok(reply) => drop(self.0.answer(|outbox| send(reply, outbox))),
             Err(panic) => report(panic.as_ref()),
         }
     }

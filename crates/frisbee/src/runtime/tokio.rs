@@ -45,6 +45,9 @@ const SLICES_MAX: usize = 64;
 /// last is not thrown away by a reset.
 const LINGER: Duration = Duration::from_secs(1);
 
+/// Stands for what is too far away for the clock: as long as tokio's timers take for ever.
+const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+
 /// Reads of one turn that throw away what comes, each of up to 4 KiB.
 const DISCARDS_PER_TURN: usize = 16;
 
@@ -220,7 +223,9 @@ where
                 return Poll::Ready(false);
             }
             self.phase = if matches!(order, Order::HandOver) { Phase::HandingOver } else { Phase::Flushing };
-            self.timer.reset(now() + self.engine.core.write_timeout());
+            let now = now();
+            let by = now.checked_add(self.engine.core.write_timeout()).unwrap_or_else(|| now + NEVER);
+            self.timer.reset(by);
         }
         if self.phase == Phase::HandingOver {
             return match self.poll_write(context, now()) {

@@ -183,18 +183,44 @@ impl Inbox {
 impl Queue {
     #[cold]
     fn drop_oldest(&mut self, bytes_max: usize) {
-        let mut lost = 0;
+        let mut lost = 0_u64;
         while self.bytes > bytes_max
             && self.entries.len() > 1
             && let Some(oldest) = self.entries.pop_front()
         {
             self.bytes -= oldest.charge();
-            lost += match oldest {
+            let more = match oldest {
                 Entry::Message(_) => 1,
                 Entry::Lagged(count) => count,
             };
+            lost = lost.saturating_add(more);
+        }
+        if lost == 0 {
+            return; // A single message that is longer than all that may wait.
         }
         self.bytes += MESSAGE_CHARGE;
         self.entries.push_front(Entry::Lagged(lost));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_what_was_lost_do_not_overflow_whatever_a_broker_says() {
+        let inbox = Inbox::default();
+        inbox.extend((0..8).map(|_| Entry::Lagged(u64::MAX)), 2 * MESSAGE_CHARGE);
+        let message = Message { topic: "a".into(), payload: Bytes::from_static(b"x") };
+        inbox.extend([Entry::Message(message)].into_iter(), 2 * MESSAGE_CHARGE);
+    }
+
+    #[test]
+    fn a_message_longer_than_the_inbox_is_no_loss() {
+        let inbox = Inbox::default();
+        let message = Message { topic: "a".into(), payload: Bytes::from(vec![0; 1000]) };
+        inbox.extend([Entry::Message(message)].into_iter(), 500);
+        let queue = inbox.0.lock();
+        assert!(matches!(queue.entries.front(), Some(Entry::Message(_))), "{:?}", queue.entries.front());
     }
 }
