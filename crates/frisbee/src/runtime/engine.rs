@@ -23,6 +23,9 @@ const PACKETS_PER_TURN: usize = 1024;
 /// sends may cost ten times as much as what is usual: errors have a text. Looking costs as much as a quarter of a packet.
 const PACKETS_PER_LOOK: usize = 32;
 
+/// Every peer of ours takes contents of this length, whatever it says: what the protocol itself sends is shorter.
+const CONTENT_LEAST: u32 = 1024;
+
 /// A connection's protocol state and its router, owned by the connection's task.
 pub(crate) struct Engine<R: Router> {
     pub(crate) core: frisbee_core::Connection,
@@ -65,6 +68,18 @@ pub(crate) struct Engine<R: Router> {
     said_goodbye: bool,
 }
 
+/// A connection whose router has not taken it in yet. If that panics, nobody who has a handle is left waiting.
+struct Unborn<'a>(&'a Connection);
+
+impl Drop for Unborn<'_> {
+    fn drop(&mut self) {
+        let reason = CloseReason::Router("the router panicked".into());
+        self.0.0.mailbox.close(&reason);
+        self.0.0.work.abort();
+        self.0.0.extensions.handle_close(&reason);
+    }
+}
+
 /// What the driver does after the mail has been taken.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum Mail {
@@ -83,7 +98,9 @@ impl<R: Router> Engine<R> {
         }
         inner.peer = core.peer().clone();
         drop(inner);
+        let unborn = Unborn(&handle);
         let session = Some(router.connected(&handle));
+        std::mem::forget(unborn);
         handle.0.budget.count_opened();
         Self {
             core,
@@ -451,10 +468,16 @@ impl<R: Router> Engine<R> {
             Event::Packet(packet) => self.handle_packet(packet),
             Event::Stream { id, body } => self.handle_stream(id, body),
             Event::Verdict => {
-                let peer = self.core.peer();
+                let peer = self.core.peer().clone();
+                if let Some(hello) = peer.hello() {
+                    // A packet that is longer ends the connection at a peer of ours.
+                    let limit = self.core.outbox().limit().min(hello.content_max.max(CONTENT_LEAST));
+                    self.core.outbox().set_limit(limit);
+                    self.handle.0.mailbox.lock().outbox.set_limit(limit);
+                }
                 tracing::debug!(ours = peer.hello().is_some(), "the peer has shown what it is");
                 self.handle.0.mailbox.handle_verdict(peer.clone());
-                self.router.verdict(session, peer);
+                self.router.verdict(session, &peer);
                 Next::Continue
             }
             Event::Control(packet) => self.handle_control(packet),
