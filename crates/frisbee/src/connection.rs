@@ -3,7 +3,7 @@
 use crate::budget::{Budget, Hold};
 use crate::context::Extensions;
 use crate::hand_off::{self, Accepted};
-use crate::mailbox::{Mailbox, Order};
+use crate::mailbox::{Mailbox, Order, Waiter};
 use crate::stream::Stream;
 use crate::work::{Begun, Call, Carrier, Job, Taken, Work};
 use crate::{CloseReason, Config, HandOffError, Operation, Outbox, Packet, PacketId, Peer, Raw, SendError};
@@ -65,7 +65,7 @@ impl Connection {
             role,
             guests: AtomicUsize::new(0),
             calls_max: usize::try_from(config.calls_max).unwrap_or(usize::MAX),
-            stream_credit: config.stream_credit,
+            stream_credit: config.stream_credit.max(1),
             runtime,
             ends,
         }))
@@ -82,14 +82,16 @@ impl Connection {
     /// # Cancel safety
     /// Dropping the future before it is ready sends nothing.
     pub async fn send(&self, packet: &Packet) -> Result<(), SendError> {
-        poll_fn(|context| self.poll_send(context, |outbox| outbox.forward(packet))).await??;
+        let mut waiter = self.waiter();
+        poll_fn(|context| waiter.poll_send(context, |outbox| outbox.forward(packet))).await??;
         Ok(())
     }
 
     /// Lets `write` put packets into the connection's outbox, once less than
     /// [`backlog_max`](crate::Config::backlog_max) waits there.
     ///
-    /// What is written in one call leaves in one piece. `write` runs under the connection's lock and must be short.
+    /// What is written in one call leaves in one piece. `write` runs under the connection's lock and must be short. The
+    /// connection keeps the waker until there is room, whether somebody still waits or not; see [`waiter`](Self::waiter).
     ///
     /// # Errors
     /// If the connection has ended.
@@ -99,6 +101,11 @@ impl Connection {
         write: impl FnOnce(&mut Outbox) -> T,
     ) -> Poll<Result<T, SendError>> {
         self.0.mailbox.poll_write(context, write)
+    }
+
+    /// Somebody who may stop waiting: as [`poll_send`](Self::poll_send), for futures that can be dropped.
+    pub fn waiter(&self) -> Waiter<'_> {
+        Waiter::new(&self.0.mailbox)
     }
 
     /// Lets `write` put packets into the connection's outbox now, however much waits there.
@@ -135,7 +142,8 @@ impl Connection {
     /// Dropping the future before it is ready opens nothing.
     pub async fn open_stream(&self, first: &Bytes) -> Result<Stream, SendError> {
         self.verdict().await?;
-        poll_fn(|context| Stream::poll_open(&self.0, first, context)).await
+        let mut watch = self.waiter();
+        poll_fn(|context| Stream::poll_open(&self.0, first, context, &mut watch)).await
     }
 
     /// Wakes the connection's own task, so that its router gets a [turn](crate::Router::turn) soon.
@@ -155,7 +163,8 @@ impl Connection {
     /// # Errors
     /// If the connection has ended before.
     pub async fn verdict(&self) -> Result<Peer, SendError> {
-        poll_fn(|context| self.0.mailbox.poll_peer(context)).await
+        let mut watch = self.waiter();
+        poll_fn(|context| self.0.mailbox.poll_peer(context, &mut watch)).await
     }
 
     /// Whether this end dialled the connection; otherwise it accepted it.
@@ -336,7 +345,8 @@ impl Connection {
     /// # Cancel safety
     /// Safe; it may be called any number of times.
     pub async fn closed(&self) -> CloseReason {
-        poll_fn(|context| self.0.mailbox.poll_closed(context)).await
+        let mut watch = self.waiter();
+        poll_fn(|context| self.0.mailbox.poll_closed(context, &mut watch)).await
     }
 
     /// Whether the connection has ended.

@@ -73,6 +73,7 @@ pub use frisbee_core::{
     Peer, ProtocolError, TooLong, copy_to_share, tlv,
 };
 pub use hand_off::{Accepted, HandOff, Taking};
+pub use mailbox::Waiter;
 pub use raw::Raw;
 pub use router::handlers::{Handler, HandlerTable, Handlers, Reply};
 pub use router::inline::{Cell, Parked, Polled, Then, Worked};

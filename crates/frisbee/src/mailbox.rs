@@ -49,15 +49,17 @@ pub(crate) struct Inner {
     pub(crate) closed: Option<Box<CloseReason>>,
     /// In a box, since mostly nobody waits.
     waiting: Option<Box<Waiting>>,
+    /// The number of the last that came to watch.
+    watches: u64,
 }
 
 /// Who waits for the connection's task.
 #[derive(Debug, Default)]
 struct Waiting {
     /// For room.
-    producers: Vec<Waker>,
+    producers: BTreeMap<u64, Waker>,
     /// For the end, the verdict on the peer, or a place for a stream.
-    watchers: Vec<Waker>,
+    watchers: BTreeMap<u64, Waker>,
 }
 
 /// What a handle asks of the connection's task.
@@ -102,6 +104,7 @@ impl Mailbox {
             going_away: false,
             closed: None,
             waiting: None,
+            watches: 0,
         };
         Self { inner: Mutex::new(inner), notified: AtomicBool::new(false), backlog_max: backlog_max.max(1) }
     }
@@ -127,10 +130,20 @@ impl Mailbox {
         context: &mut Context<'_>,
         fill: impl FnOnce(&mut Outbox) -> T,
     ) -> Poll<Result<T, SendError>> {
+        self.poll_write_as(context, None, fill)
+    }
+
+    /// As [`poll_write`](Self::poll_write), on behalf of somebody who may go.
+    pub(crate) fn poll_write_as<T>(
+        &self,
+        context: &mut Context<'_>,
+        waiter: Option<&mut Waiter<'_>>,
+        fill: impl FnOnce(&mut Outbox) -> T,
+    ) -> Poll<Result<T, SendError>> {
         let mut inner = self.inner.lock();
         inner.check_open()?;
         if inner.is_full(self.backlog_max) {
-            inner.waiting.get_or_insert_default().producers.push(context.waker().clone());
+            inner.wait_for_room(context, waiter);
             return Poll::Pending;
         }
         let filled = fill(&mut inner.outbox);
@@ -145,7 +158,7 @@ impl Mailbox {
         let mut inner = self.inner.lock();
         inner.check_open()?;
         if inner.is_full(self.backlog_max) {
-            inner.waiting.get_or_insert_default().producers.push(context.waker().clone());
+            inner.wait_for_room(context, None);
             return Ok(Poll::Pending);
         }
         Ok(Poll::Ready(()))
@@ -194,23 +207,23 @@ impl Mailbox {
     }
 
     /// Why the connection has ended, or registers the caller to be woken then.
-    pub(crate) fn poll_closed(&self, context: &mut Context<'_>) -> Poll<CloseReason> {
+    pub(crate) fn poll_closed(&self, context: &mut Context<'_>, watch: &mut Waiter<'_>) -> Poll<CloseReason> {
         let mut inner = self.inner.lock();
         if let Some(reason) = &inner.closed {
             return Poll::Ready(CloseReason::clone(reason));
         }
-        inner.watch(context);
+        inner.watch(context, watch);
         Poll::Pending
     }
 
     /// What the peer is, once it has shown.
-    pub(crate) fn poll_peer(&self, context: &mut Context<'_>) -> Poll<Result<Peer, SendError>> {
+    pub(crate) fn poll_peer(&self, context: &mut Context<'_>, watch: &mut Waiter<'_>) -> Poll<Result<Peer, SendError>> {
         let mut inner = self.inner.lock();
         if inner.peer != Peer::Unknown {
             return Poll::Ready(Ok(inner.peer.clone()));
         }
         inner.check_open()?;
-        inner.watch(context);
+        inner.watch(context, watch);
         Poll::Pending
     }
 
@@ -248,8 +261,51 @@ impl Mailbox {
         drop(step);
         streams.into_values().for_each(|stream| stream.handle_close());
         if let Some(waiting) = waiting {
-            waiting.producers.into_iter().chain(waiting.watchers).for_each(Waker::wake);
+            waiting.producers.into_values().chain(waiting.watchers.into_values()).for_each(Waker::wake);
         }
+    }
+}
+
+/// Somebody who waits for a connection, and takes the waker along when that is over: a connection would keep one for each
+/// that ever waited. Made by [`Connection::waiter`](crate::Connection::waiter).
+#[derive(Debug)]
+pub struct Waiter<'a> {
+    mailbox: &'a Mailbox,
+    /// 0 until it has to wait.
+    number: u64,
+}
+
+impl<'a> Waiter<'a> {
+    pub(crate) fn new(mailbox: &'a Mailbox) -> Self {
+        Self { mailbox, number: 0 }
+    }
+
+    /// As [`Connection::poll_send`](crate::Connection::poll_send).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn poll_send<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        write: impl FnOnce(&mut Outbox) -> T,
+    ) -> Poll<Result<T, SendError>> {
+        self.mailbox.poll_write_as(context, Some(self), write)
+    }
+}
+
+impl Drop for Waiter<'_> {
+    fn drop(&mut self) {
+        if self.number == 0 {
+            return;
+        }
+        let mut inner = self.mailbox.lock();
+        let wakers = inner
+            .waiting
+            .as_mut()
+            .map(|waiting| (waiting.producers.remove(&self.number), waiting.watchers.remove(&self.number)));
+        inner.forget_waiting();
+        drop(inner);
+        drop(wakers); // Which may be the last of a task, without the lock.
     }
 }
 
@@ -279,26 +335,50 @@ impl Inner {
         }
         let producers = self.waiting.as_mut().map(|waiting| std::mem::take(&mut waiting.producers));
         self.forget_waiting();
-        producers.unwrap_or_default()
+        producers.unwrap_or_default().into_values().collect()
     }
 
     /// Takes those who wait for the peer to change.
     fn take_watchers(&mut self) -> Vec<Waker> {
         let watchers = self.waiting.as_mut().map(|waiting| std::mem::take(&mut waiting.watchers));
         self.forget_waiting();
-        watchers.unwrap_or_default()
+        watchers.unwrap_or_default().into_values().collect()
     }
 
     fn forget_waiting(&mut self) {
         self.waiting.take_if(|waiting| waiting.producers.is_empty() && waiting.watchers.is_empty());
     }
 
-    /// Registers a task that is woken when something changes.
-    pub(crate) fn watch(&mut self, context: &Context<'_>) {
-        let watchers = &mut self.waiting.get_or_insert_default().watchers;
-        if !watchers.iter().any(|watcher| watcher.will_wake(context.waker())) {
-            watchers.push(context.waker().clone());
+    /// Registers a task that is woken when there is room.
+    #[cold]
+    fn wait_for_room(&mut self, context: &Context<'_>, waiter: Option<&mut Waiter<'_>>) {
+        if context.waker().will_wake(Waker::noop()) {
+            return;
         }
+        let number = match waiter {
+            Some(waiter) => self.number(waiter),
+            None => {
+                self.watches += 1;
+                self.watches
+            }
+        };
+        self.waiting.get_or_insert_default().producers.insert(number, context.waker().clone());
+    }
+
+    /// The number under which somebody waits.
+    fn number(&mut self, waiter: &mut Waiter<'_>) -> u64 {
+        if waiter.number == 0 {
+            self.watches += 1;
+            waiter.number = self.watches;
+        }
+        waiter.number
+    }
+
+    /// Registers a task that is woken when something changes.
+    pub(crate) fn watch(&mut self, context: &Context<'_>, watch: &mut Waiter<'_>) {
+        self.number(watch);
+        let watchers = &mut self.waiting.get_or_insert_default().watchers;
+        watchers.entry(watch.number).or_insert_with(|| context.waker().clone()).clone_from(context.waker());
     }
 
     /// Enters a stream that is opened from here, under an id that is free; `None` if as many are open as may be.
@@ -477,7 +557,10 @@ mod models {
             });
             let watcher = thread::spawn({
                 let mailbox = mailbox.clone();
-                move || block_on(poll_fn(|context| mailbox.poll_closed(context)))
+                move || {
+                    let mut watch = Waiter::new(&mailbox);
+                    block_on(poll_fn(|context| mailbox.poll_closed(context, &mut watch)))
+                }
             });
             mailbox.close(&CloseReason::Local);
             assert!(producer.join().expect("it does not panic").is_err());

@@ -6,6 +6,7 @@ pub(crate) mod io;
 mod state;
 
 use crate::connection::Shared as ConnectionShared;
+use crate::mailbox::Waiter;
 use crate::{Frame, Operation, Outbox, PacketId, SendError};
 pub use batch::StreamBatch;
 use bytes::Bytes;
@@ -64,6 +65,7 @@ impl Stream {
         connection: &Arc<ConnectionShared>,
         first: &Bytes,
         context: &mut Context<'_>,
+        watch: &mut Waiter<'_>,
     ) -> Poll<Result<Self, SendError>> {
         if first.is_empty() {
             return Poll::Ready(Err(SendError::Empty));
@@ -78,7 +80,7 @@ impl Stream {
             shared
         });
         let (Some(id), Some(shared)) = (id, opened) else {
-            inner.watch(context);
+            inner.watch(context, watch);
             return Poll::Pending;
         };
         let mut frame = inner.outbox.frame(id, Operation::STREAM);
@@ -232,8 +234,8 @@ impl StreamSender {
         if inner.state.is_over() {
             return Poll::Ready(());
         }
-        if !inner.watcher.as_ref().is_some_and(|watcher| watcher.will_wake(context.waker())) {
-            inner.watcher = Some(context.waker().clone());
+        if !inner.watchers.iter().any(|watcher| watcher.will_wake(context.waker())) {
+            inner.watchers.push(context.waker().clone());
         }
         Poll::Pending
     }
@@ -311,15 +313,28 @@ impl Guard {
         write: impl FnOnce(Frame<'_>) -> T,
     ) -> Poll<Result<T, SendError>> {
         let shared = &self.shared;
-        if shared.inner.lock().poll_credit(context)?.is_pending() {
-            return Poll::Pending;
+        let mut write = Some(write);
+        loop {
+            if shared.inner.lock().poll_credit(context)?.is_pending() {
+                return Poll::Pending;
+            }
+            let sent = self.connection.mailbox.poll_write(context, |outbox| {
+                let mut inner = shared.inner.lock();
+                inner.state.send().map_err(|_| SendError::StreamClosed)?;
+                // Another sender may have used it up since.
+                let write = write.take_if(|_| inner.credit.is_open());
+                Ok(write
+                    .map(|write| inner.spending(outbox, |outbox| write(outbox.frame(shared.id, Operation::STREAM)))))
+            });
+            match sent {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(sent) => {
+                    if let Some(written) = sent.and_then(|written| written)? {
+                        return Poll::Ready(Ok(written));
+                    }
+                }
+            }
         }
-        let sent = self.connection.mailbox.poll_write(context, |outbox| {
-            let mut inner = shared.inner.lock();
-            inner.state.send().map_err(|_| SendError::StreamClosed)?;
-            Ok(inner.spending(outbox, |outbox| write(outbox.frame(shared.id, Operation::STREAM))))
-        });
-        sent.map(|sent| sent.and_then(|written| written))
     }
 
     fn poll_recv_with<T>(
@@ -375,7 +390,7 @@ impl Guard {
     }
 
     fn forget(&self) {
-        self.shared.inner.lock().state.handle_close();
+        self.shared.handle_close();
         self.connection.mailbox.leave_stream(&self.shared);
     }
 

@@ -79,8 +79,8 @@ pub(super) struct Messages {
     pub(super) reader: Option<Waker>,
     /// Senders that wait for credit.
     pub(super) senders: Vec<Waker>,
-    /// Waits for the end.
-    pub(super) watcher: Option<Waker>,
+    /// Wait for the end.
+    pub(super) watchers: Vec<Waker>,
 }
 
 impl Messages {
@@ -130,7 +130,7 @@ impl Messages {
     pub(super) fn take_waiting(&mut self) -> Vec<Waker> {
         let mut waiting = std::mem::take(&mut self.senders);
         waiting.extend(self.reader.take());
-        waiting.extend(self.watcher.take());
+        waiting.append(&mut self.watchers);
         waiting
     }
 }
@@ -153,7 +153,7 @@ impl Shared {
             eof: false,
             reader: None,
             senders: Vec::new(),
-            watcher: None,
+            watchers: Vec::new(),
         });
         let rich = peer.hello().is_some();
         Self { id, opened_here, rich, window, budget, inner }
