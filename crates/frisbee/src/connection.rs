@@ -5,7 +5,7 @@ use crate::context::Extensions;
 use crate::hand_off::{self, Accepted};
 use crate::mailbox::{Mailbox, Order, Waiter};
 use crate::stream::Stream;
-use crate::work::{Begun, Call, Carrier, Job, Taken, Work};
+use crate::work::{Begun, Call, Carrier, Ended, Job, Taken, Work};
 use crate::{CloseReason, Config, HandOffError, Operation, Outbox, Packet, PacketId, Peer, Raw, SendError};
 use bytes::Bytes;
 use frisbee_core::Role;
@@ -192,8 +192,7 @@ impl Connection {
     /// As [`spawn`](Self::spawn), for the work on a request of so many bytes, which are charged to the memory of the server.
     /// The work has to hold the [`Task`] until it is over.
     ///
-    /// If it answers a `call` that the peer may [cancel](Self::cancel_call), it has to ask whether it still
-    /// [is to](Task::settle) before it does.
+    /// A `call` is what the peer may [cancel](Self::cancel_call) it by. The reply goes by [`Task::answer`].
     ///
     /// `false` if as many tasks run as [the peer may have calls](Self::calls_max) in flight; nothing has been spawned then.
     #[must_use]
@@ -220,21 +219,21 @@ impl Connection {
             Begun::Ended => return true, // It would have been aborted at once.
         };
         let charge = held.map_or(0, |length| self.0.budget.hold(length));
-        let mut job = make(Task { connection: self.clone(), taken, charge, has_call: call.is_some() });
+        let mut job = make(Task { connection: self.clone(), taken: Some(taken), charge, has_call: call.is_some() });
         if let Some(carrier) = spare {
-            match carrier.give(taken.turn(), job) {
+            match carrier.give(job) {
                 Ok(()) => return true,
                 Err(back) => job = back,
             }
         }
         let carrier = Carrier::new();
-        self.0.runtime.spawn(carrier.clone().carry(taken.turn(), job));
+        self.0.runtime.spawn(carrier.clone().carry(job));
         self.0.work.started(taken, carrier);
         true
     }
 
     /// Aborts the task that answers a call, which is the caller's to answer then. `false` if there is no such task, or it
-    /// has [begun to answer](Task::settle).
+    /// has [answered](Task::answer).
     pub fn cancel_call(&self, id: PacketId, operation: Operation) -> bool {
         self.0.work.cancel((id, operation))
     }
@@ -409,7 +408,8 @@ pub struct UnixCredentials {
 #[derive(Debug)]
 pub struct Task {
     connection: Connection,
-    taken: Taken,
+    /// Until it has answered.
+    taken: Option<Taken>,
     /// What it has of the server's memory.
     charge: usize,
     /// The peer may cancel it.
@@ -417,14 +417,23 @@ pub struct Task {
 }
 
 impl Task {
-    /// The connection.
-    pub fn connection(&self) -> &Connection {
-        &self.connection
-    }
-
-    /// Whether the task is to answer its call, which cannot be cancelled any more then: each is answered once.
-    pub fn settle(&self) -> bool {
-        !self.has_call || self.connection.0.work.settle(self.taken)
+    /// Lets `write` put the reply into the connection's outbox, as [`Connection::send_now`] does, unless the call has been
+    /// [cancelled](Connection::cancel_call), which it cannot be any more then: each is answered once.
+    ///
+    /// With the reply the task leaves its place. The peer may make its next call as soon as it has that, and is held to
+    /// [`calls_max`](Connection::calls_max).
+    ///
+    /// # Errors
+    /// If the connection has ended.
+    pub fn answer(mut self, write: impl FnOnce(&mut Outbox)) -> Result<(), SendError> {
+        let Self { connection, taken, has_call, .. } = &mut self;
+        let work = &connection.0.work;
+        connection.send_now(|outbox| {
+            let ended = taken.take().map_or_else(Ended::default, |taken| work.end(taken));
+            if ended.had_call || !*has_call {
+                write(outbox);
+            }
+        })
     }
 }
 
@@ -434,7 +443,9 @@ impl Drop for Task {
         if self.charge > 0 {
             shared.budget.give_back(self.charge);
         }
-        if shared.work.end(self.taken) {
+        if let Some(taken) = self.taken
+            && shared.work.end(taken).was_last
+        {
             shared.mailbox.notify();
         }
     }

@@ -3,13 +3,10 @@
 #[cfg(not(frisbee_loom))]
 pub(crate) use parking_lot::{Mutex, MutexGuard};
 #[cfg(not(frisbee_loom))]
-pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64};
+pub(crate) use std::sync::atomic::AtomicBool;
 
 #[cfg(frisbee_loom)]
-pub(crate) use loom::sync::{
-    MutexGuard,
-    atomic::{AtomicBool, AtomicU64},
-};
+pub(crate) use loom::sync::{MutexGuard, atomic::AtomicBool};
 
 /// As parking_lot's: it is not poisoned.
 #[cfg(frisbee_loom)]

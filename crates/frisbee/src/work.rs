@@ -58,7 +58,7 @@ struct Place {
     turn: u32,
     /// Also while the place is free.
     carrier: Option<Arc<Carrier>>,
-    /// What the job answers, until it is about to, or has been cancelled.
+    /// What the job answers.
     call: Option<Call>,
 }
 
@@ -79,11 +79,13 @@ pub(crate) enum Begun {
     Ended,
 }
 
-impl Taken {
-    /// The number by which the place's task knows the job.
-    pub(crate) fn turn(self) -> u32 {
-        self.turn
-    }
+/// What there was of a job that has ended.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Ended {
+    /// It answers a call that has not been cancelled.
+    pub(crate) had_call: bool,
+    /// No other job is being done.
+    pub(crate) was_last: bool,
 }
 
 impl Work {
@@ -125,47 +127,29 @@ impl Work {
         }
     }
 
-    /// Whether the job in a place is to answer its call, which can be cancelled no more then.
-    pub(crate) fn settle(&self, taken: Taken) -> bool {
-        let mut tasks = self.0.lock();
-        let Some(places) = tasks.places.as_mut() else { return false };
-        places.settle(taken)
-    }
-
-    /// Aborts the job that answers a call; `false` if there is none, or it has begun to answer.
+    /// Drops the job that answers a call, with its task, which may be in the middle of it; `false` if there is none, or it
+    /// has answered.
     pub(crate) fn cancel(&self, call: Call) -> bool {
         let mut tasks = self.0.lock();
         let Some(places) = tasks.places.as_mut() else { return false };
         let Some(taken) = places.calls.get(&call).copied() else { return false };
-        if !places.settle(taken) {
-            return false;
-        }
-        if let Some(carrier) = &places.all[taken.place].carrier {
-            // With the lock held, so that the job has not ended.
-            carrier.abort(taken.turn);
-        }
-        true
-    }
-
-    /// Frees a place; `true` if it was the last one taken.
-    pub(crate) fn end(&self, taken: Taken) -> bool {
-        let mut tasks = self.0.lock();
-        let Some(places) = tasks.places.as_mut() else { return false };
-        places.settle(taken); // It may have ended without an answer.
-        let spares = places.free.len();
-        let place = &mut places.all[taken.place];
-        place.turn = place.turn.wrapping_add(1);
-        let surplus = place.carrier.take_if(|_| spares >= SPARE_MAX);
-        match place.carrier {
-            Some(_) => places.free.push_back(taken.place),
-            None => places.free.push_front(taken.place),
-        }
-        let was_last = places.free.len() == places.all.len();
+        let carrier = places.all[taken.place].carrier.take();
+        let had_call = places.leave(taken).is_some_and(Left::finish);
         drop(tasks);
-        if let Some(carrier) = surplus {
+        if let Some(carrier) = carrier {
             carrier.end();
         }
-        was_last
+        had_call
+    }
+
+    /// Frees a place, unless that has been done.
+    pub(crate) fn end(&self, taken: Taken) -> Ended {
+        let mut tasks = self.0.lock();
+        let Some(places) = tasks.places.as_mut() else { return Ended::default() };
+        let left = places.leave(taken);
+        let was_last = left.is_some() && places.taken() == 0;
+        drop(tasks);
+        Ended { had_call: left.is_some_and(Left::finish), was_last }
     }
 
     /// How many jobs are being done.
@@ -196,20 +180,46 @@ fn end_all(places: Option<Box<Places>>) {
 }
 
 impl Places {
-    /// Takes the call from the job in a place, if that still has it.
-    fn settle(&mut self, taken: Taken) -> bool {
-        let Some(place) = self.all.get_mut(taken.place).filter(|place| place.turn == taken.turn) else { return false };
-        let Some(call) = place.call.take() else { return false };
+    /// Frees a place, unless that has been done.
+    fn leave(&mut self, taken: Taken) -> Option<Left> {
+        let spares = self.free.len();
+        let place = self.all.get_mut(taken.place).filter(|place| place.turn == taken.turn)?;
+        place.turn = place.turn.wrapping_add(1);
+        let surplus = place.carrier.take_if(|_| spares >= SPARE_MAX);
+        match place.carrier {
+            Some(_) => self.free.push_back(taken.place),
+            None => self.free.push_front(taken.place),
+        }
+        let call = place.call.take();
         // A peer that gives one id to two calls can cancel the later one.
-        if self.calls.get(&call).is_some_and(|holder| holder.place == taken.place) {
+        if let Some(call) = call
+            && self.calls.get(&call).is_some_and(|holder| holder.place == taken.place)
+        {
             self.calls.remove(&call);
         }
-        true
+        Some(Left { had_call: call.is_some(), surplus })
     }
 
     /// How many are taken.
     fn taken(&self) -> usize {
         self.all.len() - self.free.len()
+    }
+}
+
+/// What is left of a job that has left its place.
+struct Left {
+    had_call: bool,
+    /// Its task, if it is not kept.
+    surplus: Option<Arc<Carrier>>,
+}
+
+impl Left {
+    /// Ends what is not kept, without the lock; whether the job had a call.
+    fn finish(self) -> bool {
+        if let Some(carrier) = self.surplus {
+            carrier.end();
+        }
+        self.had_call
     }
 }
 

@@ -538,10 +538,8 @@ impl<B: Message> Then<Result<Response<B>, Status>> for Answer {
         let Self { task, id, operation, style } = self;
         // Which is logged, whoever waits.
         let reply = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
-        // One that has been cancelled in the last moment has its reply, and a connection that has ended has nobody to answer.
-        if task.settle() {
-            let _ = task.connection().send_now(|outbox| body::put_reply(outbox, id, operation, reply.as_ref(), style));
-        }
+        // A connection that has ended meanwhile has nobody to answer.
+        let _ = task.answer(|outbox| body::put_reply(outbox, id, operation, reply.as_ref(), style));
     }
 }
 

@@ -4,7 +4,7 @@
 //! has no quick way, and it is entered in a list and taken out again. That took a seventh of the instructions of a call
 //! whose handler waits. So a task that is done with one job waits for the next one.
 
-use crate::sync::{AtomicBool, AtomicU64, Mutex};
+use crate::sync::{AtomicBool, Mutex};
 use std::fmt;
 use std::pin::Pin;
 use std::sync::atomic::Ordering;
@@ -19,8 +19,6 @@ pub(crate) struct Carrier {
     next: Mutex<Next>,
     /// There is a next job. Written with the lock held, read without.
     has_next: AtomicBool,
-    /// The turn whose job is to be dropped, plus one; or 0.
-    aborted: AtomicU64,
     /// The task is to end.
     is_over: AtomicBool,
     /// Set with the lock of `next` held, at the first poll. It stays the same.
@@ -28,8 +26,7 @@ pub(crate) struct Carrier {
 }
 
 struct Next {
-    /// With the turn that it is known by.
-    job: Option<(u32, Job)>,
+    job: Option<Job>,
     /// The task has ended.
     is_dead: bool,
 }
@@ -39,68 +36,44 @@ impl Carrier {
         Arc::new(Self {
             next: Mutex::new(Next { job: None, is_dead: false }),
             has_next: AtomicBool::new(false),
-            aborted: AtomicU64::new(0),
             is_over: AtomicBool::new(false),
             waker: OnceLock::new(),
         })
     }
 
     /// The task, which has a first job. To be spawned, so that its waker stays the same.
-    pub(crate) fn carry(self: Arc<Self>, turn: u32, job: Job) -> Carrying {
-        Carrying { carrier: self, current: Some((turn, job)) }
+    pub(crate) fn carry(self: Arc<Self>, job: Job) -> Carrying {
+        Carrying { carrier: self, current: Some(job) }
     }
 
     /// Gives the task its next job, once it is done with the last one.
     ///
     /// # Errors
     /// The job, if the task has ended.
-    pub(crate) fn give(&self, turn: u32, job: Job) -> Result<(), Job> {
+    pub(crate) fn give(&self, job: Job) -> Result<(), Job> {
         let mut next = self.next.lock();
         if next.is_dead {
             return Err(job);
         }
         debug_assert!(next.job.is_none(), "the place was free");
-        next.job = Some((turn, job));
+        next.job = Some(job);
         self.has_next.store(true, Ordering::Release);
         drop(next);
         self.wake();
         Ok(())
     }
 
-    /// Has the job of a turn dropped. To be called only before that has ended.
-    pub(crate) fn abort(&self, turn: u32) {
-        self.aborted.store(u64::from(turn) + 1, Ordering::Release);
-        self.wake_even_new();
-    }
-
     /// Has the task end, with whatever it is at.
     pub(crate) fn end(&self) {
         self.is_over.store(true, Ordering::Release);
-        self.wake_even_new();
+        // Either the task's first poll comes before this and has left its waker, or it comes later and sees what was stored.
+        drop(self.next.lock());
+        self.wake();
     }
 
     fn wake(&self) {
         if let Some(waker) = self.waker.get() {
             waker.wake_by_ref();
-        }
-    }
-
-    /// Either the task's first poll comes before this and has left its waker, or it comes later and sees what was stored.
-    fn wake_even_new(&self) {
-        drop(self.next.lock());
-        self.wake();
-    }
-
-    fn is_aborted(&self, turn: u32) -> bool {
-        self.aborted.load(Ordering::Acquire) == u64::from(turn) + 1
-    }
-
-    /// Forgets that a turn was to be aborted, since its number will come again.
-    fn forget_abort(&self, turn: u32) {
-        if self.is_aborted(turn) {
-            // A later turn may have been aborted meanwhile.
-            let this = u64::from(turn) + 1;
-            let _ = self.aborted.compare_exchange(this, 0, Ordering::Relaxed, Ordering::Relaxed);
         }
     }
 }
@@ -114,7 +87,7 @@ impl fmt::Debug for Carrier {
 /// What the task runs.
 pub(crate) struct Carrying {
     carrier: Arc<Carrier>,
-    current: Option<(u32, Job)>,
+    current: Option<Job>,
 }
 
 impl Future for Carrying {
@@ -134,16 +107,14 @@ impl Future for Carrying {
             carrier.has_next.store(false, Ordering::Relaxed);
             *current = next.job.take();
         }
-        if let Some((turn, job)) = current {
-            let turn = *turn;
-            if carrier.is_aborted(turn) || job.as_mut().poll(context).is_ready() {
-                *current = None;
-                carrier.forget_abort(turn);
-                // Whoever gives the next one from here on wakes the task. It may have come before, if the job had left
-                // its place early.
-                if carrier.has_next.load(Ordering::Acquire) {
-                    context.waker().wake_by_ref();
-                }
+        if let Some(job) = current
+            && job.as_mut().poll(context).is_ready()
+        {
+            *current = None;
+            // Whoever gives the next one from here on wakes the task. It may have come before, since a job leaves its place
+            // when it answers.
+            if carrier.has_next.load(Ordering::Acquire) {
+                context.waker().wake_by_ref();
             }
         }
         Poll::Pending
@@ -158,36 +129,6 @@ impl Drop for Carrying {
         let job = next.job.take();
         drop(next);
         drop(job);
-    }
-}
-
-#[cfg(all(test, not(frisbee_loom)))]
-mod tests {
-    use super::*;
-    use std::sync::atomic::AtomicUsize;
-
-    #[test]
-    fn an_abort_is_forgotten_with_its_job_since_the_number_of_its_turn_comes_again() {
-        let polls = Arc::new(AtomicUsize::new(0));
-        let job = || {
-            let polls = polls.clone();
-            Box::pin(async move {
-                polls.fetch_add(1, Ordering::Relaxed);
-            })
-        };
-        let carrier = Carrier::new();
-        let mut carrying = carrier.clone().carry(7, job());
-        let mut poll = || Pin::new(&mut carrying).poll(&mut Context::from_waker(Waker::noop()));
-        carrier.abort(7);
-        assert!(poll().is_pending());
-        assert_eq!(polls.load(Ordering::Relaxed), 0, "it was aborted before it had begun");
-        assert!(carrier.give(7, job()).is_ok());
-        assert!(poll().is_pending());
-        assert_eq!(polls.load(Ordering::Relaxed), 1);
-        carrier.end();
-        assert!(poll().is_ready());
-        drop(carrying);
-        assert!(carrier.give(8, job()).is_err(), "nobody is there to do it");
     }
 }
 
@@ -224,7 +165,7 @@ mod models {
     fn begin(ends: bool) -> (Arc<Carrier>, loom::sync::Arc<Notify>, thread::JoinHandle<()>) {
         let carrier = Carrier::new();
         let left = loom::sync::Arc::new(Notify::new());
-        let mut carrying = carrier.clone().carry(1, job(&left, ends));
+        let mut carrying = carrier.clone().carry(job(&left, ends));
         let task = thread::spawn(move || block_on(poll_fn(|context| Pin::new(&mut carrying).poll(context))));
         (carrier, left, task)
     }
@@ -235,7 +176,7 @@ mod models {
             let (carrier, left, task) = begin(true);
             left.wait();
             let second = loom::sync::Arc::new(Notify::new());
-            assert!(carrier.give(2, job(&second, true)).is_ok());
+            assert!(carrier.give(job(&second, true)).is_ok());
             second.wait();
             carrier.end();
             task.join().expect("it does not panic");
@@ -243,21 +184,18 @@ mod models {
     }
 
     #[test]
-    fn a_job_that_is_aborted_is_dropped_whether_it_has_begun_or_not_and_the_next_one_is_done() {
+    fn a_task_that_is_to_end_drops_its_job_whether_that_has_begun_or_not() {
         loom::model(|| {
             let (carrier, left, task) = begin(false);
-            carrier.abort(1);
-            left.wait();
-            let second = loom::sync::Arc::new(Notify::new());
-            assert!(carrier.give(2, job(&second, true)).is_ok());
-            second.wait();
             carrier.end();
+            left.wait();
             task.join().expect("it does not panic");
+            assert!(carrier.give(job(&left, true)).is_err(), "nobody is there to do it");
         });
     }
 
     #[test]
-    fn a_task_that_is_to_end_does_and_leaves_no_job_behind() {
+    fn a_job_that_is_given_while_the_task_is_to_end_is_not_left_behind() {
         loom::model(|| {
             let (carrier, left, task) = begin(true);
             left.wait();
@@ -267,7 +205,7 @@ mod models {
             });
             let second = loom::sync::Arc::new(Notify::new());
             // Done, dropped with the task, or given back.
-            drop(carrier.give(2, job(&second, false)));
+            drop(carrier.give(job(&second, false)));
             second.wait();
             other.join().expect("it does not panic");
             task.join().expect("it does not panic");

@@ -39,7 +39,9 @@ fn answer_when_permitted(connection: &Connection, permits: &Arc<Semaphore>, said
     let spawned = connection.spawn_call(Some(CALL), 0, |task: Task| {
         Box::pin(async move {
             permits.acquire().await.expect("it is open").forget();
-            said.send(task.settle()).expect("it is heard");
+            let mut answered = false;
+            task.answer(|_| answered = true).expect("it is open");
+            said.send(answered).expect("it is heard");
         })
     });
     assert!(spawned);
@@ -136,14 +138,13 @@ async fn a_call_is_either_answered_or_cancelled() {
     let connection = connection();
     let permits = Arc::new(Semaphore::new(0));
     let (said, mut heard) = mpsc::unbounded_channel();
-    // The same task each time, so that what was meant for one job could hit a later one.
     for _ in 0..3 {
         answer_when_permitted(&connection, &permits, &said);
         settle().await;
         assert!(connection.cancel_call(CALL.0, CALL.1));
         assert!(!connection.cancel_call(CALL.0, CALL.1), "once");
+        assert_eq!(connection.running(), 0, "the peer may make its next call at once");
         settle().await;
-        assert_eq!(connection.running(), 0);
 
         answer_when_permitted(&connection, &permits, &said);
         permits.add_permits(1);
@@ -157,6 +158,19 @@ async fn a_call_is_either_answered_or_cancelled() {
     assert_eq!(calls(&connection), 1);
     settle().await;
     assert_eq!((connection.running(), calls(&connection)), (0, 0), "it has ended without an answer");
+}
+
+#[tokio::test]
+async fn a_job_leaves_its_place_with_its_answer_since_the_next_call_may_come_before_it_has_ended() {
+    let connection = connection();
+    let (said, mut heard) = mpsc::unbounded_channel();
+    let running = connection.clone();
+    assert!(connection.spawn_call(None, 0, |task| Box::pin(async move {
+        task.answer(|_| said.send(running.running()).expect("it is heard")).expect("it is open");
+        pending::<()>().await;
+    })));
+    assert_eq!(connection.running(), 1);
+    assert_eq!(heard.recv().await, Some(0));
 }
 
 #[tokio::test]
