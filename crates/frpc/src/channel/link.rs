@@ -370,13 +370,17 @@ impl Maker {
         let calls = Arc::new(CallTable::new(self.offer.called.clone()));
         let end = if self.offer.table.is_empty() { LinkEnd::Close } else { LinkEnd::CloseWhenServed };
         let endpoint = Endpoint::calling(self.offer.clone(), calls.clone());
-        let dialled = self.runtime.spawn(self.dialler.dial(self.client.clone(), endpoint));
-        let connection = dialled.await.unwrap_or_else(|_| {
+        let (dialling, nesting) = (self.dialler.dial(self.client.clone(), endpoint), self.offer.nesting);
+        // The link is made there as well: it closes its connection if whoever waits for it has gone.
+        let dialled = self.runtime.spawn(async move {
+            let connection = dialling.await?;
+            Ok(Arc::new(Link { connection, calls, backward: false, nesting, end }))
+        });
+        dialled.await.unwrap_or_else(|_| {
             // The runtime in which the channel was made is gone.
             let source = std::io::Error::other("the runtime of the channel has ended");
             Err(ConnectError::Io { address: self.dialler.name().to_owned(), source })
-        })?;
-        Ok(Arc::new(Link { connection, calls, backward: false, nesting: self.offer.nesting, end }))
+        })
     }
 }
 
@@ -399,7 +403,7 @@ impl Failures {
     /// Notes a failure; the pause until the next attempt.
     fn fail(&mut self) -> Duration {
         let longest = PAUSE_FIRST.saturating_mul(1 << self.count.min(16)).min(PAUSE_MAX);
-        self.count += 1;
+        self.count = self.count.saturating_add(1);
         let pause = longest.mul_f64(fastrand::f64());
         self.next_attempt = Instant::now().checked_add(pause);
         pause
