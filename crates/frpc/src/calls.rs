@@ -138,16 +138,15 @@ impl Calls {
         if let Some(status) = &self.ended {
             return Err(BeginError::Ended(status.clone()));
         }
-        let slot = match self.free.pop() {
-            Some(slot) => slot,
-            None if self.slots.len() < self.places() => {
-                let slot = self.slots.len() as u16; // Below CALLS_MAX.
-                self.slots.push(Slot::new(slot, operation));
-                self.deadlines.push(None);
-                slot
-            }
-            None => return Err(BeginError::Full),
-        };
+        if !self.has_place() {
+            return Err(BeginError::Full);
+        }
+        let slot = self.free.pop().unwrap_or_else(|| {
+            let slot = self.slots.len() as u16; // Below CALLS_MAX.
+            self.slots.push(Slot::new(slot, operation));
+            self.deadlines.push(None);
+            slot
+        });
         let entry = &mut self.slots[usize::from(slot)];
         entry.state = State::Waiting;
         entry.operation = operation;
@@ -172,7 +171,14 @@ impl Calls {
     /// Whether a caller waits for a slot and there is one.
     #[inline]
     pub(crate) fn has_vacancy(&self) -> bool {
-        self.waiting > 0 && (!self.free.is_empty() || self.slots.len() < self.places())
+        self.waiting > 0 && self.has_place()
+    }
+
+    /// Whether a further call may be in flight. More slots than places may be free: calls may have begun before the
+    /// server said how many it takes.
+    #[inline]
+    fn has_place(&self) -> bool {
+        self.slots.len() - self.free.len() < self.places()
     }
 
     /// Calls that may be in flight.
@@ -215,6 +221,11 @@ impl Calls {
     /// How many ids are out of use because their calls were given up.
     pub(crate) fn given_up(&self) -> usize {
         self.given_up
+    }
+
+    /// Whether every call that the server takes has been given up, and it has answered none of them.
+    pub(crate) fn is_worn_out(&self) -> bool {
+        self.given_up >= self.places().max(1)
     }
 
     /// Takes in a packet of the peer; the caller to wake, if it answers a call.

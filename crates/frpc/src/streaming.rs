@@ -157,7 +157,9 @@ impl<M: Message> Streaming<M> {
                     Some(Err(status))
                 }
                 None => {
-                    let broken = self.broken();
+                    // Whoever is late learns that, whatever the server has made of it meanwhile.
+                    let is_late = self.deadline.as_ref().is_some_and(|deadline| deadline.deadline() <= Instant::now());
+                    let broken = self.broken().map(|status| if is_late { late() } else { status });
                     self.finish(true);
                     broken.map(Err)
                 }

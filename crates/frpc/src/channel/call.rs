@@ -9,17 +9,21 @@ use crate::layout::Refusal;
 use crate::metadata::Metadata;
 use crate::{Response, Status, deadline};
 use bytes::Bytes;
-use frisbee::{Operation, Outbox};
+use frisbee::{Operation, Outbox, Waiter};
 use polyglot::{Form, Message};
 use std::future::poll_fn;
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Calls given up and not answered that a connection may have before it is replaced: half of all ids.
 const GIVEN_UP_MAX: usize = crate::calls::CALLS_MAX / 2;
+
+/// The clock is looked at for each call that may not take longer than this. Others share one look between two turns of the
+/// connection, which may come late when the runtime has much to do.
+const EXACT_BELOW: Duration = Duration::from_secs(10);
 
 /// What is to be called, and how.
 pub(crate) struct Attempt<'a, A> {
@@ -76,7 +80,7 @@ impl<'a, A: Message> Attempt<'a, A> {
     pub(crate) fn make_now<B>(&self, link: Arc<Link>, caller: &Waker) -> Option<Call<B>> {
         // Whoever cannot be sent at once does not wait for room here.
         let mut nobody = Context::from_waker(Waker::noop());
-        match self.begin(&link, &mut nobody, Some(caller)) {
+        match self.begin(&link, &mut nobody, None, Some(caller)) {
             Started::Yes(ticket) => Some(self.sent(link, ticket)),
             _ => None,
         }
@@ -96,10 +100,21 @@ impl<'a, A: Message> Attempt<'a, A> {
     /// Enters a call and sends its request, all at once if there is room; the caller is woken when there is room to
     /// write, and `caller`, if given, when the call has ended.
     #[inline]
-    fn begin(&self, link: &Link, context: &mut Context<'_>, caller: Option<&Waker>) -> Started {
+    fn begin(
+        &self,
+        link: &Link,
+        context: &mut Context<'_>,
+        waiter: Option<&mut Waiter<'_>>,
+        caller: Option<&Waker>,
+    ) -> Started {
         // The connection cannot end between entering the call and sending its request, since both happen under its
         // lock: a call is never left without either an answer or an end.
-        match link.connection.poll_send(context, |outbox| self.enter(link, outbox, caller)) {
+        let enter = |outbox: &mut Outbox| self.enter(link, outbox, caller);
+        let entered = match waiter {
+            None => link.connection.poll_send(context, enter),
+            Some(waiter) => waiter.poll_send(context, enter),
+        };
+        match entered {
             Poll::Ready(Ok(started)) => started,
             Poll::Ready(Err(error)) => Started::Over(unsent(&error)),
             Poll::Pending => Started::Full,
@@ -124,7 +139,10 @@ impl<'a, A: Message> Attempt<'a, A> {
         {
             return refusal.into();
         }
-        let until = timeout.and_then(|timeout| calls.now(deadline::now).checked_add(timeout));
+        let until = timeout.and_then(|timeout| {
+            let now = if timeout < EXACT_BELOW { deadline::now() } else { calls.now(deadline::now) };
+            now.checked_add(timeout)
+        });
         let ticket = match calls.begin(self.method.operation, until, caller) {
             Ok(ticket) => ticket,
             Err(BeginError::Full) => return Started::Full,
@@ -159,12 +177,17 @@ impl<'a, A: Message> Attempt<'a, A> {
     #[cold]
     async fn begin_when_possible(&self, link: &Link) -> Result<Ticket, Failure> {
         let waiting = Waiting::new(link);
+        let mut waiter = link.connection.waiter();
+        let until = self.terms.timeout.and_then(|timeout| deadline::now().checked_add(timeout));
         let started = async {
             loop {
                 let mut vacancy = std::pin::pin!(link.calls.vacancy.notified());
                 vacancy.as_mut().enable();
                 let started = poll_fn(|context| {
-                    match self.begin(link, context, None) {
+                    // The time for which it has waited counts as well.
+                    let left = until.map(|until| until.saturating_duration_since(deadline::now()));
+                    let terms = Terms { timeout: left.or(self.terms.timeout), ..self.terms };
+                    match (Self { terms, ..*self }).begin(link, context, Some(&mut waiter), None) {
                         // The outbox wakes the caller, or the vacancy does, whichever it was.
                         Started::Full => vacancy.as_mut().poll(context).map(|()| Started::Full),
                         started => Poll::Ready(started),
@@ -185,9 +208,14 @@ impl<'a, A: Message> Attempt<'a, A> {
             None => started.await,
             Some(timeout) => match tokio::time::timeout(timeout, started).await {
                 Ok(started) => started,
-                Err(_) => Started::Failed(
-                    Status::deadline_exceeded("the call was not sent: there was no room for it in time").unsent(),
-                ),
+                Err(_) => {
+                    // Nor is there going to be, for the next.
+                    if !link.backward && link.calls.with(|calls| calls.is_worn_out()) {
+                        link.calls.retire();
+                    }
+                    let text = "the call was not sent: there was no room for it in time";
+                    Started::Failed(Status::deadline_exceeded(text).unsent())
+                }
             },
         };
         drop(waiting);
@@ -287,7 +315,7 @@ impl<B: Message> Future for Call<B> {
 }
 
 #[cold]
-fn expired(method: &Method) -> Status {
+pub(super) fn expired(method: &Method) -> Status {
     Status::deadline_exceeded(format!("{method} was not answered in time, it may have run"))
 }
 

@@ -1,6 +1,6 @@
 //! A unary call: sent at once where nothing is in its way, and otherwise attempted until it is over.
 
-use super::call::{Attempt, Call, Failure, Sent};
+use super::call::{Attempt, Call, Failure, Sent, expired};
 use super::{Channel, Terms};
 use crate::codegen::Method;
 use crate::metadata::Metadata;
@@ -128,7 +128,15 @@ impl Channel {
             let timeout = terms.timeout.filter(|_| terms.told);
             let request = Request::together(message, timeout, Origin::Here, metadata);
             return match &self.handed {
-                Some(handed) if self.chain.is_none() => Box::pin(hand_off::call(self, method, request, handed)),
+                Some(handed) if self.chain.is_none() => Box::pin(async move {
+                    let call = hand_off::call(self, method, request, handed);
+                    match terms.timeout {
+                        None => call.await,
+                        Some(timeout) => {
+                            tokio::time::timeout(timeout, call).await.unwrap_or_else(|_| Err(expired(method)))
+                        }
+                    }
+                }),
                 _ => self.call_through(method, request),
             };
         }

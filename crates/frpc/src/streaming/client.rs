@@ -136,6 +136,9 @@ impl Opening {
                 if link.backward && !takes_calls(&peer) {
                     return Err(takes_no_calls());
                 }
+                if peer.hello().is_some_and(|hello| hello.streams_max == 0) {
+                    return Err(Status::unimplemented("the peer takes no streams").unsent());
+                }
                 let reading = link.reading(layout::rules(method.layout, &peer)?.missing(method));
                 let first = if peer.hello().is_some() {
                     body::open(method.operation, self.left(), metadata)

@@ -1,0 +1,397 @@
+//! What happens rarely: callers that go at an unusual moment, tasks that meet, settings at their edges.
+
+use bytes::Bytes;
+use frisbee::{Client, Config, Connection, Handlers, Operation, Packet, PacketId, Policy};
+use frisbee_tests::interop::{AddRequest, Count, InteropClient, InteropServer, Payload, Range, SleepRequest};
+use frisbee_tests::raw::{Raw, packet};
+use frisbee_tests::serve_interop_with;
+use frisbee_tests::service::Service;
+use frpc::{Channel, Code, Request, Server};
+use std::future::poll_fn;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::{Duration, Instant};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+const MS: Duration = Duration::from_millis(1);
+
+/// How long a test waits for what is to happen at once.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+const SUM: AddRequest = AddRequest { a: 1, b: 1 };
+
+async fn until(what: &str, is: impl Fn() -> bool) {
+    let reached = async {
+        while !is() {
+            tokio::time::sleep(MS).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, reached).await.unwrap_or_else(|_| panic!("never: {what}"));
+}
+
+async fn client(config: Config) -> InteropClient {
+    let address = serve_interop_with(Server::builder().config(config)).await;
+    InteropClient::connect(address.to_string()).await.expect("the server listens")
+}
+
+fn sleep(millis: u32) -> SleepRequest {
+    SleepRequest { millis, ..SleepRequest::default() }
+}
+
+fn within<T>(timeout: Duration, message: T) -> Request<T> {
+    let mut request = Request::new(message);
+    request.set_timeout(timeout);
+    request
+}
+
+fn user(number: u16) -> Operation {
+    Operation::user(number).expect("users have 10 and up")
+}
+
+/// A connection to a server with these handlers.
+async fn connect(handlers: Handlers) -> Connection {
+    let server = frisbee::Server::builder().bind("127.0.0.1:0", handlers).await.expect("loopback has free ports");
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    Client::builder().connect(address, Handlers::new()).await.expect("the server listens")
+}
+
+/// A connection to a server that keeps streams and does nothing with them.
+async fn connect_to_deaf() -> Connection {
+    connect(Handlers::new().on_stream(|_, stream| std::mem::forget(stream))).await
+}
+
+/// Who may be woken.
+#[derive(Default)]
+struct Sleeper;
+
+impl Wake for Sleeper {
+    fn wake(self: Arc<Self>) {}
+}
+
+/// How many of a thousand futures that were polled once and dropped have left a waker behind.
+fn left_behind<F: Future>(make: impl Fn() -> F) -> usize {
+    let sleepers: Vec<_> = (0..1000).map(|_| Arc::new(Sleeper)).collect();
+    for sleeper in &sleepers {
+        let waker = Waker::from(sleeper.clone());
+        assert!(pin!(make()).poll(&mut Context::from_waker(&waker)).is_pending());
+    }
+    sleepers.iter().filter(|sleeper| Arc::strong_count(sleeper) > 1).count()
+}
+
+#[tokio::test]
+async fn a_call_that_is_over_while_its_channel_connects_leaves_no_connection_behind() {
+    let server = Server::builder().add_service(InteropServer::new(Service)).bind("127.0.0.1:0").await;
+    let server = server.expect("loopback has free ports");
+    let (address, stats): (SocketAddr, _) = (server.local_addr(), server.stats());
+    tokio::spawn(server.serve());
+    let slow = Arc::new(AtomicBool::new(false));
+    let dialled = Arc::new(AtomicUsize::new(0));
+    let connect = {
+        let (slow, dialled) = (slow.clone(), dialled.clone());
+        move || {
+            let (slow, dialled) = (slow.load(Ordering::SeqCst), dialled.clone());
+            async move {
+                if slow {
+                    tokio::time::sleep(100 * MS).await;
+                }
+                let socket = TcpStream::connect(address).await;
+                dialled.fetch_add(1, Ordering::SeqCst);
+                socket
+            }
+        }
+    };
+    let channel = Channel::builder().connect_with(connect).await.expect("the server listens");
+    let client = InteropClient::new(channel.clone());
+    client.add(SUM).await.expect("it adds");
+    slow.store(true, Ordering::SeqCst);
+    let first = channel.connection().expect("it is there");
+    first.close();
+    first.closed().await;
+    let status = client.add(within(20 * MS, SUM)).await.expect_err("connecting takes longer");
+    assert_eq!(status.code(), Code::DeadlineExceeded);
+    until("the second connection is there", || dialled.load(Ordering::SeqCst) == 2).await;
+    drop((client, channel));
+    until("all connections are closed", || stats.opened() == 2 && stats.open() == 0).await;
+}
+
+#[tokio::test]
+async fn a_deadline_counts_from_the_call_however_busy_the_thread_was_before() {
+    let client = client(Config::default()).await;
+    client.add(SUM).await.expect("it adds");
+    let mut first = pin!(client.add(SUM));
+    assert!(poll_fn(|context| Poll::Ready(first.as_mut().poll(context).is_pending())).await);
+    std::thread::sleep(300 * MS); // Another task of the thread computes.
+    client.add(within(200 * MS, SUM)).await.expect("it takes no time");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn senders_at_the_same_time_keep_to_the_credit_of_their_stream() {
+    let (told, mut streams) = mpsc::unbounded_channel();
+    let connection = connect(Handlers::new().on_stream(move |_, stream| drop(told.send(stream)))).await;
+    let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("it opens");
+    let mut other = streams.recv().await.expect("it comes");
+    for _ in 0..4 {
+        let sender = stream.sender();
+        tokio::spawn(async move {
+            let message = Bytes::from(vec![1; 8192]);
+            while sender.send(&message).await.is_ok() {}
+        });
+    }
+    for count in 0..5_000 {
+        let message = tokio::time::timeout(PATIENCE, other.recv()).await.expect("it goes on");
+        assert!(message.is_some(), "after {count} messages: {:?}", other.how_ended());
+    }
+}
+
+#[tokio::test]
+async fn all_who_wait_for_the_end_of_a_stream_are_woken() {
+    let connection = connect_to_deaf().await;
+    let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("it opens");
+    let (ready, mut waits) = mpsc::unbounded_channel();
+    let mut waiting = JoinSet::new();
+    for _ in 0..2 {
+        let (sender, ready) = (stream.sender(), ready.clone());
+        waiting.spawn(poll_fn(move |context| {
+            let polled = sender.poll_closed(context);
+            let _ = ready.send(());
+            polled
+        }));
+    }
+    (waits.recv().await, waits.recv().await);
+    stream.close();
+    tokio::time::timeout(PATIENCE, waiting.join_all()).await.expect("the stream is over");
+}
+
+#[tokio::test]
+async fn a_sender_that_waits_for_credit_is_woken_when_its_stream_is_forgotten() {
+    let connection = connect_to_deaf().await;
+    let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("it opens");
+    let sender = stream.sender();
+    let sent = Arc::new(AtomicUsize::new(0));
+    let sending = tokio::spawn({
+        let sent = sent.clone();
+        async move {
+            let message = Bytes::from(vec![1; 64 * 1024]);
+            while sender.send(&message).await.is_ok() {
+                sent.fetch_add(1, Ordering::SeqCst);
+            }
+        }
+    });
+    until("some has been sent", || sent.load(Ordering::SeqCst) > 0).await;
+    while tokio::time::timeout(50 * MS, stream.sender().send(&Bytes::from_static(b"more"))).await.is_ok() {}
+    stream.forget();
+    tokio::time::timeout(PATIENCE, sending).await.expect("the stream is over").expect("it does not panic");
+}
+
+#[tokio::test]
+async fn who_no_longer_waits_for_the_end_of_a_connection_leaves_nothing_behind() {
+    let connection = connect(Handlers::new()).await;
+    connection.verdict().await.expect("it is one of ours");
+    assert_eq!(left_behind(|| connection.closed()), 0);
+}
+
+#[tokio::test]
+async fn who_no_longer_waits_for_room_leaves_nothing_behind() {
+    let (address, peer) = Raw::listen().await;
+    let accepted = tokio::spawn(peer);
+    let connection = Client::builder().connect(address, Handlers::new()).await.expect("the peer listens");
+    let _peer = accepted.await.expect("it accepts");
+    let packet = Packet::new(PacketId(1), user(10), vec![1; 4 * 1024 * 1024]);
+    while tokio::time::timeout(100 * MS, connection.send(&packet)).await.is_ok() {}
+    assert_eq!(left_behind(|| connection.send(&packet)), 0);
+}
+
+#[tokio::test]
+async fn what_waits_is_written_at_the_end_even_if_writing_may_take_for_ever() {
+    let config = Config { write_timeout: Duration::MAX, ..Config::default() };
+    let (address, peer) = Raw::listen().await;
+    let accepted = tokio::spawn(peer);
+    let connection = Client::builder().config(config).connect(address, Handlers::new()).await;
+    let connection = connection.expect("the peer listens");
+    let mut peer = accepted.await.expect("it accepts");
+    let body = Bytes::from(vec![7; 4 * 1024 * 1024]);
+    for id in 0..4 {
+        let sent = connection.send_now(|outbox| outbox.push(PacketId(id), user(10), &body));
+        sent.expect("it is open").expect("it is short enough");
+    }
+    connection.close();
+    for id in 0..4 {
+        let packet = peer.next().await.unwrap_or_else(|| panic!("packet {id} is written"));
+        assert_eq!(packet.id, PacketId(id));
+    }
+}
+
+#[tokio::test]
+async fn the_time_that_a_call_waits_for_a_place_counts() {
+    let client = client(Config { calls_max: 1, ..Config::default() }).await;
+    client.add(SUM).await.expect("it adds");
+    let begun = Instant::now();
+    let second = async {
+        tokio::task::yield_now().await;
+        client.sleep(within(1000 * MS, sleep(900))).await
+    };
+    let (first, second) = tokio::join!(client.sleep(sleep(900)), second);
+    first.expect("it has the place");
+    assert_eq!(second.expect_err("it waits for 900 ms").code(), Code::DeadlineExceeded);
+    assert!(begun.elapsed() < 1500 * MS, "{:?}", begun.elapsed());
+}
+
+#[tokio::test]
+async fn a_call_that_asks_for_the_connection_has_its_deadline() {
+    let address = serve_interop_with(Server::builder()).await;
+    let channel = Channel::connect(address.to_string()).await.expect("the server listens");
+    let (asking, _handed) = channel.handing_off();
+    let status = InteropClient::new(asking).sleep(within(100 * MS, sleep(60_000))).await.expect_err("it sleeps");
+    assert_eq!(status.code(), Code::DeadlineExceeded);
+}
+
+#[tokio::test]
+async fn after_a_burst_before_the_server_has_shown_itself_calls_keep_to_its_limit() {
+    let config = Config { calls_max: 10, ..Config::default() };
+    let address = serve_interop_with(Server::builder().config(config)).await;
+    let channel = Channel::builder().calls::<InteropClient>().connect(address.to_string()).await;
+    let client = Arc::new(InteropClient::new(channel.expect("the server listens")));
+    for round in 0..3 {
+        let calls = (0..100).map(|_| {
+            let client = client.clone();
+            async move { client.sleep(sleep(20)).await.is_err() }
+        });
+        let refused = calls.collect::<JoinSet<_>>().join_all().await.into_iter().filter(|refused| *refused).count();
+        assert!(round == 0 || refused == 0, "round {round}: {refused} refused");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_keeps_to_the_servers_limit_is_refused_nothing() {
+    let client = Arc::new(client(Config { calls_max: 4, ..Config::default() }).await);
+    client.add(SUM).await.expect("it adds");
+    let calls = (0..5_000).map(|_| {
+        let client = client.clone();
+        async move { client.sleep(sleep(1)).await.err() }
+    });
+    let refused: Vec<_> = calls.collect::<JoinSet<_>>().join_all().await.into_iter().flatten().collect();
+    assert!(refused.is_empty(), "{} refused: {}", refused.len(), refused[0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_takes_no_streams_or_gives_no_credit_lets_nobody_hang() {
+    let none = Config { streams_max: 0, ..Config::default() };
+    let no_credit = Config { stream_credit: 0, ..Config::default() };
+    for (config, fails) in [(none, true), (no_credit, false)] {
+        let acceptor = Server::builder().config(config).add_service(InteropServer::new(Service)).build();
+        let acceptor = acceptor.expect("its operations do not overlap");
+        let (here, there) = frisbee::memory();
+        tokio::spawn(async move { acceptor.serve_connection(there).await });
+        let client = InteropClient::new(Channel::from_io(here).await.expect("it is connected"));
+        let counts = frpc::iter((0..5).map(|value| Count { value }));
+        let summed = tokio::time::timeout(Duration::from_secs(3600), client.sum_up(counts)).await.expect("it ends");
+        assert_eq!(summed.err().map(|status| status.code()), fails.then_some(Code::Unimplemented));
+    }
+}
+
+#[tokio::test]
+async fn a_message_that_is_too_long_for_the_server_fails_by_itself() {
+    let client = client(Config { content_max: 64 * 1024, ..Config::default() }).await;
+    client.add(SUM).await.expect("it adds");
+    let long = async {
+        tokio::task::yield_now().await;
+        client.echo_payload(Payload { seq: 1, data: vec![0; 100_000].into() }).await
+    };
+    let (other, long) = tokio::join!(client.sleep(sleep(200)), long);
+    other.expect("the call beside it goes on");
+    assert_eq!(long.expect_err("it is too long").code(), Code::ResourceExhausted);
+}
+
+#[tokio::test]
+async fn a_server_that_takes_few_calls_and_answers_none_is_left() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let address = listener.local_addr().expect("it is bound").to_string();
+    let accepted = Arc::new(AtomicUsize::new(0));
+    let accepting = tokio::spawn({
+        let accepted = accepted.clone();
+        async move {
+            let mut peers = JoinSet::new();
+            loop {
+                let (socket, _) = listener.accept().await.expect("clients come");
+                accepted.fetch_add(1, Ordering::SeqCst);
+                peers.spawn(async move {
+                    let mut raw = Raw::over(socket);
+                    let config = Config { calls_max: 4, ..Config::default() };
+                    let role = frisbee_core::Role::Client;
+                    let begins = frisbee_core::Connection::new(role, &config, Instant::now()).outbox().take_bytes();
+                    raw.write(&begins[..begins.len() - 10]).await; // HELLO, without the PING behind it.
+                    loop {
+                        raw.write(&packet(0, 0, &[])).await; // PING: it is alive.
+                        tokio::time::sleep(50 * MS).await;
+                    }
+                });
+            }
+        }
+    });
+    let client = InteropClient::connect(address).await.expect("the peer listens");
+    let mut calls = 0;
+    while accepted.load(Ordering::SeqCst) < 2 {
+        calls += 1;
+        assert!(calls < 100, "the connection on which nothing can be sent any more was kept");
+        client.add(within(20 * MS, SUM)).await.expect_err("nobody answers");
+    }
+    accepting.abort();
+}
+
+#[tokio::test]
+async fn a_stream_that_is_late_says_so_whatever_the_server_has_made_of_it() {
+    let address = serve_interop_with(Server::builder()).await;
+    let config = Config { stream_credit: 2048, ..Config::default() };
+    let channel = Channel::builder().config(config).connect(address.to_string()).await.expect("the server listens");
+    let counts = InteropClient::new(channel).count_up(within(100 * MS, Range { from: 0, count: 1_000_000 })).await;
+    let mut counts = counts.expect("it streams").into_inner();
+    tokio::time::sleep(300 * MS).await; // The server is told of the deadline and ends the stream with an error.
+    let status = loop {
+        match counts.message().await {
+            Ok(count) => assert!(count.is_some(), "it has no end"),
+            Err(status) => break status,
+        }
+    };
+    assert_eq!(status.code(), Code::DeadlineExceeded, "{status}");
+}
+
+#[tokio::test]
+async fn a_hook_that_panics_ends_its_connection_for_everybody() {
+    let (told, mut connections) = mpsc::unbounded_channel();
+    let server = Server::builder().on_connect(move |connection| {
+        told.send(connection.clone()).expect("it is heard");
+        panic!("on purpose");
+    });
+    let server = server.add_service(InteropServer::new(Service)).bind("127.0.0.1:0").await;
+    let server = server.expect("loopback has free ports");
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    let _socket = TcpStream::connect(address).await.expect("the server listens");
+    let connection = connections.recv().await.expect("it is told");
+    tokio::time::timeout(PATIENCE, connection.closed()).await.expect("it is over");
+}
+
+#[tokio::test]
+async fn a_handler_that_panics_before_its_future_is_there_keeps_its_connection() {
+    let make = |_: Connection, packet: Packet| {
+        assert!(packet.body.first() != Some(&b'x'), "on purpose");
+        async move { Some(packet) }
+    };
+    let handlers = Handlers::new().on(user(10), make).on_with(user(11), Policy::Concurrent, make);
+    let server = frisbee::Server::builder().bind("127.0.0.1:0", handlers).await.expect("loopback has free ports");
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    for number in [10, 11] {
+        let mut raw = Raw::connect(address).await;
+        raw.write(&packet(1, number, b"x")).await;
+        raw.write(&packet(2, number, b"y")).await;
+        let next = raw.next().await.expect("the connection goes on");
+        assert_eq!(next.id, PacketId(2), "operation {number}");
+    }
+}
