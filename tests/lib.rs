@@ -2,6 +2,7 @@
 //! it likes, and what a test can see of its own process.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 pub mod attacks;
 pub mod parrot;
@@ -79,4 +80,17 @@ pub async fn serve(builder: frpc::ServerBuilder) -> SocketAddr {
     let address = server.local_addr();
     tokio::spawn(server.serve());
     address
+}
+
+/// Waits for something that is bound to come.
+///
+/// # Panics
+/// If it has not come within 20 seconds.
+pub async fn until(what: &str, mut is: impl FnMut() -> bool) {
+    let reached = async {
+        while !is() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), reached).await.unwrap_or_else(|_| panic!("never: {what}"));
 }

@@ -8,6 +8,7 @@ use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, 
 use frisbee_tests::pki::Authority;
 use frisbee_tests::raw::{Endless, Raw, encoded, error_text, header, packet};
 use frisbee_tests::service::Service;
+use frisbee_tests::until;
 use frpc::{Code, Server, ServerBuilder};
 use std::future::poll_fn;
 use std::net::SocketAddr;
@@ -30,16 +31,6 @@ async fn serve(settings: impl FnOnce(ServerBuilder) -> ServerBuilder) -> (Socket
     let (address, stats) = (server.local_addr(), server.stats());
     tokio::spawn(server.serve());
     (address, stats)
-}
-
-/// Waits for what has to become true.
-async fn until(what: &str, is: impl Fn() -> bool) {
-    let waiting = async {
-        while !is() {
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(20), waiting).await.unwrap_or_else(|_| panic!("{what}"));
 }
 
 async fn expect_sum(peer: &mut Raw, id: u16) {

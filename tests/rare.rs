@@ -4,8 +4,8 @@ use bytes::Bytes;
 use frisbee::{Client, Config, Connection, Handlers, Operation, Packet, PacketId, Policy};
 use frisbee_tests::interop::{AddRequest, Count, InteropClient, InteropServer, Payload, Range, SleepRequest};
 use frisbee_tests::raw::{Raw, packet};
-use frisbee_tests::serve_interop_with;
 use frisbee_tests::service::Service;
+use frisbee_tests::{serve_interop_with, until};
 use frpc::{Channel, Code, Request, Server};
 use std::future::poll_fn;
 use std::net::SocketAddr;
@@ -24,15 +24,6 @@ const MS: Duration = Duration::from_millis(1);
 const PATIENCE: Duration = Duration::from_secs(20);
 
 const SUM: AddRequest = AddRequest { a: 1, b: 1 };
-
-async fn until(what: &str, is: impl Fn() -> bool) {
-    let reached = async {
-        while !is() {
-            tokio::time::sleep(MS).await;
-        }
-    };
-    tokio::time::timeout(PATIENCE, reached).await.unwrap_or_else(|_| panic!("never: {what}"));
-}
 
 async fn client(config: Config) -> InteropClient {
     let address = serve_interop_with(Server::builder().config(config)).await;
