@@ -198,6 +198,12 @@ async fn who_no_longer_waits_for_room_leaves_nothing_behind() {
     let packet = Packet::new(PacketId(1), user(10), vec![1; 4 * 1024 * 1024]);
     while tokio::time::timeout(100 * MS, connection.send(&packet)).await.is_ok() {}
     assert_eq!(left_behind(|| connection.send(&packet)), 0);
+    let sleeper = Arc::new(Sleeper);
+    let waker = Waker::from(sleeper.clone());
+    for _ in 0..1000 {
+        assert!(connection.poll_send(&mut Context::from_waker(&waker), |_| ()).is_pending());
+    }
+    assert_eq!(Arc::strong_count(&sleeper), 3, "who asks again and again is entered once");
 }
 
 #[tokio::test]
@@ -297,6 +303,24 @@ async fn a_message_that_is_too_long_for_the_server_fails_by_itself() {
     let (other, long) = tokio::join!(client.sleep(sleep(200)), long);
     other.expect("the call beside it goes on");
     assert_eq!(long.expect_err("it is too long").code(), Code::ResourceExhausted);
+}
+
+#[tokio::test]
+async fn a_reset_with_a_text_that_is_too_long_for_the_peer_arrives_cut() {
+    let (told, mut streams) = mpsc::unbounded_channel();
+    let handlers = Handlers::new().on_stream(move |_, stream| drop(told.send(stream)));
+    let server = frisbee::Server::builder().config(Config { content_max: 2048, ..Config::default() });
+    let server = server.bind("127.0.0.1:0", handlers).await.expect("loopback has free ports");
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    let connection = Client::builder().connect(address, Handlers::new()).await.expect("the server listens");
+    let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("it opens");
+    let mut other = streams.recv().await.expect("it comes");
+    stream.reset(7, &"x".repeat(10_000));
+    tokio::time::timeout(PATIENCE, async { while other.recv().await.is_some() {} }).await.expect("it is over");
+    let ended = format!("{:?}", other.how_ended());
+    assert!(ended.contains("xxx") && ended.len() < 4096, "{ended}");
+    assert!(connection.open_stream(&Bytes::from_static(b"open")).await.is_ok(), "the connection goes on");
 }
 
 #[tokio::test]
