@@ -10,6 +10,7 @@ use frpc::{
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, oneshot};
@@ -47,7 +48,7 @@ impl Drop for Inside {
 struct Probed(Arc<Probe>);
 
 impl Interop for Probed {
-    left_to_service!(echo_scalars, echo_nested, echo_lists, echo_maps, echo_mixed, add, describe);
+    left_to_service!(echo_scalars, echo_nested, echo_lists, echo_maps, echo_mixed, add);
 
     /// Waits until it is let go.
     async fn do_nothing(&self, _request: Request<interop::Empty>) -> Reply<interop::Empty> {
@@ -66,6 +67,11 @@ impl Interop for Probed {
     async fn echo_payload(&self, request: Request<Payload>) -> Reply<Payload> {
         let seq = request.get_ref().seq;
         Ok(Response::new(Payload { seq, data: vec![7; seq as usize] }))
+    }
+    /// Keeps its thread for a while, and says which that is.
+    async fn describe(&self, _request: Request<interop::Scalars>) -> Reply<Text> {
+        thread::sleep(Duration::from_millis(2));
+        Ok(Response::new(Text { value: format!("{:?}", thread::current().id()) }))
     }
     async fn sleep(&self, request: Request<SleepRequest>) -> Reply<SleepRequest> {
         let _inside = self.0.enter();
@@ -263,6 +269,20 @@ async fn a_policy_can_be_set_for_one_method() {
 
     let unknown = Server::builder().method_policy("interop.Interop/Slep", Policy::Inline).bind("127.0.0.1:0").await;
     assert!(unknown.is_err_and(|error| error.to_string().contains("interop.Interop/Slep")));
+}
+
+#[tokio::test]
+async fn handlers_that_keep_the_thread_of_their_connection_are_sent_to_another() {
+    let server = Probing::start(|builder| builder.workers(Workers::Threads(1))).await;
+    let client = server.client().await;
+    let mut threads = Vec::new();
+    for _ in 0..5 {
+        let reply = client.describe(interop::Scalars::default()).await.expect("it is answered");
+        threads.push(reply.into_inner().value);
+    }
+    let here = format!("{:?}", thread::current().id());
+    assert_eq!(threads.iter().filter(|thread| **thread != here).count(), 3, "{threads:?}, {here} for tasks");
+    assert!(threads.ends_with(&[here.clone(), here]), "{threads:?}");
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ use crate::body::Reading;
 use crate::channel::{self, CallTable};
 use crate::codegen::Method;
 use crate::error::Error;
+use crate::in_place::InPlace;
 use crate::layout::{self, Clauses, Layout};
 use crate::offer::Offer;
 use crate::service::{Caller, Entry, Instance, Kind, Methods};
@@ -19,12 +20,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::task::Waker;
-use std::time::{Duration, Instant};
-
-/// Handlers that keep a connection's task for longer than this in one turn, and in [`SLOW_TURNS`] turns one after
-/// the other, are given tasks of their own from then on. A single long turn may well be the operating system's doing.
-const SLOW_TURN: Duration = Duration::from_millis(1);
-const SLOW_TURNS: u32 = 3;
+use std::time::Instant;
 
 /// Packets that answer nothing which an end puts up with before it closes the connection: a peer that sends them is
 /// broken or hostile. Second replies to a burst of calls stay below.
@@ -133,9 +129,7 @@ pub(crate) struct Session {
     /// What follows from what the peer has said of its services.
     clauses: Option<Box<Clauses>>,
     nesting: Nesting,
-    /// Handlers have been polled in place in this turn.
-    polled: bool,
-    slow_turns: u32,
+    in_place: InPlace,
 }
 
 impl Router for Endpoint {
@@ -174,8 +168,7 @@ impl Router for Endpoint {
             strays: 0,
             clauses: None,
             nesting: self.offer.nesting,
-            polled: false,
-            slow_turns: 0,
+            in_place: InPlace::new(),
         };
         channel::put_nesting(connection, self.offer.nesting);
         self.offer.connected(connection);
@@ -291,7 +284,9 @@ impl Router for Endpoint {
     }
 
     fn turn(&self, session: &mut Session, turn: &mut Turn<'_>) -> Option<Instant> {
-        session.judge_speed(turn.now);
+        if session.in_place.end_turn(turn.now, || tokio::time::Instant::now().into_std()) {
+            session.tell_of_slowness();
+        }
         if self.calls.is_none() && session.has_calls() {
             session.calls();
         }
@@ -334,8 +329,7 @@ impl Endpoint {
         let Some(mut instance) = session.instance(operation, &self.offer.table) else {
             return self.route_unserved(session, packet, outbox);
         };
-        let inline = session.slow_turns < SLOW_TURNS;
-        session.polled |= inline;
+        let inline = session.in_place.begin();
         let next = instance.call(&session.caller, packet, outbox, inline);
         session.last = Some((operation, instance));
         next
@@ -491,27 +485,18 @@ impl Session {
         self.caller.connection.extensions().is_used()
     }
 
+    #[cold]
+    fn tell_of_slowness(&self) {
+        let peer = self.caller.connection.peer_addr();
+        tracing::debug!(?peer, "handlers take long; they get tasks of their own for a while");
+    }
+
     /// At the end that accepted: its calls, if it has made any.
     fn calls(&mut self) -> Option<&Arc<CallTable>> {
         if self.calls.is_none() {
             self.calls = self.caller.connection.extensions().get::<CallTable>();
         }
         self.calls.as_ref()
-    }
-
-    /// Notes whether handlers keep the connection's task for too long.
-    fn judge_speed(&mut self, began: Instant) {
-        if !std::mem::take(&mut self.polled) {
-            return;
-        }
-        if tokio::time::Instant::now().into_std().saturating_duration_since(began) < SLOW_TURN {
-            self.slow_turns = 0;
-            return;
-        }
-        self.slow_turns += 1;
-        if self.slow_turns == SLOW_TURNS {
-            tracing::debug!(peer = ?self.caller.connection.peer_addr(), "handlers take long; they get tasks of their own from now on");
-        }
     }
 }
 

@@ -59,6 +59,7 @@ mod error;
 #[cfg(feature = "tonic")]
 pub mod grpc;
 pub mod hand_off;
+mod in_place;
 mod layout;
 mod metadata;
 mod middleware;
