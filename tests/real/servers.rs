@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::process::{Child, Command};
 
@@ -45,10 +46,14 @@ fn find(program: &str, others: impl IntoIterator<Item = PathBuf>) -> Option<Path
     found
 }
 
-/// A port that nobody has at the moment.
+/// A port that nobody has at the moment, and that the system gives to nobody who asks for any: those begin at 32768.
 async fn port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
-    listener.local_addr().expect("it is bound").port()
+    loop {
+        let port = fastrand::u16(16_384..32_768);
+        if TcpListener::bind(("127.0.0.1", port)).await.is_ok() {
+            return port;
+        }
+    }
 }
 
 /// Tries something until it succeeds.
@@ -127,7 +132,13 @@ pub(crate) async fn etcd() -> Option<Running> {
         .spawn()
         .expect("it was found");
     let address = clients.trim_start_matches("http://").to_owned();
-    // It listens before there is a leader, and answers when there is one.
-    until("etcd", || async { TcpStream::connect(&address).await.ok().map(drop) }).await;
+    until("etcd", || async {
+        let mut socket = TcpStream::connect(&address).await.ok()?;
+        socket.write_all(b"GET /health HTTP/1.0\r\n\r\n").await.ok()?;
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).await.ok()?;
+        answer.contains(r#""health":"true""#).then_some(())
+    })
+    .await;
     Some(Running { address, _child: child, _place: place })
 }
