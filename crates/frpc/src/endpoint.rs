@@ -268,10 +268,12 @@ impl Router for Endpoint {
         }
         let number = operation.number();
         let entry = self.offer.table.get(number).map(|(entry, _)| entry.method);
-        if let (Some(method), Some(mut instance)) = (entry, session.instance(number, &self.offer.table)) {
-            instance.hand_off(&session.caller, method, asked);
-            session.last = Some((number, instance));
-            return Next::Continue;
+        if let Some(method) = entry {
+            session.bring(number, &self.offer.table);
+            if let Some((_, instance)) = &mut session.last {
+                instance.hand_off(&session.caller, method, asked);
+                return Next::Continue;
+            }
         }
         self.offer.mounts.hand_off(&mut session.mounted, asked)
     }
@@ -325,14 +327,10 @@ impl Endpoint {
             session.caller.connection.count_shed();
             return self.shed(session, packet.id, packet.operation, outbox);
         }
-        let operation = packet.operation.number();
-        let Some(mut instance) = session.instance(operation, &self.offer.table) else {
-            return self.route_unserved(session, packet, outbox);
-        };
+        session.bring(packet.operation.number(), &self.offer.table);
+        let Some((_, instance)) = &mut session.last else { return self.route_unserved(session, packet, outbox) };
         let inline = session.in_place.begin();
-        let next = instance.call(&session.caller, packet, outbox, inline);
-        session.last = Some((operation, instance));
-        next
+        instance.call(&session.caller, packet, outbox, inline)
     }
 
     /// The end of a turn with routers beside services, or with strays; `calls` is when the next call expires.
@@ -440,18 +438,17 @@ fn settle(
 }
 
 impl Session {
-    /// The instance of a unary method, taken out of the session.
+    /// Makes the instance of a unary method, if there is one, the one called last.
     #[inline(always)]
-    fn instance(&mut self, operation: u16, table: &Table) -> Option<Box<dyn Instance>> {
-        match self.last.take() {
-            Some((last, instance)) if last == operation => return Some(instance),
-            Some((last, instance)) => drop(self.instances.insert(last, instance)),
-            None => {}
+    fn bring(&mut self, operation: u16, table: &Table) {
+        if self.last.as_ref().is_some_and(|(last, _)| *last == operation) {
+            return;
         }
-        if let Some(instance) = self.instances.remove(&operation) {
-            return Some(instance);
+        if let Some((last, instance)) = self.last.take() {
+            self.instances.insert(last, instance);
         }
-        self.new_instance(operation, table)
+        let instance = self.instances.remove(&operation).or_else(|| self.new_instance(operation, table));
+        self.last = instance.map(|instance| (operation, instance));
     }
 
     /// Why an operation is refused to this peer, if it is.

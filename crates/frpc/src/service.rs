@@ -343,7 +343,8 @@ where
             Some(_) => self.poll_within(deadline, request),
         };
         match polled {
-            Polled::Ready(reply) => {
+            // By reference: it is read where it was left.
+            Polled::Ready(ref reply) => {
                 // What the handler has sent by other ways goes first.
                 caller.connection.collect(outbox);
                 body::put_reply(outbox, id, operation, reply.as_ref(), style);

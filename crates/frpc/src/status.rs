@@ -112,75 +112,74 @@ impl fmt::Display for Code {
 /// assert_eq!(status.details()[..], [1, 2, 3]);
 /// ```
 #[derive(Clone, PartialEq, Eq)]
-pub struct Status {
-    code: Code,
-    message: Box<str>,
-    /// What few statuses have.
-    more: Option<Box<More>>,
-}
+pub struct Status(Box<Inner>);
 
-#[derive(Clone, PartialEq, Eq, Default)]
-struct More {
+/// In a box, so that a result is not larger, nor slower to pass on, because of what it is not.
+#[derive(Clone, PartialEq, Eq)]
+struct Inner {
+    code: Code,
+    unsent: bool,
+    message: Box<str>,
     details: Bytes,
     metadata: Metadata,
-    unsent: bool,
 }
 
 impl Status {
     /// A status of the given code.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into().into_boxed_str(), more: None }
+        let message = message.into().into_boxed_str();
+        Self(Box::new(Inner { code, unsent: false, message, details: Bytes::new(), metadata: Metadata::default() }))
     }
 
     /// Adds details, whose meaning is up to both ends; gRPC's are an encoded `google.rpc.Status`.
     pub fn with_details(mut self, details: impl Into<Bytes>) -> Self {
-        self.more.get_or_insert_default().details = details.into();
+        self.0.details = details.into();
         self
     }
 
     /// Adds metadata.
     pub fn with_metadata(mut self, metadata: Metadata) -> Self {
-        self.more.get_or_insert_default().metadata = metadata;
+        self.0.metadata = metadata;
         self
     }
 
     /// The code.
     pub fn code(&self) -> Code {
-        self.code
+        self.0.code
     }
 
     /// The message.
     pub fn message(&self) -> &str {
-        &self.message
+        &self.0.message
     }
 
     /// The details, which are empty if there are none.
     pub fn details(&self) -> &[u8] {
-        self.more.as_ref().map_or(&[], |more| &more.details)
+        &self.0.details
     }
 
     /// The metadata, if there is any.
     pub fn metadata(&self) -> Option<&Metadata> {
-        self.more.as_ref().map(|more| &more.metadata).filter(|metadata| !metadata.is_empty())
+        Some(&self.0.metadata).filter(|metadata| !metadata.is_empty())
     }
 
     /// Whether the call may have run on the server. If not, making it once more does no harm.
     ///
     /// A failure that the server has reported itself means that it has run, as far as the server let it.
     pub fn may_have_run(&self) -> bool {
-        !self.more.as_ref().is_some_and(|more| more.unsent)
+        !self.0.unsent
     }
 
     /// Says that the request was not sent.
     pub(crate) fn unsent(mut self) -> Self {
-        self.more.get_or_insert_default().unsent = true;
+        self.0.unsent = true;
         self
     }
 
     /// What travels in front of the message between two of ours, if it says anything.
     pub(crate) fn in_prefix(&self) -> Option<(Code, &[u8])> {
         let details = self.details();
-        (self.code != Code::Unknown || !details.is_empty()).then_some((self.code, details))
+        (self.code() != Code::Unknown || !details.is_empty()).then_some((self.code(), details))
     }
 
     /// A failure as it was received.
@@ -235,17 +234,20 @@ constructors! {
 impl fmt::Debug for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut debug = f.debug_struct("Status");
-        debug.field("code", &self.code).field("message", &self.message);
-        if let Some(more) = &self.more {
-            debug.field("details", &more.details).field("metadata", &more.metadata).field("unsent", &more.unsent);
+        debug.field("code", &self.code()).field("message", &self.message());
+        if !self.details().is_empty() {
+            debug.field("details", &self.0.details);
         }
-        debug.finish()
+        if let Some(metadata) = self.metadata() {
+            debug.field("metadata", metadata);
+        }
+        debug.field("may_have_run", &self.may_have_run()).finish()
     }
 }
 
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.code, self.message)
+        write!(f, "{}: {}", self.code(), self.message())
     }
 }
 

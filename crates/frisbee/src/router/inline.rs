@@ -51,17 +51,20 @@ impl<F: Future, A> Place<F, A> {
     #[inline]
     fn poll_future(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Worked<F::Output>> {
         let mut future = self.project().future;
-        let polled = catch_unwind(AssertUnwindSafe(|| match future.as_mut().as_pin_mut() {
-            Some(future) => future.poll(context),
-            None => Poll::Pending,
+        // Left in its place by the closure, for what it gives is moved several times.
+        let mut polled = Poll::Pending;
+        let caught = catch_unwind(AssertUnwindSafe(|| {
+            if let Some(future) = future.as_mut().as_pin_mut() {
+                polled = future.poll(context);
+            }
         }));
-        match polled {
-            Ok(Poll::Pending) => Poll::Pending,
-            Ok(Poll::Ready(output)) => {
+        match (caught, polled) {
+            (Ok(()), Poll::Pending) => Poll::Pending,
+            (Ok(()), Poll::Ready(output)) => {
                 future.set(None);
                 Poll::Ready(Ok(output))
             }
-            Err(panic) => Poll::Ready(Err(panic)),
+            (Err(panic), _) => Poll::Ready(Err(panic)),
         }
     }
 }

@@ -39,6 +39,13 @@ pub(crate) struct Failure {
     pub(crate) sent: Sent,
 }
 
+impl Failure {
+    #[cold]
+    fn new(status: Status, sent: Sent) -> Box<Self> {
+        Box::new(Self { status, sent })
+    }
+}
+
 /// Whether the server can have run the call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Sent {
@@ -80,14 +87,16 @@ impl<'a, A: Message> Attempt<'a, A> {
     pub(crate) fn make_now<B>(&self, link: Arc<Link>, caller: &Waker) -> Option<Call<B>> {
         // Whoever cannot be sent at once does not wait for room here.
         let mut nobody = Context::from_waker(Waker::noop());
-        match self.begin(&link, &mut nobody, None, Some(caller)) {
+        let mut started = Started::Full;
+        self.begin(&link, &mut nobody, None, Some(caller), &mut started);
+        match started {
             Started::Yes(ticket) => Some(self.sent(link, ticket)),
             _ => None,
         }
     }
 
     /// Makes the call as soon as it can be sent.
-    pub(crate) async fn make<B: Message>(&self, link: Arc<Link>) -> Result<Response<B>, Failure> {
+    pub(crate) async fn make<B: Message>(&self, link: Arc<Link>) -> Result<Response<B>, Box<Failure>> {
         let ticket = self.begin_when_possible(&link).await?;
         self.sent(link, ticket).await
     }
@@ -98,26 +107,26 @@ impl<'a, A: Message> Attempt<'a, A> {
     }
 
     /// Enters a call and sends its request, all at once if there is room; the caller is woken when there is room to
-    /// write, and `caller`, if given, when the call has ended.
-    #[inline]
+    /// write, and `caller`, if given, when the call has ended. How it went is left in `started`, which is `Full` before:
+    /// what has just been written bit by bit cannot be moved on at once without the processor waiting for it.
+    #[inline(always)]
     fn begin(
         &self,
         link: &Link,
         context: &mut Context<'_>,
         waiter: Option<&mut Waiter<'_>>,
         caller: Option<&Waker>,
-    ) -> Started {
+        started: &mut Started,
+    ) {
         // The connection cannot end between entering the call and sending its request, since both happen under its
         // lock: a call is never left without either an answer or an end.
-        let enter = |outbox: &mut Outbox| self.enter(link, outbox, caller);
+        let enter = |outbox: &mut Outbox| *started = self.enter(link, outbox, caller);
         let entered = match waiter {
             None => link.connection.poll_send(context, enter),
             Some(waiter) => waiter.poll_send(context, enter),
         };
-        match entered {
-            Poll::Ready(Ok(started)) => started,
-            Poll::Ready(Err(error)) => Started::Over(unsent(&error)),
-            Poll::Pending => Started::Full,
+        if let Poll::Ready(Err(error)) = entered {
+            *started = Started::Over(unsent(&error));
         }
     }
 
@@ -175,7 +184,7 @@ impl<'a, A: Message> Attempt<'a, A> {
     /// The way of a call that cannot be sent at once: there may be no slot for it, no room in the connection's outbox,
     /// or no verdict on the server yet.
     #[cold]
-    async fn begin_when_possible(&self, link: &Link) -> Result<Ticket, Failure> {
+    async fn begin_when_possible(&self, link: &Link) -> Result<Ticket, Box<Failure>> {
         let waiting = Waiting::new(link);
         let mut waiter = link.connection.waiter();
         let until = self.terms.timeout.and_then(|timeout| deadline::now().checked_add(timeout));
@@ -187,7 +196,9 @@ impl<'a, A: Message> Attempt<'a, A> {
                     // The time for which it has waited counts as well.
                     let left = until.map(|until| until.saturating_duration_since(deadline::now()));
                     let terms = Terms { timeout: left.or(self.terms.timeout), ..self.terms };
-                    match (Self { terms, ..*self }).begin(link, context, Some(&mut waiter), None) {
+                    let mut started = Started::Full;
+                    (Self { terms, ..*self }).begin(link, context, Some(&mut waiter), None, &mut started);
+                    match started {
                         // The outbox wakes the caller, or the vacancy does, whichever it was.
                         Started::Full => vacancy.as_mut().poll(context).map(|()| Started::Full),
                         started => Poll::Ready(started),
@@ -221,8 +232,8 @@ impl<'a, A: Message> Attempt<'a, A> {
         drop(waiting);
         match started {
             Started::Yes(ticket) => Ok(ticket),
-            Started::Over(status) => Err(Failure { status, sent: Sent::No }),
-            Started::Failed(status) => Err(Failure { status, sent: Sent::Answered }),
+            Started::Over(status) => Err(Failure::new(status, Sent::No)),
+            Started::Failed(status) => Err(Failure::new(status, Sent::Answered)),
             Started::Full | Started::Unclear => unreachable!("it was waited for"),
         }
     }
@@ -283,34 +294,41 @@ impl<B> Call<B> {
 }
 
 impl<B: Message> Future for Call<B> {
-    type Output = Result<Response<B>, Failure>;
+    type Output = Result<Response<B>, Box<Failure>>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let Some(ticket) = self.ticket else { return Poll::Pending };
         let nesting = self.link.nesting;
+        // Left in its place and not handed through, as in `begin`.
+        let (mut reply, mut unread) = (None, None);
         let ended = self.link.calls.with(|calls| {
             calls.take_reply(ticket, context, |body| match body {
-                Body::Copied(body) => body::whole_reply(body, nesting).ok_or_else(|| Bytes::copy_from_slice(body)),
+                Body::Copied(body) => {
+                    reply = body::whole_reply(body, nesting);
+                    if reply.is_none() {
+                        unread = Some(Bytes::copy_from_slice(body));
+                    }
+                }
                 // A long one is read with the lock released.
-                Body::Shared(body) => Err(body.clone()),
+                Body::Shared(body) => unread = Some(body.clone()),
             })
         });
         let Poll::Ready(ended) = ended else { return Poll::Pending };
         self.ticket = None;
-        let (status, sent) = match ended {
-            Ended::Reply(reply) => match reply.unwrap_or_else(|body| body::reply(&body, self.reading())) {
-                Ok(reply) => return Poll::Ready(Ok(reply)),
-                Err(status) => (status, Sent::Answered),
-            },
-            Ended::Expired { at_work } => {
-                if at_work {
-                    self.cancel(ticket);
-                }
+        if let Some(body) = unread {
+            reply = Some(body::reply(&body, self.reading()));
+        }
+        let (status, sent) = match (reply, ended) {
+            (Some(Ok(reply)), _) => return Poll::Ready(Ok(reply)),
+            (Some(Err(status)), _) => (status, Sent::Answered),
+            (None, Ended::Lost { status, until }) => (status, Sent::Lost { until }),
+            (None, Ended::Expired { at_work: true }) => {
+                self.cancel(ticket);
                 (expired(self.method), Sent::Answered)
             }
-            Ended::Lost { status, until } => (status, Sent::Lost { until }),
+            (None, Ended::Expired { at_work: false } | Ended::Reply(())) => (expired(self.method), Sent::Answered),
         };
-        Poll::Ready(Err(Failure { status, sent }))
+        Poll::Ready(Err(Failure::new(status, sent)))
     }
 }
 

@@ -97,7 +97,7 @@ where
     #[cold]
     fn go_elsewhere(
         &mut self,
-        failure: Option<Failure>,
+        failure: Option<Box<Failure>>,
         context: &mut Context<'_>,
     ) -> Poll<Result<Response<B>, Status>> {
         let message = std::mem::take(&mut self.message);
@@ -117,7 +117,7 @@ impl Channel {
         message: A,
         metadata: Option<Box<Metadata>>,
         timeout: Option<Duration>,
-        failure: Option<Failure>,
+        failure: Option<Box<Failure>>,
     ) -> Boxed<'a, B>
     where
         A: Message + Send + Sync + 'static,
@@ -166,16 +166,16 @@ impl Channel {
     async fn attempt<A, B>(
         &self,
         mut attempt: Attempt<'_, A>,
-        mut failure: Option<Failure>,
+        mut failure: Option<Box<Failure>>,
     ) -> Result<Response<B>, Status>
     where
         A: Message,
         B: Message,
     {
         let Terms { timeout, .. } = attempt.terms;
-        let until = match &failure {
+        let until = match failure.as_ref().map(|failure| failure.sent) {
             // The time that the first attempt took counts as well.
-            Some(Failure { sent: Sent::Lost { until }, .. }) => *until,
+            Some(Sent::Lost { until }) => until,
             _ => timeout.and_then(|timeout| deadline::now().checked_add(timeout)),
         };
         let mut begun = None;
