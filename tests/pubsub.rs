@@ -12,6 +12,7 @@ use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::{serve_interop, serve_interop_with};
 use frpc::{Code, Topic, TopicRecvError};
 use std::net::SocketAddr;
+use std::task::{Context, Waker};
 use std::time::Duration;
 use tokio::net::TcpSocket;
 use tokio::task::JoinSet;
@@ -527,4 +528,18 @@ async fn a_broker_serves_beside_a_service_on_one_port_and_one_connection() {
     connection.abort();
     until(|| broker.subscriptions() == 0).await;
     assert!(matches!(next(&mut ticks).await, Err(RecvError::Closed(_))));
+}
+
+#[tokio::test]
+async fn a_peer_that_owes_very_many_answers_is_asked_for_no_more() {
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let client = client(silent.local_addr().expect("it is bound")).await;
+    let _peer = silent.accept().await.expect("it has been dialled");
+    let mut asked = 0;
+    // None is waited for, which does not take back that it was asked for.
+    while std::pin::pin!(client.sync()).as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
+        asked += 1;
+        assert!(asked <= 16_384, "it is asked without end");
+    }
+    assert!(matches!(client.sync().await, Err(Error::NoAnswer)));
 }

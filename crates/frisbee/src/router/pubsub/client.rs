@@ -23,6 +23,10 @@ const INBOX_MAX: usize = 16 * 1024 * 1024;
 /// How long a broker may take to answer. One that is alive takes microseconds; a peer that is no broker may never answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// Answers to [`Client::sync`] that may be outstanding, those included that nobody waits for any more: as many as fRPC's
+/// calls. A broker answers them one after the other and is hardly ever behind by more than a few.
+const SYNCS_MAX: usize = 16 * 1024;
+
 /// Why publishing or subscribing failed.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -33,7 +37,7 @@ pub enum Error {
     Send(SendError),
     /// The broker refuses; this is what it says.
     Refused(String),
-    /// The broker has not answered for 10 s: the peer may not be one.
+    /// The broker has not answered for 10 s, or owes 16 384 answers to [`Client::sync`]: the peer may not be one.
     NoAnswer,
     /// All 65 535 ids of subscriptions are in use on this connection.
     TooMany,
@@ -45,7 +49,9 @@ impl fmt::Display for Error {
             Self::Topic(error) => error.fmt(f),
             Self::Send(error) => error.fmt(f),
             Self::Refused(text) => write!(f, "the broker refuses: {text}"),
-            Self::NoAnswer => write!(f, "the peer has not answered for {ANSWER_TIMEOUT:?}; it may be no broker"),
+            Self::NoAnswer => {
+                write!(f, "the peer does not answer, or not within {ANSWER_TIMEOUT:?}; it may be no broker")
+            }
             Self::TooMany => f.write_str("every id of a subscription is in use on this connection"),
         }
     }
@@ -201,17 +207,17 @@ impl Client {
     /// Safe.
     pub async fn sync(&self) -> Result<(), Error> {
         let (answer, answered) = oneshot::channel();
-        self.send_sync(answer)?;
-        self.answer(answered).await
-    }
-
-    fn send_sync(&self, answer: oneshot::Sender<()>) -> Result<(), SendError> {
         let operation = self.0.operations.of(Kind::Sync);
-        // Answers come in the order in which it is sent, hence under one lock.
-        let mut inner = self.0.inner.lock();
-        self.connection()?.send_now(|outbox| put(outbox, PacketId(0), operation, &[]))?;
-        inner.syncs.push_back(answer);
-        Ok(())
+        {
+            // Answers come in the order in which it is sent, hence under one lock.
+            let mut inner = self.0.inner.lock();
+            if inner.syncs.len() >= SYNCS_MAX {
+                return Err(Error::NoAnswer);
+            }
+            self.connection()?.send_now(|outbox| put(outbox, PacketId(0), operation, &[]))?;
+            inner.syncs.push_back(answer);
+        }
+        self.answer(answered).await
     }
 
     /// The connection.
