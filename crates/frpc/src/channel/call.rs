@@ -322,11 +322,13 @@ impl<B: Message> Future for Call<B> {
             (Some(Ok(reply)), _) => return Poll::Ready(Ok(reply)),
             (Some(Err(status)), _) => (status, Sent::Answered),
             (None, Ended::Lost { status, until }) => (status, Sent::Lost { until }),
-            (None, Ended::Expired { at_work: true }) => {
-                self.cancel(ticket);
+            (None, Ended::Expired { at_work }) => {
+                if at_work {
+                    self.cancel(ticket);
+                }
                 (expired(self.method), Sent::Answered)
             }
-            (None, Ended::Expired { at_work: false } | Ended::Reply(())) => (expired(self.method), Sent::Answered),
+            (None, Ended::Reply(())) => unreachable!("it has been read"),
         };
         Poll::Ready(Err(Failure::new(status, sent)))
     }
