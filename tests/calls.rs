@@ -3,18 +3,17 @@
 use frisbee_tests::interop::{AddRequest, Interop, InteropClient, InteropServer, Payload, SleepRequest, Text};
 use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::service::Service;
-use frisbee_tests::{interop, left_to_service, serve_interop, serve_interop_with};
+use frisbee_tests::{Serving, interop, left_to_service, serve_interop, serve_interop_with};
 use frpc::{
     Channel, Code, Policy, Request, RequestStream, Response, ResponseStream, Server, Status, Streaming, Workers,
 };
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::sync::{Notify, oneshot};
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
 
 type Reply<T> = Result<Response<T>, Status>;
 
@@ -108,9 +107,7 @@ impl Interop for Probed {
 /// A server of [`Probed`] that can be told to stop.
 struct Probing {
     probe: Arc<Probe>,
-    address: SocketAddr,
-    stop: Option<oneshot::Sender<()>>,
-    serving: JoinHandle<Result<(), frpc::Error>>,
+    serving: Serving,
 }
 
 impl Probing {
@@ -118,16 +115,13 @@ impl Probing {
         let probe = Arc::new(Probe::default());
         let server = settings(Server::builder()).add_service(InteropServer::new(Probed(probe.clone())));
         let server = server.bind("127.0.0.1:0").await.expect("loopback has free ports");
-        let address = server.local_addr();
-        let (stop, stopped) = oneshot::channel();
-        let serving = tokio::spawn(server.serve_with_shutdown(async { drop(stopped.await) }));
-        Self { probe, address, stop: Some(stop), serving }
+        Self { probe, serving: Serving::start(server) }
     }
 
     async fn client(&self) -> InteropClient {
         // A server that is gone stays gone here, so there is no point in waiting for it.
         let builder = Channel::builder().reconnect_patience(Duration::from_millis(50));
-        InteropClient::new(builder.connect(self.address.to_string()).await.expect("the server listens"))
+        InteropClient::new(builder.connect(self.serving.address.to_string()).await.expect("the server listens"))
     }
 
     /// Waits until so many handlers run.
@@ -168,7 +162,7 @@ async fn calls_in_flight_fail_when_the_server_is_lost() {
         })
         .collect();
     server.reaches(100).await;
-    server.serving.abort();
+    server.serving.kill();
     while let Some(reply) = calls.join_next().await {
         assert_eq!(code(reply.expect("callers do not panic")), Code::Unavailable);
     }
@@ -309,10 +303,10 @@ async fn a_shutdown_waits_for_calls_in_flight_and_refuses_new_connections() {
         async move { client.do_nothing(interop::Empty {}).await }
     });
     server.reaches(1).await;
-    drop(server.stop.take());
-    let refused = async { while InteropClient::connect(server.address.to_string()).await.is_ok() {} };
+    server.serving.stop();
+    let refused = async { while InteropClient::connect(server.serving.address.to_string()).await.is_ok() {} };
     tokio::time::timeout(Duration::from_secs(10), refused).await.expect("the server accepts no more");
-    assert!(!server.serving.is_finished());
+    assert!(!server.serving.is_over());
     // As soon as the client has heard of it, new calls go to a new connection, and there is none to be had.
     let turned_away = async {
         loop {
@@ -325,7 +319,7 @@ async fn a_shutdown_waits_for_calls_in_flight_and_refuses_new_connections() {
     assert_eq!((nowhere.code(), nowhere.may_have_run()), (Code::Unavailable, false));
     server.probe.go_on.notify_one();
     call.await.expect("the caller does not panic").expect("the call is finished");
-    server.serving.await.expect("it does not panic").expect("the server has stopped");
+    server.serving.stopped().await;
     assert_eq!(code(client.add(AddRequest { a: 1, b: 1 }).await), Code::Unavailable);
 }
 
@@ -335,8 +329,8 @@ async fn a_shutdown_does_not_wait_for_ever() {
     let client = server.client().await;
     let call = tokio::spawn(async move { client.do_nothing(interop::Empty {}).await });
     server.reaches(1).await;
-    drop(server.stop.take());
-    server.serving.await.expect("it does not panic").expect("the server has stopped");
+    server.serving.stop();
+    server.serving.stopped().await;
     assert_eq!(code(call.await.expect("the caller does not panic")), Code::Unavailable);
     server.probe.ended.notified().await;
 }
@@ -344,7 +338,7 @@ async fn a_shutdown_does_not_wait_for_ever() {
 #[tokio::test]
 async fn large_replies_to_a_client_that_reads_late_all_arrive() {
     let server = Probing::start(|builder| builder).await;
-    let mut peer = Raw::connect(server.address).await;
+    let mut peer = Raw::connect(server.serving.address).await;
     // Sixteen replies of 1 MiB: more than the server writes before it holds requests back.
     let request = [8, 0, 0x0a, 0x80, 0x80, 0x40, 4, 0x0a, 0];
     let requests: Vec<_> = (0..16).map(|id| packet(id, 17, &request)).collect();

@@ -3,6 +3,8 @@
 
 use std::net::SocketAddr;
 use std::time::Duration;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 
 pub mod attacks;
 pub mod parrot;
@@ -80,6 +82,48 @@ pub async fn serve(builder: frpc::ServerBuilder) -> SocketAddr {
     let address = server.local_addr();
     tokio::spawn(server.serve());
     address
+}
+
+/// A server in the current runtime that can be told to stop, or killed.
+pub struct Serving {
+    /// Where it listens.
+    pub address: SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+    task: JoinHandle<Result<(), frpc::Error>>,
+}
+
+impl Serving {
+    /// Lets a server serve.
+    pub fn start(server: frpc::Server) -> Self {
+        let address = server.local_addr();
+        let (stop, told) = oneshot::channel();
+        let task = tokio::spawn(server.serve_with_shutdown(async { drop(told.await) }));
+        Self { address, stop: Some(stop), task }
+    }
+
+    /// Tells it to stop, in good order.
+    pub fn stop(&mut self) {
+        drop(self.stop.take());
+    }
+
+    /// Ends it, and all its connections, at once.
+    pub fn kill(&self) {
+        self.task.abort();
+    }
+
+    /// Whether it has ended.
+    pub fn is_over(&self) -> bool {
+        self.task.is_finished()
+    }
+
+    /// Waits for its end in good order.
+    ///
+    /// # Panics
+    /// If that does not come within 10 s: a server closes what is in progress after 20 s.
+    pub async fn stopped(self) {
+        let stopped = tokio::time::timeout(Duration::from_secs(10), self.task).await;
+        stopped.expect("nothing is in progress").expect("it does not panic").expect("it has served");
+    }
 }
 
 /// Waits for something that is bound to come.

@@ -6,11 +6,11 @@ use frisbee_tests::interop::{
 };
 use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::service::Service;
-use frisbee_tests::{left_to_service, serve, serve_interop, serve_interop_with};
+use frisbee_tests::{Serving, left_to_service, serve, serve_interop, serve_interop_with};
 use frpc::{Channel, Code, Connection, Request, RequestStream, Response, Server, Status};
 use std::net::SocketAddr;
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 type Reply<T> = Result<Response<T>, Status>;
@@ -303,9 +303,8 @@ async fn an_agent_that_stays_connected_comes_back_by_itself() {
         (builder.bind(address).await.expect("the port is free"), connections)
     };
     let (server, mut connections) = bind("127.0.0.1:0".to_owned()).await;
-    let address = server.local_addr();
-    let (stop, stopped) = oneshot::channel::<()>();
-    let serving = tokio::spawn(server.serve_with_shutdown(async { drop(stopped.await) }));
+    let mut serving = Serving::start(server);
+    let address = serving.address;
     let agent = agent(address).await;
     let staying = tokio::spawn(async move { agent.stay_connected().await });
     let call = async |connection: &Connection| {
@@ -314,8 +313,8 @@ async fn an_agent_that_stays_connected_comes_back_by_itself() {
     };
     assert_eq!(call(&next(&mut connections).await).await, 2);
     // A server that stops in good order, and the next one in its place.
-    drop(stop);
-    tokio::time::timeout(PATIENCE, serving).await.unwrap().unwrap().unwrap();
+    serving.stop();
+    serving.stopped().await;
     let (server, mut connections) = bind(address.to_string()).await;
     tokio::spawn(server.serve());
     let second = next(&mut connections).await;

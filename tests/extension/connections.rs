@@ -4,46 +4,32 @@ use super::{Service, State};
 use frisbee::Config;
 use frisbee_tests::extension::{ExtensionClient, ExtensionServer, Time};
 use frisbee_tests::raw::{Raw, packet};
-use frisbee_tests::until;
+use frisbee_tests::{Serving, until};
 use frpc::{Channel, Code, Request, Server};
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::JoinSet;
 
-/// A server that can be stopped, on a given port.
-struct Stoppable {
-    state: Arc<State>,
-    address: SocketAddr,
-    stop: Option<oneshot::Sender<()>>,
-    serving: JoinHandle<Result<(), frpc::Error>>,
-}
-
-impl Stoppable {
-    async fn start(address: &str) -> Self {
-        let service = Service::default();
-        let state = service.state.clone();
-        let server = loop {
-            // The port may still be the one before's.
-            match Server::builder().add_service(ExtensionServer::new(service.clone())).bind(address).await {
-                Ok(server) => break server,
-                Err(_) => tokio::time::sleep(Duration::from_millis(1)).await,
-            }
-        };
-        let address = server.local_addr();
-        let (stop, stopped) = oneshot::channel();
-        let serving = tokio::spawn(server.serve_with_shutdown(async { drop(stopped.await) }));
-        Self { state, address, stop: Some(stop), serving }
-    }
+/// Serves on a given port.
+async fn start(address: &str) -> (Serving, Arc<State>) {
+    let service = Service::default();
+    let state = service.state.clone();
+    let server = loop {
+        // The port may still be the one before's.
+        match Server::builder().add_service(ExtensionServer::new(service.clone())).bind(address).await {
+            Ok(server) => break server,
+            Err(_) => tokio::time::sleep(Duration::from_millis(1)).await,
+        }
+    };
+    (Serving::start(server), state)
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_call_is_lost_when_a_server_drains_and_another_takes_over() {
-    let mut first = Stoppable::start("127.0.0.1:0").await;
+    let (mut first, before) = start("127.0.0.1:0").await;
     let address = first.address.to_string();
     let client = ExtensionClient::connect(address.as_str()).await.expect("the server listens");
     let mut calls = JoinSet::new();
@@ -51,9 +37,9 @@ async fn no_call_is_lost_when_a_server_drains_and_another_takes_over() {
         let client = client.clone();
         calls.spawn(async move { client.wait(Time { millis: 3_000 }).await });
     }
-    until("2000 calls are in flight", || first.state.waiting.load(Ordering::SeqCst) == 2_000).await;
-    drop(first.stop.take());
-    let second = tokio::spawn(async move { Stoppable::start(&address).await });
+    until("2000 calls are in flight", || before.waiting.load(Ordering::SeqCst) == 2_000).await;
+    first.stop();
+    let second = tokio::spawn(async move { start(&address).await });
     for _ in 0..200 {
         let client = client.clone();
         calls.spawn(async move { client.wait(Time { millis: 1 }).await });
@@ -62,13 +48,13 @@ async fn no_call_is_lost_when_a_server_drains_and_another_takes_over() {
     while let Some(reply) = calls.join_next().await {
         reply.expect("it does not panic").expect("no call is lost");
     }
-    first.serving.await.expect("it does not panic").expect("the first server has stopped");
+    first.stopped().await;
     drop(second.await.expect("it does not panic"));
 }
 
 #[tokio::test]
 async fn a_call_that_was_sent_fails_when_its_server_dies_and_the_next_finds_the_new_one() {
-    let first = Stoppable::start("127.0.0.1:0").await;
+    let (first, before) = start("127.0.0.1:0").await;
     let address = first.address.to_string();
     let client = ExtensionClient::connect(address.as_str()).await.expect("the server listens");
     let waiting = tokio::spawn({
@@ -79,16 +65,14 @@ async fn a_call_that_was_sent_fails_when_its_server_dies_and_the_next_finds_the_
         let client = client.clone();
         async move { client.get(Time { millis: 1_000 }).await }
     });
-    until("both calls run", || {
-        first.state.waiting.load(Ordering::SeqCst) == 1 && first.state.gets.load(Ordering::SeqCst) == 1
-    })
-    .await;
-    first.serving.abort();
+    until("both calls run", || before.waiting.load(Ordering::SeqCst) == 1 && before.gets.load(Ordering::SeqCst) == 1)
+        .await;
+    first.kill();
     let lost = waiting.await.expect("it does not panic").expect_err("its server died");
     assert_eq!((lost.code(), lost.may_have_run()), (Code::Unavailable, true));
-    let second = Stoppable::start(&address).await;
+    let (_second, after) = start(&address).await;
     getting.await.expect("it does not panic").expect("what may run twice is tried again");
-    assert_eq!(second.state.gets.load(Ordering::SeqCst), 1);
+    assert_eq!(after.gets.load(Ordering::SeqCst), 1);
     client.wait(Time { millis: 1 }).await.expect("the new server is found");
 }
 
@@ -112,11 +96,11 @@ async fn a_call_that_is_made_once_more_takes_no_longer_than_its_timeout() {
 
 #[tokio::test]
 async fn a_call_to_a_server_that_stays_away_fails_and_was_not_sent() {
-    let first = Stoppable::start("127.0.0.1:0").await;
+    let (first, _) = start("127.0.0.1:0").await;
     let channel = Channel::builder().reconnect_patience(Duration::from_millis(100));
     let client = ExtensionClient::new(channel.connect(first.address.to_string()).await.expect("it listens"));
-    first.serving.abort();
-    until("the loss is noticed", || first.serving.is_finished()).await;
+    first.kill();
+    until("the loss is noticed", || first.is_over()).await;
     // The first may still be under way when the connection ends.
     let _ = client.wait(Time::default()).await;
     let status = client.wait(Time::default()).await.expect_err("nobody listens");
@@ -126,11 +110,11 @@ async fn a_call_to_a_server_that_stays_away_fails_and_was_not_sent() {
 
 #[tokio::test]
 async fn a_call_that_cannot_wait_for_a_connection_is_told_what_is_wrong_with_the_server() {
-    let first = Stoppable::start("127.0.0.1:0").await;
+    let (first, _) = start("127.0.0.1:0").await;
     let address = first.address.to_string();
     let client = ExtensionClient::connect(address.clone()).await.expect("the server listens");
-    first.serving.abort();
-    until("the loss is noticed", || first.serving.is_finished()).await;
+    first.kill();
+    until("the loss is noticed", || first.is_over()).await;
     let _ = client.wait(Time::default()).await;
     let request = || {
         let mut request = Request::new(Time::default());
@@ -179,10 +163,10 @@ async fn a_server_that_closes_what_it_accepts_is_dialled_with_pauses_and_calls_w
 /// Once the pauses were longer than the patience of calls, it tried without any.
 #[tokio::test]
 async fn who_stays_connected_pauses_however_little_patience_calls_have() {
-    let server = Stoppable::start("127.0.0.1:0").await;
+    let (server, _) = start("127.0.0.1:0").await;
     let channel = Channel::builder().reconnect_patience(Duration::from_millis(1));
     let channel = channel.connect(server.address.to_string()).await.expect("the server listens");
-    server.serving.abort();
+    server.kill();
     let mut staying = std::pin::pin!(channel.stay_connected());
     let mut polls = 0;
     let counted = std::future::poll_fn(|context| {
@@ -195,13 +179,13 @@ async fn who_stays_connected_pauses_however_little_patience_calls_have() {
 
 #[tokio::test]
 async fn a_call_beside_one_who_stays_connected_is_told_that_nobody_listens() {
-    let server = Stoppable::start("127.0.0.1:0").await;
+    let (server, _) = start("127.0.0.1:0").await;
     let channel = Channel::builder().reconnect_patience(Duration::from_millis(100));
     let channel = channel.connect(server.address.to_string()).await.expect("the server listens");
     let client = ExtensionClient::new(channel.clone());
-    server.serving.abort();
+    server.kill();
     let staying = tokio::spawn(async move { channel.stay_connected().await });
-    until("the loss is noticed", || server.serving.is_finished()).await;
+    until("the loss is noticed", || server.is_over()).await;
     let _ = client.wait(Time::default()).await;
     let status = client.wait(Time::default()).await.expect_err("nobody listens");
     assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
@@ -240,22 +224,20 @@ async fn when_half_of_the_ids_wait_for_replies_that_nobody_wants_a_new_connectio
 /// It kept its connection until its next call, and the server waited for it.
 #[tokio::test]
 async fn a_client_that_has_nothing_to_call_lets_a_server_stop_at_once() {
-    let mut server = Stoppable::start("127.0.0.1:0").await;
-    let client = ExtensionClient::connect(server.address.to_string()).await.expect("the server listens");
+    let (mut server, _) = start("127.0.0.1:0").await;
+    let address = server.address.to_string();
+    let client = ExtensionClient::connect(address.as_str()).await.expect("the server listens");
     client.get(Time::default()).await.expect("it is served");
-    drop(server.stop.take());
-    // A server waits for 20 s before it closes what is left.
-    let stopped = tokio::time::timeout(Duration::from_secs(10), server.serving).await;
-    stopped.expect("nothing is in progress").expect("it does not panic").expect("it has stopped");
-    let second = Stoppable::start(&server.address.to_string()).await;
+    server.stop();
+    server.stopped().await;
+    let _second = start(&address).await;
     client.get(Time::default()).await.expect("the next call finds the next server");
-    drop(second);
 }
 
 /// They kept its connection for as long as somebody had them.
 #[tokio::test]
 async fn streams_that_are_over_and_still_held_let_a_server_stop_at_once() {
-    let mut server = Stoppable::start("127.0.0.1:0").await;
+    let (mut server, _) = start("127.0.0.1:0").await;
     let client = ExtensionClient::connect(server.address.to_string()).await.expect("the server listens");
     let mut ended = client.flood(Time { millis: 1 }).await.expect("it streams").into_inner();
     ended.message().await.expect("it streams").expect("there is one message");
@@ -264,10 +246,8 @@ async fn streams_that_are_over_and_still_held_let_a_server_stop_at_once() {
     request.set_timeout(Duration::from_millis(50));
     let mut failed = client.flood(request).await.expect("it streams").into_inner();
     while failed.message().await.is_ok() {}
-    drop(server.stop.take());
-    // A server waits for 20 s before it closes what is left.
-    let stopped = tokio::time::timeout(Duration::from_secs(10), server.serving).await;
-    stopped.expect("nothing is in progress").expect("it does not panic").expect("it has stopped");
+    server.stop();
+    server.stopped().await;
     assert_eq!(ended.message().await.expect("it stays as it was"), None);
     assert_eq!(failed.message().await.expect("it fails once"), None);
 }
@@ -275,20 +255,20 @@ async fn streams_that_are_over_and_still_held_let_a_server_stop_at_once() {
 /// The server left it to them to close, as it does with clients that have not ended their sending half.
 #[tokio::test]
 async fn a_server_that_stops_closes_those_who_have_nothing_more_to_send_once_they_have_their_replies() {
-    let mut server = Stoppable::start("127.0.0.1:0").await;
+    let (mut server, state) = start("127.0.0.1:0").await;
     let mut peer = Raw::connect(server.address).await;
     let mut ours = frisbee_core::Connection::new(frisbee_core::Role::Client, &Config::default(), Instant::now());
     peer.write(&ours.outbox().take_bytes()).await; // HELLO and a PING.
     peer.write(&packet(7, 12, &[8, 0, 0x0b, 0xC8, 1])).await; // Wait 200 ms.
-    until("the call runs", || server.state.waiting.load(Ordering::SeqCst) == 1).await;
-    drop(server.stop.take());
+    until("the call runs", || state.waiting.load(Ordering::SeqCst) == 1).await;
+    server.stop();
     peer.socket.shutdown().await.expect("this end can be closed");
     let ended = async {
         let mut replies = 0;
         while let Some(packet) = peer.next().await {
             replies += usize::from(packet.id.0 == 7);
         }
-        server.serving.await.expect("it does not panic").expect("it has stopped");
+        server.stopped().await;
         replies
     };
     // A server waits for 20 s before it closes what is left.
@@ -298,14 +278,14 @@ async fn a_server_that_stops_closes_those_who_have_nothing_more_to_send_once_the
 
 #[tokio::test]
 async fn a_go_client_is_closed_when_the_server_stops_and_nothing_is_in_progress() {
-    let mut server = Stoppable::start("127.0.0.1:0").await;
+    let (mut server, state) = start("127.0.0.1:0").await;
     let mut go = Raw::connect(server.address).await;
     go.write(&packet(7, 12, &[8, 0, 0x0b, 0xC8, 1])).await; // Wait 200 ms.
-    until("the call runs", || server.state.waiting.load(Ordering::SeqCst) == 1).await;
-    drop(server.stop.take());
+    until("the call runs", || state.waiting.load(Ordering::SeqCst) == 1).await;
+    server.stop();
     go.write(&packet(8, 14, &[8, 0, 0x0b, 1])).await; // Get, which a Go client may well call now.
     assert_eq!(go.next().await.expect("it is still served").id.0, 8);
     assert_eq!(go.next().await.expect("what was in progress is finished").id.0, 7);
     assert_eq!(go.next().await, None);
-    server.serving.await.expect("it does not panic").expect("the server has stopped");
+    server.stopped().await;
 }
