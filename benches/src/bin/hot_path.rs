@@ -11,8 +11,8 @@
 //! ```
 //!
 //! `run wide CALLS` and `run wide_32 CALLS` make so many calls on each of 400 connections, ten at a time, the latter in a
-//! runtime that looks after 32 sockets at one time. They are for counting what a call has to fetch from memory, again as
-//! the difference of two runs:
+//! runtime that looks after 32 sockets at one time, and `run wide_alone CALLS` one at a time in such a runtime. They are
+//! for counting what a call has to fetch from memory, again as the difference of two runs:
 //!
 //! ```text
 //! valgrind --tool=cachegrind --cache-sim=yes --LL=1048576,16,64 target/release/hot_path run wide_32 20
@@ -73,12 +73,13 @@ fn main() -> Result<ExitCode, BoxError> {
 /// Makes the calls of a case.
 fn run(case: &str, calls: u64) -> Result<(), BoxError> {
     let runtime = match case {
-        "wide_32" => one_core()?,
+        "wide_32" | "wide_alone" => one_core()?,
         _ => tokio::runtime::Builder::new_current_thread().enable_all().build()?,
     };
     runtime.block_on(async {
         match case {
-            "wide" | "wide_32" => wide(calls).await,
+            "wide" | "wide_32" => wide(10, calls).await,
+            "wide_alone" => wide(1, calls).await,
             "frames_10_in_flight" => frames(10, calls).await,
             "unary_1_in_flight" => unary(1, calls).await,
             "unary_10_in_flight" => unary(10, calls).await,
@@ -123,10 +124,10 @@ impl BenchmarkService for Waiting {
     }
 }
 
-/// As [`unary`] with ten in flight, on each of four hundred connections.
-async fn wide(calls: u64) -> Result<(), BoxError> {
+/// As [`unary`], on each of four hundred connections.
+async fn wide(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     let (bound, address) = Bound::channel();
-    tokio::spawn(async move { serve(Setup::new(10), Workers::Caller, bound).await });
+    tokio::spawn(async move { serve(Setup::new(in_flight), Workers::Caller, bound).await });
     tokio::task::yield_now().await;
     let address = address.recv()??.to_string();
     let mut clients = Vec::new();
@@ -134,7 +135,7 @@ async fn wide(calls: u64) -> Result<(), BoxError> {
         clients.push(BenchmarkServiceClient::connect(address.as_str()).await?);
     }
     // None begins before all are connected.
-    let drive = |client| async move { drive(&client, 10, 32, calls).await };
+    let drive = |client| async move { drive(&client, in_flight, 32, calls).await };
     clients.into_iter().map(drive).collect::<JoinSet<_>>().join_all().await;
     Ok(())
 }
