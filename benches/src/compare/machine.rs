@@ -19,11 +19,13 @@ pub(crate) fn raise_file_limit() {
 pub(crate) fn describe(commands: &[String]) -> String {
     let mut text = String::new();
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
-    let model = line_of("/proc/cpuinfo", "model name").unwrap_or_else(|| "unknown processor".into());
+    // Virtual machines are often told no more than a maker's name, which is the same for many generations.
+    let of_processor = |name| line_of("/proc/cpuinfo", name).unwrap_or_else(|| "unknown".into());
+    let [processor, family, model] = ["model name\t", "cpu family\t", "model\t"].map(of_processor);
     let memory = line_of("/proc/meminfo", "MemTotal").unwrap_or_default();
     let congestion = read("/proc/sys/net/ipv4/tcp_congestion_control");
     let lines = [
-        ("Machine", format!("{cores} x {model}, memory {memory}")),
+        ("Machine", format!("{cores} x {processor} (family {family}, model {model}), memory {memory}")),
         ("System", format!("Linux {}, TCP over loopback with {congestion}", read("/proc/sys/kernel/osrelease"))),
         ("Rust", output("rustc", &["--version"])),
         ("Go", output("go", &["version"])),
