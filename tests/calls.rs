@@ -7,6 +7,7 @@ use frisbee_tests::{Serving, interop, left_to_service, serve_interop, serve_inte
 use frpc::{
     Channel, Code, Policy, Request, RequestStream, Response, ResponseStream, Server, Status, Streaming, Workers,
 };
+use std::io::{Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -281,15 +282,44 @@ async fn handlers_that_keep_the_thread_of_their_connection_are_sent_to_another()
 
 #[tokio::test]
 async fn every_policy_and_every_kind_of_worker_gives_the_same_answers() {
+    const WORKERS: [Workers; 3] = [Workers::PerCore, Workers::Threads(1), Workers::Caller];
     for policy in [Policy::Inline, Policy::Concurrent, Policy::AtMost(2)] {
-        for workers in [Workers::PerCore, Workers::Threads(1), Workers::Caller] {
+        for workers in WORKERS {
             let address = serve_interop_with(Server::builder().policy(policy).workers(workers)).await;
-            let client = InteropClient::connect(address.to_string()).await.expect("the server listens");
-            for a in 0..200 {
-                let sum = client.add(AddRequest { a, b: 1 }).await.expect("the server answers").into_inner();
-                assert_eq!(sum.total, a + 1);
+            for workers in WORKERS {
+                let channel = Channel::builder().workers(workers).connect(address.to_string()).await;
+                let client = InteropClient::new(channel.expect("the server listens"));
+                for a in 0..200 {
+                    let sum = client.add(AddRequest { a, b: 1 }).await.expect("the server answers").into_inner();
+                    assert_eq!(sum.total, a + 1);
+                }
+                client.sleep(SleepRequest { millis: 1, tag: 1 }).await.expect("timers work wherever handlers run");
             }
-            client.sleep(SleepRequest { millis: 1, tag: 1 }).await.expect("timers work wherever handlers run");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_client_with_workers_of_its_own_answers_pings_while_its_runtime_computes() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let address = listener.local_addr().expect("it is bound").to_string();
+    let connecting = Channel::builder().workers(Workers::Threads(1)).connect(address);
+    let (channel, accepted) = tokio::join!(connecting, listener.accept());
+    let _channel = channel.expect("the server listens");
+    let mut peer = accepted.expect("a client comes").0.into_std().expect("it is a socket");
+    // From here on the runtime's only thread does nothing else.
+    peer.set_nonblocking(false).expect("it is a socket");
+    peer.set_read_timeout(Some(Duration::from_secs(20))).expect("it is a socket");
+    peer.write_all(&packet(0, 0, &[])).expect("the client reads");
+    let mut decoder = frisbee_core::Decoder::new(frpc::HeaderForm::Current, frisbee_core::CONTENT_MAX);
+    let mut answered = Vec::new();
+    while !answered.contains(&1) {
+        let mut read = [0; 1024];
+        let count = peer.read(&mut read).expect("the PING is answered");
+        assert_ne!(count, 0, "the connection lives");
+        let mut received = bytes::Bytes::copy_from_slice(&read[..count]);
+        while let Some(packet) = decoder.next(&mut received).expect("it keeps to the protocol") {
+            answered.push(packet.operation.number());
         }
     }
 }

@@ -2,13 +2,14 @@
 
 use frisbee::{Config, Peer};
 use frisbee_tests::interop::{
-    AddRequest, Count, Interop, InteropClient, InteropServer, Payload, Range, SleepRequest, Sum, Text,
+    AddRequest, Count, Interop, InteropClient, InteropServer, Payload, Range, Scalars, SleepRequest, Sum, Text,
 };
 use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::service::Service;
 use frisbee_tests::{Serving, left_to_service, serve, serve_interop, serve_interop_with};
-use frpc::{Channel, Code, Connection, Request, RequestStream, Response, Server, Status};
+use frpc::{Channel, Code, Connection, Request, RequestStream, Response, Server, Status, Workers};
 use std::net::SocketAddr;
+use std::thread;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -95,6 +96,33 @@ async fn handlers_of_both_ends_call_their_callers_in_turn() {
     let client = InteropClient::new(channel.unwrap());
     let sum = client.add(AddRequest { a: 0, b: 50 }).await.unwrap().into_inner();
     assert_eq!((sum.total, sum.count), (50, 50));
+}
+
+/// Says on which threads it begins and, once it has waited, ends.
+struct Where;
+
+impl Interop for Where {
+    async fn describe(&self, _request: Request<Scalars>) -> Reply<Text> {
+        let first = thread::current().id();
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        Ok(Response::new(Text { value: format!("{first:?}, {:?}", thread::current().id()) }))
+    }
+
+    left_to_service!(echo_scalars, echo_nested, echo_lists, echo_maps, echo_mixed, do_nothing, fail, echo_payload);
+    left_to_service!(add, sleep, count_up, sum_up, chat);
+}
+
+#[tokio::test]
+async fn handlers_of_a_client_with_workers_of_its_own_begin_there_and_wait_in_the_runtime_of_the_caller() {
+    let (address, mut connections) = controller().await;
+    let builder = Channel::builder().workers(Workers::Threads(1)).add_service(InteropServer::new(Where));
+    let _agent = builder.connect(address.to_string()).await.unwrap();
+    let called = InteropClient::new(Channel::from_connection(&next(&mut connections).await));
+    let threads = called.describe(Scalars::default()).await.unwrap().into_inner().value;
+    let here = format!("{:?}", thread::current().id());
+    let (first, then) = threads.split_once(", ").unwrap();
+    assert_ne!(first, here);
+    assert_eq!(then, here);
 }
 
 #[tokio::test]

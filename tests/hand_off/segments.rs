@@ -2,7 +2,7 @@
 
 use super::{GREETING, Gateway, PATIENCE, TUNNEL, operation};
 use bytes::Bytes;
-use frisbee::{Client, Handlers, Raw, Server};
+use frisbee::{Client, Handlers, Raw, Server, Workers};
 use frisbee_core::{CONTENT_MAX, Decoder, HeaderForm};
 use frisbee_tests::pki::Authority;
 use frisbee_tests::raw::packet;
@@ -173,11 +173,15 @@ async fn outlives(server: Server<Gateway>, client: frisbee::ClientBuilder) {
 
 #[tokio::test]
 async fn what_was_handed_off_outlives_its_server() {
-    let server = Server::builder().bind("127.0.0.1:0", Gateway { held: None }).await.unwrap();
-    outlives(server, Client::builder()).await;
-    let authority = Authority::default();
-    let server = Server::builder().tls(authority.server()).bind("127.0.0.1:0", Gateway { held: None }).await.unwrap();
-    outlives(server, Client::builder().tls(authority.client())).await;
+    for workers in [Workers::Caller, Workers::Threads(1)] {
+        let client = Client::builder().workers(workers);
+        let server = Server::builder().bind("127.0.0.1:0", Gateway { held: None }).await.unwrap();
+        outlives(server, client.clone()).await;
+        let authority = Authority::default();
+        let server = Server::builder().tls(authority.server());
+        let server = server.bind("127.0.0.1:0", Gateway { held: None }).await.unwrap();
+        outlives(server, client.tls(authority.client())).await;
+    }
 }
 
 #[tokio::test]

@@ -180,6 +180,7 @@ fn color(name: &str) -> &'static str {
         "frpc-bytes" => "#8c1515",
         "frpc-uring" => "#ff7f0e",
         "frpc-busy" => "#e377c2",
+        "frpc-apart" => "#f7b6a0",
         "frpc-concurrent" => "#a0522d",
         "frpc-at-most-16" => "#c98b6b",
         "tonic" => "#1f77b4",

@@ -25,6 +25,8 @@ enum Kind {
     Calls,
     /// Calls between two ends that stay awake.
     Busy,
+    /// Calls on connections that are driven apart from their callers.
+    Apart,
     /// Calls with another policy for handlers.
     Policy,
     /// Calls on connections that carry one at a time.
@@ -44,10 +46,10 @@ enum Kind {
 macro_rules! dispatch {
     (all, $name:expr, $run:ident($argument:expr)) => {
         dispatch!(@ $name, $run($argument), raw::PerCore, raw::Shared, router::Routed, frpc::PerCore, frpc::Shared,
-            frpc::Uring, frpc::Busy, frpc::Concurrent, frpc::AtMost, frpc::Shares, tonic::Tonic, tarpc::Tarpc, volo::Strings, volo::Shares, axum::Axum)
+            frpc::Uring, frpc::Busy, frpc::Apart, frpc::Concurrent, frpc::AtMost, frpc::Shares, tonic::Tonic, tarpc::Tarpc, volo::Strings, volo::Shares, axum::Axum)
     };
     (calls, $name:expr, $run:ident($argument:expr)) => {
-        dispatch!(@ $name, $run($argument), frpc::PerCore, frpc::Shared, frpc::Uring, frpc::Busy, frpc::Concurrent,
+        dispatch!(@ $name, $run($argument), frpc::PerCore, frpc::Shared, frpc::Uring, frpc::Busy, frpc::Apart, frpc::Concurrent,
             frpc::AtMost, tonic::Tonic, tarpc::Tarpc, volo::Strings,
             axum::Axum)
     };
@@ -104,6 +106,12 @@ pub(crate) fn rust_entries() -> Vec<Entry> {
             Kind::Calls,
         ),
         ("frpc-busy", "fRPC, a thread for each core, which stays awake for 5 ms, at both ends", PER_CORE, Kind::Busy),
+        (
+            "frpc-apart",
+            "fRPC, clients on tokio's multi-thread runtime, a thread for each core for connections, at both ends",
+            SHARED,
+            Kind::Apart,
+        ),
         ("frpc-concurrent", "fRPC with a task for each handler", PER_CORE, Kind::Policy),
         ("frpc-at-most-16", "the same, sixteen at work for a connection at one time", PER_CORE, Kind::Policy),
         ("frpc-bytes", "fRPC as frpc with a field of bytes that share their memory", PER_CORE, Kind::Bytes),
@@ -142,6 +150,7 @@ impl Entry {
             (section, Kind::Bytes | Kind::PooledBytes) => section == Section::Bulk,
             // Two ends that poll share no core, and more connections than cores keep each other awake.
             (section, Kind::Busy) => section == Section::Small && cell.clients == 1,
+            (section, Kind::Apart) => section == Section::Small,
             (Section::Handler, Kind::Policy) => true,
             (section, Kind::Policy) => section == Section::Small && (cell.clients, cell.in_flight) == (16, 10),
             (Section::Hog | Section::Open | Section::Handler | Section::Idle, Kind::Frames) => false,

@@ -81,6 +81,8 @@ settings! {
     Uring = "frpc-uring": |server: ServerBuilder| server.runtime(Runtime::Uring);
     /// Both ends stay awake for as long as there is something to do, and a while longer.
     Busy = "frpc-busy": |server: ServerBuilder| server.busy_poll(AWAKE), |client: ChannelBuilder| client.busy_poll(AWAKE);
+    /// Clients in the runtime of the caller, and their connections on a thread for each core.
+    Apart = "frpc-apart": |server: ServerBuilder| server, |client: ChannelBuilder| client.workers(Workers::PerCore);
     /// Every handler has a task of its own.
     Concurrent = "frpc-concurrent": |server: ServerBuilder| server.policy(Policy::Concurrent);
     /// Every handler has a task of its own, and sixteen of them at most are at work for a connection.

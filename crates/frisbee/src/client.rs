@@ -32,6 +32,7 @@ pub struct ClientBuilder {
     config: Config,
     connect_timeout: Duration,
     memory_max: usize,
+    workers: Workers,
     runtime: Runtime,
     busy_poll: Duration,
     #[cfg(feature = "tls")]
@@ -47,6 +48,7 @@ impl Client {
             config: Config::default(),
             connect_timeout: CONNECT_TIMEOUT,
             memory_max: MEMORY_MAX,
+            workers: Workers::Caller,
             runtime: Runtime::default(),
             busy_poll: Duration::ZERO,
             #[cfg(feature = "tls")]
@@ -82,8 +84,22 @@ impl ClientBuilder {
         self
     }
 
+    /// Sets which threads drive the connection. Default: [`Workers::Caller`], the current tokio runtime.
+    ///
+    /// Others are shared by the clients of the process. What is sent and received then crosses threads, and a call takes
+    /// half as much processor time again or more. In return PINGs are answered, and streams and other packets of the peer
+    /// taken, however long tasks of the current runtime compute; and of a thousand busy connections none has to wait for
+    /// the others, as happens on tokio's multi-thread runtime.
+    ///
+    /// What handlers here wait for or spawn belongs to the current runtime in any case. A test that pauses the clock of its
+    /// runtime does not pause that of workers.
+    pub fn workers(mut self, workers: Workers) -> Self {
+        self.workers = workers;
+        self
+    }
+
     /// Sets what moves the bytes of the connection. By default, and with [`Runtime::Auto`], it is the current tokio
-    /// runtime.
+    /// runtime, unless there are other [`workers`](Self::workers).
     ///
     /// With [`Runtime::Uring`] it is threads that all such connections of the process share. What is sent and
     /// received then crosses threads, which measures dearer unless very many calls are in flight.
@@ -114,7 +130,7 @@ impl ClientBuilder {
     }
 
     /// Connects to `host:port`, or on Unix to the socket at a path as in `unix:/run/service.sock`; the current tokio
-    /// runtime drives the connection.
+    /// runtime drives the connection, unless there are other [`workers`](Self::workers).
     ///
     /// With TLS it waits until the server has shown what it is, which takes a round trip more: only then is it known
     /// whether the server takes this end's certificate.
@@ -139,7 +155,8 @@ impl ClientBuilder {
         }
     }
 
-    /// Makes a connection of anything that reads and writes bytes; the current tokio runtime drives it.
+    /// Makes a connection of anything that reads and writes bytes; the current tokio runtime drives it, unless there are
+    /// other [`workers`](Self::workers).
     ///
     /// With TLS the handshake comes first, and `server_name` has to be set.
     ///
@@ -157,7 +174,10 @@ impl ClientBuilder {
         let name = String::from("the given transport");
         check(&router, &name)?;
         let timeout = self.connect_timeout;
-        match tokio::time::timeout(timeout, self.begin(io, Ends::default(), name.clone(), router)).await {
+        let pool = Pool::of_client(self.workers, self.runtime, false);
+        let pool = pool.map_err(|source| ConnectError::Io { address: name.clone(), source })?;
+        let begun = self.begin(io, Ends::default(), name.clone(), router, pool.next().worker());
+        match tokio::time::timeout(timeout, begun).await {
             Ok(connected) => connected,
             Err(_) => Err(ConnectError::Timeout { address: name }),
         }
@@ -173,11 +193,12 @@ impl ClientBuilder {
         let failed = |source| ConnectError::Io { address: name.clone(), source };
         #[cfg(unix)]
         if let Some(path) = name.strip_prefix("unix:") {
+            let pool = Pool::of_client(self.workers, self.runtime, false).map_err(failed)?;
             let socket = tokio::net::UnixStream::connect(path).await.map_err(failed)?;
             let ends = crate::transport::unix::ends(&socket);
-            return self.begin(socket, ends, name, router).await;
+            return self.begin(socket, ends, name, router, pool.next().worker()).await;
         }
-        let pool = Pool::start(Workers::Caller, self.runtime, !self.is_secured()).map_err(failed)?;
+        let pool = Pool::of_client(self.workers, self.runtime, !self.is_secured()).map_err(failed)?;
         let socket = TcpStream::connect(address).await.map_err(failed)?;
         socket.set_nodelay(true).map_err(failed)?;
         let (peer, local) = (socket.peer_addr().map_err(failed)?, socket.local_addr().map_err(failed)?);
@@ -190,7 +211,7 @@ impl ClientBuilder {
                 rings.drive(socket, engine, Handle::current(), self.busy_poll, ());
                 Ok(handle)
             }
-            Place::Caller | Place::Worker(_) => self.begin(socket, ends, name, router).await,
+            place @ (Place::Caller | Place::Worker(_)) => self.begin(socket, ends, name, router, place.worker()).await,
         }
     }
 
@@ -201,21 +222,23 @@ impl ClientBuilder {
         false
     }
 
-    /// Begins the connection on a transport.
+    /// Begins the connection on a transport, driven by the worker if there is one.
     async fn begin<T: Io, R: Router>(
         self,
         io: T,
         ends: Ends,
         name: String,
         router: R,
+        worker: Option<&Handle>,
     ) -> Result<Connection, ConnectError> {
+        let not_moved = |source| ConnectError::Io { address: name.clone(), source };
         #[cfg(feature = "tls")]
         if let Some(tls) = &self.tls {
             let failed = |error| ConnectError::Tls { address: name.clone(), error };
             let secured = tls.connect(io, &name, self.server_name.as_deref()).await.map_err(failed)?;
             let ends = Ends { certificates: crate::transport::tls::peer_certificates(&secured), ..ends };
             let asks = self.config.hello;
-            let handle = self.drive(secured, ends, router, true);
+            let handle = self.drive(secured, ends, router, true, worker).map_err(not_moved)?;
             // By TLS 1.3, that the server does not take this end's certificate is said behind the handshake.
             if asks && let Err(crate::SendError::Closed(reason)) = handle.verdict().await {
                 return Err(match crate::tls::TlsError::of(&reason) {
@@ -225,18 +248,38 @@ impl ClientBuilder {
             }
             return Ok(handle);
         }
-        let _ = name;
-        Ok(self.drive(io, ends, router, T::buffers()))
+        self.drive(io, ends, router, T::buffers(), worker).map_err(not_moved)
     }
 
-    fn drive<T: Io, R: Router>(mut self, io: T, ends: Ends, router: R, buffers: bool) -> Connection {
+    /// Has the connection driven. Fails if the transport cannot be moved to its worker.
+    fn drive<T: Io, R: Router>(
+        mut self,
+        mut io: T,
+        ends: Ends,
+        router: R,
+        buffers: bool,
+        worker: Option<&Handle>,
+    ) -> io::Result<Connection> {
         let busy = BusyPoll::new(self.busy_poll);
+        let caller = Handle::current();
+        if let Some(worker) = worker {
+            let _entered = worker.enter();
+            io.move_here()?;
+        }
         let (handle, engine) = self.prepare(ends, router);
-        let driver = Driver::new(io, engine(), None, tokio_timer(), busy).buffering(buffers).among_callers();
-        tokio::spawn(tokio::task::unconstrained(async move {
+        let engine = engine();
+        let driver = match worker {
+            None => Driver::new(io, engine, None, tokio_timer(), busy).among_callers(),
+            Some(worker) => {
+                let _entered = worker.enter();
+                Driver::new(io, engine, Some(caller.clone()), tokio_timer(), busy)
+            }
+        };
+        let driver = driver.buffering(buffers);
+        worker.unwrap_or(&caller).spawn(tokio::task::unconstrained(async move {
             driver.run().await.hand_over(Raw::new_in).await;
         }));
-        handle
+        Ok(handle)
     }
 
     /// A handle, and what makes its engine where that is driven.

@@ -3,13 +3,18 @@
 use crate::Runtime;
 #[cfg(all(feature = "uring", target_os = "linux"))]
 use crate::runtime::uring::Rings;
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
 /// What drives connections.
+///
+/// Each server has threads of its own. Clients, of which each has one connection, share theirs: all of a process that
+/// are given the same number of threads, which then live as long as the process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Workers {
     /// One thread for each core, each with a runtime of its own among which connections are handed round. The
@@ -18,9 +23,26 @@ pub enum Workers {
     PerCore,
     /// So many such threads, at least one.
     Threads(usize),
-    /// The runtime in which the server is started or the client connects. If io_uring is required, it is threads
-    /// that the whole process shares, since a ring belongs to one thread.
+    /// The runtime in which the server is started or the client connects. The default for clients. If io_uring is
+    /// required, it is threads that the whole process shares, since a ring belongs to one thread.
     Caller,
+}
+
+impl Workers {
+    /// Whether rings are cheaper. On the caller's runtime, handles and driver share threads; on a ring each call would
+    /// cross them twice.
+    fn pay_for_rings(self) -> bool {
+        self != Self::Caller
+    }
+
+    /// How many threads they are, unless they are the caller's.
+    fn count(self) -> Option<usize> {
+        match self {
+            Self::PerCore => Some(thread::available_parallelism().map_or(1, usize::from)),
+            Self::Threads(count) => Some(count.max(1)),
+            Self::Caller => None,
+        }
+    }
 }
 
 /// Running workers. Dropping them ends their threads and what they drive.
@@ -29,6 +51,8 @@ pub(crate) enum Pool {
     /// The caller's runtime drives.
     Caller,
     Threads(Threads),
+    /// Those of clients.
+    SharedThreads(&'static Threads),
     #[cfg(all(feature = "uring", target_os = "linux"))]
     Rings(Rings),
     /// The rings of the process drive.
@@ -42,6 +66,13 @@ pub(crate) enum Place<'a> {
     Worker(&'a Handle),
     #[cfg(all(feature = "uring", target_os = "linux"))]
     Ring(&'a Rings),
+}
+
+impl<'a> Place<'a> {
+    /// The runtime of the worker, if it is one of tokio.
+    pub(crate) fn worker(self) -> Option<&'a Handle> {
+        if let Self::Worker(worker) = self { Some(worker) } else { None }
+    }
 }
 
 #[derive(Debug)]
@@ -58,20 +89,22 @@ struct Worker {
 }
 
 impl Pool {
-    /// Starts workers, with rings if the sockets are of the kind, and `runtime` and the environment say so.
+    /// Workers of a server, with rings if the sockets are of the kind, and `runtime` and the environment say so.
     pub(crate) fn start(workers: Workers, runtime: Runtime, takes_rings: bool) -> io::Result<Self> {
-        // On the caller's runtime, handles and driver share threads; on a ring each call would cross them twice.
-        let pays = workers != Workers::Caller;
-        if takes_rings && let Some(rings) = runtime.start(pays, || Self::start_rings(workers))? {
+        if takes_rings && let Some(rings) = runtime.start(workers.pay_for_rings(), || Self::start_rings(workers))? {
             return Ok(rings);
         }
-        let count = match workers {
-            Workers::PerCore => thread::available_parallelism().map_or(1, usize::from),
-            Workers::Threads(count) => count.max(1),
-            Workers::Caller => return Ok(Self::Caller),
-        };
-        let workers = (0..count).map(Worker::start).collect::<io::Result<_>>()?;
-        Ok(Self::Threads(Threads { workers, next: AtomicUsize::new(0) }))
+        workers.count().map_or(Ok(Self::Caller), |count| Threads::start(count).map(Self::Threads))
+    }
+
+    /// Workers of a client, which are its caller's runtime or shared by all clients.
+    pub(crate) fn of_client(workers: Workers, runtime: Runtime, takes_rings: bool) -> io::Result<Self> {
+        if takes_rings
+            && let Some(rings) = runtime.start(workers.pay_for_rings(), || Self::start_rings(Workers::Caller))?
+        {
+            return Ok(rings);
+        }
+        workers.count().map_or(Ok(Self::Caller), |count| Threads::shared(count).map(Self::SharedThreads))
     }
 
     #[cfg(all(feature = "uring", target_os = "linux"))]
@@ -92,15 +125,38 @@ impl Pool {
     pub(crate) fn next(&self) -> Place<'_> {
         match self {
             Self::Caller => Place::Caller,
-            Self::Threads(threads) => {
-                let next = threads.next.fetch_add(1, Ordering::Relaxed) % threads.workers.len();
-                Place::Worker(&threads.workers[next].runtime)
-            }
+            Self::Threads(threads) => Place::Worker(threads.next()),
+            Self::SharedThreads(threads) => Place::Worker(threads.next()),
             #[cfg(all(feature = "uring", target_os = "linux"))]
             Self::Rings(rings) => Place::Ring(rings),
             #[cfg(all(feature = "uring", target_os = "linux"))]
             Self::SharedRings(rings) => Place::Ring(rings),
         }
+    }
+}
+
+impl Threads {
+    fn start(count: usize) -> io::Result<Self> {
+        let workers = (0..count).map(Worker::start).collect::<io::Result<_>>()?;
+        Ok(Self { workers, next: AtomicUsize::new(0) })
+    }
+
+    /// Those that all clients share which want so many.
+    fn shared(count: usize) -> io::Result<&'static Self> {
+        static SHARED: Mutex<BTreeMap<usize, &'static Threads>> = Mutex::new(BTreeMap::new());
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(threads) = shared.get(&count) {
+            return Ok(threads);
+        }
+        let threads: &'static Self = Box::leak(Box::new(Self::start(count)?));
+        shared.insert(count, threads);
+        Ok(threads)
+    }
+
+    /// The runtime of the next connection.
+    fn next(&self) -> &Handle {
+        let next = self.next.fetch_add(1, Ordering::Relaxed) % self.workers.len();
+        &self.workers[next].runtime
     }
 }
 

@@ -5,7 +5,7 @@ use super::link::{Links, Maker, RetryBudget};
 use super::{Channel, Inner, TIMEOUT};
 use crate::offer::Offering;
 use crate::service::Service;
-use crate::{Error, Middleware, Runtime, codegen};
+use crate::{Error, Middleware, Runtime, Workers, codegen};
 use frisbee::{Client, ClientBuilder, Connection, HeaderForm, Router};
 use parking_lot::Mutex;
 use polyglot::Nesting;
@@ -95,6 +95,13 @@ impl ChannelBuilder {
     /// Sets the form of headers: [`HeaderForm::Old`] for servers on frisbee-go up to v0.10.2.
     pub fn header_form(mut self, form: HeaderForm) -> Self {
         self.client = self.client.header_form(form);
+        self
+    }
+
+    /// Sets which threads drive the connection. Default: [`Workers::Caller`], the current tokio runtime; see
+    /// [`frisbee::ClientBuilder::workers`].
+    pub fn workers(mut self, workers: Workers) -> Self {
+        self.client = self.client.workers(workers);
         self
     }
 
