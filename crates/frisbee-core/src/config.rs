@@ -21,8 +21,8 @@ pub enum Role {
 /// byte, so answering its PINGs is enough.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// The longest content in either direction, in bytes. What the ends say of themselves and of their services when they
-    /// meet has to fit in as well; a longer one closes the connection. Default: [`CONTENT_MAX`].
+    /// The longest content in either direction, in bytes; a peer that sends a longer one is closed. What the ends say of
+    /// themselves when they meet may be longer. Default: [`CONTENT_MAX`].
     pub content_max: u32,
     /// How long the peer may be silent before it gets a PING. Default: 2 s, so that two PINGs fit into the time
     /// after which a Go peer gives up.

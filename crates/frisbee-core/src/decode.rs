@@ -136,7 +136,7 @@ impl Decoder {
         }
         let Some(header) = self.header(input)? else { return Ok(None) };
         if header.length > self.limit {
-            return Err(ProtocolError::TooLong { length: header.length, limit: self.limit });
+            self.check_long(header)?;
         }
         let length = header.length as usize;
         if input.len() < length {
@@ -237,12 +237,23 @@ impl Decoder {
     fn may_open(&self, header: Header) -> bool {
         match header.operation {
             Operation::PING => header.length == 0,
-            Operation::STREAM | Operation::HELLO => header.length <= self.limit,
+            Operation::STREAM => header.length <= self.limit,
+            operation @ Operation::HELLO => header.length <= self.limit.max(operation.content_least()),
             operation => {
                 let served = self.served.iter().any(|range| range.contains(&operation.number()));
                 served && header.length <= self.limit
             }
         }
+    }
+
+    /// Whether a packet that exceeds the limit may do so.
+    #[cold]
+    fn check_long(&self, header: Header) -> Result<(), ProtocolError> {
+        let limit = self.limit.max(header.operation.content_least());
+        if header.length > limit {
+            return Err(ProtocolError::TooLong { length: header.length, limit });
+        }
+        Ok(())
     }
 
     #[cold]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// The longest HELLO that is read, in bytes. What it carries is a list of services: some hundred with a long history, or
 /// close to a thousand without.
-pub(crate) const HELLO_MAX: usize = 64 * 1024;
+pub(crate) const HELLO_MAX: u32 = 64 * 1024;
 
 /// What one end tells the other in the first packet, once it knows that the other understands it.
 ///
@@ -60,7 +60,7 @@ impl Hello {
 
     /// How many bytes the items of the layers above may have, types and lengths included: a HELLO has at most 64 KiB, of
     /// which 256 bytes are kept for what else it may say.
-    pub const ITEMS_MAX: usize = HELLO_MAX - 256;
+    pub const ITEMS_MAX: usize = HELLO_MAX as usize - 256;
 
     /// What an end with this configuration says.
     pub(crate) fn new(config: &Config) -> Self {
@@ -122,7 +122,7 @@ impl Hello {
 
     /// Reads a packet's content; `None` if it is no HELLO.
     pub fn decode(content: &Bytes) -> Option<Self> {
-        if content.len() > HELLO_MAX {
+        if content.len() > HELLO_MAX as usize {
             return None;
         }
         let (&version, rest) = content.strip_prefix(&SIGNATURE)?.split_first()?;
@@ -209,6 +209,6 @@ mod tests {
             assert_eq!(Hello::decode(&whole[..cut].to_vec().into()), None, "cut at {cut}");
         }
         assert_eq!(Hello::decode(&Bytes::from_static(b"fris\0")), None);
-        assert_eq!(Hello::decode(&[SIGNATURE.to_vec(), vec![1; HELLO_MAX]].concat().into()), None);
+        assert_eq!(Hello::decode(&[SIGNATURE.to_vec(), vec![1; HELLO_MAX as usize]].concat().into()), None);
     }
 }

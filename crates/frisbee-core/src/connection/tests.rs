@@ -166,6 +166,34 @@ fn two_of_ours_recognise_each_other_and_hear_of_their_limits() {
     assert!(matches!(&exchange(&mut client, &mut server, now)[..], [Event::Control(packet)] if packet.id.0 == 3));
 }
 
+/// Both forms of header, since an old one is recognised by what it declares.
+#[test]
+fn what_the_ends_say_of_themselves_may_be_longer_than_what_they_take() {
+    let now = Instant::now();
+    for header_form in [HeaderForm::Current, HeaderForm::Old] {
+        let hello_items = vec![(Hello::FIRST_USER_ITEM, vec![1; Hello::ITEMS_MAX - 4].into())];
+        let config = Config { content_max: 10, hello_items, header_form, ..Config::default() };
+        let mut client = Connection::new(Role::Client, &config, now);
+        let mut server = Connection::new(Role::Server, &config, now);
+        assert_eq!(exchange(&mut client, &mut server, now), [Event::Verdict]);
+        assert_eq!(exchange(&mut server, &mut client, now), [Event::Verdict]);
+        let mut say = |operation, length| {
+            let sent = client.outbox().push(PacketId(3), operation, &vec![1; length].into());
+            sent.map(|()| exchange(&mut client, &mut server, now)).map_err(|error| error.limit)
+        };
+        assert!(matches!(&say(Operation::CANCEL, 1024).unwrap()[..], [Event::Control(_)]));
+        assert_eq!(say(Operation::CANCEL, 1025), Err(1024));
+        assert!(matches!(&say(Operation::STREAM, 10).unwrap()[..], [Event::Stream { .. }]));
+        assert_eq!(say(Operation::STREAM, 11), Err(10));
+        let sent_all_the_same: &[u8] = match header_form {
+            HeaderForm::Current => &[0, 0x0F, 0, 3, 0, 2, 0, 0, 0, 11],
+            HeaderForm::Old => &[0, 3, 0, 2, 0, 0, 0, 11],
+        };
+        let refused = server.poll_event(&mut Bytes::from_static(sent_all_the_same), now);
+        assert_eq!(refused, Err(ProtocolError::TooLong { length: 11, limit: 10 }));
+    }
+}
+
 #[test]
 fn hello_and_the_ping_behind_it_are_the_first_bytes_of_a_client_and_hello_those_of_a_server() {
     let now = Instant::now();

@@ -23,9 +23,6 @@ const PACKETS_PER_TURN: usize = 1024;
 /// sends may cost ten times as much as what is usual: errors have a text. Looking costs as much as a quarter of a packet.
 const PACKETS_PER_LOOK: usize = 32;
 
-/// Every peer of ours takes contents of this length, whatever it says: what the protocol itself sends is shorter.
-const CONTENT_LEAST: u32 = 1024;
-
 /// A connection's protocol state and its router, owned by the connection's task.
 pub(crate) struct Engine<R: Router> {
     pub(crate) core: frisbee_core::Connection,
@@ -471,7 +468,7 @@ impl<R: Router> Engine<R> {
                 let peer = self.core.peer().clone();
                 if let Some(hello) = peer.hello() {
                     // A packet that is longer ends the connection at a peer of ours.
-                    let limit = self.core.outbox().limit().min(hello.content_max.max(CONTENT_LEAST));
+                    let limit = self.core.outbox().limit().min(hello.content_max);
                     self.core.outbox().set_limit(limit);
                     self.handle.0.mailbox.lock().outbox.set_limit(limit);
                 }
