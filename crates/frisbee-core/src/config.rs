@@ -1,6 +1,6 @@
 //! What an end of a connection is, and the limits and times that it keeps, with their defaults.
 
-use crate::{CONTENT_MAX, HeaderForm};
+use crate::{CONTENT_LEAST, CONTENT_MAX, HeaderForm};
 use bytes::Bytes;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub enum Role {
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The longest content in either direction, in bytes; a peer that sends a longer one is closed. What the ends say of
-    /// themselves when they meet may be longer. Default: [`CONTENT_MAX`].
+    /// themselves when they meet may be longer, and less than [`CONTENT_LEAST`] counts as that. Default: [`CONTENT_MAX`].
     pub content_max: u32,
     /// How long the peer may be silent before it gets a PING. Default: 2 s, so that two PINGs fit into the time
     /// after which a Go peer gives up.
@@ -102,5 +102,13 @@ impl Default for Config {
             served: Arc::new([]),
             header_form: HeaderForm::Current,
         }
+    }
+}
+
+impl Config {
+    /// The longest content in either direction, in bytes: [`content_max`](Self::content_max), but no less than
+    /// [`CONTENT_LEAST`].
+    pub fn content_limit(&self) -> u32 {
+        self.content_max.max(CONTENT_LEAST)
     }
 }

@@ -3,6 +3,7 @@
 pub(crate) mod hand_off;
 
 use crate::decode::BodyMut;
+use crate::hello::HELLO_MAX;
 use crate::pool;
 use crate::{
     Bucket, CloseReason, Config, Decoder, Header, HeaderForm, Hello, Keepalive, Operation, Outbox, Pace, Packet,
@@ -115,11 +116,11 @@ impl Connection {
     /// One end of a connection that was established at `now`.
     pub fn new(role: Role, config: &Config, now: Instant) -> Self {
         let (decoder, form) = match role {
-            Role::Client => (Decoder::new(config.header_form, config.content_max), config.header_form),
-            Role::Server => (Decoder::detecting(config.served.clone(), config.content_max), HeaderForm::Current),
+            Role::Client => (Decoder::new(config.header_form, config.content_limit()), config.header_form),
+            Role::Server => (Decoder::detecting(config.served.clone(), config.content_limit()), HeaderForm::Current),
         };
         let mut outbox = Outbox::new(form);
-        outbox.set_limit(config.content_max);
+        outbox.set_limit(config.content_limit());
         let hello = config.hello.then(|| Hello::own(config));
         let asks = role == Role::Client && config.hello;
         let mut connection = Self {
@@ -404,8 +405,11 @@ impl Connection {
 
     fn say_hello(&mut self) {
         let Some(hello) = self.hello.take() else { return };
+        let limit = self.outbox.limit();
+        self.outbox.set_limit(limit.max(HELLO_MAX));
         let sent = self.outbox.push(PacketId(0), Operation::HELLO, &hello.encode().into());
         debug_assert!(sent.is_ok(), "what is said in HELLO is short");
+        self.outbox.set_limit(limit);
     }
 
     #[inline(never)]

@@ -1,5 +1,6 @@
 //! Byte stream to packets: bounded before it allocates, and without copying what lies whole in one read.
 
+use crate::hello::HELLO_MAX;
 use crate::pool::Memory;
 use crate::{Header, HeaderForm, MAGIC, Operation, Packet, PacketId};
 use bytes::{Buf, Bytes};
@@ -238,7 +239,7 @@ impl Decoder {
         match header.operation {
             Operation::PING => header.length == 0,
             Operation::STREAM => header.length <= self.limit,
-            operation @ Operation::HELLO => header.length <= self.limit.max(operation.content_least()),
+            Operation::HELLO => header.length <= HELLO_MAX,
             operation => {
                 let served = self.served.iter().any(|range| range.contains(&operation.number()));
                 served && header.length <= self.limit
@@ -246,14 +247,13 @@ impl Decoder {
         }
     }
 
-    /// Whether a packet that exceeds the limit may do so.
+    /// Whether a packet that exceeds the limit may do so. HELLO has a limit of its own.
     #[cold]
     fn check_long(&self, header: Header) -> Result<(), ProtocolError> {
-        let limit = self.limit.max(header.operation.content_least());
-        if header.length > limit {
-            return Err(ProtocolError::TooLong { length: header.length, limit });
+        if header.operation == Operation::HELLO && header.length <= HELLO_MAX {
+            return Ok(());
         }
-        Ok(())
+        Err(ProtocolError::TooLong { length: header.length, limit: self.limit })
     }
 
     #[cold]

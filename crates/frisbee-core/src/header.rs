@@ -51,16 +51,6 @@ impl Operation {
         self.0 < Self::FIRST_USER.0
     }
 
-    /// How much content every peer that understands this operation takes in a packet of it, in bytes, however little it
-    /// takes of others: what the ends say of themselves when they meet, and later beside the users' messages.
-    pub const fn content_least(self) -> u32 {
-        match self {
-            Self::HELLO => crate::hello::HELLO_MAX,
-            Self::GOING_AWAY | Self::CREDIT | Self::CANCEL | Self::END | Self::HAND_OFF => 1024,
-            _ => 0,
-        }
-    }
-
     #[cfg(test)]
     pub(crate) const fn from_wire(number: u16) -> Self {
         Self(number)

@@ -1,7 +1,7 @@
 //! HELLO: how two of ours recognise each other, and what each tells the other about itself.
 
 use crate::tlv::{self, Items};
-use crate::{CONTENT_MAX, Config, PROTOCOL_VERSION};
+use crate::{CONTENT_LEAST, CONTENT_MAX, Config, PROTOCOL_VERSION};
 use bytes::Bytes;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -66,7 +66,7 @@ impl Hello {
     pub(crate) fn new(config: &Config) -> Self {
         Self {
             version: PROTOCOL_VERSION,
-            content_max: config.content_max,
+            content_max: config.content_limit(),
             streams_max: u32::try_from(config.streams_max).unwrap_or(u32::MAX),
             calls_max: config.calls_max,
             stream_credit: config.stream_credit.max(1), // Without any, nobody could begin.
@@ -139,7 +139,7 @@ impl Hello {
             let (kind, value) = item?;
             let number = || tlv::whole_varint(value).and_then(|number| u32::try_from(number).ok());
             match kind {
-                CONTENT => hello.content_max = number()?,
+                CONTENT => hello.content_max = number()?.max(CONTENT_LEAST),
                 STREAMS => hello.streams_max = number()?,
                 CALLS => hello.calls_max = number()?,
                 CREDIT => hello.stream_credit = number()?,

@@ -65,5 +65,8 @@ pub use stream::{StreamError, StreamState, Tell};
 /// connection on seeing a header that declares more.
 pub const CONTENT_MAX: u32 = 5 * 1024 * 1024;
 
+/// What every end of ours takes, whatever it has been told: errors, resets and the like are no longer.
+pub const CONTENT_LEAST: u32 = 1024;
+
 /// The version of what we add to Go's protocol, as HELLO announces it.
 pub const PROTOCOL_VERSION: u8 = 1;

@@ -309,10 +309,9 @@ impl Frame<'_> {
             shared = self.outbox.bulk.iter().skip(self.bulk_start).map(|(_, bytes)| bytes.len()).sum();
             length = length.saturating_add(shared);
         }
-        let declared = match u32::try_from(length) {
-            Ok(declared) if declared <= self.outbox.limit => declared,
-            _ => self.check_long(length)?,
-        };
+        let limit = self.outbox.limit;
+        let declared = u32::try_from(length).ok().filter(|declared| *declared <= limit);
+        let Some(declared) = declared else { return Err(TooLong { length, limit }) };
         let field = body.saturating_sub(4)..body;
         if let Some(field) = self.outbox.buffer.get_mut(field) {
             field.copy_from_slice(&declared.to_be_bytes());
@@ -320,20 +319,6 @@ impl Frame<'_> {
         self.outbox.bulk_len = self.outbox.bulk_len.saturating_add(shared);
         std::mem::forget(self); // It owns nothing; dropping it would take the packet back.
         Ok(())
-    }
-}
-
-impl Frame<'_> {
-    /// Whether a body that exceeds the limit may do so.
-    #[cold]
-    fn check_long(&self, length: usize) -> Result<u32, TooLong> {
-        let header = self.outbox.buffer.get(self.start..).and_then(|frame| match self.outbox.form {
-            HeaderForm::Current => Header::decode(frame.first_chunk()?).ok(),
-            HeaderForm::Old => Some(Header::decode_old(frame.first_chunk()?)),
-        });
-        let least = header.map_or(0, |header| header.operation.content_least());
-        let limit = self.outbox.limit.max(least);
-        u32::try_from(length).ok().filter(|declared| *declared <= limit).ok_or(TooLong { length, limit })
     }
 }
 

@@ -446,8 +446,7 @@ impl Inner {
             Tell::Reset => (Operation::END, reset),
         };
         // Whoever resets may say a lot, and the peer may take little. It puts up with a text that is cut anywhere.
-        let most = self.outbox.limit().max(operation.content_least());
-        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let most = usize::try_from(self.outbox.limit()).unwrap_or(usize::MAX);
         let content = content.get(..most).unwrap_or(content);
         let mut frame = self.outbox.frame(id, operation);
         frame.put_slice(content);

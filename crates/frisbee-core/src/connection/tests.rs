@@ -1,6 +1,7 @@
 //! What a connection answers by itself, and when it is over, with time that is told to it.
 
 use super::*;
+use crate::CONTENT_LEAST;
 
 const SECOND: Duration = Duration::from_secs(1);
 const PING: &[u8] = &[0, 0x0F, 0, 0, 0, 0, 0, 0, 0, 0];
@@ -177,20 +178,18 @@ fn what_the_ends_say_of_themselves_may_be_longer_than_what_they_take() {
         let mut server = Connection::new(Role::Server, &config, now);
         assert_eq!(exchange(&mut client, &mut server, now), [Event::Verdict]);
         assert_eq!(exchange(&mut server, &mut client, now), [Event::Verdict]);
-        let mut say = |operation, length| {
-            let sent = client.outbox().push(PacketId(3), operation, &vec![1; length].into());
+        let mut say = |length| {
+            let sent = client.outbox().push(PacketId(3), Operation::STREAM, &vec![1; length].into());
             sent.map(|()| exchange(&mut client, &mut server, now)).map_err(|error| error.limit)
         };
-        assert!(matches!(&say(Operation::CANCEL, 1024).unwrap()[..], [Event::Control(_)]));
-        assert_eq!(say(Operation::CANCEL, 1025), Err(1024));
-        assert!(matches!(&say(Operation::STREAM, 10).unwrap()[..], [Event::Stream { .. }]));
-        assert_eq!(say(Operation::STREAM, 11), Err(10));
+        assert!(matches!(&say(CONTENT_LEAST as usize).unwrap()[..], [Event::Stream { .. }]));
+        assert_eq!(say(CONTENT_LEAST as usize + 1), Err(CONTENT_LEAST));
         let sent_all_the_same: &[u8] = match header_form {
-            HeaderForm::Current => &[0, 0x0F, 0, 3, 0, 2, 0, 0, 0, 11],
-            HeaderForm::Old => &[0, 3, 0, 2, 0, 0, 0, 11],
+            HeaderForm::Current => &[0, 0x0F, 0, 3, 0, 2, 0, 0, 4, 1],
+            HeaderForm::Old => &[0, 3, 0, 2, 0, 0, 4, 1],
         };
         let refused = server.poll_event(&mut Bytes::from_static(sent_all_the_same), now);
-        assert_eq!(refused, Err(ProtocolError::TooLong { length: 11, limit: 10 }));
+        assert_eq!(refused, Err(ProtocolError::TooLong { length: 1025, limit: CONTENT_LEAST }));
     }
 }
 
