@@ -110,12 +110,12 @@ pub(crate) struct Host<R> {
 
 impl<R: Router> Host<R> {
     /// Makes a connection of a socket, unless the server is shutting down. The engine is made where it is driven.
-    pub(crate) fn admit(&self, ends: Ends) -> Option<(impl FnOnce() -> Engine<R> + Send + use<R>, Entry)> {
+    pub(crate) fn admit(&self, ends: Ends) -> Option<(impl FnOnce(Instant) -> Engine<R> + Send + use<R>, Entry)> {
         tracing::debug!(peer = ?ends.peer, "connection accepted");
         let handle = Connection::new(Role::Server, &self.config, self.budget.clone(), self.runtime.clone(), ends);
         let entry = Open::enter(&self.open, handle.clone())?;
         let (router, config) = (self.router.clone(), self.config.clone());
-        Some((move || Engine::new(Role::Server, &config, router, handle, now()), entry))
+        Some((move |now| Engine::new(Role::Server, &config, router, handle, now), entry))
     }
 
     /// Drives a connection on the current runtime, from the handshake if there is one. `context` is the runtime of
@@ -156,7 +156,7 @@ impl<R: Router> Host<R> {
         let Some((engine, entry)) = self.admit(ends) else { return Serving::Refused };
         let busy = BusyPoll::new(self.busy_poll);
         let is_among_callers = context.is_none();
-        let mut driver = Driver::new(io, engine(), context, tokio_timer(), busy).buffering(buffers);
+        let mut driver = Driver::new(io, engine(now()), context, tokio_timer(), busy).buffering(buffers);
         if is_among_callers {
             driver = driver.among_callers();
         }

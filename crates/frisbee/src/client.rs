@@ -12,11 +12,12 @@ use crate::workers::{Place, Pool, Workers};
 use crate::{Config, ConnectError, HeaderForm, Raw, Router, Runtime};
 use frisbee_core::Role;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use std::{fmt, io};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, ToSocketAddrs};
 use tokio::runtime::Handle;
+use tokio::sync::oneshot;
 
 /// How long connecting may take unless told otherwise.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -91,8 +92,14 @@ impl ClientBuilder {
     /// taken, however long tasks of the current runtime compute; and of a thousand busy connections none has to wait for
     /// the others, as happens on tokio's multi-thread runtime.
     ///
-    /// What handlers here wait for or spawn belongs to the current runtime in any case. A test that pauses the clock of its
-    /// runtime does not pause that of workers.
+    /// What handlers here wait for or spawn belongs to the current runtime in any case, and the connection ends with that
+    /// runtime. But where they begin, on a thread of the workers, they hold up every connection that the thread looks
+    /// after, also those of other clients: who computes or blocks there does harm to strangers, and
+    /// [`block_in_place`](tokio::task::block_in_place) panics. A test that pauses the clock of its runtime does not pause
+    /// that of workers.
+    ///
+    /// The threads start when the first client asks for so many, and are bound to the processors to which that one's
+    /// thread is bound. A process that forks has none of them.
     pub fn workers(mut self, workers: Workers) -> Self {
         self.workers = workers;
         self
@@ -158,7 +165,8 @@ impl ClientBuilder {
     /// Makes a connection of anything that reads and writes bytes; the current tokio runtime drives it, unless there are
     /// other [`workers`](Self::workers).
     ///
-    /// With TLS the handshake comes first, and `server_name` has to be set.
+    /// With TLS the handshake comes first, and `server_name` has to be set. Sockets of tokio are moved to their workers;
+    /// what wraps one stays with the current runtime, which then has to find time for it.
     ///
     /// # Errors
     /// If TLS does not come about within the time for connecting, or the router finds something
@@ -208,7 +216,7 @@ impl ClientBuilder {
             Place::Ring(rings) => {
                 let socket = socket.into_std().map_err(failed)?;
                 let (handle, engine) = self.prepare(ends, router);
-                rings.drive(socket, engine, Handle::current(), self.busy_poll, ());
+                rings.drive(socket, engine, Handle::current(), self.busy_poll, tie(&handle));
                 Ok(handle)
             }
             place @ (Place::Caller | Place::Worker(_)) => self.begin(socket, ends, name, router, place.worker()).await,
@@ -240,11 +248,15 @@ impl ClientBuilder {
             let asks = self.config.hello;
             let handle = self.drive(secured, ends, router, true, worker).map_err(not_moved)?;
             // By TLS 1.3, that the server does not take this end's certificate is said behind the handshake.
-            if asks && let Err(crate::SendError::Closed(reason)) = handle.verdict().await {
-                return Err(match crate::tls::TlsError::of(&reason) {
-                    Some(error) => failed(error),
-                    None => ConnectError::Io { address: name, source: io::Error::other(reason.to_string()) },
-                });
+            if asks {
+                let waits = AbortOnDrop(handle.clone());
+                if let Err(crate::SendError::Closed(reason)) = handle.verdict().await {
+                    return Err(match crate::tls::TlsError::of(&reason) {
+                        Some(error) => failed(error),
+                        None => ConnectError::Io { address: name, source: io::Error::other(reason.to_string()) },
+                    });
+                }
+                std::mem::forget(waits);
             }
             return Ok(handle);
         }
@@ -261,22 +273,28 @@ impl ClientBuilder {
         worker: Option<&Handle>,
     ) -> io::Result<Connection> {
         let busy = BusyPoll::new(self.busy_poll);
-        let caller = Handle::current();
-        if let Some(worker) = worker {
+        let Some(worker) = worker else {
+            let (handle, engine) = self.prepare(ends, router);
+            let driver = Driver::new(io, engine(now()), None, tokio_timer(), busy).among_callers().buffering(buffers);
+            tokio::spawn(tokio::task::unconstrained(async move {
+                driver.run().await.hand_over(Raw::new_in).await;
+            }));
+            return Ok(handle);
+        };
+        {
             let _entered = worker.enter();
             io.move_here()?;
         }
         let (handle, engine) = self.prepare(ends, router);
-        let engine = engine();
-        let driver = match worker {
-            None => Driver::new(io, engine, None, tokio_timer(), busy).among_callers(),
-            Some(worker) => {
-                let _entered = worker.enter();
-                Driver::new(io, engine, Some(caller.clone()), tokio_timer(), busy)
-            }
-        };
-        let driver = driver.buffering(buffers);
-        worker.unwrap_or(&caller).spawn(tokio::task::unconstrained(async move {
+        let (caller, driven) = (Handle::current(), tie(&handle));
+        worker.spawn(tokio::task::unconstrained(async move {
+            let _driven = driven;
+            let now = now();
+            let engine = {
+                let _entered = caller.enter();
+                engine(now)
+            };
+            let driver = Driver::new(io, engine, Some(caller), tokio_timer(), busy).buffering(buffers);
             driver.run().await.hand_over(Raw::new_in).await;
         }));
         Ok(handle)
@@ -287,13 +305,39 @@ impl ClientBuilder {
         &mut self,
         ends: Ends,
         router: R,
-    ) -> (Connection, impl FnOnce() -> Engine<R> + Send + use<R>) {
+    ) -> (Connection, impl FnOnce(Instant) -> Engine<R> + Send + use<R>) {
         self.config.hello_items = router.hello_items();
         tracing::debug!(peer = ?ends.peer, "connected");
         let budget = Arc::new(Budget::new(self.memory_max, self.config.stream_buffer_max));
         let handle = Connection::new(Role::Client, &self.config, budget, Handle::current(), ends);
         let (config, router, shared) = (self.config.clone(), Arc::new(router), handle.clone());
-        (handle, move || Engine::new(Role::Client, &config, router, shared, tokio::time::Instant::now().into_std()))
+        (handle, move |now| Engine::new(Role::Client, &config, router, shared, now))
+    }
+}
+
+/// The runtime's clock, which tests may stop.
+fn now() -> Instant {
+    tokio::time::Instant::now().into_std()
+}
+
+/// Ends a connection with the runtime of its caller, wherever it is driven: its work runs there, and nobody else would
+/// end it. To be dropped when it has been driven to its end.
+fn tie(connection: &Connection) -> oneshot::Sender<()> {
+    let (driven, is_driven) = oneshot::channel::<()>();
+    let tied = AbortOnDrop(connection.clone());
+    tokio::spawn(async move {
+        let _tied = tied;
+        let _ = is_driven.await;
+    });
+    driven
+}
+
+/// Closes a connection that nobody was given, or whose caller has gone.
+struct AbortOnDrop(Connection);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 

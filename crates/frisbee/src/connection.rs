@@ -57,8 +57,12 @@ pub(crate) struct Ends {
 
 impl Connection {
     pub(crate) fn new(role: Role, config: &Config, budget: Arc<Budget>, runtime: Handle, ends: Ends) -> Self {
+        let mailbox = Mailbox::new(config.content_limit(), config.backlog_max);
+        if role == Role::Client {
+            mailbox.lock().outbox.set_form(config.header_form);
+        }
         Self(Arc::new(Shared {
-            mailbox: Mailbox::new(config.content_max, config.backlog_max),
+            mailbox,
             work: Work::default(),
             extensions: Extensions::new(),
             budget,

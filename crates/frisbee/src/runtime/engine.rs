@@ -89,12 +89,7 @@ pub(crate) enum Mail {
 impl<R: Router> Engine<R> {
     pub(crate) fn new(role: Role, config: &Config, router: Arc<R>, handle: Connection, now: Instant) -> Self {
         let core = frisbee_core::Connection::new(role, config, now);
-        let mut inner = handle.0.mailbox.lock();
-        if let Some(form) = core.sends() {
-            inner.outbox.set_form(form);
-        }
-        inner.peer = core.peer().clone();
-        drop(inner);
+        handle.0.mailbox.lock().peer = core.peer().clone();
         let unborn = Unborn(&handle);
         let session = Some(router.connected(&handle));
         std::mem::forget(unborn);
@@ -368,6 +363,7 @@ impl<R: Router> Engine<R> {
         self.stream = None;
         self.handle.0.work.release();
         self.guarded(|engine| {
+            let _entered = engine.handle.0.runtime.enter();
             if let Some(session) = &mut engine.session {
                 engine.router.idle(session);
             }
@@ -444,8 +440,11 @@ impl<R: Router> Engine<R> {
         self.handle.0.budget.count_closed(self.handle.peer_addr(), reason, Instant::now());
         self.handle.0.mailbox.close(reason);
         self.handle.0.work.abort();
-        let router = &self.router;
-        let ended = catch_unwind(AssertUnwindSafe(|| router.disconnected(session, reason)));
+        let (router, runtime) = (&self.router, &self.handle.0.runtime);
+        let ended = catch_unwind(AssertUnwindSafe(|| {
+            let _entered = runtime.enter();
+            router.disconnected(session, reason);
+        }));
         if ended.is_err() {
             tracing::error!("a router panicked when its connection had ended");
         }

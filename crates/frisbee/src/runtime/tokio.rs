@@ -146,10 +146,10 @@ impl<T> Ended<T> {
     }
 }
 
-/// How far reading and routing got.
+/// How far reading, and then routing, got.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Step {
-    /// What came has been routed; there may be more.
+    /// Something came, or has been routed, and there may be more.
     Done,
     /// There is nothing to read; the task is woken when there is.
     Waiting,
@@ -256,11 +256,11 @@ where
         let mut read = Step::Done;
         let mut brought = 0;
         for round in 0..READS_PER_TURN {
-            read = self.read_and_route(context, &mut now, &mut brought)?;
+            read = self.read(context, &mut now, &mut brought)?;
             if read == Step::Waiting && round > 0 {
-                break; // Nothing was routed, and the turn for what came before is over.
+                break; // Nothing is to be routed, and the turn for what came before is over.
             }
-            self.engine.turn(now)?;
+            read = self.route(read, now, brought)?;
             let _ = self.poll_write(context, now)?;
             if read != Step::Done {
                 break;
@@ -282,14 +282,10 @@ where
         Poll::Pending
     }
 
-    /// Reads once and routes what came. `brought` counts the bytes that were read in this turn; `now` is when it began,
-    /// or when the last of a large body had been read: what that takes must not pass for the handlers' time.
-    fn read_and_route(
-        &mut self,
-        context: &mut Context<'_>,
-        now: &mut Instant,
-        brought: &mut usize,
-    ) -> Result<Step, CloseReason> {
+    /// Reads once; `Done` if something can be routed. `brought` counts the bytes that were read in this turn; `now` is
+    /// when it began, or when the last of a large body had been read: what that takes must not pass for the handlers'
+    /// time.
+    fn read(&mut self, context: &mut Context<'_>, now: &mut Instant, brought: &mut usize) -> Result<Step, CloseReason> {
         if self.engine.wants_input() {
             match self.poll_read(context)? {
                 Poll::Pending => return Ok(Step::Waiting),
@@ -307,10 +303,20 @@ where
         } else if !self.engine.can_route() {
             return Ok(Step::Held);
         }
+        Ok(Step::Done)
+    }
+
+    /// Routes what a read that was `Done` has brought, and ends the router's turn, all in the context of handlers.
+    fn route(&mut self, read: Step, now: Instant, brought: usize) -> Result<Step, CloseReason> {
         let _entered = self.context.as_ref().map(Handle::enter);
-        self.engine.route(*now)?;
-        let much = *brought >= READ_MUCH && (*brought >= PIECE_MAX || self.engine.core.body_mut().is_none());
-        Ok(if self.engine.wants_input() && !much { Step::Done } else { Step::Held })
+        let mut step = read;
+        if read == Step::Done {
+            self.engine.route(now)?;
+            let much = brought >= READ_MUCH && (brought >= PIECE_MAX || self.engine.core.body_mut().is_none());
+            step = if self.engine.wants_input() && !much { Step::Done } else { Step::Held };
+        }
+        self.engine.turn(now)?;
+        Ok(step)
     }
 
     fn poll_read(&mut self, context: &mut Context<'_>) -> io::Result<Poll<Read>> {
@@ -384,8 +390,7 @@ where
     fn poll_timer(&mut self, context: &mut Context<'_>, now: Instant) -> Result<(), CloseReason> {
         let armed = self.timer.deadline();
         if now >= armed {
-            self.engine.handle_timeout(now)?;
-            self.engine.turn(now)?;
+            self.handle_timeout(now)?;
             let _ = self.poll_write(context, now)?;
         } else if self.engine.next_timeout().is_none_or(|due| due >= armed) && !self.timer_is_new {
             return Ok(());
@@ -399,11 +404,16 @@ where
             }
             // It came while the turn went on. With the turn's own time it would never be over.
             let now = self::now().max(due);
-            self.engine.handle_timeout(now)?;
-            self.engine.turn(now)?;
+            self.handle_timeout(now)?;
             let _ = self.poll_write(context, now)?;
         }
         Ok(())
+    }
+
+    fn handle_timeout(&mut self, now: Instant) -> Result<(), CloseReason> {
+        let _entered = self.context.as_ref().map(Handle::enter);
+        self.engine.handle_timeout(now)?;
+        self.engine.turn(now)
     }
 
     fn poll_closing(&mut self, context: &mut Context<'_>) -> Poll<()> {

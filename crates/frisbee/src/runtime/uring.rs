@@ -69,7 +69,7 @@ impl Rings {
     pub(crate) fn drive<R: Router>(
         &self,
         socket: TcpStream,
-        engine: impl FnOnce() -> Engine<R> + Send + 'static,
+        engine: impl FnOnce(Instant) -> Engine<R> + Send + 'static,
         runtime: Handle,
         busy_poll: Duration,
         entry: impl Send + 'static,
@@ -77,15 +77,19 @@ impl Rings {
         let next = self.next.fetch_add(1, Ordering::Relaxed) % self.workers.len();
         self.workers[next].spawn(move || async move {
             let _entry = entry;
-            let timer = frisbee_uring::Timer::new(Instant::now());
-            let (socket, timer) = match (Socket::new(socket), timer) {
-                (Ok(socket), Some(timer)) => (socket, timer),
-                (Err(error), _) => return tracing::warn!(%error, "a connection could not be handed to its ring"),
-                (_, None) => return tracing::error!("a worker of a ring has no timers"),
-            };
+            let started = (Socket::new(socket), frisbee_uring::Timer::new(Instant::now()));
             let mut driving = {
                 let _entered = runtime.enter();
-                Box::pin(Driver::new(socket, engine(), None, timer, BusyPoll::new(busy_poll)).run())
+                let mut engine = engine(tokio::time::Instant::now().into_std());
+                let (socket, timer) = match started {
+                    (Ok(socket), Some(timer)) => (socket, timer),
+                    (Err(error), _) => {
+                        tracing::warn!(%error, "a connection could not be handed to its ring");
+                        return engine.end(&error.into());
+                    }
+                    (_, None) => return tracing::error!("a worker of a ring has no timers"),
+                };
+                Box::pin(Driver::new(socket, engine, None, timer, BusyPoll::new(busy_poll)).run())
             };
             let ended = poll_fn(|context| {
                 let _entered = runtime.enter();

@@ -1,0 +1,198 @@
+//! Clients whose connections threads of their own drive: they belong to the runtimes of their callers all the same.
+
+use bytes::Bytes;
+use frisbee::{
+    Client, CloseReason, Config, Connection, Handlers, Next, Operation, Outbox, Packet, PacketId, Router, Turn,
+};
+use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, SleepRequest};
+use frisbee_tests::pki::Authority;
+use frisbee_tests::service::Service;
+use frisbee_tests::{serve_interop_with, until};
+use frpc::{Channel, Code, Server, Workers};
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::net::TcpListener;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use std::{future, thread};
+use tokio::io::AsyncReadExt;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::{mpsc, oneshot};
+
+/// How long a test waits for what is to happen soon.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+const KINDS: [Workers; 2] = [Workers::Caller, Workers::Threads(1)];
+
+/// A runtime that is dropped by its test.
+fn caller() -> Runtime {
+    Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("there are threads")
+}
+
+#[test]
+fn connections_end_with_the_runtime_of_their_caller() {
+    for workers in KINDS {
+        let server = Runtime::new().expect("there are threads");
+        let listening = frisbee::Server::builder().bind("127.0.0.1:0", Handlers::new());
+        let listening = server.block_on(listening).expect("loopback has free ports");
+        let (address, stats) = (listening.local_addr(), listening.stats());
+        server.spawn(listening.serve());
+        for _ in 0..10 {
+            caller().block_on(async {
+                let connection = Client::builder().workers(workers).connect(address, Handlers::new()).await;
+                connection.expect("the server listens").verdict().await.expect("the server is one of ours");
+            });
+        }
+        assert_eq!(stats.opened(), 10, "{workers:?}");
+        server.block_on(until("the server has lost them", || stats.open() == 0));
+    }
+}
+
+#[test]
+fn who_calls_a_client_whose_runtime_is_gone_hears_so_at_once() {
+    for workers in KINDS {
+        let server = Runtime::new().expect("there are threads");
+        let (told, mut connections) = mpsc::unbounded_channel();
+        let builder = Server::builder().on_connect(move |connection: &Connection| drop(told.send(connection.clone())));
+        let address = server.block_on(serve_interop_with(builder)).to_string();
+        let caller = caller();
+        let offers = Channel::builder().workers(workers).add_service(InteropServer::new(Service));
+        // It is kept, and with it what would keep the connection.
+        let _agent = caller.block_on(offers.connect(address)).expect("the server listens");
+        let connection = server.block_on(connections.recv()).expect("it has connected");
+        let called = InteropClient::new(Channel::from_connection(&connection));
+        server.block_on(called.add(AddRequest { a: 1, b: 2 })).expect("it answers");
+        drop(caller);
+        let begun = Instant::now();
+        let slept = server.block_on(called.sleep(SleepRequest { millis: 1, ..SleepRequest::default() }));
+        assert_eq!(slept.expect_err("nobody is there").code(), Code::Unavailable, "{workers:?}");
+        assert!(begun.elapsed() < PATIENCE, "it does not wait for its deadline");
+    }
+}
+
+#[test]
+fn a_blocking_client_has_written_what_waits_when_it_is_dropped() {
+    for workers in KINDS {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
+        let address = listener.local_addr().expect("it is bound").to_string();
+        let read = Arc::new(Mutex::new(0));
+        let reader = thread::spawn({
+            let read = read.clone();
+            move || {
+                let (mut socket, _) = listener.accept().expect("the client comes");
+                let mut buffer = vec![0; 64 * 1024];
+                while let Ok(count @ 1..) = socket.read(&mut buffer) {
+                    *read.lock().expect("nobody panics") += count;
+                    // Slower than who drops, and faster than that one waits.
+                    thread::sleep(Duration::from_micros(500));
+                }
+            }
+        });
+        let builder = Channel::builder().workers(workers);
+        let client = frpc::blocking::connect_with(builder, address, |channel| channel).expect("it is accepted");
+        let connection = client.call(|channel| future::ready(channel.connection().ok_or(()))).expect("it is connected");
+        let (operation, body) = (Operation::FIRST_USER, Bytes::from(vec![1; 4 << 20]));
+        for id in 0..4 {
+            let sent = connection.send_now(|outbox| outbox.push(PacketId(id), operation, &body));
+            sent.expect("it is open").expect("it is short enough");
+        }
+        drop(connection);
+        drop(client);
+        // The rest is in the system's buffers, of which there are few.
+        assert!(*read.lock().expect("nobody panics") > 4 << 20, "{workers:?}");
+        reader.join().expect("it has read all");
+        assert!(*read.lock().expect("nobody panics") > 16 << 20, "{workers:?}");
+    }
+}
+
+/// Spawns something wherever it is asked to do anything, and notes on which thread that runs.
+struct Spawning(Arc<Mutex<BTreeMap<&'static str, String>>>);
+
+impl Spawning {
+    fn spawn(&self, what: &'static str) {
+        let seen = self.0.clone();
+        tokio::spawn(async move {
+            let name = thread::current().name().unwrap_or_default().to_owned();
+            seen.lock().expect("nobody panics").insert(what, name);
+        });
+    }
+}
+
+impl Router for Spawning {
+    type Session = ();
+
+    fn connected(&self, _connection: &Connection) {
+        self.spawn("connected");
+    }
+
+    fn route(&self, (): &mut (), _packet: Packet, _outbox: &mut Outbox) -> Next {
+        self.spawn("route");
+        Next::Continue
+    }
+
+    fn turn(&self, (): &mut (), _turn: &mut Turn<'_>) -> Option<Instant> {
+        self.spawn("turn");
+        None
+    }
+
+    fn idle(&self, (): &mut ()) {
+        self.spawn("idle");
+    }
+
+    fn disconnected(&self, (): (), _reason: &CloseReason) {
+        self.spawn("disconnected");
+    }
+}
+
+#[test]
+fn what_a_router_spawns_runs_in_the_runtime_of_its_caller() {
+    for workers in KINDS {
+        let caller = Builder::new_multi_thread().worker_threads(1).thread_name("caller").enable_all().build();
+        let seen = Arc::new(Mutex::new(BTreeMap::new()));
+        caller.expect("there are threads").block_on(async {
+            let echo = Handlers::new().on(Operation::FIRST_USER, |_, packet| future::ready(Some(packet)));
+            let server = frisbee::Server::builder().bind("127.0.0.1:0", echo).await.expect("loopback has free ports");
+            let address = server.local_addr();
+            tokio::spawn(server.serve());
+            // Silent for that long, it is idle.
+            let config = Config { ping_interval: Duration::from_millis(20), ..Config::default() };
+            let builder = Client::builder().config(config).workers(workers);
+            let client = builder.connect(address, Spawning(seen.clone())).await.expect("the server listens");
+            client.send(&Packet::new(PacketId(1), Operation::FIRST_USER, "x")).await.expect("it is open");
+            let all = ["connected", "route", "turn", "idle"];
+            until("it has done all", || all.iter().all(|what| seen.lock().expect("nobody panics").contains_key(what)))
+                .await;
+            client.close();
+            until("it is over", || seen.lock().expect("nobody panics").contains_key("disconnected")).await;
+        });
+        for (what, thread) in seen.lock().expect("nobody panics").iter() {
+            assert_eq!(thread, "caller", "{what} with {workers:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_tls_connection_that_is_given_up_while_it_waits_for_the_server_is_closed() {
+    for workers in KINDS {
+        let authority = Authority::default();
+        let (_, server) = authority.configurations();
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+        let address = listener.local_addr().expect("it is bound");
+        let (said, has_said) = oneshot::channel();
+        // Shakes hands, and says nothing of itself.
+        let silent = tokio::spawn(async move {
+            let (socket, _) = listener.accept().await.expect("the client comes");
+            let mut socket = tokio_rustls::TlsAcceptor::from(server).accept(socket).await.expect("it shakes hands");
+            let _ = said.send(socket.read_u8().await.expect("it says what it is"));
+            let mut more = Vec::new();
+            let _ = socket.read_to_end(&mut more).await;
+        });
+        let hour = Duration::from_secs(3600);
+        let config = Config { verdict_timeout: hour, idle_timeout: hour, ..Config::default() };
+        let builder = Client::builder().config(config).tls(authority.client()).workers(workers);
+        let connecting = tokio::spawn(builder.connect(address, Handlers::new()));
+        has_said.await.expect("the server goes on");
+        connecting.abort();
+        tokio::time::timeout(PATIENCE, silent).await.expect("it is closed").expect("nothing is wrong with it");
+    }
+}
