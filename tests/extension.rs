@@ -2,6 +2,8 @@
 
 #[path = "extension/connections.rs"]
 mod connections;
+#[path = "extension/limits.rs"]
+mod limits;
 
 use frisbee::{Config, Peer};
 use frisbee_tests::extension::maybe::Choice;

@@ -543,3 +543,16 @@ async fn a_peer_that_owes_very_many_answers_is_asked_for_no_more() {
     }
     assert!(matches!(client.sync().await, Err(Error::NoAnswer)));
 }
+
+#[tokio::test]
+async fn a_server_without_a_broker_is_not_taken_for_one() {
+    let address = frisbee_tests::serve_interop().await;
+    let broker = client(address).await;
+    let none = "it may be none";
+    let synced = broker.sync().await.expect_err("nobody has taken in anything");
+    assert!(synced.to_string().contains(none), "{synced}");
+    let broker = client(address).await;
+    broker.publisher("topic").expect("it is a topic").publish(Bytes::from_static(b"x")).await.expect("it is sent");
+    let synced = broker.sync().await.expect_err("nobody has taken in anything");
+    assert!(synced.to_string().contains(none), "{synced}");
+}

@@ -425,3 +425,17 @@ async fn a_handler_that_panics_before_its_future_is_there_keeps_its_connection()
         assert_eq!(next.id, PacketId(2), "operation {number}");
     }
 }
+
+#[test]
+fn a_client_whose_thread_was_busy_reads_what_has_come_before_it_gives_a_peer_up() {
+    let server = tokio::runtime::Runtime::new().expect("there are threads");
+    let address = server.block_on(serve_interop_with(Server::builder())).to_string();
+    let client = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("there are threads");
+    client.block_on(async {
+        let config = Config { verdict_timeout: 50 * MS, ..Config::default() };
+        let builder = Channel::builder().config(config).calls::<InteropClient>();
+        let client = InteropClient::new(builder.connect(address).await.expect("the server listens"));
+        std::thread::sleep(100 * MS);
+        client.add(SUM).await.expect("the server has said what it is in time");
+    });
+}

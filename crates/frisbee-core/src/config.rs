@@ -51,7 +51,8 @@ pub struct Config {
     /// its other packets wait as well. What is of use pays for as much waste, and for that of a second in advance.
     /// Default: 1 MiB, some 14 000 short packets; eight connections that send as many are hardly noticed by others.
     pub waste_rate: u32,
-    /// Streams that a peer may have open at once. Default: 256.
+    /// Streams that a peer may have open at once: one of ours waits with the next until one is over, others are refused.
+    /// Default: 256.
     pub streams_max: usize,
     /// What may be received on one stream before it is read, in bytes; one message may overdraw it. A peer without
     /// flow control that sends more loses the stream. Default: 16 MiB, three messages of the longest kind.

@@ -119,21 +119,23 @@ pub(crate) fn put_message<M: Message>(mut frame: Frame<'_>, message: &M, manner:
     finished.map_err(|error| PutError::Failed(Status::new(Code::ResourceExhausted, error.to_string())))
 }
 
-/// Writes a packet whose body is an error. A text that is too long for a packet is cut.
+/// Writes a packet whose body is an error. If it is too long for a packet, its text is cut, and what goes along left out.
 pub(crate) fn put_error(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, style: Style) {
     /// What stands around the text: a prefix of four bytes, kinds and a length.
     const AROUND: usize = 20;
-    let put = |outbox: &mut Outbox, text: &str, rich: bool| {
+    let rich = style.form == Form::Rich;
+    let put = |outbox: &mut Outbox, text: &str, whole: bool| {
         let mut frame = outbox.frame(id, operation);
-        let metadata = status.metadata().filter(|_| rich);
+        let metadata = status.metadata().filter(|_| rich && whole);
         let in_prefix = status.in_prefix().filter(|_| rich);
+        let in_prefix = in_prefix.map(|(code, details)| (code, if whole { details } else { &[] }));
         prefix::put(frame.buffer(), Said { backward: style.backward, timeout: None, metadata, status: in_prefix });
         let encoded = Encoder::new(frame.buffer()).error(text);
         debug_assert!(encoded.is_ok(), "no text has 4 GiB");
         frame.finish()
     };
     let text = status.message();
-    if let Err(too_long) = put(outbox, text, style.form == Form::Rich) {
+    if let Err(too_long) = put(outbox, text, true) {
         let mut end = (too_long.limit as usize).saturating_sub(AROUND).min(text.len());
         while !text.is_char_boundary(end) {
             end -= 1;

@@ -10,7 +10,12 @@ const KEY_MAX: usize = 256;
 /// each compared with all others, a peer could make a hundred milliseconds' work.
 pub(crate) const ENTRIES_MAX: usize = 256;
 
-/// Keys and values that go along with a request, a reply or a failure.
+/// The most bytes of all entries, each with eight for what stands around it. With the rest of what stands in front of a
+/// message they fit into the 64 KiB that a peer reads.
+const BYTES_MAX: usize = 60 * 1024;
+
+/// Keys and values that go along with a request, a reply or a failure: up to 256, of up to 60 KiB in all, counting
+/// eight bytes more for each.
 ///
 /// As in gRPC, keys are lower case, a key that ends in `-bin` has bytes for its value and any other key a text of
 /// printable ASCII. Between two of ours metadata travels with the call; a Go peer neither sends nor gets any.
@@ -28,18 +33,20 @@ pub(crate) const ENTRIES_MAX: usize = 256;
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Metadata {
     entries: Vec<(Box<str>, Bytes)>,
+    /// Bytes of all entries, with what stands around them.
+    size: usize,
 }
 
 impl Metadata {
     /// No entries.
     pub const fn new() -> Self {
-        Self { entries: Vec::new() }
+        Self { entries: Vec::new(), size: 0 }
     }
 
     /// Sets the text of a key, replacing what it had.
     ///
     /// # Errors
-    /// If the key or the text has characters that are not allowed, the key ends in `-bin`, or there are 256 others.
+    /// If the key or the text has characters that are not allowed, the key ends in `-bin`, or there is too much.
     pub fn insert(&mut self, key: impl AsRef<str>, text: impl Into<String>) -> Result<(), MetadataError> {
         self.put(key.as_ref(), text.into().into(), false)
     }
@@ -47,7 +54,7 @@ impl Metadata {
     /// Sets the bytes of a key that ends in `-bin`, replacing what it had.
     ///
     /// # Errors
-    /// If the key has characters that are not allowed or does not end in `-bin`, or there are 256 others.
+    /// If the key has characters that are not allowed or does not end in `-bin`, or there is too much.
     pub fn insert_bin(&mut self, key: impl AsRef<str>, value: impl Into<Bytes>) -> Result<(), MetadataError> {
         self.put(key.as_ref(), value.into(), true)
     }
@@ -65,9 +72,10 @@ impl Metadata {
 
     /// Takes a key out; whether it was there.
     pub fn remove(&mut self, key: &str) -> bool {
-        let before = self.entries.len();
-        self.entries.retain(|(entry, _)| **entry != *key);
-        self.entries.len() < before
+        let Some(at) = self.entries.iter().position(|(entry, _)| **entry == *key) else { return false };
+        let (key, value) = self.entries.remove(at);
+        self.size -= size(&key, &value);
+        true
     }
 
     /// Keys and values in the order in which they were set.
@@ -105,12 +113,24 @@ impl Metadata {
         if !is_binary(key) && !value.iter().all(|byte| matches!(byte, b' '..=b'~')) {
             return Err(MetadataError::Text(key.to_owned()));
         }
-        if !self.remove(key) && self.entries.len() >= ENTRIES_MAX {
+        let replaced = self.find(key).map(|value| size(key, value));
+        if replaced.is_none() && self.entries.len() >= ENTRIES_MAX {
             return Err(MetadataError::TooMany);
         }
+        let size = self.size - replaced.unwrap_or(0) + size(key, &value);
+        if size > BYTES_MAX {
+            return Err(MetadataError::TooLong(key.to_owned()));
+        }
+        self.remove(key);
+        self.size = size;
         self.entries.push((key.into(), value));
         Ok(())
     }
+}
+
+/// What an entry counts for.
+fn size(key: &str, value: &Bytes) -> usize {
+    key.len() + value.len() + 8
 }
 
 fn is_binary(key: &str) -> bool {
@@ -135,6 +155,8 @@ pub enum MetadataError {
     Kind(String),
     /// There are 256 entries already.
     TooMany,
+    /// With this key there would be more than 60 KiB.
+    TooLong(String),
 }
 
 impl fmt::Display for MetadataError {
@@ -143,6 +165,7 @@ impl fmt::Display for MetadataError {
             Self::Key(key) => write!(f, "{key:?} cannot be a key of metadata"),
             Self::Text(key) => write!(f, "the text of {key} is not printable ASCII"),
             Self::Kind(key) => write!(f, "keys of bytes end in -bin and others do not, {key:?} is neither"),
+            Self::TooLong(key) => write!(f, "with {key} there are more than {BYTES_MAX} bytes of metadata"),
             Self::TooMany => write!(f, "there are {ENTRIES_MAX} entries of metadata already"),
         }
     }

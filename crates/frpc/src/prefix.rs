@@ -15,6 +15,9 @@ const PREFIX: u8 = 0x10;
 /// The longest prefix that is read, in bytes.
 const PREFIX_MAX: u64 = 64 * 1024;
 
+/// What stands around the details of a status, in bytes: type, length and code.
+const AROUND_DETAILS: usize = 16;
+
 /// How long the caller waits, in microseconds.
 const TIMEOUT: u8 = 1;
 /// One entry of metadata: the length of the key, the key, and the value.
@@ -80,7 +83,12 @@ pub(crate) fn put(buffer: &mut Vec<u8>, said: Said<'_>) {
     if let Some((code, details)) = status {
         value.clear();
         put_varint(&mut value, code as u64);
-        value.extend_from_slice(details);
+        // What would make the whole too long to be read is left out rather than all the rest with it.
+        if items.len() + details.len() + AROUND_DETAILS <= PREFIX_MAX as usize {
+            value.extend_from_slice(details);
+        } else {
+            tracing::warn!(length = details.len(), "details of a status are too long to be sent");
+        }
         put_item(&mut items, STATUS, &value);
     }
     buffer.push(PREFIX);

@@ -131,7 +131,8 @@ impl Status {
         Self(Box::new(Inner { code, unsent: false, message, details: Bytes::new(), metadata: Metadata::default() }))
     }
 
-    /// Adds details, whose meaning is up to both ends; gRPC's are an encoded `google.rpc.Status`.
+    /// Adds details, whose meaning is up to both ends; gRPC's are an encoded `google.rpc.Status`. With the metadata they
+    /// have to fit into 64 KiB; longer ones are left out when the status is sent, and the log says so.
     pub fn with_details(mut self, details: impl Into<Bytes>) -> Self {
         self.0.details = details.into();
         self
@@ -173,6 +174,12 @@ impl Status {
     /// Says that the request was not sent.
     pub(crate) fn unsent(mut self) -> Self {
         self.0.unsent = true;
+        self
+    }
+
+    /// Says that the call may have run although what failed was not sent: it was not the first.
+    pub(crate) fn may_run(mut self) -> Self {
+        self.0.unsent = false;
         self
     }
 

@@ -27,8 +27,8 @@ use std::fmt;
 use std::future::poll_fn;
 use std::marker::PhantomData;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use tokio::time::{Instant, Sleep};
 
@@ -56,8 +56,9 @@ const LOOK_EVERY: u8 = 64;
 
 /// What becomes of the receiver when it is no longer needed.
 enum End {
-    /// The client's: the stream is closed, and the connection kept until then.
-    Client(Option<Arc<Link>>),
+    /// The client's: the stream is closed, and the connection kept until then. What went wrong with the requests, if they
+    /// are sent meanwhile.
+    Client(Option<Arc<Link>>, Arc<OnceLock<Status>>),
     /// The server's: it goes back to the task that serves the call.
     Server(Arc<Lent>),
 }
@@ -88,7 +89,15 @@ impl<M: Message> Streaming<M> {
         reading: Reading,
         deadline: Option<Pin<Box<Sleep>>>,
     ) -> Self {
-        Self::new(receiver, End::Client(Some(link)), reading, deadline)
+        Self::new(receiver, End::Client(Some(link), Arc::default()), reading, deadline)
+    }
+
+    /// Where it is noted what went wrong with the requests of a client.
+    fn failed(&self) -> Arc<OnceLock<Status>> {
+        match &self.end {
+            End::Client(_, failed) => failed.clone(),
+            End::Server(_) => Arc::default(),
+        }
     }
 
     fn new(receiver: StreamReceiver, end: End, reading: Reading, deadline: Option<Pin<Box<Sleep>>>) -> Self {
@@ -188,9 +197,12 @@ impl<M: Message> Streaming<M> {
                 let code = i32::try_from(code).map_or(Code::Unknown, Code::from_i32);
                 Status::new(if code == Code::Ok { Code::Unknown } else { code }, message)
             }
-            (_, End::Client(link)) => match link.as_ref().and_then(|link| link.connection.close_reason()) {
+            (_, End::Client(link, failed)) => match link.as_ref().and_then(|link| link.connection.close_reason()) {
                 Some(reason) => lost(&reason),
-                None => Status::unavailable("the server closed the stream before its end"),
+                None => failed
+                    .get()
+                    .cloned()
+                    .unwrap_or_else(|| Status::unavailable("the server closed the stream before its end")),
             },
             (_, End::Server(_)) => Status::cancelled("the client closed the stream before its end"),
         })
@@ -234,7 +246,7 @@ impl<M> Streaming<M> {
         let Some(receiver) = self.receiver.take() else { return };
         self.deadline = None;
         match &mut self.end {
-            End::Client(link) => {
+            End::Client(link, _) => {
                 receiver.close();
                 drop(receiver);
                 *link = None; // A server that stops waits for the connection to be closed.

@@ -73,6 +73,8 @@ pub(crate) struct Driver<T, R: Router, C> {
     yields: bool,
     /// There was more to do at the end of the last turn.
     goes_on: bool,
+    /// Something was due when the last turn ended.
+    overdue: bool,
     busy: BusyPoll,
     /// What was written may wait in `io` until it is flushed.
     buffers: bool,
@@ -182,6 +184,7 @@ where
             yielded: false,
             yields: true,
             goes_on: false,
+            overdue: false,
             busy,
             buffers: false,
             unflushed: false,
@@ -386,24 +389,30 @@ where
         Ok(Poll::Ready(()))
     }
 
-    /// Looks at the clock where it is due, and sets the timer if it is due earlier than thought.
-    fn poll_timer(&mut self, context: &mut Context<'_>, now: Instant) -> Result<(), CloseReason> {
+    /// Does what is due, and sets the timer if something will be earlier than thought.
+    fn poll_timer(&mut self, context: &mut Context<'_>, mut now: Instant) -> Result<(), CloseReason> {
+        let has_looked = std::mem::take(&mut self.overdue);
         let armed = self.timer.deadline();
-        if now >= armed {
-            self.handle_timeout(now)?;
-            let _ = self.poll_write(context, now)?;
-        } else if self.engine.next_timeout().is_none_or(|due| due >= armed) && !self.timer_is_new {
+        if now < armed && !self.timer_is_new && self.engine.next_timeout().is_none_or(|due| due >= armed) {
+            // Setting it at every turn would cost more than a wake-up too many now and then.
             return Ok(());
         }
-        // Setting it at every turn would cost more than a wake-up too many now and then.
         self.timer_is_new = false;
         while let Some(due) = self.engine.next_timeout() {
-            self.timer.reset(due);
-            if self.timer.poll_due(context).is_pending() {
+            if now < due {
+                self.timer.reset(due);
+                if self.timer.poll_due(context).is_pending() {
+                    break;
+                }
+                // It came while the turn went on. With the turn's own time it would never be over.
+                now = self::now().max(due);
+            }
+            if !has_looked {
+                // Where the thread was kept busy, what the peer has said in time may not have been read.
+                self.overdue = true;
+                go_last(context);
                 break;
             }
-            // It came while the turn went on. With the turn's own time it would never be over.
-            let now = self::now().max(due);
             self.handle_timeout(now)?;
             let _ = self.poll_write(context, now)?;
         }

@@ -6,7 +6,7 @@ use crate::channel::{Channel, Link, takes_no_calls, unsent};
 use crate::codegen::Method;
 use crate::endpoint::takes_calls;
 use crate::metadata::Metadata;
-use crate::{Request, Response, Status, body, deadline, layout};
+use crate::{Code, Request, Response, Status, body, deadline, layout};
 use frisbee::{Parked, SendError, StreamReceiver, StreamSender};
 use futures_core::Stream;
 use polyglot::Message;
@@ -60,7 +60,7 @@ where
             // It may have answered and closed just now, which is why sending fails.
             Poll::Ready(Err(status)) => Poll::Ready(match replies.poll_message(context) {
                 Poll::Ready(reply @ Some(_)) => Ok(Some(reply)),
-                _ => Err(status),
+                _ => Err(status.may_run()), // What was sent before may have been heard.
             }),
             sent => sent.map_ok(|()| None),
         },
@@ -91,18 +91,27 @@ where
     let (messages, metadata) = request.into_parts();
     let Opened { sender, receiver, link, reading } = terms.open(channel, method, metadata.as_deref()).await?;
     let strict = channel.is_strict();
-    link.connection.spawn(async move {
+    let connection = link.connection.clone();
+    let replies = Streaming::of_client(receiver, link, reading, terms.sleep());
+    let failed = replies.failed();
+    connection.spawn(async move {
         let mut sending = pin!(Parked::new(async { send_messages(&sender, messages, strict).await }));
         let sent = poll_fn(|context| match sending.as_mut().poll(context) {
-            Poll::Ready(sent) => Poll::Ready(matches!(sent, Ok(Ok(())))),
+            Poll::Ready(sent) => {
+                Poll::Ready(sent.unwrap_or_else(|_| Err(Status::internal("the stream of requests panicked"))))
+            }
             // The call is over; whatever is still to come is not sent.
-            Poll::Pending => sender.poll_closed(context).map(|()| true),
+            Poll::Pending => sender.poll_closed(context).map(Ok),
         });
-        if !sent.await {
+        if let Err(status) = sent.await {
+            // Otherwise it is the server that has ended it, which whoever reads is told.
+            if status.code() != Code::Unavailable {
+                let _ = failed.set(status.may_run());
+            }
             sender.close();
         }
     });
-    Ok(Response::new(Streaming::of_client(receiver, link, reading, terms.sleep())))
+    Ok(Response::new(replies))
 }
 
 /// How long a call with streams may take, of which a server of ours is told. There is no default: streams may well
@@ -128,6 +137,9 @@ impl Opening {
 
     /// Opens the stream, on a new connection if the one that is there is over before.
     async fn open(&self, channel: &Channel, method: &Method, metadata: Option<&Metadata>) -> Result<Opened, Status> {
+        if self.left().is_some_and(|left| left.is_zero()) {
+            return Err(not_opened());
+        }
         let open = async {
             let mut begun = None;
             loop {
@@ -155,7 +167,10 @@ impl Opening {
                 }
             }
         };
-        within(self.left(), open).await?
+        match self.left() {
+            None => open.await,
+            Some(left) => tokio::time::timeout(left, open).await.unwrap_or_else(|_| Err(not_opened())),
+        }
     }
 
     /// How much time is left.
@@ -177,6 +192,10 @@ where
     send_all(sender, messages, strict, Ok, |_| {}).await?;
     send_end(sender);
     Ok(())
+}
+
+fn not_opened() -> Status {
+    Status::deadline_exceeded("the call was not sent: there was no place for its stream in time").unsent()
 }
 
 async fn within<T>(limit: Option<Duration>, work: impl Future<Output = T>) -> Result<T, Status> {

@@ -102,12 +102,15 @@ impl Router for ClientRouter {
                 self.0.handle_answer(id.0, refusal(&packet.body).map_or(Ok(()), Err));
             }
             Some(Kind::Sync) => {
+                if !packet.body.is_empty() {
+                    return Next::close(NO_BROKER);
+                }
                 session.flush(&self.0);
                 self.0.handle_sync();
             }
             Some(Kind::Lagged) => {
                 let Some(count) = tlv::whole_varint(&packet.body) else {
-                    return Next::close("a broker's count of lost messages is none");
+                    return Next::close(format!("{NO_BROKER}: a count of lost messages is none"));
                 };
                 session.flush(&self.0);
                 self.0.handle_lag(count);
@@ -136,18 +139,20 @@ impl Router for ClientRouter {
     }
 }
 
+const NO_BROKER: &str = "the peer does not answer as a broker does; it may be none";
+
 /// What a broker says instead of nothing: a number and a text.
 fn refusal(body: &[u8]) -> Option<String> {
     let (_, text) = body.split_first()?;
     // A server without a broker answers in another form.
     let text = str::from_utf8(text).ok().filter(|text| !text.contains(char::is_control));
-    Some(text.unwrap_or("the peer does not answer as a broker does; it may be none").to_owned())
+    Some(text.unwrap_or(NO_BROKER).to_owned())
 }
 
 impl ClientSession {
     fn receive(&mut self, shared: &Shared, id: PacketId, mut body: Bytes) -> Next {
         let Some((topic, payload)) = split_name(&body) else {
-            return Next::close("a broker's message ends within its topic");
+            return Next::close(format!("{NO_BROKER}: a message ends within its topic"));
         };
         let before = body.len() - payload.len();
         if self.version != shared.version.load(Ordering::Acquire) {
@@ -157,7 +162,7 @@ impl ClientSession {
         if self.routes.get(self.last).is_none_or(|last| last.topic.as_bytes() != topic) {
             match self.find(shared, topic) {
                 Ok(found) => self.last = found,
-                Err(error) => return Next::close(format!("a broker's message has no topic: {error}")),
+                Err(error) => return Next::close(format!("{NO_BROKER}: a message has no topic: {error}")),
             }
         }
         if id.0 != 0 && self.member.as_ref().is_none_or(|(member, _)| *member != id) {

@@ -1,0 +1,95 @@
+//! What is too much, too long or too late, and what its sender is told.
+
+use super::{Service, serve, served};
+use frisbee::Config;
+use frisbee_tests::extension::{Chunk, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
+use frisbee_tests::interop::{InteropClient, Text};
+use frisbee_tests::serve_interop_with;
+use frpc::{Code, Metadata, MetadataError, Request, RequestStream, Server};
+use std::time::Duration;
+
+/// As much metadata as there may be.
+fn most() -> Metadata {
+    let mut metadata = Metadata::new();
+    let full = (0..256).find_map(|number| metadata.insert(format!("sent-{number:03}"), "v".repeat(1000)).err());
+    assert_eq!(full, Some(MetadataError::TooLong("sent-060".to_owned())));
+    metadata
+}
+
+#[tokio::test]
+async fn as_much_metadata_as_there_may_be_goes_along_with_every_kind_of_call_and_reply() {
+    let (client, _) = served().await;
+    let with = |message| {
+        let mut request = Request::new(message);
+        *request.metadata_mut() = most();
+        request.set_timeout(Duration::from_secs(20));
+        request
+    };
+    let mut request = Request::new(Maybe::default());
+    *request.metadata_mut() = most();
+    let reply = client.echo(request).await.expect("it answers");
+    // Each key is shorter by a byte on its way back.
+    assert_eq!(reply.metadata().len(), most().len());
+    let mut flood = client.flood(with(Time { millis: 1 })).await.expect("it streams").into_inner();
+    flood.message().await.expect("it streams").expect("there is one message");
+    assert_eq!(flood.metadata().len(), most().len());
+    let mut request =
+        Request::new(Failure { code: Code::NotFound as i32, text: "no".to_owned(), ..Failure::default() });
+    *request.metadata_mut() = most();
+    let failed = client.fail(request).await.expect_err("it fails");
+    assert_eq!(failed.metadata().map(Metadata::len), Some(most().len()));
+}
+
+#[tokio::test]
+async fn a_failure_arrives_with_its_code_however_long_its_details_are() {
+    let (client, _) = served().await;
+    for (length, arrives) in [(65_000, true), (66_000, false), (4 << 20, false)] {
+        let text = "there is none".to_owned();
+        let failure = Failure { code: Code::NotFound as i32, text: text.clone(), details: vec![7; length] };
+        let failed = client.fail(failure).await.expect_err("it fails");
+        assert_eq!((failed.code(), failed.message()), (Code::NotFound, text.as_str()));
+        assert_eq!(failed.details().len(), if arrives { length } else { 0 });
+    }
+}
+
+#[tokio::test]
+async fn a_message_that_is_too_long_behind_others_fails_its_call_which_may_have_run() {
+    let (client, _) = served().await;
+    let requests = frpc::iter([1, 6 << 20].map(|length| Chunk { data: vec![1; length] }));
+    let failed = client.sink(requests).await.expect_err("the second is too long");
+    assert_eq!(failed.code(), Code::ResourceExhausted);
+    assert!(failed.may_have_run(), "the first message has been heard");
+}
+
+#[tokio::test]
+async fn a_request_stream_that_fails_is_not_taken_for_the_servers_doing() {
+    let address = serve_interop_with(Server::builder()).await;
+    let client = InteropClient::connect(address.to_string()).await.expect("the server listens");
+    let (sender, requests) = RequestStream::channel(1);
+    sender.send(Text { value: "short".to_owned() }).await.expect("there is room for one");
+    let mut replies = client.chat(requests).await.expect("it streams").into_inner();
+    assert_eq!(replies.message().await.expect("it answers").expect("there is one").value, "re:short");
+    let _ = sender.send(Text { value: "x".repeat(6 << 20) }).await;
+    let failed = replies.message().await.expect_err("a request is too long");
+    assert_eq!(failed.code(), Code::ResourceExhausted, "{failed}");
+    assert!(failed.may_have_run());
+}
+
+#[tokio::test]
+async fn a_stream_for_which_there_is_no_time_or_no_place_was_not_sent() {
+    let builder = Server::builder().config(Config { streams_max: 1, ..Config::default() });
+    let address = serve(builder.add_service(ExtensionServer::new(Service::default()))).await;
+    let client = ExtensionClient::connect(address.to_string()).await.expect("the server listens");
+    let within = |timeout| {
+        let mut request = Request::new(Time::default());
+        request.set_timeout(timeout);
+        request
+    };
+    let no_time = client.flood(within(Duration::ZERO)).await.expect_err("there is no time");
+    assert_eq!((no_time.code(), no_time.may_have_run()), (Code::DeadlineExceeded, false));
+    let open = client.flood(Time::default()).await.expect("there is a place for one");
+    let no_place = client.flood(within(Duration::from_millis(50))).await.expect_err("there is no place");
+    assert_eq!((no_place.code(), no_place.may_have_run()), (Code::DeadlineExceeded, false));
+    drop(open);
+    client.flood(Time::default()).await.expect("there is a place again");
+}
