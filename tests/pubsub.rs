@@ -546,7 +546,7 @@ async fn a_peer_that_owes_very_many_answers_is_asked_for_no_more() {
 
 #[tokio::test]
 async fn a_server_without_a_broker_is_not_taken_for_one() {
-    let address = frisbee_tests::serve_interop().await;
+    let address = serve_interop().await;
     let broker = client(address).await;
     let none = "it may be none";
     let synced = broker.sync().await.expect_err("nobody has taken in anything");

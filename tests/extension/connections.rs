@@ -246,10 +246,13 @@ async fn streams_that_are_over_and_still_held_let_a_server_stop_at_once() {
     request.set_timeout(Duration::from_millis(50));
     let mut failed = client.flood(request).await.expect("it streams").into_inner();
     while failed.message().await.is_ok() {}
+    let mut unread = client.flood(Time { millis: 1 }).await.expect("it streams").into_inner();
+    unread.message().await.expect("it streams").expect("there is one message");
     server.stop();
     server.stopped().await;
     assert_eq!(ended.message().await.expect("it stays as it was"), None);
     assert_eq!(failed.message().await.expect("it fails once"), None);
+    assert_eq!(unread.message().await.expect("it has ended in good order"), None);
 }
 
 /// The server left it to them to close, as it does with clients that have not ended their sending half.

@@ -13,12 +13,12 @@ pub use respond::{Iter, RequestSender, RequestStream, ResponseSender, ResponseSt
 pub(crate) use server::{refuse, serve_client_streaming, serve_server_streaming, serve_streaming};
 
 use crate::body::{Manner, PutError, Reading, Style};
-use crate::channel::{Link, lost};
+use crate::channel::lost;
 use crate::metadata::Metadata;
 use crate::prefix::{self, Prefix, Said};
 use crate::{Code, Status, body};
 use bytes::Bytes;
-use frisbee::{Operation, SendError, StreamEnd, StreamMessage, StreamReceiver, StreamSender};
+use frisbee::{Connection, Operation, SendError, StreamEnd, StreamMessage, StreamReceiver, StreamSender};
 use futures_core::Stream;
 use parking_lot::Mutex;
 use polyglot::{Decoder, Form, Message, Root};
@@ -56,9 +56,8 @@ const LOOK_EVERY: u8 = 64;
 
 /// What becomes of the receiver when it is no longer needed.
 enum End {
-    /// The client's: the stream is closed, and the connection kept until then. What went wrong with the requests, if they
-    /// are sent meanwhile.
-    Client(Option<Arc<Link>>, Arc<OnceLock<Status>>),
+    /// The client's: the stream is closed. What went wrong with the requests, if they are sent meanwhile.
+    Client(Option<Connection>, Arc<OnceLock<Status>>),
     /// The server's: it goes back to the task that serves the call.
     Server(Arc<Lent>),
 }
@@ -85,11 +84,11 @@ impl<M: Message> Streaming<M> {
 
     fn of_client(
         receiver: StreamReceiver,
-        link: Arc<Link>,
+        connection: Connection,
         reading: Reading,
         deadline: Option<Pin<Box<Sleep>>>,
     ) -> Self {
-        Self::new(receiver, End::Client(Some(link), Arc::default()), reading, deadline)
+        Self::new(receiver, End::Client(Some(connection), Arc::default()), reading, deadline)
     }
 
     /// Where it is noted what went wrong with the requests of a client.
@@ -197,7 +196,7 @@ impl<M: Message> Streaming<M> {
                 let code = i32::try_from(code).map_or(Code::Unknown, Code::from_i32);
                 Status::new(if code == Code::Ok { Code::Unknown } else { code }, message)
             }
-            (_, End::Client(link, failed)) => match link.as_ref().and_then(|link| link.connection.close_reason()) {
+            (_, End::Client(connection, failed)) => match connection.as_ref().and_then(Connection::close_reason) {
                 Some(reason) => lost(&reason),
                 None => failed
                     .get()
@@ -246,10 +245,9 @@ impl<M> Streaming<M> {
         let Some(receiver) = self.receiver.take() else { return };
         self.deadline = None;
         match &mut self.end {
-            End::Client(link, _) => {
+            End::Client(connection, _) => {
                 receiver.close();
-                drop(receiver);
-                *link = None; // A server that stops waits for the connection to be closed.
+                *connection = None;
             }
             End::Server(lent) => {
                 let mut back = lent.back.lock();

@@ -33,7 +33,15 @@ where
     within(terms.left(), send(&sender, message, channel.is_strict())).await??;
     // With a Go server the request is the end, without saying so.
     sender.end();
-    Ok(Response::new(Streaming::of_client(receiver, link, reading, terms.sleep())))
+    let connection = link.connection.clone();
+    connection.spawn(keep(link, sender));
+    Ok(Response::new(Streaming::of_client(receiver, connection, reading, terms.sleep())))
+}
+
+/// Keeps the connection of a channel until a stream is over. Whoever reads does not: a server that stops waits for the
+/// connection to be closed, and what has come can be read afterwards.
+async fn keep(_link: Arc<Link>, sender: StreamSender) {
+    poll_fn(|context| sender.poll_closed(context)).await;
 }
 
 pub(crate) async fn call_client_streaming<S, B>(
@@ -50,7 +58,7 @@ where
     let terms = Opening::new(request.timeout());
     let (messages, metadata) = request.into_parts();
     let Opened { sender, receiver, link, reading } = terms.open(channel, method, metadata.as_deref()).await?;
-    let mut replies: Streaming<B> = Streaming::of_client(receiver, link, reading, terms.sleep());
+    let mut replies: Streaming<B> = Streaming::of_client(receiver, link.connection.clone(), reading, terms.sleep());
     let strict = channel.is_strict();
     let mut sending = pin!(send_messages(&sender, messages, strict));
     // A server that answers before the end has heard enough.
@@ -92,24 +100,28 @@ where
     let Opened { sender, receiver, link, reading } = terms.open(channel, method, metadata.as_deref()).await?;
     let strict = channel.is_strict();
     let connection = link.connection.clone();
-    let replies = Streaming::of_client(receiver, link, reading, terms.sleep());
+    let replies = Streaming::of_client(receiver, connection.clone(), reading, terms.sleep());
     let failed = replies.failed();
     connection.spawn(async move {
-        let mut sending = pin!(Parked::new(async { send_messages(&sender, messages, strict).await }));
-        let sent = poll_fn(|context| match sending.as_mut().poll(context) {
-            Poll::Ready(sent) => {
-                Poll::Ready(sent.unwrap_or_else(|_| Err(Status::internal("the stream of requests panicked"))))
-            }
-            // The call is over; whatever is still to come is not sent.
-            Poll::Pending => sender.poll_closed(context).map(Ok),
-        });
-        if let Err(status) = sent.await {
+        let sent = {
+            let mut sending = pin!(Parked::new(async { send_messages(&sender, messages, strict).await }));
+            let sent = poll_fn(|context| match sending.as_mut().poll(context) {
+                Poll::Ready(sent) => {
+                    Poll::Ready(sent.unwrap_or_else(|_| Err(Status::internal("the stream of requests panicked"))))
+                }
+                // The call is over; whatever is still to come is not sent.
+                Poll::Pending => sender.poll_closed(context).map(Ok),
+            });
+            sent.await
+        };
+        if let Err(status) = sent {
             // Otherwise it is the server that has ended it, which whoever reads is told.
             if status.code() != Code::Unavailable {
                 let _ = failed.set(status.may_run());
             }
             sender.close();
         }
+        keep(link, sender).await;
     });
     Ok(Response::new(replies))
 }
