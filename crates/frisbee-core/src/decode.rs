@@ -377,7 +377,14 @@ impl fmt::Display for ProtocolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::SpeaksTls => f.write_str("the peer speaks TLS and this end does not"),
-            Self::BadMagic(found) => write!(f, "a header begins with {found:#06x} instead of {MAGIC:#06x}"),
+            Self::BadMagic(found) => {
+                write!(f, "a header begins with {found:#06x} instead of {MAGIC:#06x}")?;
+                let text = found.to_be_bytes();
+                if text.iter().all(u8::is_ascii_graphic) {
+                    write!(f, ", the text {:?}: the peer speaks something else", String::from_utf8_lossy(&text))?;
+                }
+                Ok(())
+            }
             Self::TooLong { length, limit } => write!(f, "content of {length} bytes exceeds the limit of {limit}"),
             Self::KeepaliveWithContent { length } => write!(f, "a PING or PONG declares {length} bytes of content"),
             Self::Malformed(operation) => write!(f, "the content of {operation:?} makes no sense"),

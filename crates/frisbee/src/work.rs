@@ -21,7 +21,8 @@ const SPARE_MAX: usize = 64;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Policy {
     /// Each is polled once in place, and gets a task of its own only if it has to wait. The cheapest, and the
-    /// default. A handler that computes for long holds up the others of its connection. Services of frpc notice
+    /// default. A handler that computes or blocks for long holds up the others of its connection, and with
+    /// [workers](crate::Workers) all connections of its thread, where `block_in_place` panics. Services of frpc notice
     /// that after three turns of more than a millisecond, and are served as with [`Concurrent`](Self::Concurrent) for a
     /// while: the replies then come in any order.
     #[default]

@@ -48,9 +48,25 @@ fn refused(error: protox::Error, includes: &[PathBuf]) -> Error {
 fn placed(file: Option<String>, debug: &str, includes: &[PathBuf]) -> Error {
     let Some(file) = file else { return Error::new(ErrorKind::Schema, debug) };
     let (line, column, text) = split_position(&file, debug).unwrap_or((0, 0, debug));
+    let text = explained(text, includes);
     let on_disk = includes.iter().map(|include| include.join(&file)).find(|path| path.exists());
     let file = on_disk.map_or(file, |path| path.display().to_string());
     Error::at(ErrorKind::Schema, Place { file, line, column }, text)
+}
+
+/// What the parser says, and what it leaves to be guessed.
+fn explained(text: &str, includes: &[PathBuf]) -> String {
+    if text.contains("found 'edition'") {
+        return format!("{text}: editions are not supported, the schema must begin with `syntax = \"proto3\";`");
+    }
+    if text == "invalid group name" {
+        return format!("{text}, or a path with `..`: imports are looked up in the folders of includes");
+    }
+    if text.starts_with("import ") && text.ends_with(" not found") {
+        let folders: Vec<_> = includes.iter().map(|include| include.display().to_string()).collect();
+        return format!("{text} in {}", folders.join(", "));
+    }
+    text.to_owned()
 }
 
 fn split_position<'a>(file: &str, debug: &'a str) -> Option<(u32, u32, &'a str)> {

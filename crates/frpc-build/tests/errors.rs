@@ -141,6 +141,20 @@ fn errors_of_the_parser_keep_their_place() {
 }
 
 #[test]
+fn what_the_parser_leaves_to_be_guessed_is_said() {
+    let error = Build::of("edition = \"2023\";\npackage test;").error();
+    assert!(
+        error.ends_with("editions are not supported, the schema must begin with `syntax = \"proto3\";`"),
+        "{error}"
+    );
+    let error = error_of("import \"../other.proto\";");
+    assert!(error.ends_with("imports are looked up in the folders of includes"), "{error}");
+    let build = Build::of("syntax = \"proto3\";\npackage test;\nimport \"other.proto\";");
+    let error = build.error();
+    assert!(error.starts_with("test.proto:3:1: import 'other.proto' not found in "), "{error}");
+}
+
+#[test]
 fn errors_have_their_place_as_numbers_too() {
     let build = Build::of("syntax = \"proto3\";\nmessage __ {}");
     let error = build.run(|builder| builder, &["test.proto"]).unwrap_err();

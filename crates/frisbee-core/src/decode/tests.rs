@@ -223,3 +223,12 @@ fn only_what_an_old_peer_could_begin_with_is_taken_for_one() {
     let mut hello = Bytes::from_static(&[22, 3, 1, 2, 0, 1, 0, 1, 252, 3]);
     assert_eq!(Decoder::detecting(Arc::new([10..=12]), 1_000).next(&mut hello), Err(ProtocolError::SpeaksTls));
 }
+
+#[test]
+fn what_begins_with_a_text_is_said_to_be_one() {
+    let mut answer = Bytes::from_static(b"HTTP/1.1 400 Bad Request\r\n");
+    let error = Decoder::new(HeaderForm::Current, 1_000).next(&mut answer).unwrap_err();
+    let said = "a header begins with 0x4854 instead of 0x000f, the text \"HT\": the peer speaks something else";
+    assert_eq!(error.to_string(), said);
+    assert_eq!(ProtocolError::BadMagic(0).to_string(), "a header begins with 0x0000 instead of 0x000f");
+}
