@@ -6,7 +6,7 @@ use frisbee_tests::interop::{
 };
 use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::service::Service;
-use frisbee_tests::{Serving, left_to_service, serve, serve_interop, serve_interop_with};
+use frisbee_tests::{Serving, left_to_service, serve, serve_interop, serve_interop_with, until};
 use frpc::{Channel, Code, Connection, Request, RequestStream, Response, Server, Status, Workers};
 use std::net::SocketAddr;
 use std::thread;
@@ -313,13 +313,13 @@ async fn an_end_that_calls_and_takes_no_replies_is_refused_and_then_left() {
     let body = [&[0x10, 2, 4, 0, 8, 0, 0x05, 0x0A, 0xE8, 0x07][..], &text].concat();
     let many: Vec<u8> = (0..1000).flat_map(|id| packet(id, 16, &body)).collect();
     let flood = async { while tokio::io::AsyncWriteExt::write_all(&mut writing, &many).await.is_ok() {} };
-    let closed = async {
-        tokio::select! {
-            reason = connection.closed() => reason,
-            () = flood => connection.closed().await,
-        }
-    };
-    let reason = tokio::time::timeout(PATIENCE, closed).await.expect("it has an end").to_string();
+    // What waits to be written to it goes on waiting.
+    let closed = until("it is left", || connection.is_closed());
+    tokio::select! {
+        () = closed => {}
+        () = async { flood.await; std::future::pending().await } => {}
+    }
+    let reason = connection.close_reason().expect("it is closed").to_string();
     assert!(reason.contains("replies were not taken"), "{reason}");
 }
 

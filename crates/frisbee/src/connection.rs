@@ -343,7 +343,9 @@ impl Connection {
         self.0.mailbox.order(Order::Now(CloseReason::Local));
     }
 
-    /// Waits for the end of the connection and says why it ended.
+    /// Waits for the end of the connection and says why it ended. What waited to be written has been written by then, as
+    /// far as the peer took it within [`write_timeout`](crate::Config::write_timeout), and the peer has had a second to
+    /// close its half: a program may end.
     ///
     /// # Cancel safety
     /// Safe; it may be called any number of times.
@@ -352,7 +354,8 @@ impl Connection {
         poll_fn(|context| self.0.mailbox.poll_closed(context, &mut watch)).await
     }
 
-    /// Whether the connection has ended.
+    /// Whether the connection has ended. Nothing can be sent any more, but what waits may still be written; see
+    /// [`closed`](Self::closed).
     pub fn is_closed(&self) -> bool {
         self.0.mailbox.lock().closed.is_some()
     }

@@ -47,6 +47,8 @@ pub(crate) struct Inner {
     pub(crate) going_away: bool,
     /// Set when the connection has ended. Nothing is accepted from then on.
     pub(crate) closed: Option<Box<CloseReason>>,
+    /// And what waited has been written, or is lost.
+    over: bool,
     /// In a box, since mostly nobody waits.
     waiting: Option<Box<Waiting>>,
     /// The number of the last that had to wait.
@@ -103,6 +105,7 @@ impl Mailbox {
             peer: Peer::Unknown,
             going_away: false,
             closed: None,
+            over: false,
             waiting: None,
             waits: 0,
         };
@@ -209,7 +212,7 @@ impl Mailbox {
     /// Why the connection has ended, or registers the caller to be woken then.
     pub(crate) fn poll_closed(&self, context: &mut Context<'_>, watch: &mut Waiter<'_>) -> Poll<CloseReason> {
         let mut inner = self.inner.lock();
-        if let Some(reason) = &inner.closed {
+        if let Some(reason) = inner.closed.as_ref().filter(|_| inner.over) {
             return Poll::Ready(CloseReason::clone(reason));
         }
         inner.watch(context, watch);
@@ -240,6 +243,15 @@ impl Mailbox {
     pub(crate) fn leave_stream(&self, stream: &Arc<StreamShared>) {
         let mut inner = self.inner.lock();
         let watchers = inner.leave_stream(stream);
+        drop(inner);
+        watchers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Says that a connection which has ended has written what it could.
+    pub(crate) fn finish(&self) {
+        let mut inner = self.inner.lock();
+        inner.over = true;
+        let watchers = inner.take_watchers();
         drop(inner);
         watchers.into_iter().for_each(Waker::wake);
     }
@@ -571,6 +583,7 @@ mod models {
                 }
             });
             mailbox.close(&CloseReason::Local);
+            mailbox.finish();
             assert!(producer.join().expect("it does not panic").is_err());
             assert!(matches!(watcher.join().expect("it does not panic"), CloseReason::Local));
         });

@@ -74,6 +74,7 @@ impl Drop for Unborn<'_> {
         self.0.0.mailbox.close(&reason);
         self.0.0.work.abort();
         self.0.0.extensions.handle_close(&reason);
+        self.0.0.mailbox.finish();
     }
 }
 
@@ -613,6 +614,7 @@ impl<R: Router> Drop for Engine<R> {
     /// However the task ends, even with its runtime, nobody is left waiting.
     fn drop(&mut self) {
         self.end(&CloseReason::Shutdown);
+        self.handle.0.mailbox.finish();
         self.handle.0.budget.give_back(self.charged);
     }
 }
