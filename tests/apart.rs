@@ -196,3 +196,21 @@ async fn a_tls_connection_that_is_given_up_while_it_waits_for_the_server_is_clos
         tokio::time::timeout(PATIENCE, silent).await.expect("it is closed").expect("nothing is wrong with it");
     }
 }
+
+#[tokio::test]
+async fn a_connection_that_is_over_leaves_nothing_behind() {
+    let authority = Authority::default();
+    let server = frisbee::Server::builder().tls(authority.server()).bind("127.0.0.1:0", Handlers::new()).await;
+    let server = server.expect("loopback has free ports");
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    for workers in KINDS {
+        let builder = Client::builder().tls(authority.client()).workers(workers);
+        let connection = builder.connect(address, Handlers::new()).await.expect("the server listens");
+        let part_of_it = connection.peer_certificates().expect("it is secured").clone();
+        connection.close();
+        connection.closed().await;
+        drop(connection);
+        until("nobody has it any more", || Arc::strong_count(&part_of_it) == 1).await;
+    }
+}

@@ -249,14 +249,14 @@ impl ClientBuilder {
             let handle = self.drive(secured, ends, router, true, worker).map_err(not_moved)?;
             // By TLS 1.3, that the server does not take this end's certificate is said behind the handshake.
             if asks {
-                let waits = AbortOnDrop(handle.clone());
+                let mut unclaimed = AbortOnDrop(Some(handle.clone()));
                 if let Err(crate::SendError::Closed(reason)) = handle.verdict().await {
                     return Err(match crate::tls::TlsError::of(&reason) {
                         Some(error) => failed(error),
                         None => ConnectError::Io { address: name, source: io::Error::other(reason.to_string()) },
                     });
                 }
-                std::mem::forget(waits);
+                unclaimed.0 = None;
             }
             return Ok(handle);
         }
@@ -324,7 +324,7 @@ fn now() -> Instant {
 /// end it. To be dropped when it has been driven to its end.
 fn tie(connection: &Connection) -> oneshot::Sender<()> {
     let (driven, is_driven) = oneshot::channel::<()>();
-    let tied = AbortOnDrop(connection.clone());
+    let tied = AbortOnDrop(Some(connection.clone()));
     tokio::spawn(async move {
         let _tied = tied;
         let _ = is_driven.await;
@@ -333,11 +333,13 @@ fn tie(connection: &Connection) -> oneshot::Sender<()> {
 }
 
 /// Closes a connection that nobody was given, or whose caller has gone.
-struct AbortOnDrop(Connection);
+struct AbortOnDrop(Option<Connection>);
 
 impl Drop for AbortOnDrop {
     fn drop(&mut self) {
-        self.0.abort();
+        if let Some(connection) = &self.0 {
+            connection.abort();
+        }
     }
 }
 
