@@ -209,6 +209,12 @@ impl Connection {
         self.spawn_within(self.0.calls_max, call, Some(length), make)
     }
 
+    /// The runtime in which the connection's work runs, wherever the connection is driven. What is spawned there directly
+    /// is no work of the connection: nobody waits for it, and it goes on when the connection has ended.
+    pub fn runtime(&self) -> &Handle {
+        &self.0.runtime
+    }
+
     /// Spawns a task unless there are so many, charging a request of so many bytes if it holds one.
     pub(crate) fn spawn_within(
         &self,

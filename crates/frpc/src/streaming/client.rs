@@ -34,12 +34,13 @@ where
     // With a Go server the request is the end, without saying so.
     sender.end();
     let connection = link.connection.clone();
-    connection.spawn(keep(link, sender));
+    connection.runtime().spawn(keep(link, sender));
     Ok(Response::new(Streaming::of_client(receiver, connection, reading, terms.sleep())))
 }
 
 /// Keeps the connection of a channel until a stream is over. Whoever reads does not: a server that stops waits for the
-/// connection to be closed, and what has come can be read afterwards.
+/// connection to be closed, and what has come can be read afterwards. It is no work of the connection, which would pass
+/// for busy a moment longer than the stream.
 async fn keep(_link: Arc<Link>, sender: StreamSender) {
     poll_fn(|context| sender.poll_closed(context)).await;
 }
@@ -102,6 +103,7 @@ where
     let connection = link.connection.clone();
     let replies = Streaming::of_client(receiver, connection.clone(), reading, terms.sleep());
     let failed = replies.failed();
+    connection.runtime().spawn(keep(link, sender.clone()));
     connection.spawn(async move {
         let sent = {
             let mut sending = pin!(Parked::new(async { send_messages(&sender, messages, strict).await }));
@@ -121,7 +123,6 @@ where
             }
             sender.close();
         }
-        keep(link, sender).await;
     });
     Ok(Response::new(replies))
 }
