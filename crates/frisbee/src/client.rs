@@ -94,9 +94,8 @@ impl ClientBuilder {
     ///
     /// What handlers here wait for or spawn belongs to the current runtime in any case, and the connection ends with that
     /// runtime. But where they begin, on a thread of the workers, they hold up every connection that the thread looks
-    /// after, also those of other clients: who computes or blocks there does harm to strangers, and
-    /// [`block_in_place`](tokio::task::block_in_place) panics. A test that pauses the clock of its runtime does not pause
-    /// that of workers.
+    /// after, also those of other clients: who computes or blocks there does harm to strangers, and tokio's
+    /// `block_in_place` panics. A test that pauses the clock of its runtime does not pause that of workers.
     ///
     /// The threads start when the first client asks for so many, and are bound to the processors to which that one's
     /// thread is bound. A process that forks has none of them.
