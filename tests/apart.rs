@@ -106,11 +106,15 @@ fn a_blocking_client_has_written_what_waits_when_it_is_dropped() {
 }
 
 /// Spawns something wherever it is asked to do anything, and notes on which thread that runs.
-struct Spawning(Arc<Mutex<BTreeMap<&'static str, String>>>);
+struct Spawning {
+    seen: Arc<Mutex<BTreeMap<&'static str, String>>>,
+    /// Sends packets back.
+    echoes: bool,
+}
 
 impl Spawning {
     fn spawn(&self, what: &'static str) {
-        let seen = self.0.clone();
+        let seen = self.seen.clone();
         tokio::spawn(async move {
             let name = thread::current().name().unwrap_or_default().to_owned();
             seen.lock().expect("nobody panics").insert(what, name);
@@ -125,8 +129,11 @@ impl Router for Spawning {
         self.spawn("connected");
     }
 
-    fn route(&self, (): &mut (), _packet: Packet, _outbox: &mut Outbox) -> Next {
+    fn route(&self, (): &mut (), packet: Packet, outbox: &mut Outbox) -> Next {
         self.spawn("route");
+        if self.echoes {
+            outbox.forward(&packet).expect("it is short enough");
+        }
         Next::Continue
     }
 
@@ -144,29 +151,40 @@ impl Router for Spawning {
     }
 }
 
+/// Waits until everything a router can be asked to do has been done at both ends of a connection.
+async fn live(workers: Workers, server: Spawning, client: Spawning) {
+    // Silent for that long, it is idle.
+    let config = Config { ping_interval: Duration::from_millis(20), ..Config::default() };
+    let seen = [server.seen.clone(), client.seen.clone()];
+    let has_done = |what: &[&str]| {
+        let done = |seen: &BTreeMap<_, _>| what.iter().all(|what| seen.contains_key(what));
+        seen.iter().all(|seen| done(&seen.lock().expect("nobody panics")))
+    };
+    let builder = frisbee::Server::builder().config(config.clone()).workers(workers);
+    let listening = builder.bind("127.0.0.1:0", server).await.expect("loopback has free ports");
+    let address = listening.local_addr();
+    tokio::spawn(listening.serve());
+    let client = Client::builder().config(config).workers(workers).connect(address, client).await;
+    let client = client.expect("the server listens");
+    let packet = Packet::new(PacketId(1), Operation::FIRST_USER, "x");
+    client.send(&packet).await.expect("it is open");
+    until("both have done all", || has_done(&["connected", "route", "turn", "idle"])).await;
+    client.close();
+    until("it is over at both ends", || has_done(&["disconnected"])).await;
+}
+
 #[test]
 fn what_a_router_spawns_runs_in_the_runtime_of_its_caller() {
     for workers in KINDS {
         let caller = Builder::new_multi_thread().worker_threads(1).thread_name("caller").enable_all().build();
-        let seen = Arc::new(Mutex::new(BTreeMap::new()));
-        caller.expect("there are threads").block_on(async {
-            let echo = Handlers::new().on(Operation::FIRST_USER, |_, packet| future::ready(Some(packet)));
-            let server = frisbee::Server::builder().bind("127.0.0.1:0", echo).await.expect("loopback has free ports");
-            let address = server.local_addr();
-            tokio::spawn(server.serve());
-            // Silent for that long, it is idle.
-            let config = Config { ping_interval: Duration::from_millis(20), ..Config::default() };
-            let builder = Client::builder().config(config).workers(workers);
-            let client = builder.connect(address, Spawning(seen.clone())).await.expect("the server listens");
-            client.send(&Packet::new(PacketId(1), Operation::FIRST_USER, "x")).await.expect("it is open");
-            let all = ["connected", "route", "turn", "idle"];
-            until("it has done all", || all.iter().all(|what| seen.lock().expect("nobody panics").contains_key(what)))
-                .await;
-            client.close();
-            until("it is over", || seen.lock().expect("nobody panics").contains_key("disconnected")).await;
-        });
-        for (what, thread) in seen.lock().expect("nobody panics").iter() {
-            assert_eq!(thread, "caller", "{what} with {workers:?}");
+        let [server, client] = [(); 2].map(|()| Arc::new(Mutex::new(BTreeMap::new())));
+        let spawning = |seen: &Arc<_>, echoes| Spawning { seen: Arc::clone(seen), echoes };
+        let living = live(workers, spawning(&server, true), spawning(&client, false));
+        caller.expect("there are threads").block_on(living);
+        for seen in [server, client] {
+            for (what, thread) in seen.lock().expect("nobody panics").iter() {
+                assert_eq!(thread, "caller", "{what} with {workers:?}");
+            }
         }
     }
 }

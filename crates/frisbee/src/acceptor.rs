@@ -156,7 +156,12 @@ impl<R: Router> Host<R> {
         let Some((engine, entry)) = self.admit(ends) else { return Serving::Refused };
         let busy = BusyPoll::new(self.busy_poll);
         let is_among_callers = context.is_none();
-        let mut driver = Driver::new(io, engine(now()), context, tokio_timer(), busy).buffering(buffers);
+        let now = now();
+        let engine = {
+            let _entered = context.as_ref().map(Handle::enter);
+            engine(now)
+        };
+        let mut driver = Driver::new(io, engine, context, tokio_timer(), busy).buffering(buffers);
         if is_among_callers {
             driver = driver.among_callers();
         }
