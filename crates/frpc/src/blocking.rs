@@ -1,7 +1,7 @@
 //! Calls for programs without async: each blocks its thread until it is over.
 //!
-//! A thread of its own drives the connection, so that PINGs are answered and messages of streams arrive while the
-//! caller does something else. The clients are the generated ones:
+//! A thread of its own drives the connection, unless it is given other workers, so that PINGs are answered and messages
+//! of streams arrive while the caller does something else. The clients are the generated ones:
 //!
 //! ```no_run
 //! # mod echo {
@@ -58,7 +58,7 @@ pub fn connect<C>(address: impl Into<String>, make: impl FnOnce(Channel) -> C) -
     connect_with(Channel::builder(), address, make)
 }
 
-/// As [`connect`], with settings. Services that are offered by them run on the connection's thread.
+/// As [`connect`], with settings. Services that are offered by them begin on the thread that drives the connection.
 ///
 /// # Errors
 /// As [`connect`].

@@ -87,7 +87,8 @@ pub(crate) fn put(buffer: &mut Vec<u8>, said: Said<'_>) {
         if items.len() + details.len() + AROUND_DETAILS <= PREFIX_MAX as usize {
             value.extend_from_slice(details);
         } else {
-            tracing::warn!(length = details.len(), "details of a status are too long to be sent");
+            // A peer may bring it about at any rate.
+            tracing::debug!(length = details.len(), "details of a status are too long to be sent");
         }
         put_item(&mut items, STATUS, &value);
     }

@@ -132,7 +132,7 @@ impl Status {
     }
 
     /// Adds details, whose meaning is up to both ends; gRPC's are an encoded `google.rpc.Status`. With the metadata they
-    /// have to fit into 64 KiB; longer ones are left out when the status is sent, and the log says so.
+    /// have to fit into 64 KiB; longer ones are left out when the status is sent, which is logged for debugging.
     pub fn with_details(mut self, details: impl Into<Bytes>) -> Self {
         self.0.details = details.into();
         self
