@@ -4,7 +4,7 @@ use crate::budget::{Budget, Stats};
 use crate::connection::{Connection, Ends};
 use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
-use crate::runtime::timer::{TokioTimer, tokio_timer};
+use crate::runtime::timer::{TokioTimer, now, tokio_timer};
 use crate::runtime::tokio::{Driver, Running};
 use crate::transport::Io;
 use crate::{CloseReason, Config, Raw, Router};
@@ -202,11 +202,6 @@ impl<T: Io, R: Router> Future for Serving<'_, T, R> {
             _ => Poll::Ready(CloseReason::Shutdown),
         }
     }
-}
-
-/// The runtime's clock, which tests may stop.
-fn now() -> Instant {
-    tokio::time::Instant::now().into_std()
 }
 
 /// The connections that are open.

@@ -4,7 +4,7 @@ use crate::budget::Budget;
 use crate::connection::{Connection, Ends};
 use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
-use crate::runtime::timer::tokio_timer;
+use crate::runtime::timer::{now, tokio_timer};
 use crate::runtime::tokio::Driver;
 use crate::server::MEMORY_MAX;
 use crate::transport::Io;
@@ -312,11 +312,6 @@ impl ClientBuilder {
         let (config, router, shared) = (self.config.clone(), Arc::new(router), handle.clone());
         (handle, move |now| Engine::new(Role::Client, &config, router, shared, now))
     }
-}
-
-/// The runtime's clock, which tests may stop.
-fn now() -> Instant {
-    tokio::time::Instant::now().into_std()
 }
 
 /// Ends a connection with the runtime of its caller, wherever it is driven: its work runs there, and nobody else would

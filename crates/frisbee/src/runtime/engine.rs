@@ -5,6 +5,7 @@ mod hand_off;
 use crate::connection::Connection;
 use crate::hand_off::{Asking, Step, Taking};
 use crate::mailbox::Order;
+use crate::runtime::timer::now as clock;
 use crate::stream::{RESOURCE_EXHAUSTED, Shared as StreamShared, Stream, reset_content};
 use crate::{CloseReason, Next, Operation, Outbox, Packet, PacketId, ProtocolError, Router, Turn};
 use bytes::Bytes;
@@ -289,7 +290,7 @@ impl<R: Router> Engine<R> {
     /// Whether a turn that began at `now` has lasted long enough.
     #[cold]
     fn is_over(&self, now: Instant) -> bool {
-        tokio::time::Instant::now().into_std().saturating_duration_since(now) >= self.turn_max
+        clock().saturating_duration_since(now) >= self.turn_max
     }
 
     /// Does what a router wants instead of going on with a packet whose body was so long; whether the turn is over.

@@ -38,3 +38,9 @@ impl Timer for TokioTimer {
         self.as_mut().poll(context)
     }
 }
+
+/// The runtime's clock, which tests may stop.
+#[inline]
+pub(crate) fn now() -> Instant {
+    tokio::time::Instant::now().into_std()
+}

@@ -5,7 +5,7 @@ mod tests;
 
 use super::busy::BusyPoll;
 use super::engine::{Engine, Mail};
-use super::timer::Timer;
+use super::timer::{Timer, now};
 use crate::hand_off::Taking;
 use crate::mailbox::Order;
 use crate::{CloseReason, Raw, Router};
@@ -465,9 +465,4 @@ where
 fn go_last(context: &mut Context<'_>) {
     let yielded = std::pin::pin!(tokio::task::yield_now()).poll(context);
     debug_assert!(yielded.is_pending(), "it is polled for the first time");
-}
-
-/// The runtime's clock, which tests may stop.
-fn now() -> Instant {
-    tokio::time::Instant::now().into_std()
 }

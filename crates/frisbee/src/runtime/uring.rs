@@ -2,7 +2,7 @@
 
 use super::busy::BusyPoll;
 use super::engine::Engine;
-use super::timer::Timer;
+use super::timer::{Timer, now};
 use super::tokio::Driver;
 use crate::{Raw, Router};
 use bytes::Bytes;
@@ -80,7 +80,7 @@ impl Rings {
             let started = (Socket::new(socket), frisbee_uring::Timer::new(Instant::now()));
             let mut driving = {
                 let _entered = runtime.enter();
-                let mut engine = engine(tokio::time::Instant::now().into_std());
+                let mut engine = engine(now());
                 let (socket, timer) = match started {
                     (Ok(socket), Some(timer)) => (socket, timer),
                     (Err(error), _) => {

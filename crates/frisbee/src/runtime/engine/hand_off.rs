@@ -2,10 +2,10 @@
 
 use super::Engine;
 use crate::hand_off::{Accepted, Asking, HandOff, Step, Taking};
+use crate::runtime::timer::now;
 use crate::{CloseReason, HandOffError, Next, Router};
 use bytes::Bytes;
 use frisbee_core::{HandOffEvent, HandOffVerdict};
-use std::time::Instant;
 use tokio::runtime::Handle;
 
 impl<R: Router> Engine<R> {
@@ -116,9 +116,4 @@ pub(super) fn ask(core: &mut frisbee_core::Connection, step: Step) -> Option<Ask
             None
         }
     }
-}
-
-/// The clock, for what happens once in the life of a connection.
-fn now() -> Instant {
-    tokio::time::Instant::now().into_std()
 }
