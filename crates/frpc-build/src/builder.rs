@@ -11,6 +11,7 @@ use crate::generate::generate;
 use crate::lock::{self, Layout, LockOptions, LockUpdate, Numbering};
 use crate::output::{Folder, OutputFile, files, include_text, print_rerun_if_changed, print_warning, write_if_changed};
 use crate::parse;
+use crate::patterns::{Given, Target, remarks};
 use crate::schema::{Index, Schema};
 use crate::services::ServiceOptions;
 use crate::wellknown::Externs;
@@ -18,7 +19,8 @@ use crate::wellknown::Externs;
 /// Options for the code that is generated; made by [`configure`](crate::configure).
 ///
 /// Paths name things in the schema as prost-build's do: `.package.Message` and everything in it, `Message` or
-/// `Message.field` wherever it stands, `.` for everything.
+/// `Message.field` wherever it stands, `.` for everything. A build script whose option names nothing, or nothing of the
+/// kind that the option is for, gets a warning from cargo.
 ///
 /// ```no_run
 /// frpc_build::configure()
@@ -39,6 +41,8 @@ pub struct Builder {
     include_file: Option<PathBuf>,
     file_descriptor_set_path: Option<PathBuf>,
     emit_rerun_if_changed: bool,
+    /// The paths that options were given.
+    given: Vec<Given>,
 }
 
 impl Builder {
@@ -61,6 +65,7 @@ impl Builder {
             include_file: None,
             file_descriptor_set_path: None,
             emit_rerun_if_changed: true,
+            given: Vec::new(),
         }
     }
 
@@ -147,48 +152,56 @@ impl Builder {
     /// With the Polyglot codec only, and not together with [`grpc`](Self::grpc). Requests that are a wrapper like
     /// `google.protobuf.StringValue` cannot be meant: they are plain values in Rust.
     pub fn raw_requests(mut self, paths: impl Paths) -> Self {
-        self.services.raw_requests.extend(paths.paths());
+        let paths = self.noted("raw_requests", Target::Method, paths);
+        self.services.raw_requests.extend(paths);
         self
     }
 
     /// Adds an attribute to messages, enums and the enums of oneofs.
     pub fn type_attribute(mut self, path: impl AsRef<str>, attribute: impl AsRef<str>) -> Self {
+        self.noted("type_attribute", Target::Type, path.as_ref());
         self.prost.type_attribute(path.as_ref(), attribute.as_ref());
         self
     }
 
     /// Adds an attribute to messages.
     pub fn message_attribute(mut self, path: impl AsRef<str>, attribute: impl AsRef<str>) -> Self {
+        self.noted("message_attribute", Target::Message, path.as_ref());
         self.prost.message_attribute(path.as_ref(), attribute.as_ref());
         self
     }
 
     /// Adds an attribute to enums and the enums of oneofs.
     pub fn enum_attribute(mut self, path: impl AsRef<str>, attribute: impl AsRef<str>) -> Self {
+        self.noted("enum_attribute", Target::Enum, path.as_ref());
         self.prost.enum_attribute(path.as_ref(), attribute.as_ref());
         self
     }
 
     /// Adds an attribute to fields, members of oneofs and enum values.
     pub fn field_attribute(mut self, path: impl AsRef<str>, attribute: impl AsRef<str>) -> Self {
+        self.noted("field_attribute", Target::Field, path.as_ref());
         self.prost.field_attribute(path.as_ref(), attribute.as_ref());
         self
     }
 
     /// Adds an attribute to the client of a service.
     pub fn client_attribute(mut self, path: impl AsRef<str>, attribute: impl AsRef<str>) -> Self {
+        self.noted("client_attribute", Target::Service, path.as_ref());
         self.services.client_attributes.push((path.as_ref().to_owned(), attribute.as_ref().to_owned()));
         self
     }
 
     /// Adds an attribute to the server of a service.
     pub fn server_attribute(mut self, path: impl AsRef<str>, attribute: impl AsRef<str>) -> Self {
+        self.noted("server_attribute", Target::Service, path.as_ref());
         self.services.server_attributes.push((path.as_ref().to_owned(), attribute.as_ref().to_owned()));
         self
     }
 
     /// Adds an attribute to the trait of a service.
     pub fn trait_attribute(mut self, path: impl AsRef<str>, attribute: impl AsRef<str>) -> Self {
+        self.noted("trait_attribute", Target::Service, path.as_ref());
         self.services.trait_attributes.push((path.as_ref().to_owned(), attribute.as_ref().to_owned()));
         self
     }
@@ -198,7 +211,7 @@ impl Builder {
     /// A member of a oneof can be boxed unless all of its members are plain numbers, or messages of those, for which
     /// prost-build derives `Copy`.
     pub fn boxed(mut self, paths: impl Paths) -> Self {
-        for path in paths.paths() {
+        for path in self.noted("boxed", Target::SingleField, paths) {
             self.prost.boxed(path);
         }
         self
@@ -206,19 +219,21 @@ impl Builder {
 
     /// Makes bytes fields `Bytes`, which are decoded without copying, instead of `Vec<u8>`. Takes one path or a list.
     pub fn bytes(mut self, paths: impl Paths) -> Self {
-        self.prost.bytes(paths.paths());
+        let paths = self.noted("bytes", Target::BytesField, paths);
+        self.prost.bytes(paths);
         self
     }
 
     /// Makes map fields `BTreeMap` instead of `HashMap`. Takes one path or a list.
     pub fn btree_map(mut self, paths: impl Paths) -> Self {
-        self.prost.btree_map(paths.paths());
+        let paths = self.noted("btree_map", Target::MapField, paths);
+        self.prost.btree_map(paths);
         self
     }
 
     /// Leaves out the comments of the schema. Takes one path or a list.
     pub fn disable_comments(mut self, paths: impl Paths) -> Self {
-        let paths = paths.paths();
+        let paths = self.noted("disable_comments", Target::Any, paths);
         self.services.comments_off.extend(paths.iter().cloned());
         self.prost.disable_comments(paths);
         self
@@ -226,7 +241,8 @@ impl Builder {
 
     /// Leaves out the implementation of `Debug`, for one of your own. Takes one path or a list.
     pub fn skip_debug(mut self, paths: impl Paths) -> Self {
-        self.prost.skip_debug(paths.paths());
+        let paths = self.noted("skip_debug", Target::Type, paths);
+        self.prost.skip_debug(paths);
         self
     }
 
@@ -343,6 +359,13 @@ impl Builder {
         Ok(Output { files: output, warnings })
     }
 
+    /// Keeps in mind what an option was given, to say so if it names nothing.
+    fn noted(&mut self, option: &'static str, target: Target, paths: impl Paths) -> Vec<String> {
+        let paths = paths.paths();
+        self.given.extend(paths.iter().map(|path| Given { option, path: path.clone(), target }));
+        paths
+    }
+
     /// Refuses options that do not go together, and does what follows from the others.
     fn prepare(&mut self, schema: &Schema) -> Result<(), Error> {
         let refused = |text: &str| Err(Error::new(ErrorKind::Option, text));
@@ -369,6 +392,7 @@ impl Builder {
         self.prepare(schema)?;
         let folder = Folder::new(self.out_dir)?;
         let mut warn = |text: String| print_warning(&text);
+        remarks(&self.given, schema).into_iter().for_each(&mut warn);
         let (modules, plan) = generate(schema, self.prost, &self.externs, &self.services, &self.locks, &mut warn)?;
         folder.write(&files(&modules))?;
         for (path, text) in &plan.updates {

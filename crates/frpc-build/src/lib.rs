@@ -94,6 +94,7 @@ mod messages;
 mod names;
 mod output;
 mod parse;
+mod patterns;
 mod schema;
 mod services;
 mod views;

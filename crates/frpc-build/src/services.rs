@@ -14,6 +14,7 @@ use syn::{Attribute, Ident, Item, Type};
 
 use crate::error::{Error, ErrorKind};
 use crate::lock::{Fingerprint, Layout};
+use crate::patterns::path_matches;
 use crate::wellknown::is_value;
 
 /// The operation of the first method in a file; 0 to 9 belong to the protocol.
@@ -432,33 +433,14 @@ fn parse_attributes(text: &str) -> Result<Vec<Attribute>, Error> {
     })
 }
 
-/// prost-build's rules for paths: `.` matches all, a leading dot makes a prefix, anything else is a suffix.
-fn path_matches(pattern: &str, full_name: &str) -> bool {
-    match pattern.strip_prefix('.') {
-        Some("") => true,
-        Some(prefix) => full_name.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')),
-        None => full_name.strip_suffix(pattern).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')),
-    }
-}
-
 fn unreadable(name: &str, error: syn::Error) -> Error {
     Error::new(ErrorKind::Option, format!("`{name}` is not a path in Rust: {error}")).with_source(error)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{free_name, path_matches};
+    use super::free_name;
     use std::collections::HashSet;
-
-    #[test]
-    fn patterns_are_prefixes_suffixes_or_everything() {
-        for pattern in [".", ".a", ".a.b", ".a.b.S", "S", "b.S", "a.b.S"] {
-            assert!(path_matches(pattern, "a.b.S"), "{pattern}");
-        }
-        for pattern in [".b", ".a.b.S.T", ".a.b.SS", "a.b", ".S", "bS", "xS", ""] {
-            assert!(!path_matches(pattern, "a.b.S"), "{pattern}");
-        }
-    }
 
     #[test]
     fn a_name_that_is_taken_is_changed_with_a_warning() {

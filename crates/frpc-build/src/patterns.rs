@@ -1,0 +1,245 @@
+//! The paths by which options name things of the schema, and which of them name nothing.
+//!
+//! An option that is spelled wrong, or meant for another kind of thing, would change nothing, in silence.
+
+use prost_types::field_descriptor_proto::{Label, Type};
+use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto};
+
+use crate::schema::{Schema, is_map_entry};
+use crate::services::full_name;
+
+/// prost-build's rules for paths: `.` matches all, a leading dot makes a prefix, anything else is a suffix.
+pub(crate) fn path_matches(pattern: &str, full_name: &str) -> bool {
+    match pattern.strip_prefix('.') {
+        Some("") => true,
+        Some(prefix) => full_name.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')),
+        None => full_name.strip_suffix(pattern).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')),
+    }
+}
+
+/// The kind of thing that an option is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Target {
+    /// Messages, enums and oneofs.
+    Type,
+    Message,
+    /// Enums and oneofs.
+    Enum,
+    /// Fields, oneofs, members of oneofs and values of enums.
+    Field,
+    BytesField,
+    MapField,
+    /// Fields that hold one value.
+    SingleField,
+    Service,
+    Method,
+    /// Whatever has comments.
+    Any,
+}
+
+impl Target {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Type => "message, enum or oneof",
+            Self::Message => "message",
+            Self::Enum => "enum or oneof",
+            Self::Field => "field or enum value",
+            Self::BytesField => "bytes field",
+            Self::MapField => "map field",
+            Self::SingleField => "field that is not repeated",
+            Self::Service => "service",
+            Self::Method => "method",
+            Self::Any => "thing",
+        }
+    }
+}
+
+/// A path that was given to an option.
+#[derive(Clone, Debug)]
+pub(crate) struct Given {
+    pub(crate) option: &'static str,
+    pub(crate) path: String,
+    pub(crate) target: Target,
+}
+
+/// A sentence for each path that names nothing for which code is generated.
+pub(crate) fn remarks(given: &[Given], schema: &Schema) -> Vec<String> {
+    let mut named = Named::default();
+    schema.files.iter().filter(|file| schema.is_generated(file)).for_each(|file| named.add_file(file));
+    given.iter().filter(|given| given.path != ".").filter_map(|given| named.remark(given)).collect()
+}
+
+/// Everything in the schema that options name: as what, and its path without the leading dot.
+#[derive(Default)]
+struct Named(Vec<(Target, String)>);
+
+impl Named {
+    fn remark(&self, given: &Given) -> Option<String> {
+        let Given { option, path, target } = given;
+        let mut matching = self.0.iter().filter(|(_, name)| path_matches(path, name)).peekable();
+        let exists = matching.peek().is_some();
+        if exists && (*target == Target::Any || matching.any(|(of, _)| of == target)) {
+            return None;
+        }
+        let missing = target.name();
+        let place = if path.starts_with('.') { "at or below this path" } else { "whose path ends in this" };
+        let other = if exists { ", only things of another kind" } else { "" };
+        Some(format!("`{option}` does nothing for {path:?}: the schema has no {missing} {place}{other}"))
+    }
+
+    fn add<const N: usize>(&mut self, targets: [Target; N], name: &str) {
+        self.0.extend(targets.map(|target| (target, name.to_owned())));
+    }
+
+    fn add_file(&mut self, file: &FileDescriptorProto) {
+        let package = file.package();
+        file.message_type.iter().for_each(|message| self.add_message(package, message));
+        file.enum_type.iter().for_each(|proto| self.add_enum(package, proto));
+        for service in &file.service {
+            let name = full_name(package, service.name());
+            self.add([Target::Service], &name);
+            service.method.iter().for_each(|method| self.add([Target::Method], &full_name(&name, method.name())));
+        }
+    }
+
+    fn add_message(&mut self, scope: &str, message: &DescriptorProto) {
+        let name = full_name(scope, message.name());
+        self.add([Target::Type, Target::Message], &name);
+        for oneof in &message.oneof_decl {
+            self.add([Target::Type, Target::Enum, Target::Field], &full_name(&name, oneof.name()));
+        }
+        message.field.iter().for_each(|field| self.add_field(&name, message, field));
+        for nested in message.nested_type.iter().filter(|nested| !is_map_entry(nested)) {
+            self.add_message(&name, nested);
+        }
+        message.enum_type.iter().for_each(|nested| self.add_enum(&name, nested));
+    }
+
+    /// With prost-build's odd cases: a member of a oneof stands within the oneof for some options and beside it for
+    /// others, and the values of a map are called `value`, whatever the map is called.
+    fn add_field(&mut self, owner: &str, message: &DescriptorProto, field: &FieldDescriptorProto) {
+        let name = full_name(owner, field.name());
+        let oneof = field.oneof_index.and_then(|at| message.oneof_decl.get(usize::try_from(at).ok()?));
+        match oneof.filter(|_| !field.proto3_optional()) {
+            Some(oneof) => {
+                let within = full_name(&full_name(owner, oneof.name()), field.name());
+                self.add([Target::Field, Target::SingleField], &within);
+                self.add([Target::Any], &name);
+            }
+            None if field.label() == Label::Repeated => self.add([Target::Field], &name),
+            None => self.add([Target::Field, Target::SingleField], &name),
+        }
+        if field.r#type() == Type::Bytes {
+            self.add([Target::BytesField], &name);
+        }
+        if let Some(entry) = map_entry(message, field) {
+            self.add([Target::MapField], &name);
+            if entry.field.iter().any(|field| field.r#type() == Type::Bytes) {
+                self.add([Target::BytesField], &full_name(owner, "value"));
+            }
+        }
+    }
+
+    fn add_enum(&mut self, scope: &str, proto: &EnumDescriptorProto) {
+        let name = full_name(scope, proto.name());
+        self.add([Target::Type, Target::Enum], &name);
+        proto.value.iter().for_each(|value| self.add([Target::Field], &full_name(&name, value.name())));
+    }
+}
+
+fn map_entry<'a>(message: &'a DescriptorProto, field: &FieldDescriptorProto) -> Option<&'a DescriptorProto> {
+    let name = field.type_name().rsplit('.').next().filter(|_| field.r#type() == Type::Message)?;
+    message.nested_type.iter().find(|nested| is_map_entry(nested) && nested.name() == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Given, Target, path_matches, remarks};
+    use crate::parse::adopt;
+    use crate::schema::Schema;
+
+    const SCHEMA: &str = r#"
+        syntax = "proto3";
+        package a.b;
+        message M {
+            bytes data = 1;
+            map<string, bytes> map = 2;
+            oneof of { M member = 3; bytes raw = 4; }
+            repeated M list = 5;
+            E e = 6;
+            optional int32 maybe = 7;
+        }
+        enum E { ZERO = 0; }
+        service S { rpc Call(M) returns (M); }
+    "#;
+
+    fn schema() -> Schema {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("test.proto");
+        std::fs::write(&file, SCHEMA).unwrap();
+        adopt(protox::compile([&file], [folder.path()]).unwrap()).unwrap()
+    }
+
+    fn remark(target: Target, path: &str) -> Option<String> {
+        remarks(&[Given { option: "option", path: path.to_owned(), target }], &schema()).pop()
+    }
+
+    #[test]
+    fn patterns_are_prefixes_suffixes_or_everything() {
+        for pattern in [".", ".a", ".a.b", ".a.b.S", "S", "b.S", "a.b.S"] {
+            assert!(path_matches(pattern, "a.b.S"), "{pattern}");
+        }
+        for pattern in [".b", ".a.b.S.T", ".a.b.SS", "a.b", ".S", "bS", "xS", ""] {
+            assert!(!path_matches(pattern, "a.b.S"), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn a_path_that_names_what_the_option_is_for_is_fine() {
+        for (target, paths) in [
+            (Target::Type, &["M", "E", "M.of", ".a", "."][..]),
+            (Target::Message, &["M", ".a.b.M"]),
+            (Target::Enum, &["E", "M.of"]),
+            (Target::Field, &["M.data", "M.of.member", "of", "ZERO", "M.maybe", "list", ".a.b.M"]),
+            (Target::BytesField, &["data", "M.raw", "M.value", ".a.b.M", "."]),
+            (Target::MapField, &["map", ".a.b.M.map"]),
+            (Target::SingleField, &["of.member", "maybe", "M.e"]),
+            (Target::Service, &["S", ".a.b"]),
+            (Target::Method, &["S.Call", "Call", ".a.b.S"]),
+            (Target::Any, &["S", "Call", "M.raw", "M.of.raw", "ZERO"]),
+        ] {
+            for path in paths {
+                assert_eq!(remark(target, path), None, "{target:?} {path}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_path_that_names_nothing_or_something_else_is_remarked_upon() {
+        for (target, paths) in [
+            (Target::Type, &["S", "M.data", ".b"][..]),
+            (Target::BytesField, &["M", "e", "map", "dat"]),
+            (Target::MapField, &["data", ".a.b.S"]),
+            (Target::SingleField, &["list", "M.member", "map"]),
+            (Target::Service, &["M", "S.Call"]),
+            (Target::Method, &["S", "M.data"]),
+            (Target::Any, &["b", "call", ""]),
+        ] {
+            for path in paths {
+                assert!(remark(target, path).is_some(), "{target:?} {path}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_remark_says_what_was_looked_for_and_where() {
+        assert_eq!(
+            remark(Target::BytesField, ".a.b.Chunk.data").unwrap(),
+            r#"`option` does nothing for ".a.b.Chunk.data": the schema has no bytes field at or below this path"#
+        );
+        assert_eq!(
+            remark(Target::Message, "M.data").unwrap(),
+            r#"`option` does nothing for "M.data": the schema has no message whose path ends in this, only things of another kind"#
+        );
+    }
+}
