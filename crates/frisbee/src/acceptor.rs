@@ -19,6 +19,9 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
+/// How many of the connections that a shutdown waited for in vain are named in the log.
+const LATE_NAMED: usize = 3;
+
 /// Serves connections that the user brings: anything that reads and writes bytes.
 ///
 /// Clones serve the same router, share the limits of memory, and are shut down together. Made by
@@ -240,7 +243,12 @@ impl Open {
             return;
         }
         let late = all();
-        tracing::warn!(connections = late.len(), "shutdown: connections that did not finish in time are closed");
+        let first: Vec<_> = late.iter().take(LATE_NAMED).map(Connection::in_progress).collect();
+        tracing::warn!(
+            connections = late.len(),
+            first = first.join("; "),
+            "shutdown: connections that did not finish in time are closed"
+        );
         late.iter().for_each(Connection::abort);
         // Closing takes no longer than lingering does; whatever does not even do that ends with the workers.
         let _ = tokio::time::timeout(Duration::from_secs(2), self.emptied()).await;

@@ -349,6 +349,13 @@ impl Connection {
         self.0.mailbox.order(Order::Now(CloseReason::Local));
     }
 
+    /// Whose connection it is and what is in progress on it, for the log.
+    pub(crate) fn in_progress(&self) -> String {
+        let (jobs, streams) = (self.0.work.len(), self.0.mailbox.lock().streams.len());
+        let peer = self.peer_addr().map_or_else(|| String::from("without address"), |peer| peer.to_string());
+        format!("peer {peer}, handlers at work: {jobs}, streams: {streams}")
+    }
+
     /// Waits for the end of the connection and says why it ended. What waited to be written has been written by then, as
     /// far as the peer took it within [`write_timeout`](crate::Config::write_timeout), and the peer has had a second to
     /// close its half: a program may end.
@@ -461,5 +468,33 @@ impl Drop for Task {
         {
             shared.mailbox.notify();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Client, Handlers, Operation, Packet, PacketId, Server};
+    use bytes::Bytes;
+    use tokio::sync::mpsc;
+
+    #[tokio::test]
+    async fn what_a_stopping_server_waits_for_is_told_by_peer_and_number() {
+        let (began, mut begun) = mpsc::unbounded_channel();
+        let endless = move |connection, _packet| {
+            began.send(connection).expect("the test waits");
+            std::future::pending()
+        };
+        let server = Server::builder().build(Handlers::new().on(Operation::FIRST_USER, endless));
+        let (here, there) = crate::memory();
+        tokio::spawn(async move { server.serve_connection(there).await });
+        let client = Client::builder().from_io(here, Handlers::new()).await.expect("it is in memory");
+        let request = Packet { id: PacketId(1), operation: Operation::FIRST_USER, body: Bytes::new() };
+        client.send(&request).await.expect("it is open");
+        let connection = begun.recv().await.expect("the handler runs");
+        while connection.0.work.len() == 0 {
+            tokio::task::yield_now().await;
+        }
+        let _stream = connection.open_stream(&Bytes::from_static(b"first")).await.expect("the client takes streams");
+        assert_eq!(connection.in_progress(), "peer without address, handlers at work: 1, streams: 1");
     }
 }
