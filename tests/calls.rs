@@ -435,9 +435,29 @@ async fn connecting_to_nobody_fails_and_says_to_whom() {
 }
 
 #[tokio::test]
-async fn an_address_with_a_scheme_is_refused_with_the_reason() {
-    let error = InteropClient::connect("http://127.0.0.1:1").await.expect_err("it is no address");
-    assert!(error.to_string().contains("without a scheme"), "{error}");
+async fn what_is_no_address_is_refused_with_the_reason() {
+    for (address, reason) in [
+        ("http://127.0.0.1:1", "an address is host:port, without a scheme"),
+        ("", "an address is host:port, and there is no port"),
+        ("localhost", "an address is host:port, and there is no port"),
+        (":8080", "an address is host:port, and there is no host"),
+        ("::1", "an IPv6 address stands in brackets: [::1]:port"),
+        ("localhost:http", "the port is not a number up to 65535"),
+        ("localhost:65536", "the port is not a number up to 65535"),
+    ] {
+        let error = InteropClient::connect(address).await.expect_err("it is no address");
+        assert_eq!(error.to_string(), format!("connecting to {address} failed: {reason}"));
+    }
+}
+
+#[tokio::test]
+async fn an_address_that_is_taken_is_named_by_who_wants_to_listen_there() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let address = listener.local_addr().expect("it is bound");
+    let server = Server::builder().add_service(InteropServer::new(Service));
+    let error = server.bind(address).await.expect_err("somebody listens there");
+    assert!(matches!(&error, frpc::Error::Io(error) if error.kind() == std::io::ErrorKind::AddrInUse), "{error}");
+    assert!(error.to_string().starts_with(&format!("cannot listen on {address}: ")), "{error}");
 }
 
 #[tokio::test]

@@ -198,6 +198,9 @@ impl ClientBuilder {
         router: R,
     ) -> Result<Connection, ConnectError> {
         let failed = |source| ConnectError::Io { address: name.clone(), source };
+        if let Some(wrong) = wrong_with(&name) {
+            return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, wrong)));
+        }
         #[cfg(unix)]
         if let Some(path) = name.strip_prefix("unix:") {
             let pool = Pool::of_client(self.workers, self.runtime, false).map_err(failed)?;
@@ -334,6 +337,25 @@ impl Drop for AbortOnDrop {
         if let Some(connection) = &self.0 {
             connection.abort();
         }
+    }
+}
+
+/// What is wrong with an address, where the system's error would not tell.
+fn wrong_with(address: &str) -> Option<&'static str> {
+    if address.starts_with("unix:") {
+        return None;
+    }
+    if address.contains("://") {
+        return Some("an address is host:port, without a scheme");
+    }
+    match address.rsplit_once(':') {
+        None => Some("an address is host:port, and there is no port"),
+        Some(("", _)) => Some("an address is host:port, and there is no host"),
+        Some((host, _)) if host.contains(':') && !host.starts_with('[') => {
+            Some("an IPv6 address stands in brackets: [::1]:port")
+        }
+        Some((_, port)) if port.parse::<u16>().is_err() => Some("the port is not a number up to 65535"),
+        Some(_) => None,
     }
 }
 

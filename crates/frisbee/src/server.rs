@@ -7,13 +7,13 @@ use crate::transport::{Movable, Socket};
 use crate::workers::{Place, Pool, Workers};
 use crate::{Config, Router, Runtime};
 use std::future::{pending, poll_fn};
-use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
-use tokio::net::{TcpListener, ToSocketAddrs};
+use std::{fmt, io};
+use tokio::net::{TcpListener, ToSocketAddrs, lookup_host};
 use tokio::runtime::Handle;
 
 #[cfg(unix)]
@@ -162,7 +162,7 @@ impl ServerBuilder {
     /// If no address can be bound, or the router finds something [wrong](Router::check) with itself.
     pub async fn bind<R: Router>(self, address: impl ToSocketAddrs, router: R) -> io::Result<Server<R>> {
         check(&router)?;
-        let listener = TcpListener::bind(address).await?;
+        let listener = listen(address).await?;
         let local = listener.local_addr()?;
         Ok(Server { local, bound: self.bound(listener, router) })
     }
@@ -177,7 +177,8 @@ impl ServerBuilder {
     #[cfg(unix)]
     pub async fn bind_unix<R: Router>(self, path: impl AsRef<Path>, router: R) -> io::Result<UnixServer<R>> {
         check(&router)?;
-        let listener = UnixSocket::bind(path.as_ref())?;
+        let path = path.as_ref();
+        let listener = UnixSocket::bind(path).map_err(|error| cannot_listen(path.display(), &error))?;
         Ok(UnixServer { bound: self.bound(listener, router) })
     }
 
@@ -350,6 +351,23 @@ fn is_about_one_connection(error: &io::Error) -> bool {
         error.kind(),
         io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionRefused
     )
+}
+
+/// Listens on the first of the addresses that can be bound.
+async fn listen(address: impl ToSocketAddrs) -> io::Result<TcpListener> {
+    let mut failed = io::Error::new(io::ErrorKind::InvalidInput, "there is no address to listen on");
+    for address in lookup_host(address).await? {
+        match TcpListener::bind(address).await {
+            Ok(listener) => return Ok(listener),
+            Err(error) => failed = cannot_listen(address, &error),
+        }
+    }
+    Err(failed)
+}
+
+/// The system's error does not say where.
+fn cannot_listen(place: impl fmt::Display, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("cannot listen on {place}: {error}"))
 }
 
 /// Asks the router whether something is wrong with it.

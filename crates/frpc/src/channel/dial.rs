@@ -31,13 +31,7 @@ pub(crate) struct Address(pub(crate) String);
 impl Dialler for Address {
     fn dial(&self, client: ClientBuilder, endpoint: Endpoint) -> Dialling {
         let address = self.0.clone();
-        Box::pin(async move {
-            if address.contains("://") && !address.starts_with("unix:") {
-                let source = io::Error::new(io::ErrorKind::InvalidInput, "an address is host:port, without a scheme");
-                return Err(ConnectError::Io { address, source });
-            }
-            client.connect(address, endpoint).await
-        })
+        Box::pin(client.connect(address, endpoint))
     }
 
     fn name(&self) -> &str {
