@@ -195,3 +195,39 @@ async fn errors_of_layers_become_statuses() {
     let status = client.fail(Request::new(Text::default())).await.unwrap_err();
     assert_eq!((status.code(), status.message()), (Code::Internal, "no status: Fail"));
 }
+
+#[tokio::test]
+async fn layers_of_tower_that_end_calls_do_so_with_the_status_that_fits() {
+    async fn code<L, S>(layer: L) -> Code
+    where
+        L: tower::Layer<frpc::TowerInner, Service = S>,
+        Tower<S>: Middleware,
+    {
+        let address = serve_interop_with(Server::builder().middleware(Tower::new(layer))).await;
+        let client = InteropClient::connect(address.to_string()).await.unwrap();
+        client.add(AddRequest::default()).await.unwrap_err().code()
+    }
+    let shed = tower::layer::layer_fn(|inner| {
+        let full = tower::limit::ConcurrencyLimit::new(inner, 0);
+        tower::load_shed::LoadShed::new(full)
+    });
+    assert_eq!(code(shed).await, Code::ResourceExhausted);
+    let late = tower::layer::layer_fn(|_| tower::timeout::Timeout::new(Silent, Duration::from_millis(1)));
+    assert_eq!(code(late).await, Code::DeadlineExceeded);
+}
+
+/// A service that never answers.
+#[derive(Clone)]
+struct Silent;
+
+impl tower::Service<frpc::Exchange> for Silent {
+    type Response = Reply;
+    type Error = Status;
+    type Future = std::future::Pending<Result<Reply, Status>>;
+    fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), Status>> {
+        Poll::Ready(Ok(()))
+    }
+    fn call(&mut self, _exchange: frpc::Exchange) -> Self::Future {
+        std::future::pending()
+    }
+}

@@ -7,13 +7,16 @@ use std::error::Error;
 use std::fmt;
 use std::future::poll_fn;
 use std::task::{Context, Poll};
-use tower_layer::Layer;
-use tower_service::Service;
+use tower::load_shed::error::Overloaded;
+use tower::timeout::error::Elapsed;
+use tower::{Layer, Service};
 
 /// A layer of [tower](https://docs.rs/tower) as [`Middleware`], such as one that limits how many calls run at a time.
 ///
 /// The layer is applied once, to a service of [`Exchange`]s, and what comes of it is cloned for each call. Its errors
-/// become statuses: a [`Status`] stays one, others are [`Internal`](crate::Code::Internal) with their text.
+/// become statuses: a [`Status`] stays one, tower's timeout is [`DeadlineExceeded`](crate::Code::DeadlineExceeded), its
+/// load shedding [`ResourceExhausted`](crate::Code::ResourceExhausted), and others are
+/// [`Internal`](crate::Code::Internal) with their text.
 ///
 /// ```ignore
 /// let limit = tower::limit::ConcurrencyLimitLayer::new(100);
@@ -71,6 +74,8 @@ where
 fn status(error: impl Into<Box<dyn Error + Send + Sync>>) -> Status {
     match error.into().downcast::<Status>() {
         Ok(status) => *status,
+        Err(error) if error.is::<Elapsed>() => Status::deadline_exceeded(error.to_string()),
+        Err(error) if error.is::<Overloaded>() => Status::resource_exhausted(error.to_string()),
         Err(error) => Status::internal(error.to_string()),
     }
 }
