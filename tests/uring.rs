@@ -1,6 +1,9 @@
 //! What is peculiar to io_uring: operations that outlive their tasks, ways that change with the size of transfers,
 //! and systems on which it does not work. Everything else runs on it too, with `FRISBEE_RUNTIME=require`.
 
+use bytes::Bytes;
+use frisbee::{Config, Handlers, HeaderForm, Operation, PacketId};
+use frisbee_core::Decoder;
 use frisbee_tests::interop::{AddRequest, InteropClient, Payload, SleepRequest};
 use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::serve_interop_with;
@@ -10,7 +13,7 @@ use std::net::SocketAddr;
 use std::process::{Command, Output};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::net::{TcpSocket, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 async fn serve() -> SocketAddr {
     serve_interop_with(Server::builder().runtime(Runtime::Uring).workers(Workers::Threads(1))).await
@@ -261,9 +264,9 @@ async fn a_socket_leaves_its_ring_with_every_byte_when_its_connection_is_handed_
     let sent: Vec<u8> = (0_u32..1 << 19).flat_map(u32::to_le_bytes).collect();
     for _ in 0..50 {
         // Asked for by a client whose own socket is on a ring as well.
-        let operation = frisbee::Operation::FIRST_USER;
+        let operation = Operation::FIRST_USER;
         let builder = frisbee::Client::builder().runtime(Runtime::Uring);
-        let connection = builder.connect(address, frisbee::Handlers::new()).await.unwrap();
+        let connection = builder.connect(address, Handlers::new()).await.unwrap();
         let accepted = connection.hand_off(operation, "").await.unwrap();
         assert!(accepted.raw.is::<TcpStream>());
         expect_echo(accepted.raw, Vec::new(), &sent, 0).await;
@@ -277,5 +280,29 @@ async fn a_socket_leaves_its_ring_with_every_byte_when_its_connection_is_handed_
         socket.read_exact(&mut reply).await.unwrap();
         assert_eq!(reply, last);
         expect_echo(socket, Vec::new(), &sent, already).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_with_old_headers_sends_its_very_first_packet_behind_one() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    // The ring begins with a connection after the caller has it, so that the caller may be the first to send.
+    for round in 0..50 {
+        let config = Config { hello: false, header_form: HeaderForm::Old, ..Config::default() };
+        let client = frisbee::Client::builder().runtime(Runtime::Uring).config(config);
+        let connection = client.connect(address, Handlers::new()).await.unwrap();
+        let sent = connection
+            .send_now(|outbox| outbox.push(PacketId(round), Operation::FIRST_USER, &Bytes::from_static(b"first")));
+        sent.unwrap().unwrap();
+        let (mut peer, _) = listener.accept().await.unwrap();
+        let (mut decoder, mut first) = (Decoder::new(HeaderForm::Old, 1024), None);
+        while first.is_none() {
+            let mut read = [0; 1024];
+            let count = peer.read(&mut read).await.unwrap();
+            first = decoder.next(&mut Bytes::copy_from_slice(&read[..count])).unwrap();
+        }
+        let first = first.unwrap();
+        assert_eq!((first.id.0, first.operation, &first.body[..]), (round, Operation::FIRST_USER, &b"first"[..]));
     }
 }
