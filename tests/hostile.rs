@@ -4,7 +4,7 @@
 mod healthy;
 
 use bytes::Bytes;
-use frisbee::Config;
+use frisbee::{Config, Handlers, Operation, tlv};
 use frisbee_tests::attacks::{ADD, CHAT, FORGED, breaches};
 use frisbee_tests::interop::{
     AddRequest, Inner, InteropServer, Lists, Maps, Middle, Mixed, Nested, Payload, Scalars, SleepRequest, Text,
@@ -111,6 +111,45 @@ async fn declared_lengths_cost_no_memory() {
     }
     let grown = resident_kib().expect("Linux tells").saturating_sub(before);
     assert!(grown < 64 * 1024, "{grown} KiB more than before");
+    healthy.was_well().await;
+}
+
+/// What a client says of itself that means to call services: names, each with the same number of operations.
+fn greeting(services: usize, name: usize, operations: usize) -> Vec<u8> {
+    let mut content = b"fris\x01".to_vec();
+    for number in 0..services {
+        let mut item = Vec::new();
+        tlv::put_varint(&mut item, name as u64);
+        item.extend(format!("{number:0>name$}").bytes());
+        item.extend([0; 9]); // A layout, and none before it.
+        item.extend(std::iter::once(10).chain(vec![1; operations - 1]));
+        tlv::put_item(&mut content, 33, &item);
+    }
+    content.resize(content.len().max(100), 0);
+    packet(0, 3, &content)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_peer_says_of_itself_costs_a_few_times_its_length() {
+    let mounted = || Handlers::new().on(Operation::user(1000).expect("it is a user's"), |_, _| async { None });
+    let address = serve_interop_with(Server::builder().mount(1000.., mounted())).await;
+    let healthy = Healthy::beside(address).await;
+    let before = resident_kib().expect("Linux tells");
+    let mut greetings: Vec<_> = [(1, 32_000, 32_000), (1, 10, 65_000), (4_000, 4, 1), (20, 1_000, 2_000)]
+        .map(|(services, name, operations)| greeting(services, name, operations))
+        .into();
+    // Items that have no meaning to this server.
+    greetings.push(packet(0, 3, &[b"fris\x01".to_vec(), [40, 1, 0].repeat(21_000)].concat()));
+    let mut peers = Vec::new();
+    for greeting in greetings.iter().cycle().take(50) {
+        let mut peer = Raw::connect(address).await;
+        peer.write(&[&greeting[..], &add(1)].concat()).await;
+        let reply = peer.next().await.expect("the connection lives");
+        assert!(error_text(&reply.body).is_none_or(|text| text.contains("there is no service 0") && text.len() < 400));
+        peers.push(peer);
+    }
+    let grown = resident_kib().expect("Linux tells").saturating_sub(before);
+    assert!(grown < 30 * 1024, "{grown} KiB more than before, by {} peers", peers.len());
     healthy.was_well().await;
 }
 

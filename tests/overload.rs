@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use frisbee::{
-    CloseKind, Config, Connection, Handlers, Next, Operation, Outbox, Packet, PacketId, Router, Stats, Turn,
+    CloseKind, Config, Connection, Handlers, Next, Operation, Outbox, Packet, PacketId, Router, Stats, Turn, tlv,
 };
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, SleepRequest};
 use frisbee_tests::pki::Authority;
@@ -80,6 +80,33 @@ async fn bodies_that_arrive_on_many_connections_take_no_more_than_the_server_may
         expect_sum(peer, 2).await;
     }
     assert!((1..=3).contains(&served), "{served} were served");
+    drop(peers);
+    until("nothing is held", || stats.input_held() == 0).await;
+}
+
+#[tokio::test]
+async fn what_clients_say_of_themselves_at_length_is_held_as_long_as_they_are_there() {
+    let (address, stats) = serve(|builder| builder.memory_max(MIB)).await;
+    // An item of 60 KiB that means nothing to this server; and one short enough to be had for nothing.
+    let greeting = |length: usize| {
+        let mut content = b"fris\x01".to_vec();
+        tlv::put_item(&mut content, 200, &vec![1; length]);
+        packet(0, 3, &content)
+    };
+    let mut peers = Vec::new();
+    for _ in 0..12 {
+        let mut peer = Raw::connect(address).await;
+        peer.write(&greeting(60 * 1024)).await;
+        expect_sum(&mut peer, 1).await;
+        peers.push(peer);
+    }
+    assert!(stats.input_held() > 12 * 60 * 1024, "{}", stats.input_held());
+    let mut one_too_many = Raw::connect(address).await;
+    one_too_many.write(&greeting(60 * 1024)).await;
+    one_too_many.closed().await;
+    let mut short = Raw::connect(address).await;
+    short.write(&greeting(3000)).await;
+    expect_sum(&mut short, 1).await;
     drop(peers);
     until("nothing is held", || stats.input_held() == 0).await;
 }

@@ -146,8 +146,8 @@ async fn routers_serve_beside_services_on_one_port_and_are_told_everything() {
     let mut nobodys = connection.open_stream(&opening::new(operation(3000), b"")).await.unwrap();
     assert!(nobodys.recv().await.is_none_or(|error| error.starts_with(&[0x10])), "it is refused");
     let hello = connection.peer().hello().cloned().unwrap();
-    let named: Vec<_> = hello.items.iter().filter(|(kind, _)| *kind == 77).map(|(_, name)| name.clone()).collect();
-    assert_eq!(named, ["one", "other", "rest"]);
+    let named: Vec<_> = hello.items().filter(|(kind, _)| *kind == 77).map(|(_, name)| name).collect();
+    assert_eq!(named, [&b"one"[..], b"other", b"rest"]);
 
     connection
         .send_now(|outbox| outbox.push(PacketId(9), Operation::CANCEL, &Bytes::from_static(&[0])))

@@ -28,8 +28,9 @@ pub struct Hello {
     pub calls_max: u32,
     /// What the receiver may send on a stream before it is given credit, in bytes.
     pub stream_credit: u32,
-    /// Items of the layers above: type and value.
-    pub items: Vec<(u8, Bytes)>,
+    /// Items of the layers above, as they stand on the wire: in a list they would take many times as much, and a peer
+    /// may say as many as it likes.
+    items: Bytes,
 }
 
 /// What a HELLO begins with, so that no packet is taken for one by chance.
@@ -62,6 +63,11 @@ impl Hello {
     /// which 256 bytes are kept for what else it may say.
     pub const ITEMS_MAX: usize = HELLO_MAX as usize - 256;
 
+    /// How many bytes the items of the layers above have, types and lengths included.
+    pub fn items_len(&self) -> usize {
+        self.items.len()
+    }
+
     /// What an end with this configuration says.
     pub(crate) fn new(config: &Config) -> Self {
         Self {
@@ -70,8 +76,17 @@ impl Hello {
             streams_max: u32::try_from(config.streams_max).unwrap_or(u32::MAX),
             calls_max: config.calls_max,
             stream_credit: config.stream_credit.max(1), // Without any, nobody could begin.
-            items: config.hello_items.clone(),
+            items: {
+                let mut items = Vec::new();
+                config.hello_items.iter().for_each(|(kind, value)| tlv::put_item(&mut items, *kind, value));
+                items.into()
+            },
         }
+    }
+
+    /// Items of the layers above: type and value.
+    pub fn items(&self) -> impl Iterator<Item = (u8, &[u8])> {
+        Items::new(&self.items).flatten()
     }
 
     /// As [`new`](Self::new). Connections that say the same share it.
@@ -97,9 +112,7 @@ impl Hello {
             tlv::put_varint(&mut value, number.into());
             tlv::put_item(&mut bytes, kind, &value);
         }
-        for (kind, value) in &self.items {
-            tlv::put_item(&mut bytes, *kind, value);
-        }
+        bytes.extend_from_slice(&self.items);
         bytes
     }
 
@@ -133,8 +146,9 @@ impl Hello {
             streams_max: u32::MAX,
             calls_max: u32::MAX,
             stream_credit: 0,
-            items: Vec::new(),
+            items: Bytes::new(),
         };
+        let mut items = Vec::new();
         for item in Items::new(rest) {
             let (kind, value) = item?;
             let number = || tlv::whole_varint(value).and_then(|number| u32::try_from(number).ok());
@@ -143,15 +157,11 @@ impl Hello {
                 STREAMS => hello.streams_max = number()?,
                 CALLS => hello.calls_max = number()?,
                 CREDIT => hello.stream_credit = number()?,
-                Self::FIRST_USER_ITEM.. => {
-                    if hello.items.is_empty() {
-                        hello.items.reserve_exact(1); // Most have no more.
-                    }
-                    hello.items.push((kind, Bytes::copy_from_slice(value)));
-                }
+                Self::FIRST_USER_ITEM.. => tlv::put_item(&mut items, kind, value),
                 _ => {}
             }
         }
+        hello.items = items.into_boxed_slice().into();
         (version > 0).then_some(hello)
     }
 }
@@ -163,7 +173,7 @@ mod tests {
     #[test]
     fn a_hello_comes_back_as_it_was_and_says_what_it_is_byte_for_byte() {
         let mut hello = Hello::new(&Config::default());
-        hello.items.push((40, Bytes::from_static(b"above")));
+        hello.items = Bytes::from_static(b"\x28\x05above");
         let bytes = hello.encode();
         #[rustfmt::skip]
         let expected = [
@@ -175,6 +185,7 @@ mod tests {
             40, 5, b'a', b'b', b'o', b'v', b'e',
         ];
         assert_eq!(bytes, expected);
+        assert_eq!(hello.items().collect::<Vec<_>>(), [(40, &b"above"[..])]);
         assert_eq!(Hello::decode(&bytes.into()), Some(hello));
     }
 
@@ -186,7 +197,7 @@ mod tests {
         };
         let (one, again, other) = (said(b"one"), said(b"one"), said(b"other"));
         assert!(Arc::ptr_eq(&one, &again));
-        assert_eq!(other.items, [(40, Bytes::from_static(b"other"))]);
+        assert_eq!(other.items().collect::<Vec<_>>(), [(40, &b"other"[..])]);
         let heard = |hello: &Hello| Hello::decode_shared(&hello.encode().into()).unwrap();
         let first = heard(&one);
         assert!(Arc::ptr_eq(&first, &heard(&one)));

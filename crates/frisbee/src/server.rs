@@ -131,7 +131,8 @@ impl ServerBuilder {
     /// Sets how many bytes of input may be held, over all connections. Default: 256 MiB.
     ///
     /// Input is held while a large body arrives, while a message of a stream waits to be read, and while a handler
-    /// waits; the first two take three quarters at most, so that small requests get through. When that much is held,
+    /// waits, and what a client says of itself is held as long as its connection, if it is more than 4 KiB; all but the
+    /// requests of handlers take three quarters at most, so that small requests get through. When that much is held,
     /// requests and streams are refused before their handlers begin (fRPC's callers get `ResourceExhausted`), and the
     /// connections live. What has begun may overdraw it by what each connection reads at once. What handlers keep for
     /// themselves, and what waits to be written, is not counted.

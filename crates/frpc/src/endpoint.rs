@@ -201,7 +201,7 @@ impl Router for Endpoint {
             return Next::Continue;
         };
         if let Some(status) = session.refused(operation) {
-            crate::streaming::refuse(&stream, status);
+            crate::streaming::refuse(&stream, &status);
             return Next::Wasted;
         }
         match offer.table.get(operation) {
@@ -239,7 +239,9 @@ impl Router for Endpoint {
     fn verdict(&self, session: &mut Session, peer: &Peer) {
         let hello = peer.hello();
         session.caller.handle_verdict(hello.is_some());
-        session.clauses = Clauses::new(&self.offer.table.layouts, peer).present();
+        let mounts = &self.offer.mounts;
+        let is_mounted = |operation| Operation::user(operation).is_some_and(|operation| mounts.contains(operation));
+        session.clauses = Clauses::new(&self.offer.table.layouts, is_mounted, peer).present();
         if let Some(calls) = &self.calls {
             calls.with(|calls| {
                 calls.handle_verdict(hello.map(|hello| hello.calls_max));
@@ -357,7 +359,7 @@ impl Endpoint {
         // Go drops such a request in silence. An answer does no harm there, and the caller need not wait for its
         // deadline.
         let unknown = || Status::unimplemented(format!("operation {operation} is no unary method of this end"));
-        let status = refused.cloned().unwrap_or_else(unknown);
+        let status = refused.unwrap_or_else(unknown);
         body::put_error(outbox, packet.id, operation, &status, session.caller.style());
         Next::Wasted
     }
@@ -402,7 +404,7 @@ impl Endpoint {
 
 /// Whether the peer of an end that accepted can be called: one that offers nothing takes no calls.
 pub(crate) fn takes_calls(client: &Peer) -> bool {
-    client.hello().is_some_and(|hello| hello.items.iter().any(|(kind, _)| *kind == layout::OFFERED))
+    client.hello().is_some_and(|hello| hello.items().any(|(kind, _)| kind == layout::OFFERED))
 }
 
 /// Takes in what the peer of an end that accepted and calls is.
@@ -452,8 +454,8 @@ impl Session {
     }
 
     /// Why an operation is refused to this peer, if it is.
-    fn refused(&self, operation: u16) -> Option<&Status> {
-        self.clauses.as_ref()?.refused.get(&operation)
+    fn refused(&self, operation: u16) -> Option<Status> {
+        self.clauses.as_ref()?.refused(operation)
     }
 
     /// How this peer's requests to a method are read.

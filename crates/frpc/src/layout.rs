@@ -8,7 +8,7 @@ use crate::{Error, Status};
 use bytes::Bytes;
 use frisbee::tlv::{put_varint, take_varint};
 use frisbee::{Hello, Peer};
-use std::collections::BTreeMap;
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -80,6 +80,11 @@ impl Layout {
         if length > limit { Err(Error::TooManyServices { length, limit }) } else { Ok(()) }
     }
 
+    /// Whether one of its methods has this operation.
+    fn has(&self, operation: u16) -> bool {
+        self.operations.binary_search(&operation).is_ok()
+    }
+
     fn fit(&self, theirs: &Told) -> Fit {
         if self.fingerprint == theirs.fingerprint || theirs.compatible.contains(&self.fingerprint) {
             Fit::Whole
@@ -113,7 +118,7 @@ struct Told {
 impl Told {
     /// What the items of one type say. One that makes no sense is left out.
     fn all(hello: &Hello, wanted: u8) -> impl Iterator<Item = Self> {
-        hello.items.iter().filter(move |(kind, _)| *kind == wanted).filter_map(|(_, item)| Self::read(item))
+        hello.items().filter(move |(kind, _)| *kind == wanted).filter_map(|(_, item)| Self::read(item))
     }
 
     fn read(mut item: &[u8]) -> Option<Self> {
@@ -144,46 +149,109 @@ fn misfit(ours: &Layout) -> Status {
 }
 
 /// What follows for a server from what its client has told; nothing for most.
+///
+/// The client may tell whatever it likes, so what is kept of it is short for each operation, bounded for those that
+/// nothing here has, and made a status only when it is asked for.
 #[derive(Default, Debug)]
 pub(crate) struct Clauses {
-    /// Why operations are refused.
-    pub(crate) refused: BTreeMap<u16, Status>,
-    /// Operations that are called by the rules of an earlier layout.
-    older: Vec<u16>,
+    /// Operations that are refused, in ascending order, each with the place of its reason.
+    refused: Vec<(u16, u16)>,
+    reasons: Vec<Reason>,
+    /// Services that are called by the rules of an earlier layout.
+    older: Vec<&'static Layout>,
 }
 
+/// Why an operation is refused.
+#[derive(Debug)]
+enum Reason {
+    /// It belongs to a service of this name, which is not here.
+    Absent(Box<str>),
+    Misfit(&'static Layout),
+    /// The peer has a later layout of this service, with more methods.
+    Later(&'static Layout),
+}
+
+impl Reason {
+    fn absent(service: &str) -> Self {
+        Self::Absent(service.chars().take(NAME_SHOWN_MAX).collect())
+    }
+}
+
+/// How much is said of a service's name, in characters.
+const NAME_SHOWN_MAX: usize = 256;
+
+/// How many operations that nothing here has are kept, for the sake of what is said to who calls them.
+const OTHERS_MAX: usize = 1024;
+
 impl Clauses {
-    /// For a server that offers `layouts`.
-    pub(crate) fn new(layouts: &[&'static Layout], peer: &Peer) -> Self {
+    /// For a server that offers `layouts`, and has routers on other operations.
+    pub(crate) fn new(layouts: &[&'static Layout], is_mounted: impl Fn(u16) -> bool, peer: &Peer) -> Self {
+        let has = |operation: u16| layouts.iter().any(|ours| ours.has(operation)) || is_mounted(operation);
         let mut clauses = Self::default();
+        let mut others = 0..OTHERS_MAX;
+        let mut told = HashSet::new();
         for theirs in peer.hello().into_iter().flat_map(|hello| Told::all(hello, CALLED)) {
-            let Some(ours) = layouts.iter().find(|ours| ours.service == theirs.service) else {
-                // The operations of what is not here may be something else's.
-                let none = Status::unimplemented(format!("there is no service {} here", theirs.service));
-                clauses.refused.extend(theirs.operations.iter().map(|operation| (*operation, none.clone())));
+            if !told.insert(theirs.service.clone()) {
                 continue;
-            };
-            match ours.fit(&theirs) {
-                Fit::Whole => {}
-                Fit::Older => clauses.older.extend(ours.operations),
-                Fit::Not => {
-                    let operations = ours.operations.iter().chain(&theirs.operations);
-                    clauses.refused.extend(operations.map(|operation| (*operation, misfit(ours))));
-                }
             }
+            let (reason, of_ours) = match layouts.iter().find(|ours| ours.service == theirs.service) {
+                // The operations of what is not here may be something else's.
+                None => (Reason::absent(&theirs.service), &[][..]),
+                Some(ours) => match ours.fit(&theirs) {
+                    Fit::Whole => {
+                        // What something else has is that one's to answer.
+                        let later = theirs.operations.iter().filter(|other| !has(**other) && others.next().is_some());
+                        clauses.refuse(later, Reason::Later(ours));
+                        continue;
+                    }
+                    Fit::Older => {
+                        clauses.older.push(ours);
+                        continue;
+                    }
+                    Fit::Not => (Reason::Misfit(ours), ours.operations),
+                },
+            };
+            let of_theirs = theirs.operations.iter().filter(|other| has(**other) || others.next().is_some());
+            clauses.refuse(of_ours.iter().chain(of_theirs), reason);
         }
+        clauses.refused.sort_by_key(|(operation, _)| *operation);
+        clauses.refused.dedup_by_key(|(operation, _)| *operation);
         clauses
     }
 
+    fn refuse<'a>(&mut self, operations: impl Iterator<Item = &'a u16>, reason: Reason) {
+        let Ok(place) = u16::try_from(self.reasons.len()) else { return };
+        let before = self.refused.len();
+        self.refused.extend(operations.map(|operation| (*operation, place)));
+        if self.refused.len() > before {
+            self.reasons.push(reason);
+        }
+    }
+
     /// For keeping, if there are any.
-    pub(crate) fn present(self) -> Option<Box<Self>> {
+    pub(crate) fn present(mut self) -> Option<Box<Self>> {
+        self.refused.shrink_to_fit();
+        self.reasons.shrink_to_fit();
         let none = self.refused.is_empty() && self.older.is_empty();
         (!none).then(|| Box::new(self))
     }
 
+    /// Why an operation is refused, if it is.
+    pub(crate) fn refused(&self, operation: u16) -> Option<Status> {
+        let at = self.refused.binary_search_by_key(&operation, |(operation, _)| *operation).ok()?;
+        Some(match &self.reasons[usize::from(self.refused[at].1)] {
+            Reason::Absent(service) => Status::unimplemented(format!("there is no service {service} here")),
+            Reason::Misfit(ours) => misfit(ours),
+            Reason::Later(ours) => Status::unimplemented(format!(
+                "{} has no method on operation {operation} here: the caller's schema is a later one",
+                ours.service
+            )),
+        })
+    }
+
     /// How many fields may be missing at the end of a request to `method`.
     pub(crate) fn missing(&self, method: &Method) -> u32 {
-        let is_older = !self.older.is_empty() && self.older.contains(&method.operation.number());
+        let is_older = self.older.iter().any(|layout| layout.has(method.operation.number()));
         if is_older { method.added.0 } else { 0 }
     }
 }
@@ -334,22 +402,27 @@ mod tests {
     #[test]
     fn a_server_takes_calls_of_equal_older_and_newer_layouts_and_refuses_others() {
         fn clauses(layouts: &[&'static Layout], client: &'static Layout) -> Clauses {
-            Clauses::new(layouts, &told(CALLED, &[client]))
+            Clauses::new(layouts, |_| false, &told(CALLED, &[client]))
         }
         let of = |operation| Method::new(&SECOND, "Any", operation).with_added(7, 9);
         assert!(clauses(&[&FIRST], &FIRST).refused.is_empty());
         let newer = clauses(&[&FIRST], &SECOND);
-        assert!(newer.refused.is_empty() && newer.older.is_empty());
+        assert!(newer.older.is_empty());
+        assert_eq!([10, 11].map(|operation| newer.refused(operation)), [None, None]);
+        let later = "shop.Orders has no method on operation 300 here: the caller's schema is a later one";
+        assert_eq!(newer.refused(300), Some(Status::unimplemented(later)));
+        let mounted = Clauses::new(&[&FIRST], |operation| operation == 300, &told(CALLED, &[&SECOND]));
+        assert_eq!(mounted.refused(300), None, "something else has it");
         let older = clauses(&[&SECOND, &APART], &FIRST);
         assert!(older.refused.is_empty());
         assert_eq!([10, 300, 90].map(|operation| older.missing(&of(operation))), [7, 7, 0]);
         let broken = clauses(&[&FIRST, &APART], &BROKEN);
-        let code = |operation: u16| broken.refused.get(&operation).map(Status::code);
+        let code = |operation: u16| broken.refused(operation).map(|status| status.code());
         let misfit = Some(crate::Code::FailedPrecondition);
         assert_eq!([10, 11, 90].map(code), [misfit, misfit, None]);
         let absent = clauses(&[&FIRST], &OTHER);
-        assert_eq!(absent.refused[&11].code(), crate::Code::Unimplemented);
-        assert!(!absent.refused.contains_key(&10), "what it did not mean to call is as it was");
+        assert_eq!(absent.refused(11), Some(Status::unimplemented("there is no service shop.Carts here")));
+        assert_eq!(absent.refused(10), None, "what it did not mean to call is as it was");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::runtime::timer::now as clock;
 use crate::stream::{RESOURCE_EXHAUSTED, Shared as StreamShared, Stream, reset_content};
 use crate::{CloseReason, Next, Operation, Outbox, Packet, PacketId, ProtocolError, Router, Turn};
 use bytes::Bytes;
-use frisbee_core::{Config, Decoder, Event, HeaderForm, Peer, Role, Tell, earlier};
+use frisbee_core::{Config, Decoder, Event, HeaderForm, Hello, Peer, Role, Tell, earlier};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -24,6 +24,9 @@ const PACKETS_PER_TURN: usize = 1024;
 /// sends may cost ten times as much as what is usual: errors have a text. Looking costs as much as a quarter of a packet.
 const PACKETS_PER_LOOK: usize = 32;
 
+/// The longest items of a HELLO that are not charged to the server's memory, in bytes: those of some dozen services.
+const GREETING_FREE_MAX: usize = 4 * 1024;
+
 /// A connection's protocol state and its router, owned by the connection's task.
 pub(crate) struct Engine<R: Router> {
     pub(crate) core: frisbee_core::Connection,
@@ -35,6 +38,8 @@ pub(crate) struct Engine<R: Router> {
     turn_max: Duration,
     /// What the body that is arriving takes of the server's memory.
     charged: usize,
+    /// What is kept of a long HELLO takes of it.
+    greeting: usize,
     /// Bytes of a large body that were read past `input`.
     body_read: usize,
     /// Handles may have sent before the form of headers was known.
@@ -105,6 +110,7 @@ impl<R: Router> Engine<R> {
             streams_max: config.streams_max,
             turn_max: config.turn_max,
             charged: 0,
+            greeting: 0,
             body_read: 0,
             mail_is_held: role == Role::Server,
             one_came: false,
@@ -229,6 +235,18 @@ impl<R: Router> Engine<R> {
         }
         self.charged = held;
         Ok(())
+    }
+
+    /// Charges what a client says of itself, which is kept as long as its connection. Short ones are shared by most.
+    fn charge_greeting(&mut self, hello: &Hello) -> bool {
+        let length = hello.items_len();
+        if self.role == Role::Server && length > GREETING_FREE_MAX {
+            if !self.handle.0.budget.take(length) {
+                return false;
+            }
+            self.greeting = length;
+        }
+        true
     }
 
     fn shed_body(&mut self) -> Result<(), CloseReason> {
@@ -461,27 +479,38 @@ impl<R: Router> Engine<R> {
 
     #[inline(always)]
     fn handle_event(&mut self, event: Event) -> Next {
-        let Some(session) = &mut self.session else { return Next::Continue };
+        if self.session.is_none() {
+            return Next::Continue;
+        }
         match event {
             Event::Packet(packet) => self.handle_packet(packet),
             Event::Stream { id, body } => self.handle_stream(id, body),
-            Event::Verdict => {
-                let peer = self.core.peer().clone();
-                if let Some(hello) = peer.hello() {
-                    // A packet that is longer ends the connection at a peer of ours.
-                    let limit = self.core.outbox().limit().min(hello.content_max);
-                    self.core.outbox().set_limit(limit);
-                    self.handle.0.mailbox.lock().outbox.set_limit(limit);
-                }
-                tracing::debug!(ours = peer.hello().is_some(), "the peer has shown what it is");
-                self.handle.0.mailbox.handle_verdict(peer.clone());
-                self.router.verdict(session, &peer);
-                Next::Continue
-            }
+            Event::Verdict => self.handle_verdict(),
             Event::Control(packet) => self.handle_control(packet),
             Event::HandOff(event) => self.handle_hand_off(event),
             Event::Nothing => Next::Continue,
         }
+    }
+
+    /// Takes in what the peer has shown itself to be.
+    #[cold]
+    fn handle_verdict(&mut self) -> Next {
+        let peer = self.core.peer().clone();
+        if let Some(hello) = peer.hello() {
+            if !self.charge_greeting(hello) {
+                return Next::close("no memory for what the peer says of itself");
+            }
+            // A packet that is longer ends the connection at a peer of ours.
+            let limit = self.core.outbox().limit().min(hello.content_max);
+            self.core.outbox().set_limit(limit);
+            self.handle.0.mailbox.lock().outbox.set_limit(limit);
+        }
+        tracing::debug!(ours = peer.hello().is_some(), "the peer has shown what it is");
+        self.handle.0.mailbox.handle_verdict(peer.clone());
+        if let Some(session) = &mut self.session {
+            self.router.verdict(session, &peer);
+        }
+        Next::Continue
     }
 
     /// Takes in what a peer of ours says beside messages.
@@ -616,6 +645,6 @@ impl<R: Router> Drop for Engine<R> {
     fn drop(&mut self) {
         self.end(&CloseReason::Shutdown);
         self.handle.0.mailbox.finish();
-        self.handle.0.budget.give_back(self.charged);
+        self.handle.0.budget.give_back(self.charged + self.greeting);
     }
 }
