@@ -9,7 +9,7 @@ use frisbee_tests::pki::Authority;
 use frisbee_tests::raw::{Endless, Raw, encoded, error_text, header, packet};
 use frisbee_tests::service::Service;
 use frisbee_tests::until;
-use frpc::{Code, Server, ServerBuilder};
+use frpc::{Code, Metadata, Request, RequestStream, Server, ServerBuilder};
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::task::JoinSet;
 
 const ADD: u16 = 18;
 const SLEEP: u16 = 19;
@@ -146,6 +147,38 @@ async fn requests_are_refused_before_their_handlers_begin_once_waiting_handlers_
     assert!(answered >= 100, "{answered} were answered");
     until("nothing is held", || stats.input_held() == 0).await;
     client.sleep(SleepRequest { millis: 0, tag: 3 }).await.expect("there is memory again");
+}
+
+#[tokio::test]
+async fn the_metadata_of_requests_whose_handlers_wait_is_held_with_them() {
+    let (address, stats) = serve(|builder| builder).await;
+    let client = InteropClient::connect(address.to_string()).await.expect("the server listens");
+    let mut metadata = Metadata::new();
+    (0..250).for_each(|number| metadata.insert(format!("{number}"), "").expect("there is room"));
+    let least = 250 * 80;
+    for stream in [false, true] {
+        let mut waiting = JoinSet::new();
+        for tag in 0..10 {
+            let (client, metadata) = (client.clone(), metadata.clone());
+            waiting.spawn(async move {
+                if stream {
+                    let (_sender, requests) = RequestStream::channel(1);
+                    let mut request = Request::new(requests);
+                    *request.metadata_mut() = metadata;
+                    let mut replies = client.chat(request).await.expect("it streams").into_inner();
+                    while replies.message().await.is_ok_and(|message| message.is_some()) {}
+                } else {
+                    let mut request = Request::new(SleepRequest { millis: 60_000, tag });
+                    *request.metadata_mut() = metadata;
+                    let _ = client.sleep(request).await;
+                }
+            });
+        }
+        until("all of it is held", || stats.input_held() > 10 * least).await;
+        assert!(stats.input_held() < 20 * least, "{}", stats.input_held());
+        drop(waiting);
+        until("nothing is held", || stats.input_held() == 0).await;
+    }
 }
 
 #[tokio::test]
@@ -320,7 +353,7 @@ async fn peers_that_send_without_end_hold_up_nobody_for_more_than_a_turn_each() 
     let (served, _) = listener.accept().expect("a client comes");
     served.set_nonblocking(true).expect("it is a socket");
     let served = tokio::net::TcpStream::from_std(served).expect("the runtime takes it");
-    let mut serving = tokio::task::JoinSet::new();
+    let mut serving = JoinSet::new();
     serving.spawn({
         let acceptor = acceptor.clone();
         async move { acceptor.serve_connection(served).await }

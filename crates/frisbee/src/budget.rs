@@ -12,11 +12,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicIsize, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Messages of this length and longer may be slices of the buffer they were read into, and keep all of it.
+/// Bodies of this length and longer may be slices of the buffer they were read into, and keep all of it.
 const SLICED_MIN: usize = 16 * 1024;
 
 /// What such a buffer holds: two reads of 64 KiB.
 const READ_BUFFER: usize = 128 * 1024;
+
+/// What a body of so many bytes keeps in memory, in bytes: one of 16 to 64 KiB may be a slice of the buffer that it was
+/// read into, of 128 KiB, and keep all of it.
+#[inline]
+pub const fn body_memory(length: usize) -> usize {
+    if SLICED_MIN <= length && length < READ_BUFFER / 2 { READ_BUFFER } else { length }
+}
 
 /// Memory for input that is held, and counters. Input is held while a large body arrives, while a message of a stream
 /// waits to be read, and while a handler waits.
@@ -74,9 +81,8 @@ impl Budget {
 
     /// Charges for a request whose handler has begun and waits. It cannot be refused any more and may overdraw: by what
     /// one turn of a connection brings, since nothing is begun once the budget is used up.
-    pub(crate) fn hold(&self, length: usize) -> usize {
-        let length = if (SLICED_MIN..READ_BUFFER / 2).contains(&length) { READ_BUFFER } else { length };
-        let charge = usize::try_from(cost(length)).unwrap_or(usize::MAX);
+    pub(crate) fn hold(&self, bytes: usize) -> usize {
+        let charge = usize::try_from(cost(bytes)).unwrap_or(usize::MAX);
         self.left.fetch_sub(isize::try_from(charge).unwrap_or(isize::MAX), Ordering::Relaxed);
         charge
     }
@@ -124,8 +130,8 @@ pub struct Hold {
 }
 
 impl Hold {
-    pub(crate) fn new(budget: &Arc<Budget>, length: usize) -> Self {
-        Self { charge: budget.hold(length), budget: budget.clone() }
+    pub(crate) fn new(budget: &Arc<Budget>, bytes: usize) -> Self {
+        Self { charge: budget.hold(bytes), budget: budget.clone() }
     }
 }
 

@@ -193,8 +193,8 @@ impl Connection {
         });
     }
 
-    /// As [`spawn`](Self::spawn), for the work on a request of so many bytes, which are charged to the memory of the server.
-    /// The work has to hold the [`Task`] until it is over.
+    /// As [`spawn`](Self::spawn), for the work on a request that takes so many bytes, which are charged to the memory of the
+    /// server; see [`body_memory`](crate::body_memory). The work has to hold the [`Task`] until it is over.
     ///
     /// A `call` is what the peer may [cancel](Self::cancel_call) it by. The reply goes by [`Task::answer`].
     ///
@@ -203,10 +203,10 @@ impl Connection {
     pub fn spawn_call(
         &self,
         call: Option<(PacketId, Operation)>,
-        length: usize,
+        memory: usize,
         make: impl FnOnce(Task) -> Job,
     ) -> bool {
-        self.spawn_within(self.0.calls_max, call, Some(length), make)
+        self.spawn_within(self.0.calls_max, call, Some(memory), make)
     }
 
     /// The runtime in which the connection's work runs, wherever the connection is driven. What is spawned there directly
@@ -215,7 +215,7 @@ impl Connection {
         &self.0.runtime
     }
 
-    /// Spawns a task unless there are so many, charging a request of so many bytes if it holds one.
+    /// Spawns a task unless there are so many, charging a request that takes so many bytes if it holds one.
     pub(crate) fn spawn_within(
         &self,
         max: usize,
@@ -228,7 +228,7 @@ impl Connection {
             Begun::Full => return false,
             Begun::Ended => return true, // It would have been aborted at once.
         };
-        let charge = held.map_or(0, |length| self.0.budget.hold(length));
+        let charge = held.map_or(0, |bytes| self.0.budget.hold(bytes));
         let mut job = make(Task { connection: self.clone(), taken: Some(taken), charge, has_call: call.is_some() });
         if let Some(carrier) = spare {
             match carrier.give(job) {
@@ -254,9 +254,9 @@ impl Connection {
     }
 
     /// Charges input of so many bytes to the memory of the server until what is returned is dropped. For routers,
-    /// whose handlers keep a request while they wait.
-    pub fn hold(&self, length: usize) -> Hold {
-        Hold::new(&self.0.budget, length)
+    /// whose handlers keep a request while they wait; [`body_memory`](crate::body_memory) tells how much a body keeps.
+    pub fn hold(&self, bytes: usize) -> Hold {
+        Hold::new(&self.0.budget, bytes)
     }
 
     /// Whether so much input is held that nothing more should be begun; at a client never. A router then refuses

@@ -61,7 +61,7 @@ mod work;
 mod workers;
 
 pub use acceptor::Acceptor;
-pub use budget::{Hold, Stats};
+pub use budget::{Hold, Stats, body_memory};
 pub use client::{Client, ClientBuilder};
 #[cfg(unix)]
 pub use connection::UnixCredentials;

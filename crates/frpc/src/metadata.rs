@@ -14,6 +14,9 @@ pub(crate) const ENTRIES_MAX: usize = 256;
 /// message they fit into the 64 KiB that a peer reads.
 const BYTES_MAX: usize = 60 * 1024;
 
+/// What an entry takes beside key and value, in bytes: its place in the list, and what the allocator adds to both.
+const ENTRY_COST: usize = 80;
+
 /// Keys and values that go along with a request, a reply or a failure: up to 256, of up to 60 KiB in all, counting
 /// eight bytes more for each.
 ///
@@ -91,6 +94,11 @@ impl Metadata {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
+    }
+
+    /// About what it takes in memory, in bytes.
+    pub(crate) fn memory(&self) -> usize {
+        self.size + self.entries.len() * ENTRY_COST
     }
 
     fn find(&self, key: &str) -> Option<&Bytes> {

@@ -37,6 +37,11 @@ pub(crate) struct Prefix {
 }
 
 impl Prefix {
+    /// About what is kept of it as long as its request, in bytes.
+    pub(crate) fn memory(&self) -> usize {
+        self.metadata.as_ref().map_or(0, |metadata| metadata.memory())
+    }
+
     /// The metadata alone.
     pub(crate) fn into_metadata(self) -> Metadata {
         self.metadata.map_or(Metadata::new(), |metadata| *metadata)

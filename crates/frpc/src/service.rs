@@ -328,7 +328,8 @@ where
             Err(status) => return refuse(outbox, id, operation, &status, style),
         };
         drop(body);
-        let Terms { deadline, prefix } = terms;
+        let Terms { deadline, prefix, memory: prefix_memory } = terms;
+        let memory = memory + prefix_memory;
         let request = Request::received(message, caller.origin(), prefix);
         if self.around.is_some() {
             let call = Pending { caller, id, operation, deadline, memory };
@@ -363,8 +364,8 @@ where
             asked.refuse(hand_off::reply::<B>(Err(status), method));
         };
         let mut body = asked.request().clone();
-        let prefix = match Terms::take(&mut body) {
-            Ok(terms) => terms.prefix,
+        let terms = match Terms::take(&mut body) {
+            Ok(terms) => terms,
             Err(status) => return refuse(asked, &status),
         };
         let Received { message, memory } = match body::request::<A>(&body, self.reading) {
@@ -373,9 +374,9 @@ where
         };
         let decision = hand_off::HandOff::default();
         let origin = Origin::Asked(Box::new((caller.connection.clone(), decision.clone())));
-        let future = (self.handler)(self.service.clone(), Request::received(message, origin, prefix));
+        let future = (self.handler)(self.service.clone(), Request::received(message, origin, terms.prefix));
         let parked = Parked::new(future);
-        let hold = caller.connection.hold(memory);
+        let hold = caller.connection.hold(memory + terms.memory);
         caller.connection.spawn(async move {
             let _hold = hold;
             let reply = parked.await.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
@@ -451,6 +452,8 @@ struct Terms {
     deadline: Option<Instant>,
     /// Boxed, since few requests have one.
     prefix: Option<Box<Prefix>>,
+    /// About what that takes, in bytes.
+    memory: usize,
 }
 
 impl Terms {
@@ -462,7 +465,8 @@ impl Terms {
             return Err(Status::deadline_exceeded("the caller does not wait"));
         }
         let deadline = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
-        Ok(Self { deadline, prefix: prefix.map(Box::new) })
+        let memory = prefix.as_ref().map_or(0, Prefix::memory);
+        Ok(Self { deadline, prefix: prefix.map(Box::new), memory })
     }
 }
 

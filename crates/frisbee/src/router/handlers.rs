@@ -2,7 +2,7 @@
 
 use crate::connection::Task;
 use crate::router::inline::{Cell, Parked, Polled, Then, Worked};
-use crate::{Connection, Next, Operation, Outbox, Packet, Policy, Router, Stream};
+use crate::{Connection, Next, Operation, Outbox, Packet, Policy, Router, Stream, body_memory};
 use bytes::Bytes;
 use parking_lot::Mutex;
 use std::any::Any;
@@ -313,7 +313,7 @@ where
     F: Future<Output = Reply> + Send + 'static,
 {
     fn handle(&mut self, connection: &Connection, packet: Packet, outbox: &mut Outbox) {
-        let length = packet.body.len();
+        let memory = body_memory(packet.body.len());
         let make = || (self.handler)(connection.clone(), packet);
         let Self { cell, policy, permits, .. } = self;
         // A handler may panic before its future is there.
@@ -323,11 +323,11 @@ where
                     connection.collect(outbox);
                     send(reply, outbox);
                 }
-                Polled::Pending(parked) => spawn(connection, length, parked, None),
+                Polled::Pending(parked) => spawn(connection, memory, parked, None),
                 Polled::Panicked(panic) => report(panic.as_ref()),
             },
-            Policy::Concurrent => spawn(connection, length, Cell::park(make()), None),
-            Policy::AtMost(_) => spawn(connection, length, Cell::park(make()), Some(permits.clone())),
+            Policy::Concurrent => spawn(connection, memory, Cell::park(make()), None),
+            Policy::AtMost(_) => spawn(connection, memory, Cell::park(make()), Some(permits.clone())),
         }));
         if let Err(panic) = handled {
             report(panic.as_ref());
@@ -335,11 +335,11 @@ where
     }
 }
 
-fn spawn<F>(connection: &Connection, length: usize, parked: Parked<F, Answer>, permits: Option<Arc<Semaphore>>)
+fn spawn<F>(connection: &Connection, memory: usize, parked: Parked<F, Answer>, permits: Option<Arc<Semaphore>>)
 where
     F: Future<Output = Reply> + Send + 'static,
 {
-    connection.spawn_within(usize::MAX, None, Some(length), |task| match permits {
+    connection.spawn_within(usize::MAX, None, Some(memory), |task| match permits {
         None => parked.then(Answer(task)),
         Some(permits) => Box::pin(async move {
             let _permit = permits.acquire().await.ok();

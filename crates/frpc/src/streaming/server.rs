@@ -123,8 +123,11 @@ where
     let lent = Arc::new(Lent::default());
     let timeout = prefix.as_ref().and_then(|prefix| prefix.timeout);
     let deadline = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
+    let memory = prefix.as_ref().map_or(0, Prefix::memory);
+    let hold = (memory > 0).then(|| caller.connection.hold(memory));
     let work = Within { deadline, future: Parked::new(work(sender.clone(), receiver, lent.clone(), prefix)) };
     caller.connection.spawn(async move {
+        let _hold = hold;
         let mut work = pin!(work);
         let mut late = pin!(until(deadline));
         let worked = poll_fn(|context| {
