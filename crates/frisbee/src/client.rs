@@ -217,8 +217,8 @@ impl ClientBuilder {
             #[cfg(all(feature = "uring", target_os = "linux"))]
             Place::Ring(rings) => {
                 let socket = socket.into_std().map_err(failed)?;
-                let (handle, engine) = self.prepare(ends, router);
-                rings.drive(socket, engine, Handle::current(), self.busy_poll, tie(&handle));
+                let (handle, engine) = self.prepare(ends, router, now());
+                rings.drive(socket, |_| engine, Handle::current(), self.busy_poll, tie(&handle));
                 Ok(handle)
             }
             place @ (Place::Caller | Place::Worker(_)) => self.begin(socket, ends, name, router, place.worker()).await,
@@ -276,44 +276,37 @@ impl ClientBuilder {
     ) -> io::Result<Connection> {
         let busy = BusyPoll::new(self.busy_poll);
         let Some(worker) = worker else {
-            let (handle, engine) = self.prepare(ends, router);
-            let driver = Driver::new(io, engine(now()), None, tokio_timer(), busy).among_callers().buffering(buffers);
+            let (handle, engine) = self.prepare(ends, router, now());
+            let driver = Driver::new(io, engine, None, tokio_timer(), busy).among_callers().buffering(buffers);
             tokio::spawn(tokio::task::unconstrained(async move {
                 driver.run().await.hand_over(Raw::new_in).await;
             }));
             return Ok(handle);
         };
-        {
+        let now = {
             let _entered = worker.enter();
             io.move_here()?;
-        }
-        let (handle, engine) = self.prepare(ends, router);
+            now()
+        };
+        let (handle, engine) = self.prepare(ends, router, now);
         let (caller, driven) = (Handle::current(), tie(&handle));
         worker.spawn(tokio::task::unconstrained(async move {
             let _driven = driven;
-            let now = now();
-            let engine = {
-                let _entered = caller.enter();
-                engine(now)
-            };
             let driver = Driver::new(io, engine, Some(caller), tokio_timer(), busy).buffering(buffers);
             driver.run().await.hand_over(Raw::new_in).await;
         }));
         Ok(handle)
     }
 
-    /// A handle, and what makes its engine where that is driven.
-    fn prepare<R: Router>(
-        &mut self,
-        ends: Ends,
-        router: R,
-    ) -> (Connection, impl FnOnce(Instant) -> Engine<R> + Send + use<R>) {
+    /// A handle and its engine, made at a time of the clock that drives it. Whoever gets the handle finds the router
+    /// connected, wherever the engine goes.
+    fn prepare<R: Router>(&mut self, ends: Ends, router: R, now: Instant) -> (Connection, Engine<R>) {
         self.config.hello_items = router.hello_items();
         tracing::debug!(peer = ?ends.peer, "connected");
         let budget = Arc::new(Budget::new(self.memory_max, self.config.stream_buffer_max));
         let handle = Connection::new(Role::Client, &self.config, budget, Handle::current(), ends);
-        let (config, router, shared) = (self.config.clone(), Arc::new(router), handle.clone());
-        (handle, move |now| Engine::new(Role::Client, &config, router, shared, now))
+        let engine = Engine::new(Role::Client, &self.config, Arc::new(router), handle.clone(), now);
+        (handle, engine)
     }
 }
 
