@@ -1,11 +1,12 @@
 //! What is too much, too long or too late, and what its sender is told.
 
 use super::{Service, serve, served};
-use frisbee::Config;
+use frisbee::{Config, Operation, Packet, tlv};
 use frisbee_tests::extension::{Chunk, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
 use frisbee_tests::interop::{InteropClient, Text};
+use frisbee_tests::raw::{Raw, encoded, packet};
 use frisbee_tests::serve_interop_with;
-use frpc::{Code, Metadata, MetadataError, Request, RequestStream, Server};
+use frpc::{Channel, Code, Metadata, MetadataError, Request, RequestStream, Server};
 use std::time::Duration;
 
 /// As much metadata as there may be.
@@ -92,4 +93,72 @@ async fn a_stream_for_which_there_is_no_time_or_no_place_was_not_sent() {
     assert_eq!((no_place.code(), no_place.may_have_run()), (Code::DeadlineExceeded, false));
     drop(open);
     client.flood(Time::default()).await.expect("there is a place again");
+}
+
+#[tokio::test]
+async fn why_requests_failed_is_told_though_the_client_has_been_dropped() {
+    let address = serve_interop_with(Server::builder()).await;
+    let channel = Channel::connect(address.to_string()).await.expect("the server listens");
+    let connection = channel.connection().expect("it is connected");
+    let client = InteropClient::new(channel);
+    let (sender, requests) = RequestStream::channel(1);
+    let mut replies = client.chat(requests).await.expect("it streams").into_inner();
+    // The call alone keeps the connection, as in `connect(..).await?.chat(requests).await?`.
+    drop(client);
+    let _ = sender.send(Text { value: "x".repeat(6 << 20) }).await;
+    connection.closed().await;
+    let failed = replies.message().await.expect_err("a request is too long");
+    assert_eq!(failed.code(), Code::ResourceExhausted, "{failed}");
+}
+
+/// A prefix of these items.
+fn prefix(items: &[u8]) -> Vec<u8> {
+    let mut prefix = vec![0x10];
+    tlv::put_varint(&mut prefix, items.len() as u64);
+    [prefix, items.to_vec()].concat()
+}
+
+fn entry(key: &str, value: &[u8]) -> Vec<u8> {
+    let mut item = Vec::new();
+    tlv::put_item(&mut item, 2, &[&[key.len() as u8], key.as_bytes(), value].concat());
+    item
+}
+
+/// The next message of a stream.
+async fn next_message(client: &mut Raw) -> Packet {
+    loop {
+        let packet = client.next().await.expect("the connection lives");
+        if packet.operation == Operation::STREAM {
+            return packet;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_reply_of_a_stream_whose_metadata_the_client_does_not_take_fails() {
+    let mut client =
+        Raw::connect(serve(Server::builder().add_service(ExtensionServer::new(Service::default()))).await).await;
+    // It takes 16 KiB, and gives credit enough.
+    client.write(&packet(0, 3, b"fris\x01\x01\x03\x80\x80\x01\x04\x03\xff\xff\x03")).await;
+    let flood = [prefix(&entry("sent-x", &[b'v'; 20_000])), vec![9, 15]].concat();
+    client
+        .write(&[packet(1, 2, &flood), packet(1, 2, &encoded(&Time { millis: 1 })), packet(1, 7, b"")].concat())
+        .await;
+    let failed = next_message(&mut client).await;
+    // A status in front: of type 3, and of code 8.
+    assert_eq!(failed.body[..5], [0x10, 3, 3, 1, Code::ResourceExhausted as u8], "{failed:?}");
+}
+
+#[tokio::test]
+async fn a_stream_is_refused_if_what_stands_in_front_of_its_request_breaks_the_rules() {
+    let mut client = Raw::connect(serve_interop_with(Server::builder()).await).await;
+    client.write(&packet(0, 3, b"fris\x01\x04\x02\xff\x7f")).await;
+    // More metadata than there may be, an item that is cut, and a key that is none.
+    let much = entry("k", &[b'v'; 62 * 1024]);
+    for (id, items) in (1..).zip([&much[..], &much[..9], &entry("K", b"v")]) {
+        // A method that there is.
+        client.write(&packet(id, 2, &[prefix(items), vec![9, 23]].concat())).await;
+        let refused = next_message(&mut client).await;
+        assert_eq!((refused.id.0, refused.body[0]), (id, 0x10), "a status");
+    }
 }

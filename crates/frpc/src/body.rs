@@ -237,11 +237,20 @@ pub(crate) fn open(operation: Operation, timeout: Option<Duration>, metadata: Op
     body.into()
 }
 
-/// The operation that a first packet names, and what stands in front of it.
-pub(crate) fn opened(body: &Bytes) -> Option<(u16, Option<Prefix>)> {
+/// What a first packet of a stream is.
+pub(crate) enum Opening {
+    /// It names an operation, with this in front.
+    Names(u16, Option<Prefix>),
+    /// What stands in front makes no sense.
+    Malformed,
+    /// It opens nothing.
+    Nothing,
+}
+
+pub(crate) fn opening(body: &Bytes) -> Opening {
     let mut body = body.clone();
-    let prefix = prefix::take(&mut body).ok()?;
-    Some((Decoder::new(&body).u16().ok()?, prefix))
+    let Ok(prefix) = prefix::take(&mut body) else { return Opening::Malformed };
+    Decoder::new(&body).u16().map_or(Opening::Nothing, |operation| Opening::Names(operation, prefix))
 }
 
 /// What a CANCEL says beside the id.

@@ -1,6 +1,6 @@
 //! What an end of a connection does with packets: as a server it calls methods, as a client it hands out replies.
 
-use crate::body::Reading;
+use crate::body::{Opening, Reading};
 use crate::channel::{self, CallTable};
 use crate::codegen::Method;
 use crate::error::Error;
@@ -191,14 +191,21 @@ impl Router for Endpoint {
 
     fn stream(&self, session: &mut Session, first: Bytes, stream: Stream) -> Next {
         let offer = &*self.offer;
-        let Some((operation, prefix)) = body::opened(&first) else {
-            if offer.mounts.has_fallback() {
+        let (operation, prefix) = match body::opening(&first) {
+            Opening::Names(operation, prefix) => (operation, prefix),
+            _ if offer.mounts.has_fallback() => {
                 return offer.mounts.stream(&mut session.mounted, first, stream);
             }
-            // A packet that opens nothing belongs to a stream that is over: it crossed the packet that closed it. As many
-            // may be on their way as the sockets hold, for each stream that is left early, so they are not counted.
-            stream.forget();
-            return Next::Continue;
+            Opening::Malformed => {
+                crate::streaming::refuse(&stream, &body::malformed("request"));
+                return Next::Wasted;
+            }
+            // It belongs to a stream that is over: it crossed the packet that closed it. As many may be on their way as
+            // the sockets hold, for each stream that is left early, so they are not counted.
+            Opening::Nothing => {
+                stream.forget();
+                return Next::Continue;
+            }
         };
         if let Some(status) = session.refused(operation) {
             crate::streaming::refuse(&stream, &status);

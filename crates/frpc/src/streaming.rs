@@ -196,12 +196,13 @@ impl<M: Message> Streaming<M> {
                 let code = i32::try_from(code).map_or(Code::Unknown, Code::from_i32);
                 Status::new(if code == Code::Ok { Code::Unknown } else { code }, message)
             }
-            (_, End::Client(connection, failed)) => match connection.as_ref().and_then(Connection::close_reason) {
-                Some(reason) => lost(&reason),
-                None => failed
-                    .get()
-                    .cloned()
-                    .unwrap_or_else(|| Status::unavailable("the server closed the stream before its end")),
+            // Requests that have failed may well be why the connection is gone.
+            (_, End::Client(connection, failed)) => match (failed.get(), connection) {
+                (Some(failed), _) => failed.clone(),
+                (None, connection) => match connection.as_ref().and_then(Connection::close_reason) {
+                    Some(reason) => lost(&reason),
+                    None => Status::unavailable("the server closed the stream before its end"),
+                },
             },
             (_, End::Server(_)) => Status::cancelled("the client closed the stream before its end"),
         })
@@ -351,16 +352,18 @@ where
     .await
 }
 
-/// Sends what goes along with messages, to a peer that understands it.
-fn send_metadata(sender: &StreamSender, metadata: &Metadata) {
+/// Sends what goes along with messages, to a peer that understands it. Fails if it is longer than the peer takes.
+fn send_metadata(sender: &StreamSender, metadata: &Metadata) -> Result<(), Status> {
     if metadata.is_empty() || !sender.is_rich() {
-        return;
+        return Ok(());
     }
-    let _ = sender.send_now(|outbox, id| {
+    let sent = sender.send_now(|outbox, id| {
         let mut frame = outbox.frame(id, Operation::STREAM);
         prefix::put(frame.buffer(), Said { metadata: Some(metadata), ..Said::default() });
         frame.finish()
     });
+    // A stream that is over has nobody to be told.
+    sent.unwrap_or(Ok(())).map_err(|error| Status::resource_exhausted(format!("metadata of the reply: {error}")))
 }
 
 /// Fails the call. The text `EOF` would be taken by a Go peer for the end, so it is not sent bare.

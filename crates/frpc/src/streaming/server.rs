@@ -74,7 +74,7 @@ pub(crate) fn serve_client_streaming<A, B, H, F>(
     let origin = caller.origin();
     serve(caller, prefix, stream, move |sender, receiver, lent, prefix| async move {
         let reply = handler(requests(receiver, lent, reading, origin, prefix)).await?;
-        send_metadata(&sender, reply.metadata());
+        send_metadata(&sender, reply.metadata())?;
         send(&sender, reply.into_inner(), false).await
     });
 }
@@ -175,7 +175,7 @@ async fn respond<B: Message>(
     reply: Response<ResponseStream<B>>,
     lent: &Lent,
 ) -> Result<(), Status> {
-    send_metadata(sender, reply.metadata());
+    send_metadata(sender, reply.metadata())?;
     send_all(sender, reply.into_inner(), false, |message| message, |count| lent.count(count)).await
 }
 
