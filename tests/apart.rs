@@ -2,13 +2,13 @@
 
 use bytes::Bytes;
 use frisbee::{
-    Client, CloseReason, Config, Connection, Handlers, Next, Operation, Outbox, Packet, PacketId, Router, Turn,
+    Client, CloseReason, Config, Connection, Handlers, Next, Operation, Outbox, Packet, PacketId, Peer, Router, Turn,
 };
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, SleepRequest};
 use frisbee_tests::pki::Authority;
 use frisbee_tests::service::Service;
 use frisbee_tests::{serve_interop_with, until};
-use frpc::{Channel, Code, Server, Workers};
+use frpc::{Channel, ChannelBuilder, Code, Server, Workers};
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::net::TcpListener;
@@ -230,5 +230,118 @@ async fn a_connection_that_is_over_leaves_nothing_behind() {
         connection.closed().await;
         drop(connection);
         until("nobody has it any more", || Arc::strong_count(&part_of_it) == 1).await;
+    }
+}
+
+/// Keeps a thread that drives connections busy, as any router may, once it has been asked to.
+struct Busy;
+
+impl Router for Busy {
+    type Session = bool;
+
+    fn connected(&self, _connection: &Connection) -> bool {
+        false
+    }
+
+    fn route(&self, _: &mut bool, _packet: Packet, _outbox: &mut Outbox) -> Next {
+        Next::Continue
+    }
+
+    fn turn(&self, was_busy: &mut bool, _turn: &mut Turn<'_>) -> Option<Instant> {
+        if !std::mem::replace(was_busy, true) {
+            thread::sleep(Duration::from_millis(500));
+        }
+        None
+    }
+
+    fn disconnected(&self, _: bool, _reason: &CloseReason) {}
+}
+
+/// A server, and clients that other threads than the caller's drive, all of which are busy.
+async fn busy() -> (String, Vec<ChannelBuilder>) {
+    let address = serve_interop_with(Server::builder()).await.to_string();
+    let mut builders =
+        vec![(Client::builder().workers(Workers::Threads(1)), Channel::builder().workers(Workers::Threads(1)))];
+    if cfg!(all(feature = "uring", target_os = "linux")) {
+        let auto = frisbee::Runtime::Auto;
+        builders.push((Client::builder().runtime(auto), Channel::builder().runtime(auto)));
+    }
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    for (client, _) in &builders {
+        for _ in 0..threads {
+            client.clone().connect(address.as_str(), Busy).await.expect("the server listens");
+        }
+    }
+    (address, builders.into_iter().map(|(_, channel)| channel).collect())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_has_a_connection_finds_the_calls_of_its_channel_at_once() {
+    let (address, builders) = busy().await;
+    for builder in builders {
+        let channel = builder.connect(address.as_str()).await.expect("the server listens");
+        let connection = channel.connection().expect("it is connected");
+        let client = InteropClient::new(Channel::from_connection(&connection));
+        client.add(AddRequest { a: 1, b: 2 }).await.expect("it is the connection of a channel");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_says_no_hello_takes_its_peer_for_go_at_once() {
+    let (address, builders) = busy().await;
+    for builder in builders {
+        let builder = builder.config(Config { hello: false, ..Config::default() });
+        let channel = builder.connect(address.as_str()).await.expect("the server listens");
+        let connection = channel.connection().expect("it is connected");
+        // In a task of its own, which is polled when it is woken and not otherwise.
+        let verdict = tokio::spawn(async move { connection.verdict().await });
+        let verdict = tokio::time::timeout(PATIENCE, verdict).await.expect("it is known").expect("nobody panics");
+        assert_eq!(verdict.expect("the connection lives"), Peer::Go);
+    }
+}
+
+#[test]
+fn what_is_spawned_when_a_connection_has_ended_runs_in_the_runtime_of_its_caller() {
+    for workers in KINDS {
+        let caller = Builder::new_multi_thread().worker_threads(1).thread_name("caller").enable_all().build();
+        let name = caller.expect("there are threads").block_on(async {
+            let address = serve_interop_with(Server::builder()).await;
+            let connection = Client::builder().workers(workers).connect(address, Handlers::new()).await;
+            let connection = connection.expect("the server listens");
+            let (told, name) = oneshot::channel();
+            connection.on_close(move |_| {
+                tokio::spawn(async move { told.send(thread::current().name().map(str::to_owned)) });
+            });
+            connection.close();
+            name.await.expect("it runs")
+        });
+        assert_eq!(name.as_deref(), Some("caller"), "{workers:?}");
+    }
+}
+
+#[test]
+fn a_connection_that_writes_its_last_ends_with_the_runtime_of_its_caller() {
+    for workers in KINDS {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
+        let address = listener.local_addr().expect("it is bound");
+        let caller = caller();
+        let connection = caller.block_on(async {
+            let config = Config { write_timeout: 2 * PATIENCE, ..Config::default() };
+            let connection = Client::builder().config(config).workers(workers).connect(address, Handlers::new()).await;
+            let connection = connection.expect("it is accepted");
+            let body = Bytes::from(vec![1; 4 << 20]);
+            for id in 0..8 {
+                let sent = connection.send_now(|outbox| outbox.push(PacketId(id), Operation::FIRST_USER, &body));
+                sent.expect("it is open").expect("it is short enough");
+            }
+            connection.close();
+            until("it writes its last", || connection.is_closed()).await;
+            connection
+        });
+        let _deaf = listener.accept().expect("it has connected");
+        drop(caller);
+        let over = Runtime::new().expect("there are threads");
+        let over = over.block_on(async { tokio::time::timeout(PATIENCE, connection.closed()).await });
+        over.expect("nobody goes on with it");
     }
 }

@@ -251,8 +251,10 @@ impl Mailbox {
     pub(crate) fn finish(&self) {
         let mut inner = self.inner.lock();
         inner.over = true;
+        let task = inner.task.take();
         let watchers = inner.take_watchers();
         drop(inner);
+        drop(task);
         watchers.into_iter().for_each(Waker::wake);
     }
 
@@ -264,7 +266,6 @@ impl Mailbox {
         }
         inner.closed = Some(Box::new(reason.clone()));
         inner.outbox = Outbox::default();
-        inner.task = None;
         let step = inner.hand_off.take();
         let streams = std::mem::take(&mut inner.streams);
         inner.opened_here = 0;
@@ -436,6 +437,7 @@ impl Inner {
     }
 
     /// Takes a stream out of the table, unless its id has a later one; those to wake.
+    #[must_use]
     pub(crate) fn leave_stream(&mut self, stream: &Arc<StreamShared>) -> Vec<Waker> {
         let Entry::Occupied(entry) = self.streams.entry(stream.id()) else { return Vec::new() };
         if !Arc::ptr_eq(entry.get(), stream) {

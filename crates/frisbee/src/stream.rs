@@ -86,7 +86,9 @@ impl Stream {
         let mut frame = inner.outbox.frame(id, Operation::STREAM);
         frame.put_shared(first);
         if let Err(error) = frame.finish() {
-            inner.leave_stream(&shared);
+            let watchers = inner.leave_stream(&shared);
+            drop(inner);
+            watchers.into_iter().for_each(Waker::wake);
             return Poll::Ready(Err(error.into()));
         }
         drop(inner);

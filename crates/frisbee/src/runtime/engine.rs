@@ -79,6 +79,7 @@ impl Drop for Unborn<'_> {
         let reason = CloseReason::Router("the router panicked".into());
         self.0.0.mailbox.close(&reason);
         self.0.0.work.abort();
+        let _entered = self.0.0.runtime.enter();
         self.0.0.extensions.handle_close(&reason);
         self.0.0.mailbox.finish();
     }
@@ -425,7 +426,18 @@ impl<R: Router> Engine<R> {
                 return None;
             }
         }
+        // What was sent before waits for the form of headers, for which the peer has its time.
+        let waits = matches!(self.order.as_deref(), Some(Order::Flush(_))) && self.mail_is_held;
+        if waits && !self.handle.0.mailbox.lock().outbox.is_empty() {
+            return None;
+        }
         self.order.take().map(|order| *order)
+    }
+
+    /// Whether a connection that writes its last is to end at once.
+    pub(crate) fn is_aborted(&self) -> bool {
+        let mailbox = &self.handle.0.mailbox;
+        mailbox.is_notified() && matches!(mailbox.lock_by_task().order.as_deref(), Some(Order::Now(_)))
     }
 
     /// Tells a peer of ours, once, that the connection will be closed.
@@ -468,6 +480,7 @@ impl<R: Router> Engine<R> {
         if ended.is_err() {
             tracing::error!("a router panicked when its connection had ended");
         }
+        let _entered = runtime.enter();
         self.handle.0.extensions.handle_close(reason);
     }
 

@@ -230,6 +230,9 @@ where
             let by = now.checked_add(self.engine.core.write_timeout()).unwrap_or_else(|| now + NEVER);
             self.timer.reset(by);
         }
+        if self.engine.is_aborted() {
+            return Poll::Ready(false);
+        }
         if self.phase == Phase::HandingOver {
             return match self.poll_write(context, now()) {
                 Ok(Poll::Ready(())) => Poll::Ready(true),
@@ -432,8 +435,10 @@ where
                 Ok(Poll::Pending) => return self.timer.poll_due(context),
                 Err(_) => return Poll::Ready(()),
             }
-            if ready!(Pin::new(&mut self.io).poll_shutdown(context)).is_err() {
-                return Poll::Ready(());
+            match Pin::new(&mut self.io).poll_shutdown(context) {
+                Poll::Ready(Ok(())) => {}
+                Poll::Pending => return self.timer.poll_due(context),
+                Poll::Ready(Err(_)) => return Poll::Ready(()),
             }
             self.phase = Phase::Lingering;
             self.timer.reset(now() + LINGER);

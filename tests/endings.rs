@@ -1,0 +1,137 @@
+//! How connections end: who is told, what is still written, and who is not waited for.
+
+use bytes::Bytes;
+use frisbee::{Client, Config, Connection, Handlers, Operation, PacketId};
+use frisbee_tests::raw::{Raw, packet};
+use frisbee_tests::{serve_interop_with, until};
+use frpc::Server;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, DuplexStream, ReadBuf};
+use tokio::net::TcpListener;
+use tokio::time::timeout;
+
+/// How long a test waits for what is to happen at once.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Sends so many bodies of 4 MiB.
+fn send_much(connection: &Connection, count: u16) {
+    let body = Bytes::from(vec![1; 4 << 20]);
+    for id in 0..count {
+        let sent = connection.send_now(|outbox| outbox.push(PacketId(id), Operation::FIRST_USER, &body));
+        sent.expect("it is open").expect("it is short enough");
+    }
+}
+
+#[tokio::test]
+async fn whoever_has_waited_for_the_end_has_written_what_was_sent() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let address = listener.local_addr().expect("it is bound");
+    let read = Arc::new(AtomicUsize::new(0));
+    tokio::spawn({
+        let read = read.clone();
+        async move {
+            let (mut socket, _) = listener.accept().await.expect("the client comes");
+            let mut buffer = vec![0; 64 * 1024];
+            while let Ok(count @ 1..) = socket.read(&mut buffer).await {
+                read.fetch_add(count, Ordering::SeqCst);
+                tokio::task::yield_now().await;
+            }
+        }
+    });
+    let connection = Client::builder().connect(address, Handlers::new()).await.expect("the server listens");
+    send_much(&connection, 4);
+    connection.close();
+    connection.closed().await;
+    // The peer has read all of it, or it would not have closed its half.
+    assert!(read.load(Ordering::SeqCst) > 16 << 20);
+}
+
+#[tokio::test]
+async fn whoever_waits_for_the_end_is_told_though_a_stream_could_not_be_opened_meanwhile() {
+    let (here, there) = frisbee::memory();
+    let server = frisbee::Server::builder().build(Handlers::new());
+    tokio::spawn(async move { server.serve_connection(there).await });
+    let connection = Client::builder().from_io(here, Handlers::new()).await.expect("it is in memory");
+    connection.verdict().await.expect("the server is one of ours");
+    let waits = tokio::spawn({
+        let connection = connection.clone();
+        async move { connection.closed().await }
+    });
+    tokio::task::yield_now().await;
+    connection.open_stream(&vec![0; 6 << 20].into()).await.expect_err("it is too long");
+    connection.close();
+    timeout(PATIENCE, waits).await.expect("it is told").expect("nobody panics");
+}
+
+/// Takes everything and is never done with its shutdown, as TLS whose peer takes no byte more.
+struct NoShutdown(DuplexStream);
+
+impl AsyncRead for NoShutdown {
+    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, read: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_read(context, read)
+    }
+}
+
+impl AsyncWrite for NoShutdown {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(context)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Pending
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_transport_that_is_never_done_with_its_shutdown_is_left() {
+    let (here, _there) = frisbee::memory();
+    let connection = Client::builder().from_io(NoShutdown(here), Handlers::new()).await.expect("it is in memory");
+    connection.close();
+    timeout(PATIENCE, connection.closed()).await.expect("it is left");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_is_aborted_while_it_writes_its_last_is_over_at_once() {
+    let (here, _deaf) = frisbee::memory();
+    let config = Config { write_timeout: 2 * PATIENCE, ..Config::default() };
+    let connection = Client::builder().config(config).from_io(here, Handlers::new()).await.expect("it is in memory");
+    send_much(&connection, 8);
+    connection.close();
+    until("it writes its last", || connection.is_closed()).await;
+    let waits = tokio::spawn({
+        let connection = connection.clone();
+        async move { connection.closed().await }
+    });
+    tokio::task::yield_now().await;
+    assert!(!waits.is_finished(), "much waits");
+    connection.abort();
+    timeout(PATIENCE, waits).await.expect("it is over").expect("nobody panics");
+}
+
+#[tokio::test]
+async fn what_a_server_says_before_it_closes_waits_for_the_first_header() {
+    let builder = Server::builder().on_connect(|connection: &Connection| {
+        let said = connection
+            .send_now(|outbox| outbox.push(PacketId(9), Operation::FIRST_USER, &Bytes::from_static(b"another time")));
+        said.expect("it is open").expect("it is short enough");
+        connection.close();
+    });
+    let config = Config { first_header_timeout: Duration::from_millis(100), ..Config::default() };
+    let address = serve_interop_with(builder.config(config)).await;
+    let mut client = Raw::connect(address).await;
+    // As Go's clients begin: with a PING.
+    client.write(&packet(1, 0, b"")).await;
+    assert_eq!(client.next().await.expect("it is said").body, "another time");
+    client.closed().await;
+    // Who says nothing is left in time.
+    Raw::connect(address).await.closed().await;
+}
