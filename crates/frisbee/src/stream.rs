@@ -5,7 +5,7 @@ mod inbox;
 pub(crate) mod io;
 mod state;
 
-use crate::connection::Shared as ConnectionShared;
+use crate::connection::{Connection, Shared as ConnectionShared};
 use crate::mailbox::Waiter;
 use crate::{Frame, Operation, Outbox, PacketId, SendError};
 pub use batch::StreamBatch;
@@ -106,6 +106,11 @@ impl Stream {
     /// The stream's id on its connection.
     pub fn id(&self) -> PacketId {
         self.0.shared.id
+    }
+
+    /// The connection that it is a stream of.
+    pub fn connection(&self) -> Connection {
+        Connection(self.0.connection.clone())
     }
 
     /// Whether directions end for themselves, which they do if the peer is one of ours.

@@ -274,8 +274,9 @@ impl Shared {
         let inner = self.inner.lock();
         match &inner.reset {
             _ if inner.overflowed => StreamEnd::Overflowed,
+            // What it has sent is whole, whatever becomes of the other direction.
+            _ if inner.state.has_ended() => StreamEnd::Ended,
             Some((code, message)) => StreamEnd::Reset { code: *code, message: message.clone() },
-            None if inner.state.has_ended() => StreamEnd::Ended,
             None => StreamEnd::Closed,
         }
     }
