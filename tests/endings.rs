@@ -1,19 +1,23 @@
 //! How connections end: who is told, what is still written, and who is not waited for.
 
-use bytes::Bytes;
-use frisbee::{Client, Config, Connection, Handlers, Operation, PacketId};
+use bytes::{Bytes, BytesMut};
+use frisbee::{
+    Client, Config, Connection, Handlers, HeaderForm, Next, Operation, Outbox, Packet, PacketId, Router, Stream,
+    StreamEnd, Turn, Workers,
+};
+use frisbee_core::Decoder;
 use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::{serve_interop_with, until};
 use frpc::Server;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, DuplexStream, ReadBuf};
-use tokio::net::TcpListener;
-use tokio::time::timeout;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::{Instant, timeout};
 
 /// How long a test waits for what is to happen at once.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -134,4 +138,134 @@ async fn what_a_server_says_before_it_closes_waits_for_the_first_header() {
     client.closed().await;
     // Who says nothing is left in time.
     Raw::connect(address).await.closed().await;
+}
+
+/// Has a request of its own in progress for as long as it is told.
+struct Asking(Arc<AtomicBool>);
+
+impl Router for Asking {
+    type Session = ();
+
+    fn connected(&self, _connection: &Connection) {}
+
+    fn route(&self, (): &mut (), _packet: Packet, _outbox: &mut Outbox) -> Next {
+        Next::Continue
+    }
+
+    fn is_busy(&self, (): &mut ()) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_stops_gives_idle_peers_of_ours_a_second_and_waits_for_routers_that_are_busy() {
+    for is_busy in [false, true] {
+        let asks = Arc::new(AtomicBool::new(is_busy));
+        let server = frisbee::Server::builder().shutdown_timeout(Duration::from_secs(60)).build(Asking(asks.clone()));
+        let (here, there) = frisbee::memory();
+        tokio::spawn({
+            let server = server.clone();
+            async move { server.serve_connection(there).await }
+        });
+        let connection = Client::builder().from_io(here, Handlers::new()).await.expect("it is in memory");
+        connection.verdict().await.expect("the server is one of ours");
+        let begun = Instant::now();
+        let stopping = tokio::spawn(async move { server.shutdown().await });
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        assert_eq!(connection.is_closed(), !is_busy);
+        asks.store(false, Ordering::SeqCst);
+        // What has become of a request is heard from the peer.
+        let _ = connection.send_now(|outbox| outbox.push(PacketId(1), Operation::FIRST_USER, &Bytes::new()));
+        stopping.await.expect("nobody panics");
+        assert!(begun.elapsed() < Duration::from_secs(12), "{:?}", begun.elapsed());
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_has_ended_in_good_order_is_whole_though_its_sender_has_left_it() {
+    let send = |_first: Bytes, stream: Stream| {
+        stream.connection().spawn(async move {
+            for _ in 0..3 {
+                stream.send(&Bytes::from_static(b"message")).await.expect("it is open");
+            }
+            stream.end();
+        });
+    };
+    let (here, there) = frisbee::memory();
+    let server = frisbee::Server::builder().build(Handlers::new().on_stream(send));
+    tokio::spawn(async move { server.serve_connection(there).await });
+    let connection = Client::builder().from_io(here, Handlers::new()).await.expect("it is in memory");
+    for _ in 0..20 {
+        let mut stream = connection.open_stream(&Bytes::from_static(b"first")).await.expect("it is open");
+        // The sender's end, and that it has left the other direction too, come before anything is read.
+        until("the stream is over", || stream.sender().is_closed()).await;
+        let mut messages = 0;
+        while stream.recv().await.is_some() {
+            messages += 1;
+        }
+        assert_eq!((messages, stream.how_ended()), (3, StreamEnd::Ended));
+    }
+}
+
+/// Wants to be called at a time that has passed, always, and says something before its peer does.
+struct Hasty;
+
+impl Router for Hasty {
+    type Session = bool;
+
+    fn connected(&self, _connection: &Connection) -> bool {
+        false
+    }
+
+    fn route(&self, _: &mut bool, packet: Packet, outbox: &mut Outbox) -> Next {
+        outbox.forward(&packet).expect("it is short enough");
+        Next::Continue
+    }
+
+    fn turn(&self, has_said: &mut bool, turn: &mut Turn<'_>) -> Option<std::time::Instant> {
+        if !std::mem::replace(has_said, true) {
+            let said = turn.outbox.push(PacketId(7), Operation::FIRST_USER, &Bytes::from_static(b"welcome"));
+            said.expect("it is short enough");
+        }
+        turn.again_when_written();
+        Some(turn.now - Duration::from_secs(1))
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_router_that_wants_to_be_called_at_once_always_leaves_room_for_others() {
+    let server = frisbee::Server::builder().workers(Workers::Threads(1)).bind("127.0.0.1:0", Hasty).await;
+    let server = server.expect("loopback has free ports");
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    let _first = TcpStream::connect(address).await.expect("the server listens");
+    let mut second = Raw::connect(address).await;
+    second.write(&packet(1, 10, b"echo")).await;
+    let answers = [second.next().await, second.next().await].map(|answer| answer.expect("it answers").body);
+    assert_eq!(answers, ["welcome", "echo"]);
+}
+
+#[tokio::test]
+async fn what_a_router_says_before_the_first_header_is_said_in_the_form_of_its_peer() {
+    let server = frisbee::Server::builder().bind("127.0.0.1:0", Hasty).await.expect("loopback has free ports");
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    let mut socket = TcpStream::connect(address).await.expect("the server listens");
+    // A packet behind an old header, of eight bytes.
+    let mut packet = Outbox::new(HeaderForm::Old);
+    packet.push(PacketId(1), Operation::FIRST_USER, &Bytes::from_static(b"echo")).expect("it is short enough");
+    socket.write_all(&packet.take_bytes()).await.expect("the server reads");
+    let (mut decoder, mut received) = (Decoder::new(HeaderForm::Old, 1024), BytesMut::new());
+    for body in ["welcome", "echo"] {
+        let came = loop {
+            let mut rest = received.split().freeze();
+            let came = decoder.next(&mut rest).expect("it keeps to the protocol");
+            received.extend_from_slice(&rest);
+            match came {
+                Some(came) => break came,
+                None => assert_ne!(socket.read_buf(&mut received).await.expect("it answers"), 0),
+            }
+        };
+        assert_eq!(came.body, body);
+    }
 }

@@ -338,8 +338,16 @@ impl Connection {
         self.0.mailbox.order(Order::Flush(CloseReason::Local));
     }
 
-    /// Closes the connection in good order: a peer of ours is told and closes it when it needs it no more, a Go peer is
-    /// closed as soon as nothing is in progress: no work, no stream, nothing to be written.
+    /// As [`close`](Self::close), for a reason of the protocol's own: what [`Next::close`](crate::Next::close) is where a
+    /// packet is routed, for handlers, tasks and [turns](crate::Router::turn). The log, [`closed`](Self::closed) and
+    /// [`Router::disconnected`](crate::Router::disconnected) get it.
+    pub fn close_for(&self, reason: impl Into<String>) {
+        self.0.mailbox.order(Order::Flush(CloseReason::Router(reason.into().into())));
+    }
+
+    /// Closes the connection in good order, as soon as nothing is in progress: no work, no stream, nothing to be written,
+    /// nothing that makes its router [busy](crate::Router::is_busy). At a server a peer of ours is told before, and has
+    /// a second to close it by itself.
     pub fn close_when_idle(&self) {
         self.0.mailbox.order(Order::WhenIdle(CloseReason::Shutdown));
     }

@@ -16,7 +16,8 @@ use std::time::Instant;
 ///
 /// One router serves any number of connections; what belongs to one of them is its [`Session`](Self::Session). The
 /// methods are called on the connection's own task, never two at a time for one connection, and must not block: a
-/// router that has longer work to do hands it to [`Connection::spawn`].
+/// router that has longer work to do hands it to [`Connection::spawn`]. One that panics has lost its state, so its
+/// connection ends, which is logged as an error.
 ///
 /// ```
 /// use frisbee::{Connection, Next, Outbox, Packet, Router};
@@ -103,19 +104,31 @@ pub trait Router: Send + Sync + 'static {
         Next::Continue
     }
 
-    /// A peer of ours will close the connection and takes nothing new.
+    /// A peer of ours will close the connection and takes nothing new. It waits for what is in progress, and if nothing is,
+    /// for a second.
     fn going_away(&self, session: &mut Self::Session) {
         let _ = session;
     }
 
-    /// The packets of one read have been routed, or the time that the last call asked for has come.
+    /// The connection's task has had its turn: the packets of one read have been routed, handles have sent something or
+    /// [woken](Connection::wake) it, or the time that the last call asked for has come. The first turn is that in which
+    /// the connection begins, before the peer has said anything, and the last may be one in which it is being closed.
     ///
     /// A router that does something once per batch does it here: what it puts into the outbox leaves in the write that
-    /// follows at once, so this is the hook to add to each write, or to look at what it will be. It returns when it
-    /// wants to be called again at the latest.
+    /// follows at once, so this is the hook to add to each write, or to look at what it will be. (What a server says
+    /// before its client's first packet waits for that, by which it learns the form of headers.) It returns when it wants
+    /// to be called again at the latest; a time that has passed counts as the next millisecond.
     fn turn(&self, session: &mut Self::Session, turn: &mut Turn<'_>) -> Option<Instant> {
         let _ = (session, turn);
         None
+    }
+
+    /// Whether something is in progress that the connection knows nothing of, such as a request of this end that has not
+    /// been answered. A connection that is to be closed when it is idle waits for it; the work of handlers and streams it
+    /// knows by itself. Nothing by default.
+    fn is_busy(&self, session: &mut Self::Session) -> bool {
+        let _ = session;
+        false
     }
 
     /// Nothing is in progress, and the peer has been silent for [`Config::ping_interval`](crate::Config::ping_interval):

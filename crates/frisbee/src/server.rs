@@ -133,8 +133,10 @@ impl ServerBuilder {
     /// Input is held while a large body arrives, while a message of a stream waits to be read, and while a handler
     /// waits, and what a client says of itself is held as long as its connection, if it is more than 4 KiB; all but the
     /// requests of handlers take three quarters at most, so that small requests get through. When that much is held,
-    /// requests and streams are refused before their handlers begin (fRPC's callers get `ResourceExhausted`), and the
-    /// connections live. What has begun may overdraw it by what each connection reads at once. What handlers keep for
+    /// requests and streams are refused before their handlers begin, and the connections live: fRPC's callers get
+    /// `ResourceExhausted`. A [`Router`] decides for itself, by [`is_overloaded`](crate::Connection::is_overloaded) and
+    /// [`shed`](Router::shed); unless it has another answer, as [`Handlers`](crate::Handlers) have not, the connection is
+    /// closed. What has begun may overdraw it by what each connection reads at once. What handlers keep for
     /// themselves, and what waits to be written, is not counted.
     pub fn memory_max(mut self, bytes: usize) -> Self {
         self.memory_max = bytes;

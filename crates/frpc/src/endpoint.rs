@@ -312,6 +312,12 @@ impl Router for Endpoint {
         self.end_turn(session, turn, calls)
     }
 
+    fn is_busy(&self, session: &mut Session) -> bool {
+        // A channel closes its connection when its calls are over; here they are those of the end that accepted.
+        let calls = self.calls.is_none() && session.calls().is_some_and(|calls| !calls.is_idle());
+        calls || self.offer.mounts.is_busy(&mut session.mounted)
+    }
+
     fn idle(&self, session: &mut Session) {
         session.last = None;
         session.instances.clear();

@@ -248,6 +248,10 @@ impl Router for Mounts {
         session.each().for_each(|mounted| mounted.going_away());
     }
 
+    fn is_busy(&self, session: &mut MountsSession) -> bool {
+        session.each().any(|mounted| mounted.is_busy())
+    }
+
     fn idle(&self, session: &mut MountsSession) {
         session.each().for_each(|mounted| mounted.idle());
     }
@@ -309,6 +313,7 @@ trait ErasedSession: Send {
     fn cancelled(&mut self, id: PacketId, content: Bytes, outbox: &mut Outbox);
     fn hand_off(&mut self, asked: HandOff) -> Next;
     fn going_away(&mut self);
+    fn is_busy(&mut self) -> bool;
     fn idle(&mut self);
     fn turn(&mut self, turn: &mut Turn<'_>) -> Option<Instant>;
     fn disconnected(&mut self, reason: &CloseReason);
@@ -370,6 +375,10 @@ impl<R: Router> ErasedSession for Mounted<R> {
     fn going_away(&mut self) {
         let Some(session) = &mut self.session else { return };
         self.router.going_away(session);
+    }
+
+    fn is_busy(&mut self) -> bool {
+        self.session.as_mut().is_some_and(|session| self.router.is_busy(session))
     }
 
     fn idle(&mut self) {

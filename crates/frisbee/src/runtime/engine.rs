@@ -67,8 +67,22 @@ pub(crate) struct Engine<R: Router> {
     leaving: Option<Taking>,
     /// Who gets the transport, once what waits has been written, and what has been read of it.
     taking: Option<Box<(Taking, Bytes)>>,
-    /// The peer knows that the connection will be closed.
-    said_goodbye: bool,
+    /// How far the peer has been told that the connection will be closed.
+    goodbye: Goodbye,
+}
+
+/// How long a peer of ours that has been told of the end may go on with a connection on which nothing is in progress.
+/// One that means to end it does so at once; what others send meanwhile without having heard of it is still served.
+const GOODBYE_TIME: Duration = Duration::from_secs(1);
+
+/// What a peer of ours knows of the end of a connection that is to be closed when it is idle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Goodbye {
+    Unsaid,
+    /// It is being told, and has until then.
+    Said(Instant),
+    /// It has been told.
+    Heard,
 }
 
 /// A connection whose router has not taken it in yet. If that panics, nobody who has a handle is left waiting.
@@ -76,13 +90,20 @@ struct Unborn<'a>(&'a Connection);
 
 impl Drop for Unborn<'_> {
     fn drop(&mut self) {
-        let reason = CloseReason::Router("the router panicked".into());
+        let reason = panicked();
         self.0.0.mailbox.close(&reason);
         self.0.0.work.abort();
         let _entered = self.0.0.runtime.enter();
         self.0.0.extensions.handle_close(&reason);
         self.0.0.mailbox.finish();
     }
+}
+
+/// Why a connection ends whose router has panicked, which is a defect of the router.
+#[cold]
+fn panicked() -> CloseReason {
+    tracing::error!("a router panicked, and its connection ends");
+    CloseReason::Router("the router panicked".into())
 }
 
 /// What the driver does after the mail has been taken.
@@ -126,7 +147,7 @@ impl<R: Router> Engine<R> {
             asking: None,
             leaving: None,
             taking: None,
-            said_goodbye: false,
+            goodbye: Goodbye::Unsaid,
         }
     }
 
@@ -258,7 +279,7 @@ impl<R: Router> Engine<R> {
             if let Some(stream) = stream {
                 let tell = stream.handle_shed();
                 self.handle.0.mailbox.leave_stream(&stream);
-                refuse_stream(self.core.outbox(), id, tell);
+                refuse_stream(self.core.outbox(), id, tell, NO_ROOM);
             }
             return Ok(());
         }
@@ -340,19 +361,30 @@ impl<R: Router> Engine<R> {
 
     /// Ends the turn for the router.
     pub(crate) fn turn(&mut self, now: Instant) -> Result<(), CloseReason> {
-        self.due = self.guarded(|engine| {
+        let due = self.guarded(|engine| {
             let Some(session) = &mut engine.session else { return None };
             let mut turn = Turn { now, outbox: engine.core.outbox(), when_written: false };
             let due = engine.router.turn(session, &mut turn);
             engine.when_written = turn.when_written;
             due
         })?;
+        self.due = due;
+        if self.mail_is_held && !self.core.outbox().is_empty() {
+            self.hold_outbox();
+        }
         Ok(())
+    }
+
+    /// Lets what the router has said wait for the form of headers, behind what handles have sent.
+    #[cold]
+    fn hold_outbox(&mut self) {
+        let mut inner = self.handle.0.mailbox.lock();
+        inner.outbox.append(self.core.outbox());
     }
 
     /// Whether the router waits for a turn that it can have now.
     pub(crate) fn wants_turn(&mut self) -> bool {
-        self.when_written && self.core.outbox().is_empty()
+        self.when_written && !self.mail_is_held && self.core.outbox().is_empty()
     }
 
     /// Whether some of what was read waits to be routed.
@@ -367,7 +399,8 @@ impl<R: Router> Engine<R> {
 
     /// When the time has to be looked at next.
     pub(crate) fn next_timeout(&self) -> Option<Instant> {
-        earlier(self.core.next_timeout(), self.due)
+        let goodbye = if let Goodbye::Said(until) = self.goodbye { Some(until) } else { None };
+        earlier(earlier(self.core.next_timeout(), self.due), goodbye)
     }
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) -> Result<(), CloseReason> {
@@ -408,7 +441,7 @@ impl<R: Router> Engine<R> {
     }
 
     /// What has been ordered and can be done now.
-    pub(crate) fn take_order(&mut self) -> Option<Order> {
+    pub(crate) fn take_order(&mut self, now: Instant) -> Option<Order> {
         if self.taking.is_some() {
             return self.core.is_handed_off().then_some(Order::HandOver);
         }
@@ -417,12 +450,9 @@ impl<R: Router> Engine<R> {
             return Some(Order::Flush(CloseReason::ClosedByPeer));
         }
         if matches!(self.order.as_deref(), Some(Order::WhenIdle(_))) {
-            // A request that a peer of ours has sent before it hears of this is still served: the peer closes.
-            if self.role == Role::Server && matches!(self.core.peer(), Peer::Ours(_)) {
-                self.say_goodbye();
-                return None;
-            }
-            if !self.is_idle() {
+            // A request that a peer of ours has sent before it hears of this is still served, and most peers close.
+            let says_goodbye = self.role == Role::Server && matches!(self.core.peer(), Peer::Ours(_));
+            if says_goodbye && !self.has_heard_goodbye(now) || !self.is_idle() || self.is_busy() {
                 return None;
             }
         }
@@ -440,12 +470,23 @@ impl<R: Router> Engine<R> {
         mailbox.is_notified() && matches!(mailbox.lock_by_task().order.as_deref(), Some(Order::Now(_)))
     }
 
-    /// Tells a peer of ours, once, that the connection will be closed.
-    fn say_goodbye(&mut self) {
-        if !std::mem::replace(&mut self.said_goodbye, true) {
-            let sent = self.core.outbox().frame(PacketId(0), Operation::GOING_AWAY).finish();
-            debug_assert!(sent.is_ok(), "short packets are within every limit");
+    /// Tells a peer of ours, once, that the connection will be closed; whether it has had time to hear that.
+    fn has_heard_goodbye(&mut self, now: Instant) -> bool {
+        match self.goodbye {
+            Goodbye::Unsaid => {
+                let sent = self.core.outbox().frame(PacketId(0), Operation::GOING_AWAY).finish();
+                debug_assert!(sent.is_ok(), "short packets are within every limit");
+                self.goodbye = Goodbye::Said(now + GOODBYE_TIME);
+            }
+            Goodbye::Said(until) if now >= until => self.goodbye = Goodbye::Heard,
+            Goodbye::Said(_) | Goodbye::Heard => {}
         }
+        self.goodbye == Goodbye::Heard
+    }
+
+    /// Whether the router has something in progress.
+    fn is_busy(&mut self) -> bool {
+        self.session.as_mut().is_some_and(|session| self.router.is_busy(session))
     }
 
     /// Whether nothing is in progress.
@@ -597,7 +638,8 @@ impl<R: Router> Engine<R> {
         if is_full || self.handle.is_overloaded() {
             drop(inner);
             self.handle.count_shed();
-            refuse_stream(self.core.outbox(), id, if rich { Tell::Reset } else { Tell::Close });
+            let why = if is_full { "too many streams" } else { NO_ROOM };
+            refuse_stream(self.core.outbox(), id, if rich { Tell::Reset } else { Tell::Close }, why);
             return if is_full { Next::Wasted } else { Next::Continue };
         }
         let shared = Arc::new(StreamShared::new(id, &self.handle.0, &inner.peer, false));
@@ -612,14 +654,14 @@ impl<R: Router> Engine<R> {
     fn leave_stream(&mut self, tell: Tell) -> Next {
         if let Some(stream) = self.stream.take_if(|stream| stream.is_over()) {
             self.handle.0.mailbox.leave_stream(&stream);
-            refuse_stream(self.core.outbox(), stream.id(), tell);
+            refuse_stream(self.core.outbox(), stream.id(), tell, NO_ROOM);
         }
         Next::Continue
     }
 
     /// Runs a part of the router. One that panics has lost its state, so its connection ends.
     fn guarded<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> Result<T, CloseReason> {
-        catch_unwind(AssertUnwindSafe(|| run(self))).map_err(|_| CloseReason::Router("the router panicked".into()))
+        catch_unwind(AssertUnwindSafe(|| run(self))).map_err(|_| panicked())
     }
 
     /// A server's handles may send before the form of headers is known. Their packets were framed in the current
@@ -640,12 +682,15 @@ impl<R: Router> Engine<R> {
     }
 }
 
+/// Why a stream is reset of which more came than there is memory or credit for.
+const NO_ROOM: &str = "no room for more of this stream";
+
 /// Tells the peer that there is no room for a stream, or none for more of it.
-fn refuse_stream(outbox: &mut Outbox, id: PacketId, tell: Tell) {
+fn refuse_stream(outbox: &mut Outbox, id: PacketId, tell: Tell, why: &str) {
     let (operation, content) = match tell {
         Tell::Nothing => return,
         Tell::Close | Tell::End => (Operation::STREAM, Vec::new()),
-        Tell::Reset => (Operation::END, reset_content(RESOURCE_EXHAUSTED, "no room for more of this stream")),
+        Tell::Reset => (Operation::END, reset_content(RESOURCE_EXHAUSTED, why)),
     };
     let mut frame = outbox.frame(id, operation);
     frame.put_slice(&content);

@@ -48,6 +48,9 @@ const LINGER: Duration = Duration::from_secs(1);
 /// Stands for what is too far away for the clock: as long as tokio's timers take for ever.
 const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
+/// When something that has been done is due once more, it is done no sooner than after this time, that of a timer's tick.
+const AGAIN: Duration = Duration::from_millis(1);
+
 /// Reads of one turn that throw away what comes, each of up to 4 KiB.
 const DISCARDS_PER_TURN: usize = 16;
 
@@ -273,7 +276,7 @@ where
             }
             happened = true;
         }
-        if let Some(order) = self.engine.take_order() {
+        if let Some(order) = self.engine.take_order(now) {
             return Poll::Ready(Ok(order));
         }
         // What was ordered may have to be said.
@@ -401,7 +404,9 @@ where
             return Ok(());
         }
         self.timer_is_new = false;
+        let mut least = None;
         while let Some(due) = self.engine.next_timeout() {
+            let due = least.map_or(due, |least| due.max(least));
             if now < due {
                 self.timer.reset(due);
                 if self.timer.poll_due(context).is_pending() {
@@ -418,6 +423,8 @@ where
             }
             self.handle_timeout(now)?;
             let _ = self.poll_write(context, now)?;
+            // A router that wants to be called at a time that has passed does not keep the thread for itself.
+            least = Some(now + AGAIN);
         }
         Ok(())
     }
