@@ -212,7 +212,7 @@ pub(crate) fn request<M: Message>(body: &Bytes, reading: Reading) -> Result<Rece
     match polyglot::decode_root(&mut decoder) {
         Ok(Root::Message(message)) => {
             let containers = CONTAINER_MEMORY_MAX.saturating_sub(decoder.container_memory());
-            Ok(Received { message, memory: frisbee::body_memory(body.len()) + containers })
+            Ok(Received { message, memory: body.len() + containers })
         }
         Ok(Root::Error(text)) => Err(Status::invalid_argument(format!("the request is an error: {text}"))),
         Err(error) => Err(Status::invalid_argument(format!("the request is no {}: {error}", M::NAME))),

@@ -12,6 +12,7 @@ use crate::{Request, Response, Status};
 use bytes::Bytes;
 use frisbee::{
     Cell, Connection, Next, Operation, Outbox, Packet, PacketId, Parked, Policy, Polled, Stream, Task, Then, Worked,
+    body_memory,
 };
 use polyglot::{Form, Message};
 use std::any::Any;
@@ -328,15 +329,14 @@ where
             Err(status) => return refuse(outbox, id, operation, &status, style),
         };
         drop(body);
-        let Terms { deadline, prefix, memory: prefix_memory } = terms;
-        let memory = memory + prefix_memory;
+        let Terms { deadline, prefix, memory: before } = terms;
         let request = Request::received(message, caller.origin(), prefix);
         if self.around.is_some() {
-            let call = Pending { caller, id, operation, deadline, memory };
+            let call = Pending { caller, id, operation, deadline, memory: [before, memory] };
             return self.call_through(request, call, outbox, inline);
         }
         if !(inline && self.inline) {
-            let call = Pending { caller, id, operation, deadline, memory };
+            let call = Pending { caller, id, operation, deadline, memory: [before, memory] };
             return self.call_apart(request, call, outbox);
         }
         let polled = match deadline {
@@ -351,7 +351,8 @@ where
                 body::put_reply(outbox, id, operation, reply.as_ref(), style);
             }
             Polled::Pending(parked) => {
-                return Pending { caller, id, operation, deadline, memory }.go_on(parked, None, outbox);
+                return Pending { caller, id, operation, deadline, memory: [before, memory] }
+                    .go_on(parked, None, outbox);
             }
             Polled::Panicked(panic) => body::put_error(outbox, id, operation, &panicked(panic.as_ref()), style),
         }
@@ -376,7 +377,7 @@ where
         let origin = Origin::Asked(Box::new((caller.connection.clone(), decision.clone())));
         let future = (self.handler)(self.service.clone(), Request::received(message, origin, terms.prefix));
         let parked = Parked::new(future);
-        let hold = caller.connection.hold(memory + terms.memory);
+        let hold = caller.connection.hold(terms.memory + body_memory(memory));
         caller.connection.spawn(async move {
             let _hold = hold;
             let reply = parked.await.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
@@ -476,8 +477,8 @@ struct Pending<'a> {
     id: PacketId,
     operation: Operation,
     deadline: Option<Instant>,
-    /// What the request takes.
-    memory: usize,
+    /// What stands in front of the request takes, and what the request does.
+    memory: [usize; 2],
 }
 
 impl Pending<'_> {
@@ -487,7 +488,8 @@ impl Pending<'_> {
         B: Message + Send + 'static,
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
-        let Self { caller, id, operation, deadline, memory } = self;
+        let Self { caller, id, operation, deadline, memory: [before, memory] } = self;
+        let memory = before + body_memory(memory);
         let style = caller.style();
         // Peers of ours may cancel.
         let call = caller.is_ours().then_some((id, operation));

@@ -51,7 +51,7 @@ pub(crate) struct Engine<R: Router> {
     /// Read and not yet routed.
     input: Bytes,
     order: Option<Box<Order>>,
-    /// When the router wants a turn.
+    /// When the router wants a turn, or who is to be closed has had its time.
     due: Option<Instant>,
     /// The stream whose message came last.
     stream: Option<Arc<StreamShared>>,
@@ -90,7 +90,8 @@ struct Unborn<'a>(&'a Connection);
 
 impl Drop for Unborn<'_> {
     fn drop(&mut self) {
-        let reason = panicked();
+        tracing::error!("{PANICKED}, and its connection ends");
+        let reason = CloseReason::Router(PANICKED.into());
         self.0.0.mailbox.close(&reason);
         self.0.0.work.abort();
         let _entered = self.0.0.runtime.enter();
@@ -100,11 +101,7 @@ impl Drop for Unborn<'_> {
 }
 
 /// Why a connection ends whose router has panicked, which is a defect of the router.
-#[cold]
-fn panicked() -> CloseReason {
-    tracing::error!("a router panicked, and its connection ends");
-    CloseReason::Router("the router panicked".into())
-}
+const PANICKED: &str = "the router panicked";
 
 /// What the driver does after the mail has been taken.
 #[derive(PartialEq, Eq, Debug)]
@@ -369,6 +366,7 @@ impl<R: Router> Engine<R> {
             due
         })?;
         self.due = due;
+        self.await_goodbye();
         if self.mail_is_held && !self.core.outbox().is_empty() {
             self.hold_outbox();
         }
@@ -399,8 +397,7 @@ impl<R: Router> Engine<R> {
 
     /// When the time has to be looked at next.
     pub(crate) fn next_timeout(&self) -> Option<Instant> {
-        let goodbye = if let Goodbye::Said(until) = self.goodbye { Some(until) } else { None };
-        earlier(earlier(self.core.next_timeout(), self.due), goodbye)
+        earlier(self.core.next_timeout(), self.due)
     }
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) -> Result<(), CloseReason> {
@@ -481,7 +478,15 @@ impl<R: Router> Engine<R> {
             Goodbye::Said(until) if now >= until => self.goodbye = Goodbye::Heard,
             Goodbye::Said(_) | Goodbye::Heard => {}
         }
+        self.await_goodbye();
         self.goodbye == Goodbye::Heard
+    }
+
+    /// Has the connection looked at again when its peer has had its time.
+    fn await_goodbye(&mut self) {
+        if let Goodbye::Said(until) = self.goodbye {
+            self.due = earlier(self.due, Some(until));
+        }
     }
 
     /// Whether the router has something in progress.
@@ -510,6 +515,9 @@ impl<R: Router> Engine<R> {
     /// Ends the connection for everybody who has a handle to it. Harmless the second time.
     pub(crate) fn end(&mut self, reason: &CloseReason) {
         let Some(session) = self.session.take() else { return };
+        if matches!(reason, CloseReason::Router(text) if **text == *PANICKED) {
+            tracing::error!("{PANICKED}, and its connection ends");
+        }
         self.handle.0.budget.count_closed(self.handle.peer_addr(), reason, Instant::now());
         self.handle.0.mailbox.close(reason);
         self.handle.0.work.abort();
@@ -661,7 +669,7 @@ impl<R: Router> Engine<R> {
 
     /// Runs a part of the router. One that panics has lost its state, so its connection ends.
     fn guarded<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> Result<T, CloseReason> {
-        catch_unwind(AssertUnwindSafe(|| run(self))).map_err(|_| panicked())
+        catch_unwind(AssertUnwindSafe(|| run(self))).map_err(|_| CloseReason::Router(PANICKED.into()))
     }
 
     /// A server's handles may send before the form of headers is known. Their packets were framed in the current

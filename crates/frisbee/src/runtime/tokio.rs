@@ -112,6 +112,7 @@ where
 {
     type Output = Ended<T>;
 
+    #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Ended<T>> {
         let driver = self.0.as_mut().expect("it is not polled when it is over");
         let is_free = ready!(driver.poll(context));

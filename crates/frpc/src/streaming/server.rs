@@ -52,7 +52,7 @@ pub(crate) fn serve_server_streaming<A, B, H, F>(
             lent.end();
         }
         let Received { message, memory } = body::request(&body, reading)?;
-        let _hold = connection.hold(memory);
+        let _hold = connection.hold(frisbee::body_memory(memory));
         let request = Request::received(message, origin, prefix.map(Box::new));
         drop(body);
         respond(&sender, handler(request).await?, &lent).await
