@@ -246,9 +246,10 @@ impl Router for Endpoint {
     fn verdict(&self, session: &mut Session, peer: &Peer) {
         let hello = peer.hello();
         session.caller.handle_verdict(hello.is_some());
-        let mounts = &self.offer.mounts;
+        let Offer { table, mounts, .. } = &*self.offer;
         let is_mounted = |operation| Operation::user(operation).is_some_and(|operation| mounts.contains(operation));
-        session.clauses = Clauses::new(&self.offer.table.layouts, is_mounted, peer).present();
+        let has = |operation| table.get(operation).is_some() || is_mounted(operation);
+        session.clauses = Clauses::new(&table.layouts, has, peer).present();
         if let Some(calls) = &self.calls {
             calls.with(|calls| {
                 calls.handle_verdict(hello.map(|hello| hello.calls_max));

@@ -184,9 +184,8 @@ const NAME_SHOWN_MAX: usize = 256;
 const OTHERS_MAX: usize = 1024;
 
 impl Clauses {
-    /// For a server that offers `layouts`, and has routers on other operations.
-    pub(crate) fn new(layouts: &[&'static Layout], is_mounted: impl Fn(u16) -> bool, peer: &Peer) -> Self {
-        let has = |operation: u16| layouts.iter().any(|ours| ours.has(operation)) || is_mounted(operation);
+    /// For a server that offers `layouts`; `has` tells on which operations there is a method or a router.
+    pub(crate) fn new(layouts: &[&'static Layout], has: impl Fn(u16) -> bool, peer: &Peer) -> Self {
         let mut clauses = Self::default();
         let mut others = 0..OTHERS_MAX;
         let mut told = HashSet::new();
@@ -402,7 +401,8 @@ mod tests {
     #[test]
     fn a_server_takes_calls_of_equal_older_and_newer_layouts_and_refuses_others() {
         fn clauses(layouts: &[&'static Layout], client: &'static Layout) -> Clauses {
-            Clauses::new(layouts, |_| false, &told(CALLED, &[client]))
+            let has = |operation| layouts.iter().any(|ours| ours.has(operation));
+            Clauses::new(layouts, has, &told(CALLED, &[client]))
         }
         let of = |operation| Method::new(&SECOND, "Any", operation).with_added(7, 9);
         assert!(clauses(&[&FIRST], &FIRST).refused.is_empty());
@@ -411,7 +411,8 @@ mod tests {
         assert_eq!([10, 11].map(|operation| newer.refused(operation)), [None, None]);
         let later = "shop.Orders has no method on operation 300 here: the caller's schema is a later one";
         assert_eq!(newer.refused(300), Some(Status::unimplemented(later)));
-        let mounted = Clauses::new(&[&FIRST], |operation| operation == 300, &told(CALLED, &[&SECOND]));
+        let mounted =
+            Clauses::new(&[&FIRST], |operation| FIRST.has(operation) || operation == 300, &told(CALLED, &[&SECOND]));
         assert_eq!(mounted.refused(300), None, "something else has it");
         let older = clauses(&[&SECOND, &APART], &FIRST);
         assert!(older.refused.is_empty());
