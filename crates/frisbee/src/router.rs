@@ -125,7 +125,8 @@ pub trait Router: Send + Sync + 'static {
 
     /// Whether something is in progress that the connection knows nothing of, such as a request of this end that has not
     /// been answered. A connection that is to be closed when it is idle waits for it; the work of handlers and streams it
-    /// knows by itself. Nothing by default.
+    /// knows by itself. Asked in its turns: if it changes by something else than a packet, [wake](Connection::wake) the
+    /// connection. Nothing by default.
     fn is_busy(&self, session: &mut Self::Session) -> bool {
         let _ = session;
         false
