@@ -190,7 +190,8 @@ impl Clauses {
         let mut others = 0..OTHERS_MAX;
         let mut told = HashSet::new();
         for theirs in peer.hello().into_iter().flat_map(|hello| Told::all(hello, CALLED)) {
-            if !told.insert(theirs.service.clone()) {
+            // A client may have several layouts of one service, each with channels of its own.
+            if !told.insert((theirs.service.clone(), theirs.fingerprint)) {
                 continue;
             }
             let (reason, of_ours) = match layouts.iter().find(|ours| ours.service == theirs.service) {
@@ -204,16 +205,21 @@ impl Clauses {
                         continue;
                     }
                     Fit::Older => {
-                        clauses.older.push(ours);
+                        if !clauses.older.contains(ours) {
+                            clauses.older.push(ours);
+                        }
                         continue;
                     }
+                    Fit::Not if clauses.has_misfit(ours) => (Reason::Misfit(ours), &[][..]),
                     Fit::Not => (Reason::Misfit(ours), ours.operations),
                 },
             };
             let of_theirs = theirs.operations.iter().filter(|other| has(**other) || others.next().is_some());
             clauses.refuse(of_ours.iter().chain(of_theirs), reason);
         }
-        clauses.refused.sort_by_key(|(operation, _)| *operation);
+        // A layout that does not fit is what has to be told of an operation that is refused for several reasons.
+        let is_no_misfit = |place: u16| !matches!(clauses.reasons[usize::from(place)], Reason::Misfit(_));
+        clauses.refused.sort_by_key(|(operation, place)| (*operation, is_no_misfit(*place)));
         clauses.refused.dedup_by_key(|(operation, _)| *operation);
         clauses
     }
@@ -225,6 +231,10 @@ impl Clauses {
         if self.refused.len() > before {
             self.reasons.push(reason);
         }
+    }
+
+    fn has_misfit(&self, ours: &Layout) -> bool {
+        self.reasons.iter().any(|reason| matches!(reason, Reason::Misfit(misfit) if *misfit == ours))
     }
 
     /// For keeping, if there are any.
@@ -421,6 +431,12 @@ mod tests {
         let code = |operation: u16| broken.refused(operation).map(|status| status.code());
         let misfit = Some(crate::Code::FailedPrecondition);
         assert_eq!([10, 11, 90].map(code), [misfit, misfit, None]);
+        for both in [[&FIRST, &BROKEN], [&BROKEN, &FIRST]] {
+            let both = Clauses::new(&[&FIRST], |operation| FIRST.has(operation), &told(CALLED, &both));
+            assert_eq!(both.refused(10).map(|status| status.code()), misfit, "one of two layouts does not fit");
+        }
+        let two = Clauses::new(&[&SECOND], |operation| SECOND.has(operation), &told(CALLED, &[&SECOND, &FIRST]));
+        assert_eq!((two.refused(10), two.missing(&of(10))), (None, 7), "one of two layouts is older");
         let absent = clauses(&[&FIRST], &OTHER);
         assert_eq!(absent.refused(11), Some(Status::unimplemented("there is no service shop.Carts here")));
         assert_eq!(absent.refused(10), None, "what it did not mean to call is as it was");
