@@ -344,9 +344,6 @@ fn wrong_with(address: &str) -> Option<&'static str> {
     match address.rsplit_once(':') {
         None => Some("an address is host:port, and there is no port"),
         Some(("", _)) => Some("an address is host:port, and there is no host"),
-        Some((host, _)) if host.contains(':') && !host.starts_with('[') => {
-            Some("an IPv6 address stands in brackets: [::1]:port")
-        }
         Some((_, port)) if port.parse::<u16>().is_err() => Some("the port is not a number up to 65535"),
         Some(_) => None,
     }

@@ -415,7 +415,8 @@ impl Builder {
 pub struct Output {
     /// The files, named relative to the folder that they belong to.
     pub files: Vec<OutputFile>,
-    /// What a build script would have shown as warnings of cargo.
+    /// What a build script would have shown as warnings of cargo, but for options whose path names nothing: a program may
+    /// be called for one folder at a time with options for all.
     pub warnings: Vec<String>,
 }
 
