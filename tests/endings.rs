@@ -2,8 +2,8 @@
 
 use bytes::{Bytes, BytesMut};
 use frisbee::{
-    Client, Config, Connection, Handlers, HeaderForm, Next, Operation, Outbox, Packet, PacketId, Router, Stream,
-    StreamEnd, Turn, Workers,
+    Client, CloseKind, Config, Connection, HandOff, Handlers, HeaderForm, Next, Operation, Outbox, Packet, PacketId,
+    Router, Stream, StreamEnd, Taking, Turn, Workers,
 };
 use frisbee_core::Decoder;
 use frisbee_tests::raw::{Raw, packet};
@@ -158,7 +158,7 @@ impl Router for Asking {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_stops_gives_idle_peers_of_ours_a_second_and_waits_for_routers_that_are_busy() {
+async fn a_server_that_stops_closes_idle_peers_and_waits_for_routers_that_are_busy() {
     for is_busy in [false, true] {
         let asks = Arc::new(AtomicBool::new(is_busy));
         let server = frisbee::Server::builder().shutdown_timeout(Duration::from_secs(60)).build(Asking(asks.clone()));
@@ -179,6 +179,35 @@ async fn a_server_that_stops_gives_idle_peers_of_ours_a_second_and_waits_for_rou
         stopping.await.expect("nobody panics");
         assert!(begun.elapsed() < Duration::from_secs(12), "{:?}", begun.elapsed());
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_has_heard_of_the_end_may_read_what_was_written_last() {
+    let silent = Duration::from_secs(100);
+    let config = Config { idle_timeout: silent, ping_interval: silent, ..Config::default() };
+    let builder = frisbee::Server::builder().config(config).shutdown_timeout(Duration::from_secs(60));
+    let server = builder.build(Asking(Arc::default()));
+    let (mut here, there) = frisbee::memory();
+    let serving = tokio::spawn({
+        let server = server.clone();
+        async move { server.serve_connection(there).await }
+    });
+    here.write_all(&packet(0, 3, b"fris\x01")).await.expect("the server reads");
+    here.read_u8().await.expect("it says HELLO too");
+    let stopping = tokio::spawn(async move { server.shutdown().await });
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    assert!(!serving.is_finished(), "nobody knows whether it has heard");
+    here.write_all(&packet(0, 4, b"")).await.expect("the server reads");
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    assert!(!serving.is_finished(), "it has not closed");
+    // What it sends by now is of no interest, and must not reset the connection.
+    here.write_all(&packet(1, 10, b"late")).await.expect("the server reads");
+    let mut read = Vec::new();
+    here.read_to_end(&mut read).await.expect("the server has closed its half");
+    assert!(read.ends_with(&packet(0, 4, b"")), "GOING_AWAY is what came last: {read:?}");
+    drop(here);
+    serving.await.expect("nobody panics");
+    stopping.await.expect("nobody panics");
 }
 
 #[tokio::test]
@@ -268,4 +297,61 @@ async fn what_a_router_says_before_the_first_header_is_said_in_the_form_of_its_p
         };
         assert_eq!(came.body, body);
     }
+}
+
+/// Decides about a hand-off after five seconds, and panics when it is asked whether it is busy.
+struct Hesitant;
+
+impl Router for Hesitant {
+    type Session = Connection;
+
+    fn connected(&self, connection: &Connection) -> Connection {
+        connection.clone()
+    }
+
+    fn route(&self, _: &mut Connection, _packet: Packet, _outbox: &mut Outbox) -> Next {
+        Next::Continue
+    }
+
+    fn hand_off(&self, connection: &mut Connection, asked: HandOff) -> Next {
+        connection.runtime().spawn(async move {
+            tokio::time::sleep(Duration::from_secs(5)).await;
+            asked.accept("yours", Taking::new(async |raw| drop(raw)));
+        });
+        Next::Continue
+    }
+
+    fn is_busy(&self, _: &mut Connection) -> bool {
+        panic!("on purpose")
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_stops_waits_for_a_hand_off_that_has_not_been_decided() {
+    let server = frisbee::Server::builder().build(Hesitant);
+    let (here, there) = frisbee::memory();
+    tokio::spawn({
+        let server = server.clone();
+        async move { server.serve_connection(there).await }
+    });
+    let connection = Client::builder().from_io(here, Handlers::new()).await.expect("it is in memory");
+    connection.verdict().await.expect("the server is one of ours");
+    let asking = tokio::spawn(async move { connection.hand_off(Operation::FIRST_USER, "").await });
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    server.shutdown().await;
+    asking.await.expect("nobody panics").expect("it is accepted");
+}
+
+#[tokio::test]
+async fn a_router_that_panics_when_it_is_asked_whether_it_is_busy_ends_its_connection_and_says_so() {
+    let server = frisbee::Server::builder().build(Hesitant);
+    let (here, there) = frisbee::memory();
+    let serving = tokio::spawn({
+        let server = server.clone();
+        async move { server.serve_connection(there).await }
+    });
+    let connection = Client::builder().from_io(here, Handlers::new()).await.expect("it is in memory");
+    connection.verdict().await.expect("the server is one of ours");
+    server.shutdown().await;
+    assert_eq!(serving.await.expect("its driver does not panic").kind(), CloseKind::Router);
 }

@@ -346,8 +346,8 @@ impl Connection {
     }
 
     /// Closes the connection in good order, as soon as nothing is in progress: no work, no stream, nothing to be written,
-    /// nothing that makes its router [busy](crate::Router::is_busy). At a server a peer of ours is told before, and has
-    /// a second to close it by itself.
+    /// nothing that makes its router [busy](crate::Router::is_busy). At a server a peer of ours is told before, and
+    /// closes by itself or says that it has heard of it.
     pub fn close_when_idle(&self) {
         self.0.mailbox.order(Order::WhenIdle(CloseReason::Shutdown));
     }

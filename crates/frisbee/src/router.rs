@@ -104,10 +104,17 @@ pub trait Router: Send + Sync + 'static {
         Next::Continue
     }
 
-    /// A peer of ours will close the connection and takes nothing new. It waits for what is in progress, and if nothing is,
-    /// for a second.
+    /// A peer of ours will close the connection and takes nothing new. It does when it has nothing in progress and knows
+    /// that this end has heard of it.
     fn going_away(&self, session: &mut Self::Session) {
         let _ = session;
+    }
+
+    /// Whether a client's router closes its connection by itself when its server [goes away](Self::going_away) and what it
+    /// has on it is over. The server then waits for that, since it may not know of all that the client still means to do.
+    /// By default the server closes.
+    fn closes_by_itself(&self) -> bool {
+        false
     }
 
     /// The connection's task has had its turn: the packets of one read have been routed, handles have sent something or

@@ -196,13 +196,14 @@ impl Router for Endpoint {
             _ if offer.mounts.has_fallback() => {
                 return offer.mounts.stream(&mut session.mounted, first, stream);
             }
-            Opening::Malformed => {
+            Opening::Malformed if offer.mounts.is_empty() => {
                 crate::streaming::refuse(&stream, &body::malformed("request"));
                 return Next::Wasted;
             }
             // It belongs to a stream that is over: it crossed the packet that closed it. As many may be on their way as
-            // the sockets hold, for each stream that is left early, so they are not counted.
-            Opening::Nothing => {
+            // the sockets hold, for each stream that is left early, so they are not counted. On those of mounted routers
+            // packets may look like anything.
+            Opening::Malformed | Opening::Nothing => {
                 stream.forget();
                 return Next::Continue;
             }
@@ -311,6 +312,11 @@ impl Router for Endpoint {
             return calls;
         }
         self.end_turn(session, turn, calls)
+    }
+
+    /// A channel does, when its calls are over.
+    fn closes_by_itself(&self) -> bool {
+        self.calls.is_some()
     }
 
     fn is_busy(&self, session: &mut Session) -> bool {

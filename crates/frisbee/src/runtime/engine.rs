@@ -51,7 +51,7 @@ pub(crate) struct Engine<R: Router> {
     /// Read and not yet routed.
     input: Bytes,
     order: Option<Box<Order>>,
-    /// When the router wants a turn, or who is to be closed has had its time.
+    /// When the router wants a turn.
     due: Option<Instant>,
     /// The stream whose message came last.
     stream: Option<Arc<StreamShared>>,
@@ -67,21 +67,19 @@ pub(crate) struct Engine<R: Router> {
     leaving: Option<Taking>,
     /// Who gets the transport, once what waits has been written, and what has been read of it.
     taking: Option<Box<(Taking, Bytes)>>,
-    /// How far the peer has been told that the connection will be closed.
+    /// What the peer knows of the end of the connection.
     goodbye: Goodbye,
+    /// This end has heard that the peer will close, and is to say so behind what it had sent by then.
+    hears_goodbye: bool,
 }
-
-/// How long a peer of ours that has been told of the end may go on with a connection on which nothing is in progress.
-/// One that means to end it does so at once; what others send meanwhile without having heard of it is still served.
-const GOODBYE_TIME: Duration = Duration::from_secs(1);
 
 /// What a peer of ours knows of the end of a connection that is to be closed when it is idle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Goodbye {
     Unsaid,
-    /// It is being told, and has until then.
-    Said(Instant),
-    /// It has been told.
+    /// It has been told, and either closes by itself or says that it has heard of it.
+    Said,
+    /// It has. What it sent before has come.
     Heard,
 }
 
@@ -145,6 +143,7 @@ impl<R: Router> Engine<R> {
             leaving: None,
             taking: None,
             goodbye: Goodbye::Unsaid,
+            hears_goodbye: false,
         }
     }
 
@@ -180,6 +179,9 @@ impl<R: Router> Engine<R> {
         let producers = inner.take_producers(mailbox.backlog_max);
         drop(inner);
         producers.into_iter().for_each(Waker::wake);
+        if std::mem::take(&mut self.hears_goodbye) {
+            self.say_goodbye();
+        }
         if let Some(step) = step {
             self.decide(*step);
         }
@@ -366,7 +368,6 @@ impl<R: Router> Engine<R> {
             due
         })?;
         self.due = due;
-        self.await_goodbye();
         if self.mail_is_held && !self.core.outbox().is_empty() {
             self.hold_outbox();
         }
@@ -438,27 +439,33 @@ impl<R: Router> Engine<R> {
     }
 
     /// What has been ordered and can be done now.
-    pub(crate) fn take_order(&mut self, now: Instant) -> Option<Order> {
+    pub(crate) fn take_order(&mut self) -> Result<Option<Order>, CloseReason> {
         if self.taking.is_some() {
-            return self.core.is_handed_off().then_some(Order::HandOver);
+            return Ok(self.core.is_handed_off().then_some(Order::HandOver));
         }
         // Whether this end was going to close or not: the peer has closed already, as far as it can.
         if self.half_closed && matches!(self.order.as_deref(), None | Some(Order::WhenIdle(_))) && self.is_idle() {
-            return Some(Order::Flush(CloseReason::ClosedByPeer));
+            return Ok(Some(Order::Flush(CloseReason::ClosedByPeer)));
         }
         if matches!(self.order.as_deref(), Some(Order::WhenIdle(_))) {
-            // A request that a peer of ours has sent before it hears of this is still served, and most peers close.
+            // A request that a peer of ours has sent before it hears of this is still served.
             let says_goodbye = self.role == Role::Server && matches!(self.core.peer(), Peer::Ours(_));
-            if says_goodbye && !self.has_heard_goodbye(now) || !self.is_idle() || self.is_busy() {
-                return None;
+            if says_goodbye && !self.has_heard_goodbye() || !self.is_idle() || self.is_busy()? {
+                return Ok(None);
             }
         }
         // What was sent before waits for the form of headers, for which the peer has its time.
         let waits = matches!(self.order.as_deref(), Some(Order::Flush(_))) && self.mail_is_held;
         if waits && !self.handle.0.mailbox.lock().outbox.is_empty() {
-            return None;
+            return Ok(None);
         }
-        self.order.take().map(|order| *order)
+        Ok(self.order.take().map(|order| *order))
+    }
+
+    /// Whether the peer may go on reading what was written last for as long as it likes, since it is one that closes when
+    /// it has come to the end.
+    pub(crate) fn waits_for_peer(&self) -> bool {
+        self.goodbye == Goodbye::Heard
     }
 
     /// Whether a connection that writes its last is to end at once.
@@ -467,31 +474,26 @@ impl<R: Router> Engine<R> {
         mailbox.is_notified() && matches!(mailbox.lock_by_task().order.as_deref(), Some(Order::Now(_)))
     }
 
-    /// Tells a peer of ours, once, that the connection will be closed; whether it has had time to hear that.
-    fn has_heard_goodbye(&mut self, now: Instant) -> bool {
-        match self.goodbye {
-            Goodbye::Unsaid => {
-                let sent = self.core.outbox().frame(PacketId(0), Operation::GOING_AWAY).finish();
-                debug_assert!(sent.is_ok(), "short packets are within every limit");
-                self.goodbye = Goodbye::Said(now + GOODBYE_TIME);
-            }
-            Goodbye::Said(until) if now >= until => self.goodbye = Goodbye::Heard,
-            Goodbye::Said(_) | Goodbye::Heard => {}
+    /// Tells a peer of ours, once, that the connection will be closed; whether it has said that it knows.
+    fn has_heard_goodbye(&mut self) -> bool {
+        if self.goodbye == Goodbye::Unsaid {
+            self.say_goodbye();
+            self.goodbye = Goodbye::Said;
         }
-        self.await_goodbye();
         self.goodbye == Goodbye::Heard
     }
 
-    /// Has the connection looked at again when its peer has had its time.
-    fn await_goodbye(&mut self) {
-        if let Goodbye::Said(until) = self.goodbye {
-            self.due = earlier(self.due, Some(until));
-        }
+    #[cold]
+    fn say_goodbye(&mut self) {
+        let sent = self.core.outbox().frame(PacketId(0), Operation::GOING_AWAY).finish();
+        debug_assert!(sent.is_ok(), "short packets are within every limit");
     }
 
     /// Whether the router has something in progress.
-    fn is_busy(&mut self) -> bool {
-        self.session.as_mut().is_some_and(|session| self.router.is_busy(session))
+    fn is_busy(&mut self) -> Result<bool, CloseReason> {
+        let runtime = self.handle.0.runtime.clone();
+        let _entered = runtime.enter();
+        self.guarded(|engine| engine.session.as_mut().is_some_and(|session| engine.router.is_busy(session)))
     }
 
     /// Whether nothing is in progress.
@@ -503,7 +505,7 @@ impl<R: Router> Engine<R> {
             && self.handle.0.work.len() == 0
             && {
                 let inner = self.handle.0.mailbox.lock();
-                inner.outbox.is_empty() && inner.streams.is_empty()
+                inner.outbox.is_empty() && inner.streams.is_empty() && !inner.is_handing_off
             }
     }
 
@@ -600,10 +602,15 @@ impl<R: Router> Engine<R> {
                 // What was begun for nothing is waste as well: calls that are cancelled at once cost more than any other.
                 return Next::Wasted;
             }
+            Operation::GOING_AWAY if self.goodbye == Goodbye::Said => self.goodbye = Goodbye::Heard,
             Operation::GOING_AWAY => {
                 self.handle.0.mailbox.lock().going_away = true;
                 let Some(session) = &mut self.session else { return Next::Continue };
                 self.router.going_away(session);
+                if self.role == Role::Client && !self.router.closes_by_itself() {
+                    self.hears_goodbye = true;
+                    self.handle.0.mailbox.notify();
+                }
             }
             _ => {}
         }

@@ -45,6 +45,10 @@ const SLICES_MAX: usize = 64;
 /// last is not thrown away by a reset.
 const LINGER: Duration = Duration::from_secs(1);
 
+/// The same for a peer that has said that it knows of the end: it closes when it has read all, however slowly. As long as
+/// a server that stops waits for connections, unless told otherwise.
+const LINGER_FOR_PEER: Duration = Duration::from_secs(20);
+
 /// Stands for what is too far away for the clock: as long as tokio's timers take for ever.
 const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
@@ -277,7 +281,7 @@ where
             }
             happened = true;
         }
-        if let Some(order) = self.engine.take_order(now) {
+        if let Some(order) = self.engine.take_order()? {
             return Poll::Ready(Ok(order));
         }
         // What was ordered may have to be said.
@@ -449,7 +453,8 @@ where
                 Poll::Ready(Err(_)) => return Poll::Ready(()),
             }
             self.phase = Phase::Lingering;
-            self.timer.reset(now() + LINGER);
+            let linger = if self.engine.waits_for_peer() { LINGER_FOR_PEER } else { LINGER };
+            self.timer.reset(now() + linger);
         }
         for _ in 0..DISCARDS_PER_TURN {
             match self.poll_discard(context) {
