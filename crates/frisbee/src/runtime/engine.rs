@@ -438,7 +438,14 @@ impl<R: Router> Engine<R> {
         }
     }
 
+    /// Whether the connection is to end, by an order or since its peer has closed its half.
+    #[inline]
+    pub(crate) fn is_ending(&self) -> bool {
+        self.order.is_some() || self.half_closed || self.taking.is_some()
+    }
+
     /// What has been ordered and can be done now.
+    #[cold]
     pub(crate) fn take_order(&mut self) -> Result<Option<Order>, CloseReason> {
         if self.taking.is_some() {
             return Ok(self.core.is_handed_off().then_some(Order::HandOver));

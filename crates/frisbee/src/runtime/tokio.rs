@@ -10,7 +10,7 @@ use crate::hand_off::Taking;
 use crate::mailbox::Order;
 use crate::{CloseReason, Raw, Router};
 use bytes::{BufMut, Bytes, BytesMut};
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -60,7 +60,7 @@ const DISCARDS_PER_TURN: usize = 16;
 
 thread_local! {
     /// Connections read into their thread's buffer: an idle connection holds none.
-    static SCRATCH: Cell<BytesMut> = Cell::default();
+    static SCRATCH: RefCell<BytesMut> = RefCell::default();
 }
 
 /// Drives one connection. It must be spawned as a task of its own: timers are polled only when their time may have
@@ -281,11 +281,13 @@ where
             }
             happened = true;
         }
-        if let Some(order) = self.engine.take_order()? {
-            return Poll::Ready(Ok(order));
+        if self.engine.is_ending() {
+            if let Some(order) = self.engine.take_order()? {
+                return Poll::Ready(Ok(order));
+            }
+            // What was ordered may have to be said.
+            let _ = self.poll_write(context, now)?;
         }
-        // What was ordered may have to be said.
-        let _ = self.poll_write(context, now)?;
         self.poll_timer(context, now)?;
         // Writing may have made room for what could not be read or routed before.
         let goes_on = read != Step::Waiting && (self.engine.wants_input() || self.engine.can_route());
@@ -343,19 +345,15 @@ where
                 if count == 0 { Read::Eof } else { Read::Body(count) }
             }));
         }
-        let mut scratch = SCRATCH.take();
-        if scratch.capacity() < READ_MAX {
-            // Twice what a read takes, so that the buffer starts over only every other time.
-            scratch.reserve(2 * READ_MAX);
-        }
-        let mut target = (&mut scratch).limit(READ_MAX);
-        let read = std::pin::pin!(self.io.read_buf(&mut target)).poll(context);
-        let read = read.map_ok(|count| if count == 0 { Read::Eof } else { Read::Input(scratch.split().freeze()) });
-        SCRATCH.set(scratch);
-        match read {
-            Poll::Ready(read) => read.map(Poll::Ready),
-            Poll::Pending => Ok(Poll::Pending),
-        }
+        with_scratch(|scratch| {
+            if scratch.capacity() < READ_MAX {
+                // Twice what a read takes, so that the buffer starts over only every other time.
+                scratch.reserve(2 * READ_MAX);
+            }
+            let mut target = (&mut *scratch).limit(READ_MAX);
+            let read = std::pin::pin!(self.io.read_buf(&mut target)).poll(context)?;
+            Ok(read.map(|count| if count == 0 { Read::Eof } else { Read::Input(scratch.split().freeze()) }))
+        })
     }
 
     /// Writes what waits, as far as the socket takes it and up to a piece; ready when nothing is left.
@@ -474,6 +472,21 @@ where
         let read = Pin::new(&mut self.io).poll_read(context, &mut buffer)?;
         Ok(read.map(|()| buffer.filled().len()))
     }
+}
+
+/// Reads into the thread's buffer.
+#[inline(always)]
+fn with_scratch<T>(read: impl FnOnce(&mut BytesMut) -> T) -> T {
+    /// Where a transport drives another connection while it is read.
+    #[cold]
+    #[inline(never)]
+    fn within_another<T>(read: impl FnOnce(&mut BytesMut) -> T) -> T {
+        read(&mut BytesMut::new())
+    }
+    SCRATCH.with(|scratch| match scratch.try_borrow_mut() {
+        Ok(mut scratch) => read(&mut scratch),
+        Err(_) => within_another(read),
+    })
 }
 
 /// Wakes the task once the runtime has looked for what sockets bring to others. A task that wakes itself keeps its
