@@ -10,7 +10,7 @@ use crate::hand_off::Taking;
 use crate::mailbox::Order;
 use crate::{CloseReason, Raw, Router};
 use bytes::{BufMut, Bytes, BytesMut};
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -59,8 +59,9 @@ const AGAIN: Duration = Duration::from_millis(1);
 const DISCARDS_PER_TURN: usize = 16;
 
 thread_local! {
-    /// Connections read into their thread's buffer: an idle connection holds none.
-    static SCRATCH: RefCell<BytesMut> = RefCell::default();
+    /// Connections read into their thread's buffer: an idle connection holds none. In a box, since it is taken out and put
+    /// back for each read.
+    static SCRATCH: Cell<Option<Box<BytesMut>>> = Cell::default();
 }
 
 /// Drives one connection. It must be spawned as a task of its own: timers are polled only when their time may have
@@ -474,18 +475,14 @@ where
     }
 }
 
-/// Reads into the thread's buffer.
+/// Reads into the thread's buffer. It is away meanwhile, for a transport may drive another connection while it is read.
 #[inline(always)]
 fn with_scratch<T>(read: impl FnOnce(&mut BytesMut) -> T) -> T {
-    /// Where a transport drives another connection while it is read.
-    #[cold]
-    #[inline(never)]
-    fn within_another<T>(read: impl FnOnce(&mut BytesMut) -> T) -> T {
-        read(&mut BytesMut::new())
-    }
-    SCRATCH.with(|scratch| match scratch.try_borrow_mut() {
-        Ok(mut scratch) => read(&mut scratch),
-        Err(_) => within_another(read),
+    SCRATCH.with(|place| {
+        let mut scratch = place.take().unwrap_or_default();
+        let result = read(&mut scratch);
+        place.set(Some(scratch));
+        result
     })
 }
 
