@@ -274,11 +274,15 @@ impl Connection {
 
     /// Tells that a write took `count` bytes of what waited, which is 0 if the peer takes none at the moment.
     pub fn handle_written(&mut self, count: usize, now: Instant) {
+        let transmit = self.transmit();
         if count > 0 {
-            self.transmit().advance(count);
+            transmit.advance(count);
+        }
+        let all = transmit.is_empty();
+        if count > 0 {
             self.stalled_since = None;
         }
-        if self.transmit().is_empty() {
+        if all {
             self.pong_waits = false;
         } else if self.stalled_since.is_none() {
             self.stalled_since = Some(now);
@@ -286,7 +290,18 @@ impl Connection {
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is due.
+    #[inline]
     pub fn next_timeout(&self) -> Option<Instant> {
+        // Asked in every turn of every connection, most of which have nothing to mind but silence.
+        let minds_more = self.stalled_since.is_some()
+            || self.hand_off.is_some()
+            || self.shows_by.is_some()
+            || self.pace.deadline().is_some()
+            || self.is_resting();
+        if minds_more { self.next_of_all_timeouts() } else { self.keepalive.deadline() }
+    }
+
+    fn next_of_all_timeouts(&self) -> Option<Instant> {
         let stalled = self.stalled_since.and_then(|since| since.checked_add(self.write_timeout));
         if let Some(hand_off) = &self.hand_off {
             return earlier(earlier(hand_off.by, stalled), self.waste.deadline());

@@ -27,7 +27,7 @@ pub struct Keepalive {
 impl Keepalive {
     /// Asks after each `ping_interval` of silence and gives up after `idle_timeout` of it.
     pub fn new(ping_interval: Duration, idle_timeout: Duration, now: Instant) -> Self {
-        Self { ping_interval, idle_timeout, heard: now, asked: None }
+        Self { ping_interval: ping_interval.min(idle_timeout), idle_timeout, heard: now, asked: None }
     }
 
     /// Tells that bytes have come.
@@ -59,7 +59,7 @@ impl Keepalive {
     #[inline]
     pub fn deadline(&self) -> Option<Instant> {
         match self.asked {
-            None => self.heard.checked_add(self.ping_interval.min(self.idle_timeout)),
+            None => self.heard.checked_add(self.ping_interval),
             Some(asked) => earlier(asked.checked_add(self.ping_interval), self.heard.checked_add(self.idle_timeout)),
         }
     }

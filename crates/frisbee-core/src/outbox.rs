@@ -201,7 +201,17 @@ impl Outbox {
     ///
     /// # Panics
     /// If more is said to have been written than waited.
-    pub fn advance(&mut self, mut count: usize) {
+    #[inline]
+    pub fn advance(&mut self, count: usize) {
+        // Mostly there is nothing large, and all of it goes in one write.
+        if self.bulk.is_empty() && self.written.checked_add(count) == Some(self.buffer.len()) {
+            self.reset();
+        } else {
+            self.advance_in_part(count);
+        }
+    }
+
+    fn advance_in_part(&mut self, mut count: usize) {
         assert!(count <= self.len(), "{count} bytes written of {}", self.len());
         while let Some((at, bytes)) = self.bulk.front_mut() {
             let before = at.saturating_sub(self.written).min(count);
@@ -246,11 +256,14 @@ impl Outbox {
         }
     }
 
+    #[inline]
     fn reset(&mut self) {
         self.buffer.clear();
-        self.bulk.clear();
         self.written = 0;
-        self.bulk_len = 0;
+        if !self.bulk.is_empty() {
+            self.bulk.clear();
+            self.bulk_len = 0;
+        }
         if self.buffer.capacity() > KEEP_CAPACITY {
             self.buffer.shrink_to(KEEP_CAPACITY);
         }

@@ -446,12 +446,16 @@ fn settle(
     now: Instant,
 ) -> Option<Instant> {
     let (due, strays) = calls.with(|calls| {
-        for packet in replies.drain(..) {
-            wake.extend(calls.handle_reply(packet));
+        if !replies.is_empty() {
+            for packet in replies.drain(..) {
+                wake.extend(calls.handle_reply(packet));
+            }
         }
         (calls.handle_time(now, wake), calls.strays())
     });
-    wake.drain(..).for_each(Waker::wake);
+    if !wake.is_empty() {
+        wake.drain(..).for_each(Waker::wake);
+    }
     if strays > STRAYS_MAX {
         tracing::warn!(strays, "the peer keeps answering what was not asked");
         caller.connection.abort();

@@ -225,10 +225,19 @@ impl<R: Router> Engine<R> {
         self.body_read = count;
     }
 
-    /// Routes what was read, up to a bound; [`has_input`](Self::has_input) tells whether some is left.
+    /// Routes what was read, up to a bound, and ends the turn for the router; [`has_input`](Self::has_input) tells whether
+    /// some is left.
     pub(crate) fn route(&mut self, now: Instant) -> Result<(), CloseReason> {
+        self.guarded(|engine| {
+            engine.route_input(now)?;
+            engine.end_turn(now);
+            Ok(())
+        })?
+    }
+
+    fn route_input(&mut self, now: Instant) -> Result<(), CloseReason> {
         let read = self.input.len();
-        self.guarded(|engine| engine.route_batch(now))??;
+        self.route_batch(now)?;
         let count = read - self.input.len() + std::mem::take(&mut self.body_read);
         self.core.handle_read(count, now);
         if self.charged > 0 || self.core.is_mid_packet() {
@@ -304,10 +313,13 @@ impl<R: Router> Engine<R> {
             if left % PACKETS_PER_LOOK == 1 && self.is_over(now) {
                 break;
             }
-            let length;
-            let next = if let Some(packet) = self.core.poll_packet(&mut self.input) {
+            let (length, next);
+            let mut is_last = false;
+            if let Some(packet) = self.core.poll_packet(&mut self.input) {
                 length = packet.body.len();
-                self.handle_packet(packet)
+                next = self.handle_packet(packet);
+                // Behind a whole packet there is nothing in between two.
+                is_last = self.input.is_empty();
             } else {
                 let event = self.core.poll_event(&mut self.input, now)?;
                 if self.mail_is_held {
@@ -315,10 +327,10 @@ impl<R: Router> Engine<R> {
                 }
                 let Some(event) = event else { break };
                 length = event.body_len();
-                self.handle_event(event)
-            };
+                next = self.handle_event(event);
+            }
             routed += 1;
-            if !matches!(next, Next::Continue) && self.stops(next, length) {
+            if !matches!(next, Next::Continue) && self.stops(next, length) || is_last {
                 break;
             }
         }
@@ -358,20 +370,20 @@ impl<R: Router> Engine<R> {
         self.role == Role::Client || self.core.outbox().len() < self.handle.0.mailbox.backlog_max
     }
 
-    /// Ends the turn for the router.
+    /// Ends a turn for the router in which nothing was routed.
     pub(crate) fn turn(&mut self, now: Instant) -> Result<(), CloseReason> {
-        let due = self.guarded(|engine| {
-            let Some(session) = &mut engine.session else { return None };
-            let mut turn = Turn { now, outbox: engine.core.outbox(), when_written: false };
-            let due = engine.router.turn(session, &mut turn);
-            engine.when_written = turn.when_written;
-            due
-        })?;
-        self.due = due;
+        self.guarded(|engine| engine.end_turn(now))
+    }
+
+    #[inline]
+    fn end_turn(&mut self, now: Instant) {
+        let Some(session) = &mut self.session else { return };
+        let mut turn = Turn { now, outbox: self.core.outbox(), when_written: false };
+        self.due = self.router.turn(session, &mut turn);
+        self.when_written = turn.when_written;
         if self.mail_is_held && !self.core.outbox().is_empty() {
             self.hold_outbox();
         }
-        Ok(())
     }
 
     /// Lets what the router has said wait for the form of headers, behind what handles have sent.
@@ -426,9 +438,17 @@ impl<R: Router> Engine<R> {
     pub(crate) fn handle_written(&mut self, count: usize, now: Instant) {
         let before = self.core.transmit().len();
         self.core.handle_written(count, now);
+        if before >= self.handle.0.mailbox.backlog_max {
+            self.tell_producers();
+        }
+    }
+
+    /// Tells producers how much is left of more than there may be.
+    #[cold]
+    fn tell_producers(&mut self) {
         let left = self.core.transmit().len();
         let mailbox = &self.handle.0.mailbox;
-        if before >= mailbox.backlog_max && left < mailbox.backlog_max {
+        if left < mailbox.backlog_max {
             let mut inner = mailbox.lock();
             inner.backlog = left;
             self.told = Some(left);

@@ -276,7 +276,9 @@ where
                 break; // Nothing is to be routed, and the turn for what came before is over.
             }
             read = self.route(read, now, brought)?;
-            let _ = self.poll_write(context, now)?;
+            if self.unflushed || !self.engine.core.transmit().is_empty() {
+                let _ = self.poll_write(context, now)?;
+            }
             if read != Step::Done {
                 break;
             }
@@ -326,14 +328,12 @@ where
     /// Routes what a read that was `Done` has brought, and ends the router's turn, all in the context of handlers.
     fn route(&mut self, read: Step, now: Instant, brought: usize) -> Result<Step, CloseReason> {
         let _entered = self.context.as_ref().map(Handle::enter);
-        let mut step = read;
-        if read == Step::Done {
-            self.engine.route(now)?;
-            let much = brought >= READ_MUCH && (brought >= PIECE_MAX || self.engine.core.body_mut().is_none());
-            step = if self.engine.wants_input() && !much { Step::Done } else { Step::Held };
+        if read != Step::Done {
+            return self.engine.turn(now).map(|()| read);
         }
-        self.engine.turn(now)?;
-        Ok(step)
+        self.engine.route(now)?;
+        let much = brought >= READ_MUCH && (brought >= PIECE_MAX || self.engine.core.body_mut().is_none());
+        Ok(if self.engine.wants_input() && !much { Step::Done } else { Step::Held })
     }
 
     fn poll_read(&mut self, context: &mut Context<'_>) -> io::Result<Poll<Read>> {
