@@ -208,7 +208,20 @@ impl Outbox {
             self.reset();
         } else {
             self.advance_in_part(count);
+            // What has left must not pile up in front of what waits: an outbox may never be empty.
+            if self.written >= KEEP_CAPACITY && self.written >= self.buffer.len() / 2 {
+                self.drop_written();
+            }
         }
+    }
+
+    #[cold]
+    fn drop_written(&mut self) {
+        self.buffer.drain(..self.written);
+        for (at, _) in &mut self.bulk {
+            *at = at.saturating_sub(self.written);
+        }
+        self.written = 0;
     }
 
     fn advance_in_part(&mut self, mut count: usize) {
@@ -458,6 +471,33 @@ mod tests {
             assert_eq!(addresses[0].is_some(), shared);
             assert_eq!(once.take_bytes(), expected);
         }
+    }
+
+    #[test]
+    fn an_outbox_that_is_never_empty_keeps_no_more_than_a_few_times_what_waits() {
+        let mut outbox = Outbox::new(HeaderForm::Current);
+        let (mut expected, mut written) = (Vec::new(), Vec::new());
+        let mut take = |outbox: &mut Outbox, count: usize| {
+            let mut slices = [IoSlice::new(&[]); 64];
+            let filled = outbox.slices(&mut slices, count);
+            written.extend(slices[..filled].iter().flat_map(|slice| slice.iter().copied()).take(count));
+            outbox.advance(count);
+        };
+        expected.extend(fill(&mut outbox, &[1000]));
+        for round in 0..3000 {
+            let sizes = if round % 100 == 0 { &[GATHER_MIN][..] } else { &[1000] };
+            let more = fill(&mut outbox, sizes);
+            take(&mut outbox, more.len());
+            expected.extend(more);
+            assert!(
+                !outbox.is_empty() && outbox.buffer.capacity() <= 3 * KEEP_CAPACITY,
+                "{}",
+                outbox.buffer.capacity()
+            );
+        }
+        let rest = outbox.len();
+        take(&mut outbox, rest);
+        assert!(written == expected, "something else was written");
     }
 
     #[test]
