@@ -1,7 +1,6 @@
 //! What the connections of a server share: memory for input, and counts of what became of them.
 
 use crate::{CloseKind, CloseReason};
-use frisbee_core::flow::cost;
 use parking_lot::Mutex;
 use std::collections::hash_map::RandomState;
 use std::fmt;
@@ -13,10 +12,14 @@ use std::sync::atomic::{AtomicIsize, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Bodies of this length and longer may be slices of the buffer they were read into, and keep all of it.
-const SLICED_MIN: usize = 16 * 1024;
+pub(crate) const SLICED_MIN: usize = 16 * 1024;
 
 /// What such a buffer holds: two reads of 64 KiB.
-const READ_BUFFER: usize = 128 * 1024;
+pub(crate) const READ_BUFFER: usize = 128 * 1024;
+
+/// What a handler that waits takes beside its request, in bytes: its future, its place in the connection's list, and its
+/// part of what is kept to answer it.
+const WAITING_COST: usize = 768;
 
 /// What a body of so many bytes keeps in memory, in bytes: one of 16 to 64 KiB may be a slice of the buffer that it was
 /// read into, of 128 KiB, and keep all of it.
@@ -82,7 +85,7 @@ impl Budget {
     /// Charges for a request whose handler has begun and waits. It cannot be refused any more and may overdraw: by what
     /// one turn of a connection brings, since nothing is begun once the budget is used up.
     pub(crate) fn hold(&self, bytes: usize) -> usize {
-        let charge = usize::try_from(cost(bytes)).unwrap_or(usize::MAX);
+        let charge = bytes.saturating_add(WAITING_COST);
         self.left.fetch_sub(isize::try_from(charge).unwrap_or(isize::MAX), Ordering::Relaxed);
         charge
     }

@@ -259,11 +259,10 @@ impl Connection {
         Hold::new(&self.0.budget, bytes)
     }
 
-    /// Whether so much input is held that nothing more should be begun; at a client never. A router then refuses
-    /// requests, and [counts](Self::count_shed) what it refuses.
+    /// Whether so much input is held that nothing more should be begun. A router then refuses requests, and [counts](Self::count_shed) what it refuses.
     #[inline]
     pub fn is_overloaded(&self) -> bool {
-        self.0.role == Role::Server && self.0.budget.is_exhausted()
+        self.0.budget.is_exhausted()
     }
 
     /// Counts a request that was refused for want of memory or a place, in [`Stats::shed`](crate::Stats::shed).

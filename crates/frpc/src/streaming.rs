@@ -149,7 +149,10 @@ impl<M: Message> Streaming<M> {
             return Poll::Ready(match read {
                 Some(Read::Message(message)) => Some(Ok(message)),
                 Some(Read::Metadata(metadata)) => {
-                    self.metadata = metadata;
+                    // That of requests comes with the call.
+                    if matches!(self.end, End::Client(..)) {
+                        self.metadata = metadata;
+                    }
                     continue;
                 }
                 Some(Read::Error(text, _)) if text == body::EOF && !self.is_rich => {

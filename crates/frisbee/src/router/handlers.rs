@@ -1,8 +1,9 @@
 //! A router that is a table: one async function for each operation.
 
+use crate::budget::{READ_BUFFER, SLICED_MIN, body_memory};
 use crate::connection::Task;
 use crate::router::inline::{Cell, Parked, Polled, Then, Worked};
-use crate::{Connection, Next, Operation, Outbox, Packet, Policy, Router, Stream, body_memory};
+use crate::{Connection, Next, Operation, Outbox, Packet, Policy, Router, Stream};
 use bytes::Bytes;
 use parking_lot::Mutex;
 use std::any::Any;
@@ -286,6 +287,9 @@ struct Running<H, F> {
     policy: Policy,
     /// For [`Policy::AtMost`].
     permits: Arc<Semaphore>,
+    /// Its calls have to wait, as far as is known: then they are given copies of short bodies, or each would keep the
+    /// buffer that it was read into.
+    waits: bool,
 }
 
 impl<H, F> Prototype for Function<H>
@@ -303,6 +307,7 @@ where
             cell: Cell::default(),
             policy: self.policy,
             permits: Arc::new(Semaphore::new(permits)),
+            waits: self.policy != Policy::Inline,
         })
     }
 }
@@ -312,10 +317,15 @@ where
     H: Fn(Connection, Packet) -> F + Send + Sync + 'static,
     F: Future<Output = Reply> + Send + 'static,
 {
-    fn handle(&mut self, connection: &Connection, packet: Packet, outbox: &mut Outbox) {
-        let memory = body_memory(packet.body.len());
+    fn handle(&mut self, connection: &Connection, mut packet: Packet, outbox: &mut Outbox) {
+        let mut memory = body_memory(packet.body.len());
+        if self.waits && memory < SLICED_MIN {
+            packet.body = Bytes::copy_from_slice(&packet.body);
+        } else if memory > 0 {
+            memory = memory.max(READ_BUFFER);
+        }
         let make = || (self.handler)(connection.clone(), packet);
-        let Self { cell, policy, permits, .. } = self;
+        let Self { cell, policy, permits, waits, .. } = self;
         // A handler may panic before its future is there.
         let handled = catch_unwind(AssertUnwindSafe(|| match policy {
             Policy::Inline => match cell.poll(make) {
@@ -323,7 +333,10 @@ where
                     connection.collect(outbox);
                     send(reply, outbox);
                 }
-                Polled::Pending(parked) => spawn(connection, memory, parked, None),
+                Polled::Pending(parked) => {
+                    *waits = true;
+                    spawn(connection, memory, parked, None);
+                }
                 Polled::Panicked(panic) => report(panic.as_ref()),
             },
             Policy::Concurrent => spawn(connection, memory, Cell::park(make()), None),

@@ -2,7 +2,7 @@
 
 use super::StreamEnd;
 use super::inbox::Inbox;
-use crate::budget::Budget;
+use crate::budget::{Budget, body_memory};
 use crate::connection::Shared as ConnectionShared;
 use crate::{Outbox, PacketId, Peer, SendError};
 use bytes::Bytes;
@@ -24,6 +24,12 @@ pub(crate) fn reset_content(code: u32, message: &str) -> Vec<u8> {
     content
 }
 
+/// What a message that waits takes of the budget.
+#[inline]
+fn memory_of(length: usize) -> usize {
+    usize::try_from(cost(body_memory(length))).unwrap_or(usize::MAX)
+}
+
 /// One stream, as its handles and the connection's task see it.
 #[derive(Debug)]
 pub(crate) struct Shared {
@@ -43,6 +49,8 @@ pub(super) struct Taken {
     /// What has been read.
     pub(super) messages: usize,
     pub(super) bytes: usize,
+    /// What it was charged.
+    pub(super) memory: usize,
 }
 
 impl Taken {
@@ -50,6 +58,7 @@ impl Taken {
     pub(super) fn count(&mut self, length: usize) {
         self.messages += 1;
         self.bytes += length;
+        self.memory += memory_of(length);
     }
 
     /// What the messages that have been read cost.
@@ -113,7 +122,7 @@ impl Messages {
             return (0, None);
         }
         (taken.messages, taken.bytes) = (0, 0);
-        let freed = usize::try_from(cost).unwrap_or(usize::MAX).min(self.charged);
+        let freed = std::mem::take(&mut taken.memory).min(self.charged);
         self.charged -= freed;
         let credit = self.window.consume(cost);
         (freed, credit.filter(|_| self.state.is_rich() && self.state.receives()))
@@ -184,7 +193,7 @@ impl Shared {
         if !inner.state.receives() {
             return Err(message);
         }
-        let charge = usize::try_from(cost(message.len())).unwrap_or(usize::MAX);
+        let charge = memory_of(message.len());
         if !inner.window.receive(message.len()) || !self.budget.take(charge) {
             self.budget.count_shed();
             return Ok(Self::overflow(inner));
