@@ -180,6 +180,9 @@ pub enum Next {
     /// It goes on. The packet was of no use, and no honest peer sends many such: one that does is read more slowly, see
     /// [`Config::waste_rate`](crate::Config::waste_rate).
     Wasted,
+    /// It goes on. The packet has taken long: whether the turn is over, for the sake of other connections, is looked at
+    /// before the next one instead of after some dozens. See [`Config::turn_max`](crate::Config::turn_max).
+    Slow,
     /// What waits is written and the connection closed.
     Close(CloseReason),
     /// What waits is written, and then the transport is somebody else's, with every byte behind this packet. Nothing is

@@ -330,7 +330,7 @@ impl<R: Router> Engine<R> {
                 next = self.handle_event(event);
             }
             routed += 1;
-            if !matches!(next, Next::Continue) && self.stops(next, length) || is_last {
+            if !matches!(next, Next::Continue) && self.stops(next, length, now) || is_last {
                 break;
             }
         }
@@ -344,12 +344,14 @@ impl<R: Router> Engine<R> {
         clock().saturating_duration_since(now) >= self.turn_max
     }
 
-    /// Does what a router wants instead of going on with a packet whose body was so long; whether the turn is over.
+    /// Does what a router wants instead of going on with a packet whose body was so long; whether the turn, which began at
+    /// `now`, is over.
     #[cold]
     #[inline(never)]
-    fn stops(&mut self, next: Next, length: usize) -> bool {
+    fn stops(&mut self, next: Next, length: usize, now: Instant) -> bool {
         match next {
             Next::Continue => return false,
+            Next::Slow => return self.is_over(now),
             Next::Wasted => {
                 self.core.waste(length);
                 return false;

@@ -1,6 +1,6 @@
 //! The broker: who has subscribed to what, and what each connection may do.
 
-use super::fanout::Fanout;
+use super::fanout::{Fanout, Published};
 use super::queue::{Bounds, Subscriber};
 use super::{FIRST_OPERATION, Kind, Operations, Reason, put, refuse, split_name};
 use crate::router::topics::{TOPIC_MAX, Trie, check_pattern, shrink};
@@ -240,15 +240,23 @@ impl Router for Broker {
         match operations.kind(packet.operation) {
             Some(Kind::Message) => {
                 let Some((topic, _)) = split_name(&packet.body) else { return cut_off(&packet) };
-                if let Err(error) = session.fanout.publish(&self.0, &session.subscriber, topic, &packet.body) {
-                    refuse(outbox, packet.id, operations.of(Kind::Refused), Reason::Topic, &error.to_string());
+                match session.fanout.publish(&self.0, &session.subscriber, topic, &packet.body) {
+                    Ok(Published::AsUsual) => {}
+                    Ok(Published::Slowly) => return Next::Slow,
+                    Err(error) => {
+                        refuse(outbox, packet.id, operations.of(Kind::Refused), Reason::Topic, &error.to_string());
+                        return Next::Wasted;
+                    }
                 }
             }
             Some(Kind::Subscribe) => {
                 let Some((pattern, group)) = split_name(&packet.body) else { return cut_off(&packet) };
                 match self.0.subscribe(session, packet.id, pattern, group) {
                     Ok(()) => put(outbox, packet.id, packet.operation, &[]),
-                    Err((reason, text)) => refuse(outbox, packet.id, packet.operation, reason, &text),
+                    Err((reason, text)) => {
+                        refuse(outbox, packet.id, packet.operation, reason, &text);
+                        return Next::Wasted;
+                    }
                 }
             }
             Some(Kind::Unsubscribe) => self.0.unsubscribe(session, packet.id),
@@ -256,6 +264,7 @@ impl Router for Broker {
             Some(Kind::Lagged | Kind::Refused) | None => {
                 let text = format!("operation {} means nothing to the broker", packet.operation);
                 refuse(outbox, packet.id, operations.of(Kind::Refused), Reason::Operation, &text);
+                return Next::Wasted;
             }
         }
         Next::Continue

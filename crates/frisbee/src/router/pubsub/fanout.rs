@@ -88,6 +88,17 @@ struct Directed {
     body: Bytes,
 }
 
+/// How many groups a message goes to in as little time as any.
+const GROUPS_AT_ONCE: usize = 64;
+
+/// How a message was taken in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Published {
+    AsUsual,
+    /// Its topic had to be looked up, or there are many groups: either may take a thousand times as long.
+    Slowly,
+}
+
 impl Fanout {
     /// Takes in a message: `topic` is that of `body`, which goes out as it is.
     pub(super) fn publish(
@@ -96,13 +107,18 @@ impl Fanout {
         from: &Subscriber,
         topic: &[u8],
         body: &Bytes,
-    ) -> Result<(), TopicError> {
+    ) -> Result<Published, TopicError> {
+        let mut published = Published::AsUsual;
         if self.version != broker.version.load(Ordering::Acquire) {
             self.flush(broker, from);
             self.forget(broker);
         }
         if self.routes.get(self.last).is_none_or(|last| *last.topic != *topic) {
+            let known = self.routes.len();
             self.last = self.find(broker, from, topic)?;
+            if self.routes.len() != known {
+                published = Published::Slowly;
+            }
         }
         let route = self.last;
         let found = &mut self.routes[route];
@@ -113,6 +129,9 @@ impl Fanout {
             self.directed.push(Directed { subscriber: subscriber.clone(), id, body: body.clone() });
         }
         self.deliveries += found.groups.len();
+        if found.groups.len() > GROUPS_AT_ONCE {
+            published = Published::Slowly;
+        }
         if !found.everybody.is_empty() {
             let everybody = found.everybody.len();
             self.run(route, body.len(), everybody).push(PacketId(0), broker.operations, body);
@@ -120,7 +139,7 @@ impl Fanout {
         if self.deliveries > DELIVERIES_MAX {
             self.flush(broker, from);
         }
-        Ok(())
+        Ok(published)
     }
 
     /// The run to which a body of a route is to be added.
