@@ -129,7 +129,7 @@ async fn what_a_vanished_peer_had_begun_to_send_is_held_no_more() {
 async fn requests_are_refused_before_their_handlers_begin_once_waiting_handlers_hold_all_memory() {
     let (address, stats) = serve(|builder| builder.memory_max(100_000)).await;
     let mut peer = Raw::connect(address).await;
-    let sleep = |id| packet(id, SLEEP, &encoded(&SleepRequest { millis: 700, tag: 1 }));
+    let sleep = |id| packet(id, SLEEP, &encoded(&SleepRequest { millis: 2_000, tag: 1 }));
     let mut sent = 0_u16;
     while stats.input_held() < 100_000 && sent < 1_000 {
         peer.write(&sleep(sent)).await;
