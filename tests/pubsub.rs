@@ -325,6 +325,24 @@ async fn poll_once<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
 }
 
 #[tokio::test]
+async fn the_connection_that_a_client_has_made_is_closed_when_nobody_uses_it_any_more() {
+    let server = Server::builder().bind("127.0.0.1:0", Broker::new()).await.expect("loopback has free ports");
+    let (address, stats) = (server.local_addr(), server.stats());
+    tokio::spawn(server.serve());
+    let client = client(address).await;
+    let mut subscription = client.subscribe("a").await.unwrap();
+    let publisher = client.publisher("a").unwrap();
+    drop(client);
+    publisher.publish("1").await.unwrap();
+    assert_eq!(text(&mut subscription).await, "a 1");
+    drop(subscription);
+    publisher.publish("2").await.unwrap();
+    assert_eq!(stats.open(), 1);
+    drop(publisher);
+    until(|| stats.open() == 0).await;
+}
+
+#[tokio::test]
 async fn all_that_came_can_be_read_when_the_connection_has_ended() {
     let (address, _broker) = serve(Broker::builder()).await;
     let client = client(address).await;

@@ -141,6 +141,23 @@ async fn calls_in_flight_and_calls_given_up_keep_a_connection_and_others_wait_fo
 }
 
 #[tokio::test]
+async fn a_call_behind_a_request_that_was_given_up_and_granted_has_not_run() {
+    let channel = gateway().await;
+    let client = GatewayClient::new(channel.clone());
+    client.login(credentials()).await.unwrap();
+    let connection = channel.connection().unwrap();
+    let (asking, _handed) = channel.handing_off();
+    let asking = GatewayClient::new(asking);
+    let mut asked = Box::pin(asking.open(target("echo")));
+    begin(asked.as_mut()).await;
+    drop(asked);
+    let behind = client.login(credentials()).await;
+    assert!(matches!(connection.closed().await, frisbee::CloseReason::HandedOff));
+    let status = behind.expect_err("it was on the connection that went");
+    assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
+}
+
+#[tokio::test]
 async fn a_go_server_cannot_be_asked_and_says_so_at_once() {
     let (here, mut there) = frisbee::memory();
     tokio::spawn(async move {

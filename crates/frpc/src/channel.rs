@@ -15,7 +15,7 @@ use crate::{Error, Middleware, Request, Response, Status, deadline};
 pub use builder::ChannelBuilder;
 use frisbee::{Connection, SendError};
 use futures_core::Stream;
-pub(crate) use link::{CallTable, Link, lost, put_calls, put_nesting};
+pub(crate) use link::{CallTable, Link, lost, put_calls, put_nesting, unreachable};
 use link::{Links, RetryBudget};
 use polyglot::Message;
 use std::fmt;

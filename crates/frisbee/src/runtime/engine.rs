@@ -633,7 +633,9 @@ impl<R: Router> Engine<R> {
             }
             Operation::GOING_AWAY if self.goodbye == Goodbye::Said => self.goodbye = Goodbye::Heard,
             Operation::GOING_AWAY => {
-                self.handle.0.mailbox.lock().going_away = true;
+                if std::mem::replace(&mut self.handle.0.mailbox.lock().going_away, true) {
+                    return Next::Wasted;
+                }
                 let Some(session) = &mut self.session else { return Next::Continue };
                 self.router.going_away(session);
                 if self.role == Role::Client && !self.router.closes_by_itself() {

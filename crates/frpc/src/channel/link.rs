@@ -65,7 +65,7 @@ impl Link {
             dialled.map_or_else(CallTable::of_nobody, |dialled| dialled.0.clone())
         };
         if let Some(reason) = connection.close_reason() {
-            calls.end(&reason); // Nobody else does, if the calls came into being only now.
+            calls.end(lost(&reason)); // Nobody else does, if the calls came into being only now.
         }
         let nesting = connection.extensions().get::<NestingOf>().map_or_else(Nesting::default, |of| of.0);
         Self { connection: connection.clone(), calls, backward, nesting, end: LinkEnd::Leave }
@@ -188,9 +188,9 @@ impl CallTable {
     }
 
     /// Fails every call; see [`Calls::end`].
-    pub(crate) fn end(&self, reason: &CloseReason) {
+    pub(crate) fn end(&self, status: Status) {
         self.retire();
-        let wake = self.calls.lock().end(lost(reason));
+        let wake = self.calls.lock().end(status);
         wake.into_iter().for_each(Waker::wake);
         self.vacancy.notify_waiters();
     }
@@ -384,7 +384,7 @@ impl Maker {
     }
 }
 
-fn unreachable(why: &str) -> Status {
+pub(crate) fn unreachable(why: &str) -> Status {
     Status::unavailable(format!("not sent: {why}")).unsent()
 }
 

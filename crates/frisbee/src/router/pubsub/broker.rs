@@ -277,6 +277,10 @@ impl Router for Broker {
         None
     }
 
+    fn idle(&self, session: &mut BrokerSession) {
+        session.fanout.release(&self.0);
+    }
+
     fn disconnected(&self, mut session: BrokerSession, _reason: &CloseReason) {
         session.subscriber.close();
         // What came in the same read as the end has been published all the same.

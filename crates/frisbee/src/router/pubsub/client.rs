@@ -73,9 +73,21 @@ impl From<SendError> for Error {
 
 /// Publishes and subscribes on one connection. A clone uses the same connection.
 ///
-/// There is no reconnecting: when the connection has ended, subscriptions end and publishing fails.
+/// There is no reconnecting: when the connection has ended, subscriptions end and publishing fails. A connection that a
+/// client has made is closed, behind what waits to be written, when nobody has the client, a publisher or a subscription
+/// of it any more.
 #[derive(Clone, Debug)]
-pub struct Client(pub(super) Arc<Shared>);
+pub struct Client(pub(super) Arc<Shared>, pub(super) Option<Arc<Own>>);
+
+/// The connection that a client has made for itself, held by all who use it.
+#[derive(Debug)]
+pub(super) struct Own(Connection);
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
 
 /// What handles and router share.
 #[derive(Debug)]
@@ -121,11 +133,9 @@ impl Client {
         address: impl ToSocketAddrs + fmt::Display,
     ) -> Result<Self, ConnectError> {
         let router = ClientRouter::new();
-        let client = router.client();
-        let connection = settings.connect(address, router).await?;
-        // A connection on another thread may not have told it yet.
-        client.0.connection.get_or_init(|| connection);
-        Ok(client)
+        let Self(shared, _) = router.client();
+        let own = Own(settings.connect(address, router).await?);
+        Ok(Self(shared, Some(Arc::new(own))))
     }
 
     /// Subscribes to a pattern: topics with `*` for any one token, and `>` at the end for one token or more.
@@ -162,7 +172,7 @@ impl Client {
         let pattern = check_pattern(pattern.as_bytes())?;
         let connection = self.connection()?;
         let (answer, answered) = oneshot::channel();
-        let subscription = self.0.enter(pattern, group, answer)?;
+        let subscription = self.0.enter(pattern, group, answer, self.1.clone())?;
         let mut body = name(pattern);
         body.extend_from_slice(group.as_bytes());
         let operation = self.0.operations.of(Kind::Subscribe);
@@ -192,6 +202,7 @@ impl Client {
         let topic = check_topic(topic.as_bytes())?;
         Ok(Publisher {
             connection: self.connection()?.clone(),
+            _own: self.1.clone(),
             head: name(topic).into(),
             operations: self.0.operations,
         })
@@ -241,6 +252,7 @@ impl Client {
 #[derive(Clone, Debug)]
 pub struct Publisher {
     connection: Connection,
+    _own: Option<Arc<Own>>,
     /// The topic with its length in front.
     head: Bytes,
     operations: Operations,
@@ -299,6 +311,7 @@ impl Shared {
         pattern: &str,
         group: &str,
         answer: oneshot::Sender<Result<(), String>>,
+        own: Option<Arc<Own>>,
     ) -> Result<Subscription, Error> {
         let mut inner = self.inner.lock();
         if let Some(reason) = &inner.closed {
@@ -317,7 +330,8 @@ impl Shared {
         self.version.fetch_add(1, Ordering::Release);
         drop(inner);
         let (pattern, in_group) = (pattern.into(), !group.is_empty());
-        Ok(Subscription { shared: self.clone(), id, inbox, pattern, in_group, taken: VecDeque::new() })
+        let shared = self.clone();
+        Ok(Subscription { shared, _own: own, id, inbox, pattern, in_group, taken: VecDeque::new() })
     }
 
     pub(super) fn leave(&self, subscription: &Subscription) {

@@ -201,6 +201,13 @@ impl Fanout {
         self.by_topic.len()
     }
 
+    /// Gives back what is remembered of topics, for a connection that publishes nothing for the time being.
+    pub(super) fn release(&mut self, broker: &Shared) {
+        if self.used == 0 {
+            self.forget(broker);
+        }
+    }
+
     fn forget(&mut self, broker: &Shared) {
         debug_assert_eq!(self.used, 0, "runs know their routes by their places");
         self.by_topic = HashMap::new();

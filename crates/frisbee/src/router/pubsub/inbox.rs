@@ -1,6 +1,6 @@
 //! Subscriptions: what has come for one waits in its inbox until it is read, bounded.
 
-use super::client::Shared;
+use super::client::{Own, Shared};
 use crate::CloseReason;
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -65,6 +65,7 @@ impl std::error::Error for RecvError {}
 #[derive(Debug)]
 pub struct Subscription {
     pub(super) shared: Arc<Shared>,
+    pub(super) _own: Option<Arc<Own>>,
     pub(super) id: u16,
     pub(super) inbox: Arc<Inbox>,
     pub(super) pattern: Box<str>,

@@ -42,7 +42,7 @@ impl ClientRouter {
 
     /// The handle by which the connection of this router is used, once it is there.
     pub fn client(&self) -> Client {
-        Client(self.0.clone())
+        Client(self.0.clone(), None)
     }
 }
 
