@@ -441,7 +441,9 @@ pub enum Codec {
     #[default]
     Polyglot,
     /// As protobuf, in one bytes value: fields can be added, removed and reordered as protobuf allows. A peer that
-    /// expects the other codec answers with an error.
+    /// expects the other codec answers with an error. Messages are decoded by prost, which bounds how deep they nest and
+    /// nothing else: a list of empty messages takes a hundred times its length in memory, and a server is charged the
+    /// length. Have `content_max` fit what is expected.
     Protobuf,
 }
 
