@@ -1,18 +1,21 @@
 //! One turn of a connection, whatever moves its bytes: mail, routing, time. The drivers add the socket.
 
+mod ending;
 mod hand_off;
+mod memory;
+mod streams;
 
+use self::ending::Goodbye;
 use crate::connection::Connection;
 use crate::hand_off::{Asking, Step, Taking};
 use crate::mailbox::Order;
 use crate::runtime::timer::now as clock;
-use crate::stream::{RESOURCE_EXHAUSTED, Shared as StreamShared, Stream, reset_content};
-use crate::{CloseReason, Next, Operation, Outbox, Packet, PacketId, ProtocolError, Router, Turn};
+use crate::stream::Shared as StreamShared;
+use crate::{CloseReason, Next, Operation, Packet, ProtocolError, Router, Turn};
 use bytes::Bytes;
-use frisbee_core::{Config, Decoder, Event, HeaderForm, Hello, Peer, Role, Tell, earlier};
+use frisbee_core::{Config, Decoder, Event, HeaderForm, Role, earlier};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
@@ -23,9 +26,6 @@ const PACKETS_PER_TURN: usize = 1024;
 /// Packets after which the clock is looked at, for a turn may not last longer than [`Config::turn_max`]. What a peer
 /// sends may cost ten times as much as what is usual: errors have a text. Looking costs as much as a quarter of a packet.
 const PACKETS_PER_LOOK: usize = 32;
-
-/// The longest items of a HELLO that are not charged to the server's memory, in bytes: those of some dozen services.
-const GREETING_FREE_MAX: usize = 4 * 1024;
 
 /// A connection's protocol state and its router, owned by the connection's task.
 pub(crate) struct Engine<R: Router> {
@@ -71,16 +71,6 @@ pub(crate) struct Engine<R: Router> {
     goodbye: Goodbye,
     /// This end has heard that the peer will close, and is to say so behind what it had sent by then.
     hears_goodbye: bool,
-}
-
-/// What a peer of ours knows of the end of a connection that is to be closed when it is idle.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Goodbye {
-    Unsaid,
-    /// It has been told, and either closes by itself or says that it has heard of it.
-    Said,
-    /// It has. What it sent before has come.
-    Heard,
 }
 
 /// A connection whose router has not taken it in yet. If that panics, nobody who has a handle is left waiting.
@@ -249,61 +239,6 @@ impl<R: Router> Engine<R> {
         Ok(())
     }
 
-    /// Charges what arrives of a body to the server's memory. What there is no memory for is thrown away as it comes.
-    #[cold]
-    fn charge_body(&mut self) -> Result<(), CloseReason> {
-        if self.role == Role::Client {
-            return Ok(()); // Holds one body at most for its only server.
-        }
-        let held = self.core.held();
-        let budget = &self.handle.0.budget;
-        if held <= self.charged {
-            budget.give_back(self.charged - held);
-        } else if !budget.take(held - self.charged) {
-            budget.give_back(std::mem::take(&mut self.charged));
-            return self.shed_body();
-        }
-        self.charged = held;
-        Ok(())
-    }
-
-    /// Charges what a client says of itself, which is kept as long as its connection. Short ones are shared by most.
-    fn charge_greeting(&mut self, hello: &Hello) -> bool {
-        let length = hello.items_len();
-        if self.role == Role::Server && length > GREETING_FREE_MAX {
-            if !self.handle.0.budget.take(length) {
-                return false;
-            }
-            self.greeting = length;
-        }
-        true
-    }
-
-    fn shed_body(&mut self) -> Result<(), CloseReason> {
-        let Some((id, operation)) = self.core.shed() else { return Ok(()) };
-        self.handle.0.budget.count_shed();
-        if operation == Operation::STREAM {
-            let stream = self.handle.0.mailbox.lock().streams.get(&id).cloned();
-            if let Some(stream) = stream {
-                let tell = stream.handle_shed();
-                self.handle.0.mailbox.leave_stream(&stream);
-                refuse_stream(self.core.outbox(), id, tell, NO_ROOM);
-            }
-            return Ok(());
-        }
-        if operation.is_reserved() {
-            return Ok(());
-        }
-        let next = self.guarded(|engine| match &mut engine.session {
-            Some(session) => engine.router.shed(session, id, operation, engine.core.outbox()),
-            None => Next::Continue,
-        })?;
-        if let Next::Close(reason) = next {
-            self.order = Some(Box::new(Order::Flush(reason)));
-        }
-        Ok(())
-    }
-
     fn route_batch(&mut self, now: Instant) -> Result<(), CloseReason> {
         // Whoever wants the connection gets it at the end of the packet that is arriving.
         let mut left = if self.leaving.is_none() { PACKETS_PER_TURN } else { 1 };
@@ -460,110 +395,6 @@ impl<R: Router> Engine<R> {
         }
     }
 
-    /// Whether the connection is to end, by an order or since its peer has closed its half.
-    #[inline]
-    pub(crate) fn is_ending(&self) -> bool {
-        self.order.is_some() || self.half_closed || self.taking.is_some()
-    }
-
-    /// What has been ordered and can be done now.
-    #[cold]
-    pub(crate) fn take_order(&mut self) -> Result<Option<Order>, CloseReason> {
-        if self.taking.is_some() {
-            return Ok(self.core.is_handed_off().then_some(Order::HandOver));
-        }
-        // Whether this end was going to close or not: the peer has closed already, as far as it can.
-        if self.half_closed && matches!(self.order.as_deref(), None | Some(Order::WhenIdle(_))) && self.is_idle() {
-            return Ok(Some(Order::Flush(CloseReason::ClosedByPeer)));
-        }
-        if matches!(self.order.as_deref(), Some(Order::WhenIdle(_))) {
-            // A request that a peer of ours has sent before it hears of this is still served.
-            let says_goodbye = self.role == Role::Server && matches!(self.core.peer(), Peer::Ours(_));
-            if says_goodbye && !self.has_heard_goodbye() || !self.is_idle() || self.is_busy()? {
-                return Ok(None);
-            }
-        }
-        // What was sent before waits for the form of headers, for which the peer has its time.
-        let waits = matches!(self.order.as_deref(), Some(Order::Flush(_))) && self.mail_is_held;
-        if waits && !self.handle.0.mailbox.lock().outbox.is_empty() {
-            return Ok(None);
-        }
-        Ok(self.order.take().map(|order| *order))
-    }
-
-    /// Whether the peer may go on reading what was written last for as long as it likes, since it is one that closes when
-    /// it has come to the end.
-    pub(crate) fn waits_for_peer(&self) -> bool {
-        self.goodbye == Goodbye::Heard
-    }
-
-    /// Whether a connection that writes its last is to end at once.
-    pub(crate) fn is_aborted(&self) -> bool {
-        let mailbox = &self.handle.0.mailbox;
-        mailbox.is_notified() && matches!(mailbox.lock_by_task().order.as_deref(), Some(Order::Now(_)))
-    }
-
-    /// Tells a peer of ours, once, that the connection will be closed; whether it has said that it knows.
-    fn has_heard_goodbye(&mut self) -> bool {
-        if self.goodbye == Goodbye::Unsaid {
-            self.say_goodbye();
-            self.goodbye = Goodbye::Said;
-        }
-        self.goodbye == Goodbye::Heard
-    }
-
-    #[cold]
-    fn say_goodbye(&mut self) {
-        let sent = self.core.outbox().frame(PacketId(0), Operation::GOING_AWAY).finish();
-        debug_assert!(sent.is_ok(), "short packets are within every limit");
-    }
-
-    /// Whether the router has something in progress.
-    fn is_busy(&mut self) -> Result<bool, CloseReason> {
-        let runtime = self.handle.0.runtime.clone();
-        let _entered = runtime.enter();
-        self.guarded(|engine| engine.session.as_mut().is_some_and(|session| engine.router.is_busy(session)))
-    }
-
-    /// Whether nothing is in progress.
-    fn is_idle(&mut self) -> bool {
-        self.core.outbox().is_empty()
-            && !self.when_written
-            && !self.core.is_mid_packet()
-            && self.input.is_empty()
-            && self.handle.0.work.len() == 0
-            && {
-                let inner = self.handle.0.mailbox.lock();
-                inner.outbox.is_empty() && inner.streams.is_empty() && !inner.is_handing_off
-            }
-    }
-
-    /// Why the connection has ended.
-    pub(crate) fn reason(&self) -> CloseReason {
-        self.handle.close_reason().unwrap_or(CloseReason::Local)
-    }
-
-    /// Ends the connection for everybody who has a handle to it. Harmless the second time.
-    pub(crate) fn end(&mut self, reason: &CloseReason) {
-        let Some(session) = self.session.take() else { return };
-        if matches!(reason, CloseReason::Router(text) if **text == *PANICKED) {
-            tracing::error!("{PANICKED}, and its connection ends");
-        }
-        self.handle.0.budget.count_closed(self.handle.peer_addr(), reason, Instant::now());
-        self.handle.0.mailbox.close(reason);
-        self.handle.0.work.abort();
-        let (router, runtime) = (&self.router, &self.handle.0.runtime);
-        let ended = catch_unwind(AssertUnwindSafe(|| {
-            let _entered = runtime.enter();
-            router.disconnected(session, reason);
-        }));
-        if ended.is_err() {
-            tracing::error!("a router panicked when its connection had ended");
-        }
-        let _entered = runtime.enter();
-        self.handle.0.extensions.handle_close(reason);
-    }
-
     #[inline(always)]
     fn handle_packet(&mut self, packet: Packet) -> Next {
         let Some(session) = &mut self.session else { return Next::Continue };
@@ -648,63 +479,6 @@ impl<R: Router> Engine<R> {
         Next::Continue
     }
 
-    fn handle_stream(&mut self, id: PacketId, body: Bytes) -> Next {
-        // Messages of one stream often come in a row.
-        let body = match &self.stream {
-            Some(stream) if stream.id() == id && !body.is_empty() => match stream.handle_packet(body) {
-                Ok(Tell::Nothing) => return Next::Continue,
-                Ok(tell) => return self.leave_stream(tell),
-                Err(body) => body,
-            },
-            _ => body,
-        };
-        let mut inner = self.handle.0.mailbox.lock();
-        let rich = inner.peer.hello().is_some();
-        if let Some(stream) = inner.streams.get(&id).cloned() {
-            drop(inner);
-            let tell = if body.is_empty() && !rich {
-                stream.handle_close();
-                Tell::Nothing
-            } else {
-                // What comes behind the end of a direction is dropped.
-                stream.handle_packet(body).unwrap_or(Tell::Nothing)
-            };
-            self.stream = Some(stream);
-            return self.leave_stream(tell);
-        }
-        // A close that crossed ours, or a message that did: between two of ours only the peer's own ids open streams.
-        let ours = rich && (id.0 < 0x8000) == (self.role == Role::Client);
-        if body.is_empty() || ours {
-            return Next::Continue;
-        }
-        // One that is opened and closed in a loop has its place until whoever has the stream lets go of it. Those who
-        // are about to count up to as many again, so that a peer that keeps to the limit is not refused by chance.
-        let guests = self.handle.0.guests.load(Ordering::Relaxed);
-        let is_full = inner.opened_by_peer() >= self.streams_max || guests >= self.streams_max.saturating_mul(2);
-        if is_full || self.handle.is_overloaded() {
-            drop(inner);
-            self.handle.count_shed();
-            let why = if is_full { "too many streams" } else { NO_ROOM };
-            refuse_stream(self.core.outbox(), id, if rich { Tell::Reset } else { Tell::Close }, why);
-            return if is_full { Next::Wasted } else { Next::Continue };
-        }
-        let shared = Arc::new(StreamShared::new(id, &self.handle.0, &inner.peer, false));
-        inner.streams.insert(id, shared.clone());
-        drop(inner);
-        let stream = Stream::new(self.handle.0.clone(), shared);
-        let Some(session) = &mut self.session else { return Next::Continue };
-        self.router.stream(session, body, stream)
-    }
-
-    /// Lets go of the stream at hand if it is over, and tells the peer why.
-    fn leave_stream(&mut self, tell: Tell) -> Next {
-        if let Some(stream) = self.stream.take_if(|stream| stream.is_over()) {
-            self.handle.0.mailbox.leave_stream(&stream);
-            refuse_stream(self.core.outbox(), stream.id(), tell, NO_ROOM);
-        }
-        Next::Continue
-    }
-
     /// Runs a part of the router. One that panics has lost its state, so its connection ends.
     fn guarded<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> Result<T, CloseReason> {
         catch_unwind(AssertUnwindSafe(|| run(self))).map_err(|_| CloseReason::Router(PANICKED.into()))
@@ -726,22 +500,6 @@ impl<R: Router> Engine<R> {
             debug_assert!(sent.is_ok(), "it was within the same limit before");
         }
     }
-}
-
-/// Why a stream is reset of which more came than there is memory or credit for.
-const NO_ROOM: &str = "no room for more of this stream";
-
-/// Tells the peer that there is no room for a stream, or none for more of it.
-fn refuse_stream(outbox: &mut Outbox, id: PacketId, tell: Tell, why: &str) {
-    let (operation, content) = match tell {
-        Tell::Nothing => return,
-        Tell::Close | Tell::End => (Operation::STREAM, Vec::new()),
-        Tell::Reset => (Operation::END, reset_content(RESOURCE_EXHAUSTED, why)),
-    };
-    let mut frame = outbox.frame(id, operation);
-    frame.put_slice(&content);
-    let sent = frame.finish();
-    debug_assert!(sent.is_ok(), "short packets are within every limit");
 }
 
 impl<R: Router> Drop for Engine<R> {

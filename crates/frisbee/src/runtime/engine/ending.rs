@@ -1,0 +1,124 @@
+//! How a connection comes to its end: orders, farewells, and what is still in progress.
+
+use super::{Engine, PANICKED};
+use crate::mailbox::Order;
+use crate::{CloseReason, Operation, PacketId, Router};
+use frisbee_core::{Peer, Role};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+
+/// What a peer of ours knows of the end of a connection that is to be closed when it is idle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Goodbye {
+    Unsaid,
+    /// It has been told, and either closes by itself or says that it has heard of it.
+    Said,
+    /// It has. What it sent before has come.
+    Heard,
+}
+
+impl<R: Router> Engine<R> {
+    /// Whether the connection is to end, by an order or since its peer has closed its half.
+    #[inline]
+    pub(crate) fn is_ending(&self) -> bool {
+        self.order.is_some() || self.half_closed || self.taking.is_some()
+    }
+
+    /// What has been ordered and can be done now.
+    #[cold]
+    pub(crate) fn take_order(&mut self) -> Result<Option<Order>, CloseReason> {
+        if self.taking.is_some() {
+            return Ok(self.core.is_handed_off().then_some(Order::HandOver));
+        }
+        // Whether this end was going to close or not: the peer has closed already, as far as it can.
+        if self.half_closed && matches!(self.order.as_deref(), None | Some(Order::WhenIdle(_))) && self.is_idle() {
+            return Ok(Some(Order::Flush(CloseReason::ClosedByPeer)));
+        }
+        if matches!(self.order.as_deref(), Some(Order::WhenIdle(_))) {
+            // A request that a peer of ours has sent before it hears of this is still served.
+            let says_goodbye = self.role == Role::Server && matches!(self.core.peer(), Peer::Ours(_));
+            if says_goodbye && !self.has_heard_goodbye() || !self.is_idle() || self.is_busy()? {
+                return Ok(None);
+            }
+        }
+        // What was sent before waits for the form of headers, for which the peer has its time.
+        let waits = matches!(self.order.as_deref(), Some(Order::Flush(_))) && self.mail_is_held;
+        if waits && !self.handle.0.mailbox.lock().outbox.is_empty() {
+            return Ok(None);
+        }
+        Ok(self.order.take().map(|order| *order))
+    }
+
+    /// Whether the peer may go on reading what was written last for as long as it likes, since it is one that closes when
+    /// it has come to the end.
+    pub(crate) fn waits_for_peer(&self) -> bool {
+        self.goodbye == Goodbye::Heard
+    }
+
+    /// Whether a connection that writes its last is to end at once.
+    pub(crate) fn is_aborted(&self) -> bool {
+        let mailbox = &self.handle.0.mailbox;
+        mailbox.is_notified() && matches!(mailbox.lock_by_task().order.as_deref(), Some(Order::Now(_)))
+    }
+
+    /// Tells a peer of ours, once, that the connection will be closed; whether it has said that it knows.
+    fn has_heard_goodbye(&mut self) -> bool {
+        if self.goodbye == Goodbye::Unsaid {
+            self.say_goodbye();
+            self.goodbye = Goodbye::Said;
+        }
+        self.goodbye == Goodbye::Heard
+    }
+
+    #[cold]
+    pub(super) fn say_goodbye(&mut self) {
+        let sent = self.core.outbox().frame(PacketId(0), Operation::GOING_AWAY).finish();
+        debug_assert!(sent.is_ok(), "short packets are within every limit");
+    }
+
+    /// Whether the router has something in progress.
+    fn is_busy(&mut self) -> Result<bool, CloseReason> {
+        let runtime = self.handle.0.runtime.clone();
+        let _entered = runtime.enter();
+        self.guarded(|engine| engine.session.as_mut().is_some_and(|session| engine.router.is_busy(session)))
+    }
+
+    /// Whether nothing is in progress.
+    pub(super) fn is_idle(&mut self) -> bool {
+        self.core.outbox().is_empty()
+            && !self.when_written
+            && !self.core.is_mid_packet()
+            && self.input.is_empty()
+            && self.handle.0.work.len() == 0
+            && {
+                let inner = self.handle.0.mailbox.lock();
+                inner.outbox.is_empty() && inner.streams.is_empty() && !inner.is_handing_off
+            }
+    }
+
+    /// Why the connection has ended.
+    pub(crate) fn reason(&self) -> CloseReason {
+        self.handle.close_reason().unwrap_or(CloseReason::Local)
+    }
+
+    /// Ends the connection for everybody who has a handle to it. Harmless the second time.
+    pub(crate) fn end(&mut self, reason: &CloseReason) {
+        let Some(session) = self.session.take() else { return };
+        if matches!(reason, CloseReason::Router(text) if **text == *PANICKED) {
+            tracing::error!("{PANICKED}, and its connection ends");
+        }
+        self.handle.0.budget.count_closed(self.handle.peer_addr(), reason, Instant::now());
+        self.handle.0.mailbox.close(reason);
+        self.handle.0.work.abort();
+        let (router, runtime) = (&self.router, &self.handle.0.runtime);
+        let ended = catch_unwind(AssertUnwindSafe(|| {
+            let _entered = runtime.enter();
+            router.disconnected(session, reason);
+        }));
+        if ended.is_err() {
+            tracing::error!("a router panicked when its connection had ended");
+        }
+        let _entered = runtime.enter();
+        self.handle.0.extensions.handle_close(reason);
+    }
+}

@@ -1,0 +1,67 @@
+//! What a connection takes of its server's memory, and what becomes of what there is none for.
+
+use super::Engine;
+use super::streams::{NO_ROOM, refuse_stream};
+use crate::mailbox::Order;
+use crate::{CloseReason, Next, Operation, Router};
+use frisbee_core::{Hello, Role};
+
+/// The longest items of a HELLO that are not charged to the server's memory, in bytes: those of some dozen services.
+const GREETING_FREE_MAX: usize = 4 * 1024;
+
+impl<R: Router> Engine<R> {
+    /// Charges what arrives of a body to the server's memory. What there is no memory for is thrown away as it comes.
+    #[cold]
+    pub(super) fn charge_body(&mut self) -> Result<(), CloseReason> {
+        if self.role == Role::Client {
+            return Ok(()); // Holds one body at most for its only server.
+        }
+        let held = self.core.held();
+        let budget = &self.handle.0.budget;
+        if held <= self.charged {
+            budget.give_back(self.charged - held);
+        } else if !budget.take(held - self.charged) {
+            budget.give_back(std::mem::take(&mut self.charged));
+            return self.shed_body();
+        }
+        self.charged = held;
+        Ok(())
+    }
+
+    /// Charges what a client says of itself, which is kept as long as its connection. Short ones are shared by most.
+    pub(super) fn charge_greeting(&mut self, hello: &Hello) -> bool {
+        let length = hello.items_len();
+        if self.role == Role::Server && length > GREETING_FREE_MAX {
+            if !self.handle.0.budget.take(length) {
+                return false;
+            }
+            self.greeting = length;
+        }
+        true
+    }
+
+    fn shed_body(&mut self) -> Result<(), CloseReason> {
+        let Some((id, operation)) = self.core.shed() else { return Ok(()) };
+        self.handle.0.budget.count_shed();
+        if operation == Operation::STREAM {
+            let stream = self.handle.0.mailbox.lock().streams.get(&id).cloned();
+            if let Some(stream) = stream {
+                let tell = stream.handle_shed();
+                self.handle.0.mailbox.leave_stream(&stream);
+                refuse_stream(self.core.outbox(), id, tell, NO_ROOM);
+            }
+            return Ok(());
+        }
+        if operation.is_reserved() {
+            return Ok(());
+        }
+        let next = self.guarded(|engine| match &mut engine.session {
+            Some(session) => engine.router.shed(session, id, operation, engine.core.outbox()),
+            None => Next::Continue,
+        })?;
+        if let Next::Close(reason) = next {
+            self.order = Some(Box::new(Order::Flush(reason)));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,84 @@
+//! Packets of streams: those that are open, and those that the peer opens.
+
+use super::Engine;
+use crate::stream::{RESOURCE_EXHAUSTED, Shared as StreamShared, Stream, reset_content};
+use crate::{Next, Operation, Outbox, PacketId, Router};
+use bytes::Bytes;
+use frisbee_core::{Role, Tell};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Why a stream is reset of which more came than there is memory or credit for.
+pub(super) const NO_ROOM: &str = "no room for more of this stream";
+
+/// Tells the peer that there is no room for a stream, or none for more of it.
+pub(super) fn refuse_stream(outbox: &mut Outbox, id: PacketId, tell: Tell, why: &str) {
+    let (operation, content) = match tell {
+        Tell::Nothing => return,
+        Tell::Close | Tell::End => (Operation::STREAM, Vec::new()),
+        Tell::Reset => (Operation::END, reset_content(RESOURCE_EXHAUSTED, why)),
+    };
+    let mut frame = outbox.frame(id, operation);
+    frame.put_slice(&content);
+    let sent = frame.finish();
+    debug_assert!(sent.is_ok(), "short packets are within every limit");
+}
+
+impl<R: Router> Engine<R> {
+    pub(super) fn handle_stream(&mut self, id: PacketId, body: Bytes) -> Next {
+        // Messages of one stream often come in a row.
+        let body = match &self.stream {
+            Some(stream) if stream.id() == id && !body.is_empty() => match stream.handle_packet(body) {
+                Ok(Tell::Nothing) => return Next::Continue,
+                Ok(tell) => return self.leave_stream(tell),
+                Err(body) => body,
+            },
+            _ => body,
+        };
+        let mut inner = self.handle.0.mailbox.lock();
+        let rich = inner.peer.hello().is_some();
+        if let Some(stream) = inner.streams.get(&id).cloned() {
+            drop(inner);
+            let tell = if body.is_empty() && !rich {
+                stream.handle_close();
+                Tell::Nothing
+            } else {
+                // What comes behind the end of a direction is dropped.
+                stream.handle_packet(body).unwrap_or(Tell::Nothing)
+            };
+            self.stream = Some(stream);
+            return self.leave_stream(tell);
+        }
+        // A close that crossed ours, or a message that did: between two of ours only the peer's own ids open streams.
+        let ours = rich && (id.0 < 0x8000) == (self.role == Role::Client);
+        if body.is_empty() || ours {
+            return Next::Continue;
+        }
+        // One that is opened and closed in a loop has its place until whoever has the stream lets go of it. Those who
+        // are about to count up to as many again, so that a peer that keeps to the limit is not refused by chance.
+        let guests = self.handle.0.guests.load(Ordering::Relaxed);
+        let is_full = inner.opened_by_peer() >= self.streams_max || guests >= self.streams_max.saturating_mul(2);
+        if is_full || self.handle.is_overloaded() {
+            drop(inner);
+            self.handle.count_shed();
+            let why = if is_full { "too many streams" } else { NO_ROOM };
+            refuse_stream(self.core.outbox(), id, if rich { Tell::Reset } else { Tell::Close }, why);
+            return if is_full { Next::Wasted } else { Next::Continue };
+        }
+        let shared = Arc::new(StreamShared::new(id, &self.handle.0, &inner.peer, false));
+        inner.streams.insert(id, shared.clone());
+        drop(inner);
+        let stream = Stream::new(self.handle.0.clone(), shared);
+        let Some(session) = &mut self.session else { return Next::Continue };
+        self.router.stream(session, body, stream)
+    }
+
+    /// Lets go of the stream at hand if it is over, and tells the peer why.
+    fn leave_stream(&mut self, tell: Tell) -> Next {
+        if let Some(stream) = self.stream.take_if(|stream| stream.is_over()) {
+            self.handle.0.mailbox.leave_stream(&stream);
+            refuse_stream(self.core.outbox(), stream.id(), tell, NO_ROOM);
+        }
+        Next::Continue
+    }
+}
