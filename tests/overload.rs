@@ -443,3 +443,114 @@ fn hello() -> Bytes {
     // Behind the header, and before a PING of ten bytes.
     begins.slice(10..begins.len() - 10)
 }
+
+#[tokio::test]
+async fn short_bodies_of_handlers_that_wait_keep_no_read_buffers() {
+    let (told, mut bodies) = unbounded_channel();
+    let waits = move |_: Connection, packet: Packet| {
+        let told = told.clone();
+        async move {
+            told.send(packet.body.is_unique()).expect("the test listens");
+            std::future::pending().await
+        }
+    };
+    let server = frisbee::Server::builder().bind("127.0.0.1:0", Handlers::new().on(Operation::FIRST_USER, waits)).await;
+    let server = server.expect("loopback has free ports");
+    let (address, stats) = (server.local_addr(), server.stats());
+    tokio::spawn(server.serve());
+    let mut peer = Raw::connect(address).await;
+    peer.write(&[packet(1, 10, b"short"), packet(2, 10, b"short"), packet(3, 10, b"short")].concat()).await;
+    let mut are_copies = Vec::new();
+    for _ in 0..3 {
+        are_copies.push(bodies.recv().await.expect("it is called"));
+    }
+    // That they wait is known behind the first one, which is charged all that it keeps.
+    assert_eq!(are_copies[1..], [true, true]);
+    until("they wait", || stats.input_held() > 128 * 1024 + 2 * 700).await;
+    assert!(stats.input_held() < 128 * 1024 + 4 * 1024, "{}", stats.input_held());
+    drop(peer);
+    until("nothing is held", || stats.input_held() == 0).await;
+}
+
+#[tokio::test]
+async fn messages_of_streams_count_for_the_buffer_that_they_keep() {
+    let (opened, mut streams) = unbounded_channel();
+    let keep = move |_: Bytes, stream: frisbee::Stream| drop(opened.send(stream));
+    let server = frisbee::Server::builder().bind("127.0.0.1:0", Handlers::new().on_stream(keep)).await;
+    let server = server.expect("loopback has free ports");
+    let (address, stats) = (server.local_addr(), server.stats());
+    tokio::spawn(server.serve());
+    let mut peer = Raw::connect(address).await;
+    peer.write(&[packet(1, 2, b"first"), packet(1, 2, &vec![1; 20_000])].concat()).await;
+    let mut stream = streams.recv().await.expect("it is opened");
+    until("the message waits", || stats.input_held() > 0).await;
+    assert!(stats.input_held() > 128 * 1024, "{}", stats.input_held());
+    assert_eq!(stream.recv().await.expect("it is there").len(), 20_000);
+    peer.write(&packet(1, 2, b"one more")).await;
+    assert_eq!(stream.recv().await.expect("it is there"), "one more");
+    until("what has been read is given back", || stats.input_held() < 1024).await;
+}
+
+#[tokio::test]
+async fn a_client_that_holds_as_much_as_it_may_begins_no_further_requests() {
+    let (address, server) = Raw::listen().await;
+    let begun = Arc::new(AtomicU64::new(0));
+    let waits = {
+        let begun = begun.clone();
+        move |_: Connection, _: Packet| {
+            begun.fetch_add(1, Ordering::SeqCst);
+            std::future::pending()
+        }
+    };
+    let handlers = Handlers::new()
+        .on(Operation::FIRST_USER, waits)
+        .on(Operation::user(11).expect("it is a user's"), |_, packet| async { Some(packet) });
+    let client = frisbee::Client::builder().memory_max(100_000).connect(address, handlers);
+    let (client, mut server) = tokio::join!(client, server);
+    let _client = client.expect("it is accepted");
+    server.write(&(0..1000).flat_map(|id| packet(id, 10, b"")).collect::<Vec<_>>()).await;
+    // Handlers have no other way to say so.
+    server.closed().await;
+    assert!(begun.load(Ordering::SeqCst) < 200, "{begun:?}");
+}
+
+/// Says that each packet has taken long, or not.
+struct Echoing {
+    is_slow: bool,
+    turns: Arc<AtomicU64>,
+}
+
+impl Router for Echoing {
+    type Session = ();
+
+    fn connected(&self, _connection: &Connection) {}
+
+    fn route(&self, (): &mut (), packet: Packet, outbox: &mut Outbox) -> Next {
+        outbox.forward(&packet).expect("it is short enough");
+        if self.is_slow { Next::Slow } else { Next::Continue }
+    }
+
+    fn turn(&self, (): &mut (), _turn: &mut Turn<'_>) -> Option<Instant> {
+        self.turns.fetch_add(1, Ordering::SeqCst);
+        None
+    }
+}
+
+#[tokio::test]
+async fn a_turn_that_has_lasted_long_enough_ends_behind_a_packet_that_took_long() {
+    for is_slow in [false, true] {
+        let turns = Arc::new(AtomicU64::new(0));
+        let config = Config { turn_max: Duration::ZERO, ..Config::default() };
+        let router = Echoing { is_slow, turns: turns.clone() };
+        let server = frisbee::Server::builder().config(config).bind("127.0.0.1:0", router).await;
+        let server = server.expect("loopback has free ports");
+        let address = server.local_addr();
+        tokio::spawn(server.serve());
+        let mut peer = Raw::connect(address).await;
+        peer.write(&(0..20).flat_map(|id| packet(id, 10, b"x")).collect::<Vec<_>>()).await;
+        for _ in 0..20 {
+            peer.next().await.expect("it is answered");
+        }
+        assert_eq!(turns.load(Ordering::SeqCst) >= 20, is_slow, "{turns:?}");
+    }
+}

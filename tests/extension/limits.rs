@@ -6,7 +6,10 @@ use frisbee_tests::extension::{Chunk, ExtensionClient, ExtensionServer, Failure,
 use frisbee_tests::interop::{InteropClient, Text};
 use frisbee_tests::raw::{Raw, encoded, packet};
 use frisbee_tests::serve_interop_with;
-use frpc::{Channel, Code, Metadata, MetadataError, Request, RequestStream, Server};
+use frisbee_tests::versions::first::{Answer, Ask, Parrot, ParrotServer};
+use frpc::{
+    Channel, Code, Metadata, MetadataError, Request, RequestStream, Response, ResponseStream, Server, Status, Streaming,
+};
 use std::time::Duration;
 
 /// As much metadata as there may be.
@@ -161,4 +164,31 @@ async fn a_stream_is_refused_if_what_stands_in_front_of_its_request_breaks_the_r
         let refused = next_message(&mut client).await;
         assert_eq!((refused.id.0, refused.body[0]), (id, 0x10), "a status");
     }
+}
+
+/// Answers a message of a stream with how many entries of metadata the stream has.
+struct Telling;
+
+impl Parrot for Telling {
+    async fn say(&self, _: Request<Ask>) -> Result<Response<Answer>, Status> {
+        Err(Status::unimplemented("nobody asks"))
+    }
+
+    async fn chat(&self, request: Request<Streaming<Ask>>) -> Result<Response<ResponseStream<Answer>>, Status> {
+        let mut requests = request.into_inner();
+        requests.message().await?;
+        let words = requests.metadata().len().to_string();
+        Ok(Response::new(ResponseStream::new(frpc::iter([Ok(Answer { words })]))))
+    }
+}
+
+#[tokio::test]
+async fn metadata_within_a_stream_of_requests_is_not_kept() {
+    let mut client = Raw::connect(serve(Server::builder().add_service(ParrotServer::new(Telling))).await).await;
+    client.write(&packet(0, 3, b"fris\x01\x04\x02\xff\x7f")).await;
+    let message = encoded(&Ask::default());
+    let within = prefix(&entry("k", b"v"));
+    client.write(&[packet(1, 2, &[9, 11]), packet(1, 2, &within), packet(1, 2, &message)].concat()).await;
+    let answer = next_message(&mut client).await;
+    assert!(answer.body.ends_with(&encoded(&Answer { words: "0".to_owned() })), "{answer:?}");
 }

@@ -115,8 +115,8 @@ impl<M: Message> Streaming<M> {
         }
     }
 
-    /// What the peer has sent along with its messages so far. At a client, what goes along with the reply, which comes
-    /// with or before the first message; empty if the peer is Go.
+    /// At a client, what goes along with the reply, which comes with or before the first message; empty if the peer is Go.
+    /// At a server nothing: what goes along with a stream of requests comes with [the call](crate::Request::metadata).
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }
