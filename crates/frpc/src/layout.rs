@@ -189,6 +189,7 @@ impl Clauses {
         let mut clauses = Self::default();
         let mut others = 0..OTHERS_MAX;
         let mut told = HashSet::new();
+        let mut misfits = Vec::new();
         for theirs in peer.hello().into_iter().flat_map(|hello| Told::all(hello, CALLED)) {
             // A client may have several layouts of one service, each with channels of its own.
             if !told.insert((theirs.service.clone(), theirs.fingerprint)) {
@@ -210,8 +211,11 @@ impl Clauses {
                         }
                         continue;
                     }
-                    Fit::Not if clauses.has_misfit(ours) => (Reason::Misfit(ours), &[][..]),
-                    Fit::Not => (Reason::Misfit(ours), ours.operations),
+                    Fit::Not if misfits.contains(ours) => (Reason::Misfit(ours), &[][..]),
+                    Fit::Not => {
+                        misfits.push(*ours);
+                        (Reason::Misfit(ours), ours.operations)
+                    }
                 },
             };
             let of_theirs = theirs.operations.iter().filter(|other| has(**other) || others.next().is_some());
@@ -231,10 +235,6 @@ impl Clauses {
         if self.refused.len() > before {
             self.reasons.push(reason);
         }
-    }
-
-    fn has_misfit(&self, ours: &Layout) -> bool {
-        self.reasons.iter().any(|reason| matches!(reason, Reason::Misfit(misfit) if *misfit == ours))
     }
 
     /// For keeping, if there are any.

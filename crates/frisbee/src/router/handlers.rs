@@ -322,6 +322,7 @@ where
         if self.waits && memory < SLICED_MIN {
             packet.body = Bytes::copy_from_slice(&packet.body);
         } else if memory > 0 {
+            // Should it have to wait, it may keep the buffer that it was read into.
             memory = memory.max(READ_BUFFER);
         }
         let make = || (self.handler)(connection.clone(), packet);
