@@ -2,8 +2,8 @@
 
 use bytes::{Bytes, BytesMut};
 use frisbee::{
-    Client, CloseKind, Config, Connection, HandOff, Handlers, HeaderForm, Next, Operation, Outbox, Packet, PacketId,
-    Router, Stream, StreamEnd, Taking, Turn, Workers,
+    Acceptor, Client, CloseKind, CloseReason, Config, Connection, HandOff, Handlers, HeaderForm, Next, Operation,
+    Outbox, Packet, PacketId, Router, Stream, StreamEnd, Taking, Turn, Workers,
 };
 use frisbee_core::Decoder;
 use frisbee_tests::raw::{Raw, packet};
@@ -17,6 +17,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
 /// How long a test waits for what is to happen at once.
@@ -29,6 +30,16 @@ fn send_much(connection: &Connection, count: u16) {
         let sent = connection.send_now(|outbox| outbox.push(PacketId(id), Operation::FIRST_USER, &body));
         sent.expect("it is open").expect("it is short enough");
     }
+}
+
+/// A client of a server in memory, which know each other, and the end of the server's side.
+async fn connected<R: Router>(server: &Acceptor<R>) -> (Connection, JoinHandle<CloseReason>) {
+    let (here, there) = frisbee::memory();
+    let server = server.clone();
+    let serving = tokio::spawn(async move { server.serve_connection(there).await });
+    let connection = Client::builder().from_io(here, Handlers::new()).await.expect("it is in memory");
+    connection.verdict().await.expect("the server is one of ours");
+    (connection, serving)
 }
 
 #[tokio::test]
@@ -57,11 +68,7 @@ async fn whoever_has_waited_for_the_end_has_written_what_was_sent() {
 
 #[tokio::test]
 async fn whoever_waits_for_the_end_is_told_though_a_stream_could_not_be_opened_meanwhile() {
-    let (here, there) = frisbee::memory();
-    let server = frisbee::Server::builder().build(Handlers::new());
-    tokio::spawn(async move { server.serve_connection(there).await });
-    let connection = Client::builder().from_io(here, Handlers::new()).await.expect("it is in memory");
-    connection.verdict().await.expect("the server is one of ours");
+    let (connection, _) = connected(&frisbee::Server::builder().build(Handlers::new())).await;
     let waits = tokio::spawn({
         let connection = connection.clone();
         async move { connection.closed().await }
@@ -162,13 +169,7 @@ async fn a_server_that_stops_closes_idle_peers_and_waits_for_routers_that_are_bu
     for is_busy in [false, true] {
         let asks = Arc::new(AtomicBool::new(is_busy));
         let server = frisbee::Server::builder().shutdown_timeout(Duration::from_secs(60)).build(Asking(asks.clone()));
-        let (here, there) = frisbee::memory();
-        tokio::spawn({
-            let server = server.clone();
-            async move { server.serve_connection(there).await }
-        });
-        let connection = Client::builder().from_io(here, Handlers::new()).await.expect("it is in memory");
-        connection.verdict().await.expect("the server is one of ours");
+        let (connection, _) = connected(&server).await;
         let begun = Instant::now();
         let stopping = tokio::spawn(async move { server.shutdown().await });
         tokio::time::sleep(Duration::from_secs(10)).await;
@@ -220,10 +221,7 @@ async fn a_stream_that_has_ended_in_good_order_is_whole_though_its_sender_has_le
             stream.end();
         });
     };
-    let (here, there) = frisbee::memory();
-    let server = frisbee::Server::builder().build(Handlers::new().on_stream(send));
-    tokio::spawn(async move { server.serve_connection(there).await });
-    let connection = Client::builder().from_io(here, Handlers::new()).await.expect("it is in memory");
+    let (connection, _) = connected(&frisbee::Server::builder().build(Handlers::new().on_stream(send))).await;
     for _ in 0..20 {
         let mut stream = connection.open_stream(&Bytes::from_static(b"first")).await.expect("it is open");
         // The sender's end, and that it has left the other direction too, come before anything is read.
@@ -329,13 +327,7 @@ impl Router for Hesitant {
 #[tokio::test(start_paused = true)]
 async fn a_server_that_stops_waits_for_a_hand_off_that_has_not_been_decided() {
     let server = frisbee::Server::builder().build(Hesitant);
-    let (here, there) = frisbee::memory();
-    tokio::spawn({
-        let server = server.clone();
-        async move { server.serve_connection(there).await }
-    });
-    let connection = Client::builder().from_io(here, Handlers::new()).await.expect("it is in memory");
-    connection.verdict().await.expect("the server is one of ours");
+    let (connection, _) = connected(&server).await;
     let asking = tokio::spawn(async move { connection.hand_off(Operation::FIRST_USER, "").await });
     tokio::time::sleep(Duration::from_secs(1)).await;
     server.shutdown().await;
@@ -345,13 +337,7 @@ async fn a_server_that_stops_waits_for_a_hand_off_that_has_not_been_decided() {
 #[tokio::test]
 async fn a_router_that_panics_when_it_is_asked_whether_it_is_busy_ends_its_connection_and_says_so() {
     let server = frisbee::Server::builder().build(Hesitant);
-    let (here, there) = frisbee::memory();
-    let serving = tokio::spawn({
-        let server = server.clone();
-        async move { server.serve_connection(there).await }
-    });
-    let connection = Client::builder().from_io(here, Handlers::new()).await.expect("it is in memory");
-    connection.verdict().await.expect("the server is one of ours");
+    let (_connection, serving) = connected(&server).await;
     server.shutdown().await;
     assert_eq!(serving.await.expect("its driver does not panic").kind(), CloseKind::Router);
 }
