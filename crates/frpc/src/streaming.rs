@@ -199,14 +199,12 @@ impl<M: Message> Streaming<M> {
                 let code = i32::try_from(code).map_or(Code::Unknown, Code::from_i32);
                 Status::new(if code == Code::Ok { Code::Unknown } else { code }, message)
             }
-            // Requests that have failed may well be why the connection is gone.
-            (_, End::Client(connection, failed)) => match (failed.get(), connection) {
-                (Some(failed), _) => failed.clone(),
-                (None, connection) => match connection.as_ref().and_then(Connection::close_reason) {
-                    Some(reason) => lost(&reason),
-                    None => Status::unavailable("the server closed the stream before its end"),
-                },
-            },
+            (_, End::Client(connection, failed)) => {
+                // Requests that have failed may well be why the connection is gone.
+                let gone = || connection.as_ref().and_then(Connection::close_reason).map(|reason| lost(&reason));
+                let closed = || Status::unavailable("the server closed the stream before its end");
+                failed.get().cloned().or_else(gone).unwrap_or_else(closed)
+            }
             (_, End::Server(_)) => Status::cancelled("the client closed the stream before its end"),
         })
     }
