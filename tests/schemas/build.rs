@@ -64,6 +64,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         .enable_type_names()
         .views(true)
         .compile_protos(&["proto/options.proto"], &["proto"])?;
+    frpc_build::configure()
+        .out_dir(folder("enclosed")?)
+        .codec(Codec::Protobuf)
+        .bytes(".options.Chunk")
+        .btree_map("Holder.parts")
+        .boxed(["Holder.part", "Holder.wrapped", "Holder.at", "Holder.choice.boxed_part", "Holder.choice.boxed_number"])
+        .extern_path(".base", "crate::protobuf::base")
+        .compile_protos(&["proto/options.proto"], &["proto"])?;
     let golden = Path::new("../../crates/frpc-build/tests/proto");
     let protos = GOLDEN.map(|name| golden.join(format!("{name}.proto")));
     frpc_build::configure().out_dir(folder("golden")?).include_file("all.rs").compile_protos(&protos, &[golden])?;

@@ -20,6 +20,11 @@ pub mod options {
     include!(concat!(env!("OUT_DIR"), "/options/options.rs"));
 }
 
+/// The same with protobuf as the codec.
+pub mod enclosed {
+    include!(concat!(env!("OUT_DIR"), "/enclosed/options.rs"));
+}
+
 /// What has services, with tonic's clients and servers beside ours.
 pub mod grpc {
     include!(concat!(env!("OUT_DIR"), "/grpc/all.rs"));

@@ -441,9 +441,12 @@ pub enum Codec {
     #[default]
     Polyglot,
     /// As protobuf, in one bytes value: fields can be added, removed and reordered as protobuf allows. A peer that
-    /// expects the other codec answers with an error. Messages are decoded by prost, which bounds how deep they nest and
-    /// nothing else: a list of empty messages takes a hundred times its length in memory, and a server is charged the
-    /// length. Have `content_max` fit what is expected.
+    /// expects the other codec answers with an error.
+    ///
+    /// Messages are decoded by prost, for which they nest 100 levels deep at most. What their lists, maps and boxes take
+    /// is counted before that and charged to the server's memory; a message for which it is more than 64 MiB is an error,
+    /// as it is with Polyglot. Of types that were not generated here, those of `extern_path` and of protobuf's api.proto,
+    /// type.proto and descriptor.proto, only the elements themselves are counted and not what is in them.
     Protobuf,
 }
 

@@ -13,6 +13,7 @@ use crate::builder::Codec;
 use crate::comments::clean_file;
 use crate::error::{Error, ErrorKind};
 use crate::lock::{self, LockOptions, Plan};
+use crate::memory::memory_impl;
 use crate::messages::{Message, debug_impl, enumeration_impl, message_impl, oneof_impl, protobuf_impl};
 use crate::names::{self, Clash, MARKER, OneofEnum};
 use crate::schema::{Index, Schema};
@@ -239,10 +240,10 @@ impl Codecs<'_> {
         let Self { index, externs, oneofs, views } = self;
         let fields = names::read_struct(item)?;
         let message = Message { full_name: name, proto, ident: &item.ident, fields: &fields, index, externs, oneofs };
-        let mut codecs = vec![match externs.codec {
-            Codec::Polyglot => message_impl(&message)?,
-            Codec::Protobuf => protobuf_impl(name, &item.ident),
-        }];
+        let mut codecs = match externs.codec {
+            Codec::Polyglot => vec![message_impl(&message)?],
+            Codec::Protobuf => vec![protobuf_impl(name, &item.ident), memory_impl(&message)?],
+        };
         if externs.views {
             codecs.extend(views.of_message(&message)?);
         }

@@ -90,6 +90,7 @@ mod generate;
 #[cfg(feature = "tonic")]
 mod grpc;
 mod lock;
+mod memory;
 mod messages;
 mod names;
 mod output;

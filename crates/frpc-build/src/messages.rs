@@ -6,14 +6,14 @@
 use std::collections::{HashMap, HashSet};
 
 use proc_macro2::{Literal, TokenStream};
-use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto};
+use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, OneofDescriptorProto};
 use quote::{format_ident, quote};
 use syn::ext::IdentExt as _;
 use syn::{Ident, Item, ItemStruct, Path};
 
 use crate::error::{Error, ErrorKind};
 use crate::fields::{in_wire_order, oneof_of};
-use crate::names::{OneofEnum, StructFields, StructOneof, Variant};
+use crate::names::{OneofEnum, StructField, StructFields, StructOneof, Variant};
 use crate::schema::{Index, is_map_entry};
 use crate::wellknown::Externs;
 
@@ -28,6 +28,14 @@ pub(crate) struct Message<'a> {
     pub(crate) externs: &'a Externs,
     /// The enums of all oneofs, by full name.
     pub(crate) oneofs: &'a HashMap<String, OneofEnum>,
+}
+
+/// A member of a oneof.
+pub(crate) struct Member<'a> {
+    oneof: &'a OneofDescriptorProto,
+    /// The field of the struct that holds the oneof.
+    pub(crate) field: &'a StructOneof,
+    pub(crate) variant: &'a Variant,
 }
 
 /// The lines of a codec, in wire order.
@@ -96,7 +104,7 @@ impl Message<'_> {
     /// An ordinary field.
     fn field_lines(&self, field: &FieldDescriptorProto, by_statement: bool, lines: &mut Lines) -> Result<(), Error> {
         let name = field.name();
-        let found = self.fields.fields.get(&field.number()).ok_or_else(|| self.lost(name))?;
+        let found = self.field(field)?;
         let rust = &found.ident;
         let read = match &found.enumeration {
             Some(path) => {
@@ -131,13 +139,8 @@ impl Message<'_> {
     /// A member of a oneof. The first one in wire order also stands for the oneof itself.
     fn member_lines(&self, field: &FieldDescriptorProto, lines: &mut Lines) -> Result<(), Error> {
         let name = field.name();
-        let oneof = oneof_of(field).and_then(|at| self.proto.oneof_decl.get(at)).ok_or_else(|| self.lost(name))?;
-        let StructOneof { ident: rust, path } =
-            self.fields.oneofs.get(&field.number()).ok_or_else(|| self.lost(name))?;
-        let written =
-            self.oneofs.get(&format!("{}.{}", self.full_name, oneof.name())).ok_or_else(|| self.lost(name))?;
-        let Variant { ident: variant, enumeration, boxed, .. } =
-            written.variants.get(&field.number()).ok_or_else(|| self.lost(name))?;
+        let Member { oneof, field: StructOneof { ident: rust, path }, variant } = self.member(field)?;
+        let Variant { ident: variant, enumeration, boxed, .. } = variant;
         let local = local(rust);
         let result = quote! { #rust: #local.into_option() };
         if !lines.result.iter().any(|line| line.to_string() == result.to_string()) {
@@ -160,13 +163,29 @@ impl Message<'_> {
         Ok(())
     }
 
+    /// What prost made of a field that is no member of a oneof.
+    pub(crate) fn field(&self, field: &FieldDescriptorProto) -> Result<&StructField, Error> {
+        self.fields.fields.get(&field.number()).ok_or_else(|| self.lost(field.name()))
+    }
+
+    /// What prost made of a member of a oneof.
+    pub(crate) fn member(&self, field: &FieldDescriptorProto) -> Result<Member<'_>, Error> {
+        let find = || {
+            let oneof = self.proto.oneof_decl.get(oneof_of(field)?)?;
+            let written = self.oneofs.get(&format!("{}.{}", self.full_name, oneof.name()))?;
+            let (number, variants) = (field.number(), &written.variants);
+            Some(Member { oneof, field: self.fields.oneofs.get(&number)?, variant: variants.get(&number)? })
+        };
+        find().ok_or_else(|| self.lost(field.name()))
+    }
+
     /// The members of all oneofs.
     fn members(&self) -> impl Iterator<Item = &Variant> {
         let names = self.proto.oneof_decl.iter().map(|oneof| format!("{}.{}", self.full_name, oneof.name()));
         names.filter_map(|name| self.oneofs.get(&name)).flat_map(|oneof| oneof.variants.values())
     }
 
-    fn lost(&self, field: &str) -> Error {
+    pub(crate) fn lost(&self, field: &str) -> Error {
         let text = format!("prost-build wrote nothing for `{field}` of `{}`", self.full_name.trim_start_matches('.'));
         Error::new(ErrorKind::Unsupported, text)
     }

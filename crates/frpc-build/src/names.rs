@@ -229,11 +229,16 @@ pub(crate) fn generics(ty: &Type) -> Vec<&Type> {
     types.collect()
 }
 
+/// Whether a type has this name, whatever its path and its arguments are.
+pub(crate) fn is_named(ty: &Type, name: &str) -> bool {
+    let Type::Path(path) = ty else { return false };
+    path.path.segments.last().is_some_and(|last| last.ident == name)
+}
+
 /// Whether a value is in a box, which may be in an option.
 fn is_boxed(ty: &Type) -> bool {
     let [inner] = generics(ty)[..] else { return false };
-    let Type::Path(path) = ty else { return false };
-    path.path.segments.last().is_some_and(|last| last.ident == "Box" || (last.ident == "Option" && is_boxed(inner)))
+    is_named(ty, "Box") || (is_named(ty, "Option") && is_boxed(inner))
 }
 
 fn is_deprecated(attributes: &[Attribute]) -> bool {

@@ -24,6 +24,9 @@ const STRUCTS: [&str; 10] = [
     "Value",
 ];
 
+/// Those with lists or maps. Frpc tells what they take in memory.
+const COUNTED: [&str; 4] = ["FieldMask", "ListValue", "Struct", "Value"];
+
 /// Who brings a type that is not generated here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
@@ -77,6 +80,15 @@ impl Externs {
             () if is_under(&self.user) => Some(Owner::User),
             () if by_prost || is_under(&self.proto2) => Some(Owner::ProstTypes),
             () => None,
+        }
+    }
+
+    /// Whether it is known what the fields of this type take in memory.
+    pub(crate) fn counts_memory(&self, full_name: &str) -> bool {
+        match self.owner(full_name) {
+            None => true,
+            Some(Owner::ProstTypes) => well_known(full_name).is_some_and(|name| COUNTED.contains(&name)),
+            Some(Owner::User) => false,
         }
     }
 

@@ -100,5 +100,7 @@ fn views() {
 
 #[test]
 fn protobuf_as_the_codec() {
-    check_with(&["presence.proto"], &["presence.rs"], "protobuf", |builder| builder.codec(Codec::Protobuf));
+    check_with(&["presence.proto", "shapes.proto"], &["presence.rs", "shapes.rs"], "protobuf", |builder| {
+        builder.codec(Codec::Protobuf)
+    });
 }

@@ -31,6 +31,16 @@ impl Manner<'_> {
     }
 }
 
+/// The longest body that has [`CONTAINER_MEMORY_MAX`] for its lists and maps: the longest that a frame carries by default.
+const USUAL_MAX: usize = frisbee::CONTENT_MAX as usize;
+
+/// How much memory the lists and maps of a body may take. Beyond the usual, for a server that takes longer frames, as
+/// many times its length.
+fn container_memory_max(body: &[u8]) -> usize {
+    const TIMES: usize = CONTAINER_MEMORY_MAX / USUAL_MAX;
+    CONTAINER_MEMORY_MAX.max(body.len().saturating_mul(TIMES))
+}
+
 /// How messages of a peer are read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading {
@@ -49,7 +59,9 @@ impl Reading {
     /// A decoder of a body that shares its memory.
     #[inline(always)]
     fn shared(self, body: &Bytes) -> Decoder<'_> {
-        Decoder::shared(body).with_trailing_defaults(self.missing).with_nesting(self.nesting)
+        let decoder = Decoder::shared(body).with_trailing_defaults(self.missing).with_nesting(self.nesting);
+        // Asked here, since what is kept in a decoder costs every call.
+        if body.len() <= USUAL_MAX { decoder } else { decoder.with_container_memory(container_memory_max(body)) }
     }
 
     /// A decoder of a body that copies all of it.
@@ -211,7 +223,7 @@ pub(crate) fn request<M: Message>(body: &Bytes, reading: Reading) -> Result<Rece
     let mut decoder = reading.shared(body);
     match polyglot::decode_root(&mut decoder) {
         Ok(Root::Message(message)) => {
-            let containers = CONTAINER_MEMORY_MAX.saturating_sub(decoder.container_memory());
+            let containers = container_memory_max(body).saturating_sub(decoder.container_memory());
             Ok(Received { message, memory: body.len() + containers })
         }
         Ok(Root::Error(text)) => Err(Status::invalid_argument(format!("the request is an error: {text}"))),
@@ -263,4 +275,22 @@ pub(crate) fn cancel(operation: Operation) -> Vec<u8> {
 /// The operation of a call that is cancelled.
 pub(crate) fn cancelled(content: &[u8]) -> Option<u16> {
     frisbee::tlv::whole_varint(content).and_then(|operation| u16::try_from(operation).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use prost_types::FieldMask;
+
+    #[test]
+    fn a_body_longer_than_usual_has_more_memory_for_its_lists() {
+        let paths = vec![String::new(); CONTAINER_MEMORY_MAX / size_of::<String>() + 1];
+        let mut body = Vec::new();
+        polyglot::encode_root(&FieldMask { paths: paths.clone() }, &mut Encoder::new(&mut body)).unwrap();
+        assert!(body.len() > USUAL_MAX);
+        let reading = Reading::whole(Nesting::default());
+        let Ok(received) = request::<FieldMask>(&body.into(), reading) else { panic!("refused") };
+        assert_eq!(received.message.paths.len(), paths.len());
+        assert!(received.memory > CONTAINER_MEMORY_MAX, "all of it is charged: {}", received.memory);
+    }
 }

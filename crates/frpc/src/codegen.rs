@@ -1,7 +1,7 @@
 //! What generated code uses; nothing here is meant to be written by hand.
 
 pub use crate::layout::Layout;
-pub use crate::protobuf::{decode_protobuf, encode_protobuf};
+pub use crate::protobuf::{Field, Protobuf, decode_protobuf, encode_protobuf};
 pub use crate::service::{Methods, MethodsBuilder, Service, Shared};
 use frisbee::Operation;
 use std::fmt;

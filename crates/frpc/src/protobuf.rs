@@ -5,6 +5,10 @@
 //!
 //! How deep messages may nest is a constant of prost's here, 100, and no setting of the decoder.
 
+mod memory;
+
+pub use memory::{Field, Protobuf};
+
 use polyglot::{DecodeError, Decoder, Enclosed, EncodeError, Encoder, Root};
 
 /// Writes a message as a body.
@@ -22,13 +26,13 @@ where
 /// Reads a body. `Bytes` fields share its memory if the decoder does.
 ///
 /// # Errors
-/// If there is neither a message nor an error, or it is bad.
+/// If there is neither a message nor an error, or it is bad, or would take more memory than the decoder grants.
 #[inline]
 pub fn decode_protobuf<M>(from: &mut Decoder<'_>) -> Result<Root<M>, DecodeError>
 where
-    M: polyglot::Message + prost::Message,
+    M: polyglot::Message + prost::Message + Protobuf,
 {
-    polyglot::decode_enclosed(M::NAME, from, |message| match message {
+    polyglot::decode_enclosed(M::NAME, from, memory::memory::<M>, |message| match message {
         Enclosed::Shared(bytes) => M::decode(bytes),
         Enclosed::Slice(bytes) => M::decode(bytes),
     })

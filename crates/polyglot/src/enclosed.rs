@@ -25,7 +25,8 @@ pub enum Enclosed<'a> {
 /// polyglot::encode_enclosed("example.Raw", &mut Encoder::new(&mut body), 2, |out| out.extend(b"hi"))?;
 /// assert_eq!(body, b"\x04\x0a\x02hi");
 ///
-/// let read = polyglot::decode_enclosed("example.Raw", &mut Decoder::new(&body), |message| match message {
+/// let memory = |message: &[u8]| 2 * message.len();
+/// let read = polyglot::decode_enclosed("example.Raw", &mut Decoder::new(&body), memory, |message| match message {
 ///     Enclosed::Shared(bytes) => String::from_utf8(bytes.to_vec()),
 ///     Enclosed::Slice(bytes) => String::from_utf8(bytes.to_vec()),
 /// })?;
@@ -50,15 +51,17 @@ pub fn encode_enclosed(
     })
 }
 
-/// Reads a body that encloses a message, which `read` makes of its bytes.
+/// Reads a body that encloses a message, which `read` makes of its bytes. `memory` says first how many bytes of
+/// [container memory](Decoder::with_container_memory) it will take.
 ///
 /// # Errors
 ///
-/// If there is neither a bytes value nor an error, or `read` fails.
+/// If there is neither a bytes value nor an error, or there is not as much memory, or `read` fails.
 #[inline]
 pub fn decode_enclosed<'a, M: Default, E: ToString>(
     name: &'static str,
     from: &mut Decoder<'a>,
+    memory: impl FnOnce(&[u8]) -> usize,
     read: impl FnOnce(Enclosed<'a>) -> Result<M, E>,
 ) -> Result<Root<M>, DecodeError> {
     if from.peek() == Some(Kind::Error) {
@@ -69,6 +72,11 @@ pub fn decode_enclosed<'a, M: Default, E: ToString>(
     }
     let offset = from.position();
     let content = from.enclosed().map_err(|error| error.in_message(name))?;
+    let needed = match &content {
+        Enclosed::Shared(bytes) => memory(bytes),
+        Enclosed::Slice(bytes) => memory(bytes),
+    };
+    from.charge::<u8>(needed).map_err(|error| error.in_message(name))?;
     read(content)
         .map(Root::Message)
         .map_err(|error| DecodeError::new(DecodeReason::Content(error.to_string()), offset).in_message(name))

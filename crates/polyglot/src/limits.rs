@@ -59,11 +59,12 @@ impl Default for Nesting {
     }
 }
 
-/// How many bytes the elements of all lists and maps, and the boxed messages, of one decoding may take.
+/// How many bytes the elements of all lists and maps, and the boxed messages, of one decoding may take, unless
+/// [`Decoder::with_container_memory`](crate::Decoder::with_container_memory) says otherwise.
 ///
 /// A nil element is one byte on the wire and a whole default message in memory, so the length of the input alone
-/// bounds nothing useful. 64 MiB is what a body of 5 MiB, the most that a frame carries, needs at worst without such
-/// tricks: an empty `Bytes` takes three bytes on the wire and 32 in memory, which makes 54 MiB.
+/// bounds nothing useful. 64 MiB is what a body of 5 MiB, the most that a frame carries by default, needs at worst
+/// without such tricks: an empty `Bytes` takes three bytes on the wire and 32 in memory, which makes 54 MiB.
 pub const CONTAINER_MEMORY_MAX: usize = 64 << 20;
 
 /// From this length on, [`Encoder::gathering`](crate::Encoder::gathering) sets [`Bytes`](bytes::Bytes) aside, and

@@ -133,7 +133,7 @@ fn protobuf_as_the_codec() {
 
 #[test]
 fn enclosed_bodies_may_be_nil_or_errors_and_are_refused_with_reasons() {
-    use schema_tests::protobuf::services::Word;
+    use schema_tests::protobuf::{recursive::Tree, services::Word};
     let read = |body: &[u8]| polyglot::decode_root::<Word>(&mut Decoder::new(body));
     assert_eq!(read(&[0]).unwrap(), Root::Message(Word::default()));
     assert_eq!(read(&[6, 5, 0x0a, 2, b'n', b'o']).unwrap(), Root::Error("no".to_owned()));
@@ -145,6 +145,12 @@ fn enclosed_bodies_may_be_nil_or_errors_and_are_refused_with_reasons() {
     assert!(error.to_string().starts_with("in `services.Word` at byte 0: failed to decode"), "{error}");
     assert!(read(&[4, 0x0a, 9, 0x0a, 0]).is_err());
     assert!(read(&[]).is_err());
+    let children = [0x12, 0].repeat(1 << 20);
+    let mut body = Vec::new();
+    Encoder::new(&mut body).bytes(&children).unwrap();
+    let error = polyglot::decode_root::<Tree>(&mut Decoder::new(&body)).unwrap_err();
+    assert!(error.to_string().contains("in `recursive.Tree` at byte "), "{error}");
+    assert!(error.to_string().ends_with("bytes of memory, but 67108864 are left of the limit"), "{error}");
     let mut decoder = Decoder::new(&[4, 0x0a, 0, 0xff]);
     assert_eq!(polyglot::decode_root::<Word>(&mut decoder).unwrap(), Root::Message(Word::default()));
     assert_eq!(decoder.remaining(), 1, "what stands behind a body is left unread");

@@ -36,6 +36,15 @@ impl ::frpc::polyglot::Message for Optionals {
     }
 }
 
+impl ::frpc::codegen::Protobuf for Optionals {
+    fn field(number: u32) -> ::frpc::codegen::Field {
+        match number {
+            5 => ::frpc::codegen::Field::boxed::<Optionals>().of::<Optionals>(),
+            _ => ::frpc::codegen::Field::PLAIN,
+        }
+    }
+}
+
 /// Its members are spread over the message, and over the groups of the wire.
 #[allow(clippy::all, dead_code, missing_docs, unreachable_pub)]
 #[derive(Clone, PartialEq, ::frpc::prost::Message)]
@@ -66,6 +75,16 @@ impl ::frpc::polyglot::Message for Choices {
         ::frpc::polyglot::DecodeError,
     > {
         ::frpc::codegen::decode_protobuf(from)
+    }
+}
+
+impl ::frpc::codegen::Protobuf for Choices {
+    fn field(number: u32) -> ::frpc::codegen::Field {
+        match number {
+            1 => ::frpc::codegen::Field::boxed::<Choices>().of::<Choices>(),
+            6 => ::frpc::codegen::Field::list::<::frpc::prost::alloc::string::String>(),
+            _ => ::frpc::codegen::Field::PLAIN,
+        }
     }
 }
 
@@ -161,6 +180,15 @@ impl ::frpc::polyglot::Message for Single {
     }
 }
 
+impl ::frpc::codegen::Protobuf for Single {
+    fn field(number: u32) -> ::frpc::codegen::Field {
+        match number {
+            1 => ::frpc::codegen::Field::PLAIN.of::<single::Item>(),
+            _ => ::frpc::codegen::Field::PLAIN,
+        }
+    }
+}
+
 /// Nested message and enum types in `Single`.
 #[allow(clippy::all, dead_code, missing_docs, unreachable_pub)]
 pub mod single {
@@ -184,6 +212,7 @@ pub mod single {
             ::frpc::codegen::decode_protobuf(from)
         }
     }
+    impl ::frpc::codegen::Protobuf for Item {}
     #[derive(Clone, Copy, PartialEq, Eq, Hash, ::frpc::prost::Oneof)]
     #[prost(prost_path = "::frpc::prost")]
     pub enum ItemOneOf {

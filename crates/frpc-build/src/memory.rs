@@ -1,0 +1,115 @@
+//! What messages take in memory, for the protobuf codec: which fields are lists, maps and boxes, and of what.
+//!
+//! Prost allocates what its input names, so whoever decodes counts first. With the Polyglot codec the decoder does both.
+
+use proc_macro2::{Literal, TokenStream};
+use prost_types::FieldDescriptorProto;
+use prost_types::field_descriptor_proto::{Label, Type as Kind};
+use quote::quote;
+use syn::{Item, Type};
+
+use crate::error::Error;
+use crate::fields::oneof_of;
+use crate::messages::{Member, Message, beside, field_type, map_value};
+use crate::names::{generics, is_named};
+
+/// `impl Protobuf for …`.
+pub(crate) fn memory_impl(message: &Message<'_>) -> Result<Item, Error> {
+    let mut arms = Vec::new();
+    for field in &message.proto.field {
+        if let Some(memory) = field_memory(message, field)? {
+            let number = Literal::i32_unsuffixed(field.number());
+            arms.push(quote! { #number => #memory, });
+        }
+    }
+    let ident = message.ident;
+    if arms.is_empty() {
+        return Ok(syn::parse_quote! { impl ::frpc::codegen::Protobuf for #ident {} });
+    }
+    Ok(syn::parse_quote! {
+        impl ::frpc::codegen::Protobuf for #ident {
+            fn field(number: u32) -> ::frpc::codegen::Field {
+                match number {
+                    #(#arms)*
+                    _ => ::frpc::codegen::Field::PLAIN,
+                }
+            }
+        }
+    })
+}
+
+/// What a field takes beside its message; none if that is nothing, whatever is in it.
+fn field_memory(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<Option<TokenStream>, Error> {
+    let Message { index, externs, .. } = message;
+    let path = quote! { ::frpc::codegen::Field };
+    let is_counted = externs.counts_memory(field_type(field, index));
+    if oneof_of(field).is_some() {
+        let Member { field: oneof, variant, .. } = message.member(field)?;
+        let ty = match innermost(&variant.ty) {
+            // The path holds within the module of the oneof's enum; that of a number holds everywhere.
+            Type::Path(ty) if externs.field_codec(field.type_name(), false).is_none() => {
+                let beside = beside(&oneof.path, &ty.path);
+                quote! { #beside }
+            }
+            ty => quote! { #ty },
+        };
+        return Ok(single_memory(field, &ty, variant.boxed, is_counted));
+    }
+    let found = message.field(field)?;
+    if field.label() != Label::Repeated {
+        let ty = innermost(&found.ty);
+        return Ok(single_memory(field, &quote! { #ty }, found.boxed, is_counted));
+    }
+    let of_map = map_value(field, index);
+    let memory = match generics(&found.ty)[..] {
+        [key, value] => {
+            let map = if is_named(&found.ty, "BTreeMap") {
+                quote! { btree_map }
+            } else {
+                quote! { map }
+            };
+            let to = (is_message(of_map.unwrap_or(field)) && is_counted).then(|| quote! { .to::<#value>() });
+            quote! { #path::#map::<#key, #value>()#to }
+        }
+        [element] => match field.r#type() {
+            Kind::Message => {
+                let of = is_counted.then(|| quote! { .of::<#element>() });
+                quote! { #path::list::<#element>()#of }
+            }
+            Kind::String | Kind::Bytes => quote! { #path::list::<#element>() },
+            Kind::Fixed32 | Kind::Sfixed32 | Kind::Float | Kind::Fixed64 | Kind::Sfixed64 | Kind::Double => {
+                quote! { #path::fixed::<#element>() }
+            }
+            _ => quote! { #path::varints::<#element>() },
+        },
+        _ => return Err(message.lost(field.name())),
+    };
+    Ok(Some(memory))
+}
+
+/// What a field that is no list and no map takes.
+fn single_memory(
+    field: &FieldDescriptorProto,
+    ty: &TokenStream,
+    is_boxed: bool,
+    is_counted: bool,
+) -> Option<TokenStream> {
+    let is_counted = is_counted && is_message(field);
+    let of = is_counted.then(|| quote! { .of::<#ty>() });
+    match is_boxed {
+        true => Some(quote! { ::frpc::codegen::Field::boxed::<#ty>()#of }),
+        false => is_counted.then(|| quote! { ::frpc::codegen::Field::PLAIN #of }),
+    }
+}
+
+fn is_message(field: &FieldDescriptorProto) -> bool {
+    field.r#type() == Kind::Message
+}
+
+/// The type without options and boxes around it.
+fn innermost(ty: &Type) -> &Type {
+    match generics(ty)[..] {
+        [inner] if is_named(ty, "Option") || is_named(ty, "Box") => innermost(inner),
+        _ => ty,
+    }
+}

@@ -1,0 +1,237 @@
+//! What a message takes in memory, told from its bytes before it is decoded.
+//!
+//! An element of a list is two bytes at least where protobuf writes it, and a whole message in memory. The bytes are
+//! walked with prost's own readers, so that the walk sees what decoding will see; generated code tells what each field
+//! takes.
+
+use bytes::{Buf, BufMut};
+use prost::encoding::{self, DecodeContext, WireType};
+use prost::{DecodeError, Message};
+
+/// A message whose codec is protobuf.
+pub trait Protobuf {
+    /// What the field with this number takes. Nothing, for fields that the message does not have.
+    #[inline]
+    fn field(_number: u32) -> Field {
+        Field::PLAIN
+    }
+}
+
+/// What a field takes in memory beside the message that it belongs to. Text is not counted, which its length on the wire
+/// bounds, and neither are spare places for elements yet to come.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// For the first element: containers begin with room for several.
+    first: usize,
+    /// For every other.
+    each: usize,
+    values: Values,
+}
+
+/// What is in a field.
+#[derive(Clone, Copy, Debug)]
+enum Values {
+    /// What holds nothing further.
+    Plain,
+    /// Numbers, one behind the other if they are packed.
+    Varints,
+    /// As `Varints`, of so many bytes each.
+    Fixed(usize),
+    Messages(fn(u32) -> Field),
+    /// The entries of a map whose values are messages.
+    Entries(fn(u32) -> Field),
+}
+
+impl Field {
+    /// Lies within its message.
+    pub const PLAIN: Self = Self { first: 0, each: 0, values: Values::Plain };
+
+    /// A `Vec<T>`.
+    #[must_use]
+    pub const fn list<T>() -> Self {
+        // As the standard library begins.
+        let places = match size_of::<T>() {
+            0..=1 => 8,
+            2..=1024 => 4,
+            _ => 1,
+        };
+        Self { first: places * size_of::<T>(), each: size_of::<T>(), values: Values::Plain }
+    }
+
+    /// A `Vec<T>` of numbers that are written as varints.
+    #[must_use]
+    pub const fn varints<T>() -> Self {
+        Self { values: Values::Varints, ..Self::list::<T>() }
+    }
+
+    /// A `Vec<T>` of numbers that are as long on the wire as in memory.
+    #[must_use]
+    pub const fn fixed<T>() -> Self {
+        Self { values: Values::Fixed(size_of::<T>()), ..Self::list::<T>() }
+    }
+
+    /// A `Box<T>`, perhaps in an option.
+    #[must_use]
+    pub const fn boxed<T>() -> Self {
+        Self { first: size_of::<T>(), each: size_of::<T>(), values: Values::Plain }
+    }
+
+    /// A `HashMap<K, V>`.
+    #[must_use]
+    pub const fn map<K, V>() -> Self {
+        /// What the smallest table has.
+        const PLACES: usize = 4;
+        /// A byte for each place and a group of them.
+        const CONTROL: usize = 20;
+        let each = size_of::<(K, V)>();
+        Self { first: PLACES * each + CONTROL, each: each + 1, values: Values::Plain }
+    }
+
+    /// A `BTreeMap<K, V>`.
+    #[must_use]
+    pub const fn btree_map<K, V>() -> Self {
+        /// What a node has.
+        const PLACES: usize = 11;
+        let each = size_of::<(K, V)>();
+        Self { first: PLACES * each, each, values: Values::Plain }
+    }
+
+    /// The same field, whose values (not its keys, if it is a map) are such messages.
+    #[must_use]
+    pub const fn of<M: Protobuf>(self) -> Self {
+        Self { values: Values::Messages(M::field), ..self }
+    }
+
+    /// The same map, whose values are such messages.
+    #[must_use]
+    pub const fn to<M: Protobuf>(self) -> Self {
+        Self { values: Values::Entries(M::field), ..self }
+    }
+}
+
+/// What `message` will take in memory beside itself. What is malformed is counted up to where decoding stops.
+pub(super) fn memory<M: Protobuf>(message: &[u8]) -> usize {
+    let mut walk = Walk::of(M::field);
+    let _ = walk.merge(message);
+    walk.memory
+}
+
+/// A message of which nothing is kept but the sum.
+struct Walk {
+    field: fn(u32) -> Field,
+    /// Whether it is an entry of a map, and `field` is about its value.
+    is_entry: bool,
+    /// The fields that have an element already. Those whose numbers are 64 apart share a bit: only room goes uncounted.
+    begun: u64,
+    memory: usize,
+}
+
+impl Walk {
+    fn of(field: fn(u32) -> Field) -> Self {
+        Self { field, is_entry: false, begun: 0, memory: 0 }
+    }
+
+    fn field(&self, number: u32) -> Field {
+        /// The number of the value in an entry; that of the key is 1.
+        const VALUE: u32 = 2;
+        match (self.is_entry, number) {
+            (false, _) => (self.field)(number),
+            (true, VALUE) => Field { values: Values::Messages(self.field), ..Field::PLAIN },
+            (true, _) => Field::PLAIN,
+        }
+    }
+
+    /// Counts `elements` of a field.
+    fn count(&mut self, number: u32, field: Field, elements: usize) {
+        let bit = 1 << (number % u64::BITS);
+        let first = if elements > 0 && self.begun & bit == 0 { field.first.saturating_sub(field.each) } else { 0 };
+        self.begun |= bit;
+        self.memory = self.memory.saturating_add(elements.saturating_mul(field.each)).saturating_add(first);
+    }
+}
+
+/// How many numbers are in the packed field that is next in `buf`, if it is all there.
+fn packed(mut content: &[u8], values: Values) -> Option<usize> {
+    let len = usize::try_from(encoding::decode_varint(&mut content).ok()?).ok()?;
+    let content = content.get(..len)?;
+    Some(match values {
+        Values::Fixed(size) => len / size,
+        _ => content.iter().filter(|byte| **byte < 0x80).count(), // The last byte of each.
+    })
+}
+
+impl Message for Walk {
+    fn merge_field(
+        &mut self,
+        number: u32,
+        wire_type: WireType,
+        buf: &mut impl Buf,
+        context: DecodeContext,
+    ) -> Result<(), DecodeError> {
+        let field = self.field(number);
+        let is_packed = wire_type == WireType::LengthDelimited;
+        let elements = match field.values {
+            Values::Varints | Values::Fixed(_) if is_packed => packed(buf.chunk(), field.values).unwrap_or_default(),
+            _ => 1,
+        };
+        self.count(number, field, elements);
+        let (within, is_entry) = match field.values {
+            Values::Messages(within) => (within, false),
+            Values::Entries(within) => (within, true),
+            // With a context of its own: passed over is less than what decoding takes, and must not end before it.
+            _ => return encoding::skip_field(wire_type, number, buf, DecodeContext::default()),
+        };
+        let mut inner = Self { is_entry, memory: self.memory, ..Self::of(within) };
+        let end = encoding::message::merge(wire_type, &mut inner, buf, context);
+        self.memory = inner.memory;
+        end
+    }
+
+    // Nothing is ever written.
+    fn encode_raw(&self, _: &mut impl BufMut) {}
+
+    fn encoded_len(&self) -> usize {
+        0
+    }
+
+    fn clear(&mut self) {
+        *self = Self::of(self.field);
+    }
+}
+
+impl Protobuf for prost_types::FieldMask {
+    fn field(number: u32) -> Field {
+        match number {
+            1 => Field::list::<String>(),
+            _ => Field::PLAIN,
+        }
+    }
+}
+
+impl Protobuf for prost_types::ListValue {
+    fn field(number: u32) -> Field {
+        match number {
+            1 => Field::list::<prost_types::Value>().of::<prost_types::Value>(),
+            _ => Field::PLAIN,
+        }
+    }
+}
+
+impl Protobuf for prost_types::Struct {
+    fn field(number: u32) -> Field {
+        match number {
+            1 => Field::btree_map::<String, prost_types::Value>().to::<prost_types::Value>(),
+            _ => Field::PLAIN,
+        }
+    }
+}
+
+impl Protobuf for prost_types::Value {
+    fn field(number: u32) -> Field {
+        match number {
+            5 => Field::PLAIN.of::<prost_types::Struct>(),
+            6 => Field::PLAIN.of::<prost_types::ListValue>(),
+            _ => Field::PLAIN,
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What a message of protobuf takes in memory is counted before it is decoded, for every kind of field.
+
+mod random;
+
+use bytes::Bytes;
+use frpc::polyglot::{self, CONTAINER_MEMORY_MAX, Decoder, Encoder, Message};
+use frpc::prost::{self, Message as _};
+use frpc::prost_types::{FieldMask, Value};
+use random::{Random, pool, protobuf};
+use schema_tests::protobuf::nested::A;
+use schema_tests::protobuf::nested::a::b::c::d::e::G;
+use schema_tests::protobuf::recursive::Tree;
+use schema_tests::protobuf::wellknown::Singular;
+use std::collections::BTreeMap;
+
+#[global_allocator]
+static ALLOCATOR: dhat::Alloc = dhat::Alloc;
+
+/// How many values of each message.
+const VALUES: u64 = 30;
+
+/// How often the longest repeat what they hold: lists grow through several sizes.
+const REPEATS: usize = 40;
+
+/// Tells what a message was counted for, and what it took: when it was decoded, or until it could not be.
+fn taken<M: Message>(message: &[u8]) -> (usize, usize) {
+    let mut body = Vec::new();
+    Encoder::new(&mut body).bytes(message).unwrap();
+    let body = Bytes::from(body);
+    let before = dhat::HeapStats::get();
+    let mut decoder = Decoder::shared(&body);
+    let decoded = polyglot::decode_root::<M>(&mut decoder);
+    let after = dhat::HeapStats::get();
+    let taken = match decoded {
+        Ok(_) => after.curr_bytes - before.curr_bytes,
+        // All that was ever allocated, of which a list that has grown is a part several times.
+        Err(_) => (after.total_bytes - before.total_bytes) as usize / 2,
+    };
+    (CONTAINER_MEMORY_MAX - decoder.container_memory(), taken)
+}
+
+#[track_caller]
+fn is_counted<M: Message>(message: &[u8]) {
+    let (counted, taken) = taken::<M>(message);
+    // Spare places are not counted, nor is text, whose shortest piece takes eight bytes.
+    let bound = 5 * counted / 2 + 4 * message.len() + 600; // And an error with the names of fields.
+    assert!(taken <= bound, "{} takes {taken} bytes and counts for {counted}: {message:?}", M::NAME);
+}
+
+/// Random values, whole, repeated and broken; and elements without content for every field.
+fn check<M: Message + prost::Message>(pool: &protox::prost_reflect::DescriptorPool) {
+    let descriptor = pool.get_message_by_name(M::NAME).unwrap();
+    for seed in 0..VALUES {
+        let mut random = Random::new(seed);
+        let once = protobuf(&descriptor, &mut random);
+        is_counted::<M>(&once);
+        is_counted::<M>(&once.repeat(REPEATS));
+        let mut broken = once.repeat(2);
+        if !broken.is_empty() {
+            let at = random.below(broken.len() as u64) as usize;
+            broken[at] = random.next() as u8;
+            is_counted::<M>(&broken);
+            is_counted::<M>(&broken[..at]);
+        }
+    }
+    for field in descriptor.fields() {
+        let mut element = Vec::new();
+        prost::encoding::encode_key(field.number(), prost::encoding::WireType::LengthDelimited, &mut element);
+        element.push(0);
+        is_counted::<M>(&element.repeat(1000));
+    }
+}
+
+macro_rules! check {
+    ($pool:expr, $($module:ident)::+, $($message:ident)*) => {{
+        use schema_tests::protobuf::$($module)::+ as module;
+        $( check::<module::$message>(&$pool); )*
+    }};
+}
+
+/// A tree with `within` at the end of a branch of so many levels.
+fn branch(levels: u32, within: Tree) -> Tree {
+    (0..levels).fold(within, |tree, _| Tree { children: vec![tree], ..Tree::default() })
+}
+
+/// Messages that are short, for what they take.
+fn check_hostile() {
+    let words = |count: u64| (0..count).map(|word| word.to_string());
+
+    // The innermost may nest no further, and needs no level more for its list.
+    const DEEPEST: u32 = 100;
+    let numbers = Tree { name: "innermost".to_owned(), numbers: vec![1; 10_000], ..Tree::default() };
+    let deep = branch(DEEPEST, numbers).encode_to_vec();
+    assert!(Tree::decode(&*deep).is_ok());
+    is_counted::<Tree>(&deep);
+
+    is_counted::<Tree>(&branch(50, Tree::default()).encode_to_vec().repeat(100));
+    let named = words(1000).map(|word| (word, Tree::default())).collect();
+    is_counted::<Tree>(&Tree { named, ..Tree::default() }.encode_to_vec());
+    let children = Tree { children: vec![Tree::default(); 1000], ..Tree::default() };
+    let named = [("one".to_owned(), children)].into();
+    is_counted::<Tree>(&Tree { named, ..Tree::default() }.encode_to_vec());
+
+    let inner = |a| A { g: Some(Box::new(G { a: Some(Box::new(a)), ..G::default() })), ..A::default() };
+    is_counted::<A>(&(0..45).fold(A::default(), |a, _| inner(a)).encode_to_vec());
+
+    let list = Value::from(vec![Value::default(); 1000]);
+    let fields = Value::from(words(5).map(|word| (word, list.clone())).collect::<BTreeMap<_, _>>());
+    for value in [list, fields] {
+        is_counted::<Singular>(&Singular { f_value: Some(value), ..Singular::default() }.encode_to_vec());
+    }
+    let paths = vec![String::new(); 1000];
+    let f_field_mask = Some(FieldMask { paths });
+    is_counted::<Singular>(&Singular { f_field_mask, ..Singular::default() }.encode_to_vec());
+}
+
+/// One test, since the allocator is everybody's.
+#[test]
+fn what_messages_of_protobuf_take_is_counted_before_they_are_decoded() {
+    let _profiler = dhat::Profiler::builder().testing().build();
+    let pool = pool(
+        &["scalars", "maps", "enums", "nested", "recursive", "imports", "services", "wellknown", "names"],
+        "proto",
+    );
+    check!(pool, scalars, Singular Optional Repeated Unpacked Chosen);
+    check!(pool, maps, OfInt32 OfBool OfString);
+    check!(pool, enums, Outer);
+    check!(pool, nested, A);
+    check!(pool, recursive, List Tree Ping Pong Term Sum);
+    check!(pool, imports::deep::v1, Uses);
+    check!(pool, services, Bulk Empty);
+    check!(pool, wellknown, Singular Optional Repeated Mapped Chosen);
+    check!(pool, names, Keywords Locals LocalChoice Inner);
+    check_hostile();
+}
