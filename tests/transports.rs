@@ -215,6 +215,20 @@ async fn an_acceptor_that_is_shut_down_closes_its_connections_and_takes_no_more(
 }
 
 #[tokio::test]
+async fn many_clients_may_connect_at_a_time_before_any_is_accepted() {
+    /// Twice what the standard library lets wait.
+    const CLIENTS: usize = 256;
+    let service = InteropServer::new(Service);
+    let server = Server::builder().add_service(service).bind("127.0.0.1:0").await.unwrap();
+    let (address, mut sockets) = (server.local_addr(), Vec::new());
+    for _ in 0..CLIENTS {
+        // Those for which there is no place are not refused: they go on asking.
+        let socket = tokio::time::timeout(Duration::from_secs(20), tokio::net::TcpStream::connect(address)).await;
+        sockets.push(socket.expect("there is a place to wait in").unwrap());
+    }
+}
+
+#[tokio::test]
 async fn services_are_called_over_a_unix_socket_and_see_who_calls() {
     let place = Place::new("called");
     let server = bound(&place).await.unwrap();

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use std::{fmt, io};
-use tokio::net::{TcpListener, ToSocketAddrs, lookup_host};
+use tokio::net::{TcpListener, TcpSocket, ToSocketAddrs, lookup_host};
 use tokio::runtime::Handle;
 
 #[cfg(unix)]
@@ -26,6 +26,10 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The first and the longest pause after the system has refused to accept, for want of file descriptors say.
 const ACCEPT_PAUSE: (Duration, Duration) = (Duration::from_millis(5), Duration::from_secs(1));
+
+/// How many connections may wait to be accepted: as many as Linux allows, which takes less where it has been told to. Those
+/// of a fleet that comes back at once should find a place, or try again a second later.
+const BACKLOG: u32 = 4096;
 
 /// How many bytes of input may be held in a whole server, unless told otherwise.
 pub(crate) const MEMORY_MAX: usize = 256 * 1024 * 1024;
@@ -360,12 +364,22 @@ fn is_about_one_connection(error: &io::Error) -> bool {
 async fn listen(address: impl ToSocketAddrs) -> io::Result<TcpListener> {
     let mut failed = io::Error::new(io::ErrorKind::InvalidInput, "there is no address to listen on");
     for address in lookup_host(address).await? {
-        match TcpListener::bind(address).await {
+        match listen_on(address) {
             Ok(listener) => return Ok(listener),
             Err(error) => failed = cannot_listen(address, &error),
         }
     }
     Err(failed)
+}
+
+/// As `TcpListener::bind` does, which lets 128 connections wait.
+fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // On Windows it would let others listen on the same port.
+    #[cfg(not(windows))]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 /// The system's error does not say where.
