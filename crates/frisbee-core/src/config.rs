@@ -62,6 +62,9 @@ pub struct Config {
     pub calls_max: u32,
     /// What a peer of ours may send on a stream before any of it has been read, in bytes. Default: 256 KiB, the
     /// bandwidth-delay product of 1 Gbit/s over 2 ms.
+    ///
+    /// Over a distance a stream brings this much in each round trip. While its reader keeps up, it becomes more: up to sixteen
+    /// times as much, as long as that helps.
     pub stream_credit: u32,
     /// Whether to say HELLO, by which two of ours recognise each other. Default: yes.
     pub hello: bool,

@@ -1,8 +1,10 @@
-//! Credit: how much may be sent on a stream before the receiver has read it. Arithmetic alone.
+//! Credit: how much may be sent on a stream before the receiver has read it. Functions of numbers and time alone.
 //!
 //! Each message costs its length and [`MESSAGE_COST`]. A sender sends while its credit is above zero, so one message
 //! may overdraw it; the receiver gives credit for what has been read. Streams share no window, so one that nobody
 //! reads stalls nobody else.
+
+use std::time::{Duration, Instant};
 
 /// What a message costs on top of its length, in bytes: about what one that waits takes in a queue. Without it
 /// messages without content would be free.
@@ -67,36 +69,129 @@ impl Credit {
     }
 }
 
+/// How many times as large as it was a window becomes at most. With the usual 256 KiB that is 4 MiB, as much as Linux lets
+/// TCP have under way unless it is told otherwise.
+const GROWTH_MAX: u64 = 16;
+
+/// A window that goes round faster, on average, is large enough: 256 KiB in a millisecond are two gigabits a second, and calls
+/// on the same connection wait behind what is under way. Within one machine it takes 0.1 to 0.7 ms.
+const NEAR: Duration = Duration::from_millis(1);
+
+/// How many windows' worth is timed: parts of a window are given back as they have been read, so that a single one may take
+/// one round trip or almost two.
+const TIMED: u64 = 4;
+
+/// Credit is worth a packet when it is this part of the window. While less than that waits to be given, the window is in
+/// effect smaller by as much.
+const PARTS: u64 = 4;
+
+/// After how many windows' worth it is tried again whether a larger window brings more.
+const TRIED_AGAIN: u64 = 64;
+
 /// The receiver's side.
+///
+/// A stream brings one window in each round trip at most, so what is enough within a building is a trickle from another
+/// continent. While the reader has read all that came and waits for more, the window is therefore made twice as large, and
+/// again, as long as that brings at least a quarter more; then it goes back to what it was before, for a while. A stream that
+/// nobody reads keeps the window that it has.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
     size: u64,
+    size_max: u64,
+    /// What the window was larger before, and the sender may still use.
+    excess: u64,
     /// What has been received and not been read.
     held: u64,
     /// What has been read and not been given back.
     read: u64,
+    round: Option<Round>,
+    /// What came in a second, in bytes, when the window was half as large, if it has grown and is on trial.
+    rate: Option<u64>,
+}
+
+/// A time over which what is given back is counted.
+#[derive(Clone, Copy, Debug)]
+struct Round {
+    since: Instant,
+    given: u64,
+    /// The reader has waited.
+    waited: bool,
+    /// For how many windows nothing is to be learned: it has just changed.
+    resting: u64,
 }
 
 impl Window {
     /// A window of `size` bytes.
     pub const fn new(size: u64) -> Self {
-        Self { size, held: 0, read: 0 }
+        let size_max = size.saturating_mul(GROWTH_MAX);
+        Self { size, size_max, excess: 0, held: 0, read: 0, round: None, rate: None }
     }
 
     /// Accounts for a message that has come; `false` if the sender had no credit left for it.
     pub fn receive(&mut self, length: usize) -> bool {
-        let within = self.held.saturating_add(self.read) < self.size;
+        let within = self.held.saturating_add(self.read) < self.size.saturating_add(self.excess);
         self.held = self.held.saturating_add(cost(length));
         within
     }
 
+    /// The reader has read everything and waits.
+    #[inline]
+    pub fn wait(&mut self) {
+        if let Some(round) = &mut self.round {
+            round.waited = true;
+        }
+    }
+
+    /// Whether a window of `size` bytes has credit to give when messages of this [`cost`] have been read.
+    #[inline]
+    pub fn is_due(size: u64, cost: u64) -> bool {
+        cost.saturating_mul(PARTS) >= size
+    }
+
     /// Accounts for messages that have been read, by their [`cost`]; the credit to give back, if it is worth a packet:
-    /// half the window.
+    /// a quarter of the window.
     pub fn consume(&mut self, cost: u64) -> Option<u64> {
         self.held = self.held.saturating_sub(cost);
         self.read = self.read.saturating_add(cost);
-        let due = self.read.saturating_mul(2) >= self.size;
-        due.then(|| std::mem::take(&mut self.read))
+        Self::is_due(self.size, self.read).then(|| std::mem::take(&mut self.read))
+    }
+
+    /// What to give for so much that is to be given back: more if the window grows, less if it goes back.
+    pub fn adapt(&mut self, given_back: u64, now: Instant) -> u64 {
+        let kept = self.excess.min(given_back);
+        self.excess -= kept;
+        let given = given_back - kept;
+        let Some(round) = &mut self.round else {
+            self.round = Some(Round { since: now, given: 0, waited: false, resting: 0 });
+            return given;
+        };
+        round.given = round.given.saturating_add(given_back);
+        let windows = if round.resting > 0 { round.resting } else { TIMED };
+        if round.given < self.size.saturating_mul(windows) {
+            return given;
+        }
+        let Round { since, given: came, waited, resting } = *round;
+        *round = Round { since: now, given: 0, waited: false, resting: 0 };
+        let took = now.saturating_duration_since(since);
+        if resting > 0 || !waited || took < NEAR * TIMED as u32 {
+            return given;
+        }
+        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        let rate = came.saturating_mul(1_000_000) / micros;
+        if self.rate.take().is_some_and(|before| rate < before.saturating_add(before / 4)) {
+            self.excess = self.size / 2;
+            self.size -= self.excess;
+            round.resting = TRIED_AGAIN;
+            return given;
+        }
+        if self.size >= self.size_max {
+            return given;
+        }
+        round.resting = 1;
+        self.rate = Some(rate);
+        let more = self.size.min(self.size_max - self.size);
+        self.size += more;
+        given.saturating_add(more)
     }
 }
 
@@ -119,19 +214,93 @@ mod tests {
     #[test]
     fn a_sender_that_keeps_to_its_credit_is_never_outside_the_window() {
         let mut state = 12_345_u64;
-        let (mut credit, mut window) = (Credit::new(10_000), Window::new(10_000));
-        let mut waiting = std::collections::VecDeque::new();
-        for _ in 0..100_000 {
+        let mut random = |below: u64| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            let length = (state >> 40) as usize % 3_000;
-            if credit.is_open() && (state >> 33) & 3 != 0 {
-                credit.spend(length);
-                assert!(window.receive(length));
-                waiting.push_back(length);
-            } else if let Some(length) = waiting.pop_front() {
-                credit.receive(window.consume(cost(length)).unwrap_or(0));
+            (state >> 33) % below
+        };
+        let mut now = Instant::now();
+        let (mut grown, mut gone_back) = (0, 0);
+        for _ in 0..100 {
+            let (mut credit, mut window) = (Credit::new(10_000), Window::new(10_000));
+            let mut waiting = std::collections::VecDeque::new();
+            let (mut keen, mut pause) = (true, 100);
+            for turn in 0..5_000 {
+                if turn % 200 == 0 {
+                    (keen, pause) = (random(3) > 0, 1 << random(12));
+                }
+                if credit.is_open() && random(4) > 0 {
+                    let length = random(3_000) as usize;
+                    credit.spend(length);
+                    assert!(window.receive(length));
+                    waiting.push_back(length);
+                }
+                let reads = if keen { 4 } else { random(2) };
+                for _ in 0..reads {
+                    let Some(length) = waiting.pop_front() else {
+                        window.wait();
+                        break;
+                    };
+                    now += Duration::from_micros(pause);
+                    let Some(due) = window.consume(cost(length)) else { continue };
+                    let size = window.size;
+                    credit.receive(window.adapt(due, now));
+                    grown += u32::from(window.size > size);
+                    gone_back += u32::from(window.size < size);
+                }
+                assert!(credit.is_open() || !waiting.is_empty(), "both wait for each other");
             }
-            assert!(credit.is_open() || !waiting.is_empty(), "both wait for each other");
+        }
+        assert!(grown > 100 && gone_back > 50, "{grown}, {gone_back}");
+    }
+
+    /// The window that a stream has most of the time whose reader is as fast as the network, of so many bytes a second.
+    fn window_over(round_trip: Duration, network: u64) -> u64 {
+        const LENGTH: usize = 16 * 1024 - MESSAGE_COST;
+        let on_the_link = Duration::from_nanos(cost(LENGTH) * 1_000_000_000 / network);
+        let (mut credit, mut window) = (Credit::new(256 * 1024), Window::new(256 * 1024));
+        let mut given = std::collections::VecDeque::new();
+        let mut times = std::collections::HashMap::new();
+        let mut sent = Instant::now();
+        for _ in 0..100_000 {
+            while !credit.is_open() || given.front().is_some_and(|(at, _)| *at <= sent) {
+                let (at, more) = given.pop_front().expect("who has received all of the window gives some");
+                sent = sent.max(at);
+                credit.receive(more);
+            }
+            sent += on_the_link;
+            credit.spend(LENGTH);
+            let arrived = sent + round_trip / 2;
+            assert!(window.receive(LENGTH), "it keeps to its credit");
+            if let Some(back) = window.consume(cost(LENGTH)) {
+                given.push_back((arrived + round_trip / 2, window.adapt(back, arrived)));
+            }
+            window.wait();
+            *times.entry(window.size).or_insert(0) += 1;
+        }
+        given.into_iter().for_each(|(_, more)| credit.receive(more));
+        let unread = std::iter::from_fn(|| credit.is_open().then(|| credit.spend(LENGTH))).count();
+        assert_eq!(unread as u64 * cost(LENGTH) + window.read, window.size + window.excess);
+        times.into_iter().max_by_key(|(_, times)| *times).unwrap().0
+    }
+
+    #[test]
+    fn a_window_grows_with_the_distance_and_not_where_it_would_bring_nothing() {
+        const KIB: u64 = 1024;
+        const GIGABIT: u64 = 125_000_000;
+        assert_eq!(window_over(Duration::from_millis(100), 10 * GIGABIT), 4096 * KIB, "as far as it may");
+        assert_eq!(window_over(Duration::from_millis(100), GIGABIT / 20), 1024 * KIB, "625 kB are on the way");
+        assert_eq!(window_over(Duration::from_millis(1), GIGABIT), 256 * KIB, "the link is full");
+        assert_eq!(window_over(Duration::from_micros(100), 20 * GIGABIT), 256 * KIB, "it is near");
+    }
+
+    #[test]
+    fn the_window_of_a_reader_that_is_late_stays_as_it_is() {
+        let mut window = Window::new(1_000);
+        let mut now = Instant::now();
+        for _ in 0..100 {
+            now += Duration::from_millis(100);
+            let given = window.consume(1_000).unwrap();
+            assert_eq!(window.adapt(given, now), given);
         }
     }
 

@@ -4,6 +4,7 @@ use super::StreamEnd;
 use super::inbox::Inbox;
 use crate::budget::{Budget, body_memory};
 use crate::connection::Shared as ConnectionShared;
+use crate::runtime::timer;
 use crate::{Outbox, PacketId, Peer, SendError};
 use bytes::Bytes;
 use frisbee_core::flow::{Credit, Window, cost};
@@ -36,7 +37,7 @@ pub(crate) struct Shared {
     pub(super) id: PacketId,
     pub(super) opened_here: bool,
     pub(super) rich: bool,
-    /// What the peer may send before any of it has been read.
+    /// What the peer may send before any of it has been read, at the beginning.
     pub(super) window: u64,
     pub(super) budget: Arc<Budget>,
     pub(super) inner: Mutex<Messages>,
@@ -69,7 +70,7 @@ impl Taken {
     /// Whether so much has been read that a sender may wait for it.
     #[inline]
     pub(super) fn is_due(&self, window: u64) -> bool {
-        self.cost().saturating_mul(2) >= window
+        Window::is_due(window, self.cost())
     }
 }
 
@@ -124,8 +125,9 @@ impl Messages {
         (taken.messages, taken.bytes) = (0, 0);
         let freed = std::mem::take(&mut taken.memory).min(self.charged);
         self.charged -= freed;
-        let credit = self.window.consume(cost);
-        (freed, credit.filter(|_| self.state.is_rich() && self.state.receives()))
+        let credit = self.window.consume(cost).filter(|_| self.state.is_rich() && self.state.receives());
+        let credit = credit.map(|credit| self.window.adapt(credit, timer::now()));
+        (freed, credit.filter(|credit| *credit > 0))
     }
 
     /// Takes back what a batch has left of the credit; those to wake, since they may send now.
@@ -302,6 +304,7 @@ impl Shared {
             if !inner.reader.as_ref().is_some_and(|reader| reader.will_wake(context.waker())) {
                 inner.reader = Some(context.waker().clone());
             }
+            inner.window.wait();
             inner.inbox.shrink();
             taken.inbox.shrink();
             Poll::Pending
