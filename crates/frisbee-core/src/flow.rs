@@ -73,13 +73,13 @@ impl Credit {
 /// TCP have under way unless it is told otherwise.
 const GROWTH_MAX: u64 = 16;
 
-/// A window that goes round faster, on average, is large enough: 256 KiB in a millisecond are two gigabits a second, and calls
-/// on the same connection wait behind what is under way. Within one machine it takes 0.1 to 0.7 ms.
-const NEAR: Duration = Duration::from_millis(1);
-
 /// How many windows' worth is timed: parts of a window are given back as they have been read, so that a single one may take
 /// one round trip or almost two.
 const TIMED: u64 = 4;
+
+/// Windows that are timed in less are large enough: 256 KiB in a millisecond each are two gigabits a second, and calls on the
+/// same connection wait behind what is under way. Within one machine it takes 0.1 to 0.7 ms.
+const NEAR: Duration = Duration::from_millis(TIMED);
 
 /// Credit is worth a packet when it is this part of the window. While less than that waits to be given, the window is in
 /// effect smaller by as much.
@@ -159,8 +159,8 @@ impl Window {
     /// What to give for so much that is to be given back: more if the window grows, less if it goes back.
     pub fn adapt(&mut self, given_back: u64, now: Instant) -> u64 {
         let kept = self.excess.min(given_back);
-        self.excess -= kept;
-        let given = given_back - kept;
+        self.excess = self.excess.saturating_sub(kept);
+        let given = given_back.saturating_sub(kept);
         let Some(round) = &mut self.round else {
             self.round = Some(Round { since: now, given: 0, waited: false, resting: 0 });
             return given;
@@ -173,14 +173,14 @@ impl Window {
         let Round { since, given: came, waited, resting } = *round;
         *round = Round { since: now, given: 0, waited: false, resting: 0 };
         let took = now.saturating_duration_since(since);
-        if resting > 0 || !waited || took < NEAR * TIMED as u32 {
+        if resting > 0 || !waited || took < NEAR {
             return given;
         }
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        let rate = came.saturating_mul(1_000_000) / micros;
+        let rate = came.saturating_mul(1_000_000).checked_div(micros).unwrap_or(u64::MAX);
         if self.rate.take().is_some_and(|before| rate < before.saturating_add(before / 4)) {
             self.excess = self.size / 2;
-            self.size -= self.excess;
+            self.size = self.size.saturating_sub(self.excess);
             round.resting = TRIED_AGAIN;
             return given;
         }
@@ -189,8 +189,8 @@ impl Window {
         }
         round.resting = 1;
         self.rate = Some(rate);
-        let more = self.size.min(self.size_max - self.size);
-        self.size += more;
+        let more = self.size.min(self.size_max.saturating_sub(self.size));
+        self.size = self.size.saturating_add(more);
         given.saturating_add(more)
     }
 }
