@@ -9,6 +9,8 @@ mod memory;
 
 pub use memory::{Field, Protobuf};
 
+use std::cell::Cell;
+
 use polyglot::{DecodeError, Decoder, Enclosed, EncodeError, Encoder, Root};
 
 /// Writes a message as a body.
@@ -32,8 +34,18 @@ pub fn decode_protobuf<M>(from: &mut Decoder<'_>) -> Result<Root<M>, DecodeError
 where
     M: polyglot::Message + prost::Message + Protobuf,
 {
-    polyglot::decode_enclosed(M::NAME, from, memory::memory::<M>, |message| match message {
-        Enclosed::Shared(bytes) => M::decode(bytes),
-        Enclosed::Slice(bytes) => M::decode(bytes),
+    let whole = Cell::new(Ok(()));
+    let memory = |message: &[u8]| {
+        memory::memory::<M>(message).unwrap_or_else(|error| {
+            whole.set(Err(error));
+            0
+        })
+    };
+    polyglot::decode_enclosed(M::NAME, from, memory, |message| {
+        whole.replace(Ok(()))?;
+        match message {
+            Enclosed::Shared(bytes) => M::decode(bytes),
+            Enclosed::Slice(bytes) => M::decode(bytes),
+        }
     })
 }

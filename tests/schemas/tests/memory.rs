@@ -101,6 +101,17 @@ fn check_hostile() {
     let named = [("one".to_owned(), children)].into();
     is_counted::<Tree>(&Tree { named, ..Tree::default() }.encode_to_vec());
 
+    // Prost reads the entries of maps whatever they are said to be, and what stands behind them.
+    let children = [2 << 3 | 2, 0].repeat(10_000);
+    for key in (0..6).flat_map(|wire_type| [3 << 3 | wire_type, 5 << 3 | wire_type]) {
+        for content in [&[0][..], &[2, 8, 0], &[0xff, 0xff, 0xff, 0xff, 0x0f]] {
+            is_counted::<Tree>(&[&[key], content, &children].concat());
+        }
+    }
+    // Who takes the entry for four bytes finds a field behind them that is as long as all the rest.
+    let entry = [5 << 3 | 5, 0, 15 << 3 | 2, 7, 0, 15 << 3 | 2, 0xa0, 0x9c, 0x81, 0x80, 0];
+    is_counted::<Tree>(&[&entry[..], &children].concat());
+
     let inner = |a| A { g: Some(Box::new(G { a: Some(Box::new(a)), ..G::default() })), ..A::default() };
     is_counted::<A>(&(0..45).fold(A::default(), |a, _| inner(a)).encode_to_vec());
 

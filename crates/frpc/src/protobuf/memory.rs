@@ -38,8 +38,8 @@ enum Values {
     /// As `Varints`, of so many bytes each.
     Fixed(usize),
     Messages(fn(u32) -> Field),
-    /// The entries of a map whose values are messages.
-    Entries(fn(u32) -> Field),
+    /// The entries of a map, and what is in its values if they are messages.
+    Entries(Option<fn(u32) -> Field>),
 }
 
 impl Field {
@@ -84,7 +84,7 @@ impl Field {
         /// A byte for each place and a group of them.
         const CONTROL: usize = 20;
         let each = size_of::<(K, V)>();
-        Self { first: PLACES * each + CONTROL, each: each + 1, values: Values::Plain }
+        Self { first: PLACES * each + CONTROL, each: each + 1, values: Values::Entries(None) }
     }
 
     /// A `BTreeMap<K, V>`.
@@ -93,7 +93,7 @@ impl Field {
         /// What a node has.
         const PLACES: usize = 11;
         let each = size_of::<(K, V)>();
-        Self { first: PLACES * each, each, values: Values::Plain }
+        Self { first: PLACES * each, each, values: Values::Entries(None) }
     }
 
     /// The same field, whose values (not its keys, if it is a map) are such messages.
@@ -105,39 +105,45 @@ impl Field {
     /// The same map, whose values are such messages.
     #[must_use]
     pub const fn to<M: Protobuf>(self) -> Self {
-        Self { values: Values::Entries(M::field), ..self }
+        Self { values: Values::Entries(Some(M::field)), ..self }
     }
 }
 
-/// What `message` will take in memory beside itself. What is malformed is counted up to where decoding stops.
-pub(super) fn memory<M: Protobuf>(message: &[u8]) -> usize {
-    let mut walk = Walk::of(M::field);
-    let _ = walk.merge(message);
-    walk.memory
+/// What `message` will take in memory beside itself; an error where decoding ends with one as well.
+pub(super) fn memory<M: Protobuf>(message: &[u8]) -> Result<usize, DecodeError> {
+    let mut walk = Walk::of(Fields::Message(M::field));
+    walk.merge(message)?;
+    Ok(walk.memory)
 }
 
 /// A message of which nothing is kept but the sum.
 struct Walk {
-    field: fn(u32) -> Field,
-    /// Whether it is an entry of a map, and `field` is about its value.
-    is_entry: bool,
+    fields: Fields,
     /// The fields that have an element already. Those whose numbers are 64 apart share a bit: only room goes uncounted.
     begun: u64,
     memory: usize,
 }
 
+/// What the fields of a message are.
+#[derive(Clone, Copy)]
+enum Fields {
+    Message(fn(u32) -> Field),
+    /// Those of an entry, whose value may be a message.
+    Entry(Option<fn(u32) -> Field>),
+}
+
 impl Walk {
-    fn of(field: fn(u32) -> Field) -> Self {
-        Self { field, is_entry: false, begun: 0, memory: 0 }
+    fn of(fields: Fields) -> Self {
+        Self { fields, begun: 0, memory: 0 }
     }
 
     fn field(&self, number: u32) -> Field {
         /// The number of the value in an entry; that of the key is 1.
         const VALUE: u32 = 2;
-        match (self.is_entry, number) {
-            (false, _) => (self.field)(number),
-            (true, VALUE) => Field { values: Values::Messages(self.field), ..Field::PLAIN },
-            (true, _) => Field::PLAIN,
+        match self.fields {
+            Fields::Message(field) => field(number),
+            Fields::Entry(Some(value)) if number == VALUE => Field { values: Values::Messages(value), ..Field::PLAIN },
+            Fields::Entry(_) => Field::PLAIN,
         }
     }
 
@@ -175,13 +181,14 @@ impl Message for Walk {
             _ => 1,
         };
         self.count(number, field, elements);
-        let (within, is_entry) = match field.values {
-            Values::Messages(within) => (within, false),
-            Values::Entries(within) => (within, true),
+        let (wire_type, fields) = match field.values {
+            Values::Messages(within) => (wire_type, Fields::Message(within)),
+            // Prost reads an entry whatever it is said to be.
+            Values::Entries(value) => (WireType::LengthDelimited, Fields::Entry(value)),
             // With a context of its own: passed over is less than what decoding takes, and must not end before it.
             _ => return encoding::skip_field(wire_type, number, buf, DecodeContext::default()),
         };
-        let mut inner = Self { is_entry, memory: self.memory, ..Self::of(within) };
+        let mut inner = Self { memory: self.memory, ..Self::of(fields) };
         let end = encoding::message::merge(wire_type, &mut inner, buf, context);
         self.memory = inner.memory;
         end
@@ -195,7 +202,7 @@ impl Message for Walk {
     }
 
     fn clear(&mut self) {
-        *self = Self::of(self.field);
+        *self = Self::of(self.fields);
     }
 }
 
