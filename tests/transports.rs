@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, DuplexStream, ReadBuf};
 use tokio::net::{UnixListener, UnixStream};
 
 /// A path for a socket, in a directory of its own that goes with it.
@@ -193,6 +193,33 @@ async fn a_channel_with_a_connector_is_made_anew() {
     connection.closed().await;
     expect_service(&channel).await;
     assert_eq!(made.load(Ordering::Relaxed), 3);
+}
+
+/// Carries bytes, so many each tenth of a second.
+async fn carry(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin, bytes: u64) {
+    while let Ok(1..) = tokio::io::copy(&mut (&mut from).take(bytes), &mut to).await {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+/// The system takes megabytes at once, and a PING behind them arrives much later than anybody waits for an answer.
+#[tokio::test(start_paused = true)]
+async fn a_slow_link_behind_a_large_buffer_carries_large_bodies_in_both_directions() {
+    const BUFFER: usize = 4 << 20;
+    /// 100 KB a second.
+    const BYTES: u64 = 10_000;
+    let (here, near) = tokio::io::duplex(BUFFER);
+    let (there, far) = tokio::io::duplex(BUFFER);
+    let ((from_here, to_here), (from_there, to_there)) = (tokio::io::split(near), tokio::io::split(far));
+    tokio::spawn(carry(from_here, to_there, BYTES));
+    tokio::spawn(carry(from_there, to_here, BYTES));
+    let acceptor = acceptor();
+    tokio::spawn(async move { acceptor.serve_connection(there).await });
+    let client = InteropClient::new(Channel::from_io(here).await.unwrap());
+    let payload = Payload { seq: 1, data: vec![1; 4_500_000] };
+    let mut call = Request::new(payload.clone());
+    call.set_timeout(Duration::from_secs(600));
+    assert_eq!(client.echo_payload(call).await.unwrap().into_inner(), payload);
 }
 
 #[tokio::test]

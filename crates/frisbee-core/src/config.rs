@@ -32,6 +32,9 @@ pub struct Config {
     /// How long a client may take to send its first header. Default: 10 s.
     pub first_header_timeout: Duration,
     /// How long a peer may take no byte while some wait. Default: 5 s, as Go.
+    ///
+    /// What the system has taken over is not what the peer has taken: a socket of Linux holds up to 4 MiB, and takes more only
+    /// when a third of that has gone. So it gets this time once more for each of the first four MiB of a connection.
     pub write_timeout: Duration,
     /// How much may wait to be written before whoever sends waits, and before a server reads no more requests, in bytes.
     /// One packet may overdraw it, or it could not be sent at all. Default: 1 MiB, the bandwidth-delay product of 1 Gbit/s

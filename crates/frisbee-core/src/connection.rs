@@ -21,6 +21,9 @@ const PINGS_PER_SECOND: u32 = 20;
 /// How often a peer that has closed its sending half is sent a PING, which is how its absence is noticed.
 const HALF_CLOSED_PING_INTERVAL: Duration = Duration::from_millis(250);
 
+/// What a socket may hold that the peer has not taken: Linux lets it be 4 MiB unless told otherwise.
+const SYSTEM_BUFFER_MAX: u64 = 4 << 20;
+
 /// What a peer's bytes amounted to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event {
@@ -94,6 +97,8 @@ pub struct Connection {
     waste: Waste,
     pings: Bucket,
     received: u64,
+    /// All bytes that the transport has taken.
+    written: u64,
     /// A PONG may still wait in the outbox, so that no second one is added.
     pong_waits: bool,
     /// Packets may not simply be taken: the first one has not been seen, or the connection is being handed off.
@@ -132,6 +137,7 @@ impl Connection {
             waste: Waste::new(config.waste_rate, now),
             pings: Bucket::new(PING_BURST, PINGS_PER_SECOND, now),
             received: 0,
+            written: 0,
             pong_waits: false,
             is_special: role == Role::Server,
             shows_by: match role {
@@ -281,6 +287,8 @@ impl Connection {
         let all = transmit.is_empty();
         if count > 0 {
             self.stalled_since = None;
+            self.written = self.written.saturating_add(count as u64);
+            self.keepalive.said(now);
         }
         if all {
             self.pong_waits = false;
@@ -301,8 +309,15 @@ impl Connection {
         if minds_more { self.next_of_all_timeouts() } else { self.keepalive.deadline() }
     }
 
+    /// How long the transport may take nothing: [`Config::write_timeout`], and as much for each MiB that may still be under
+    /// way in it.
+    fn write_patience(&self) -> Duration {
+        let buffered = self.written.min(SYSTEM_BUFFER_MAX) >> 20;
+        self.write_timeout.saturating_mul(u32::try_from(buffered).unwrap_or(u32::MAX).saturating_add(1))
+    }
+
     fn next_of_all_timeouts(&self) -> Option<Instant> {
-        let stalled = self.stalled_since.and_then(|since| since.checked_add(self.write_timeout));
+        let stalled = self.stalled_since.and_then(|since| since.checked_add(self.write_patience()));
         if let Some(hand_off) = &self.hand_off {
             return earlier(earlier(hand_off.by, stalled), self.waste.deadline());
         }
@@ -328,7 +343,7 @@ impl Connection {
                 Role::Server => CloseReason::NoFirstHeader,
             });
         }
-        if self.stalled_since.is_some_and(|since| now.saturating_duration_since(since) >= self.write_timeout) {
+        if self.stalled_since.is_some_and(|since| now.saturating_duration_since(since) >= self.write_patience()) {
             return Err(CloseReason::WriteTimeout { waiting: self.transmit().len() });
         }
         if let Some(hand_off) = &self.hand_off {
@@ -340,7 +355,8 @@ impl Connection {
         }
         match self.keepalive.poll(now) {
             Verdict::Gone => Err(CloseReason::IdleTimeout),
-            Verdict::Ask if self.sends().is_some() => {
+            // What waits to be written says as much as a PING behind it.
+            Verdict::Ask if self.sends().is_some() && (self.stalled_since.is_none() || self.is_silent(now)) => {
                 self.send_empty(PacketId(0), Operation::PING);
                 Ok(())
             }

@@ -7,27 +7,29 @@ use std::time::{Duration, Instant};
 pub enum Verdict {
     /// Nothing is to be done before [`Keepalive::deadline`].
     Well,
-    /// It has been silent for the ping interval: send a PING.
+    /// It, or this end, has been silent for the ping interval: send a PING.
     Ask,
     /// It has been silent for the idle timeout: close.
     Gone,
 }
 
-/// Tracks how long a peer has been silent.
+/// Tracks how long a peer has been silent, and this end.
 ///
-/// Any byte counts as a sign of life, so a busy connection never sends a PING.
+/// Any byte counts as a sign of life, so a connection that is busy in both directions never sends a PING. Whoever receives for
+/// long and has nothing to say does: what the other end asks may stand behind megabytes that a slow link brings later.
 #[derive(Clone, Debug)]
 pub struct Keepalive {
     ping_interval: Duration,
     idle_timeout: Duration,
     heard: Instant,
+    said: Instant,
     asked: Option<Instant>,
 }
 
 impl Keepalive {
     /// Asks after each `ping_interval` of silence and gives up after `idle_timeout` of it.
     pub fn new(ping_interval: Duration, idle_timeout: Duration, now: Instant) -> Self {
-        Self { ping_interval: ping_interval.min(idle_timeout), idle_timeout, heard: now, asked: None }
+        Self { ping_interval: ping_interval.min(idle_timeout), idle_timeout, heard: now, said: now, asked: None }
     }
 
     /// Tells that bytes have come.
@@ -35,6 +37,12 @@ impl Keepalive {
     pub fn heard(&mut self, now: Instant) {
         self.heard = now;
         self.asked = None;
+    }
+
+    /// Tells that bytes have been sent.
+    #[inline]
+    pub fn said(&mut self, now: Instant) {
+        self.said = now;
     }
 
     /// Whether the peer has been silent for the ping interval, whether it has been asked or not.
@@ -47,9 +55,10 @@ impl Keepalive {
         if now.saturating_duration_since(self.heard) >= self.idle_timeout {
             return Verdict::Gone;
         }
-        let since = self.asked.unwrap_or(self.heard);
+        let since = self.asked.unwrap_or(self.heard.min(self.said));
         if now.saturating_duration_since(since) >= self.ping_interval {
             self.asked = Some(now);
+            self.said = now;
             return Verdict::Ask;
         }
         Verdict::Well
@@ -59,7 +68,7 @@ impl Keepalive {
     #[inline]
     pub fn deadline(&self) -> Option<Instant> {
         match self.asked {
-            None => self.heard.checked_add(self.ping_interval),
+            None => self.heard.min(self.said).checked_add(self.ping_interval),
             Some(asked) => earlier(asked.checked_add(self.ping_interval), self.heard.checked_add(self.idle_timeout)),
         }
     }
@@ -103,5 +112,19 @@ mod tests {
         keepalive.heard(start + 4 * SECOND);
         assert_eq!(keepalive.poll(start + 5 * SECOND), Verdict::Well);
         assert_eq!(keepalive.deadline(), Some(start + 6 * SECOND));
+    }
+
+    #[test]
+    fn who_hears_much_and_says_nothing_shows_that_it_is_there() {
+        let start = Instant::now();
+        let mut keepalive = Keepalive::new(2 * SECOND, 5 * SECOND, start);
+        let asked = |keepalive: &mut Keepalive, second| {
+            keepalive.heard(start + second * SECOND);
+            keepalive.poll(start + second * SECOND) == Verdict::Ask
+        };
+        assert!((1..=6).map(|second| asked(&mut keepalive, second)).eq([false, true, false, true, false, true]));
+        keepalive.said(start + 7 * SECOND);
+        assert_eq!(keepalive.deadline(), Some(start + 8 * SECOND), "it has not heard since");
+        assert!(!asked(&mut keepalive, 8) && asked(&mut keepalive, 9));
     }
 }

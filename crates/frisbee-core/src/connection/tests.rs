@@ -285,3 +285,22 @@ fn a_peer_that_takes_no_byte_is_closed_and_one_that_takes_some_is_not() {
     let over = connection.handle_timeout(start + 9 * SECOND).unwrap_err();
     assert!(matches!(over, CloseReason::WriteTimeout { waiting: 50 }), "{over}");
 }
+
+#[test]
+fn a_peer_that_has_taken_megabytes_gets_more_time_since_the_system_may_have_them() {
+    let start = Instant::now();
+    for (written, times) in [(1 << 20, 2), (3 << 20, 4), (100 << 20, 5)] {
+        let mut connection = client(start);
+        let body = Bytes::from(vec![0; written + 1]);
+        connection.outbox().set_limit(u32::MAX);
+        connection.outbox().push(PacketId(1), Operation::FIRST_USER, &body).unwrap();
+        connection.handle_written(written, start);
+        connection.handle_written(0, start);
+        let late = start + 5 * times * SECOND;
+        connection.handle_read(1, late - SECOND);
+        connection.handle_timeout(late - SECOND).unwrap();
+        assert_eq!(connection.next_timeout(), Some(late));
+        let over = connection.handle_timeout(late).unwrap_err();
+        assert!(matches!(over, CloseReason::WriteTimeout { .. }), "{over}");
+    }
+}
