@@ -23,19 +23,24 @@ pub struct Keepalive {
     idle_timeout: Duration,
     heard: Instant,
     said: Instant,
+    /// The earlier of the two. The deadline is asked for in every turn of every connection, and comparing them there would
+    /// take longer than keeping this.
+    quiet_since: Instant,
     asked: Option<Instant>,
 }
 
 impl Keepalive {
     /// Asks after each `ping_interval` of silence and gives up after `idle_timeout` of it.
     pub fn new(ping_interval: Duration, idle_timeout: Duration, now: Instant) -> Self {
-        Self { ping_interval: ping_interval.min(idle_timeout), idle_timeout, heard: now, said: now, asked: None }
+        let ping_interval = ping_interval.min(idle_timeout);
+        Self { ping_interval, idle_timeout, heard: now, said: now, quiet_since: now, asked: None }
     }
 
     /// Tells that bytes have come.
     #[inline]
     pub fn heard(&mut self, now: Instant) {
         self.heard = now;
+        self.quiet_since = self.said;
         self.asked = None;
     }
 
@@ -43,6 +48,7 @@ impl Keepalive {
     #[inline]
     pub fn said(&mut self, now: Instant) {
         self.said = now;
+        self.quiet_since = self.heard;
     }
 
     /// Whether the peer has been silent for the ping interval, whether it has been asked or not.
@@ -55,10 +61,10 @@ impl Keepalive {
         if now.saturating_duration_since(self.heard) >= self.idle_timeout {
             return Verdict::Gone;
         }
-        let since = self.asked.unwrap_or(self.heard.min(self.said));
+        let since = self.asked.unwrap_or(self.quiet_since);
         if now.saturating_duration_since(since) >= self.ping_interval {
             self.asked = Some(now);
-            self.said = now;
+            self.said(now);
             return Verdict::Ask;
         }
         Verdict::Well
@@ -68,7 +74,7 @@ impl Keepalive {
     #[inline]
     pub fn deadline(&self) -> Option<Instant> {
         match self.asked {
-            None => self.heard.min(self.said).checked_add(self.ping_interval),
+            None => self.quiet_since.checked_add(self.ping_interval),
             Some(asked) => earlier(asked.checked_add(self.ping_interval), self.heard.checked_add(self.idle_timeout)),
         }
     }
