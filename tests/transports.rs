@@ -3,6 +3,7 @@
 #[path = "transports/tls.rs"]
 mod tls;
 
+use frisbee::{Operation, Packet, PacketId};
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload};
 use frisbee_tests::service::Service;
 use frisbee_tests::versions::first::{Answer, Ask, Parrot, ParrotClient, ParrotServer};
@@ -220,6 +221,18 @@ async fn a_slow_link_behind_a_large_buffer_carries_large_bodies_in_both_directio
     let mut call = Request::new(payload.clone());
     call.set_timeout(Duration::from_secs(600));
     assert_eq!(client.echo_payload(call).await.unwrap().into_inner(), payload);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_sent_before_the_end_is_written_however_slow_the_link_is() {
+    let (here, near) = tokio::io::duplex(64 * 1024);
+    let connection = frisbee::Client::builder().from_io(here, frisbee::Handlers::new()).await.unwrap();
+    let body = vec![7; 900_000];
+    connection.send(&Packet::new(PacketId(1), Operation::FIRST_USER, body.clone())).await.unwrap();
+    connection.close();
+    let mut received = Vec::new();
+    carry(near, &mut received, 5_000).await;
+    assert!(received.ends_with(&body), "{} bytes arrived", received.len());
 }
 
 #[tokio::test]

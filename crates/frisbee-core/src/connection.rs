@@ -110,6 +110,7 @@ pub struct Connection {
     /// Since when the peer has taken no byte although some wait.
     stalled_since: Option<Instant>,
     write_timeout: Duration,
+    least_rate: u32,
     peer: Peer,
     /// What is said in HELLO; for a server once the client has said it. `None` when that is over, or not wanted.
     hello: Option<Arc<Hello>>,
@@ -148,6 +149,7 @@ impl Connection {
             first: None,
             stalled_since: None,
             write_timeout: config.write_timeout,
+            least_rate: config.least_rate,
             peer: if role == Role::Client && !config.hello { Peer::Go } else { Peer::Unknown },
             hello,
             hand_off_timeout: config.hand_off_timeout,
@@ -159,11 +161,6 @@ impl Connection {
             connection.send_empty(PacketId(1), Operation::PING);
         }
         connection
-    }
-
-    /// How long the peer may take no byte while some wait.
-    pub fn write_timeout(&self) -> Duration {
-        self.write_timeout
     }
 
     /// What the peer is, as far as it has shown.
@@ -316,8 +313,21 @@ impl Connection {
         self.write_timeout.saturating_mul(u32::try_from(buffered).unwrap_or(u32::MAX).saturating_add(1))
     }
 
+    /// When the transport will have taken nothing for as long as it may, if it takes nothing at the moment.
+    pub fn stalled_by(&self) -> Option<Instant> {
+        self.stalled_since.and_then(|since| since.checked_add(self.write_patience()))
+    }
+
+    /// How long all that waits may take to be written, for an end that closes behind it: as a peer that takes it as slowly as
+    /// bodies may come here, at [`Config::least_rate`].
+    pub fn flush_timeout(&mut self) -> Duration {
+        let waiting = self.transmit().len() as u64;
+        let seconds = waiting.checked_div(self.least_rate.into()).unwrap_or(u64::MAX);
+        self.write_patience().saturating_add(Duration::from_secs(seconds))
+    }
+
     fn next_of_all_timeouts(&self) -> Option<Instant> {
-        let stalled = self.stalled_since.and_then(|since| since.checked_add(self.write_patience()));
+        let stalled = self.stalled_by();
         if let Some(hand_off) = &self.hand_off {
             return earlier(earlier(hand_off.by, stalled), self.waste.deadline());
         }

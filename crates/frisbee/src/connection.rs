@@ -363,9 +363,9 @@ impl Connection {
         format!("peer {peer}, handlers at work: {jobs}, streams: {streams}")
     }
 
-    /// Waits for the end of the connection and says why it ended. What waited to be written has been written by then, as
-    /// far as the peer took it within [`write_timeout`](crate::Config::write_timeout), and the peer has had a second to
-    /// close its half: a program may end.
+    /// Waits for the end of the connection and says why it ended. What waited to be written has been written by then, unless
+    /// the peer took none of it for the [`write_timeout`](crate::Config::write_timeout), or less than
+    /// [`least_rate`](crate::Config::least_rate), and the peer has had a second to close its half: a program may end.
     ///
     /// # Cancel safety
     /// Safe; it may be called any number of times.

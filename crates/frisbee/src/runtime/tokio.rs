@@ -75,6 +75,8 @@ pub(crate) struct Driver<T, R: Router, C> {
     /// The timer has to be polled, so that it wakes the task.
     timer_is_new: bool,
     phase: Phase,
+    /// When all that waits has to be written, at the end.
+    flush_by: Instant,
     /// The task has let others add to the mail.
     yielded: bool,
     /// It has to, for tasks may run in another order than that in which they were woken.
@@ -187,6 +189,7 @@ where
             io,
             engine,
             context,
+            flush_by: timer.deadline(),
             timer,
             timer_is_new: true,
             phase: Phase::Open,
@@ -236,8 +239,8 @@ where
             }
             self.phase = if matches!(order, Order::HandOver) { Phase::HandingOver } else { Phase::Flushing };
             let now = now();
-            let by = now.checked_add(self.engine.core.write_timeout()).unwrap_or_else(|| now + NEVER);
-            self.timer.reset(by);
+            self.flush_by = now.checked_add(self.engine.core.flush_timeout()).unwrap_or_else(|| now + NEVER);
+            self.timer.reset(self.flush_by);
         }
         if self.engine.is_aborted() {
             return Poll::Ready(false);
@@ -245,7 +248,7 @@ where
         if self.phase == Phase::HandingOver {
             return match self.poll_write(context, now()) {
                 Ok(Poll::Ready(())) => Poll::Ready(true),
-                Ok(Poll::Pending) => self.timer.poll_due(context).map(|()| false),
+                Ok(Poll::Pending) => self.poll_flush_timer(context).map(|()| false),
                 Err(_) => Poll::Ready(false),
             };
         }
@@ -439,11 +442,20 @@ where
         self.engine.turn(now)
     }
 
+    /// Ready when what was written last takes too long, or the peer has taken none of it for too long.
+    fn poll_flush_timer(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let by = self.engine.core.stalled_by().map_or(self.flush_by, |stalled| stalled.min(self.flush_by));
+        if by != self.timer.deadline() {
+            self.timer.reset(by);
+        }
+        self.timer.poll_due(context)
+    }
+
     fn poll_closing(&mut self, context: &mut Context<'_>) -> Poll<()> {
         if self.phase == Phase::Flushing {
             match self.poll_write(context, now()) {
                 Ok(Poll::Ready(())) => {}
-                Ok(Poll::Pending) => return self.timer.poll_due(context),
+                Ok(Poll::Pending) => return self.poll_flush_timer(context),
                 Err(_) => return Poll::Ready(()),
             }
             match Pin::new(&mut self.io).poll_shutdown(context) {
