@@ -5,11 +5,12 @@ use frisbee::Config;
 use frisbee_tests::extension::{ExtensionClient, ExtensionServer, Time};
 use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::{Serving, until};
-use frpc::{Channel, Code, Request, Server};
+use frpc::{Channel, ChannelBuilder, Code, Request, Server};
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncWriteExt, DuplexStream};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
@@ -116,13 +117,8 @@ async fn a_call_that_cannot_wait_for_a_connection_is_told_what_is_wrong_with_the
     first.kill();
     until("the loss is noticed", || first.is_over()).await;
     let _ = client.wait(Time::default()).await;
-    let request = || {
-        let mut request = Request::new(Time::default());
-        request.set_timeout(Duration::from_millis(100));
-        request
-    };
-    let unary = client.wait(request()).await.map(drop);
-    for called in [unary, client.flood(request()).await.map(drop)] {
+    let unary = client.wait(within(100)).await.map(drop);
+    for called in [unary, client.flood(within(100)).await.map(drop)] {
         let status = called.expect_err("nobody listens");
         assert_eq!((status.code(), status.may_have_run()), (Code::DeadlineExceeded, false), "{status}");
         assert!(status.message().contains(&address) && status.message().contains("refused"), "{status}");
@@ -192,6 +188,121 @@ async fn a_call_beside_one_who_stays_connected_is_told_that_nobody_listens() {
     staying.abort();
 }
 
+/// A transport whose other end is served.
+fn in_memory() -> DuplexStream {
+    let server = Server::builder().add_service(ExtensionServer::new(Service::default())).build();
+    let server = server.expect("nothing is wrong with it");
+    let (here, there) = tokio::io::duplex(64 * 1024);
+    tokio::spawn(async move { server.serve_connection(there).await });
+    here
+}
+
+/// A client whose first connection has ended, that makes others as it is told, and how often it has begun to.
+async fn reconnecting<F>(
+    builder: ChannelBuilder,
+    again: impl Fn() -> F + Send + Sync + 'static,
+) -> (ExtensionClient, Arc<AtomicU64>)
+where
+    F: Future<Output = io::Result<DuplexStream>> + Send + 'static,
+{
+    let dialled = Arc::new(AtomicU64::new(0));
+    let counted = dialled.clone();
+    let channel = builder.connect_with(move || {
+        let again = (counted.fetch_add(1, Ordering::SeqCst) > 0).then(&again);
+        async move {
+            match again {
+                None => Ok(in_memory()),
+                Some(again) => again.await,
+            }
+        }
+    });
+    let channel = channel.await.expect("the first is made at once");
+    let client = ExtensionClient::new(channel.clone());
+    client.get(Time::default()).await.expect("it is served");
+    let first = channel.connection().expect("it is there");
+    first.close();
+    first.closed().await;
+    (client, dialled)
+}
+
+fn within(millis: u64) -> Request<Time> {
+    let mut request = Request::new(Time::default());
+    request.set_timeout(Duration::from_millis(millis));
+    request
+}
+
+/// The connection was thrown away, and the next call began anew.
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_comes_too_late_for_one_call_is_there_for_the_next() {
+    let (client, dialled) = reconnecting(Channel::builder(), || async {
+        tokio::time::sleep(Duration::from_millis(250)).await;
+        Ok(in_memory())
+    })
+    .await;
+    for _ in 0..2 {
+        let status = client.wait(within(100)).await.expect_err("connecting takes longer");
+        assert_eq!((status.code(), status.may_have_run()), (Code::DeadlineExceeded, false), "{status}");
+    }
+    client.wait(within(100)).await.expect("it is connected in time");
+    assert_eq!(dialled.load(Ordering::SeqCst), 2);
+    // Nor does anybody have to wait for it.
+    client.wait(within(100)).await.expect("it is connected");
+}
+
+/// Calls that had left did not count, so that the server was dialled as often as calls were made.
+#[tokio::test(start_paused = true)]
+async fn an_attempt_to_connect_counts_as_failed_whoever_waits_for_it() {
+    let (client, dialled) = reconnecting(Channel::builder(), || async {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        Err(io::ErrorKind::ConnectionRefused.into())
+    })
+    .await;
+    let begun = tokio::time::Instant::now();
+    while begun.elapsed() < Duration::from_secs(20) {
+        let status = client.wait(within(5)).await.expect_err("nobody listens");
+        assert!(!status.may_have_run(), "{status}");
+    }
+    let dialled = dialled.load(Ordering::SeqCst);
+    assert!((5..100).contains(&dialled), "{dialled} times");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_channel_that_is_dropped_connects_no_longer() {
+    let connecting = Arc::new(());
+    let held = connecting.clone();
+    let (client, dialled) = reconnecting(Channel::builder(), move || {
+        let held = held.clone();
+        async move {
+            let _held = held;
+            std::future::pending().await
+        }
+    })
+    .await;
+    client.wait(within(100)).await.expect_err("nobody answers");
+    assert_eq!((dialled.load(Ordering::SeqCst), Arc::strong_count(&connecting)), (2, 3));
+    let begun = tokio::time::Instant::now();
+    drop(client);
+    until("nobody connects", || Arc::strong_count(&connecting) == 1).await;
+    assert!(begun.elapsed() < Duration::from_secs(1));
+}
+
+/// It waited for as long as connecting may take.
+#[tokio::test(start_paused = true)]
+async fn a_call_waits_no_longer_than_its_patience_for_a_server_that_says_nothing() {
+    let patience = Duration::from_secs(1);
+    let (client, _) = reconnecting(Channel::builder().reconnect_patience(patience), std::future::pending).await;
+    for _ in 0..2 {
+        let begun = tokio::time::Instant::now();
+        let unary = client.wait(Time::default()).await.map(drop);
+        for called in [unary, client.flood(Time::default()).await.map(drop)] {
+            let status = called.expect_err("nobody answers");
+            assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
+            assert!(status.message().contains("what the connector connects to"), "{status}");
+        }
+        assert_eq!(begun.elapsed().as_secs(), 2 * patience.as_secs());
+    }
+}
+
 #[tokio::test]
 async fn when_half_of_the_ids_wait_for_replies_that_nobody_wants_a_new_connection_is_made() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
@@ -242,9 +353,7 @@ async fn streams_that_are_over_and_still_held_let_a_server_stop_at_once() {
     let mut ended = client.flood(Time { millis: 1 }).await.expect("it streams").into_inner();
     ended.message().await.expect("it streams").expect("there is one message");
     assert_eq!(ended.message().await.expect("it ends in good order"), None);
-    let mut request = Request::new(Time::default());
-    request.set_timeout(Duration::from_millis(50));
-    let mut failed = client.flood(request).await.expect("it streams").into_inner();
+    let mut failed = client.flood(within(50)).await.expect("it streams").into_inner();
     while failed.message().await.is_ok() {}
     let mut unread = client.flood(Time { millis: 1 }).await.expect("it streams").into_inner();
     unread.message().await.expect("it streams").expect("there is one message");

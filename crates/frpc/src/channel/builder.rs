@@ -86,7 +86,8 @@ impl ChannelBuilder {
         self
     }
 
-    /// Sets how long a call that was not sent waits for a lost connection to be made anew. Default: 5 s.
+    /// Sets how long a call that was not sent waits for a lost connection to be made anew. Default: 5 s. Connecting goes
+    /// on without it, for the next call.
     pub fn reconnect_patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self

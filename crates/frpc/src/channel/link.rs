@@ -17,6 +17,7 @@ use std::task::Waker;
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
+use tokio::task::{JoinError, JoinHandle};
 use tokio::time::Instant;
 
 /// The longest pause after the first failure to connect; it doubles with each further one. The pause taken is
@@ -206,8 +207,8 @@ pub(crate) struct Links {
     /// `None` for the calls of a connection that is there: another one cannot be made.
     maker: Option<Maker>,
     current: Arc<Place>,
-    /// Held by whoever connects.
-    connecting: tokio::sync::Mutex<Failures>,
+    /// Held by whoever waits for a connection to be made, one after the other.
+    connecting: tokio::sync::Mutex<Connecting>,
     /// Why the last attempt has failed, if it has: for those who cannot wait for the next one.
     trouble: Mutex<Option<String>>,
 }
@@ -222,6 +223,26 @@ pub(crate) struct Maker {
     pub(crate) runtime: Handle,
 }
 
+/// How far connecting has come.
+#[derive(Default)]
+struct Connecting {
+    dial: Option<Dial>,
+    failures: Failures,
+}
+
+/// A connection in the making, for whoever needs one: it goes on when those have gone who wait for it, and ends with its
+/// channel.
+struct Dial(JoinHandle<Result<Connection, Failed>>);
+
+/// When an attempt to connect has failed, and why.
+type Failed = (Instant, ConnectError);
+
+impl Drop for Dial {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
 /// Attempts to connect that have failed, one after the other.
 #[derive(Default)]
 struct Failures {
@@ -233,32 +254,24 @@ struct Failures {
 
 impl Links {
     pub(crate) async fn connected(maker: Maker) -> Result<Self, ConnectError> {
-        let first = maker.make().await?;
-        let failures = Failures { made: Some(first.connection.clone()), ..Failures::default() };
-        let links = Self {
-            maker: Some(maker),
-            current: Arc::default(),
-            connecting: tokio::sync::Mutex::new(failures),
-            trouble: Mutex::default(),
+        let current = Arc::default();
+        let mut dial = maker.dial(&current);
+        let made = match (&mut dial.0).await {
+            Ok(made) => made.map_err(|(_, error)| error)?,
+            Err(ended) => {
+                let source = std::io::Error::other(why_ended(&ended));
+                return Err(ConnectError::Io { address: maker.dialler.name().to_owned(), source });
+            }
         };
-        links.put(&first);
-        Ok(links)
+        let failures = Failures { made: Some(made), ..Failures::default() };
+        let connecting = tokio::sync::Mutex::new(Connecting { dial: None, failures });
+        Ok(Self { maker: Some(maker), current, connecting, trouble: Mutex::default() })
     }
 
     /// The one connection that there is.
     pub(crate) fn bound(link: Link) -> Self {
         let current = Arc::new(Mutex::new(Some(Arc::new(link))));
         Self { maker: None, current, connecting: tokio::sync::Mutex::default(), trouble: Mutex::default() }
-    }
-
-    /// Has calls placed on a new connection.
-    fn put(&self, link: &Arc<Link>) {
-        *self.current.lock() = Some(link.clone());
-        let is_first = link.calls.place.set(Arc::downgrade(&self.current)).is_ok();
-        debug_assert!(is_first, "a connection that is made belongs to one channel");
-        if link.calls.retired.load(Ordering::Acquire) {
-            link.calls.retire(); // It was before it had its place.
-        }
     }
 
     /// The connection that calls are placed on.
@@ -277,28 +290,53 @@ impl Links {
         }
     }
 
-    /// A connection, made anew if need be. Failures are tried again, with growing pauses, for as long as there is
-    /// patience with a call that has waited since `begun`.
+    /// A connection, made anew if need be, for as long as there is patience with a call that has waited since `begun`.
     pub(crate) async fn connect(&self, begun: Instant) -> Result<Arc<Link>, Status> {
         let Some(maker) = &self.maker else {
             let link = self.current();
             return link
                 .ok_or_else(|| unreachable("the connection has ended, and only the other end can make another"));
         };
-        let mut failures = self.connecting.lock().await;
+        let making = self.make(maker, begun, maker.patience);
+        let Some(end) = begun.checked_add(maker.patience) else { return making.await };
+        tokio::time::timeout_at(end, making).await.unwrap_or_else(|_| {
+            let why = format!("there is no connection to {} after {:?}", maker.dialler.name(), maker.patience);
+            Err(unreachable(&self.with_trouble(why)))
+        })
+    }
+
+    /// Makes a connection. Failures are tried again, with growing pauses, unless a pause would end when there is no
+    /// `patience` any more with who has waited since `begun`.
+    ///
+    /// Whoever leaves has the next one go on where he was.
+    async fn make(&self, maker: &Maker, begun: Instant, patience: Duration) -> Result<Arc<Link>, Status> {
+        let mut connecting = self.connecting.lock().await;
+        let Connecting { dial, failures } = &mut *connecting;
         loop {
             if let Some(link) = self.current() {
                 return Ok(link);
             }
+            if let Some(Dial(dialling)) = dial {
+                let made = dialling.await;
+                *dial = None;
+                match made {
+                    Ok(Ok(connection)) => {
+                        failures.made = Some(connection);
+                        *self.trouble.lock() = None;
+                    }
+                    Ok(Err((at, error))) => self.fail(failures, at, error.to_string()),
+                    Err(ended) if ended.is_panic() => self.fail(failures, Instant::now(), why_ended(&ended).to_owned()),
+                    Err(ended) => return Err(unreachable(why_ended(&ended))),
+                }
+                continue;
+            }
             if let Some(reason) = failures.stillborn() {
                 let name = maker.dialler.name();
                 let why = format!("the connection to {name} ended as soon as it was made: {reason}");
-                if begun.elapsed() + self.fail(&mut failures, &why) > maker.patience {
-                    return Err(unreachable(&why));
-                }
+                self.fail(failures, Instant::now(), why);
             }
             if let Some(next) = failures.next_attempt {
-                if next.saturating_duration_since(begun) > maker.patience {
+                if next.saturating_duration_since(begun) > patience {
                     let trouble = self.trouble.lock().clone();
                     return Err(unreachable(&trouble.unwrap_or_else(|| maker.dialler.name().to_owned())));
                 }
@@ -307,56 +345,42 @@ impl Links {
             if maker.dialler.is_used_up() {
                 return Err(unreachable("the connection was given by the user, and cannot be made anew"));
             }
-            match maker.make().await {
-                Ok(link) => {
-                    failures.made = Some(link.connection.clone());
-                    *self.trouble.lock() = None;
-                    self.put(&link);
-                    return Ok(link);
-                }
-                Err(error) => {
-                    let why = error.to_string();
-                    if begun.elapsed() + self.fail(&mut failures, &why) > maker.patience {
-                        return Err(unreachable(&why));
-                    }
-                }
-            }
+            *dial = Some(maker.dial(&self.current));
         }
     }
 
-    /// Notes why an attempt has failed; the pause until the next one.
-    fn fail(&self, failures: &mut Failures, why: &str) -> Duration {
-        let pause = failures.fail();
+    /// Notes when and why an attempt has failed.
+    fn fail(&self, failures: &mut Failures, at: Instant, why: String) {
+        let pause = failures.fail(at);
         tracing::debug!(why, ?pause, "connecting failed");
-        *self.trouble.lock() = Some(why.to_owned());
-        pause
+        *self.trouble.lock() = Some(why);
+    }
+
+    /// What is to be said, with why connecting has failed if it has.
+    fn with_trouble(&self, text: String) -> String {
+        match &*self.trouble.lock() {
+            Some(trouble) => format!("{text}; {trouble}"),
+            None => text,
+        }
     }
 
     /// Why a call is over that has waited for a connection for as long as it may take.
     pub(crate) fn late(&self) -> Status {
-        let mut why = String::from("the call was not sent: there was no connection in time");
-        if let Some(trouble) = &*self.trouble.lock() {
-            why = format!("{why}; {trouble}");
-        }
-        Status::deadline_exceeded(why).unsent()
+        let why = String::from("the call was not sent: there was no connection in time");
+        Status::deadline_exceeded(self.with_trouble(why)).unsent()
     }
 
     /// Makes each connection anew that is lost, whether there is a call or not. Never ready, unless no connection can be
     /// made here.
     pub(crate) async fn stay_connected(&self) {
         loop {
-            let link = match self.current() {
-                Some(link) => link,
-                None if self.maker.as_ref().is_none_or(|maker| maker.dialler.is_used_up()) => return,
-                None => match self.connect(Instant::now()).await {
+            let link = match (self.current(), &self.maker) {
+                (Some(link), _) => link,
+                (None, Some(maker)) => match self.make(maker, Instant::now(), Duration::MAX).await {
                     Ok(link) => link,
-                    // It has waited for longer than there is patience. Calls get their turn to be told so.
-                    Err(_) => {
-                        let next = self.connecting.lock().await.next_attempt;
-                        tokio::time::sleep_until(next.unwrap_or_else(Instant::now)).await;
-                        continue;
-                    }
+                    Err(_) => return,
                 },
+                (None, None) => return,
             };
             let calls = link.calls.clone();
             drop(link);
@@ -366,22 +390,36 @@ impl Links {
 }
 
 impl Maker {
-    async fn make(&self) -> Result<Arc<Link>, ConnectError> {
+    /// Begins to make a connection, on which calls are placed once it is there.
+    fn dial(&self, place: &Arc<Place>) -> Dial {
         let calls = Arc::new(CallTable::new(self.offer.called.clone()));
         let end = if self.offer.table.is_empty() { LinkEnd::Close } else { LinkEnd::CloseWhenServed };
         let endpoint = Endpoint::calling(self.offer.clone(), calls.clone());
-        let (dialling, nesting) = (self.dialler.dial(self.client.clone(), endpoint), self.offer.nesting);
-        // The link is made there as well: it closes its connection if whoever waits for it has gone.
-        let dialled = self.runtime.spawn(async move {
-            let connection = dialling.await?;
-            Ok(Arc::new(Link { connection, calls, backward: false, nesting, end }))
-        });
-        dialled.await.unwrap_or_else(|_| {
-            // The runtime in which the channel was made is gone.
-            let source = std::io::Error::other("the runtime of the channel has ended");
-            Err(ConnectError::Io { address: self.dialler.name().to_owned(), source })
-        })
+        let (dialler, client, nesting) = (self.dialler.clone(), self.client.clone(), self.offer.nesting);
+        let place = place.clone();
+        // In the runtime of the channel, whichever caller needs the connection, and to the end if that one leaves.
+        Dial(self.runtime.spawn(async move {
+            let connection = dialler.dial(client, endpoint).await.map_err(|error| (Instant::now(), error))?;
+            put(&place, Arc::new(Link { connection: connection.clone(), calls, backward: false, nesting, end }));
+            Ok(connection)
+        }))
     }
+}
+
+/// Has calls placed on a new connection.
+fn put(place: &Arc<Place>, link: Arc<Link>) {
+    let calls = link.calls.clone();
+    *place.lock() = Some(link);
+    let is_first = calls.place.set(Arc::downgrade(place)).is_ok();
+    debug_assert!(is_first, "a connection that is made belongs to one channel");
+    if calls.retired.load(Ordering::Acquire) {
+        calls.retire(); // It was before it had its place.
+    }
+}
+
+/// Why no connection has come of a dial.
+fn why_ended(ended: &JoinError) -> &'static str {
+    if ended.is_panic() { "connecting panicked" } else { "the runtime of the channel has ended" }
 }
 
 pub(crate) fn unreachable(why: &str) -> Status {
@@ -400,12 +438,12 @@ impl Failures {
         reason
     }
 
-    /// Notes a failure; the pause until the next attempt.
-    fn fail(&mut self) -> Duration {
+    /// Notes when an attempt has failed; the pause until the next.
+    fn fail(&mut self, at: Instant) -> Duration {
         let longest = PAUSE_FIRST.saturating_mul(1 << self.count.min(16)).min(PAUSE_MAX);
         self.count = self.count.saturating_add(1);
         let pause = longest.mul_f64(fastrand::f64());
-        self.next_attempt = Instant::now().checked_add(pause);
+        self.next_attempt = at.checked_add(pause);
         pause
     }
 }
@@ -464,7 +502,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn pauses_grow_to_their_limit_and_are_drawn() {
         let mut failures = Failures::default();
-        let pauses: Vec<_> = (0..40).map(|_| failures.fail()).collect();
+        let pauses: Vec<_> = (0..40).map(|_| failures.fail(Instant::now())).collect();
         assert!(pauses[0] <= PAUSE_FIRST);
         assert!(pauses.iter().all(|pause| *pause <= PAUSE_MAX));
         assert!(pauses[10..].iter().any(|pause| *pause > PAUSE_MAX / 4));
