@@ -95,6 +95,28 @@ async fn a_call_that_is_made_once_more_takes_no_longer_than_its_timeout() {
     assert_eq!(begun.elapsed().as_secs(), TIMEOUT.as_secs());
 }
 
+/// It said that it was not sent, as the second attempt was not.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_was_sent_and_cannot_be_made_once_more_may_have_run() {
+    for (timeout, code) in [(10_000, Code::Unavailable), (2_000, Code::DeadlineExceeded)] {
+        let dialled = AtomicU64::new(0);
+        let builder = Channel::builder().calls::<ExtensionClient>().reconnect_patience(Duration::from_secs(3));
+        let channel = builder.connect_with(move || {
+            let first = dialled.fetch_add(1, Ordering::SeqCst) == 0;
+            let (here, mut there) = tokio::io::duplex(64 * 1024);
+            tokio::spawn(async move {
+                let second = Duration::from_secs(1);
+                let _ = tokio::time::timeout(second, tokio::io::copy(&mut there, &mut tokio::io::sink())).await;
+            });
+            async move { if first { Ok(here) } else { Err(io::Error::from(io::ErrorKind::ConnectionRefused)) } }
+        });
+        let client = ExtensionClient::new(channel.await.expect("the first is made"));
+        let status = client.get(within(timeout)).await.expect_err("nobody answers");
+        assert_eq!((status.code(), status.may_have_run()), (code, true), "{status}");
+        assert!(!status.message().contains("not sent"), "{status}");
+    }
+}
+
 #[tokio::test]
 async fn a_call_to_a_server_that_stays_away_fails_and_was_not_sent() {
     let (first, _) = start("127.0.0.1:0").await;

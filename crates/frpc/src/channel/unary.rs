@@ -6,7 +6,7 @@ use crate::codegen::Method;
 use crate::metadata::Metadata;
 use crate::middleware::{About, CallKind, through};
 use crate::request::Origin;
-use crate::{Request, Response, Status, deadline, hand_off};
+use crate::{Code, Request, Response, Status, deadline, hand_off};
 use polyglot::Message;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -179,6 +179,8 @@ impl Channel {
             _ => timeout.and_then(|timeout| deadline::now().checked_add(timeout)),
         };
         let mut begun = None;
+        // How an attempt ended that may have run.
+        let mut lost = None;
         loop {
             if let Some(failure) = failure {
                 let again = match failure.sent {
@@ -190,10 +192,16 @@ impl Channel {
                     Sent::Answered => false,
                 };
                 if !again {
-                    return Err(failure.status);
+                    return Err(over(failure.status, lost, attempt.method));
+                }
+                if failure.status.may_have_run() {
+                    lost = Some(failure.status);
                 }
             }
-            let link = self.link(until, &mut begun).await?;
+            let link = match self.link(until, &mut begun).await {
+                Ok(link) => link,
+                Err(status) => return Err(over(status, lost, attempt.method)),
+            };
             if let Some(until) = until {
                 attempt.terms.timeout = Some(until.saturating_duration_since(deadline::now()));
             }
@@ -202,5 +210,18 @@ impl Channel {
                 Err(failed) => failure = Some(failed),
             }
         }
+    }
+}
+
+/// Why a call is over. If an attempt was lost that may have run, so may the call, though the last one was not sent.
+#[cold]
+fn over(status: Status, lost: Option<Status>, method: &Method) -> Status {
+    match lost {
+        Some(lost) if !status.may_have_run() => match status.code() {
+            Code::DeadlineExceeded => expired(method),
+            Code::Unavailable => lost,
+            _ => status.may_run(),
+        },
+        _ => status,
     }
 }
