@@ -6,11 +6,14 @@ use frisbee_tests::extension::{Chunk, ExtensionClient, ExtensionServer, Failure,
 use frisbee_tests::interop::{InteropClient, Text};
 use frisbee_tests::raw::{Raw, encoded, packet};
 use frisbee_tests::serve_interop_with;
-use frisbee_tests::versions::first::{Answer, Ask, Parrot, ParrotServer};
+use frisbee_tests::versions::first::{Answer, Ask, Parrot, ParrotClient, ParrotServer};
 use frpc::{
     Channel, Code, Metadata, MetadataError, Request, RequestStream, Response, ResponseStream, Server, Status, Streaming,
 };
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::DuplexStream;
+use tokio::time::Instant;
 
 /// As much metadata as there may be.
 fn most() -> Metadata {
@@ -180,6 +183,45 @@ impl Parrot for Telling {
         let words = requests.metadata().len().to_string();
         Ok(Response::new(ResponseStream::new(frpc::iter([Ok(Answer { words })]))))
     }
+}
+
+/// Never answers, nor reads what it is sent.
+struct Stuck(Arc<()>);
+
+impl Parrot for Stuck {
+    async fn say(&self, _: Request<Ask>) -> Result<Response<Answer>, Status> {
+        Err(Status::unimplemented("nobody asks"))
+    }
+
+    async fn chat(&self, request: Request<Streaming<Ask>>) -> Result<Response<ResponseStream<Answer>>, Status> {
+        let _held = (self.0.clone(), request);
+        std::future::pending().await
+    }
+}
+
+/// The other end of a connection that [`Stuck`] is served on, and what its handlers hold.
+fn stuck() -> (DuplexStream, Arc<()>) {
+    let held = Arc::new(());
+    let server = Server::builder().add_service(ParrotServer::new(Stuck(held.clone()))).build();
+    let server = server.expect("nothing is wrong with it");
+    let (here, there) = tokio::io::duplex(64 * 1024);
+    tokio::spawn(async move { server.serve_connection(there).await });
+    (here, held)
+}
+
+/// It went on for as long as the server let it.
+#[tokio::test(start_paused = true)]
+async fn a_stream_of_requests_ends_with_the_deadline_of_its_call() {
+    let client = ParrotClient::new(Channel::from_io(stuck().0).await.expect("connecting is free"));
+    let (sender, requests) = RequestStream::channel(1);
+    let mut request = Request::new(requests);
+    request.set_timeout(Duration::from_secs(1));
+    let begun = Instant::now();
+    let mut answers = client.chat(request).await.expect("it is opened").into_inner();
+    while sender.send(Ask { word: "x".repeat(10_000), ..Ask::default() }).await.is_ok() {}
+    assert_eq!(begun.elapsed().as_secs(), 1);
+    let late = answers.message().await.expect_err("it is late");
+    assert_eq!((late.code(), late.may_have_run()), (Code::DeadlineExceeded, true));
 }
 
 #[tokio::test]

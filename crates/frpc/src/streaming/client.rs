@@ -1,6 +1,6 @@
 //! The calling end of calls with streams.
 
-use super::{Streaming, send, send_all, send_end};
+use super::{Streaming, late, send, send_all, send_end};
 use crate::body::Reading;
 use crate::channel::{Channel, Link, takes_no_calls, unsent};
 use crate::codegen::Method;
@@ -103,6 +103,7 @@ where
     let connection = link.connection.clone();
     let replies = Streaming::of_client(receiver, connection.clone(), reading, terms.sleep());
     let failed = replies.failed();
+    let mut deadline = terms.sleep();
     connection.runtime().spawn(keep(link, sender.clone()));
     connection.spawn(async move {
         let sent = {
@@ -111,8 +112,13 @@ where
                 Poll::Ready(sent) => {
                     Poll::Ready(sent.unwrap_or_else(|_| Err(Status::internal("the stream of requests panicked"))))
                 }
-                // The call is over; whatever is still to come is not sent.
-                Poll::Pending => sender.poll_closed(context).map(Ok),
+                Poll::Pending => {
+                    if deadline.as_mut().is_some_and(|deadline| deadline.as_mut().poll(context).is_ready()) {
+                        return Poll::Ready(Err(late()));
+                    }
+                    // The call is over; whatever is still to come is not sent.
+                    sender.poll_closed(context).map(Ok)
+                }
             });
             sent.await
         };
