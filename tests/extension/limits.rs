@@ -5,14 +5,14 @@ use frisbee::{Config, Operation, Packet, tlv};
 use frisbee_tests::extension::{Chunk, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
 use frisbee_tests::interop::{InteropClient, Text};
 use frisbee_tests::raw::{Raw, encoded, packet};
-use frisbee_tests::serve_interop_with;
 use frisbee_tests::versions::first::{Answer, Ask, Parrot, ParrotClient, ParrotServer};
+use frisbee_tests::{serve_interop_with, until};
 use frpc::{
     Channel, Code, Metadata, MetadataError, Request, RequestStream, Response, ResponseStream, Server, Status, Streaming,
 };
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::DuplexStream;
+use tokio::io::{AsyncWriteExt, DuplexStream};
 use tokio::time::Instant;
 
 /// As much metadata as there may be.
@@ -222,6 +222,22 @@ async fn a_stream_of_requests_ends_with_the_deadline_of_its_call() {
     assert_eq!(begun.elapsed().as_secs(), 1);
     let late = answers.message().await.expect_err("it is late");
     assert_eq!((late.code(), late.may_have_run()), (Code::DeadlineExceeded, true));
+}
+
+/// It was kept for as long as its client did not end its direction, up to ten seconds.
+#[tokio::test(start_paused = true)]
+async fn a_handler_of_a_stream_is_dropped_when_its_deadline_has_passed_whatever_its_client_does() {
+    let (mut client, held) = stuck();
+    let (mut second, mut timeout) = (Vec::new(), Vec::new());
+    tlv::put_varint(&mut second, 1_000_000);
+    tlv::put_item(&mut timeout, 1, &second);
+    let hello = packet(0, 3, b"fris\x01\x04\x02\xff\x7f");
+    let opening = packet(1, 2, &[prefix(&timeout), vec![9, 11]].concat());
+    let begun = Instant::now();
+    client.write_all(&[hello, opening].concat()).await.expect("the server reads");
+    until("the handler runs", || Arc::strong_count(&held) == 3).await;
+    until("the handler is dropped", || Arc::strong_count(&held) == 2).await;
+    assert_eq!(begun.elapsed().as_secs(), 1);
 }
 
 #[tokio::test]

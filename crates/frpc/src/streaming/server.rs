@@ -128,20 +128,24 @@ where
     let work = Within { deadline, future: Parked::new(work(sender.clone(), receiver, lent.clone(), prefix)) };
     caller.connection.spawn(async move {
         let _hold = hold;
-        let mut work = pin!(work);
-        let mut late = pin!(until(deadline));
-        let worked = poll_fn(|context| {
-            if let Poll::Ready(worked) = work.as_mut().poll(context) {
-                return Poll::Ready(Some(worked));
-            }
-            if late.as_mut().poll(context).is_ready() {
-                return Poll::Ready(Some(Ok(Err(Status::deadline_exceeded("the caller has stopped waiting")))));
-            }
-            // What a handler no longer reads must not use up the memory for streams.
-            let _ = lent.poll_drain(context);
-            sender.poll_closed(context).map(|()| None)
-        });
-        let Some(worked) = worked.await else { return };
+        let worked = {
+            // Dropped with its block: what a handler holds is held no longer than until its deadline.
+            let mut work = pin!(work);
+            let mut late = pin!(until(deadline));
+            let worked = poll_fn(|context| {
+                if let Poll::Ready(worked) = work.as_mut().poll(context) {
+                    return Poll::Ready(Some(worked));
+                }
+                if late.as_mut().poll(context).is_ready() {
+                    return Poll::Ready(Some(Ok(Err(Status::deadline_exceeded("the caller has stopped waiting")))));
+                }
+                // What a handler no longer reads must not use up the memory for streams.
+                let _ = lent.poll_drain(context);
+                sender.poll_closed(context).map(|()| None)
+            });
+            worked.await
+        };
+        let Some(worked) = worked else { return };
         if let Err(status) = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref()))) {
             send_error(&sender, &status);
         }
