@@ -95,6 +95,19 @@ async fn a_call_that_is_made_once_more_takes_no_longer_than_its_timeout() {
     assert_eq!(begun.elapsed().as_secs(), TIMEOUT.as_secs());
 }
 
+/// A server that says HELLO with this content, if any, takes everything, answers nothing, and is lost after a second.
+fn soon_lost(hello: &'static [u8]) -> DuplexStream {
+    let (here, mut there) = tokio::io::duplex(64 * 1024);
+    tokio::spawn(async move {
+        if !hello.is_empty() {
+            let _ = there.write_all(&packet(0, 3, hello)).await;
+        }
+        let second = Duration::from_secs(1);
+        let _ = tokio::time::timeout(second, tokio::io::copy(&mut there, &mut tokio::io::sink())).await;
+    });
+    here
+}
+
 /// It said that it was not sent, as the second attempt was not.
 #[tokio::test(start_paused = true)]
 async fn a_call_that_was_sent_and_cannot_be_made_once_more_may_have_run() {
@@ -103,18 +116,43 @@ async fn a_call_that_was_sent_and_cannot_be_made_once_more_may_have_run() {
         let builder = Channel::builder().calls::<ExtensionClient>().reconnect_patience(Duration::from_secs(3));
         let channel = builder.connect_with(move || {
             let first = dialled.fetch_add(1, Ordering::SeqCst) == 0;
-            let (here, mut there) = tokio::io::duplex(64 * 1024);
-            tokio::spawn(async move {
-                let second = Duration::from_secs(1);
-                let _ = tokio::time::timeout(second, tokio::io::copy(&mut there, &mut tokio::io::sink())).await;
-            });
-            async move { if first { Ok(here) } else { Err(io::Error::from(io::ErrorKind::ConnectionRefused)) } }
+            async move { if first { Ok(soon_lost(b"")) } else { Err(io::ErrorKind::ConnectionRefused.into()) } }
         });
         let client = ExtensionClient::new(channel.await.expect("the first is made"));
         let status = client.get(within(timeout)).await.expect_err("nobody answers");
         assert_eq!((status.code(), status.may_have_run()), (code, true), "{status}");
         assert!(!status.message().contains("not sent"), "{status}");
     }
+}
+
+/// It failed, as if the server had closed its stream.
+#[tokio::test(start_paused = true)]
+async fn a_streaming_call_whose_request_was_not_sent_goes_to_the_next_connection() {
+    let dialled = Arc::new(AtomicU64::new(0));
+    let counted = dialled.clone();
+    let channel = Channel::builder().connect_with(move || {
+        let first = counted.fetch_add(1, Ordering::SeqCst) == 0;
+        async move {
+            // Without credit streams are opened, and no message is sent.
+            Ok(if first { soon_lost(b"fris\x01") } else { in_memory() })
+        }
+    });
+    let client = ExtensionClient::new(channel.await.expect("the first is made"));
+    let mut chunks = client.flood(Time { millis: 1 }).await.expect("the next is served").into_inner();
+    chunks.message().await.expect("it streams").expect("there is one message");
+    assert_eq!(dialled.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_streaming_call_whose_connections_are_all_lost_has_one_patience() {
+    let patience = Duration::from_secs(5);
+    let channel = Channel::builder().reconnect_patience(patience).connect_with(|| async { Ok(soon_lost(b"fris\x01")) });
+    let client = ExtensionClient::new(channel.await.expect("the first is made"));
+    let begun = tokio::time::Instant::now();
+    let called = tokio::time::timeout(10 * patience, client.flood(Time { millis: 1 })).await;
+    let status = called.expect("it is given up").expect_err("nobody takes the request");
+    assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
+    assert!(begun.elapsed() <= patience + Duration::from_secs(2), "{:?}", begun.elapsed());
 }
 
 #[tokio::test]

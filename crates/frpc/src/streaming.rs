@@ -22,7 +22,7 @@ use frisbee::{Connection, Operation, SendError, StreamEnd, StreamMessage, Stream
 use futures_core::Stream;
 use parking_lot::Mutex;
 use polyglot::{Decoder, Form, Message, Root};
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 use std::fmt;
 use std::future::poll_fn;
 use std::marker::PhantomData;
@@ -290,11 +290,11 @@ fn form(sender: &StreamSender) -> Form {
 }
 
 /// Sends one message. `strict` refuses one that a Go peer cannot be sent without loss.
-async fn send<M: Message>(sender: &StreamSender, message: M, strict: bool) -> Result<(), Status> {
+async fn send<M: Message>(sender: &StreamSender, message: impl Borrow<M>, strict: bool) -> Result<(), Status> {
     let manner = Manner { lossless: strict, ..Manner::plain(form(sender)) };
     let sent =
-        poll_fn(move |context| sender.poll_send(context, |frame| body::put_message(frame, &message, &manner))).await;
-    sent.map_err(|error: SendError| crate::channel::unsent(&error))?.map_err(PutError::into_status)
+        poll_fn(move |context| sender.poll_send(context, |frame| body::put_message(frame, message.borrow(), &manner)));
+    sent.await.map_err(|error: SendError| crate::channel::unsent(&error))?.map_err(PutError::into_status)
 }
 
 /// Messages that are sent without others having a turn. As many operations tokio grants a task at a time.

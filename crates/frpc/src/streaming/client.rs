@@ -28,9 +28,18 @@ where
 {
     let terms = Opening::new(request.timeout());
     let (message, metadata) = request.into_parts();
-    let Opened { sender, receiver, link, reading } = terms.open(channel, method, metadata.as_deref()).await?;
-    // A server that hardly reads may keep what waits from being written.
-    within(terms.left(), send(&sender, message, channel.is_strict())).await??;
+    let mut begun = None;
+    let Opened { sender, receiver, link, reading } = loop {
+        let opened = terms.open(channel, method, metadata.as_deref(), &mut begun).await?;
+        // A server that hardly reads may keep what waits from being written.
+        match within(terms.left(), send::<A>(&opened.sender, &message, channel.is_strict())).await? {
+            Ok(()) => break opened,
+            // A server begins with the request, which this one did not get.
+            Err(status) if status.code() == Code::Unavailable && opened.link.connection.is_closed() => {}
+            Err(status) => return Err(status),
+        }
+    };
+    drop(message);
     // With a Go server the request is the end, without saying so.
     sender.end();
     let connection = link.connection.clone();
@@ -58,7 +67,8 @@ where
 {
     let terms = Opening::new(request.timeout());
     let (messages, metadata) = request.into_parts();
-    let Opened { sender, receiver, link, reading } = terms.open(channel, method, metadata.as_deref()).await?;
+    let Opened { sender, receiver, link, reading } =
+        terms.open(channel, method, metadata.as_deref(), &mut None).await?;
     let mut replies: Streaming<B> = Streaming::of_client(receiver, link.connection.clone(), reading, terms.sleep());
     let strict = channel.is_strict();
     let mut sending = pin!(send_messages(&sender, messages, strict));
@@ -98,7 +108,8 @@ where
 {
     let terms = Opening::new(request.timeout());
     let (messages, metadata) = request.into_parts();
-    let Opened { sender, receiver, link, reading } = terms.open(channel, method, metadata.as_deref()).await?;
+    let Opened { sender, receiver, link, reading } =
+        terms.open(channel, method, metadata.as_deref(), &mut None).await?;
     let strict = channel.is_strict();
     let connection = link.connection.clone();
     let replies = Streaming::of_client(receiver, connection.clone(), reading, terms.sleep());
@@ -154,15 +165,21 @@ impl Opening {
         Self { until }
     }
 
-    /// Opens the stream, on a new connection if the one that is there is over before.
-    async fn open(&self, channel: &Channel, method: &Method, metadata: Option<&Metadata>) -> Result<Opened, Status> {
+    /// Opens the stream, on a new connection if the one that is there is over before. Since when the call has waited for
+    /// one is kept in `begun`.
+    async fn open(
+        &self,
+        channel: &Channel,
+        method: &Method,
+        metadata: Option<&Metadata>,
+        begun: &mut Option<tokio::time::Instant>,
+    ) -> Result<Opened, Status> {
         if self.left().is_some_and(|left| left.is_zero()) {
             return Err(not_opened());
         }
         let open = async {
-            let mut begun = None;
             loop {
-                let link = channel.link(self.until, &mut begun).await?;
+                let link = channel.link(self.until, begun).await?;
                 let Ok(peer) = link.connection.verdict().await else { continue };
                 if link.backward && !takes_calls(&peer) {
                     return Err(takes_no_calls());

@@ -75,7 +75,7 @@ pub(crate) fn serve_client_streaming<A, B, H, F>(
     serve(caller, prefix, stream, move |sender, receiver, lent, prefix| async move {
         let reply = handler(requests(receiver, lent, reading, origin, prefix)).await?;
         send_metadata(&sender, reply.metadata())?;
-        send(&sender, reply.into_inner(), false).await
+        send::<B>(&sender, reply.into_inner(), false).await
     });
 }
 
