@@ -8,7 +8,8 @@ use frisbee_tests::raw::{Raw, encoded, packet};
 use frisbee_tests::versions::first::{Answer, Ask, Parrot, ParrotClient, ParrotServer};
 use frisbee_tests::{serve_interop_with, until};
 use frpc::{
-    Channel, Code, Metadata, MetadataError, Request, RequestStream, Response, ResponseStream, Server, Status, Streaming,
+    Channel, ChannelBuilder, Code, Metadata, MetadataError, Request, RequestStream, Response, ResponseStream, Server,
+    Status, Streaming,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -222,6 +223,40 @@ async fn a_stream_of_requests_ends_with_the_deadline_of_its_call() {
     assert_eq!(begun.elapsed().as_secs(), 1);
     let late = answers.message().await.expect_err("it is late");
     assert_eq!((late.code(), late.may_have_run()), (Code::DeadlineExceeded, true));
+}
+
+/// They could wait for ever.
+#[tokio::test(start_paused = true)]
+async fn the_timeout_of_a_channel_bounds_the_opening_of_streams_and_not_their_lives() {
+    let (ask, second) = (|| frpc::iter([Ask::default()]), Duration::from_secs(1));
+    let builder = Server::builder().config(Config { streams_max: 1, ..Config::default() });
+    let server = builder.add_service(ParrotServer::new(Stuck(Arc::default()))).build();
+    let server = server.expect("nothing is wrong with it");
+    for timeout in [None, Some(second)] {
+        let (here, there) = tokio::io::duplex(64 * 1024);
+        let server = server.clone();
+        tokio::spawn(async move { server.serve_connection(there).await });
+        let builder = timeout.into_iter().fold(Channel::builder(), ChannelBuilder::timeout);
+        let client = ParrotClient::new(builder.from_io(here).await.expect("connecting is free"));
+        let mut first = client.chat(ask()).await.expect("there is a place for one").into_inner();
+        let begun = Instant::now();
+        let called = tokio::time::timeout(100 * second, client.chat(ask())).await;
+        let status = called.expect("it is given up").expect_err("there is no place");
+        assert_eq!((status.code(), status.may_have_run()), (Code::DeadlineExceeded, false), "{status}");
+        assert_eq!(begun.elapsed().as_secs(), timeout.map_or(30, |timeout| timeout.as_secs()));
+        tokio::time::timeout(100 * second, first.message()).await.expect_err("it goes on");
+    }
+}
+
+/// A request that cannot be sent belongs to the opening.
+#[tokio::test(start_paused = true)]
+async fn a_call_whose_request_finds_no_room_in_time_was_not_sent() {
+    let (here, mut there) = tokio::io::duplex(64 * 1024);
+    there.write_all(&packet(0, 3, b"fris\x01")).await.expect("there is room"); // It gives no credit.
+    let builder = Channel::builder().timeout(Duration::from_secs(1));
+    let client = ExtensionClient::new(builder.from_io(here).await.expect("connecting is free"));
+    let status = client.flood(Time::default()).await.expect_err("it is not sent");
+    assert_eq!((status.code(), status.may_have_run()), (Code::DeadlineExceeded, false), "{status}");
 }
 
 /// It was kept for as long as its client did not end its direction, up to ten seconds.

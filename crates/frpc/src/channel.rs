@@ -25,7 +25,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 use unary::Unary;
 
-/// How long a call may take unless told otherwise. A Go server never answers a request that it cannot decode, so
+/// How long a call may take, and the opening of a stream, unless told otherwise. A Go server never answers a request that it cannot decode, so
 /// there has to be an end; no call within a data centre should come near this one. It is kept here and not sent.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -47,7 +47,7 @@ pub struct Channel {
 struct Inner {
     links: Links,
     retries: RetryBudget,
-    /// How long calls take unless their requests say otherwise.
+    /// How long calls may take, and the opening of streams, unless their requests say otherwise.
     timeout: Option<Duration>,
     /// Whether a server of ours is told of that.
     is_told: bool,
@@ -201,10 +201,7 @@ impl Channel {
         B: Message + Send + 'static,
     {
         let (about, plain) = (About::new::<S::Item, B>(*method, CallKind::ClientStreaming), self.plain());
-        let call = move |request: Request<S>| async move {
-            let reply_within = plain.terms(request.timeout()).timeout;
-            streaming::call_client_streaming(&plain, method, request, reply_within).await
-        };
+        let call = move |request| async move { streaming::call_client_streaming(&plain, method, request).await };
         through(self.chain.clone(), about, request, call).await
     }
 
@@ -254,7 +251,7 @@ impl Channel {
     }
 
     #[inline]
-    fn terms(&self, own: Option<Duration>) -> Terms {
+    pub(crate) fn terms(&self, own: Option<Duration>) -> Terms {
         let Inner { timeout, is_told, strict_presence, .. } = *self.inner;
         Terms {
             timeout: deadline::allowed(own.or(timeout)),

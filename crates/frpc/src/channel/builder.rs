@@ -59,6 +59,9 @@ impl ChannelBuilder {
     }
 
     /// Sets how long a call may take unless its request says otherwise. Default: 30 s, of which the server is not told.
+    ///
+    /// A call with streams may take that long to be opened, until its first message can be sent, and to give a single
+    /// reply once the last message has been sent; the streams last as long as they like unless the request has a timeout.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self.is_told = true;

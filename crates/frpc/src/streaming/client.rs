@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 use tokio::time::Sleep;
+use tokio::time::error::Elapsed;
 
 pub(crate) async fn call_server_streaming<A, B>(
     channel: &Channel,
@@ -26,13 +27,13 @@ where
     A: Message,
     B: Message,
 {
-    let terms = Opening::new(request.timeout());
+    let terms = Opening::new(channel, request.timeout());
     let (message, metadata) = request.into_parts();
     let mut begun = None;
     let Opened { sender, receiver, link, reading } = loop {
         let opened = terms.open(channel, method, metadata.as_deref(), &mut begun).await?;
         // A server that hardly reads may keep what waits from being written.
-        match within(terms.left(), send::<A>(&opened.sender, &message, channel.is_strict())).await? {
+        match terms.in_time(send::<A>(&opened.sender, &message, channel.is_strict())).await? {
             Ok(()) => break opened,
             // A server begins with the request, which this one did not get.
             Err(status) if status.code() == Code::Unavailable && opened.link.connection.is_closed() => {}
@@ -58,14 +59,13 @@ pub(crate) async fn call_client_streaming<S, B>(
     channel: &Channel,
     method: &Method,
     request: Request<S>,
-    reply_within: Option<Duration>,
 ) -> Result<Response<B>, Status>
 where
     S: Stream + Send + 'static,
     S::Item: Message,
     B: Message,
 {
-    let terms = Opening::new(request.timeout());
+    let terms = Opening::new(channel, request.timeout());
     let (messages, metadata) = request.into_parts();
     let Opened { sender, receiver, link, reading } =
         terms.open(channel, method, metadata.as_deref(), &mut None).await?;
@@ -86,7 +86,9 @@ where
     });
     let reply = match early.await? {
         Some(reply) => reply,
-        None => within(reply_within, poll_fn(|context| replies.poll_message(context))).await?,
+        None => {
+            within(terms.limit, poll_fn(|context| replies.poll_message(context))).await.map_err(|_| unanswered())?
+        }
     };
     let reply = reply.unwrap_or_else(|| Err(Status::internal("the server ended the call without a reply")))?;
     let mut response = Response::new(reply);
@@ -106,7 +108,7 @@ where
     S::Item: Message + Send,
     B: Message,
 {
-    let terms = Opening::new(request.timeout());
+    let terms = Opening::new(channel, request.timeout());
     let (messages, metadata) = request.into_parts();
     let Opened { sender, receiver, link, reading } =
         terms.open(channel, method, metadata.as_deref(), &mut None).await?;
@@ -144,10 +146,14 @@ where
     Ok(Response::new(replies))
 }
 
-/// How long a call with streams may take, of which a server of ours is told. There is no default: streams may well
-/// last.
+/// How long a call with streams may take.
 struct Opening {
+    /// Until when it has to be over, of which a server of ours is told. There is no default: streams may well last.
     until: Option<Instant>,
+    /// How long what does not last may take: the opening, and a single reply behind the last request.
+    limit: Option<Duration>,
+    /// Until when it has to be opened.
+    open_until: Option<Instant>,
 }
 
 /// A stream for a call.
@@ -160,9 +166,10 @@ struct Opened {
 }
 
 impl Opening {
-    fn new(timeout: Option<Duration>) -> Self {
-        let until = deadline::allowed(timeout).and_then(|timeout| deadline::now().checked_add(timeout));
-        Self { until }
+    fn new(channel: &Channel, timeout: Option<Duration>) -> Self {
+        let limit = channel.terms(timeout).timeout;
+        let at = |timeout: Option<Duration>| timeout.and_then(|timeout| deadline::now().checked_add(timeout));
+        Self { until: at(deadline::allowed(timeout)), limit, open_until: at(limit) }
     }
 
     /// Opens the stream, on a new connection if the one that is there is over before. Since when the call has waited for
@@ -174,12 +181,12 @@ impl Opening {
         metadata: Option<&Metadata>,
         begun: &mut Option<tokio::time::Instant>,
     ) -> Result<Opened, Status> {
-        if self.left().is_some_and(|left| left.is_zero()) {
+        if left(self.open_until).is_some_and(|left| left.is_zero()) {
             return Err(not_opened());
         }
         let open = async {
             loop {
-                let link = channel.link(self.until, begun).await?;
+                let link = channel.link(self.open_until, begun).await?;
                 let Ok(peer) = link.connection.verdict().await else { continue };
                 if link.backward && !takes_calls(&peer) {
                     return Err(takes_no_calls());
@@ -189,7 +196,7 @@ impl Opening {
                 }
                 let reading = link.reading(layout::rules(method.layout, &peer)?.missing(method));
                 let first = if peer.hello().is_some() {
-                    body::open(method.operation, self.left(), metadata)
+                    body::open(method.operation, left(self.until), metadata)
                 } else {
                     body::open(method.operation, None, None)
                 };
@@ -203,15 +210,12 @@ impl Opening {
                 }
             }
         };
-        match self.left() {
-            None => open.await,
-            Some(left) => tokio::time::timeout(left, open).await.unwrap_or_else(|_| Err(not_opened())),
-        }
+        self.in_time(open).await?
     }
 
-    /// How much time is left.
-    fn left(&self) -> Option<Duration> {
-        self.until.map(|until| until.saturating_duration_since(deadline::now()))
+    /// Does something that belongs to the opening.
+    async fn in_time<T>(&self, work: impl Future<Output = T>) -> Result<T, Status> {
+        within(left(self.open_until), work).await.map_err(|_| not_opened())
     }
 
     fn sleep(&self) -> Option<Pin<Box<Sleep>>> {
@@ -230,15 +234,22 @@ where
     Ok(())
 }
 
+/// How much time is left.
+fn left(until: Option<Instant>) -> Option<Duration> {
+    until.map(|until| until.saturating_duration_since(deadline::now()))
+}
+
+async fn within<T>(limit: Option<Duration>, work: impl Future<Output = T>) -> Result<T, Elapsed> {
+    match limit {
+        None => Ok(work.await),
+        Some(limit) => tokio::time::timeout(limit, work).await,
+    }
+}
+
 fn not_opened() -> Status {
     Status::deadline_exceeded("the call was not sent: there was no place for its stream in time").unsent()
 }
 
-async fn within<T>(limit: Option<Duration>, work: impl Future<Output = T>) -> Result<T, Status> {
-    match limit {
-        None => Ok(work.await),
-        Some(limit) => tokio::time::timeout(limit, work)
-            .await
-            .map_err(|_| Status::deadline_exceeded("the call was not answered in time, it may have run")),
-    }
+fn unanswered() -> Status {
+    Status::deadline_exceeded("the call was not answered in time, it may have run")
 }
