@@ -11,6 +11,7 @@ use crate::transport::Io;
 use crate::workers::{Place, Pool, Workers};
 use crate::{Config, ConnectError, HeaderForm, Raw, Router, Runtime};
 use frisbee_core::Role;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{fmt, io};
@@ -18,9 +19,13 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, ToSocketAddrs};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
+use tokio::task::JoinSet;
 
 /// How long connecting may take unless told otherwise.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long an address of a name is waited for before the next is tried beside it, as in RFC 8305.
+const ADDRESS_HEAD_START: Duration = Duration::from_millis(250);
 
 /// The dialling end.
 #[derive(Debug)]
@@ -136,7 +141,8 @@ impl ClientBuilder {
     }
 
     /// Connects to `host:port`, or on Unix to the socket at a path as in `unix:/run/service.sock`; the current tokio
-    /// runtime drives the connection, unless there are other [`workers`](Self::workers).
+    /// runtime drives the connection, unless there are other [`workers`](Self::workers). Of a name with several addresses,
+    /// the next is tried when one has failed or not accepted within 250 ms, and the first that accepts is taken.
     ///
     /// With TLS it waits until the server has shown what it is, which takes a round trip more: only then is it known
     /// whether the server takes this end's certificate.
@@ -209,7 +215,8 @@ impl ClientBuilder {
             return self.begin(socket, ends, name, router, pool.next().worker()).await;
         }
         let pool = Pool::of_client(self.workers, self.runtime, !self.is_secured()).map_err(failed)?;
-        let socket = TcpStream::connect(address).await.map_err(failed)?;
+        let addresses = tokio::net::lookup_host(address).await.map_err(failed)?;
+        let socket = connect_to_any(addresses, TcpStream::connect).await.map_err(failed)?;
         socket.set_nodelay(true).map_err(failed)?;
         let (peer, local) = (socket.peer_addr().map_err(failed)?, socket.local_addr().map_err(failed)?);
         let ends = Ends { peer: Some(peer), local: Some(local), ..Ends::default() };
@@ -333,6 +340,40 @@ impl Drop for AbortOnDrop {
     }
 }
 
+/// Connects to the first of the addresses that accepts. Each is tried when those before have failed or had their head
+/// start; those that are not needed any more are given up.
+async fn connect_to_any<F, T>(
+    addresses: impl IntoIterator<Item = SocketAddr>,
+    connect: impl Fn(SocketAddr) -> F,
+) -> io::Result<T>
+where
+    F: Future<Output = io::Result<T>> + Send + 'static,
+    T: Send + 'static,
+{
+    let mut addresses = addresses.into_iter().peekable();
+    let mut trying = JoinSet::new();
+    let mut failed = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+    loop {
+        if let Some(address) = addresses.next() {
+            trying.spawn(connect(address));
+        }
+        let connected = if addresses.peek().is_some() {
+            match tokio::time::timeout(ADDRESS_HEAD_START, trying.join_next()).await {
+                Ok(connected) => connected,
+                Err(_) => continue,
+            }
+        } else {
+            trying.join_next().await
+        };
+        match connected {
+            Some(Ok(Ok(socket))) => return Ok(socket),
+            Some(Ok(Err(error))) => failed = error,
+            Some(Err(error)) => failed = io::Error::other(error),
+            None => return Err(failed),
+        }
+    }
+}
+
 /// What is wrong with an address, where the system's error would not tell.
 fn wrong_with(address: &str) -> Option<&'static str> {
     if address.starts_with("unix:") {
@@ -355,4 +396,42 @@ fn check<R: Router>(router: &R, name: &str) -> Result<(), ConnectError> {
         let source = io::Error::new(io::ErrorKind::InvalidInput, wrong);
         ConnectError::Io { address: name.to_owned(), source }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::future::pending;
+    use tokio::time::Instant;
+
+    fn addresses(count: u16) -> impl Iterator<Item = SocketAddr> {
+        (1..=count).map(|port| SocketAddr::from(([192, 0, 2, 1], port)))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn addresses_that_say_nothing_cost_a_quarter_of_a_second_each() {
+        let begun = Instant::now();
+        let connect =
+            |address: SocketAddr| async move { if address.port() < 3 { pending().await } else { Ok(address.port()) } };
+        let connected = tokio::time::timeout(CONNECT_TIMEOUT, connect_to_any(addresses(9), connect)).await;
+        assert_eq!(connected.expect("the third accepts").ok(), Some(3));
+        assert_eq!(begun.elapsed(), 2 * ADDRESS_HEAD_START);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn addresses_that_fail_cost_nothing_and_slow_ones_are_waited_for() {
+        let begun = Instant::now();
+        let connect = |address: SocketAddr| async move {
+            match address.port() {
+                2 => tokio::time::sleep(4 * ADDRESS_HEAD_START).await,
+                _ => return Err(io::Error::other("nobody listens")),
+            }
+            Ok(address.port())
+        };
+        assert_eq!(connect_to_any(addresses(4), connect).await.ok(), Some(2));
+        assert_eq!(begun.elapsed(), 4 * ADDRESS_HEAD_START);
+        let error = connect_to_any(addresses(1), connect).await.expect_err("nobody listens");
+        assert_eq!(error.to_string(), "nobody listens");
+        connect_to_any(addresses(0), connect).await.expect_err("there is none");
+    }
 }
