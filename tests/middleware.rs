@@ -1,14 +1,15 @@
 //! What runs around calls, of each kind and at both ends.
 
-use frisbee_tests::interop::{AddRequest, Count, InteropClient, InteropServer, Range, Text};
+use frisbee_tests::interop::{AddRequest, Count, InteropClient, InteropServer, Range, SleepRequest, Text};
 use frisbee_tests::service::Service;
 use frisbee_tests::{serve, serve_interop, serve_interop_with};
-use frpc::{Call, CallKind, Channel, Code, Middleware, Next, Reply, Request, Server, Status, Tower};
+use frpc::{Call, CallKind, Channel, Code, Middleware, Next, Reply, Request, RequestStream, Server, Status, Tower};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 type Seen = (&'static str, &'static str, CallKind, &'static str, &'static str, bool);
 
@@ -125,6 +126,50 @@ async fn it_runs_around_what_a_client_serves() {
     let _agent = agent.connect(address.to_string()).await.unwrap();
     call_every_kind(&InteropClient::new(Channel::from_connection(&connections.recv().await.unwrap()))).await;
     assert_eq!(*witness.seen.lock().unwrap(), expected(true));
+}
+
+/// Waits before it goes on.
+struct Slow(Duration);
+
+impl Middleware for Slow {
+    async fn call(&self, call: Call, next: Next) -> Result<Reply, Status> {
+        tokio::time::sleep(self.0).await;
+        next.run(call).await
+    }
+}
+
+/// It did not look at it, and each got the whole time.
+#[tokio::test(start_paused = true)]
+async fn a_deadline_bounds_all_that_runs_around_a_call() {
+    const TIMEOUT: Duration = Duration::from_secs(1);
+    fn in_time<T>(message: T) -> Request<T> {
+        let mut request = Request::new(message);
+        request.set_timeout(TIMEOUT);
+        request
+    }
+    let server = Server::builder().add_service(InteropServer::new(Service)).build().unwrap();
+    let (here, there) = frpc::memory();
+    tokio::spawn(async move { server.serve_connection(there).await });
+    let channel = Channel::from_io(here).await.unwrap();
+    // The call itself would never end, but for the deadline.
+    for slow in [TIMEOUT / 2, 100 * TIMEOUT] {
+        let client = InteropClient::new(channel.with_middleware(Slow(slow)));
+        let sleep = SleepRequest { millis: 60_000, tag: 0 };
+        let (endless, silent) = (RequestStream::channel(1), RequestStream::channel(1));
+        let begun = Instant::now();
+        let statuses = [
+            client.sleep(in_time(sleep)).await.map(drop),
+            client.sum_up(in_time(endless.1)).await.map(drop),
+            match client.chat(in_time(silent.1)).await {
+                Ok(answers) => answers.into_inner().message().await.map(drop),
+                Err(status) => Err(status),
+            },
+        ];
+        for status in statuses {
+            assert_eq!(status.unwrap_err().code(), Code::DeadlineExceeded);
+        }
+        assert_eq!(begun.elapsed().as_millis() / 10, 3 * TIMEOUT.as_millis() / 10);
+    }
 }
 
 /// Counts how many calls are inside of it at one time.

@@ -7,11 +7,12 @@ mod link;
 mod unary;
 
 use crate::codegen::Method;
+use crate::deadline::{self, Within};
 use crate::hand_off::Handed;
 use crate::metadata::Metadata;
-use crate::middleware::{About, CallKind, Chain, through};
+use crate::middleware::{About, CallKind, Chain};
 use crate::streaming::{self, Streaming};
-use crate::{Error, Middleware, Request, Response, Status, deadline};
+use crate::{Error, Middleware, Request, Response, Status};
 pub use builder::ChannelBuilder;
 use frisbee::{Connection, SendError};
 use futures_core::Stream;
@@ -183,7 +184,7 @@ impl Channel {
     {
         let (about, plain) = (About::new::<A, B>(*method, CallKind::ServerStreaming), self.plain());
         let call = move |request| async move { streaming::call_server_streaming(&plain, method, request).await };
-        through(self.chain.clone(), about, request, call).await
+        around(self.chain.clone(), about, request, call).await
     }
 
     /// Makes a call that sends a stream and is answered with one message. For generated clients.
@@ -202,7 +203,7 @@ impl Channel {
     {
         let (about, plain) = (About::new::<S::Item, B>(*method, CallKind::ClientStreaming), self.plain());
         let call = move |request| async move { streaming::call_client_streaming(&plain, method, request).await };
-        through(self.chain.clone(), about, request, call).await
+        around(self.chain.clone(), about, request, call).await
     }
 
     /// Makes a call with a stream each way. For generated clients.
@@ -221,7 +222,7 @@ impl Channel {
     {
         let (about, plain) = (About::new::<S::Item, B>(*method, CallKind::Streaming), self.plain());
         let call = move |request| async move { streaming::call_streaming(&plain, method, request).await };
-        through(self.chain.clone(), about, request, call).await
+        around(self.chain.clone(), about, request, call).await
     }
 
     /// The channel without what runs around its calls.
@@ -257,6 +258,31 @@ impl Channel {
             timeout: deadline::allowed(own.or(timeout)),
             told: is_told || own.is_some() || deadline::is_inherited(),
             strict: strict_presence,
+        }
+    }
+}
+
+/// Makes a call within what runs around it, if there is something, and all of that within the deadline of the call.
+async fn around<A, B, F>(
+    chain: Option<Arc<Chain>>,
+    about: About,
+    request: Request<A>,
+    call: impl FnOnce(Request<A>) -> F + Send + 'static,
+) -> Result<Response<B>, Status>
+where
+    A: Send + 'static,
+    B: Send + 'static,
+    F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+{
+    let Some(chain) = chain else { return call(request).await };
+    let timeout = deadline::allowed(request.timeout());
+    let deadline = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
+    let bounded = Within { deadline, future: Box::pin(chain.around(about, request, call)) };
+    match deadline {
+        None => bounded.await,
+        Some(deadline) => {
+            let answered = tokio::time::timeout_at(deadline.into(), bounded).await;
+            answered.unwrap_or_else(|_| Err(call::expired(about.method())))
         }
     }
 }

@@ -24,6 +24,9 @@ use std::time::Duration;
 /// Messages pass by unseen: what is known of a call are its method, its metadata and the names of its types. A call with
 /// streams is seen until the handler has answered, or the client has its stream of replies; the messages come later.
 ///
+/// At the end that makes the call, a timeout that it [has been given](Call::timeout) bounds all that runs around it, and
+/// the calls that are made there, as it does those of a handler.
+///
 /// ```
 /// use frpc::{Call, Middleware, Next, Reply, Status};
 ///
@@ -84,6 +87,10 @@ impl About {
     pub(crate) fn new<A: Message, B: Message>(method: Method, kind: CallKind) -> Self {
         Self { method, kind, request: A::NAME, response: B::NAME }
     }
+
+    pub(crate) fn method(&self) -> &Method {
+        &self.method
+    }
 }
 
 impl Call {
@@ -128,7 +135,7 @@ impl Call {
     }
 
     /// At the end that makes the call, as [`Request::set_timeout`]. It bounds what is inside of this, not what is
-    /// around it.
+    /// around it, and gives no more time than the call has.
     pub fn set_timeout(&mut self, timeout: Duration) {
         self.timeout = Some(timeout);
     }

@@ -101,7 +101,8 @@ impl<T> Request<T> {
         Request { message: map(self.message), timeout: self.timeout, origin: self.origin, metadata: self.metadata }
     }
 
-    /// Sets how long the call may take, instead of the channel's default.
+    /// Sets how long the call may take, instead of the channel's default, with all that
+    /// [runs around it](crate::Channel::with_middleware) here.
     ///
     /// It is enforced here, whatever the peer does: the call fails with
     /// [`DeadlineExceeded`](crate::Code::DeadlineExceeded). A server of ours is told, gives up in time, and the calls

@@ -1,10 +1,10 @@
 //! A unary call: sent at once where nothing is in its way, and otherwise attempted until it is over.
 
 use super::call::{Attempt, Call, Failure, Sent, expired};
-use super::{Channel, Terms};
+use super::{Channel, Terms, around};
 use crate::codegen::Method;
 use crate::metadata::Metadata;
-use crate::middleware::{About, CallKind, through};
+use crate::middleware::{About, CallKind};
 use crate::request::Origin;
 use crate::{Code, Request, Response, Status, deadline, hand_off};
 use polyglot::Message;
@@ -159,7 +159,7 @@ impl Channel {
             let (message, metadata) = request.into_parts();
             plain.call(method, message, metadata, timeout, None).await
         };
-        Box::pin(through(self.chain.clone(), about, request, make))
+        Box::pin(around(self.chain.clone(), about, request, make))
     }
 
     /// Attempts a call until it is over.
