@@ -266,6 +266,16 @@ async fn a_policy_can_be_set_for_one_method() {
     assert!(unknown.is_err_and(|error| error.to_string().contains("interop.Interop/Slep")));
 }
 
+/// It was ignored.
+#[tokio::test]
+async fn a_policy_for_a_method_with_streams_is_refused() {
+    for method in ["CountUp", "SumUp", "Chat"] {
+        let builder = Server::builder().method_policy(format!("interop.Interop/{method}"), Policy::AtMost(1));
+        let refused = builder.add_service(InteropServer::new(Service)).build();
+        assert!(refused.is_err_and(|error| error.to_string().contains(method)));
+    }
+}
+
 #[tokio::test]
 async fn handlers_that_keep_the_thread_of_their_connection_are_sent_to_another() {
     let server = Probing::start(|builder| builder.workers(Workers::Threads(1))).await;

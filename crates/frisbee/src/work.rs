@@ -29,8 +29,8 @@ pub enum Policy {
     Inline,
     /// Each gets a task of its own at once. For handlers that compute for long or block in place.
     Concurrent,
-    /// As [`Concurrent`](Self::Concurrent), and no more than so many run at one time on a connection; further
-    /// requests wait their turn, in order.
+    /// As [`Concurrent`](Self::Concurrent), and no more than so many of one operation run at one time on one connection;
+    /// further requests wait their turn, in order. Other connections have as many of their own.
     AtMost(usize),
 }
 

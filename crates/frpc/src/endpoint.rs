@@ -60,7 +60,11 @@ impl Table {
                 let operation = entry.method.operation.number();
                 return Err(Error::Overlap { operation, methods: [other.method.to_string(), name] });
             }
-            let policy = policies.remove(&name).unwrap_or(default);
+            let policy = policies.remove(&name);
+            if policy.is_some() && matches!(entry.kind, Kind::Stream(_)) {
+                return Err(Error::StreamingPolicy(name));
+            }
+            let policy = policy.unwrap_or(default);
             entries[index] = Some((entry, policy));
         }
         match policies.into_keys().next() {

@@ -22,6 +22,8 @@ pub enum Error {
     Mount(MountError),
     /// A method was named that no service of the server has.
     UnknownMethod(String),
+    /// A policy was set for a method with streams, whose handlers have tasks of their own in any case.
+    StreamingPolicy(String),
     /// The services cannot all be named to a peer.
     TooManyServices {
         /// What naming them takes, in bytes.
@@ -51,6 +53,9 @@ impl fmt::Display for Error {
                  them on another port"
             ),
             Self::UnknownMethod(name) => write!(f, "no service of this server has a method {name}"),
+            Self::StreamingPolicy(name) => {
+                write!(f, "policies are for unary methods, and {name} has streams, each of which has a task of its own")
+            }
         }
     }
 }
@@ -61,7 +66,9 @@ impl std::error::Error for Error {
             Self::Connect(error) => error.source(),
             Self::Io(error) => error.source(),
             Self::Mount(error) => error.source(),
-            Self::Overlap { .. } | Self::UnknownMethod(_) | Self::TooManyServices { .. } => None,
+            Self::Overlap { .. } | Self::UnknownMethod(_) | Self::StreamingPolicy(_) | Self::TooManyServices { .. } => {
+                None
+            }
         }
     }
 }

@@ -117,7 +117,9 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets where the handlers of unary methods run. Default: [`Policy::Inline`].
+    /// Sets where the handlers of unary methods run. Default: [`Policy::Inline`]. [`Policy::AtMost`] bounds those of one
+    /// method on one connection; for a bound on a whole server see [`middleware`](Self::middleware) and the feature
+    /// `tower`.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.offering.policy = policy;
         self
@@ -189,7 +191,7 @@ impl ServerBuilder {
     ///
     /// # Errors
     /// If no address can be bound, two services or mounted routers overlap, or a policy names a method that there is
-    /// not.
+    /// not or that has streams.
     pub async fn bind(self, address: impl ToSocketAddrs) -> Result<Server, Error> {
         let (inner, endpoint) = self.done()?;
         Ok(Server { inner: inner.bind(address, endpoint).await? })
