@@ -225,6 +225,17 @@ async fn a_stream_of_requests_ends_with_the_deadline_of_its_call() {
     assert_eq!((late.code(), late.may_have_run()), (Code::DeadlineExceeded, true));
 }
 
+#[tokio::test(start_paused = true)]
+async fn who_feeds_a_stream_of_requests_learns_when_its_call_is_over() {
+    let second = Duration::from_secs(1);
+    let client = ParrotClient::new(Channel::from_io(stuck().0).await.expect("connecting is free"));
+    let (sender, requests) = RequestStream::channel(1);
+    let answers = client.chat(requests).await.expect("it is opened");
+    tokio::time::timeout(second, sender.closed()).await.expect_err("it goes on");
+    drop(answers);
+    tokio::time::timeout(second, sender.closed()).await.expect("nobody waits for answers");
+}
+
 /// They could wait for ever.
 #[tokio::test(start_paused = true)]
 async fn the_timeout_of_a_channel_bounds_the_opening_of_streams_and_not_their_lives() {

@@ -34,8 +34,8 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 ///
 /// Clones share the connection. When 16 384 calls are in flight, or as many as the server takes, further ones wait for
 /// their turn. A connection that is lost, or whose server is about to stop, is replaced by a new one: a call that was
-/// not sent yet goes there, one that was sent fails with a status that [says so](Status::may_have_run), unless the
-/// method is idempotent by its `idempotency_level` and is made once more. Nothing is ever sent twice in silence.
+/// not sent yet goes there, one that was sent fails with a status that [says so](Status::may_have_run), unless its
+/// method is unary and idempotent by its `idempotency_level`: then it is made once more. Nothing is ever sent twice in silence.
 #[derive(Clone)]
 pub struct Channel {
     inner: Arc<Inner>,

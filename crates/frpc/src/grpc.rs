@@ -12,7 +12,11 @@
 //!
 //! [`Status`] and [`Code`] convert both ways, with details and metadata; requests and replies keep their metadata, of
 //! which an entry that cannot be one on the other side is left behind. A tonic server enforces the caller's deadline
-//! itself.
+//! itself, and [`Request::timeout`] says how long that was; calls that the handler makes do not inherit it.
+//!
+//! What is around a server of ours is not around tonic's: [`ServerBuilder::middleware`](crate::ServerBuilder::middleware)
+//! and policies see nothing of calls that come to its port. **Who lets callers in or not by middleware needs an
+//! interceptor or a layer there as well.**
 
 use crate::request::Origin;
 use crate::{Code, Metadata, Request, Response, ResponseStream, Status, Streaming};
@@ -22,17 +26,40 @@ use polyglot::Message;
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 use tonic::metadata::{AsciiMetadataKey, BinaryMetadataKey, KeyAndValueRef, MetadataMap, MetadataValue};
 
 /// A request from tonic.
 pub fn request<A>(request: tonic::Request<A>) -> Request<A> {
     let origin = request.remote_addr().map_or(Origin::Here, |address| Origin::Elsewhere(Box::new(address)));
     let metadata = ours(request.metadata());
+    let timeout = request.metadata().get("grpc-timeout").and_then(|value| timeout(value.to_str().ok()?));
     let mut request = Request::received(request.into_inner(), origin, None);
+    if let Some(timeout) = timeout {
+        request.set_timeout(timeout);
+    }
     if !metadata.is_empty() {
         *request.metadata_mut() = metadata;
     }
     request
+}
+
+/// How long a caller waits by `grpc-timeout`: up to eight digits and a unit.
+fn timeout(text: &str) -> Option<Duration> {
+    let (digits, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
+    if digits.len() > 8 || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        return None;
+    }
+    let number: u64 = digits.parse().ok()?;
+    match unit {
+        "H" => Some(Duration::from_secs(number * 3600)),
+        "M" => Some(Duration::from_secs(number * 60)),
+        "S" => Some(Duration::from_secs(number)),
+        "m" => Some(Duration::from_millis(number)),
+        "u" => Some(Duration::from_micros(number)),
+        "n" => Some(Duration::from_nanos(number)),
+        _ => None,
+    }
 }
 
 /// Metadata of tonic's as ours.
@@ -169,6 +196,30 @@ mod tests {
             let theirs = tonic::Status::from(status.clone());
             assert_eq!((theirs.code() as i32, theirs.message()), (number, status.message()));
             assert_eq!(Status::from(theirs), status);
+        }
+    }
+
+    #[test]
+    fn a_handler_is_told_how_long_its_caller_waits() {
+        let mut theirs = tonic::Request::new(());
+        assert_eq!(request(theirs).timeout(), None);
+        theirs = tonic::Request::new(());
+        theirs.set_timeout(Duration::from_millis(3000));
+        assert_eq!(request(theirs).timeout(), Some(Duration::from_secs(3)));
+        for (text, expected) in [
+            ("99999999H", Some(Duration::from_secs(99_999_999 * 3600))),
+            ("2M", Some(Duration::from_secs(120))),
+            ("0S", Some(Duration::ZERO)),
+            ("5u", Some(Duration::from_micros(5))),
+            ("7n", Some(Duration::from_nanos(7))),
+            ("123456789S", None),
+            ("S", None),
+            ("+1S", None),
+            ("1", None),
+            ("1ü", None),
+            ("", None),
+        ] {
+            assert_eq!(timeout(text), expected, "{text}");
         }
     }
 }

@@ -27,8 +27,8 @@
 //!
 //! # What a call promises
 //!
-//! A call ends exactly once: with its reply, an error, or its deadline. It runs at most once on the server, unless the
-//! schema declares its method idempotent (`idempotency_level`). After [`Code::Unavailable`] or
+//! A call ends exactly once: with its reply, an error, or its deadline. It runs at most once on the server, unless it is
+//! unary and the schema declares its method idempotent (`idempotency_level`). After [`Code::Unavailable`] or
 //! [`Code::DeadlineExceeded`] it may have run; [`Status::may_have_run`] knows more.
 //!
 //! # Beside calls

@@ -111,7 +111,8 @@ impl ServerBuilder {
         self
     }
 
-    /// Runs something around the calls of all services, inside of what has been added before.
+    /// Runs something around the calls of all services, inside of what has been added before. Calls that come to the
+    /// same implementation by tonic pass it by.
     pub fn middleware(mut self, middleware: impl Middleware) -> Self {
         self.offering.middleware(middleware);
         self

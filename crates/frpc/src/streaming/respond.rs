@@ -83,6 +83,11 @@ impl<M> RequestSender<M> {
     pub async fn send(&self, message: M) -> Result<(), Status> {
         self.0.send(message).await.map_err(|_| Status::cancelled("the call is over"))
     }
+
+    /// Waits until the call is over, or wants to hear no more.
+    pub async fn closed(&self) {
+        self.0.closed().await;
+    }
 }
 
 /// A stream of what an iterator yields, all of it ready.
