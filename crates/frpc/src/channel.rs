@@ -26,8 +26,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 use unary::Unary;
 
-/// How long a call may take, and the opening of a stream, unless told otherwise. A Go server never answers a request that it cannot decode, so
-/// there has to be an end; no call within a data centre should come near this one. It is kept here and not sent.
+/// How long a call may take, and the opening of a stream, unless told otherwise. A Go server never answers a request that
+/// it cannot decode, so there has to be an end; no call within a data centre should come near this one. It is kept here and
+/// not sent.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Calls to a server, any number at one time, on one connection.
