@@ -114,6 +114,33 @@ fn safe_changes_are_remembered_and_say_which_fields_may_be_missing() {
 }
 
 #[test]
+fn a_layout_that_was_broken_does_not_come_back_with_something_else_of_its_kind() {
+    let shop = Shop::locked();
+    let orders = |shop: &Shop| shop.layouts().into_iter().find(|layout| layout.service() == "shop.Orders").unwrap();
+    let mut seen = vec![orders(&shop).fingerprint()];
+    let mut step = |edits: &[(&str, &str)], update| {
+        shop.edit(edits);
+        shop.build(|builder| builder.lock_update(update)).unwrap();
+        let now = orders(&shop);
+        assert!(!seen.contains(&now.fingerprint()), "{now:?} after {seen:?}");
+        seen.push(now.fingerprint());
+        now
+    };
+    step(&[("  int32 limit = 2;\n", "")], LockUpdate::Breaking);
+    let now = step(&[("string id = 1;\n", "string id = 1;\n  int32 most = 3;\n")], LockUpdate::Safe);
+    assert_eq!(now.compatible().len(), 1);
+    // Nor does the layout of a service that was gone.
+    let put = "  rpc Put(Item) returns (GetRequest);\n";
+    let source = ["service Orders {\n  rpc Get(GetRequest) returns (Item);\n", put, "}\n\n"].concat();
+    shop.edit(&[(&source, "")]);
+    shop.build(|builder| builder.lock_update(LockUpdate::Breaking)).unwrap();
+    assert!(shop.lock().contains("\n\nremoved service shop.Orders generation 2\n\n"), "{}", shop.lock());
+    shop.build(|builder| builder).expect("what was recorded is no difference any more");
+    let now = step(&[("service Stock", &format!("{source}service Stock"))], LockUpdate::Breaking);
+    assert!(now.compatible().is_empty() && !shop.lock().contains("removed"), "{}", shop.lock());
+}
+
+#[test]
 fn changes_of_names_are_not_worth_remembering() {
     let shop = Shop::locked();
     let before = shop.layouts();

@@ -136,7 +136,7 @@ fn methods_that_change_places_are_noticed_though_the_wire_looks_the_same() {
     );
     shop.build(|builder| builder.lock_update(LockUpdate::Breaking)).unwrap();
     assert_ne!(shop.layouts()[0].fingerprint(), before[0].fingerprint());
-    assert!(shop.lock().contains("\n  generation 1\n"), "{}", shop.lock());
+    assert!(shop.lock().contains("\n  generation 2\n"), "{}", shop.lock());
     assert_eq!(shop.layouts()[1], before[1], "the other service has nothing to do with it");
 }
 

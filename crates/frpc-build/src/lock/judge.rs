@@ -74,26 +74,27 @@ pub(crate) fn carry_history(old: &Record, new: &mut Record, found: &Judgement) {
     }
     let layouts = new.clone();
     for service in new.files.iter_mut().flat_map(|file| &mut file.services) {
-        let Some(before) = old.service(&service.name) else { continue };
+        let Some(before) = old.service(&service.name) else {
+            service.generation = old.removed_services.get(&service.name).copied().unwrap_or(0);
+            continue;
+        };
         let is_broken = found.broken_services.contains(&service.name)
             || old.reach(before.roots()).into_iter().any(|name| found.broken_types.contains(name));
-        let last = Fingerprint::of(before, old);
-        service.generation = before.generation;
         if is_broken {
-            // Two fields of one kind that change places give the same fingerprint as before; it must be another.
-            let is_known = |now: Fingerprint| now == last || before.compatible.contains(&now);
-            while is_known(Fingerprint::of(service, &layouts)) {
-                service.generation = service.generation.wrapping_add(1);
-            }
+            service.generation = before.generation.saturating_add(1);
             continue;
         }
+        service.generation = before.generation;
         let now = Fingerprint::of(service, &layouts);
         service.compatible = before.compatible.clone();
-        service.compatible.push(last);
+        service.compatible.push(Fingerprint::of(before, old));
         service.compatible.retain(|fingerprint| *fingerprint != now);
         let surplus = service.compatible.len().saturating_sub(COMPATIBLE_MAX);
         service.compatible.drain(..surplus);
     }
+    new.removed_services = old.removed_services.clone();
+    new.removed_services.extend(old.services().map(|it| (it.name.clone(), it.generation.saturating_add(1))));
+    new.removed_services.retain(|name, _| layouts.service(name).is_none());
 }
 
 struct Judge<'a> {

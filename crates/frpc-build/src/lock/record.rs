@@ -18,6 +18,8 @@ use crate::services::full_name;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record {
     pub(crate) files: Vec<File>,
+    /// Services that are gone, with the generation that they have if they come back.
+    pub(crate) removed_services: BTreeMap<String, u32>,
     pub(crate) messages: BTreeMap<String, Message>,
     pub(crate) enums: BTreeMap<String, Enum>,
 }
@@ -44,7 +46,7 @@ pub(crate) struct Service {
     pub(crate) name: String,
     /// By operation.
     pub(crate) methods: Vec<Method>,
-    /// Tells layouts apart that look alike but are not: see `judge.rs`.
+    /// How often it was broken. Tells layouts apart that look alike and mean something else.
     pub(crate) generation: u32,
     /// Of earlier layouts whose peers are still understood, oldest first.
     pub(crate) compatible: Vec<Fingerprint>,

@@ -44,6 +44,9 @@ pub(crate) fn write(record: &Record) -> String {
             }
         }
     }
+    for (at, (name, generation)) in record.removed_services.iter().enumerate() {
+        line(if at == 0 { "\n" } else { "" }, format_args!("removed service {name} generation {generation}"));
+    }
     for (name, message) in &record.messages {
         line("\n", format_args!("message {name}"));
         for Field { name, number, shape, is_added, .. } in &message.fields {
@@ -186,6 +189,14 @@ fn begin(words: &[&str], line: u32, record: &mut Record) -> Result<Option<Block>
             let file = record.files.last_mut().ok_or(None)?;
             file.services.push(Service { name: name.to_owned(), origin, ..Service::default() });
             Ok(Some(Block::Service))
+        }
+        ["removed", "service", name, "generation", number] => {
+            let generation = number.parse().map_err(|_| None)?;
+            let is_there = record.service(name).is_some();
+            if is_there || record.removed_services.insert(name.to_owned(), generation).is_some() {
+                return Err(Some(format!("the service `{name}` is recorded twice")));
+            }
+            Ok(None)
         }
         ["message", name] => match record.messages.insert(name.to_owned(), Message { origin, fields: Vec::new() }) {
             Some(_) => Err(Some(format!("the message `{name}` is recorded twice"))),
