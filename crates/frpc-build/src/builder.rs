@@ -379,7 +379,7 @@ impl Builder {
         if !self.services.raw_requests.is_empty() && (is_protobuf || self.services.grpc) {
             return refused("`raw_requests` needs the Polyglot codec, and cannot be used together with `grpc(true)`");
         }
-        self.locks.fields_are_numbered = is_protobuf;
+        self.locks.codec = self.externs.codec;
         self.externs.apply(&mut self.prost, schema);
         Ok(())
     }

@@ -30,6 +30,7 @@ pub use numbering::Numbering;
 use numbering::{Numbered, check_overlaps, number};
 use record::{File, Origin, Record, Source, of_schema};
 
+use crate::builder::Codec;
 use crate::error::{Error, ErrorKind, Place};
 use crate::output::{print_rerun_if_env_changed, print_rerun_if_path_changed};
 use crate::schema::{Index, Schema};
@@ -64,8 +65,7 @@ pub(crate) struct LockOptions {
     pub(crate) bases: Bases,
     /// Whether to tell cargo what the build depends on.
     pub(crate) asks_cargo: bool,
-    /// Whether fields and enum values are found by their numbers, as in protobuf: then only methods are recorded.
-    pub(crate) fields_are_numbered: bool,
+    pub(crate) codec: Codec,
 }
 
 impl Default for LockOptions {
@@ -77,7 +77,7 @@ impl Default for LockOptions {
             numbering: Numbering::Go,
             bases: Bases::default(),
             asks_cargo: false,
-            fields_are_numbered: false,
+            codec: Codec::default(),
         }
     }
 }
@@ -141,9 +141,7 @@ pub(crate) fn plan(
             all.push(numbered);
         }
         let mut record = of_schema(&sources, index);
-        if options.fields_are_numbered {
-            record.forget_fields();
-        }
+        record.set_codec(options.codec);
         let Some(path) = path else {
             if let Some(source) = sources.iter().find(|source| !source.proto.service.is_empty())
                 && options.numbering == Numbering::Lock
@@ -290,6 +288,7 @@ fn keep_what_is_not_built(old: &Record, new: &mut Record, path: &Path, options: 
     for (name, found) in &old.enums {
         new.enums.entry(name.clone()).or_insert_with(|| found.clone());
     }
+    new.set_codec(options.codec);
 }
 
 /// Completes the record of a schema with what only its lock knows.

@@ -3,7 +3,7 @@
 #[allow(dead_code)]
 mod support;
 
-use frpc_build::{Layout, LockUpdate};
+use frpc_build::{Codec, Layout, LockUpdate};
 use support::Build;
 use support::shop::Shop;
 
@@ -36,6 +36,17 @@ fn the_fingerprint_is_specified() {
     assert_eq!(layout.fingerprint().get(), hash);
     assert_eq!(layout.fingerprint().to_string(), format!("{hash:016x}"));
     assert_eq!((layout.service(), layout.operations()), ("test.S", &[10, 11][..]));
+}
+
+#[test]
+fn a_service_has_another_fingerprint_with_another_codec() {
+    let build = Build::of("syntax = \"proto3\";\nmessage A {}\nservice S { rpc Get(A) returns (A); }");
+    let of = |codec| {
+        let folder = build.protos.path();
+        let builder = frpc_build::configure().codec(codec);
+        builder.layouts(&[folder.join("test.proto")], &[folder]).unwrap()[0].fingerprint()
+    };
+    assert_ne!(of(Codec::Polyglot), of(Codec::Protobuf));
 }
 
 #[test]

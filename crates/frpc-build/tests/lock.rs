@@ -3,7 +3,7 @@
 #[allow(dead_code)]
 mod support;
 
-use frpc_build::{Layout, LockUpdate};
+use frpc_build::{Codec, Layout, LockUpdate};
 use support::shop::Shop;
 
 /// What the build says after some edits: each line of the error that tells a difference, without the advice.
@@ -367,6 +367,30 @@ fn a_field_that_changes_its_name_or_its_number_is_safe_but_not_both() {
         &[("int32 limit = 2;", "int32 max = 3;")],
         &["shop.proto:15:3: message `shop.GetRequest`: field `i32 limit = 2` was replaced by `i32 max = 3` at place 2"],
     );
+}
+
+#[test]
+fn another_codec_breaks_all_services() {
+    let shop = Shop::locked();
+    let mut before = shop.layouts();
+    for (codec, expected) in [
+        (Codec::Protobuf, "shop.frpc.lock:1:1: breaks older peers: the codec is Protobuf instead of Polyglot\n"),
+        (Codec::Polyglot, "shop.frpc.lock:1:1: breaks older peers: the codec is Polyglot instead of Protobuf\n"),
+    ] {
+        let build = |update| shop.build(|builder| builder.codec(codec).lock_update(update));
+        let error = build(LockUpdate::Safe).unwrap_err();
+        assert!(error.contains(expected), "{error}");
+        assert_eq!(error.matches("breaks older peers").count(), 1, "{error}");
+        build(LockUpdate::Breaking).unwrap();
+        build(LockUpdate::Never).expect("what was recorded is no difference any more");
+        assert_eq!(shop.lock().contains("\nfrpc-lock 1\ncodec protobuf\n\n"), codec == Codec::Protobuf);
+        assert!(!shop.lock().contains("added"), "{}", shop.lock());
+        let folder = shop.0.protos.path();
+        let builder = frpc_build::configure().codec(codec);
+        let now = builder.layouts(&[folder.join("shop.proto")], &[folder]).unwrap();
+        assert!(before.iter().all(|before| !is_understood(before, &now)), "{before:?} does not fit {now:?}");
+        before.extend(now);
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use frpc_build::{ErrorKind, LockUpdate, Numbering};
+use frpc_build::{Codec, ErrorKind, LockUpdate, Numbering};
 use prost_types::FileDescriptorSet;
 use support::shop::Shop;
 use support::{Build, files_in};
@@ -258,6 +258,16 @@ fn files_of_one_package_share_a_lock_also_if_they_are_built_apart() {
     let error = build.run(|builder| builder, &["a.proto"]).unwrap_err().to_string();
     assert!(error.contains("both.frpc.lock:12:1: breaks older peers: service `both.Second` is gone"), "{error}");
     assert!(error.contains("safe: message `both.B` is gone"), "{error}");
+}
+
+#[test]
+fn another_codec_is_one_for_files_that_are_built_apart_too() {
+    let build = Build::of_files(&[("a.proto", A), ("b.proto", B)]);
+    let record = |codec, update, protos: &[&str]| build.run(|it| it.codec(codec).lock_update(update), protos);
+    record(Codec::Polyglot, LockUpdate::Safe, &["a.proto", "b.proto"]).unwrap();
+    record(Codec::Protobuf, LockUpdate::Breaking, &["a.proto"]).unwrap();
+    record(Codec::Protobuf, LockUpdate::Never, &["b.proto"]).unwrap();
+    record(Codec::Protobuf, LockUpdate::Never, &["a.proto", "b.proto"]).unwrap();
 }
 
 #[test]

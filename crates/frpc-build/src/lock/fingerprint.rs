@@ -8,6 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::record::{Method, Record, Service, Shape, Side, Type};
+use crate::builder::Codec;
 
 /// Stands for the wire layout of a service: its operations, and the layouts of the messages and enums that its methods
 /// reach. Equal layouts have equal fingerprints, whatever names the schema uses.
@@ -71,7 +72,11 @@ impl std::error::Error for NotAFingerprint {}
 /// name it.
 fn canonical(service: &Service, record: &Record) -> String {
     let mut types = Numbers::default();
-    let mut text = format!("layout 1 {}\n", service.generation);
+    let codec = match record.codec {
+        Codec::Polyglot => "",
+        Codec::Protobuf => " protobuf",
+    };
+    let mut text = format!("layout 1 {}{codec}\n", service.generation);
     for Method { operation, request, reply, .. } in &service.methods {
         let mut side = |side: &'_ Side| types.of(&side.message).to_string() + if side.is_stream { "*" } else { "" };
         let line = [operation.to_string(), side(request), side(reply)].join(" ");

@@ -41,16 +41,10 @@ pub(crate) struct Judgement {
 /// Compares a schema with what its lock records.
 pub(crate) fn judge(old: &Record, new: &Record, numbering: Numbering) -> Judgement {
     let mut judge = Judge { old, new, numbering, nested: old.nested(), found: Judgement::default() };
+    judge.codec();
     judge.methods();
-    for (name, before) in &old.messages {
-        if let Some(now) = new.messages.get(name) {
-            judge.message(name, before, now);
-        }
-    }
-    for (name, before) in &old.enums {
-        if let Some(now) = new.enums.get(name) {
-            judge.enumeration(name, before, now);
-        }
+    if old.codec == new.codec {
+        judge.layouts();
     }
     judge.types();
     // What is not safe comes first, each part in the order in which it was found.
@@ -60,17 +54,8 @@ pub(crate) fn judge(old: &Record, new: &Record, numbering: Numbering) -> Judgeme
 
 /// Gives `new` the history of `old`: earlier fingerprints, and which fields have been appended.
 pub(crate) fn carry_history(old: &Record, new: &mut Record, found: &Judgement) {
-    let renamed_from: BTreeMap<&str, &str> =
-        found.renamed.iter().map(|(old, new)| (new.as_str(), old.as_str())).collect();
-    for (name, message) in &mut new.messages {
-        let old_name =
-            if old.messages.contains_key(name) { name } else { *renamed_from.get(name.as_str()).unwrap_or(&"") };
-        let Some(before) = old.messages.get(old_name).filter(|_| !found.broken_types.contains(old_name)) else {
-            continue;
-        };
-        for (at, field) in message.fields.iter_mut().enumerate() {
-            field.is_added = before.fields.get(at).is_none_or(|before| before.is_added);
-        }
+    if old.codec == new.codec {
+        carry_added(old, new, found);
     }
     let layouts = new.clone();
     for service in new.files.iter_mut().flat_map(|file| &mut file.services) {
@@ -95,6 +80,22 @@ pub(crate) fn carry_history(old: &Record, new: &mut Record, found: &Judgement) {
     new.removed_services = old.removed_services.clone();
     new.removed_services.extend(old.services().map(|it| (it.name.clone(), it.generation.saturating_add(1))));
     new.removed_services.retain(|name, _| layouts.service(name).is_none());
+}
+
+/// Which fields older peers may not send.
+fn carry_added(old: &Record, new: &mut Record, found: &Judgement) {
+    let renamed_from: BTreeMap<&str, &str> =
+        found.renamed.iter().map(|(old, new)| (new.as_str(), old.as_str())).collect();
+    for (name, message) in &mut new.messages {
+        let old_name =
+            if old.messages.contains_key(name) { name } else { *renamed_from.get(name.as_str()).unwrap_or(&"") };
+        let Some(before) = old.messages.get(old_name).filter(|_| !found.broken_types.contains(old_name)) else {
+            continue;
+        };
+        for (at, field) in message.fields.iter_mut().enumerate() {
+            field.is_added = before.fields.get(at).is_none_or(|before| before.is_added);
+        }
+    }
 }
 
 struct Judge<'a> {
@@ -131,6 +132,31 @@ impl<'a> Judge<'a> {
 
     fn has_type(&self, record: &Record, name: &str) -> bool {
         record.messages.contains_key(name) || record.enums.contains_key(name)
+    }
+
+    /// Bodies in another codec, which no older peer reads.
+    fn codec(&mut self) {
+        let (before, now) = (self.old.codec, self.new.codec);
+        if before == now {
+            return;
+        }
+        let advice = format!("keep `codec(Codec::{before:?})`");
+        self.breaking(&Origin::Lock(1), format!("the codec is {now:?} instead of {before:?}"), Some(advice));
+        self.found.broken_services.extend(self.new.services().map(|service| service.name.clone()));
+    }
+
+    /// Messages and enums that have kept their names.
+    fn layouts(&mut self) {
+        for (name, before) in &self.old.messages {
+            if let Some(now) = self.new.messages.get(name) {
+                self.message(name, before, now);
+            }
+        }
+        for (name, before) in &self.old.enums {
+            if let Some(now) = self.new.enums.get(name) {
+                self.enumeration(name, before, now);
+            }
+        }
     }
 
     /// Whether two types stand on the wire in the same way. Of types with one name that is judged elsewhere; types with

@@ -10,6 +10,7 @@ use prost_types::field_descriptor_proto::{Label, Type as Declared};
 use prost_types::{DescriptorProto, FieldDescriptorProto, FileDescriptorProto};
 
 use super::fingerprint::Fingerprint;
+use crate::builder::Codec;
 use crate::fields::{in_wire_order, oneof_of};
 use crate::schema::{Index, is_map_entry, tag, within};
 use crate::services::full_name;
@@ -17,6 +18,7 @@ use crate::services::full_name;
 /// All that one lock file holds. Names are full names without a leading dot.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record {
+    pub(crate) codec: Codec,
     pub(crate) files: Vec<File>,
     /// Services that are gone, with the generation that they have if they come back.
     pub(crate) removed_services: BTreeMap<String, u32>,
@@ -25,8 +27,12 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Leaves the methods alone, for messages whose fields protobuf keeps apart.
-    pub(crate) fn forget_fields(&mut self) {
+    /// Says how messages stand in bodies. Fields that protobuf keeps apart need no record.
+    pub(crate) fn set_codec(&mut self, codec: Codec) {
+        self.codec = codec;
+        if codec == Codec::Polyglot {
+            return;
+        }
         self.messages.values_mut().for_each(|message| message.fields.clear());
         self.enums.values_mut().for_each(|found| found.values.clear());
     }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::fmt::Write as _;
 
 use super::record::{Enum, Field, File, Message, Method, Origin, Record, SCALARS, Service, Shape, Side, Type, Value};
+use crate::builder::Codec;
 use crate::services::OPERATION_FIRST;
 
 const HEAD: &str = "\
@@ -20,6 +21,9 @@ pub(crate) fn write(record: &Record) -> String {
     let mut line = |indent: &str, what: fmt::Arguments<'_>| {
         writeln!(text, "{indent}{what}").expect("a string takes everything");
     };
+    if record.codec == Codec::Protobuf {
+        line("", format_args!("codec protobuf"));
+    }
     let mut files: Vec<_> = record.files.iter().collect();
     files.sort_by_key(|file| &file.name);
     for file in files {
@@ -173,6 +177,10 @@ type LineError = Option<String>;
 fn begin(words: &[&str], line: u32, record: &mut Record) -> Result<Option<Block>, LineError> {
     let origin = Origin::Lock(line);
     match *words {
+        ["codec", "protobuf"] => {
+            record.codec = Codec::Protobuf;
+            Ok(None)
+        }
         ["file", ref name @ ..] if !name.is_empty() => {
             record.files.push(File { name: name.join(" "), ..File::default() });
             Ok(None)

@@ -353,7 +353,7 @@ impl Level {
 static FIRST_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "shapes.First",
     &[10, 11],
-    0x999fbaa567bf3adb,
+    0x924a23d42bc022ac,
     &[],
 );
 
@@ -483,7 +483,7 @@ impl ::frpc::codegen::Client for FirstClient {
 static SECOND_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "shapes.Second",
     &[12, 13],
-    0xdf3908ac2637f8c6,
+    0x46726038f81ace3d,
     &[],
 );
 
@@ -620,7 +620,7 @@ impl ::frpc::codegen::Client for SecondClient {
 static SILENT_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "shapes.Silent",
     &[],
-    0x592726ffb04862aa,
+    0xeae9bea975d7ce03,
     &[],
 );
 
