@@ -22,6 +22,11 @@ fn layout(schema: &str) -> Layout {
     layouts.into_iter().next().expect("there is a service")
 }
 
+fn fnv_1a(text: &str) -> u64 {
+    text.bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+}
+
 #[test]
 fn the_fingerprint_is_specified() {
     // FNV-1a over the description in docs/schema-lock.md:
@@ -29,12 +34,9 @@ fn the_fingerprint_is_specified() {
     // | message oneof:0:1:i32 oneof:0:2:1 | enum 2
     let text = "layout 1 0\n10 0 1*\n11 2 0\nmessage i32 optional:string map:string:1\nmessage repeated:3 0\n\
                 message oneof:0:1:i32 oneof:0:2:1\nenum 2\n";
-    let hash = text
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
     let layout = layout(SCHEMA);
-    assert_eq!(layout.fingerprint().get(), hash);
-    assert_eq!(layout.fingerprint().to_string(), format!("{hash:016x}"));
+    assert_eq!(layout.fingerprint().get(), fnv_1a(text));
+    assert_eq!(layout.fingerprint().to_string(), format!("{:016x}", fnv_1a(text)));
     assert_eq!((layout.service(), layout.operations()), ("test.S", &[10, 11][..]));
 }
 
@@ -47,6 +49,16 @@ fn a_service_has_another_fingerprint_with_another_codec() {
         builder.layouts(&[folder.join("test.proto")], &[folder]).unwrap()[0].fingerprint()
     };
     assert_ne!(of(Codec::Polyglot), of(Codec::Protobuf));
+}
+
+#[test]
+fn with_protobuf_the_fingerprint_is_that_of_the_names_of_requests_and_replies() {
+    let build = Build::of(&format!("syntax = \"proto3\";\npackage test;\n{SCHEMA}"));
+    let folder = build.protos.path();
+    let builder = frpc_build::configure().codec(Codec::Protobuf);
+    let layout = &builder.layouts(&[folder.join("test.proto")], &[folder]).unwrap()[0];
+    let text = "layout 1 0 protobuf\n10 0 1*\n11 2 0\nmessage test.A\nmessage test.B\nmessage test.C\n";
+    assert_eq!(layout.fingerprint().get(), fnv_1a(text));
 }
 
 #[test]

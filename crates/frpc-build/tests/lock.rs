@@ -394,6 +394,44 @@ fn another_codec_breaks_all_services() {
 }
 
 #[test]
+fn with_protobuf_requests_and_replies_with_another_name_break() {
+    let built = |shop: &Shop, update| shop.build(|builder| builder.codec(Codec::Protobuf).lock_update(update));
+    let differences = |edits: &[(&str, &str)]| {
+        let shop = Shop::unlocked();
+        built(&shop, LockUpdate::Safe).unwrap();
+        shop.edit(edits);
+        let error = built(&shop, LockUpdate::Safe).unwrap_err();
+        built(&shop, LockUpdate::Breaking).unwrap();
+        let breaking = error.lines().filter_map(|line| line.split_once(": breaks older peers: "));
+        breaking.map(|(_, text)| text.to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        differences(&[("rpc Get(GetRequest)", "rpc Get(Filter)")]),
+        ["the request of method `shop.Orders.Get` changed from `shop.GetRequest` to `shop.Filter`"]
+    );
+    assert_eq!(
+        differences(&[("rpc Get(GetRequest)", "rpc Drop(Filter)")]),
+        [
+            "method `shop.Orders.Drop` has operation 10, which was that of `shop.Orders.Get`, which is gone",
+            "method `shop.Orders.Get` with operation 10 is gone"
+        ]
+    );
+    let renamed = [("message Filter", "message Find"), ("(Filter)", "(Find)")];
+    assert_eq!(
+        differences(&renamed),
+        ["the request of method `shop.Stock.Watch` changed from `shop.Filter` to `shop.Find`"]
+    );
+    let shop = Shop::unlocked();
+    built(&shop, LockUpdate::Safe).unwrap();
+    shop.edit(&[
+        ("rpc Get(", "rpc Fetch("),
+        ("int32 limit = 2;", "bytes raw = 7;"),
+        ("Part part = 4;", "Filter f = 4;"),
+    ]);
+    built(&shop, LockUpdate::Safe).expect("names of methods are not on the wire, and fields have numbers");
+}
+
+#[test]
 fn a_message_that_changes_its_name_only_is_safe() {
     safe(
         &[("message Part", "message Piece"), ("Part part", "Piece part")],

@@ -1,7 +1,8 @@
 //! A number for the wire layout of a service, by which peers find out whether they understand each other.
 //!
 //! Owns the canonical description that is hashed. It holds operations, kinds and enum indexes, and no name: types are
-//! numbered as they are first met. docs/schema-lock.md specifies it; a change here is a change of the protocol.
+//! numbered as they are first met. With protobuf, whose fields are not recorded, it holds the names of messages instead.
+//! docs/schema-lock.md specifies it; a change here is a change of the protocol.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,7 +12,8 @@ use super::record::{Method, Record, Service, Shape, Side, Type};
 use crate::builder::Codec;
 
 /// Stands for the wire layout of a service: its operations, and the layouts of the messages and enums that its methods
-/// reach. Equal layouts have equal fingerprints, whatever names the schema uses.
+/// reach. Equal layouts have equal fingerprints, whatever names the schema uses; with
+/// [`Codec::Protobuf`](crate::Codec::Protobuf), if their requests and replies are called the same.
 ///
 /// ```
 /// let fingerprint: frpc_build::Fingerprint = "00000000000000ff".parse()?;
@@ -88,6 +90,7 @@ fn canonical(service: &Service, record: &Record) -> String {
         at += 1;
         let line = match (record.enums.get(&name), record.messages.get(&name)) {
             (Some(found), _) => format!("enum {}", found.values.len()),
+            (None, _) if record.codec == Codec::Protobuf => format!("message {name}"),
             (None, found) => {
                 let mut oneofs = Numbers::default();
                 let fields = found.map_or(&[][..], |message| &message.fields);

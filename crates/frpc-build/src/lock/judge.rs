@@ -12,6 +12,7 @@ use super::Numbering;
 use super::align::{Step, align};
 use super::fingerprint::Fingerprint;
 use super::record::{Enum, Field, Message, Origin, Record, Shape, Type};
+use crate::builder::Codec;
 
 /// How many fingerprints of earlier layouts are kept: as many as peers exchange.
 const COMPATIBLE_MAX: usize = 32;
@@ -160,7 +161,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Whether two types stand on the wire in the same way. Of types with one name that is judged elsewhere; types with
-    /// two names must have the same fields, called the same.
+    /// two names must have the same fields, called the same. With protobuf nothing is known of the fields.
     fn same_type(&self, old: &Type, new: &Type, open: &mut HashSet<(String, String)>) -> bool {
         match (old, new) {
             (Type::Scalar(old), Type::Scalar(new)) => old == new,
@@ -173,7 +174,13 @@ impl<'a> Judge<'a> {
                     }
             }
             (Type::Message(before), Type::Message(now)) => {
-                if before == now || !open.insert((before.clone(), now.clone())) {
+                if before == now {
+                    return true;
+                }
+                if [self.old.codec, self.new.codec].contains(&Codec::Protobuf) {
+                    return false;
+                }
+                if !open.insert((before.clone(), now.clone())) {
                     return true;
                 }
                 let (Some(before), Some(now)) = (self.old.messages.get(before), self.new.messages.get(now)) else {

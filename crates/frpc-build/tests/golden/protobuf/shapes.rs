@@ -353,7 +353,7 @@ impl Level {
 static FIRST_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "shapes.First",
     &[10, 11],
-    0x924a23d42bc022ac,
+    0x8f7accabc06caba0,
     &[],
 );
 
@@ -483,7 +483,7 @@ impl ::frpc::codegen::Client for FirstClient {
 static SECOND_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "shapes.Second",
     &[12, 13],
-    0x46726038f81ace3d,
+    0x46be93006f4fa595,
     &[],
 );
 
