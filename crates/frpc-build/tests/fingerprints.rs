@@ -137,6 +137,28 @@ fn safe_changes_are_remembered_and_say_which_fields_may_be_missing() {
 }
 
 #[test]
+fn fields_that_older_peers_do_not_send_may_be_missing_in_another_message_of_the_same_layout_too() {
+    let shop = Shop::locked();
+    let grown = "int32 limit = 2;\n  string more = 3;";
+    shop.edit(&[("int32 limit = 2;", grown)]);
+    shop.build(|builder| builder.lock_update(LockUpdate::Safe)).unwrap();
+    let own = format!("message FetchRequest {{\n  string id = 1;\n  {grown}\n}}\nmessage GetRequest");
+    let grows = |shop: &Shop| {
+        shop.build(|builder| builder.lock_update(LockUpdate::Safe)).unwrap();
+        shop.layouts()[0].growing().map(|(name, fields)| (name.to_owned(), fields)).collect::<Vec<_>>()
+    };
+    // It is new, or was there before, or both messages were.
+    shop.edit(&[("rpc Get(GetRequest)", "rpc Get(FetchRequest)"), ("message GetRequest", &own)]);
+    let both = [("shop.FetchRequest".to_owned(), 1), ("shop.GetRequest".to_owned(), 1)];
+    assert_eq!(grows(&shop), both);
+    let third = own.replace("FetchRequest", "TakeRequest").replace("GetRequest", "FetchRequest");
+    shop.edit(&[("message FetchRequest", &third)]);
+    assert_eq!(grows(&shop), both);
+    shop.edit(&[("rpc Get(FetchRequest)", "rpc Get(TakeRequest)")]);
+    assert_eq!(grows(&shop), [("shop.GetRequest".to_owned(), 1), ("shop.TakeRequest".to_owned(), 1)]);
+}
+
+#[test]
 fn a_layout_that_was_broken_does_not_come_back_with_something_else_of_its_kind() {
     let shop = Shop::locked();
     let orders = |shop: &Shop| shop.layouts().into_iter().find(|layout| layout.service() == "shop.Orders").unwrap();

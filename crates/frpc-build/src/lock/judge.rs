@@ -85,16 +85,13 @@ pub(crate) fn carry_history(old: &Record, new: &mut Record, found: &Judgement) {
 
 /// Which fields older peers may not send.
 fn carry_added(old: &Record, new: &mut Record, found: &Judgement) {
-    let renamed_from: BTreeMap<&str, &str> =
-        found.renamed.iter().map(|(old, new)| (new.as_str(), old.as_str())).collect();
     for (name, message) in &mut new.messages {
-        let old_name =
-            if old.messages.contains_key(name) { name } else { *renamed_from.get(name.as_str()).unwrap_or(&"") };
-        let Some(before) = old.messages.get(old_name).filter(|_| !found.broken_types.contains(old_name)) else {
-            continue;
-        };
+        // The message of that name, and those whose place it has taken.
+        let replaced = found.renamed.iter().filter(|(_, now)| now == name).map(|(before, _)| before);
+        let known = std::iter::once(name).chain(replaced).filter(|name| !found.broken_types.contains(*name));
+        let before: Vec<_> = known.filter_map(|name| old.messages.get(name)).collect();
         for (at, field) in message.fields.iter_mut().enumerate() {
-            field.is_added = before.fields.get(at).is_none_or(|before| before.is_added);
+            field.is_added = before.iter().any(|before| before.fields.get(at).is_none_or(|field| field.is_added));
         }
     }
 }
