@@ -294,25 +294,32 @@ fn keep_what_is_not_built(old: &Record, new: &mut Record, path: &Path, options: 
 /// Completes the record of a schema with what only its lock knows.
 fn keep_history(old: &Record, new: &mut Record, found: &Judgement, numbering: Numbering) {
     carry_history(old, new, found);
-    let is_there = |service: &str, method: &str| {
-        new.service(service).is_some_and(|service| service.methods.iter().any(|it| it.name == method))
-    };
-    let mut removed: HashMap<String, Vec<(u16, String)>> = HashMap::new();
-    for file in &old.files {
-        let gone = removed.entry(file.name.clone()).or_default();
-        gone.extend(file.removed.iter().cloned());
-        for service in file.services.iter().filter(|_| numbering == Numbering::Lock) {
-            let methods = service.methods.iter().filter(|method| !is_there(&service.name, &method.name));
-            gone.extend(methods.map(|method| (method.operation, format!("{}.{}", service.name, method.name))));
+    let removed = new.files.iter().map(|file| {
+        let has = |service: &str| file.services.iter().any(|it| it.name == service);
+        let mut removed = Vec::new();
+        for before in old.origins(&file.name, has) {
+            removed.extend(before.removed.iter().cloned());
+            // What is in another file now is recorded there, and must not be given out here.
+            let is_there = |service: &str, method: &str| {
+                file.has(service, method)
+                    || (before.name != file.name && new.files.iter().any(|file| file.has(service, method)))
+            };
+            for service in before.services.iter().filter(|_| numbering == Numbering::Lock) {
+                let methods = service.methods.iter().filter(|method| !is_there(&service.name, &method.name));
+                removed.extend(methods.map(|method| (method.operation, format!("{}.{}", service.name, method.name))));
+            }
         }
-    }
-    for file in &mut new.files {
-        file.removed = removed.remove(&file.name).unwrap_or_default();
+        removed
+    });
+    let removed: Vec<_> = removed.collect();
+    for (file, removed) in new.files.iter_mut().zip(removed) {
+        file.removed = removed;
         let is_used = |operation: u16| {
             file.services.iter().flat_map(|service| &service.methods).any(|method| method.operation == operation)
         };
         file.removed.retain(|(operation, _)| !is_used(*operation));
         file.removed.sort();
+        file.removed.dedup();
     }
 }
 

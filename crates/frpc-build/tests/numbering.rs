@@ -62,6 +62,64 @@ fn by_the_lock_operations_of_removed_methods_are_never_given_out_again() {
     assert!(shop.lock().contains("\nremoved 12 shop.Stock.Watch\n"), "{}", shop.lock());
 }
 
+/// Writes files of one package, builds them, and returns the lock.
+fn record(build: &Build, files: &[(&str, &str)], update: LockUpdate) -> String {
+    for (name, source) in files {
+        let source = format!("syntax = \"proto3\";\npackage p;\nimport \"m.proto\";\n{source}");
+        fs::write(build.protos.path().join(name), source).unwrap();
+    }
+    let names: Vec<_> = files.iter().map(|(name, _)| *name).collect();
+    build.run(|builder| builder.numbering(Numbering::Lock).lock_update(update), &names).unwrap();
+    fs::read_to_string(build.protos.path().join("p.frpc.lock")).unwrap()
+}
+
+fn one_message() -> Build {
+    Build::of_files(&[("m.proto", "syntax = \"proto3\";\npackage p;\nmessage M {}\n")])
+}
+
+#[test]
+fn by_the_lock_a_file_with_another_name_remembers_removed_methods() {
+    let build = one_message();
+    record(&build, &[("a.proto", "service S { rpc X(M) returns (M); rpc Y(M) returns (M); }")], LockUpdate::Safe);
+    record(&build, &[("a.proto", "service S { rpc X(M) returns (M); }")], LockUpdate::Breaking);
+    fs::remove_file(build.protos.path().join("a.proto")).unwrap();
+    let more = ("b.proto", "service S { rpc X(M) returns (M); rpc Z(M) returns (M); }");
+    let lock = record(&build, &[more], LockUpdate::Safe);
+    assert!(lock.contains("\nfile b.proto\nremoved 11 p.S.Y\n"), "{lock}");
+    assert!(lock.contains("\n  12 Z "), "{lock}");
+    assert!(!lock.contains("a.proto"), "{lock}");
+}
+
+#[test]
+fn by_the_lock_operations_of_a_service_that_moves_to_another_file_are_not_given_out_in_the_first() {
+    let build = one_message();
+    let s = "service S { rpc X(M) returns (M); }";
+    let t = "service T { rpc Y(M) returns (M); }";
+    let grown = "service S { rpc X(M) returns (M); rpc Z(M) returns (M); }";
+    record(&build, &[("a.proto", &format!("{s}\n{t}"))], LockUpdate::Safe);
+    let lock = record(&build, &[("a.proto", s), ("b.proto", t)], LockUpdate::Safe);
+    assert!(lock.contains("\nfile a.proto\nremoved 11 p.T.Y\n"), "{lock}");
+    assert!(lock.contains("\nfile b.proto\n\nservice p.T\n  11 Y "), "{lock}");
+    let lock = record(&build, &[("a.proto", grown), ("b.proto", t)], LockUpdate::Safe);
+    assert!(lock.contains("\n  12 Z "), "{lock}");
+    // Back, it has them again.
+    fs::remove_file(build.protos.path().join("b.proto")).unwrap();
+    let lock = record(&build, &[("a.proto", &format!("{grown}\n{t}"))], LockUpdate::Safe);
+    assert!(lock.contains("\n  11 Y ") && !lock.contains("removed"), "{lock}");
+}
+
+#[test]
+fn by_the_lock_a_service_that_moves_to_another_file_remembers_removed_methods() {
+    let build = one_message();
+    let s = "service S { rpc X(M) returns (M); }";
+    let both = format!("{s}\nservice T {{ rpc Y(M) returns (M); rpc Z(M) returns (M); }}");
+    record(&build, &[("a.proto", &both)], LockUpdate::Safe);
+    record(&build, &[("a.proto", &both.replace("rpc Z(M) returns (M);", ""))], LockUpdate::Breaking);
+    let t = "service T { rpc Y(M) returns (M); rpc New(M) returns (M); }";
+    let lock = record(&build, &[("a.proto", s), ("b.proto", t)], LockUpdate::Safe);
+    assert!(lock.contains("\nfile b.proto\nremoved 12 p.T.Z\n") && lock.contains("\n  13 New "), "{lock}");
+}
+
 #[test]
 fn by_the_lock_another_name_is_another_method() {
     let shop = Shop::locked();

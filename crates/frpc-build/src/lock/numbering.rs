@@ -19,7 +19,8 @@ pub enum Numbering {
     #[default]
     Go,
     /// Methods keep the operation that the schema lock records, wherever they stand in the file; new ones get the next
-    /// that no method of the file has ever had. Where there is no lock yet, as [`Go`](Self::Go).
+    /// that no method of the file, or of one that its services have come from, has ever had. Where there is no lock yet,
+    /// as [`Go`](Self::Go).
     Lock,
 }
 
@@ -80,15 +81,12 @@ pub(crate) fn number<'a>(
                 known.insert((service.name.as_str(), method.name.as_str()), method.operation);
             }
         }
-        // Services that have come from another file count here from now on.
         let is_here = |service: &str| file.service.iter().any(|it| full_name(file.package(), it.name()) == service);
-        let moved = known.iter().filter(|((service, _), _)| is_here(service)).map(|(_, operation)| *operation);
-        let recorded = record.files.iter().filter(|recorded| recorded.name == name);
-        let past = recorded.flat_map(|recorded| {
+        let past = record.origins(name, is_here).flat_map(|recorded| {
             let methods = recorded.services.iter().flat_map(|service| &service.methods);
             methods.map(|method| method.operation).chain(recorded.removed.iter().map(|(operation, _)| *operation))
         });
-        next = moved.chain(past).map(|operation| u32::from(operation) + 1).fold(next, u32::max);
+        next = past.map(|operation| u32::from(operation) + 1).fold(next, u32::max);
     }
     let mut operations = Vec::new();
     for service in &file.service {

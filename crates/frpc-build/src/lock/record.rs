@@ -43,7 +43,8 @@ impl Record {
 pub(crate) struct File {
     pub(crate) name: String,
     pub(crate) services: Vec<Service>,
-    /// Operations of methods that are gone, with their names. Never given out again by `Numbering::Lock`.
+    /// Operations of methods that are gone, or in another file now, with their names. Never given out again by
+    /// `Numbering::Lock`.
     pub(crate) removed: Vec<(u16, String)>,
 }
 
@@ -157,6 +158,11 @@ impl Record {
         self.services().find(|service| service.name == name)
     }
 
+    /// The files that a file called `name` goes on from: itself, and those that its services have come from.
+    pub(crate) fn origins<'a>(&'a self, name: &str, has: impl Fn(&str) -> bool) -> impl Iterator<Item = &'a File> {
+        self.files.iter().filter(move |file| file.name == name || file.services.iter().any(|it| has(&it.name)))
+    }
+
     /// The messages and enums that `roots` are made of, `roots` included.
     pub(crate) fn reach<'a>(&'a self, roots: impl IntoIterator<Item = &'a str>) -> BTreeSet<&'a str> {
         let mut reached = BTreeSet::new();
@@ -182,6 +188,12 @@ impl Record {
             }
         }
         nested
+    }
+}
+
+impl File {
+    pub(crate) fn has(&self, service: &str, method: &str) -> bool {
+        self.services.iter().filter(|it| it.name == service).any(|it| it.methods.iter().any(|it| it.name == method))
     }
 }
 

@@ -140,8 +140,9 @@ impl<'a> Judge<'a> {
             let exists = now.is_some_and(|now| now.methods.iter().any(|now| now.name == method.name));
             return Some((format!("{}.{}", service.name, method.name), exists));
         }
-        let past = self.old.files.iter().filter(|old| old.name == file.name).flat_map(|old| &old.removed);
-        past.into_iter().find(|(removed, _)| *removed == operation).map(|(_, name)| (name.clone(), false))
+        let has = |service: &str| file.services.iter().any(|here| here.name == service);
+        let mut past = self.old.origins(&file.name, has).flat_map(|old| &old.removed);
+        past.find(|(removed, _)| *removed == operation).map(|(_, name)| (name.clone(), false))
     }
 
     fn where_to_add_methods(&self, file: &File) -> Option<String> {
