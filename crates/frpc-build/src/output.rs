@@ -1,8 +1,12 @@
 //! Writes the generated text to files, and tells cargo when to run the build script again.
 
 use std::env;
+use std::ffi::OsString;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{Error, ErrorKind};
 use crate::generate::Generated;
@@ -109,13 +113,33 @@ fn push_line(text: &mut String, depth: usize, line: &str) {
 }
 
 /// Leaves a file alone that has the same content, so that cargo does not compile it again.
+///
+/// Another one is replaced as a whole: builds that run at one time read no half of it, and one that is stopped leaves none.
 pub(crate) fn write_if_changed(path: &Path, content: &[u8]) -> Result<(), Error> {
     if fs::read(path).is_ok_and(|before| before == content) {
         return Ok(());
     }
-    fs::write(path, content).map_err(|error| {
+    let written = match fs::metadata(path) {
+        Ok(found) if !found.is_file() => fs::write(path, content), // A device or a pipe.
+        _ => replace(path, content),
+    };
+    written.map_err(|error| {
         Error::new(ErrorKind::Output, format!("cannot write {}: {error}", path.display())).with_source(error)
     })
+}
+
+fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    static WRITTEN: AtomicUsize = AtomicUsize::new(0);
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()); // A link stays one.
+    let mut name = OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".{}.{}", process::id(), WRITTEN.fetch_add(1, Ordering::Relaxed)));
+    let beside = path.with_file_name(name);
+    let replaced = fs::write(&beside, content).and_then(|()| fs::rename(&beside, &path));
+    if replaced.is_err() {
+        let _ = fs::remove_file(beside);
+    }
+    replaced
 }
 
 /// Asks cargo to run the build script again when a file of the schema has changed.

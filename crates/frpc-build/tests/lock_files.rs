@@ -141,6 +141,27 @@ fn nothing_is_generated_or_recorded_when_the_build_fails() {
 }
 
 #[test]
+fn files_are_replaced_as_a_whole() {
+    let shop = Shop::locked();
+    let generated = shop.0.out().join("shop.rs");
+    let files = [shop.path(), generated].map(|path| {
+        let before = fs::read_to_string(&path).unwrap();
+        // What has the file open, or another name of it, goes on seeing the old text: nobody sees half of the new one.
+        let other = path.with_extension("other");
+        fs::hard_link(&path, &other).unwrap();
+        (path, other, before)
+    });
+    shop.edit(&[("int32 limit = 2;", "int32 limit = 2;\n  string more = 3;")]);
+    shop.build(|builder| builder.lock_update(LockUpdate::Safe)).unwrap();
+    for (path, other, before) in files {
+        assert!(fs::read_to_string(&path).unwrap().contains("more"));
+        assert_eq!(fs::read_to_string(other).unwrap(), before);
+    }
+    assert_eq!(files_in(shop.0.protos.path()), ["shop.frpc.lock", "shop.frpc.other", "shop.proto"]);
+    assert_eq!(files_in(&shop.0.out()), ["shop.other", "shop.rs"]);
+}
+
+#[test]
 fn without_the_lock_nothing_is_compared() {
     let shop = Shop::locked();
     shop.edit(&[("int32 limit", "int64 limit")]);
