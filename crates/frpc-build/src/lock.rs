@@ -130,7 +130,12 @@ pub(crate) fn plan(
     let mut all = Vec::new();
     for (path, files) in grouped(schema, options)? {
         let lock = match &path {
-            Some(path) => read(path)?,
+            Some(path) => {
+                if options.asks_cargo {
+                    print_rerun_if_lock_changed(path);
+                }
+                read(path)?
+            }
             None => None,
         };
         let mut sources = Vec::new();
@@ -157,9 +162,6 @@ pub(crate) fn plan(
             continue;
         };
         if let Some(lock) = &lock {
-            if options.asks_cargo {
-                print_rerun_if_path_changed(&path);
-            }
             keep_what_is_not_built(&lock.record, &mut record, &path, options);
             let found = judge(&lock.record, &record, options.numbering);
             keep_history(&lock.record, &mut record, &found, options.numbering);
@@ -185,6 +187,12 @@ pub(crate) fn plan(
     plan.operations =
         all.into_iter().map(|Numbered { file, operations, .. }| (file.name().to_owned(), operations)).collect();
     Ok(plan)
+}
+
+/// For a file that does not exist cargo would run the build script every time. So its folder shows that it has come.
+fn print_rerun_if_lock_changed(path: &Path) {
+    let folder = path.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+    print_rerun_if_path_changed(if path.exists() { path } else { folder.unwrap_or(path) });
 }
 
 fn update_from_environment() -> Result<LockUpdate, Error> {

@@ -98,8 +98,16 @@ fn without_a_lock_there_is_one_warning_that_tells_how_to_make_it_and_no_file() {
           `FRPC_UPDATE_LOCK=1 cargo build` writes it, to be committed with the schema"]
     );
     assert!(!shop.path().exists());
+}
+
+#[test]
+fn a_lock_that_comes_later_runs_the_build_again() {
+    let shop = Shop::unlocked();
+    let lines = printed(&shop, None);
     // A file that does not exist would make cargo run the build script every time.
     assert!(!lines.iter().any(|line| line.contains("rerun-if-changed") && line.contains("frpc.lock")), "{lines:?}");
+    let folder = format!("cargo:rerun-if-changed={}", shop.0.protos.path().display());
+    assert!(lines.contains(&folder), "{lines:?}");
 }
 
 #[test]
@@ -112,6 +120,7 @@ fn the_environment_says_what_is_recorded() {
     let lines = printed(&shop, None);
     assert!(lines.iter().any(|line| line.ends_with("cargo:rerun-if-env-changed=FRPC_UPDATE_LOCK")), "{lines:?}");
     assert!(lines.iter().any(|line| line == "cargo:rerun-if-changed=shop.frpc.lock"), "{lines:?}");
+    assert_eq!(lines.iter().filter(|line| line.contains("rerun-if-changed")).count(), 2, "{lines:?}");
     assert!(warnings(&lines).is_empty(), "{lines:?}");
 
     shop.edit(&[("int32 limit", "int64 limit")]);
