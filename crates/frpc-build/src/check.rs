@@ -17,9 +17,10 @@ use crate::schema::{Index, Schema, is_map_entry, tag, within};
 use crate::services::OPERATION_FIRST;
 use crate::wellknown::Externs;
 
-/// Checks all files from which something will be generated.
+/// Checks all files from which something will be generated, and those whose types that uses.
 pub(crate) fn check(schema: &Schema, index: &Index<'_>, externs: &Externs) -> Result<(), Error> {
-    schema.files.iter().try_for_each(|file| Checker { schema, index, externs, file }.file())
+    let mut files = schema.files.iter().filter(|file| schema.is_used(file));
+    files.try_for_each(|file| Checker { schema, index, externs, file }.file())
 }
 
 struct Checker<'a> {

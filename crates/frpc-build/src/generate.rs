@@ -117,7 +117,7 @@ fn mark(config: &mut prost_build::Config, index: &Index<'_>) {
 /// Runs prost-build, which writes no files here. Where it panics (it does so on schemas that it cannot express), the
 /// panic becomes an error.
 fn run_prost(config: &mut prost_build::Config, schema: &Schema) -> Result<HashMap<Module, String>, Error> {
-    let files = schema.files.iter().map(|file| {
+    let files = schema.files.iter().filter(|file| schema.is_used(file)).map(|file| {
         let mut file = file.clone();
         clean_file(&mut file);
         file.package = file.package.filter(|package| !package.is_empty()); // prost-build panics on an empty one.

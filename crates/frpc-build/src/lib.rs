@@ -74,7 +74,8 @@
 //!
 //! These are errors that name file, line and column; nothing is generated wrong in silence:
 //!
-//! * proto2: groups, required fields, extensions, defaults (custom options may be declared, and are ignored),
+//! * proto2: groups, required fields, extensions, defaults (custom options may be declared, and are ignored; a file that
+//!   is imported for its options only may be proto2, and nothing is generated from it),
 //! * fields and methods whose type is declared by descriptor.proto, which is proto2, or by api.proto and type.proto,
 //!   unless [`compile_well_known_types`](Builder::compile_well_known_types) makes messages of them,
 //! * types or enum values of one scope that would have the same name in Rust.

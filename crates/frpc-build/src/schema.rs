@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use prost_types::{DescriptorProto, EnumDescriptorProto, FileDescriptorProto};
+use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto};
 
 use crate::error::Place;
 
@@ -35,28 +35,58 @@ pub(crate) struct Schema {
     imports: HashSet<String>,
     /// Whether nothing is generated for imports.
     skips_imports: bool,
+    /// The names of imports that are passed over.
+    unused: HashSet<String>,
     /// The files once more as an encoded `FileDescriptorSet`, custom options included.
     pub(crate) encoded: Vec<u8>,
 }
 
 impl Schema {
     pub(crate) fn new(files: Vec<FileDescriptorProto>, paths: HashMap<String, PathBuf>, encoded: Vec<u8>) -> Self {
-        Self { files, paths, imports: HashSet::new(), skips_imports: false, encoded }
+        Self { files, paths, imports: HashSet::new(), skips_imports: false, unused: HashSet::new(), encoded }
     }
 
     pub(crate) fn with_imports(self, imports: HashSet<String>) -> Self {
-        Self { imports, ..self }
+        Self { imports, ..self }.without_unused()
     }
 
     /// Generates nothing for any file but `chosen`.
     pub(crate) fn only(self, chosen: &HashSet<&str>) -> Self {
         let others = self.files.iter().map(FileDescriptorProto::name).filter(|name| !chosen.contains(name));
-        Self { imports: others.map(str::to_owned).collect(), skips_imports: true, ..self }
+        Self { imports: others.map(str::to_owned).collect(), skips_imports: true, ..self }.without_unused()
+    }
+
+    /// Passes over imports for which nothing is generated and whose types nothing uses, and those that are not proto3 and
+    /// only declare options.
+    fn without_unused(self) -> Self {
+        let index = Index::new(&self.files);
+        let is_wanted = |file: &&FileDescriptorProto| {
+            let by_itself = !self.skips_imports && (file.syntax() == "proto3" || !file.service.is_empty());
+            by_itself || !self.is_import(file)
+        };
+        let mut used = HashSet::new();
+        let mut open: Vec<_> = self.files.iter().filter(is_wanted).collect();
+        while let Some(file) = open.pop() {
+            if used.insert(file.name()) {
+                open.extend(type_names(file).filter_map(|name| {
+                    let in_message = index.messages.get(name).map(|found| found.file);
+                    in_message.or_else(|| index.enums.get(name).map(|found| found.file))
+                }));
+            }
+        }
+        let unused = self.files.iter().map(FileDescriptorProto::name).filter(|name| !used.contains(name));
+        let unused = unused.map(str::to_owned).collect();
+        Self { unused, ..self }
     }
 
     /// Whether code is generated for a file.
     pub(crate) fn is_generated(&self, file: &FileDescriptorProto) -> bool {
-        !(self.skips_imports && self.is_import(file))
+        self.is_used(file) && !(self.skips_imports && self.is_import(file))
+    }
+
+    /// Whether code is generated for a file, or uses a type of it.
+    pub(crate) fn is_used(&self, file: &FileDescriptorProto) -> bool {
+        !self.unused.contains(file.name())
     }
 
     /// Whether a file is there only because another imports it.
@@ -139,6 +169,19 @@ impl<'a> Index<'a> {
     fn add_enum(&mut self, file: &'a FileDescriptorProto, path: Vec<i32>, scope: &str, proto: &'a EnumDescriptorProto) {
         self.enums.insert(format!("{scope}.{}", proto.name()), Found { file, path, proto });
     }
+}
+
+/// The full names of all types that the messages and methods of a file name.
+fn type_names(file: &FileDescriptorProto) -> impl Iterator<Item = &str> {
+    let mut messages: Vec<_> = file.message_type.iter().collect();
+    let mut at = 0;
+    while let Some(message) = messages.get(at).copied() {
+        messages.extend(&message.nested_type);
+        at += 1;
+    }
+    let fields = messages.into_iter().flat_map(|message| &message.field).map(FieldDescriptorProto::type_name);
+    let methods = file.service.iter().flat_map(|service| &service.method);
+    fields.chain(methods.flat_map(|method| [method.input_type(), method.output_type()]))
 }
 
 /// The descriptor path of the `at`-th thing of kind `tag` inside of what stands at `path`.

@@ -4,7 +4,7 @@
 mod support;
 
 use frpc_build::ErrorKind;
-use support::Build;
+use support::{Build, files_in};
 
 /// `body` in a proto3 file of package `test`; its first line is line 3.
 fn error_of(body: &str) -> String {
@@ -52,6 +52,28 @@ fn proto2_is_refused_in_an_import_too() {
     ];
     let error = Build::of_files(&files).error();
     assert_eq!(error, "old.proto:4:3: field `it` of message `Old` is required; required fields are not supported");
+}
+
+#[test]
+fn proto2_that_only_declares_options_is_passed_over() {
+    let options = "syntax = \"proto2\";\npackage options;\nimport \"google/protobuf/descriptor.proto\";\n\
+                   extend google.protobuf.FieldOptions { optional Rules rules = 50001; }\n\
+                   message Rules { optional uint32 least = 1 [default = 3]; optional Text text = 2; extensions 100 to max; }\n\
+                   message Text { required bool it = 1; }";
+    let source = |body: &str| format!("syntax = \"proto3\";\npackage test;\nimport \"options.proto\";\n{body}");
+    let unused =
+        source("message A { string a = 1 [(options.rules).least = 3]; }\nservice S { rpc Get(A) returns (A); }");
+    let build = Build::of_files(&[("test.proto", &unused), ("options.proto", options)]);
+    assert!(build.text().contains("pub struct A"));
+    assert_eq!(files_in(&build.out()), ["test.rs"]);
+    for used in
+        ["message A { options.Text text = 1; }", "service S { rpc Get(options.Rules) returns (options.Rules); }"]
+    {
+        let error = Build::of_files(&[("test.proto", &source(used)), ("options.proto", options)]).error();
+        assert!(error.starts_with("options.proto:5:"), "{error}");
+    }
+    let error = Build::of_files(&[("test.proto", options)]).error();
+    assert!(error.starts_with("test.proto:5:"), "it is named itself: {error}");
 }
 
 #[test]
