@@ -126,7 +126,7 @@ impl Message<'_> {
             lines.result.push(quote! { #rust: #read });
             return Ok(());
         }
-        let local = local(rust);
+        let local = self.local(rust);
         lines.decode.push(quote! { let #local = #read; });
         lines.result.push(if local == *rust {
             quote! { #rust }
@@ -141,7 +141,7 @@ impl Message<'_> {
         let name = field.name();
         let Member { oneof, field: StructOneof { ident: rust, path }, variant } = self.member(field)?;
         let Variant { ident: variant, enumeration, boxed, .. } = variant;
-        let local = local(rust);
+        let local = self.local(rust);
         let result = quote! { #rust: #local.into_option() };
         if !lines.result.iter().any(|line| line.to_string() == result.to_string()) {
             let oneof_name = oneof.name();
@@ -177,6 +177,15 @@ impl Message<'_> {
             Some(Member { oneof, field: self.fields.oneofs.get(&number)?, variant: variants.get(&number)? })
         };
         find().ok_or_else(|| self.lost(field.name()))
+    }
+
+    /// The name of a local variable for a field. The decoder has the name `from`.
+    pub(crate) fn local(&self, field: &Ident) -> Ident {
+        let mut local = field.clone();
+        while local == "from" || (local != *field && self.fields.order.contains(&local)) {
+            local = format_ident!("{local}_");
+        }
+        local
     }
 
     /// The members of all oneofs.
@@ -219,11 +228,6 @@ pub(crate) fn map_value<'a>(field: &FieldDescriptorProto, index: &Index<'a>) -> 
 /// The full name of the type of a field, or of the values of a map.
 pub(crate) fn field_type<'a>(field: &'a FieldDescriptorProto, index: &Index<'a>) -> &'a str {
     map_value(field, index).map_or(field.type_name(), FieldDescriptorProto::type_name)
-}
-
-/// The name of a local variable for a field. The decoder has the name `from`.
-pub(crate) fn local(field: &Ident) -> Ident {
-    if field == "from" { format_ident!("from_") } else { field.clone() }
 }
 
 /// Turns a path that holds inside of the module of `oneof` into one that holds beside that module.

@@ -14,7 +14,7 @@ use syn::{Ident, Item, Path, Type};
 
 use crate::error::{Error, ErrorKind};
 use crate::fields::{in_wire_order, oneof_of};
-use crate::messages::{Message, beside, local, map_value};
+use crate::messages::{Message, beside, map_value};
 use crate::names::{self, OneofEnum, Variant, generics};
 use crate::services::free_name;
 use crate::wellknown::{Externs, Owner};
@@ -75,7 +75,7 @@ impl Views<'_> {
             let name = field.name();
             if let Some(at) = oneof_of(field) {
                 let found = fields.oneofs.get(&field.number()).ok_or_else(|| lost(name))?;
-                let (rust, variable) = (&found.ident, local(&found.ident));
+                let (rust, variable) = (&found.ident, message.local(&found.ident));
                 let oneof = proto.oneof_decl.get(at).ok_or_else(|| lost(name))?.name();
                 let full_name = format!("{full_name}.{oneof}");
                 let path = with_last(&found.path, self.names.get(&full_name).ok_or_else(|| lost(&full_name))?);
@@ -92,7 +92,7 @@ impl Views<'_> {
             }
             let found = fields.fields.get(&field.number()).ok_or_else(|| lost(name))?;
             let rust = &found.ident;
-            let variable = local(rust);
+            let variable = message.local(rust);
             let value = map_value(field, index);
             let of = value.unwrap_or(field);
             let borrowed = self.borrowed(of, &found.ty, found.enumeration.as_ref(), found.boxed);

@@ -111,6 +111,15 @@ fn a_oneof_stands_where_its_first_member_stands_on_the_wire() {
 }
 
 #[test]
+fn a_field_called_from_is_kept_apart_from_the_decoder_and_from_other_fields() {
+    let text = generated("message A { int32 from_ = 1; oneof from { int32 x = 2; string y = 3; } }");
+    // Prost calls the first `from`, so that the second is `from_`.
+    assert!(has(&text, "let from__ = from.field(\"from_\")?;"), "{text}");
+    assert!(has(&text, "let mut from_ = from.oneof(\"from\")?;"), "{text}");
+    assert!(has(&text, "Ok(Self { from: from__, from_: from_.into_option() })"), "{text}");
+}
+
+#[test]
 fn enums_go_by_their_place_and_aliases_by_the_first() {
     let text =
         generated("enum E { option allow_alias = true; ZERO = 0; FAR = 1000; AWAY = 1000; BELOW = -2147483648; }");
