@@ -3,27 +3,60 @@
 //! Owns the translation of protox's errors into ours. What we do not support is refused later, in `check.rs`.
 
 use std::collections::HashMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use prost_types::FileDescriptorSet;
+use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver, IncludeFileResolver};
 use protox::prost_reflect::DescriptorPool;
 
 use crate::error::{Error, ErrorKind, Place};
 use crate::schema::Schema;
+
+/// What some editors write in front of a text.
+pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Parses `protos` and all that they import; imports are looked up in `includes` in order.
 pub(crate) fn parse(protos: &[PathBuf], includes: &[PathBuf]) -> Result<Schema, Error> {
     if let Some(missing) = protos.iter().find(|path| !path.exists() && !found_in(includes, path)) {
         return Err(Error::new(ErrorKind::Schema, format!("{}: no such file", missing.display())));
     }
-    let mut compiler = protox::Compiler::new(includes).map_err(|error| refused(error, includes))?;
+    let mut compiler = protox::Compiler::with_file_resolver(resolver(includes));
     compiler.include_imports(true).include_source_info(true);
     compiler.open_files(protos).map_err(|error| refused(error, includes))?;
+    let path = |name: &str| includes.iter().map(|include| include.join(name)).find(|path| path.exists());
     let paths: HashMap<String, PathBuf> =
-        compiler.files().filter_map(|file| Some((file.name().to_owned(), file.path()?.to_owned()))).collect();
+        compiler.files().filter_map(|file| Some((file.name().to_owned(), path(file.name())?))).collect();
     let imports = compiler.files().filter(|file| file.is_import()).map(|file| file.name().to_owned()).collect();
     let schema = Schema::new(compiler.file_descriptor_set().file, paths, compiler.encode_file_descriptor_set());
     Ok(schema.with_imports(imports))
+}
+
+/// Finds files in `includes`, and those that come with protobuf in protox itself.
+fn resolver(includes: &[PathBuf]) -> ChainFileResolver {
+    let mut resolver = ChainFileResolver::new();
+    for include in includes {
+        resolver.add(Include(include.clone()));
+    }
+    resolver.add(GoogleFileResolver::new());
+    resolver
+}
+
+/// Opens the files of a folder, also with a byte order mark, which protox takes for a token.
+struct Include(PathBuf);
+
+impl FileResolver for Include {
+    fn resolve_path(&self, path: &Path) -> Option<String> {
+        IncludeFileResolver::new(self.0.clone()).resolve_path(path)
+    }
+
+    fn open_file(&self, name: &str) -> Result<File, protox::Error> {
+        let text = fs::read_to_string(self.0.join(name)).unwrap_or_default();
+        match text.strip_prefix(BYTE_ORDER_MARK) {
+            Some(text) => File::from_source(name, text),
+            None => IncludeFileResolver::new(self.0.clone()).open_file(name),
+        }
+    }
 }
 
 /// Takes a descriptor set that somebody else has made, after checking that it holds together: every type and import it

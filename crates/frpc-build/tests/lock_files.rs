@@ -188,6 +188,32 @@ fn history_and_hand_made_comments_are_read_over() {
 }
 
 #[test]
+fn files_may_begin_with_a_byte_order_mark() {
+    let shop = Shop::locked();
+    let marked = |path: &Path| {
+        let text = fs::read_to_string(path).unwrap();
+        fs::write(path, format!("\u{feff}{text}")).unwrap();
+    };
+    marked(&shop.path());
+    marked(&shop.0.protos.path().join("shop.proto"));
+    shop.build(|builder| builder).unwrap();
+    shop.edit(&[("int32 limit", "int64 limit")]);
+    let error = shop.build(|builder| builder).unwrap_err();
+    assert!(error.starts_with("shop.proto:15:3: the schema is not what shop.frpc.lock records"), "{error}");
+    shop.edit(&[("rpc Get(GetRequest)", "rpc Get(Missing)")]);
+    let error = shop.build(|builder| builder).unwrap_err();
+    assert!(error.starts_with("shop.proto:5:"), "{error}");
+}
+
+#[test]
+fn files_with_a_byte_order_mark_can_be_imported() {
+    let imported = "\u{feff}syntax = \"proto3\";\npackage test;\nmessage A {}\n";
+    let source = "syntax = \"proto3\";\npackage test;\nimport \"a.proto\";\nmessage B { A a = 1; }\n";
+    let text = Build::of_files(&[("a.proto", imported), ("test.proto", source)]).text();
+    assert!(text.contains("pub struct A"), "{text}");
+}
+
+#[test]
 fn a_lock_that_cannot_be_read_is_an_error_with_its_line() {
     let expect = |from: &str, to: &str, expected: &str| {
         let shop = Shop::locked();

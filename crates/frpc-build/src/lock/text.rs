@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use super::record::{Enum, Field, File, Message, Method, Origin, Record, SCALARS, Service, Shape, Side, Type, Value};
 use crate::builder::Codec;
+use crate::parse::BYTE_ORDER_MARK;
 use crate::services::OPERATION_FIRST;
 
 const HEAD: &str = "\
@@ -102,6 +103,7 @@ pub(crate) struct Unreadable {
 
 /// Reads what [`write`] has written, comments and blank lines aside.
 pub(crate) fn read(text: &str) -> Result<Record, Unreadable> {
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let mut record = Record::default();
     let mut block = Block::None;
     let mut has_format = false;
