@@ -7,7 +7,7 @@ use prost_types::FileDescriptorSet;
 
 use crate::check::check;
 use crate::error::{Error, ErrorKind};
-use crate::generate::generate;
+use crate::generate::{check_modules, generate};
 use crate::lock::{self, Layout, LockOptions, LockUpdate, Numbering};
 use crate::output::{Folder, OutputFile, files, include_text, print_rerun_if_changed, print_warning, write_if_changed};
 use crate::parse;
@@ -350,6 +350,7 @@ impl Builder {
         let (modules, plan) = generate(&schema, self.prost, &self.externs, &self.services, &self.locks, &mut warn)?;
         let mut output = files(&modules);
         if let Some(name) = &self.include_file {
+            check_modules(&schema, &modules)?;
             output.push(OutputFile { name: name.display().to_string(), text: include_text(&modules, false) });
         }
         for (path, text) in plan.updates {
@@ -394,6 +395,9 @@ impl Builder {
         let mut warn = |text: String| print_warning(&text);
         remarks(&self.given, schema).into_iter().for_each(&mut warn);
         let (modules, plan) = generate(schema, self.prost, &self.externs, &self.services, &self.locks, &mut warn)?;
+        if self.include_file.is_some() {
+            check_modules(schema, &modules)?;
+        }
         folder.write(&files(&modules))?;
         for (path, text) in &plan.updates {
             write_if_changed(path, text.as_bytes())?;

@@ -26,6 +26,8 @@ pub(crate) struct Generated {
     pub(crate) module: Module,
     /// As the schema spells it.
     pub(crate) package: String,
+    /// The modules in it, each with the full name of the message whose types it holds.
+    inner: Vec<(String, String)>,
     pub(crate) text: String,
 }
 
@@ -58,6 +60,7 @@ pub(crate) fn generate(
     for (module, text) in modules {
         let mut items = syn::parse_file(&text).map_err(|error| invalid(&module, error))?.items;
         names::make_unique(&mut items, warn).map_err(|clash| clashing(&clash, schema, &index))?;
+        let inner = inner_modules(&items);
         let oneofs = oneof_enums(&items, &index)?;
         let codecs = Codecs { index: &index, externs, oneofs: &oneofs, views: Views { names: &views, externs } };
         let mut items = codecs.beside(items)?;
@@ -74,7 +77,7 @@ pub(crate) fn generate(
         }
         let package = files.first().map_or_else(String::new, |file| file.package().to_owned());
         if !items.is_empty() {
-            generated.push(Generated { module, package, text: format!("{HEADER}{}", formatted(items)) });
+            generated.push(Generated { module, package, inner, text: format!("{HEADER}{}", formatted(items)) });
         }
     }
     Ok((generated, plan))
@@ -164,6 +167,42 @@ fn clashing(clash: &Clash, schema: &Schema, index: &Index<'_>) -> Error {
         Some(place) => Error::unsupported(place, text),
         None => Error::new(ErrorKind::Unsupported, text),
     }
+}
+
+/// The modules among `items`. Prost writes that of a message behind it.
+fn inner_modules(items: &[Item]) -> Vec<(String, String)> {
+    let mut message = String::new();
+    let mut modules = Vec::new();
+    for item in items {
+        match item {
+            Item::Struct(item) => message = names::marker(&item.attrs).unwrap_or_default(),
+            Item::Mod(item) => modules.push((item.ident.to_string(), message.clone())),
+            _ => {}
+        }
+    }
+    modules
+}
+
+/// Refuses packages whose module is there already, for the types in a message, where all modules are put together.
+pub(crate) fn check_modules(schema: &Schema, modules: &[Generated]) -> Result<(), Error> {
+    for outer in modules {
+        for (ident, message) in &outer.inner {
+            let path: Vec<&str> = outer.module.parts().chain([ident.as_str()]).collect();
+            let is_same = |other: &&Generated| other.module.parts().take(path.len()).eq(path.iter().copied());
+            let Some(other) = modules.iter().find(is_same) else { continue };
+            let text = format!(
+                "what is in the message `{}` and the package `{}` are both in the module `{ident}` in Rust; rename one of \
+                 them",
+                message.trim_start_matches('.'),
+                other.package
+            );
+            return Err(match Index::new(&schema.files).messages.get(message) {
+                Some(found) => Error::unsupported(schema.place(found.file, &found.path), text),
+                None => Error::new(ErrorKind::Unsupported, text),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// The enums that prost has made of oneofs, by full name.

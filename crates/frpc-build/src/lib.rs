@@ -78,7 +78,8 @@
 //!   is imported for its options only may be proto2, and nothing is generated from it),
 //! * fields and methods whose type is declared by descriptor.proto, which is proto2, or by api.proto and type.proto,
 //!   unless [`compile_well_known_types`](Builder::compile_well_known_types) makes messages of them,
-//! * types or enum values of one scope that would have the same name in Rust.
+//! * types or enum values of one scope that would have the same name in Rust, and with `include_file` packages that would
+//!   have the module of a message.
 
 #![forbid(unsafe_code)]
 

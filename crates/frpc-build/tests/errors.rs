@@ -130,6 +130,27 @@ fn types_that_get_one_name_in_rust_are_both_named() {
 }
 
 #[test]
+fn a_message_and_a_package_that_get_one_module_in_rust_are_both_named() {
+    let message = "syntax = \"proto3\";\npackage test;\nmessage A {}\nmessage B {\n  message C {}\n}\nmessage D {}";
+    let package = |name: &str| format!("syntax = \"proto3\";\npackage test.{name};\nmessage C {{}}");
+    let build = Build::of_files(&[("test.proto", message), ("b.proto", &package("b")), ("c.proto", &package("b.c"))]);
+    let error = |proto| {
+        let error = build.run(|builder| builder.include_file("all.rs"), &["test.proto", proto]).unwrap_err();
+        assert_eq!(files_in(&build.out()), [""; 0]);
+        assert_eq!((error.kind(), error.line()), (ErrorKind::Unsupported, Some(4)));
+        error.to_string().split_once("test.proto:4:1: ").unwrap().1.to_owned()
+    };
+    assert_eq!(
+        error("b.proto"),
+        "what is in the message `test.B` and the package `test.b` are both in the module `b` in Rust; rename one of them"
+    );
+    assert!(error("c.proto").contains("and the package `test.b.c` are both in the module `b`"));
+    build.run(|builder| builder, &["test.proto", "b.proto"]).expect("without the file, modules are the user's");
+    let build = Build::of_files(&[("test.proto", message), ("d.proto", &package("d"))]);
+    build.run(|builder| builder.include_file("all.rs"), &["test.proto", "d.proto"]).expect("nothing is in `D`");
+}
+
+#[test]
 fn enum_values_that_get_one_name_in_rust_are_both_named() {
     assert_eq!(
         error_of("enum Color {\n  COLOR_RED = 0;\n  RED = 1;\n}"),
