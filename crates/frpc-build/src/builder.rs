@@ -398,7 +398,7 @@ impl Builder {
         if self.include_file.is_some() {
             check_modules(schema, &modules)?;
         }
-        folder.write(&files(&modules))?;
+        folder.write(&files(&modules), &mut warn)?;
         for (path, text) in &plan.updates {
             write_if_changed(path, text.as_bytes())?;
             warn(format!("wrote {}, to be committed with the schema", path.display()));

@@ -1,5 +1,6 @@
 //! Writes the generated text to files, and tells cargo when to run the build script again.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsString;
 use std::fs;
@@ -7,6 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, ErrorKind};
 use crate::generate::Generated;
@@ -33,7 +35,21 @@ impl Folder {
     }
 
     /// Writes files whose names are made of identifiers and dots (`check.rs`), and so stand right inside of the folder.
-    pub(crate) fn write(&self, files: &[OutputFile]) -> Result<(), Error> {
+    ///
+    /// In cargo's folder, where a build script writes once, a file that another build of it has written is told.
+    pub(crate) fn write(&self, files: &[OutputFile], warn: &mut dyn FnMut(String)) -> Result<(), Error> {
+        static WRITTEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+        for OutputFile { name, text } in files.iter().filter(|_| self.is_cargos) {
+            let path = self.path.join(name);
+            let is_other = fs::read(&path).is_ok_and(|before| before != text.as_bytes());
+            let is_first = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner).insert(path);
+            if !is_first && is_other {
+                warn(format!(
+                    "{name} was written twice by this build script, with other content: build the files of a package \
+                     together, or choose another folder for one of them with `out_dir`"
+                ));
+            }
+        }
         files.iter().try_for_each(|file| self.write_file(Path::new(&file.name), &file.text))
     }
 

@@ -11,6 +11,40 @@ use support::Build;
 /// Set in the process in which the test's build prints what cargo would read.
 const IS_CHILD: &str = "FRPC_BUILD_TEST_REMARKS";
 
+/// The warnings of a test of this file that runs once more, in a process of its own.
+fn warnings(test: &str, out_dir: &str) -> Vec<String> {
+    let mut command = Command::new(env::current_exe().unwrap());
+    command.args(["--exact", test, "--nocapture"]);
+    let output = command.env(IS_CHILD, "1").env("OUT_DIR", out_dir).output().unwrap();
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().filter_map(|line| line.split_once("cargo:warning=")).map(|(_, w)| w.to_owned()).collect()
+}
+
+#[test]
+fn cargo_warns_of_a_build_that_overwrites_what_another_has_written_to_its_folder() {
+    if env::var_os(IS_CHILD).is_some() {
+        let first = "syntax = \"proto3\"; package test; import \"base.proto\"; message A { base.B b = 1; }";
+        let second = first.replace("message A", "message Other");
+        let base = "syntax = \"proto3\"; package base; message B {}";
+        let build = Build::of_files(&[("first.proto", first), ("second.proto", &second), ("base.proto", base)]);
+        for name in ["first.proto", "first.proto", "second.proto"] {
+            let path = build.protos.path().join(name);
+            frpc_build::configure().schema_lock(false).compile_protos(&[path], &[build.protos.path()]).unwrap();
+        }
+        return;
+    }
+    let out = tempfile::tempdir().unwrap();
+    let test = "cargo_warns_of_a_build_that_overwrites_what_another_has_written_to_its_folder";
+    assert_eq!(
+        warnings(test, out.path().to_str().unwrap()),
+        [
+            "test.rs was written twice by this build script, with other content: build the files of a package together, or \
+          choose another folder for one of them with `out_dir`"
+        ]
+    );
+}
+
 #[test]
 fn cargo_warns_of_options_whose_path_names_nothing_that_they_are_for() {
     if env::var_os(IS_CHILD).is_some() {
@@ -18,11 +52,7 @@ fn cargo_warns_of_options_whose_path_names_nothing_that_they_are_for() {
         build.text_with(|builder| builder.bytes([".test.A.data", ".test.A.date", "A"]).schema_lock(false));
         return;
     }
-    let mut command = Command::new(env::current_exe().unwrap());
-    command.args(["--exact", "cargo_warns_of_options_whose_path_names_nothing_that_they_are_for", "--nocapture"]);
-    let output = command.env(IS_CHILD, "1").output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    let warnings: Vec<_> = text.lines().filter_map(|line| line.split_once("cargo:warning=")).map(|(_, w)| w).collect();
+    let warnings = warnings("cargo_warns_of_options_whose_path_names_nothing_that_they_are_for", "");
     assert_eq!(
         warnings,
         [
