@@ -190,7 +190,7 @@ fn marker_length(text: &str) -> Option<usize> {
 /// Escapes HTML and brackets outside of code. Links to the web stay.
 fn escaped(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
-    let mut before = None;
+    let mut is_escaped = false;
     let mut rest = text;
     while let Some(character) = rest.chars().next() {
         let ticks = rest.bytes().take_while(|byte| *byte == b'`').count();
@@ -198,15 +198,15 @@ fn escaped(text: &str) -> String {
             let length = code_length(rest, ticks);
             result.push_str(&rest[..length]);
             rest = &rest[length..];
-            before = Some('`');
+            is_escaped = false;
             continue;
         }
         let is_link = character == '[' && rest.split_once("](").is_some_and(|(_, to)| to.starts_with("http"));
-        if matches!(character, '<' | '[') && !is_link && before != Some('\\') {
+        if matches!(character, '<' | '[') && !is_link && !is_escaped {
             result.push('\\');
         }
         result.push(character);
-        before = Some(character);
+        is_escaped = character == '\\' && !is_escaped;
         rest = &rest[character.len_utf8()..];
     }
     result
@@ -258,6 +258,7 @@ mod tests {
         assert_eq!(clean("<a> `<b>` ``<`c>`` <d>"), "\\<a> `<b>` ``<`c>`` \\<d>\n");
         assert_eq!(clean("[a] [b](c) [d](https://e) `[f]`"), "\\[a] \\[b](c) [d](https://e) `[f]`\n");
         assert_eq!(clean("a ` <b>"), "a ` \\<b>\n");
+        assert_eq!(clean(r"\<a> \\<b> \\\<c>"), "\\<a> \\\\\\<b> \\\\\\<c>\n");
     }
 
     #[test]
