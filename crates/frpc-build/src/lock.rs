@@ -189,10 +189,16 @@ pub(crate) fn plan(
     Ok(plan)
 }
 
-/// For a file that does not exist cargo would run the build script every time. So its folder shows that it has come.
+/// For a file that does not exist cargo would run the build script every time. So its folder shows that it has come, unless
+/// that is the package's own, in which cargo itself writes.
 fn print_rerun_if_lock_changed(path: &Path) {
-    let folder = path.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
-    print_rerun_if_path_changed(if path.exists() { path } else { folder.unwrap_or(path) });
+    if path.exists() {
+        return print_rerun_if_path_changed(path);
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.join("Cargo.toml").exists() {
+        print_rerun_if_path_changed(folder);
+    }
 }
 
 fn update_from_environment() -> Result<LockUpdate, Error> {

@@ -108,6 +108,9 @@ fn a_lock_that_comes_later_runs_the_build_again() {
     assert!(!lines.iter().any(|line| line.contains("rerun-if-changed") && line.contains("frpc.lock")), "{lines:?}");
     let folder = format!("cargo:rerun-if-changed={}", shop.0.protos.path().display());
     assert!(lines.contains(&folder), "{lines:?}");
+    // That of a package holds what cargo writes.
+    fs::write(shop.0.protos.path().join("Cargo.toml"), "").unwrap();
+    assert!(!printed(&shop, None).contains(&folder));
 }
 
 #[test]
