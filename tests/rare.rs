@@ -207,6 +207,32 @@ async fn who_no_longer_waits_for_room_leaves_nothing_behind() {
 }
 
 #[tokio::test]
+async fn a_task_that_waits_for_room_twice_is_woken_though_it_gives_one_of_them_up() {
+    let (here, mut peer) = frisbee::memory();
+    let config = Config { backlog_max: 1000, hello: false, ..Config::default() };
+    let connection = Client::builder().config(config).from_io(here, Handlers::new()).await.expect("it is in memory");
+    let body = Bytes::from(vec![1; 1024 * 1024]);
+    let sent = connection.send_now(|outbox| outbox.push(PacketId(1), user(10), &body));
+    sent.expect("it is open").expect("it is short enough");
+    let packet = Packet::new(PacketId(2), user(10), "more");
+    let waits = tokio::spawn(async move {
+        let mut given_up = Some(Box::pin(connection.send(&packet)));
+        poll_fn(|context| {
+            if let Some(mut sending) = given_up.take() {
+                assert!(sending.as_mut().poll(context).is_pending(), "much waits");
+                let sent = connection.poll_send(context, |_| ());
+                drop(sending);
+                return sent;
+            }
+            connection.poll_send(context, |_| ())
+        })
+        .await
+    });
+    tokio::spawn(async move { tokio::io::copy(&mut peer, &mut tokio::io::sink()).await });
+    tokio::time::timeout(PATIENCE, waits).await.expect("there is room").expect("nobody panics").expect("it is open");
+}
+
+#[tokio::test]
 async fn what_waits_is_written_at_the_end_even_if_writing_may_take_for_ever() {
     let config = Config { write_timeout: Duration::MAX, ..Config::default() };
     let (address, peer) = Raw::listen().await;

@@ -60,6 +60,8 @@ pub(crate) struct Inner {
 struct Waiting {
     /// For room.
     producers: BTreeMap<u64, Waker>,
+    /// The last of them that no [`Waiter`] takes along.
+    last_to_stay: u64,
     /// For the end, the verdict on the peer, or a place for a stream.
     watchers: BTreeMap<u64, Waker>,
 }
@@ -371,12 +373,14 @@ impl Inner {
         let number = match waiter {
             Some(waiter) => self.number(waiter),
             None => {
-                // A task that asks again and again, in a loop say, is not entered each time.
-                let last = self.waiting.as_ref().and_then(|waiting| waiting.producers.values().next_back());
+                // A task that asks again and again, in a loop say, is not entered each time. What it has entered by a
+                // waiter does not count: that goes when the waiter does.
+                let last = self.waiting.as_ref().and_then(|waiting| waiting.producers.get(&waiting.last_to_stay));
                 if last.is_some_and(|last| last.will_wake(context.waker())) {
                     return;
                 }
                 self.waits += 1;
+                self.waiting.get_or_insert_default().last_to_stay = self.waits;
                 self.waits
             }
         };
