@@ -82,7 +82,7 @@ enum Kind {
     QuietSend(Rc<TcpStream>, Vec<u8>),
     /// Was a quiet send, and has failed. It keeps its key until [`Ring::quiet`] has forgotten that.
     Failed,
-    Poll(Rc<TcpStream>),
+    Poll(Rc<TcpStream>, Interest),
     Cancel,
     Wake(Arc<File>, Vec<u8>),
 }
@@ -108,7 +108,7 @@ pub(crate) enum Completion {
     /// The buffer comes back.
     Sent { token: usize, buffer: Vec<u8>, result: io::Result<usize> },
     /// The socket is ready, or something is wrong with it, which the next call will tell.
-    Ready { token: usize },
+    Ready { token: usize, interest: Interest },
     /// A cancellation has been tried.
     Cancelled { token: usize },
     /// The ring's eventfd was written to.
@@ -179,7 +179,7 @@ impl Ring {
             Interest::Write => libc::POLLOUT,
         };
         let entry = opcode::PollAdd::new(Fd(stream.as_raw_fd()), events as u32).build();
-        self.push(entry, token, Kind::Poll(stream.clone()));
+        self.push(entry, token, Kind::Poll(stream.clone(), interest));
     }
 
     /// Cancels one operation of the caller's.
@@ -345,7 +345,7 @@ fn complete(operations: &mut Slab<Kind>, entry: &cqueue::Entry) -> Option<Comple
     Some(match operations.remove(key) {
         Kind::Receive(_) => Completion::Received { token, result: result.map(|len| received(entry, len)), more },
         Kind::Send(_, buffer) => Completion::Sent { token, buffer, result },
-        Kind::Poll(_) => Completion::Ready { token },
+        Kind::Poll(_, interest) => Completion::Ready { token, interest },
         Kind::Cancel => Completion::Cancelled { token },
         Kind::Wake(..) => Completion::Woken,
         Kind::QuietSend(..) | Kind::Failed => return None,

@@ -446,3 +446,6 @@ impl Reading {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! What follows from each thing that the kernel has completed.
 
 use super::{End, Sockets, mark};
-use crate::ring::{Completion, Received};
+use crate::ring::{Completion, Interest, Received};
 use std::io;
 use std::net::Shutdown;
 use std::task::Waker;
@@ -26,8 +26,8 @@ impl Sockets {
                     self.handle_sent(token, buffer, result, wakers);
                     self.note_release(token, wakers);
                 }
-                Completion::Ready { token } => {
-                    self.handle_ready(token, wakers);
+                Completion::Ready { token, interest } => {
+                    self.handle_ready(token, interest, wakers);
                     self.note_release(token, wakers);
                 }
                 Completion::Cancelled { token } => {
@@ -129,17 +129,20 @@ impl Sockets {
         self.end_if_over(key);
     }
 
-    fn handle_ready(&mut self, key: usize, wakers: &mut Vec<Waker>) {
+    fn handle_ready(&mut self, key: usize, interest: Interest, wakers: &mut Vec<Waker>) {
         let Some(state) = self.table.get_mut(key) else { return };
         state.operations -= 1;
-        // Which of the two it was does not matter: the other finds out that it is not ready.
-        if std::mem::take(&mut state.reading.is_polled) {
-            state.reading.is_drained = false;
-            wakers.extend(state.reading.waker.take());
-        }
-        if std::mem::take(&mut state.writing.is_polled) {
-            state.writing.is_blocked = false;
-            wakers.extend(state.writing.waker.take());
+        match interest {
+            Interest::Read => {
+                state.reading.is_polled = false;
+                state.reading.is_drained = false;
+                wakers.extend(state.reading.waker.take());
+            }
+            Interest::Write => {
+                state.writing.is_polled = false;
+                state.writing.is_blocked = false;
+                wakers.extend(state.writing.waker.take());
+            }
         }
         self.end_if_over(key);
     }

@@ -1,0 +1,38 @@
+use super::Sockets;
+use crate::ring::Ring;
+use std::io::{IoSlice, Write};
+use std::net::{TcpListener, TcpStream};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+use tokio::io::ReadBuf;
+
+/// A turn of a task that reads whatever comes, and always has more to write than its peer takes.
+fn turn(sockets: &mut Sockets, key: usize) {
+    let context = Context::from_waker(Waker::noop());
+    let mut buffer = vec![0; 64 * 1024];
+    while sockets.poll_read(key, &context, &mut ReadBuf::new(&mut buffer)).is_ready() {}
+    while let Poll::Ready(written) = sockets.poll_write(key, &context, &[IoSlice::new(&[0; 128 * 1024])]) {
+        written.unwrap();
+    }
+    sockets.submit(Some(Some(Duration::from_secs(1)))).unwrap();
+    sockets.complete(&mut Vec::new());
+}
+
+#[test]
+fn a_socket_is_waited_for_once_in_each_direction_whatever_comes_in_the_other() {
+    let Ok(ring) = Ring::new() else { return eprintln!("SKIPPED: there are no rings here") };
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut peer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let mut sockets = Sockets::new(ring);
+    let key = sockets.enter(listener.accept().unwrap().0);
+    while !sockets.table[key].reading.is_bulk {
+        peer.write_all(&[0; 100_000]).unwrap();
+        turn(&mut sockets, key);
+    }
+    for _ in 0..100 {
+        peer.write_all(&[0; 5000]).unwrap();
+        turn(&mut sockets, key);
+        let operations = sockets.table[key].operations;
+        assert!(operations <= 4, "{operations} operations in flight");
+    }
+}
