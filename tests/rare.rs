@@ -141,6 +141,23 @@ async fn senders_at_the_same_time_keep_to_the_credit_of_their_stream() {
 }
 
 #[tokio::test]
+async fn a_batch_that_is_dropped_gives_back_what_its_messages_would_have_cost() {
+    let connection = connect_to_deaf().await;
+    let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("it opens");
+    let sender = stream.sender();
+    // More than the credit of a stream.
+    for count in 0..20 {
+        let mut batch = sender.batch();
+        let ready = tokio::time::timeout(PATIENCE, poll_fn(|context| batch.poll_ready(context))).await;
+        ready.unwrap_or_else(|_| panic!("nothing was sent of {count} batches")).expect("it is open");
+        batch.put(|mut frame| {
+            frame.put_slice(&[1; 30 * 1024]);
+            frame.finish().expect("it is short enough");
+        });
+    }
+}
+
+#[tokio::test]
 async fn all_who_wait_for_the_end_of_a_stream_are_woken() {
     let connection = connect_to_deaf().await;
     let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("it opens");

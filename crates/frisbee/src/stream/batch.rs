@@ -21,7 +21,14 @@ pub struct StreamBatch {
     outbox: Outbox,
     messages: usize,
     /// What may be spent on messages; `None` if it has not been asked for.
-    credit: Option<i64>,
+    credit: Option<Credit>,
+}
+
+/// Credit of a stream that is here.
+#[derive(Clone, Copy)]
+struct Credit {
+    taken: i64,
+    left: i64,
 }
 
 impl StreamSender {
@@ -39,7 +46,7 @@ impl StreamBatch {
     /// # Errors
     /// If the stream or the connection has ended.
     pub fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), SendError>> {
-        if self.outbox.len() >= BATCH_MAX || self.credit.is_some_and(|credit| credit <= 0) {
+        if self.outbox.len() >= BATCH_MAX || self.credit.is_some_and(|credit| credit.left <= 0) {
             self.flush()?;
         }
         if self.credit.is_some() {
@@ -50,7 +57,7 @@ impl StreamBatch {
         }
         let credit = self.guard.shared.poll_take_credit(context)?;
         credit.map(|credit| {
-            self.credit = Some(credit);
+            self.credit = Some(Credit { taken: credit, left: credit });
             Ok(())
         })
     }
@@ -63,7 +70,7 @@ impl StreamBatch {
         if let Some(length) = self.outbox.len().checked_sub(before + self.outbox.header_size()) {
             self.messages += 1;
             if let Some(credit) = &mut self.credit {
-                *credit = credit.saturating_sub_unsigned(cost(length));
+                credit.left = credit.left.saturating_sub_unsigned(cost(length));
             }
         }
         written
@@ -85,7 +92,7 @@ impl StreamBatch {
     /// If the stream or the connection has ended.
     pub fn flush(&mut self) -> Result<(), SendError> {
         self.messages = 0;
-        let credit = self.credit.take();
+        let credit = self.credit.take().map(|credit| credit.left);
         if self.outbox.is_empty() {
             self.give_back(credit);
             return Ok(());
@@ -113,8 +120,9 @@ impl StreamBatch {
 }
 
 impl Drop for StreamBatch {
+    /// What has not been flushed is not sent, and costs nothing.
     fn drop(&mut self) {
-        self.give_back(self.credit);
+        self.give_back(self.credit.map(|credit| credit.taken));
     }
 }
 
