@@ -14,6 +14,7 @@ use frisbee::{
     Acceptor, Client, CloseReason, Config, Connection, HandOff, HandOffError, Handlers, Next, Operation, Outbox,
     Packet, PacketId, Router, Server, Stream, Taking,
 };
+use frisbee_tests::raw;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream};
 use tokio::sync::{mpsc, oneshot};
@@ -301,4 +302,44 @@ async fn a_connection_is_taken_without_a_word_by_both_who_have_agreed() {
     expect_echo(raw).await;
     let again = connection.into_raw().await.unwrap_err();
     assert!(matches!(again, HandOffError::Closed(CloseReason::HandedOff)), "{again}");
+}
+
+/// Gives its connections out, and echoes packets.
+struct Lends(mpsc::UnboundedSender<Connection>);
+
+impl Router for Lends {
+    type Session = ();
+
+    fn connected(&self, connection: &Connection) {
+        self.0.send(connection.clone()).unwrap();
+    }
+
+    fn route(&self, (): &mut (), packet: Packet, outbox: &mut Outbox) -> Next {
+        outbox.forward(&packet).unwrap();
+        Next::Continue
+    }
+}
+
+#[tokio::test]
+async fn what_a_go_client_sends_first_is_routed_though_its_connection_is_being_left() {
+    for behind in ["", "more"] {
+        let (lends, mut lent) = mpsc::unbounded_channel();
+        let acceptor = Server::builder().build(Lends(lends));
+        let (mut here, there) = frisbee::memory();
+        tokio::spawn(async move { acceptor.serve_connection(there).await });
+        let connection = lent.recv().await.unwrap();
+        let leaving = tokio::spawn(connection.into_raw());
+        for _ in 0..10 {
+            tokio::task::yield_now().await; // The driver has heard of it.
+        }
+        let first = raw::packet(1, 10, b"first");
+        here.write_all(&[&first, behind.as_bytes()].concat()).await.unwrap();
+        let mut reply = vec![0; first.len()];
+        tokio::time::timeout(PATIENCE, here.read_exact(&mut reply)).await.expect("it is answered").unwrap();
+        assert_eq!(reply, first);
+        let mut raw = leaving.await.unwrap().unwrap();
+        let mut early = vec![0; behind.len()];
+        raw.read_exact(&mut early).await.unwrap();
+        assert_eq!(early, behind.as_bytes());
+    }
 }

@@ -1,7 +1,7 @@
 //! What happens rarely: callers that go at an unusual moment, tasks that meet, settings at their edges.
 
 use bytes::Bytes;
-use frisbee::{Client, Config, Connection, Handlers, Operation, Packet, PacketId, Policy};
+use frisbee::{Client, Config, Connection, Handlers, Next, Operation, Outbox, Packet, PacketId, Policy, Router};
 use frisbee_tests::interop::{AddRequest, Count, InteropClient, InteropServer, Payload, Range, SleepRequest};
 use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::service::Service;
@@ -247,6 +247,37 @@ async fn a_task_that_waits_for_room_twice_is_woken_though_it_gives_one_of_them_u
     });
     tokio::spawn(async move { tokio::io::copy(&mut peer, &mut tokio::io::sink()).await });
     tokio::time::timeout(PATIENCE, waits).await.expect("there is room").expect("nobody panics").expect("it is open");
+}
+
+/// Says more than may wait as soon as there is a connection, and echoes.
+struct Eager;
+
+impl Router for Eager {
+    type Session = ();
+
+    fn connected(&self, connection: &Connection) {
+        let body = Bytes::from(vec![1; 4 * 1024 * 1024]);
+        let sent = connection.send_now(|outbox| outbox.push(PacketId(0), user(10), &body));
+        sent.expect("it is open").expect("it is short enough");
+    }
+
+    fn route(&self, (): &mut (), packet: Packet, outbox: &mut Outbox) -> Next {
+        outbox.forward(&packet).expect("it is short enough");
+        Next::Continue
+    }
+}
+
+#[tokio::test]
+async fn a_first_packet_that_has_to_wait_for_room_is_routed_though_no_other_comes() {
+    let server = frisbee::Server::builder().bind("127.0.0.1:0", Eager).await.expect("loopback has free ports");
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    let mut client = Raw::connect(address).await;
+    client.write(&packet(1, 10, b"echo")).await;
+    for id in 0..2 {
+        let packet = client.next().await.unwrap_or_else(|| panic!("packet {id} comes"));
+        assert_eq!(packet.id, PacketId(id));
+    }
 }
 
 #[tokio::test]

@@ -226,6 +226,13 @@ impl Connection {
         self.handle_reserved(packet, now).map(Some)
     }
 
+    /// Whether [`poll_event`](Self::poll_event) has a packet to give that is no longer part of the input: the first one of
+    /// a client, behind the verdict on it.
+    #[inline]
+    pub fn holds_packet(&self) -> bool {
+        self.first.is_some()
+    }
+
     /// Tells that `count` bytes have been read; to be called once for each read, after its events.
     pub fn handle_read(&mut self, count: usize, now: Instant) {
         self.keepalive.heard(now);

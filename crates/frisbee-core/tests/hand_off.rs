@@ -248,6 +248,19 @@ fn a_peer_that_is_go_is_asked_nothing_and_what_it_asks_is_skipped() {
 }
 
 #[test]
+fn a_connection_is_left_behind_the_packet_by_which_its_client_has_shown_what_it_is() {
+    let now = Instant::now();
+    let mut server = Connection::new(Role::Server, &Config::default(), now);
+    let mut input = Bytes::from_static(&[0, 0x0F, 0, 1, 0, 10, 0, 0, 0, 0, b'r', b'a', b'w']);
+    assert_eq!(server.poll_event(&mut input, now), Ok(Some(Event::Verdict)));
+    assert!(server.holds_packet() && !server.leave());
+    assert!(matches!(server.poll_event(&mut input, now), Ok(Some(Event::Packet(_)))));
+    assert!(!server.holds_packet() && server.leave());
+    assert_eq!(server.poll_event(&mut input, now), Ok(None));
+    assert_eq!(input, "raw");
+}
+
+#[test]
 fn a_connection_is_left_between_packets_only() {
     let now = Instant::now();
     let (mut client, mut server) = pair(now);

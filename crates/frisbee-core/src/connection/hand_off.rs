@@ -125,9 +125,11 @@ impl Connection {
 
     /// Leaves the connection without a word: what waits is written, and what comes belongs to the next owner.
     ///
-    /// `false`, and nothing has changed, if a packet has been received in part or a hand-off is under way.
+    /// `false`, and nothing has changed, if a packet has been received in part or [is held](Self::holds_packet), or a
+    /// hand-off is under way.
     pub fn leave(&mut self) -> bool {
-        let may = !self.is_mid_packet() && self.hand_off.is_none() && self.sends().is_some();
+        let is_between = !self.is_mid_packet() && !self.holds_packet();
+        let may = is_between && self.hand_off.is_none() && self.sends().is_some();
         if may {
             self.seal(Stage::Left, None);
         }

@@ -186,7 +186,7 @@ impl<R: Router> Engine<R> {
 
     /// Whether the driver should read.
     pub(crate) fn wants_input(&mut self) -> bool {
-        self.reads && self.input.is_empty() && self.has_room() && !self.core.is_resting()
+        self.reads && !self.has_input() && self.has_room() && !self.core.is_resting()
     }
 
     /// Takes in what was read.
@@ -337,7 +337,7 @@ impl<R: Router> Engine<R> {
 
     /// Whether some of what was read waits to be routed.
     pub(crate) fn has_input(&self) -> bool {
-        !self.input.is_empty()
+        !self.input.is_empty() || self.core.holds_packet()
     }
 
     /// Whether [`route`](Self::route) would get on, without anything new being read.

@@ -88,7 +88,7 @@ impl<R: Router> Engine<R> {
         self.core.outbox().is_empty()
             && !self.when_written
             && !self.core.is_mid_packet()
-            && self.input.is_empty()
+            && !self.has_input()
             && self.handle.0.work.len() == 0
             && {
                 let inner = self.handle.0.mailbox.lock();
