@@ -3,7 +3,7 @@
 use super::{PATIENCE, expect_echo};
 use bytes::Bytes;
 use frisbee::{
-    Acceptor, Client, Connection, Handlers, Next, Operation, Outbox, Packet, PacketId, Router, Server, Stream,
+    Acceptor, Client, Config, Connection, Handlers, Next, Operation, Outbox, Packet, PacketId, Router, Server, Stream,
 };
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -44,10 +44,15 @@ impl Router for Tunnels {
 }
 
 async fn connected(handlers: Handlers) -> Connection {
-    let acceptor: Acceptor<Tunnels> = Server::builder().build(Tunnels);
+    connected_with([Config::default(), Config::default()], handlers).await
+}
+
+/// With settings of the server and of the client.
+async fn connected_with([server, client]: [Config; 2], handlers: Handlers) -> Connection {
+    let acceptor: Acceptor<Tunnels> = Server::builder().config(server).build(Tunnels);
     let (here, there) = frisbee::memory();
     tokio::spawn(async move { acceptor.serve_connection(there).await });
-    Client::builder().from_io(here, handlers).await.unwrap()
+    Client::builder().config(client).from_io(here, handlers).await.unwrap()
 }
 
 async fn open(connection: &Connection, first: &'static str) -> frisbee::StreamIo {
@@ -58,6 +63,15 @@ async fn open(connection: &Connection, first: &'static str) -> frisbee::StreamIo
 async fn every_byte_goes_through_a_tunnel_and_each_direction_ends_for_itself() {
     let connection = connected(Handlers::new()).await;
     for _ in 0..20 {
+        expect_echo(open(&connection, "echo").await).await;
+    }
+}
+
+#[tokio::test]
+async fn a_tunnel_keeps_to_the_longest_content_that_either_end_takes() {
+    let little = Config { content_max: 10_000, ..Config::default() };
+    for configs in [[little.clone(), Config::default()], [Config::default(), little]] {
+        let connection = connected_with(configs, Handlers::new()).await;
         expect_echo(open(&connection, "echo").await).await;
     }
 }

@@ -309,6 +309,12 @@ impl Frame<'_> {
         }
     }
 
+    /// How long the body may be, in bytes.
+    #[inline]
+    pub fn limit(&self) -> u32 {
+        self.outbox.limit
+    }
+
     /// The buffer to append the body to, for encoders. What stands in it already must stay.
     #[inline]
     pub fn buffer(&mut self) -> &mut Vec<u8> {

@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// The longest message that is written, in bytes. A quarter of a stream's credit, so that several are under way, and
+/// The longest message that is written, in bytes, if both ends take that much. A quarter of a stream's credit, so that several are under way, and
 /// little enough that what others send does not wait for long.
 const MESSAGE_MAX: usize = 64 * 1024;
 
@@ -123,16 +123,17 @@ impl AsyncRead for StreamIo {
 
 impl AsyncWrite for StreamIo {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let message = &bytes[..bytes.len().min(MESSAGE_MAX)];
-        if message.is_empty() {
+        if bytes.is_empty() {
             return Poll::Ready(Ok(0)); // An empty message would close a stream to Go.
         }
         let sent = self.stream.0.poll_send(context, |mut frame| {
+            let most = usize::try_from(frame.limit()).unwrap_or(usize::MAX).min(MESSAGE_MAX);
+            let message = bytes.get(..most).unwrap_or(bytes);
             frame.put_slice(message);
-            frame.finish()
+            frame.finish().map(|()| message.len())
         });
         let sent = ready!(sent).and_then(|finished| finished.map_err(SendError::from));
-        Poll::Ready(sent.map(|()| message.len()).map_err(failed))
+        Poll::Ready(sent.map_err(failed))
     }
 
     /// What has been written is on its way.
