@@ -271,6 +271,26 @@ async fn a_hand_off_that_its_caller_has_given_up_closes_the_connection_if_it_is_
     assert_eq!(tokio::time::timeout(PATIENCE, at_an_end).await.unwrap(), Ok(0));
 }
 
+#[tokio::test]
+async fn who_was_to_take_a_connection_that_has_ended_meanwhile_is_let_go() {
+    let (held, mut asked) = mpsc::unbounded_channel();
+    let acceptor = Server::builder().build(Gateway { held: Some(held) });
+    let (connection, _) = client(served(&acceptor)).await;
+    let asking = tokio::spawn({
+        let connection = connection.clone();
+        async move { connection.hand_off(TUNNEL, "hold").await }
+    });
+    let asked = asked.recv().await.unwrap();
+    let asked_for = asked.connection().clone();
+    connection.abort();
+    asking.await.unwrap().unwrap_err();
+    asked_for.closed().await;
+    // Who takes it has a handle to it, as is usual.
+    let (takes, taken) = oneshot::channel();
+    asked.accept("", Taking::new(move |_| async move { drop(takes.send(asked_for)) }));
+    tokio::time::timeout(PATIENCE, taken).await.expect("nobody keeps it").unwrap_err();
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_hand_off_has_a_time_of_its_own_and_silence_is_none() {
     let (holds, mut held) = mpsc::unbounded_channel();

@@ -102,7 +102,14 @@ impl HandOff {
 
     fn decide(&mut self, verdict: HandOffVerdict, reply: Bytes, taking: Option<Taking>) {
         self.is_decided = true;
-        self.connection.0.mailbox.lock().hand_off = Some(Box::new(Step::Decide { verdict, reply, taking }));
+        let mut inner = self.connection.0.mailbox.lock();
+        if inner.closed.is_some() {
+            // Nobody would take it out again, and who takes the transport may have a handle to the connection.
+            drop(inner);
+            return drop((reply, taking));
+        }
+        inner.hand_off = Some(Box::new(Step::Decide { verdict, reply, taking }));
+        drop(inner);
         self.connection.0.mailbox.notify();
     }
 }
