@@ -75,6 +75,126 @@ fn left_behind<F: Future>(make: impl Fn() -> F) -> usize {
     sleepers.iter().filter(|sleeper| Arc::strong_count(sleeper) > 1).count()
 }
 
+/// Uses a connection when it is woken or dropped, as a waker may by which a task goes that has handles, and shared memory
+/// whose owner has some.
+struct Nosy(Connection);
+
+impl Nosy {
+    fn waker(connection: &Connection) -> Waker {
+        Arc::new(Self(connection.clone())).into()
+    }
+}
+
+impl Wake for Nosy {
+    fn wake(self: Arc<Self>) {
+        self.0.is_closed();
+    }
+}
+
+impl AsRef<[u8]> for Nosy {
+    fn as_ref(&self) -> &[u8] {
+        &[1; 64 * 1024]
+    }
+}
+
+impl Drop for Nosy {
+    fn drop(&mut self) {
+        self.0.is_closed();
+    }
+}
+
+/// Says 64 KiB as soon as there is a connection, and echoes.
+struct Eager;
+
+impl Router for Eager {
+    type Session = ();
+
+    fn connected(&self, connection: &Connection) {
+        let body = Bytes::from_owner(Nosy(connection.clone()));
+        let sent = connection.send_now(|outbox| outbox.push(PacketId(0), user(10), &body));
+        sent.expect("it is open").expect("it is short enough");
+    }
+
+    fn route(&self, (): &mut (), packet: Packet, outbox: &mut Outbox) -> Next {
+        outbox.forward(&packet).expect("it is short enough");
+        Next::Continue
+    }
+}
+
+/// Polls with a waker that uses the connection when it is dropped, and with another one.
+fn poll_by_two<T>(connection: &Connection, mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) {
+    for waker in [Nosy::waker(connection), Waker::from(Arc::new(Sleeper))] {
+        assert!(poll(&mut Context::from_waker(&waker)).is_pending());
+    }
+}
+
+/// A client whose peer says nothing, with a mailbox that is full as soon as something is in it.
+async fn alone() -> (Connection, tokio::io::DuplexStream) {
+    let (here, there) = frisbee::memory();
+    let config = Config { backlog_max: 1, hello: false, ..Config::default() };
+    let connection = Client::builder().config(config).from_io(here, Handlers::new()).await;
+    (connection.expect("it is in memory"), there)
+}
+
+/// Runs what may lock up its thread on a thread of its own.
+fn in_time(test: impl Future<Output = ()> + Send + 'static) {
+    let (done, is_done) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.expect("the system has what it takes").block_on(test);
+        done.send(())
+    });
+    is_done.recv_timeout(PATIENCE).expect("it does not lock up");
+}
+
+#[test]
+fn a_waker_that_is_replaced_may_use_the_connection_when_it_goes() {
+    in_time(async {
+        let (connection, _there) = alone().await;
+        let mut closed = pin!(connection.closed());
+        poll_by_two(&connection, |context| closed.as_mut().poll(context));
+    });
+    in_time(async {
+        let (connection, _there) = alone().await;
+        connection
+            .send_now(|outbox| outbox.forward(&Packet::new(PacketId(1), user(10), vec![1; 1024 * 1024])))
+            .expect("it is open")
+            .expect("it is short enough");
+        let packet = Packet::new(PacketId(1), user(10), "more");
+        let mut sending = pin!(connection.send(&packet));
+        poll_by_two(&connection, |context| sending.as_mut().poll(context));
+    });
+    in_time(async {
+        let connection = connect_to_deaf().await;
+        let mut stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("it opens");
+        poll_by_two(&connection, |context| stream.poll_recv(context));
+    });
+}
+
+#[test]
+fn the_owner_of_what_was_not_sent_may_use_the_connection_when_that_is_dropped() {
+    in_time(async {
+        let (here, there) = frisbee::memory();
+        drop(here);
+        frisbee::Server::builder().build(Eager).serve_connection(there).await;
+    });
+}
+
+#[test]
+fn who_is_told_that_a_request_for_the_connection_is_too_long_may_use_it_at_once() {
+    in_time(async {
+        let connection = connect(Handlers::new()).await;
+        connection.verdict().await.expect("it is one of ours");
+        let mut asking = pin!(connection.hand_off(user(10), vec![1; 8 * 1024 * 1024]));
+        let nosy = Nosy::waker(&connection);
+        assert!(asking.as_mut().poll(&mut Context::from_waker(&nosy)).is_pending());
+        for _ in 0..10 {
+            tokio::task::yield_now().await; // The driver has seen it.
+        }
+        assert!(asking.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready());
+    });
+}
+
 #[tokio::test]
 async fn a_call_that_is_over_while_its_channel_connects_leaves_no_connection_behind() {
     let server = Server::builder().add_service(InteropServer::new(Service)).bind("127.0.0.1:0").await;
@@ -249,27 +369,11 @@ async fn a_task_that_waits_for_room_twice_is_woken_though_it_gives_one_of_them_u
     tokio::time::timeout(PATIENCE, waits).await.expect("there is room").expect("nobody panics").expect("it is open");
 }
 
-/// Says more than may wait as soon as there is a connection, and echoes.
-struct Eager;
-
-impl Router for Eager {
-    type Session = ();
-
-    fn connected(&self, connection: &Connection) {
-        let body = Bytes::from(vec![1; 4 * 1024 * 1024]);
-        let sent = connection.send_now(|outbox| outbox.push(PacketId(0), user(10), &body));
-        sent.expect("it is open").expect("it is short enough");
-    }
-
-    fn route(&self, (): &mut (), packet: Packet, outbox: &mut Outbox) -> Next {
-        outbox.forward(&packet).expect("it is short enough");
-        Next::Continue
-    }
-}
-
 #[tokio::test]
 async fn a_first_packet_that_has_to_wait_for_room_is_routed_though_no_other_comes() {
-    let server = frisbee::Server::builder().bind("127.0.0.1:0", Eager).await.expect("loopback has free ports");
+    let config = Config { backlog_max: 1000, ..Config::default() };
+    let server = frisbee::Server::builder().config(config).bind("127.0.0.1:0", Eager).await;
+    let server = server.expect("loopback has free ports");
     let address = server.local_addr();
     tokio::spawn(server.serve());
     let mut client = Raw::connect(address).await;

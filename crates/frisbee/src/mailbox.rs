@@ -148,7 +148,7 @@ impl Mailbox {
         let mut inner = self.inner.lock();
         inner.check_open()?;
         if inner.is_full(self.backlog_max) {
-            inner.wait_for_room(context, waiter);
+            Inner::wait_for_room(inner, context, waiter);
             return Poll::Pending;
         }
         let filled = fill(&mut inner.outbox);
@@ -160,10 +160,10 @@ impl Mailbox {
 
     /// Ready when there is room for a packet; otherwise the caller is woken when there is.
     pub(crate) fn poll_room(&self, context: &mut Context<'_>) -> Result<Poll<()>, SendError> {
-        let mut inner = self.inner.lock();
+        let inner = self.inner.lock();
         inner.check_open()?;
         if inner.is_full(self.backlog_max) {
-            inner.wait_for_room(context, None);
+            Inner::wait_for_room(inner, context, None);
             return Ok(Poll::Pending);
         }
         Ok(Poll::Ready(()))
@@ -213,22 +213,22 @@ impl Mailbox {
 
     /// Why the connection has ended, or registers the caller to be woken then.
     pub(crate) fn poll_closed(&self, context: &mut Context<'_>, watch: &mut Waiter<'_>) -> Poll<CloseReason> {
-        let mut inner = self.inner.lock();
+        let inner = self.inner.lock();
         if let Some(reason) = inner.closed.as_ref().filter(|_| inner.over) {
             return Poll::Ready(CloseReason::clone(reason));
         }
-        inner.watch(context, watch);
+        Inner::watch(inner, context, watch);
         Poll::Pending
     }
 
     /// What the peer is, once it has shown.
     pub(crate) fn poll_peer(&self, context: &mut Context<'_>, watch: &mut Waiter<'_>) -> Poll<Result<Peer, SendError>> {
-        let mut inner = self.inner.lock();
+        let inner = self.inner.lock();
         if inner.peer != Peer::Unknown {
             return Poll::Ready(Ok(inner.peer.clone()));
         }
         inner.check_open()?;
-        inner.watch(context, watch);
+        Inner::watch(inner, context, watch);
         Poll::Pending
     }
 
@@ -267,13 +267,13 @@ impl Mailbox {
             return;
         }
         inner.closed = Some(Box::new(reason.clone()));
-        inner.outbox = Outbox::default();
-        let step = inner.hand_off.take();
+        // What is shared with their owners is let go of without the lock.
+        let (unsent, step) = (std::mem::take(&mut inner.outbox), inner.hand_off.take());
         let streams = std::mem::take(&mut inner.streams);
         inner.opened_here = 0;
         let waiting = inner.waiting.take();
         drop(inner);
-        drop(step);
+        drop((unsent, step));
         streams.into_values().for_each(|stream| stream.handle_close());
         if let Some(waiting) = waiting {
             waiting.producers.into_values().chain(waiting.watchers.into_values()).for_each(Waker::wake);
@@ -364,27 +364,30 @@ impl Inner {
         self.waiting.take_if(|waiting| waiting.producers.is_empty() && waiting.watchers.is_empty());
     }
 
-    /// Registers a task that is woken when there is room.
+    /// Registers a task that is woken when there is room, and unlocks.
     #[cold]
-    fn wait_for_room(&mut self, context: &Context<'_>, waiter: Option<&mut Waiter<'_>>) {
+    fn wait_for_room(mut inner: MutexGuard<'_, Self>, context: &Context<'_>, waiter: Option<&mut Waiter<'_>>) {
         if context.waker().will_wake(Waker::noop()) {
             return;
         }
         let number = match waiter {
-            Some(waiter) => self.number(waiter),
+            Some(waiter) => inner.number(waiter),
             None => {
                 // A task that asks again and again, in a loop say, is not entered each time. What it has entered by a
                 // waiter does not count: that goes when the waiter does.
-                let last = self.waiting.as_ref().and_then(|waiting| waiting.producers.get(&waiting.last_to_stay));
+                let last = inner.waiting.as_ref().and_then(|waiting| waiting.producers.get(&waiting.last_to_stay));
                 if last.is_some_and(|last| last.will_wake(context.waker())) {
                     return;
                 }
-                self.waits += 1;
-                self.waiting.get_or_insert_default().last_to_stay = self.waits;
-                self.waits
+                inner.waits += 1;
+                let number = inner.waits;
+                inner.waiting.get_or_insert_default().last_to_stay = number;
+                number
             }
         };
-        self.waiting.get_or_insert_default().producers.insert(number, context.waker().clone());
+        let earlier = inner.waiting.get_or_insert_default().producers.insert(number, context.waker().clone());
+        drop(inner);
+        drop(earlier); // As a waiter drops them.
     }
 
     /// The number under which somebody waits.
@@ -396,11 +399,12 @@ impl Inner {
         waiter.number
     }
 
-    /// Registers a task that is woken when something changes.
-    pub(crate) fn watch(&mut self, context: &Context<'_>, watch: &mut Waiter<'_>) {
-        self.number(watch);
-        let watchers = &mut self.waiting.get_or_insert_default().watchers;
-        watchers.entry(watch.number).or_insert_with(|| context.waker().clone()).clone_from(context.waker());
+    /// Registers a task that is woken when something changes, and unlocks.
+    pub(crate) fn watch(mut inner: MutexGuard<'_, Self>, context: &Context<'_>, watch: &mut Waiter<'_>) {
+        let number = inner.number(watch);
+        let earlier = inner.waiting.get_or_insert_default().watchers.insert(number, context.waker().clone());
+        drop(inner);
+        drop(earlier); // As a waiter drops them.
     }
 
     /// Enters a stream that is opened from here, under an id that is free; `None` if as many are open as may be.

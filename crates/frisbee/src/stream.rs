@@ -6,7 +6,7 @@ pub(crate) mod io;
 mod state;
 
 use crate::connection::{Connection, Shared as ConnectionShared};
-use crate::mailbox::Waiter;
+use crate::mailbox::{Inner, Waiter};
 use crate::{Frame, Operation, Outbox, PacketId, SendError};
 pub use batch::StreamBatch;
 use bytes::Bytes;
@@ -80,7 +80,7 @@ impl Stream {
             shared
         });
         let (Some(id), Some(shared)) = (id, opened) else {
-            inner.watch(context, watch);
+            Inner::watch(inner, context, watch);
             return Poll::Pending;
         };
         let mut frame = inner.outbox.frame(id, Operation::STREAM);

@@ -7,7 +7,7 @@ mod streams;
 
 use self::ending::Goodbye;
 use crate::connection::Connection;
-use crate::hand_off::{Asking, Step, Taking};
+use crate::hand_off::{Asking, Taking};
 use crate::mailbox::Order;
 use crate::runtime::timer::now as clock;
 use crate::stream::Shared as StreamShared;
@@ -154,9 +154,10 @@ impl<R: Router> Engine<R> {
         if !inner.task.as_ref().is_some_and(|task| task.will_wake(waker)) {
             inner.task = Some(waker.clone());
         }
-        if let Some(asked) = step.take_if(|step| matches!(**step, Step::Ask { .. })) {
-            self.asking = hand_off::ask(&mut self.core, *asked);
-            inner.is_handing_off = self.asking.is_some();
+        let mut asked = Ok(());
+        if let Some(step) = &mut step {
+            asked = hand_off::ask(&mut self.core, step);
+            inner.is_handing_off &= asked.is_ok();
         }
         if !self.mail_is_held && !inner.outbox.is_empty() {
             self.core.outbox().append(&mut inner.outbox);
@@ -173,7 +174,7 @@ impl<R: Router> Engine<R> {
             self.say_goodbye();
         }
         if let Some(step) = step {
-            self.decide(*step);
+            self.decide(*step, asked);
         }
         Mail::Taken
     }
@@ -491,9 +492,11 @@ impl<R: Router> Engine<R> {
         let Some(form) = self.core.sends() else { return };
         self.mail_is_held = false;
         let mut inner = self.handle.0.mailbox.lock();
-        let mut held = inner.outbox.take_bytes();
+        let empty = inner.outbox.new_like();
+        let mut held = std::mem::replace(&mut inner.outbox, empty);
         inner.outbox.set_form(form);
         drop(inner);
+        let mut held = held.take_bytes();
         let mut decoder = Decoder::new(HeaderForm::Current, u32::MAX);
         while let Ok(Some(packet)) = decoder.next(&mut held) {
             let sent = self.core.outbox().forward(&packet);

@@ -298,11 +298,12 @@ impl Shared {
         let mut inner = self.inner.lock();
         let (freed, credit) = inner.account(taken);
         taken.inbox.take_over(&mut inner.inbox);
+        let mut earlier = None;
         let refilled = if !taken.inbox.is_empty() || !inner.state.receives() || inner.eof {
             Poll::Ready(())
         } else {
             if !inner.reader.as_ref().is_some_and(|reader| reader.will_wake(context.waker())) {
-                inner.reader = Some(context.waker().clone());
+                earlier = inner.reader.replace(context.waker().clone());
             }
             inner.window.wait();
             inner.inbox.shrink();
@@ -310,6 +311,7 @@ impl Shared {
             Poll::Pending
         };
         drop(inner);
+        drop(earlier); // Which may be the last of a task, without the lock.
         self.budget.give_back(freed);
         (refilled, credit)
     }

@@ -1,11 +1,11 @@
 //! What a hand-off means to the engine: asking, deciding, leaving.
 
 use super::Engine;
-use crate::hand_off::{Accepted, Asking, HandOff, Step, Taking};
+use crate::hand_off::{Accepted, HandOff, Step, Taking};
 use crate::runtime::timer::now;
 use crate::{CloseReason, HandOffError, Next, Router};
 use bytes::Bytes;
-use frisbee_core::{HandOffEvent, HandOffVerdict};
+use frisbee_core::{HandOffEvent, HandOffVerdict, TooLong};
 use tokio::runtime::Handle;
 
 impl<R: Router> Engine<R> {
@@ -45,11 +45,14 @@ impl<R: Router> Engine<R> {
         }
     }
 
-    /// Does what has been decided about the connection.
+    /// Does what has been decided about the connection, or goes on with what came of [`ask`].
     #[cold]
-    pub(super) fn decide(&mut self, step: Step) {
+    pub(super) fn decide(&mut self, step: Step, asked: Result<(), TooLong>) {
         match step {
-            Step::Ask { .. } => {}
+            Step::Ask { asking, .. } => match asked {
+                Ok(()) => self.asking = Some(asking),
+                Err(error) => drop(asking.send(Err(HandOffError::TooLong(error)))),
+            },
             Step::Leave(taking) => self.leave(taking),
             Step::Decide { verdict, reply, taking } => {
                 let mut inner = self.handle.0.mailbox.lock();
@@ -104,16 +107,11 @@ impl<R: Router> Engine<R> {
     }
 }
 
-/// Asks the peer for the connection.
+/// Asks the peer for the connection, if that is the step. Called under the mailbox's lock, so nobody is told and nothing
+/// is let go of.
 #[cold]
-pub(super) fn ask(core: &mut frisbee_core::Connection, step: Step) -> Option<Asking> {
-    let Step::Ask { mut before, operation, request, asking } = step else { return None };
-    core.outbox().append(&mut before);
-    match core.ask_hand_off(operation, &request, now()) {
-        Ok(()) => Some(asking),
-        Err(error) => {
-            let _ = asking.send(Err(HandOffError::TooLong(error)));
-            None
-        }
-    }
+pub(super) fn ask(core: &mut frisbee_core::Connection, step: &mut Step) -> Result<(), TooLong> {
+    let Step::Ask { before, operation, request, .. } = step else { return Ok(()) };
+    core.outbox().append(before);
+    core.ask_hand_off(*operation, request, now())
 }
