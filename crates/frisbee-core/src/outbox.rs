@@ -324,7 +324,10 @@ impl Frame<'_> {
     /// Puts a part of the body at position `at` of the [`buffer`](Self::buffer) without copying it. Positions must not
     /// descend from call to call.
     pub fn gather(&mut self, at: usize, bytes: Bytes) {
-        self.outbox.bulk.push_back((at, bytes));
+        // An outbox with an empty part would never be done.
+        if !bytes.is_empty() {
+            self.outbox.bulk.push_back((at, bytes));
+        }
     }
 
     /// Completes the packet: fills in its length.
@@ -504,6 +507,17 @@ mod tests {
         let rest = outbox.len();
         take(&mut outbox, rest);
         assert!(written == expected, "something else was written");
+    }
+
+    #[test]
+    fn a_part_without_bytes_is_nothing_that_waits() {
+        let mut outbox = Outbox::new(HeaderForm::Current);
+        let mut frame = outbox.frame(PacketId(1), OPERATION);
+        let at = frame.buffer().len();
+        frame.gather(at, Bytes::new());
+        frame.finish().unwrap();
+        outbox.advance(10);
+        assert!(outbox.is_empty());
     }
 
     #[test]
