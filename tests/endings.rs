@@ -17,6 +17,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
@@ -340,4 +341,48 @@ async fn a_router_that_panics_when_it_is_asked_whether_it_is_busy_ends_its_conne
     let (_connection, serving) = connected(&server).await;
     server.shutdown().await;
     assert_eq!(serving.await.expect("its driver does not panic").kind(), CloseKind::Router);
+}
+
+/// Gives its connections out.
+struct Tells(mpsc::UnboundedSender<Connection>);
+
+impl Router for Tells {
+    type Session = ();
+
+    fn connected(&self, connection: &Connection) {
+        self.0.send(connection.clone()).expect("the test waits");
+    }
+
+    fn route(&self, (): &mut (), _packet: Packet, _outbox: &mut Outbox) -> Next {
+        Next::Continue
+    }
+}
+
+/// Nothing happens by itself.
+fn quiet() -> Config {
+    Config { ping_interval: Duration::MAX, idle_timeout: Duration::MAX, ..Config::default() }
+}
+
+/// The server's end of a connection on which nothing has come, and the transport.
+async fn unheard(config: Config) -> (Connection, DuplexStream) {
+    let (tells, mut told) = mpsc::unbounded_channel();
+    let server = frisbee::Server::builder().config(config).build(Tells(tells));
+    let (here, there) = frisbee::memory();
+    tokio::spawn(async move { server.serve_connection(there).await });
+    (told.recv().await.expect("it is served"), here)
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_waits_for_room_goes_on_when_a_client_with_old_headers_has_shown_itself() {
+    let (connection, mut here) = unheard(Config { backlog_max: 1000, ..quiet() }).await;
+    let sends = tokio::spawn(async move {
+        for _ in 0..200 {
+            connection.send(&Packet::new(PacketId(1), Operation::FIRST_USER, "")).await.expect("it is open");
+        }
+    });
+    tokio::task::yield_now().await; // A thousand bytes wait. Behind old headers they are 800.
+    let mut packet = Outbox::new(HeaderForm::Old);
+    packet.push(PacketId(1), Operation::FIRST_USER, &Bytes::new()).expect("it is short enough");
+    here.write_all(&packet.take_bytes()).await.expect("the server reads");
+    timeout(PATIENCE, sends).await.expect("there is room").expect("nobody panics");
 }

@@ -502,6 +502,8 @@ impl<R: Router> Engine<R> {
             let sent = self.core.outbox().forward(&packet);
             debug_assert!(sent.is_ok(), "it was within the same limit before");
         }
+        // Behind old headers it is less than it was, and writing it may not be what makes room.
+        self.tell_producers();
     }
 }
 
