@@ -386,3 +386,19 @@ async fn who_waits_for_room_goes_on_when_a_client_with_old_headers_has_shown_its
     here.write_all(&packet.take_bytes()).await.expect("the server reads");
     timeout(PATIENCE, sends).await.expect("there is room").expect("nobody panics");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_was_told_to_close_when_it_is_idle_closes_when_its_stream_is_forgotten() {
+    let (tells, mut told) = mpsc::unbounded_channel();
+    let handlers = Handlers::new().on_stream(move |_, stream| tells.send(stream).expect("the test waits"));
+    let server = frisbee::Server::builder().config(quiet()).build(handlers);
+    let (here, there) = frisbee::memory();
+    tokio::spawn(async move { server.serve_connection(there).await });
+    let connection = Client::builder().config(quiet()).from_io(here, Handlers::new()).await.expect("it is in memory");
+    let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("it opens");
+    let _kept = told.recv().await.expect("it comes");
+    connection.close_when_idle();
+    timeout(100 * PATIENCE, connection.closed()).await.expect_err("a stream is open");
+    stream.forget();
+    timeout(PATIENCE, connection.closed()).await.expect("nothing is in progress");
+}

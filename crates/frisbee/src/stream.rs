@@ -399,6 +399,8 @@ impl Guard {
     fn forget(&self) {
         self.shared.handle_close();
         self.connection.mailbox.leave_stream(&self.shared);
+        // The connection may be closed when nothing is in progress.
+        self.connection.mailbox.notify();
     }
 
     /// Changes the state from this end and tells the peer. The connection's lock is taken first, as in sending, so
