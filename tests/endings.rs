@@ -402,3 +402,17 @@ async fn a_connection_that_was_told_to_close_when_it_is_idle_closes_when_its_str
     stream.forget();
     timeout(PATIENCE, connection.closed()).await.expect("nothing is in progress");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_was_told_to_close_does_not_wait_to_be_idle_because_it_is_told_so_later() {
+    let (connection, mut here) = unheard(quiet()).await;
+    let sent = connection.send_now(|outbox| outbox.push(PacketId(1), Operation::FIRST_USER, &Bytes::new()));
+    sent.expect("it is open").expect("it is short enough");
+    connection.spawn(std::future::pending());
+    connection.close(); // Waits for the form of headers.
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    connection.close_when_idle();
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    here.write_all(&packet(1, 10, b"")).await.expect("the server reads");
+    timeout(PATIENCE, connection.closed()).await.expect("it was to be closed");
+}

@@ -80,6 +80,13 @@ pub(crate) enum Order {
 }
 
 impl Order {
+    /// Puts an order where one may wait already. It replaces one that is less urgent.
+    pub(crate) fn put(order: Self, place: &mut Option<Box<Self>>) {
+        if place.as_ref().is_none_or(|earlier| earlier.rank() < order.rank()) {
+            *place = Some(Box::new(order));
+        }
+    }
+
     fn rank(&self) -> u8 {
         match self {
             Self::WhenIdle(_) => 0,
@@ -172,9 +179,7 @@ impl Mailbox {
     /// Asks the task to close. A more urgent order replaces a less urgent one.
     pub(crate) fn order(&self, order: Order) {
         let mut inner = self.inner.lock();
-        if inner.order.as_ref().is_none_or(|earlier| earlier.rank() < order.rank()) {
-            inner.order = Some(Box::new(order));
-        }
+        Order::put(order, &mut inner.order);
         let task = self.to_wake(&inner);
         drop(inner);
         wake(task);

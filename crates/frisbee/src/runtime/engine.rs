@@ -165,7 +165,7 @@ impl<R: Router> Engine<R> {
         inner.backlog = self.core.outbox().len();
         self.told = Some(inner.backlog);
         if let Some(order) = inner.order.take() {
-            self.order = Some(order);
+            Order::put(*order, &mut self.order);
         }
         let producers = inner.take_producers(mailbox.backlog_max);
         drop(inner);
@@ -294,7 +294,7 @@ impl<R: Router> Engine<R> {
             }
             Next::HandOff(taking) => self.leave(taking),
             Next::Close(reason) => {
-                self.order = Some(Box::new(Order::Flush(reason)));
+                Order::put(Order::Flush(reason), &mut self.order);
                 // What was cut off here must not be gone on with by another read of this turn.
                 self.input.clear();
                 self.reads = false;

@@ -60,7 +60,7 @@ impl<R: Router> Engine<R> {
             None => Next::Continue,
         })?;
         if let Next::Close(reason) = next {
-            self.order = Some(Box::new(Order::Flush(reason)));
+            Order::put(Order::Flush(reason), &mut self.order);
         }
         Ok(())
     }
