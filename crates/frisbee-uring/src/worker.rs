@@ -12,11 +12,16 @@ use std::net::{TcpListener, TcpStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
+
+#[cfg(frisbee_loom)]
+use loom::sync::atomic::AtomicBool;
+#[cfg(not(frisbee_loom))]
+use std::sync::atomic::AtomicBool;
 
 /// Rounds of ready tasks in one turn. A task that wakes itself in order to let others go first thereby shares their
 /// system call.
@@ -135,13 +140,33 @@ impl Shared {
 /// A task, as wakers know it.
 struct Task {
     place: usize,
-    is_woken: AtomicBool,
+    woken: Woken,
     shared: Arc<Shared>,
+}
+
+/// Whether a task waits to be polled.
+struct Woken(AtomicBool);
+
+impl Woken {
+    fn is_set(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+
+    /// Whether it had been set.
+    fn set(&self) -> bool {
+        self.0.swap(true, Ordering::AcqRel)
+    }
+
+    /// The task is polled. It sees what was done before it was woken, also by those who found it woken: the flag is read
+    /// here as well as written.
+    fn clear(&self) {
+        self.0.swap(false, Ordering::AcqRel);
+    }
 }
 
 impl Wake for Task {
     fn wake(self: Arc<Self>) {
-        if self.is_woken.swap(true, Ordering::AcqRel) {
+        if self.woken.set() {
             return;
         }
         match Local::current_if(&self.shared) {
@@ -151,7 +176,7 @@ impl Wake for Task {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        if !self.is_woken.load(Ordering::Acquire) {
+        if !self.woken.is_set() {
             self.clone().wake();
         }
     }
@@ -246,7 +271,7 @@ impl Local {
                 let mut tasks = self.tasks.borrow_mut();
                 let entry = tasks.vacant_entry();
                 let shared = self.shared.clone();
-                let task = Arc::new(Task { place: entry.key(), is_woken: AtomicBool::new(true), shared });
+                let task = Arc::new(Task { place: entry.key(), woken: Woken(AtomicBool::new(true)), shared });
                 entry.insert(Running { task: task.clone(), waker: task.clone().into(), future: Some(future) });
                 drop(tasks);
                 self.ready.borrow_mut().push_back(task);
@@ -264,7 +289,7 @@ impl Local {
     }
 
     fn poll(&self, task: &Arc<Task>) {
-        task.is_woken.store(false, Ordering::Release);
+        task.woken.clear();
         let mut tasks = self.tasks.borrow_mut();
         // A waker may outlive its task, whose place another may have by now.
         let Some(running) = tasks.get_mut(task.place).filter(|running| Arc::ptr_eq(&running.task, task)) else {
@@ -342,5 +367,30 @@ fn try_out() -> io::Result<()> {
     match peer.read_exact(&mut byte) {
         Ok(()) => Ok(()),
         Err(error) => Err(io::Error::new(error.kind(), format!("a ring was set up and does not work: {error}"))),
+    }
+}
+
+/// Every interleaving of a task and those who wake it, as far as the checker's bounds go.
+#[cfg(all(test, frisbee_loom))]
+mod models {
+    use super::*;
+
+    #[test]
+    fn a_task_sees_what_was_done_before_it_was_woken_although_it_was_woken_already() {
+        loom::model(|| {
+            let woken = loom::sync::Arc::new(Woken(AtomicBool::new(true)));
+            let done = loom::sync::Arc::new(AtomicBool::new(false));
+            let other = loom::thread::spawn({
+                let (woken, done) = (woken.clone(), done.clone());
+                move || {
+                    done.store(true, Ordering::Relaxed);
+                    woken.set()
+                }
+            });
+            woken.clear();
+            let seen = done.load(Ordering::Relaxed);
+            let was_woken = other.join().expect("it does not panic");
+            assert!(seen || !was_woken, "it is not polled again");
+        });
     }
 }
