@@ -14,6 +14,7 @@ use std::process::{Command, Output};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::runtime::Handle;
 
 async fn serve() -> SocketAddr {
     serve_interop_with(Server::builder().runtime(Runtime::Uring).workers(Workers::Threads(1))).await
@@ -235,11 +236,15 @@ impl frisbee::Router for Echoes {
 }
 
 fn echo() -> frisbee::Taking {
-    frisbee::Taking::new(async |raw| {
-        assert!(raw.is::<TcpStream>(), "it has left its ring");
-        let (mut read, mut write) = tokio::io::split(raw);
-        tokio::io::copy(&mut read, &mut write).await.unwrap();
-        write.shutdown().await.unwrap();
+    frisbee::Taking::new(|raw| {
+        let runtime = Handle::try_current();
+        async move {
+            assert!(raw.is::<TcpStream>(), "it has left its ring");
+            assert_eq!(runtime.expect("it is there from the beginning").id(), Handle::current().id());
+            let (mut read, mut write) = tokio::io::split(raw);
+            tokio::io::copy(&mut read, &mut write).await.unwrap();
+            write.shutdown().await.unwrap();
+        }
     })
 }
 
