@@ -6,7 +6,7 @@ use frisbee::{Config, Handlers, HeaderForm, Operation, PacketId};
 use frisbee_core::Decoder;
 use frisbee_tests::interop::{AddRequest, InteropClient, Payload, SleepRequest};
 use frisbee_tests::raw::{Raw, packet};
-use frisbee_tests::serve_interop_with;
+use frisbee_tests::{serve_interop_with, until};
 use frpc::{Channel, Runtime, Server, Workers};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -310,4 +310,25 @@ async fn a_client_with_old_headers_sends_its_very_first_packet_behind_one() {
         let first = first.unwrap();
         assert_eq!((first.id.0, first.operation, &first.body[..]), (round, Operation::FIRST_USER, &b"first"[..]));
     }
+}
+
+#[test]
+fn connections_on_the_rings_of_the_process_end_with_the_runtime_of_their_server() {
+    let [runtime, clients] = [(); 2].map(|()| tokio::runtime::Runtime::new().unwrap());
+    let server = frisbee::Server::builder().runtime(Runtime::Uring).workers(Workers::Caller);
+    let server = runtime.block_on(server.bind("127.0.0.1:0", Handlers::new())).unwrap();
+    let (address, stats) = (server.local_addr(), server.stats());
+    runtime.spawn(server.serve());
+    let connection = clients.block_on(async {
+        let connection = frisbee::Client::builder().runtime(Runtime::Tokio).connect(address, Handlers::new()).await;
+        let connection = connection.unwrap();
+        connection.verdict().await.unwrap();
+        connection
+    });
+    assert_eq!(stats.open(), 1);
+    runtime.shutdown_background();
+    clients.block_on(async {
+        tokio::time::timeout(Duration::from_secs(20), connection.closed()).await.expect("nobody serves it");
+        until("the server has none", || stats.open() == 0).await;
+    });
 }

@@ -13,11 +13,11 @@ use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::fmt;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, oneshot};
 
 /// How many of the connections that a shutdown waited for in vain are named in the log.
 const LATE_NAMED: usize = 3;
@@ -220,6 +220,8 @@ struct Connections {
     next: u64,
     /// None is taken in any more.
     closing: bool,
+    /// Ends the task that ends them with a runtime.
+    tie: Option<oneshot::Sender<()>>,
 }
 
 impl Open {
@@ -232,6 +234,17 @@ impl Open {
         inner.next += 1;
         inner.by_number.insert(number, connection);
         Some(Entry { open: open.clone(), number })
+    }
+
+    /// Ends the connections with the current runtime, for those that threads drive which outlive it.
+    pub(crate) fn tie(open: &Arc<Self>) {
+        let (is_held, over) = oneshot::channel::<()>();
+        open.inner.lock().tie = Some(is_held);
+        let tied = Tied(Arc::downgrade(open));
+        tokio::spawn(async move {
+            let _tied = tied;
+            let _ = over.await;
+        });
     }
 
     /// Closes each connection when it is idle, and those that are not in time at once.
@@ -262,6 +275,20 @@ impl Open {
             }
             changed.await;
         }
+    }
+}
+
+/// Closes connections whose caller has gone, and lets none in any more.
+struct Tied(Weak<Open>);
+
+impl Drop for Tied {
+    fn drop(&mut self) {
+        let Some(open) = self.0.upgrade() else { return };
+        let mut inner = open.inner.lock();
+        inner.closing = true;
+        let left: Vec<_> = inner.by_number.values().cloned().collect();
+        drop(inner);
+        left.iter().for_each(Connection::abort);
     }
 }
 

@@ -268,6 +268,9 @@ impl<L: Listener, R: Router> Bound<L, R> {
         let pool = Pool::start(self.settings.workers, self.settings.runtime, self.takes_rings())?;
         let (listener, host) = self.into_host();
         let host = Arc::new(host);
+        if pool.is_shared() {
+            Open::tie(&host.open);
+        }
         let mut shutdown = pin!(shutdown);
         let mut pause = ACCEPT_PAUSE.0;
         loop {

@@ -121,6 +121,18 @@ impl Pool {
         Err(no_rings())
     }
 
+    /// Whether its threads are those of the whole process, which go on without whoever brings connections.
+    pub(crate) fn is_shared(&self) -> bool {
+        match self {
+            Self::Caller | Self::Threads(_) => false,
+            Self::SharedThreads(_) => true,
+            #[cfg(all(feature = "uring", target_os = "linux"))]
+            Self::Rings(_) => false,
+            #[cfg(all(feature = "uring", target_os = "linux"))]
+            Self::SharedRings(_) => true,
+        }
+    }
+
     /// What drives the next connection.
     pub(crate) fn next(&self) -> Place<'_> {
         match self {
