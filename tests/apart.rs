@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use std::{future, thread};
 use tokio::io::AsyncReadExt;
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::{mpsc, oneshot};
 
 /// How long a test waits for what is to happen soon.
@@ -187,6 +187,24 @@ fn what_a_router_spawns_runs_in_the_runtime_of_its_caller() {
             }
         }
     }
+}
+
+#[test]
+fn handlers_begin_in_the_runtime_of_their_acceptor_wherever_a_connection_is_brought() {
+    let (made, brought) = (caller(), caller());
+    let (told, mut began) = mpsc::unbounded_channel();
+    let handlers = Handlers::new().on(Operation::FIRST_USER, move |_, _| {
+        told.send(Handle::current().id()).expect("the test waits");
+        async { None }
+    });
+    let acceptor = made.block_on(async { frisbee::Server::builder().build(handlers) });
+    brought.block_on(async {
+        let (here, there) = frisbee::memory();
+        tokio::spawn(async move { acceptor.serve_connection(there).await });
+        let connection = Client::builder().from_io(here, Handlers::new()).await.expect("it is in memory");
+        connection.send(&Packet::new(PacketId(1), Operation::FIRST_USER, "")).await.expect("it is open");
+        assert_eq!(began.recv().await, Some(made.handle().id()));
+    });
 }
 
 #[tokio::test]

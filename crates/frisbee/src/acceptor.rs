@@ -50,7 +50,8 @@ impl<R> Clone for Acceptor<R> {
 }
 
 impl<R: Router> Acceptor<R> {
-    /// Serves a connection to its end and says why it ended. The current tokio runtime drives it.
+    /// Serves a connection to its end and says why it ended. The current tokio runtime drives it; handlers run in that in
+    /// which the acceptor was made.
     ///
     /// A server that is set to speak TLS does so here as well.
     ///
@@ -64,7 +65,8 @@ impl<R: Router> Acceptor<R> {
         T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin + 'static,
     {
         let host = self.0.clone();
-        let driving = async move { host.serve(io, Box::default(), None).await };
+        let context = Some(host.runtime.clone()).filter(|runtime| runtime.id() != Handle::current().id());
+        let driving = async move { host.serve(io, Box::default(), context).await };
         let mut task = AbortOnDrop(tokio::spawn(tokio::task::unconstrained(driving)));
         // A router that panicked has been reported where it did.
         (&mut task.0).await.unwrap_or(CloseReason::Shutdown)
