@@ -10,14 +10,14 @@ use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::{serve_interop_with, until};
 use frpc::Server;
 use std::io;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Wake};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
@@ -415,4 +415,34 @@ async fn a_connection_that_was_told_to_close_does_not_wait_to_be_idle_because_it
     tokio::time::sleep(Duration::from_millis(1)).await;
     here.write_all(&packet(1, 10, b"")).await.expect("the server reads");
     timeout(PATIENCE, connection.closed()).await.expect("it was to be closed");
+}
+
+/// A waker that is broken.
+struct Broken;
+
+impl Wake for Broken {
+    fn wake(self: Arc<Self>) {
+        panic!("on purpose")
+    }
+}
+
+#[tokio::test]
+async fn a_waker_that_panics_keeps_nobody_from_hearing_of_the_end() {
+    let (connection, _) = connected(&frisbee::Server::builder().build(Handlers::new())).await;
+    let broken = Arc::new(Broken).into();
+    let mut first = pin!(connection.closed());
+    assert!(first.as_mut().poll(&mut Context::from_waker(&broken)).is_pending());
+    let waits = tokio::spawn({
+        let connection = connection.clone();
+        async move { connection.closed().await }
+    });
+    let (dropped, is_dropped) = oneshot::channel::<()>();
+    connection.spawn(async move {
+        let _dropped = dropped;
+        std::future::pending::<()>().await;
+    });
+    tokio::task::yield_now().await;
+    connection.abort();
+    timeout(PATIENCE, waits).await.expect("it is told").expect("nobody panics");
+    timeout(PATIENCE, is_dropped).await.expect("its work ends").expect_err("it says nothing");
 }

@@ -7,6 +7,7 @@ use crate::{CloseReason, Operation, Outbox, PacketId, Peer, SendError};
 use frisbee_core::{Role, Tell};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
@@ -243,7 +244,7 @@ impl Mailbox {
         inner.peer = peer;
         let watchers = inner.take_watchers();
         drop(inner);
-        watchers.into_iter().for_each(Waker::wake);
+        wake_all(watchers);
     }
 
     /// Takes a stream that is over out of the table, unless its id has a later one.
@@ -251,7 +252,7 @@ impl Mailbox {
         let mut inner = self.inner.lock();
         let watchers = inner.leave_stream(stream);
         drop(inner);
-        watchers.into_iter().for_each(Waker::wake);
+        wake_all(watchers);
     }
 
     /// Says that a connection which has ended has written what it could.
@@ -262,7 +263,7 @@ impl Mailbox {
         let watchers = inner.take_watchers();
         drop(inner);
         drop(task);
-        watchers.into_iter().for_each(Waker::wake);
+        wake_all(watchers);
     }
 
     /// Ends it all: nothing is accepted from now on, streams are closed, everybody who waits is woken.
@@ -278,11 +279,11 @@ impl Mailbox {
         inner.opened_here = 0;
         let waiting = inner.waiting.take();
         drop(inner);
-        drop((unsent, step));
         streams.into_values().for_each(|stream| stream.handle_close());
         if let Some(waiting) = waiting {
-            waiting.producers.into_values().chain(waiting.watchers.into_values()).for_each(Waker::wake);
+            wake_all(waiting.producers.into_values().chain(waiting.watchers.into_values()));
         }
+        drop((unsent, step));
     }
 }
 
@@ -333,6 +334,15 @@ impl Drop for Waiter<'_> {
 fn wake(task: Option<Waker>) {
     if let Some(task) = task {
         task.wake();
+    }
+}
+
+/// As [`wake`]. One whose waker panics, which is a defect of that one, keeps none of the others asleep.
+pub(crate) fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
+    for waker in wakers {
+        if catch_unwind(AssertUnwindSafe(|| waker.wake())).is_err() {
+            tracing::error!("a waker panicked");
+        }
     }
 }
 

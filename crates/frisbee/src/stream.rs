@@ -6,7 +6,7 @@ pub(crate) mod io;
 mod state;
 
 use crate::connection::{Connection, Shared as ConnectionShared};
-use crate::mailbox::{Inner, Waiter};
+use crate::mailbox::{Inner, Waiter, wake_all};
 use crate::{Frame, Operation, Outbox, PacketId, SendError};
 pub use batch::StreamBatch;
 use bytes::Bytes;
@@ -18,7 +18,7 @@ use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 
 /// The codes with which a stream is reset from here; gRPC's numbers.
 pub(crate) const CANCELLED: u32 = 1;
@@ -88,7 +88,7 @@ impl Stream {
         if let Err(error) = frame.finish() {
             let watchers = inner.leave_stream(&shared);
             drop(inner);
-            watchers.into_iter().for_each(Waker::wake);
+            wake_all(watchers);
             return Poll::Ready(Err(error.into()));
         }
         drop(inner);
@@ -426,7 +426,7 @@ impl Guard {
         if open {
             self.connection.mailbox.notify();
         }
-        wake.into_iter().for_each(Waker::wake);
+        wake_all(wake);
     }
 }
 

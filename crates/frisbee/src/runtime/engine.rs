@@ -8,7 +8,7 @@ mod streams;
 use self::ending::Goodbye;
 use crate::connection::Connection;
 use crate::hand_off::{Asking, Taking};
-use crate::mailbox::Order;
+use crate::mailbox::{Order, wake_all};
 use crate::runtime::timer::now as clock;
 use crate::stream::Shared as StreamShared;
 use crate::{CloseReason, Next, Operation, Packet, ProtocolError, Router, Turn};
@@ -169,7 +169,7 @@ impl<R: Router> Engine<R> {
         }
         let producers = inner.take_producers(mailbox.backlog_max);
         drop(inner);
-        producers.into_iter().for_each(Waker::wake);
+        wake_all(producers);
         if std::mem::take(&mut self.hears_goodbye) {
             self.say_goodbye();
         }
@@ -392,7 +392,7 @@ impl<R: Router> Engine<R> {
             self.told = Some(left);
             let producers = inner.take_producers(mailbox.backlog_max);
             drop(inner);
-            producers.into_iter().for_each(Waker::wake);
+            wake_all(producers);
         }
     }
 

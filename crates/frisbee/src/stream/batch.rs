@@ -1,11 +1,12 @@
 //! Messages that are put together and sent at once.
 
 use super::{Guard, Shared, StreamSender};
+use crate::mailbox::wake_all;
 use crate::{Frame, Operation, Outbox, SendError};
 use frisbee_core::flow::cost;
 use std::fmt;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 
 /// How much is put together at most, in bytes. With more the peer would wait for the first of it; with less a write
 /// would not be worth it.
@@ -107,14 +108,14 @@ impl StreamBatch {
             waiting = inner.put_credit(credit);
             Ok(())
         });
-        waiting.into_iter().for_each(Waker::wake);
+        wake_all(waiting);
         sent?
     }
 
     fn give_back(&self, credit: Option<i64>) {
         if credit.is_some() {
             let waiting = self.guard.shared.inner.lock().put_credit(credit);
-            waiting.into_iter().for_each(Waker::wake);
+            wake_all(waiting);
         }
     }
 }

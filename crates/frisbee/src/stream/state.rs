@@ -4,6 +4,7 @@ use super::StreamEnd;
 use super::inbox::Inbox;
 use crate::budget::{Budget, body_memory};
 use crate::connection::Shared as ConnectionShared;
+use crate::mailbox::wake_all;
 use crate::runtime::timer;
 use crate::{Outbox, PacketId, Peer, SendError};
 use bytes::Bytes;
@@ -221,7 +222,7 @@ impl Shared {
         let tell = inner.state.close();
         let waiting = inner.take_waiting();
         drop(inner);
-        waiting.into_iter().for_each(Waker::wake);
+        wake_all(waiting);
         tell
     }
 
@@ -232,7 +233,7 @@ impl Shared {
         inner.credit.receive(credit);
         let senders = if inner.credit.is_open() { std::mem::take(&mut inner.senders) } else { Vec::new() };
         drop(inner);
-        senders.into_iter().for_each(Waker::wake);
+        wake_all(senders);
         true
     }
 
@@ -257,7 +258,7 @@ impl Shared {
         }
         let waiting = inner.take_waiting();
         drop(inner);
-        waiting.into_iter().for_each(Waker::wake);
+        wake_all(waiting);
         true
     }
 
@@ -267,7 +268,7 @@ impl Shared {
         inner.state.handle_close();
         let waiting = inner.take_waiting();
         drop(inner);
-        waiting.into_iter().for_each(Waker::wake);
+        wake_all(waiting);
     }
 
     /// Tells that the peer will send nothing more on the connection.
