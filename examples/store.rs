@@ -75,7 +75,7 @@ impl Router for Store {
         {
             connection.spawn(async move {
                 let sender = stream.sender();
-                let mut closed = std::pin::pin!(std::future::poll_fn(|context| sender.poll_closed(context)));
+                let mut closed = std::pin::pin!(sender.closed());
                 loop {
                     // Whoever is slow gets the latest value only.
                     let value = changes.borrow_and_update().clone();

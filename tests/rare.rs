@@ -344,6 +344,33 @@ async fn who_no_longer_waits_for_room_leaves_nothing_behind() {
 }
 
 #[tokio::test]
+async fn who_no_longer_waits_for_something_on_a_stream_leaves_nothing_behind() {
+    let connection = connect_to_deaf().await;
+    let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("it opens");
+    stream.send(&vec![1; 300 * 1024].into()).await.expect("there is credit, though less than that");
+    let (sender, message) = (stream.sender(), Bytes::from_static(b"more"));
+    assert_eq!(left_behind(|| sender.closed()), 0);
+    assert_eq!(left_behind(|| sender.send(&message)), 0);
+    let batch = || {
+        let mut batch = sender.batch();
+        poll_fn(move |context| batch.poll_ready(context))
+    };
+    assert_eq!(left_behind(batch), 0);
+    let sleeper = Arc::new(Sleeper);
+    let waker = Waker::from(sleeper.clone());
+    for _ in 0..1000 {
+        assert!(sender.poll_closed(&mut Context::from_waker(&waker)).is_pending());
+    }
+    assert_eq!(Arc::strong_count(&sleeper), 3, "who asks again and again is entered once");
+
+    let (connection, _there) = alone().await;
+    let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("it opens");
+    let sent = connection.send_now(|outbox| outbox.push(PacketId(1), user(10), &vec![1; 1024 * 1024].into()));
+    sent.expect("it is open").expect("it is short enough");
+    assert_eq!(left_behind(|| stream.send(&message)), 0, "of those who wait for room");
+}
+
+#[tokio::test]
 async fn a_task_that_waits_for_room_twice_is_woken_though_it_gives_one_of_them_up() {
     let (here, mut peer) = frisbee::memory();
     let config = Config { backlog_max: 1000, hello: false, ..Config::default() };

@@ -12,7 +12,7 @@ pub use batch::StreamBatch;
 use bytes::Bytes;
 use frisbee_core::{StreamState, Tell, tlv};
 pub use inbox::Message;
-use state::Taken;
+use state::{Messages, Taken, Waiting};
 pub(crate) use state::{Shared, reset_content};
 use std::fmt;
 use std::future::poll_fn;
@@ -190,6 +190,8 @@ impl StreamSender {
 
     /// Lets `write` put one message in place, once the connection and the receiver have room.
     ///
+    /// The waker is kept until there is room, whether somebody still waits or not; [`send`](Self::send) takes it along.
+    ///
     /// # Errors
     /// If the stream or the connection has ended. What `write` returns is handed on; it calls [`Frame::finish`].
     pub fn poll_send<T>(
@@ -197,7 +199,7 @@ impl StreamSender {
         context: &mut Context<'_>,
         write: impl FnOnce(Frame<'_>) -> T,
     ) -> Poll<Result<T, SendError>> {
-        self.0.poll_send(context, write)
+        self.0.poll_send(context, None, write)
     }
 
     /// Lets `write` put one message in place, however much waits: a packet of the given id and
@@ -235,16 +237,19 @@ impl StreamSender {
         self.0.close(code, message);
     }
 
-    /// Ready when the stream is over, by either end or with its connection.
+    /// Waits until the stream is over, by either end or with its connection.
+    ///
+    /// # Cancel safety
+    /// Safe; it may be called any number of times.
+    pub async fn closed(&self) {
+        let mut end = Awaited { shared: &self.0.shared, waiting: |inner| &mut inner.watchers, number: 0 };
+        poll_fn(|context| self.0.shared.poll_closed(context, Some(&mut end.number))).await;
+    }
+
+    /// As [`closed`](Self::closed), for hand-written futures. The waker is kept until then, whether somebody still waits
+    /// or not.
     pub fn poll_closed(&self, context: &mut Context<'_>) -> Poll<()> {
-        let mut inner = self.0.shared.inner.lock();
-        if inner.state.is_over() {
-            return Poll::Ready(());
-        }
-        if !inner.watchers.iter().any(|watcher| watcher.will_wake(context.waker())) {
-            inner.watchers.push(context.waker().clone());
-        }
-        Poll::Pending
+        self.0.shared.poll_closed(context, None)
     }
 
     /// Whether nothing can be sent any more.
@@ -304,8 +309,10 @@ impl Guard {
         if message.is_empty() && !self.shared.is_rich() {
             return Err(SendError::Empty);
         }
+        let credit = Awaited { shared: &self.shared, waiting: |inner| &mut inner.senders, number: 0 };
+        let mut waits = (credit, Waiter::new(&self.connection.mailbox));
         poll_fn(|context| {
-            self.poll_send(context, |mut frame| {
+            self.poll_send(context, Some(&mut waits), |mut frame| {
                 frame.put_shared(message);
                 frame.finish()
             })
@@ -314,18 +321,21 @@ impl Guard {
         Ok(())
     }
 
+    /// `waits` is for somebody who may go: for credit, and for room on the connection.
     fn poll_send<T>(
         &self,
         context: &mut Context<'_>,
+        waits: Option<&mut (Awaited<'_>, Waiter<'_>)>,
         write: impl FnOnce(Frame<'_>) -> T,
     ) -> Poll<Result<T, SendError>> {
         let shared = &self.shared;
+        let (mut number, mut waiter) = waits.map(|(credit, waiter)| (&mut credit.number, waiter)).unzip();
         let mut write = Some(write);
         loop {
-            if shared.inner.lock().poll_credit(context)?.is_pending() {
+            if shared.poll_credit(context, number.as_deref_mut(), |_| ())?.is_pending() {
                 return Poll::Pending;
             }
-            let sent = self.connection.mailbox.poll_write(context, |outbox| {
+            let sent = self.connection.mailbox.poll_write_as(context, waiter.as_deref_mut(), |outbox| {
                 let mut inner = shared.inner.lock();
                 inner.state.send().map_err(|_| SendError::StreamClosed)?;
                 // Another sender may have used it up since.
@@ -427,6 +437,20 @@ impl Guard {
             self.connection.mailbox.notify();
         }
         wake_all(wake);
+    }
+}
+
+/// Something that is waited for on a stream. The waker goes with it.
+struct Awaited<'a> {
+    shared: &'a Shared,
+    /// Where it stands.
+    waiting: fn(&mut Messages) -> &mut Waiting,
+    number: u64,
+}
+
+impl Drop for Awaited<'_> {
+    fn drop(&mut self) {
+        self.shared.leave(self.waiting, self.number);
     }
 }
 

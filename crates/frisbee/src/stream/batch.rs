@@ -1,9 +1,9 @@
 //! Messages that are put together and sent at once.
 
-use super::{Guard, Shared, StreamSender};
+use super::{Guard, StreamSender};
 use crate::mailbox::wake_all;
 use crate::{Frame, Operation, Outbox, SendError};
-use frisbee_core::flow::cost;
+use frisbee_core::flow::{self, cost};
 use std::fmt;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -23,6 +23,8 @@ pub struct StreamBatch {
     messages: usize,
     /// What may be spent on messages; `None` if it has not been asked for.
     credit: Option<Credit>,
+    /// Under which it waits for credit.
+    number: u64,
 }
 
 /// Credit of a stream that is here.
@@ -36,7 +38,7 @@ impl StreamSender {
     /// Begins to put messages together.
     pub fn batch(&self) -> StreamBatch {
         let outbox = self.0.connection.mailbox.lock().outbox.new_like();
-        StreamBatch { guard: self.0.clone(), outbox, messages: 0, credit: None }
+        StreamBatch { guard: self.0.clone(), outbox, messages: 0, credit: None, number: 0 }
     }
 }
 
@@ -56,11 +58,8 @@ impl StreamBatch {
         if self.guard.connection.mailbox.poll_room(context)?.is_pending() {
             return Poll::Pending;
         }
-        let credit = self.guard.shared.poll_take_credit(context)?;
-        credit.map(|credit| {
-            self.credit = Some(Credit { taken: credit, left: credit });
-            Ok(())
-        })
+        let taken = self.guard.shared.poll_credit(context, Some(&mut self.number), flow::Credit::take);
+        taken.map_ok(|taken| self.credit = Some(Credit { taken, left: taken }))
     }
 
     /// Lets `write` put one message, once [`poll_ready`](Self::poll_ready) has been ready. What it returns is handed
@@ -124,14 +123,7 @@ impl Drop for StreamBatch {
     /// What has not been flushed is not sent, and costs nothing.
     fn drop(&mut self) {
         self.give_back(self.credit.map(|credit| credit.taken));
-    }
-}
-
-impl Shared {
-    /// All credit that there is, once there is some.
-    fn poll_take_credit(&self, context: &mut Context<'_>) -> Result<Poll<i64>, SendError> {
-        let mut inner = self.inner.lock();
-        Ok(if inner.poll_credit(context)?.is_ready() { Poll::Ready(inner.credit.take()) } else { Poll::Pending })
+        self.guard.shared.leave(|inner| &mut inner.senders, self.number);
     }
 }
 

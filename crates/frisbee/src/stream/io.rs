@@ -126,7 +126,7 @@ impl AsyncWrite for StreamIo {
         if bytes.is_empty() {
             return Poll::Ready(Ok(0)); // An empty message would close a stream to Go.
         }
-        let sent = self.stream.0.poll_send(context, |mut frame| {
+        let sent = self.stream.0.poll_send(context, None, |mut frame| {
             let most = usize::try_from(frame.limit()).unwrap_or(usize::MAX).min(MESSAGE_MAX);
             let message = bytes.get(..most).unwrap_or(bytes);
             frame.put_slice(message);

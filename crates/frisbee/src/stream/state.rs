@@ -89,9 +89,55 @@ pub(super) struct Messages {
     pub(super) eof: bool,
     pub(super) reader: Option<Waker>,
     /// Senders that wait for credit.
-    pub(super) senders: Vec<Waker>,
+    pub(super) senders: Waiting,
     /// Wait for the end.
-    pub(super) watchers: Vec<Waker>,
+    pub(super) watchers: Waiting,
+}
+
+/// Those who wait for one thing.
+#[derive(Debug, Default)]
+pub(super) struct Waiting {
+    /// By number, which is 0 for those of whom nobody knows when they have gone.
+    wakers: Vec<(u64, Waker)>,
+    /// The number given last.
+    last: u64,
+}
+
+impl Waiting {
+    /// Enters somebody, under their number if they will [leave](Self::leave); it is 0 before. What it replaces is to be
+    /// dropped without the lock.
+    #[must_use]
+    pub(super) fn enter(&mut self, context: &Context<'_>, number: Option<&mut u64>) -> Option<Waker> {
+        let waker = context.waker();
+        let Some(number) = number else {
+            // A task that asks again and again is not entered each time.
+            if !self.wakers.iter().any(|(number, entered)| *number == 0 && entered.will_wake(waker)) {
+                self.wakers.push((0, waker.clone()));
+            }
+            return None;
+        };
+        if *number == 0 {
+            self.last += 1;
+            *number = self.last;
+        }
+        if let Some((_, entered)) = self.wakers.iter_mut().find(|(entered, _)| entered == number) {
+            return Some(std::mem::replace(entered, waker.clone()));
+        }
+        self.wakers.push((*number, waker.clone()));
+        None
+    }
+
+    /// Takes out who waits no more; to be dropped without the lock.
+    #[must_use]
+    pub(super) fn leave(&mut self, number: u64) -> Option<Waker> {
+        let place = self.wakers.iter().position(|(entered, _)| *entered == number)?;
+        Some(self.wakers.swap_remove(place).1)
+    }
+
+    /// Takes out all, to be woken.
+    pub(super) fn take(&mut self) -> Vec<Waker> {
+        std::mem::take(&mut self.wakers).into_iter().map(|(_, waker)| waker).collect()
+    }
 }
 
 impl Messages {
@@ -103,18 +149,6 @@ impl Messages {
             self.credit.spend(length);
         }
         written
-    }
-
-    /// Ready when the receiver has room for a message.
-    pub(super) fn poll_credit(&mut self, context: &mut Context<'_>) -> Result<Poll<()>, SendError> {
-        self.state.send().map_err(|_| SendError::StreamClosed)?;
-        if self.credit.is_open() {
-            return Ok(Poll::Ready(()));
-        }
-        if !self.senders.iter().any(|sender| sender.will_wake(context.waker())) {
-            self.senders.push(context.waker().clone());
-        }
-        Ok(Poll::Pending)
     }
 
     /// Accounts for what has been read: what that frees of the budget, and credit that is to be given.
@@ -135,14 +169,14 @@ impl Messages {
     pub(super) fn put_credit(&mut self, rest: Option<i64>) -> Vec<Waker> {
         let Some(rest) = rest else { return Vec::new() };
         self.credit.settle(rest);
-        if self.credit.is_open() { std::mem::take(&mut self.senders) } else { Vec::new() }
+        if self.credit.is_open() { self.senders.take() } else { Vec::new() }
     }
 
     /// Those to wake when the stream has ended.
     pub(super) fn take_waiting(&mut self) -> Vec<Waker> {
-        let mut waiting = std::mem::take(&mut self.senders);
+        let mut waiting = self.senders.take();
         waiting.extend(self.reader.take());
-        waiting.append(&mut self.watchers);
+        waiting.append(&mut self.watchers.take());
         waiting
     }
 }
@@ -164,8 +198,8 @@ impl Shared {
             reset: None,
             eof: false,
             reader: None,
-            senders: Vec::new(),
-            watchers: Vec::new(),
+            senders: Waiting::default(),
+            watchers: Waiting::default(),
         });
         let rich = peer.hello().is_some();
         Self { id, opened_here, rich, window, budget, inner }
@@ -185,6 +219,44 @@ impl Shared {
 
     pub(super) fn is_rich(&self) -> bool {
         self.rich
+    }
+
+    /// Ready when the receiver has room for a message, with what `take` makes of the credit.
+    pub(super) fn poll_credit<T>(
+        &self,
+        context: &Context<'_>,
+        number: Option<&mut u64>,
+        take: impl FnOnce(&mut Credit) -> T,
+    ) -> Poll<Result<T, SendError>> {
+        let mut inner = self.inner.lock();
+        inner.state.send().map_err(|_| SendError::StreamClosed)?;
+        if inner.credit.is_open() {
+            return Poll::Ready(Ok(take(&mut inner.credit)));
+        }
+        let earlier = inner.senders.enter(context, number);
+        drop(inner);
+        drop(earlier);
+        Poll::Pending
+    }
+
+    /// Ready when the stream is over.
+    pub(super) fn poll_closed(&self, context: &Context<'_>, number: Option<&mut u64>) -> Poll<()> {
+        let mut inner = self.inner.lock();
+        if inner.state.is_over() {
+            return Poll::Ready(());
+        }
+        let earlier = inner.watchers.enter(context, number);
+        drop(inner);
+        drop(earlier);
+        Poll::Pending
+    }
+
+    /// Takes out who waits no more, if there was a number for it.
+    pub(super) fn leave(&self, waiting: fn(&mut Messages) -> &mut Waiting, number: u64) {
+        if number != 0 {
+            let waker = waiting(&mut self.inner.lock()).leave(number);
+            drop(waker);
+        }
     }
 
     /// Takes in a message. If there was no memory or no credit for it, the stream is over and the peer is to be told.
@@ -231,7 +303,7 @@ impl Shared {
         let Some(credit) = tlv::whole_varint(content) else { return false };
         let mut inner = self.inner.lock();
         inner.credit.receive(credit);
-        let senders = if inner.credit.is_open() { std::mem::take(&mut inner.senders) } else { Vec::new() };
+        let senders = if inner.credit.is_open() { inner.senders.take() } else { Vec::new() };
         drop(inner);
         wake_all(senders);
         true
