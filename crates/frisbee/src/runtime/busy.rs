@@ -1,5 +1,6 @@
 //! Busy polling: staying awake for a while instead of waiting to be woken.
 
+use super::tokio::NEVER;
 use std::time::{Duration, Instant};
 
 /// Keeps a driver awake for some time after something last happened.
@@ -17,7 +18,7 @@ struct Awake {
 impl BusyPoll {
     /// For so long; zero is not at all.
     pub(crate) fn new(time: Duration) -> Self {
-        Self((!time.is_zero()).then(|| Box::new(Awake { time, until: None })))
+        Self((!time.is_zero()).then(|| Box::new(Awake { time: time.min(NEVER), until: None })))
     }
 
     /// Whether the driver should come back at once, given whether something has just happened.
@@ -47,5 +48,6 @@ mod tests {
         assert!(busy.again(true, after(20)));
         assert!(busy.again(false, after(29)));
         assert!(!BusyPoll::new(Duration::ZERO).again(true, start));
+        assert!(BusyPoll::new(Duration::MAX).again(true, start), "for ever is no time that ends at once");
     }
 }

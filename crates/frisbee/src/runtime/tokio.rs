@@ -50,7 +50,7 @@ const LINGER: Duration = Duration::from_secs(1);
 const LINGER_FOR_PEER: Duration = Duration::from_secs(20);
 
 /// Stands for what is too far away for the clock: as long as tokio's timers take for ever.
-const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+pub(super) const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
 /// When something that has been done is due once more, it is done no sooner than after this time, that of a timer's tick.
 const AGAIN: Duration = Duration::from_millis(1);
