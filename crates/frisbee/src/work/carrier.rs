@@ -6,6 +6,7 @@
 
 use crate::sync::{AtomicBool, Mutex};
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
@@ -107,8 +108,9 @@ impl Future for Carrying {
             carrier.has_next.store(false, Ordering::Relaxed);
             *current = next.job.take();
         }
+        // A panic is the job's own affair: the next one may have been given already. The hook has reported it.
         if let Some(job) = current
-            && job.as_mut().poll(context).is_ready()
+            && !matches!(catch_unwind(AssertUnwindSafe(|| job.as_mut().poll(context))), Ok(Poll::Pending))
         {
             *current = None;
             // Whoever gives the next one from here on wakes the task. It may have come before, since a job leaves its place
@@ -122,7 +124,7 @@ impl Future for Carrying {
 }
 
 impl Drop for Carrying {
-    /// However the task ends, even by a panic or with its runtime, no job is left behind.
+    /// However the task ends, even with its runtime, no job is left behind.
     fn drop(&mut self) {
         let mut next = self.carrier.next.lock();
         next.is_dead = true;

@@ -226,3 +226,24 @@ async fn a_job_that_leaves_its_place_early_holds_up_the_next_one_for_no_longer_t
     permits.add_permits(1);
     assert_eq!((heard.recv().await, heard.recv().await), (Some(1), Some(2)));
 }
+
+#[tokio::test]
+async fn a_job_that_panics_behind_its_answer_does_not_take_the_next_one_along() {
+    let connection = connection();
+    let permits = Arc::new(Semaphore::new(0));
+    let (said, mut heard) = mpsc::unbounded_channel();
+    let permit = permits.clone();
+    let spawned = connection.spawn_call(None, 0, |task| {
+        Box::pin(async move {
+            tokio::task::yield_now().await;
+            drop(task);
+            permit.acquire().await.expect("it is open").forget();
+            panic!("on purpose");
+        })
+    });
+    assert!(spawned);
+    settle().await;
+    connection.spawn(async move { said.send(()).expect("it is heard") });
+    permits.add_permits(1);
+    assert_eq!(heard.recv().await, Some(()));
+}
