@@ -22,7 +22,7 @@ const PINGS_PER_SECOND: u32 = 20;
 const HALF_CLOSED_PING_INTERVAL: Duration = Duration::from_millis(250);
 
 /// What a socket may hold that the peer has not taken: Linux lets it be 4 MiB unless told otherwise.
-const SYSTEM_BUFFER_MAX: u64 = 4 << 20;
+const SYSTEM_BUFFER_MAX: u32 = 4 << 20;
 
 /// What a peer's bytes amounted to.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -97,20 +97,20 @@ pub struct Connection {
     waste: Waste,
     pings: Bucket,
     received: u64,
-    /// All bytes that the transport has taken.
-    written: u64,
+    /// The bytes that the transport has taken, as far as they can be counted.
+    written: u32,
     /// A PONG may still wait in the outbox, so that no second one is added.
     pong_waits: bool,
     /// Packets may not simply be taken: the first one has not been seen, or the connection is being handed off.
     is_special: bool,
-    /// Until when the peer has to show itself: a client by the beginning of its first packet, a server by what it is.
+    /// Until when the peer has to show itself: a client by the beginning of its first packet, a server by what it is. At
+    /// the end, until when it has to have taken what waits.
     shows_by: Option<Instant>,
     /// The first packet of a client, if it is not yet dealt with.
     first: Option<Box<Packet>>,
     /// Since when the peer has taken no byte although some wait.
     stalled_since: Option<Instant>,
     write_timeout: Duration,
-    least_rate: u32,
     peer: Peer,
     /// What is said in HELLO; for a server once the client has said it. `None` when that is over, or not wanted.
     hello: Option<Arc<Hello>>,
@@ -149,7 +149,6 @@ impl Connection {
             first: None,
             stalled_since: None,
             write_timeout: config.write_timeout,
-            least_rate: config.least_rate,
             peer: if role == Role::Client && !config.hello { Peer::Go } else { Peer::Unknown },
             hello,
             hand_off_timeout: config.hand_off_timeout,
@@ -291,7 +290,7 @@ impl Connection {
         let all = transmit.is_empty();
         if count > 0 {
             self.stalled_since = None;
-            self.written = self.written.saturating_add(count as u64);
+            self.written = self.written.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
             self.keepalive.said(now);
         }
         if all {
@@ -317,20 +316,24 @@ impl Connection {
     /// way in it.
     fn write_patience(&self) -> Duration {
         let buffered = self.written.min(SYSTEM_BUFFER_MAX) >> 20;
-        self.write_timeout.saturating_mul(u32::try_from(buffered).unwrap_or(u32::MAX).saturating_add(1))
+        self.write_timeout.saturating_mul(buffered.saturating_add(1))
     }
 
     /// When the transport will have taken nothing for as long as it may, if it takes nothing at the moment.
-    pub fn stalled_by(&self) -> Option<Instant> {
+    fn stalled_by(&self) -> Option<Instant> {
         self.stalled_since.and_then(|since| since.checked_add(self.write_patience()))
     }
 
-    /// How long all that waits may take to be written, for an end that closes behind it: as a peer that takes it as slowly as
-    /// bodies may come here, at [`Config::least_rate`].
-    pub fn flush_timeout(&mut self) -> Duration {
+    /// Begins to write what waits, behind which this end closes. It may take as long as a peer needs that takes it as slowly
+    /// as bodies may come here, at [`Config::least_rate`].
+    pub fn begin_flush(&mut self, now: Instant) {
         let waiting = self.transmit().len() as u64;
-        let seconds = waiting.checked_div(self.least_rate.into()).unwrap_or(u64::MAX);
-        self.write_patience().saturating_add(Duration::from_secs(seconds))
+        self.shows_by = now.checked_add(self.write_patience().saturating_add(self.pace.time_for(waiting)));
+    }
+
+    /// When what waits at the end has been written, or has taken too long; if ever.
+    pub fn flushed_by(&self) -> Option<Instant> {
+        earlier(self.shows_by, self.stalled_by())
     }
 
     fn next_of_all_timeouts(&self) -> Option<Instant> {

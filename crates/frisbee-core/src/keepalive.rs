@@ -23,9 +23,6 @@ pub struct Keepalive {
     idle_timeout: Duration,
     heard: Instant,
     said: Instant,
-    /// The earlier of the two. The deadline is asked for in every turn of every connection, and comparing them there would
-    /// take longer than keeping this.
-    quiet_since: Instant,
     asked: Option<Instant>,
 }
 
@@ -33,14 +30,13 @@ impl Keepalive {
     /// Asks after each `ping_interval` of silence and gives up after `idle_timeout` of it.
     pub fn new(ping_interval: Duration, idle_timeout: Duration, now: Instant) -> Self {
         let ping_interval = ping_interval.min(idle_timeout);
-        Self { ping_interval, idle_timeout, heard: now, said: now, quiet_since: now, asked: None }
+        Self { ping_interval, idle_timeout, heard: now, said: now, asked: None }
     }
 
     /// Tells that bytes have come.
     #[inline]
     pub fn heard(&mut self, now: Instant) {
         self.heard = now;
-        self.quiet_since = self.said;
         self.asked = None;
     }
 
@@ -48,7 +44,11 @@ impl Keepalive {
     #[inline]
     pub fn said(&mut self, now: Instant) {
         self.said = now;
-        self.quiet_since = self.heard;
+    }
+
+    #[inline]
+    fn quiet_since(&self) -> Instant {
+        self.heard.min(self.said)
     }
 
     /// Whether the peer has been silent for the ping interval, whether it has been asked or not.
@@ -61,7 +61,7 @@ impl Keepalive {
         if now.saturating_duration_since(self.heard) >= self.idle_timeout {
             return Verdict::Gone;
         }
-        let since = self.asked.unwrap_or(self.quiet_since);
+        let since = self.asked.unwrap_or(self.quiet_since());
         if now.saturating_duration_since(since) >= self.ping_interval {
             self.asked = Some(now);
             self.said(now);
@@ -74,7 +74,7 @@ impl Keepalive {
     #[inline]
     pub fn deadline(&self) -> Option<Instant> {
         match self.asked {
-            None => self.quiet_since.checked_add(self.ping_interval),
+            None => self.quiet_since().checked_add(self.ping_interval),
             Some(asked) => earlier(asked.checked_add(self.ping_interval), self.heard.checked_add(self.idle_timeout)),
         }
     }

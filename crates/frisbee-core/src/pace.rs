@@ -64,6 +64,12 @@ impl Pace {
         Self { window, least, running: None }
     }
 
+    /// How long so many bytes may take, in whole windows.
+    pub fn time_for(&self, bytes: u64) -> Duration {
+        let windows = bytes.checked_div(self.least).unwrap_or(u64::MAX);
+        self.window.saturating_mul(u32::try_from(windows).unwrap_or(u32::MAX))
+    }
+
     /// Tells that part of a packet is waiting for the rest, `total` being all bytes received so far on the connection.
     pub fn waiting(&mut self, total: u64, now: Instant) {
         if self.running.is_none() {

@@ -75,8 +75,6 @@ pub(crate) struct Driver<T, R: Router, C> {
     /// The timer has to be polled, so that it wakes the task.
     timer_is_new: bool,
     phase: Phase,
-    /// When all that waits has to be written, at the end.
-    flush_by: Instant,
     /// The task has let others add to the mail.
     yielded: bool,
     /// It has to, for tasks may run in another order than that in which they were woken.
@@ -189,7 +187,6 @@ where
             io,
             engine,
             context,
-            flush_by: timer.deadline(),
             timer,
             timer_is_new: true,
             phase: Phase::Open,
@@ -238,9 +235,8 @@ where
                 return Poll::Ready(false);
             }
             self.phase = if matches!(order, Order::HandOver) { Phase::HandingOver } else { Phase::Flushing };
-            let now = now();
-            self.flush_by = now.checked_add(self.engine.core.flush_timeout()).unwrap_or_else(|| now + NEVER);
-            self.timer.reset(self.flush_by);
+            self.engine.core.begin_flush(now());
+            self.set_flush_timer();
         }
         if self.engine.is_aborted() {
             return Poll::Ready(false);
@@ -444,11 +440,15 @@ where
 
     /// Ready when what was written last takes too long, or the peer has taken none of it for too long.
     fn poll_flush_timer(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        let by = self.engine.core.stalled_by().map_or(self.flush_by, |stalled| stalled.min(self.flush_by));
+        self.set_flush_timer();
+        self.timer.poll_due(context)
+    }
+
+    fn set_flush_timer(&mut self) {
+        let by = self.engine.core.flushed_by().unwrap_or_else(|| now() + NEVER);
         if by != self.timer.deadline() {
             self.timer.reset(by);
         }
-        self.timer.poll_due(context)
     }
 
     fn poll_closing(&mut self, context: &mut Context<'_>) -> Poll<()> {
