@@ -65,9 +65,7 @@ fn who_calls_a_client_whose_runtime_is_gone_hears_so_at_once() {
         drop(caller);
         let begun = Instant::now();
         let slept = server.block_on(called.sleep(SleepRequest { millis: 1, ..SleepRequest::default() }));
-        // A handler that begins just before the connection ends panics, since its runtime has no timers any more.
-        let code = slept.expect_err("nobody is there").code();
-        assert!(matches!(code, Code::Unavailable | Code::Internal), "{workers:?}: {code:?}");
+        assert_eq!(slept.expect_err("nobody is there").code(), Code::Unavailable, "{workers:?}");
         assert!(begun.elapsed() < PATIENCE, "it does not wait for its deadline");
     }
 }

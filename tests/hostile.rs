@@ -149,7 +149,9 @@ async fn what_a_peer_says_of_itself_costs_a_few_times_its_length() {
         peers.push(peer);
     }
     let grown = resident_kib().expect("Linux tells").saturating_sub(before);
-    assert!(grown < 64 * 1024, "{grown} KiB more than before, by {} peers", peers.len());
+    // A sanitizer keeps more for each block.
+    let most = if std::env::var_os("ASAN_OPTIONS").is_some() { 64 * 1024 } else { 30 * 1024 };
+    assert!(grown < most, "{grown} KiB more than before, by {} peers", peers.len());
     healthy.was_well().await;
 }
 
