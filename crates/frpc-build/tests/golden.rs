@@ -100,7 +100,7 @@ fn views() {
 
 #[test]
 fn protobuf_as_the_codec() {
-    check_with(&["presence.proto", "shapes.proto"], &["presence.rs", "shapes.rs"], "protobuf", |builder| {
+    check_with(&["presence.proto", "containers.proto"], &["containers.rs", "presence.rs"], "protobuf", |builder| {
         builder.codec(Codec::Protobuf)
     });
 }
