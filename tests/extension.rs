@@ -4,6 +4,8 @@
 mod connections;
 #[path = "extension/limits.rs"]
 mod limits;
+#[path = "extension/servers.rs"]
+mod servers;
 
 use frisbee::{Config, Peer};
 use frisbee_tests::extension::maybe::Choice;

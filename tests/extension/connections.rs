@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 /// Serves on a given port.
-async fn start(address: &str) -> (Serving, Arc<State>) {
+pub(super) async fn start(address: &str) -> (Serving, Arc<State>) {
     let service = Service::default();
     let state = service.state.clone();
     let server = loop {
@@ -249,7 +249,7 @@ async fn a_call_beside_one_who_stays_connected_is_told_that_nobody_listens() {
 }
 
 /// A transport whose other end is served.
-fn in_memory() -> DuplexStream {
+pub(super) fn in_memory() -> DuplexStream {
     let server = Server::builder().add_service(ExtensionServer::new(Service::default())).build();
     let server = server.expect("nothing is wrong with it");
     let (here, there) = tokio::io::duplex(64 * 1024);

@@ -4,6 +4,7 @@ mod builder;
 mod call;
 mod dial;
 mod link;
+mod servers;
 mod unary;
 
 use crate::codegen::Method;
@@ -19,6 +20,7 @@ use futures_core::Stream;
 pub(crate) use link::{CallTable, Link, lost, put_calls, put_nesting, unreachable};
 use link::{Links, RetryBudget};
 use polyglot::Message;
+use servers::Servers;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,8 +37,10 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 ///
 /// Clones share the connection. When 16 384 calls are in flight, or as many as the server takes, further ones wait for
 /// their turn. A connection that is lost, or whose server is about to stop, is replaced by a new one: a call that was
-/// not sent yet goes there, one that was sent fails with a status that [says so](Status::may_have_run), unless its
-/// method is unary and idempotent by its `idempotency_level`: then it is made once more. Nothing is ever sent twice in silence.
+/// not sent yet goes there, one that was sent fails with a status that [says so](Status::may_have_run), unless its method
+/// is unary and idempotent by its `idempotency_level`: then it is made once more. Nothing is ever sent twice in silence.
+///
+/// [`connect_all`](ChannelBuilder::connect_all) makes a channel to several servers, with a connection to each.
 #[derive(Clone)]
 pub struct Channel {
     inner: Arc<Inner>,
@@ -47,7 +51,7 @@ pub struct Channel {
 }
 
 struct Inner {
-    links: Links,
+    servers: Servers,
     retries: RetryBudget,
     /// How long calls may take, and the opening of streams, unless their requests say otherwise.
     timeout: Option<Duration>,
@@ -94,10 +98,10 @@ impl Channel {
     /// The connection has to be one of a [`Server`](crate::Server) or a [`Channel`] of this crate; on others no call is
     /// answered.
     pub fn from_connection(connection: &Connection) -> Self {
-        let links = Links::bound(Link::of(connection));
+        let servers = Servers::One(Links::bound(Link::of(connection)));
         Self {
             inner: Arc::new(Inner {
-                links,
+                servers,
                 retries: RetryBudget::default(),
                 timeout: Some(TIMEOUT),
                 is_told: false,
@@ -136,18 +140,19 @@ impl Channel {
 
     /// Keeps the channel connected: a connection that is lost, or whose server is about to stop, is made anew at once,
     /// with growing pauses if that fails. Otherwise it is only when a call is made. For ends that are called more than
-    /// they call.
+    /// they call. Channels to several servers are kept so in any case.
     ///
     /// # Cancel safety
     /// Never ready for a channel that dials; to be dropped. For one of a [connection](Self::from_connection) it is
     /// ready when that has ended.
     pub async fn stay_connected(&self) {
-        self.inner.links.stay_connected().await;
+        self.inner.servers.stay_connected().await;
     }
 
-    /// The connection beneath, at the moment; `None` if it is lost and no call has made it anew.
+    /// The connection beneath, at the moment; `None` if it is lost and no call has made it anew. Of several the one that a
+    /// call would be placed on.
     pub fn connection(&self) -> Option<Connection> {
-        self.inner.links.current().map(|link| link.connection.clone())
+        self.inner.servers.current().map(|link| link.connection.clone())
     }
 
     /// Makes a call with one message each way. For generated clients.
@@ -237,14 +242,14 @@ impl Channel {
         until: Option<std::time::Instant>,
         begun: &mut Option<Instant>,
     ) -> Result<Arc<Link>, Status> {
-        let links = &self.inner.links;
-        if let Some(link) = links.current() {
+        let servers = &self.inner.servers;
+        if let Some(link) = servers.current() {
             return Ok(link);
         }
-        let connect = links.connect(*begun.get_or_insert_with(Instant::now));
+        let connect = servers.connect(*begun.get_or_insert_with(Instant::now));
         match until {
             None => connect.await,
-            Some(until) => tokio::time::timeout_at(until.into(), connect).await.unwrap_or_else(|_| Err(links.late())),
+            Some(until) => tokio::time::timeout_at(until.into(), connect).await.unwrap_or_else(|_| Err(servers.late())),
         }
     }
 
@@ -321,6 +326,6 @@ pub(crate) fn present(metadata: Option<&Metadata>) -> Option<&Metadata> {
 
 impl fmt::Debug for Channel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Channel").field(&self.inner.links).finish()
+        f.debug_struct("Channel").field("to", &self.inner.servers.names()).finish_non_exhaustive()
     }
 }

@@ -2,13 +2,15 @@
 
 use super::dial::{Address, Connector, Dialler, Given};
 use super::link::{Links, Maker, RetryBudget};
+use super::servers::{Servers, Several};
 use super::{Channel, Inner, TIMEOUT};
-use crate::offer::Offering;
+use crate::offer::{Offer, Offering};
 use crate::service::Service;
 use crate::{Error, Middleware, Runtime, Workers, codegen};
 use frisbee::{Client, ClientBuilder, Connection, HeaderForm, Router};
 use parking_lot::Mutex;
 use polyglot::Nesting;
+use std::io;
 use std::ops::RangeBounds;
 use std::sync::Arc;
 use std::time::Duration;
@@ -228,11 +230,81 @@ impl ChannelBuilder {
     pub async fn connect_with<C, F, T>(self, connector: C) -> Result<Channel, Error>
     where
         C: Fn() -> F + Send + Sync + 'static,
-        F: Future<Output = std::io::Result<T>> + Send + 'static,
+        F: Future<Output = io::Result<T>> + Send + 'static,
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
         let to = Connector { connector, timeout: self.connect_timeout };
         self.connect_by(Box::new(to)).await
+    }
+
+    /// As [`connect`](Self::connect), but at once: the connection is made when a call needs it, which waits as one does
+    /// whose connection [was lost](Self::reconnect_patience), or by [`Channel::stay_connected`].
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), frpc::Error> {
+    /// // Nobody has to listen there yet.
+    /// let channel = frpc::Channel::builder().connect_lazy("127.0.0.1:8080")?;
+    /// assert!(channel.connection().is_none());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If two services or mounted routers overlap.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime, which is to drive the connection.
+    pub fn connect_lazy(self, address: impl Into<String>) -> Result<Channel, Error> {
+        self.connect_lazy_by(Box::new(Address(address.into())))
+    }
+
+    /// As [`connect_with`](Self::connect_with), but at once, as [`connect_lazy`](Self::connect_lazy).
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Panics
+    /// As there.
+    pub fn connect_lazy_with<C, F, T>(self, connector: C) -> Result<Channel, Error>
+    where
+        C: Fn() -> F + Send + Sync + 'static,
+        F: Future<Output = io::Result<T>> + Send + 'static,
+        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let timeout = self.connect_timeout;
+        self.connect_lazy_by(Box::new(Connector { connector, timeout }))
+    }
+
+    /// Connects to several servers that offer the same services, each by an address as in [`connect`](Self::connect), and
+    /// is ready when the first connection is there.
+    ///
+    /// A call goes to the server with fewer calls and streams of this channel in progress, of two that are drawn at random
+    /// among those that are connected; one that was not sent, or may be made once more, is placed anew. Each connection is
+    /// made anew when it is lost, whether there are calls or not, with growing pauses while its server is away. An address
+    /// that is given several times gets as many connections.
+    ///
+    /// ```no_run
+    /// # async fn example() -> Result<(), frpc::Error> {
+    /// let channel = frpc::Channel::builder().connect_all(["10.0.0.1:8080", "10.0.0.2:8080"]).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If no server accepts a connection, with what the last of them has failed by; if there is no address, or two services
+    /// or mounted routers overlap.
+    pub async fn connect_all<A: Into<String>>(
+        mut self,
+        addresses: impl IntoIterator<Item = A>,
+    ) -> Result<Channel, Error> {
+        let offer = self.offer()?;
+        let diallers = addresses.into_iter().map(|address| Box::new(Address(address.into())));
+        let all = diallers.map(|dialler| self.links(dialler, &offer)).collect();
+        let Some(several) = Several::connected(all, &Handle::current()).await else {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "there is no address to connect to").into());
+        };
+        Ok(self.channel(Servers::Several(several?)))
     }
 
     /// As [`Channel::from_io`].
@@ -246,18 +318,39 @@ impl ChannelBuilder {
         self.connect_by(Box::new(Given(Mutex::new(Some(io))))).await
     }
 
-    async fn connect_by(self, dialler: Box<dyn Dialler>) -> Result<Channel, Error> {
-        let links = Links::connected(Maker {
-            client: self.client,
+    async fn connect_by(mut self, dialler: Box<dyn Dialler>) -> Result<Channel, Error> {
+        let offer = self.offer()?;
+        let links = self.links(dialler, &offer);
+        links.connect_first().await?;
+        Ok(self.channel(Servers::One(links)))
+    }
+
+    fn connect_lazy_by(mut self, dialler: Box<dyn Dialler>) -> Result<Channel, Error> {
+        let offer = self.offer()?;
+        let links = self.links(dialler, &offer);
+        Ok(self.channel(Servers::One(links)))
+    }
+
+    /// What all connections offer.
+    fn offer(&mut self) -> Result<Arc<Offer>, Error> {
+        Ok(Arc::new(std::mem::take(&mut self.offering).done()?))
+    }
+
+    /// Connections that are still to be made.
+    fn links(&self, dialler: Box<dyn Dialler>, offer: &Arc<Offer>) -> Links {
+        Links::by(Maker {
+            client: self.client.clone(),
             dialler: dialler.into(),
             patience: self.patience,
-            offer: Arc::new(self.offering.done()?),
+            offer: offer.clone(),
             runtime: Handle::current(),
-        });
-        let links = links.await?;
-        Ok(Channel {
+        })
+    }
+
+    fn channel(self, servers: Servers) -> Channel {
+        Channel {
             inner: Arc::new(Inner {
-                links,
+                servers,
                 retries: RetryBudget::default(),
                 timeout: self.timeout,
                 is_told: self.is_told,
@@ -265,6 +358,6 @@ impl ChannelBuilder {
             }),
             chain: None,
             handed: None,
-        })
+        }
     }
 }

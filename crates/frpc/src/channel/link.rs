@@ -10,7 +10,6 @@ use crate::offer::Offer;
 use frisbee::{ClientBuilder, CloseReason, ConnectError, Connection, Peer};
 use parking_lot::Mutex;
 use polyglot::Nesting;
-use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::Waker;
@@ -253,19 +252,26 @@ struct Failures {
 }
 
 impl Links {
-    pub(crate) async fn connected(maker: Maker) -> Result<Self, ConnectError> {
+    /// Connections that are made when they are needed.
+    pub(crate) fn by(maker: Maker) -> Self {
         let current = Arc::default();
-        let mut dial = maker.dial(&current);
-        let made = match (&mut dial.0).await {
+        Self { maker: Some(maker), current, connecting: tokio::sync::Mutex::default(), trouble: Mutex::default() }
+    }
+
+    /// Makes the first connection, in one attempt.
+    pub(crate) async fn connect_first(&self) -> Result<(), ConnectError> {
+        let Some(maker) = &self.maker else { return Ok(()) };
+        let mut connecting = self.connecting.lock().await;
+        let made = (&mut connecting.dial.insert(maker.dial(&self.current)).0).await;
+        connecting.dial = None;
+        connecting.failures.made = Some(match made {
             Ok(made) => made.map_err(|(_, error)| error)?,
             Err(ended) => {
                 let source = std::io::Error::other(why_ended(&ended));
                 return Err(ConnectError::Io { address: maker.dialler.name().to_owned(), source });
             }
-        };
-        let failures = Failures { made: Some(made), ..Failures::default() };
-        let connecting = tokio::sync::Mutex::new(Connecting { dial: None, failures });
-        Ok(Self { maker: Some(maker), current, connecting, trouble: Mutex::default() })
+        });
+        Ok(())
     }
 
     /// The one connection that there is.
@@ -364,6 +370,11 @@ impl Links {
         }
     }
 
+    /// What the connections are to, if more than one can be made.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.maker.as_ref().map(|maker| maker.dialler.name())
+    }
+
     /// Why a call is over that has waited for a connection for as long as it may take.
     pub(crate) fn late(&self) -> Status {
         let why = String::from("the call was not sent: there was no connection in time");
@@ -445,13 +456,6 @@ impl Failures {
         let pause = longest.mul_f64(fastrand::f64());
         self.next_attempt = at.checked_add(pause);
         pause
-    }
-}
-
-impl fmt::Debug for Links {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let to = self.maker.as_ref().map(|maker| maker.dialler.name());
-        f.debug_struct("Links").field("to", &to).finish_non_exhaustive()
     }
 }
 

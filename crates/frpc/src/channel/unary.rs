@@ -89,7 +89,7 @@ where
         if channel.chain.is_some() || channel.handed.is_some() {
             return None;
         }
-        let link = channel.inner.links.current()?;
+        let link = channel.inner.servers.current()?;
         let terms = channel.terms(timeout);
         Attempt { method, message, metadata: metadata.as_deref(), terms }.make_now(link, context.waker())
     }

@@ -1,0 +1,142 @@
+//! To one server or to several: which connection a call is placed on.
+
+use super::link::{Link, Links};
+use crate::Status;
+use frisbee::ConnectError;
+use std::future::{pending, poll_fn};
+use std::sync::Arc;
+use std::task::Poll;
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+/// Where the calls of a channel go.
+#[expect(clippy::large_enum_variant, reason = "there is one for each channel, and each call reads it")]
+pub(crate) enum Servers {
+    One(Links),
+    Several(Several),
+}
+
+impl Servers {
+    /// The connection that the next call is placed on, if there is one.
+    #[inline]
+    pub(crate) fn current(&self) -> Option<Arc<Link>> {
+        match self {
+            Self::One(links) => links.current(),
+            Self::Several(several) => several.current(),
+        }
+    }
+
+    /// A connection, made anew if need be, as [`Links::connect`].
+    pub(crate) async fn connect(&self, begun: Instant) -> Result<Arc<Link>, Status> {
+        match self {
+            Self::One(links) => links.connect(begun).await,
+            Self::Several(several) => several.connect(begun).await,
+        }
+    }
+
+    /// As [`Links::late`].
+    pub(crate) fn late(&self) -> Status {
+        match self {
+            Self::One(links) => links.late(),
+            Self::Several(several) => several.members[0].links.late(),
+        }
+    }
+
+    /// As [`Links::stay_connected`], which those of several servers are without being asked.
+    pub(crate) async fn stay_connected(&self) {
+        match self {
+            Self::One(links) => links.stay_connected().await,
+            Self::Several(_) => pending().await,
+        }
+    }
+
+    /// What the connections are to.
+    pub(crate) fn names(&self) -> Vec<&str> {
+        match self {
+            Self::One(links) => links.name().into_iter().collect(),
+            Self::Several(several) => several.members.iter().filter_map(|member| member.links.name()).collect(),
+        }
+    }
+}
+
+/// Servers of which any can take a call.
+pub(crate) struct Several {
+    /// One at least.
+    members: Box<[Member]>,
+}
+
+/// A server, and the task that keeps a connection to it.
+struct Member {
+    links: Arc<Links>,
+    keeping: JoinHandle<()>,
+}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        self.keeping.abort();
+    }
+}
+
+impl Several {
+    /// Connects to all, and is ready when one connection is there; `None` if there are no servers.
+    pub(crate) async fn connected(all: Vec<Links>, runtime: &Handle) -> Option<Result<Self, ConnectError>> {
+        match first(all.iter().map(Links::connect_first)).await? {
+            Ok(()) => {}
+            Err(error) => return Some(Err(error)),
+        }
+        let members = all.into_iter().map(|links| {
+            let links = Arc::new(links);
+            let kept = links.clone();
+            Member { links, keeping: runtime.spawn(async move { kept.stay_connected().await }) }
+        });
+        Some(Ok(Self { members: members.collect() }))
+    }
+
+    /// The connection with less in progress of two that are drawn at random: the longest queue stays short without any
+    /// server being asked, and without all callers going where it was shortest a moment ago.
+    fn current(&self) -> Option<Arc<Link>> {
+        let count = self.members.len();
+        let one = fastrand::usize(..count);
+        let other = (one + fastrand::usize(1..count.max(2))) % count;
+        match (self.members[one].links.current(), self.members[other].links.current()) {
+            (Some(one), Some(other)) => Some(if in_progress(&other) < in_progress(&one) { other } else { one }),
+            (None, None) => (one + 1..one + count).find_map(|at| self.members[at % count].links.current()),
+            (one, other) => one.or(other),
+        }
+    }
+
+    /// The connection that is there first.
+    async fn connect(&self, begun: Instant) -> Result<Arc<Link>, Status> {
+        let connecting = first(self.members.iter().map(|member| member.links.connect(begun)));
+        connecting.await.expect("there is one server at least")
+    }
+}
+
+/// A link is held by its channel and by each call and stream on it.
+fn in_progress(link: &Arc<Link>) -> usize {
+    Arc::strong_count(link)
+}
+
+/// The first that succeeds, or how the last has failed; `None` of none.
+async fn first<F, T, E>(all: impl Iterator<Item = F>) -> Option<Result<T, E>>
+where
+    F: Future<Output = Result<T, E>>,
+{
+    let mut left: Vec<_> = all.map(Box::pin).collect();
+    poll_fn(|context| {
+        let (mut at, mut failed) = (0, None);
+        while let Some(next) = left.get_mut(at) {
+            match next.as_mut().poll(context) {
+                Poll::Pending => at += 1,
+                Poll::Ready(Ok(value)) => return Poll::Ready(Some(Ok(value))),
+                Poll::Ready(Err(error)) => {
+                    drop(left.swap_remove(at));
+                    failed = Some(Err(error));
+                }
+            }
+        }
+        if left.is_empty() { Poll::Ready(failed) } else { Poll::Pending }
+    })
+    .await
+}
