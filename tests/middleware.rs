@@ -1,9 +1,15 @@
 //! What runs around calls, of each kind and at both ends.
 
-use frisbee_tests::interop::{AddRequest, Count, InteropClient, InteropServer, Range, SleepRequest, Text};
+use frisbee_tests::interop::{
+    AddRequest, Count, Interop, InteropClient, InteropServer, Range, SleepRequest, Sum, Text,
+};
+use frisbee_tests::left_to_service;
 use frisbee_tests::service::Service;
 use frisbee_tests::{serve, serve_interop, serve_interop_with};
-use frpc::{Call, CallKind, Channel, Code, Middleware, Next, Reply, Request, RequestStream, Server, Status, Tower};
+use frpc::{
+    Call, CallKind, Channel, Code, Middleware, Next, Reply, Request, RequestStream, Response, ResponseStream, Server,
+    Status, Streaming, Tower,
+};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
@@ -114,6 +120,106 @@ async fn a_call_that_is_not_let_in_does_not_reach_what_is_inside() {
     let closed = InteropClient::new(open.with_middleware(Closed));
     assert_eq!(closed.add(AddRequest::default()).await.unwrap_err().code(), Code::PermissionDenied);
     assert_eq!(closed.chat(frpc::iter([])).await.unwrap_err().code(), Code::PermissionDenied);
+}
+
+/// Who calls, as both ends keep it beside the request.
+#[derive(Clone, Debug, PartialEq)]
+struct Caller(String);
+
+/// At a client, says who calls to the server; there, to the handler, and notes who has answered.
+struct Introduction;
+
+impl Middleware for Introduction {
+    async fn call(&self, mut call: Call, next: Next) -> Result<Reply, Status> {
+        if call.connection().is_some() {
+            assert!(call.extensions().is_empty(), "they are not sent");
+            let caller = call.metadata().get("caller").ok_or_else(|| Status::unauthenticated("who are you?"))?;
+            let caller = Caller(caller.to_owned());
+            call.extensions_mut().insert(caller);
+            let mut reply = next.run(call).await?;
+            if let Some(&Answerer(name)) = reply.extensions().get() {
+                reply.metadata_mut().insert("answerer", name).unwrap();
+            }
+            return Ok(reply);
+        }
+        if let Some(Caller(name)) = call.extensions().get().cloned() {
+            call.metadata_mut().insert("caller", name).unwrap();
+        }
+        next.run(call).await
+    }
+}
+
+/// Who answers, beside a reply.
+#[derive(Clone)]
+struct Answerer(&'static str);
+
+/// Answers with who calls.
+struct Mirror;
+
+impl Mirror {
+    fn caller<T>(request: &Request<T>) -> String {
+        request.extensions().get().map_or_else(String::new, |Caller(name)| name.clone())
+    }
+}
+
+impl Interop for Mirror {
+    async fn fail(&self, request: Request<Text>) -> Result<Response<Text>, Status> {
+        let mut response = Response::new(Text { value: Self::caller(&request) });
+        response.extensions_mut().insert(Answerer("the mirror"));
+        Ok(response)
+    }
+
+    async fn count_up(&self, request: Request<Range>) -> Result<Response<ResponseStream<Count>>, Status> {
+        Err(Status::aborted(Self::caller(&request)))
+    }
+
+    async fn sum_up(&self, request: Request<Streaming<Count>>) -> Result<Response<Sum>, Status> {
+        Err(Status::aborted(Self::caller(&request)))
+    }
+
+    async fn chat(&self, request: Request<Streaming<Text>>) -> Result<Response<ResponseStream<Text>>, Status> {
+        let text = Text { value: Self::caller(&request.map(drop)) };
+        Ok(Response::new(ResponseStream::new(frpc::iter([Ok(text)]))))
+    }
+
+    left_to_service!(
+        echo_scalars,
+        echo_nested,
+        echo_lists,
+        echo_maps,
+        echo_mixed,
+        do_nothing,
+        echo_payload,
+        add,
+        sleep,
+        describe
+    );
+}
+
+fn by<T>(name: &str, message: T) -> Request<T> {
+    let mut request = Request::new(message);
+    request.extensions_mut().insert(Caller(name.to_owned()));
+    request
+}
+
+#[tokio::test]
+async fn what_is_kept_beside_a_request_passes_between_callers_middleware_and_handlers_and_is_not_sent() {
+    let builder = Server::builder().middleware(Introduction).add_service(InteropServer::new(Mirror));
+    let channel = Channel::connect(serve(builder).await.to_string()).await.unwrap();
+    let silent = InteropClient::new(channel.clone());
+    let client = InteropClient::new(channel.with_middleware(Introduction));
+
+    let reply = client.fail(by("one", Text::default())).await.unwrap();
+    assert_eq!((&*reply.get_ref().value, reply.metadata().get("answerer")), ("one", Some("the mirror")));
+    assert!(reply.extensions().is_empty(), "they are not sent");
+    let mut counts = client.count_up(by("two", Range::default())).await.unwrap().into_inner();
+    assert_eq!(counts.message().await.unwrap_err().message(), "two");
+    assert_eq!(client.sum_up(by("three", frpc::iter([]))).await.unwrap_err().message(), "three");
+    let mut texts = client.chat(by("four", frpc::iter([]))).await.unwrap().into_inner();
+    assert_eq!(texts.message().await.unwrap().unwrap().value, "four");
+
+    let status = silent.fail(by("nobody", Text::default())).await.unwrap_err();
+    assert_eq!(status.code(), Code::Unauthenticated);
 }
 
 #[tokio::test]

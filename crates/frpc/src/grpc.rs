@@ -11,7 +11,8 @@
 //! ```
 //!
 //! [`Status`] and [`Code`] convert both ways, with details and metadata; requests and replies keep their metadata, of
-//! which an entry that cannot be one on the other side is left behind. A tonic server enforces the caller's deadline
+//! which an entry that cannot be one on the other side is left behind, and their [extensions](Request::extensions), where
+//! tonic's interceptors put what handlers are to know. A tonic server enforces the caller's deadline
 //! itself, and [`Request::timeout`] says how long that was; calls that the handler makes do not inherit it.
 //!
 //! What is around a server of ours is not around tonic's: [`ServerBuilder::middleware`](crate::ServerBuilder::middleware)
@@ -32,14 +33,18 @@ use tonic::metadata::{AsciiMetadataKey, BinaryMetadataKey, KeyAndValueRef, Metad
 /// A request from tonic.
 pub fn request<A>(request: tonic::Request<A>) -> Request<A> {
     let origin = request.remote_addr().map_or(Origin::Here, |address| Origin::Elsewhere(Box::new(address)));
-    let metadata = ours(request.metadata());
-    let timeout = request.metadata().get("grpc-timeout").and_then(|value| timeout(value.to_str().ok()?));
-    let mut request = Request::received(request.into_inner(), origin, None);
+    let (theirs, extensions, message) = request.into_parts();
+    let metadata = ours(&theirs);
+    let timeout = theirs.get("grpc-timeout").and_then(|value| timeout(value.to_str().ok()?));
+    let mut request = Request::received(message, origin, None);
     if let Some(timeout) = timeout {
         request.set_timeout(timeout);
     }
     if !metadata.is_empty() {
         *request.metadata_mut() = metadata;
+    }
+    if !extensions.is_empty() {
+        *request.extensions_mut() = extensions;
     }
     request
 }
@@ -105,8 +110,8 @@ pub fn requests<A: Message + Send + 'static>(request: tonic::Request<tonic::Stre
 /// With the status of the reply.
 pub fn reply<B>(reply: Result<Response<B>, Status>) -> Result<tonic::Response<B>, tonic::Status> {
     let reply = reply?;
-    let metadata = theirs(reply.metadata());
-    Ok(tonic::Response::from_parts(metadata, reply.into_inner(), tonic::Extensions::default()))
+    let (metadata, extensions) = (theirs(reply.metadata()), reply.extensions().clone());
+    Ok(tonic::Response::from_parts(metadata, reply.into_inner(), extensions))
 }
 
 /// A reply for tonic that is a stream.
@@ -197,6 +202,16 @@ mod tests {
             assert_eq!((theirs.code() as i32, theirs.message()), (number, status.message()));
             assert_eq!(Status::from(theirs), status);
         }
+    }
+
+    #[test]
+    fn requests_and_replies_keep_what_is_put_beside_them() {
+        let mut theirs = tonic::Request::new(());
+        theirs.extensions_mut().insert("who calls");
+        assert_eq!(request(theirs).extensions().get(), Some(&"who calls"));
+        let mut ours = Response::new(());
+        ours.extensions_mut().insert("who answers");
+        assert_eq!(reply(Ok(ours)).expect("it is one").extensions().get(), Some(&"who answers"));
     }
 
     #[test]

@@ -30,6 +30,7 @@ use crate::body::{self, Manner, Style};
 use crate::channel::{CallTable, Channel, present, unsent};
 use crate::codegen::Method;
 use crate::layout;
+use crate::request::Along;
 use crate::{Request, Response, Status};
 use bytes::{Buf, Bytes};
 use frisbee::{HandOffError, Header, Outbox, PacketId, Taking};
@@ -117,8 +118,8 @@ where
     let link = channel.link(None, &mut None).await?;
     let peer = link.connection.verdict().await.map_err(|error| unsent(&error))?;
     let reading = link.reading(layout::rules(method.layout, &peer)?.missing(method));
-    let (message, metadata) = request.into_parts();
-    let manner = Manner { metadata: present(metadata.as_deref()), ..Manner::plain(Form::Rich) };
+    let (message, along) = request.into_parts();
+    let manner = Manner { metadata: present(Along::sent(along.as_deref())), ..Manner::plain(Form::Rich) };
     let mut encoded = Ok(());
     let body = alone(|outbox| {
         encoded = body::put_message(outbox.frame(PacketId(0), method.operation), &message, &manner);

@@ -79,6 +79,7 @@ pub use frisbee::pubsub;
 #[cfg(feature = "tls")]
 pub use frisbee::tls;
 pub use frisbee::{Connection, HeaderForm, Policy, Runtime, Workers, memory};
+pub use http::Extensions;
 pub use metadata::{Metadata, MetadataError};
 #[cfg(feature = "tower")]
 pub use middleware::tower::{Exchange, Inner as TowerInner, Tower};

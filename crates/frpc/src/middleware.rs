@@ -5,9 +5,10 @@ pub(crate) mod tower;
 
 use crate::codegen::Method;
 use crate::metadata::Metadata;
-use crate::request::Origin;
+use crate::request::{Along, Origin};
 use crate::{Request, Response, Status};
 use frisbee::Connection;
+use http::Extensions;
 use polyglot::Message;
 use std::any::Any;
 use std::fmt;
@@ -28,21 +29,32 @@ use std::time::Duration;
 /// the calls that are made there, as it does those of a handler.
 ///
 /// ```
-/// use frpc::{Call, Middleware, Next, Reply, Status};
+/// use frpc::{Call, Middleware, Next, Reply, Request, Status};
+/// use std::collections::HashMap;
 ///
-/// /// Lets in who knows the word.
-/// struct Doorkeeper(String);
+/// /// Lets in who knows a word.
+/// struct Doorkeeper(HashMap<String, Guest>);
+///
+/// #[derive(Clone)]
+/// struct Guest(String);
 ///
 /// impl Middleware for Doorkeeper {
-///     async fn call(&self, call: Call, next: Next) -> Result<Reply, Status> {
-///         if call.metadata().get("word") != Some(self.0.as_str()) {
+///     async fn call(&self, mut call: Call, next: Next) -> Result<Reply, Status> {
+///         let Some(guest) = call.metadata().get("word").and_then(|word| self.0.get(word)) else {
 ///             return Err(Status::permission_denied(format!("{} is not for you", call.method())));
-///         }
+///         };
+///         call.extensions_mut().insert(guest.clone());
 ///         next.run(call).await
 ///     }
 /// }
 ///
-/// let builder = frpc::Server::builder().middleware(Doorkeeper("open sesame".to_owned()));
+/// /// In a handler.
+/// fn welcome<T>(request: &Request<T>) -> Option<String> {
+///     request.extensions().get::<Guest>().map(|guest| format!("Welcome, {}", guest.0))
+/// }
+///
+/// let guests = HashMap::from([("open sesame".to_owned(), Guest("Ali Baba".to_owned()))]);
+/// let builder = frpc::Server::builder().middleware(Doorkeeper(guests));
 /// ```
 pub trait Middleware: Send + Sync + 'static {
     /// Runs around a call: before it until [`Next::run`] is called, which may well be never, and after it once that is
@@ -56,7 +68,7 @@ pub trait Middleware: Send + Sync + 'static {
 #[derive(Debug)]
 pub struct Call {
     about: About,
-    metadata: Option<Box<Metadata>>,
+    along: Option<Box<Along>>,
     timeout: Option<Duration>,
     origin: Origin,
 }
@@ -121,12 +133,22 @@ impl Call {
 
     /// What goes along with the request.
     pub fn metadata(&self) -> &Metadata {
-        self.metadata.as_deref().unwrap_or(&crate::request::NONE)
+        Along::metadata(self.along.as_deref())
     }
 
     /// What goes along with the request, to be changed.
     pub fn metadata_mut(&mut self) -> &mut Metadata {
-        self.metadata.get_or_insert_default()
+        Along::metadata_mut(&mut self.along)
+    }
+
+    /// As [`Request::extensions`].
+    pub fn extensions(&self) -> &Extensions {
+        Along::extensions(self.along.as_deref())
+    }
+
+    /// As [`Request::extensions`], to be changed: at the end that serves, the handler finds there what is put in here.
+    pub fn extensions_mut(&mut self) -> &mut Extensions {
+        Along::extensions_mut(&mut self.along)
     }
 
     /// As [`Request::timeout`].
@@ -148,19 +170,29 @@ impl Call {
 
 /// What a call was answered with, as [`Middleware`] sees it. It can only be had from [`Next::run`].
 pub struct Reply {
-    metadata: Option<Box<Metadata>>,
+    along: Option<Box<Along>>,
     body: Box<dyn Any + Send>,
 }
 
 impl Reply {
     /// What goes along with the reply. At a client, that of a stream is not there yet.
     pub fn metadata(&self) -> &Metadata {
-        self.metadata.as_deref().unwrap_or(&crate::request::NONE)
+        Along::metadata(self.along.as_deref())
     }
 
     /// What goes along with the reply, to be changed.
     pub fn metadata_mut(&mut self) -> &mut Metadata {
-        self.metadata.get_or_insert_default()
+        Along::metadata_mut(&mut self.along)
+    }
+
+    /// As [`Response::extensions`].
+    pub fn extensions(&self) -> &Extensions {
+        Along::extensions(self.along.as_deref())
+    }
+
+    /// As [`Response::extensions`], to be changed.
+    pub fn extensions_mut(&mut self) -> &mut Extensions {
+        Along::extensions_mut(&mut self.along)
     }
 }
 
@@ -227,18 +259,18 @@ impl Chain {
         B: Send + 'static,
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
-        let (message, timeout, origin, metadata) = request.apart();
-        let call = Call { about, metadata, timeout, origin };
+        let (message, timeout, origin, along) = request.apart();
+        let call = Call { about, along, timeout, origin };
         let last = |call: Call| -> Answering<'static> {
-            let answering = last(Request::together(message, call.timeout, call.origin, call.metadata));
+            let answering = last(Request::together(message, call.timeout, call.origin, call.along));
             Box::pin(async move {
-                let (body, metadata) = answering.await?.apart();
-                Ok(Reply { metadata, body: Box::new(body) })
+                let (body, along) = answering.await?.apart();
+                Ok(Reply { along, body: Box::new(body) })
             })
         };
-        let Reply { metadata, body } = Next { chain: self, at: 0, last: Box::new(last) }.run(call).await?;
+        let Reply { along, body } = Next { chain: self, at: 0, last: Box::new(last) }.run(call).await?;
         match body.downcast() {
-            Ok(body) => Ok(Response::together(*body, metadata)),
+            Ok(body) => Ok(Response::together(*body, along)),
             Err(_) => Err(Status::internal("a middleware gave the reply of another call")),
         }
     }

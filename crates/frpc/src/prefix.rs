@@ -4,6 +4,7 @@
 //! prefix is there only when it says something.
 
 use crate::metadata::{self, Metadata};
+use crate::request::Along;
 use crate::status::Code;
 use bytes::{Buf, Bytes};
 use frisbee::tlv::{Items, put_item, put_varint, take_varint, whole_varint};
@@ -29,22 +30,24 @@ const STATUS: u8 = 3;
 const BACKWARD: u8 = 4;
 
 /// What a prefix says.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(test, derive(PartialEq))]
 pub(crate) struct Prefix {
     pub(crate) timeout: Option<Duration>,
-    pub(crate) metadata: Option<Box<Metadata>>,
+    /// With the metadata that was said.
+    pub(crate) along: Option<Box<Along>>,
     pub(crate) status: Option<(Code, Bytes)>,
 }
 
 impl Prefix {
     /// About what is kept of it as long as its request, in bytes.
     pub(crate) fn memory(&self) -> usize {
-        self.metadata.as_ref().map_or(0, |metadata| metadata.memory())
+        Along::metadata(self.along.as_deref()).memory()
     }
 
     /// The metadata alone.
     pub(crate) fn into_metadata(self) -> Metadata {
-        self.metadata.map_or(Metadata::new(), |metadata| *metadata)
+        self.along.map_or(Metadata::new(), |along| along.into_metadata())
     }
 }
 
@@ -165,8 +168,9 @@ fn parse(items: &[u8]) -> Result<Prefix, Malformed> {
                 if entries > metadata::ENTRIES_MAX {
                     return Err(Malformed);
                 }
-                let metadata = prefix.metadata.get_or_insert_default();
-                metadata.set(key, Bytes::copy_from_slice(value)).map_err(|_| Malformed)?;
+                Along::metadata_mut(&mut prefix.along)
+                    .set(key, Bytes::copy_from_slice(value))
+                    .map_err(|_| Malformed)?;
             }
             STATUS => {
                 let code = take_varint(&mut value).ok_or(Malformed)?;
@@ -184,12 +188,13 @@ mod tests {
     use super::*;
 
     fn sample() -> Prefix {
-        let mut metadata = Metadata::new();
+        let mut along = None;
+        let metadata = Along::metadata_mut(&mut along);
         metadata.insert("k", "v").unwrap();
         metadata.insert_bin("b-bin", vec![0xFF]).unwrap();
         Prefix {
             timeout: Some(Duration::from_millis(1500)),
-            metadata: Some(Box::new(metadata)),
+            along,
             status: Some((Code::NotFound, Bytes::from_static(b"d"))),
         }
     }
@@ -197,7 +202,7 @@ mod tests {
     fn encoded(prefix: &Prefix) -> Vec<u8> {
         let mut bytes = Vec::new();
         let status = prefix.status.as_ref().map(|(code, details)| (*code, &details[..]));
-        let metadata = prefix.metadata.as_deref();
+        let metadata = Along::sent(prefix.along.as_deref());
         put(&mut bytes, Said { backward: false, timeout: prefix.timeout, metadata, status });
         bytes
     }

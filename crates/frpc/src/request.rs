@@ -6,11 +6,15 @@ use crate::metadata::Metadata;
 use crate::prefix::Prefix;
 use frisbee::Connection;
 use futures_core::Stream;
+use http::Extensions;
 use std::net::SocketAddr;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 /// What a message without metadata has.
 pub(crate) static NONE: Metadata = Metadata::new();
+
+static NO_EXTENSIONS: LazyLock<Extensions> = LazyLock::new(Extensions::new);
 
 /// A request: a message, or a stream of them, and how the call is to be made or came in.
 #[derive(Clone, Debug)]
@@ -18,7 +22,48 @@ pub struct Request<T> {
     message: T,
     timeout: Option<Duration>,
     origin: Origin,
-    metadata: Option<Box<Metadata>>,
+    along: Option<Box<Along>>,
+}
+
+/// What goes along with a request or a reply.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Along {
+    metadata: Metadata,
+    extensions: Extensions,
+}
+
+#[cfg(test)]
+impl PartialEq for Along {
+    fn eq(&self, other: &Self) -> bool {
+        self.metadata == other.metadata && self.extensions.is_empty() && other.extensions.is_empty()
+    }
+}
+
+impl Along {
+    /// What is to be sent of it.
+    pub(crate) fn sent(along: Option<&Self>) -> Option<&Metadata> {
+        along.map(|along| &along.metadata)
+    }
+
+    pub(crate) fn metadata(along: Option<&Self>) -> &Metadata {
+        along.map_or(&NONE, |along| &along.metadata)
+    }
+
+    pub(crate) fn metadata_mut(along: &mut Option<Box<Self>>) -> &mut Metadata {
+        &mut along.get_or_insert_default().metadata
+    }
+
+    pub(crate) fn extensions(along: Option<&Self>) -> &Extensions {
+        along.map_or(&NO_EXTENSIONS, |along| &along.extensions)
+    }
+
+    pub(crate) fn into_metadata(self) -> Metadata {
+        self.metadata
+    }
+
+    pub(crate) fn extensions_mut(along: &mut Option<Box<Self>>) -> &mut Extensions {
+        &mut along.get_or_insert_default().extensions
+    }
 }
 
 /// Where a request came from.
@@ -48,34 +93,29 @@ impl<T> Request<T> {
     /// A request with nothing but its message.
     #[inline]
     pub fn new(message: T) -> Self {
-        Self { message, timeout: None, origin: Origin::Here, metadata: None }
+        Self { message, timeout: None, origin: Origin::Here, along: None }
     }
 
     #[inline]
     pub(crate) fn received(message: T, origin: Origin, prefix: Option<Box<Prefix>>) -> Self {
         match prefix {
-            None => Self { message, timeout: None, origin, metadata: None },
-            Some(prefix) => Self { message, timeout: prefix.timeout, origin, metadata: prefix.metadata },
+            None => Self { message, timeout: None, origin, along: None },
+            Some(prefix) => Self { message, timeout: prefix.timeout, origin, along: prefix.along },
         }
     }
 
     /// All that it consists of.
-    pub(crate) fn apart(self) -> (T, Option<Duration>, Origin, Option<Box<Metadata>>) {
-        (self.message, self.timeout, self.origin, self.metadata)
+    pub(crate) fn apart(self) -> (T, Option<Duration>, Origin, Option<Box<Along>>) {
+        (self.message, self.timeout, self.origin, self.along)
     }
 
-    pub(crate) fn together(
-        message: T,
-        timeout: Option<Duration>,
-        origin: Origin,
-        metadata: Option<Box<Metadata>>,
-    ) -> Self {
-        Self { message, timeout, origin, metadata }
+    pub(crate) fn together(message: T, timeout: Option<Duration>, origin: Origin, along: Option<Box<Along>>) -> Self {
+        Self { message, timeout, origin, along }
     }
 
-    /// The message, and the metadata that goes with it.
-    pub(crate) fn into_parts(self) -> (T, Option<Box<Metadata>>) {
-        (self.message, self.metadata)
+    /// The message, and what goes along with it.
+    pub(crate) fn into_parts(self) -> (T, Option<Box<Along>>) {
+        (self.message, self.along)
     }
 
     /// The message, shared.
@@ -91,14 +131,14 @@ impl<T> Request<T> {
     }
 
     /// The message.
-    #[inline]
+    #[inline(always)]
     pub fn into_inner(self) -> T {
         self.message
     }
 
     /// The same request with another message.
     pub fn map<U>(self, map: impl FnOnce(T) -> U) -> Request<U> {
-        Request { message: map(self.message), timeout: self.timeout, origin: self.origin, metadata: self.metadata }
+        Request { message: map(self.message), timeout: self.timeout, origin: self.origin, along: self.along }
     }
 
     /// Sets how long the call may take, instead of the channel's default, with all that
@@ -119,12 +159,24 @@ impl<T> Request<T> {
 
     /// What goes along with the request. Empty in a handler if the peer is Go.
     pub fn metadata(&self) -> &Metadata {
-        self.metadata.as_deref().unwrap_or(&NONE)
+        Along::metadata(self.along.as_deref())
     }
 
     /// What goes along with the request, to be changed. It is not sent to a Go peer, whose wire has no room for it.
     pub fn metadata_mut(&mut self) -> &mut Metadata {
-        self.metadata.get_or_insert_default()
+        Along::metadata_mut(&mut self.along)
+    }
+
+    /// Values that belong to the request at this end, one of each type: what [middleware](crate::Middleware) has found out
+    /// and a handler wants to know, such as who calls, or what a caller tells its middleware. They are never sent. What a
+    /// connection's requests have in common belongs to [its own](Connection::extensions).
+    pub fn extensions(&self) -> &Extensions {
+        Along::extensions(self.along.as_deref())
+    }
+
+    /// As [`extensions`](Self::extensions), to be changed.
+    pub fn extensions_mut(&mut self) -> &mut Extensions {
+        Along::extensions_mut(&mut self.along)
     }
 
     /// In a handler: the address of the peer, if its transport has one.
@@ -165,43 +217,54 @@ impl<T> Request<T> {
 #[derive(Clone, Debug)]
 pub struct Response<T> {
     message: T,
-    metadata: Option<Box<Metadata>>,
+    along: Option<Box<Along>>,
 }
 
 impl<T> Response<T> {
     /// A reply with nothing but its message.
     #[inline]
     pub fn new(message: T) -> Self {
-        Self { message, metadata: None }
+        Self { message, along: None }
     }
 
     #[inline]
     pub(crate) fn received(message: T, prefix: Option<Prefix>) -> Self {
-        Self { message, metadata: prefix.and_then(|prefix| prefix.metadata) }
+        Self { message, along: prefix.and_then(|prefix| prefix.along) }
     }
 
     /// All that it consists of.
-    pub(crate) fn apart(self) -> (T, Option<Box<Metadata>>) {
-        (self.message, self.metadata)
+    pub(crate) fn apart(self) -> (T, Option<Box<Along>>) {
+        (self.message, self.along)
     }
 
-    pub(crate) fn together(message: T, metadata: Option<Box<Metadata>>) -> Self {
-        Self { message, metadata }
+    pub(crate) fn together(message: T, along: Option<Box<Along>>) -> Self {
+        Self { message, along }
     }
 
     #[inline]
     pub(crate) fn metadata_if_any(&self) -> Option<&Metadata> {
-        self.metadata.as_deref()
+        Along::sent(self.along.as_deref())
     }
 
     /// What goes along with the reply. Empty if the peer is Go.
     pub fn metadata(&self) -> &Metadata {
-        self.metadata.as_deref().unwrap_or(&NONE)
+        Along::metadata(self.along.as_deref())
     }
 
     /// What goes along with the reply, to be changed. It is not sent to a Go peer, whose wire has no room for it.
     pub fn metadata_mut(&mut self) -> &mut Metadata {
-        self.metadata.get_or_insert_default()
+        Along::metadata_mut(&mut self.along)
+    }
+
+    /// Values that belong to the reply at this end, one of each type: what a handler tells the
+    /// [middleware](crate::Middleware) around it, and that of a client its caller. They are never sent.
+    pub fn extensions(&self) -> &Extensions {
+        Along::extensions(self.along.as_deref())
+    }
+
+    /// As [`extensions`](Self::extensions), to be changed.
+    pub fn extensions_mut(&mut self) -> &mut Extensions {
+        Along::extensions_mut(&mut self.along)
     }
 
     /// The message, shared.
@@ -224,7 +287,7 @@ impl<T> Response<T> {
 
     /// The same reply with another message.
     pub fn map<U>(self, map: impl FnOnce(T) -> U) -> Response<U> {
-        Response { message: map(self.message), metadata: self.metadata }
+        Response { message: map(self.message), along: self.along }
     }
 }
 

@@ -199,8 +199,8 @@ impl Status {
         if !details.is_empty() {
             status = status.with_details(details);
         }
-        if let Some(metadata) = prefix.metadata {
-            status = status.with_metadata(*metadata);
+        if let Some(along) = prefix.along {
+            status = status.with_metadata(along.into_metadata());
         }
         status
     }

@@ -3,9 +3,8 @@
 use super::call::{Attempt, Call, Failure, Sent, expired};
 use super::{Channel, Terms, around};
 use crate::codegen::Method;
-use crate::metadata::Metadata;
 use crate::middleware::{About, CallKind};
-use crate::request::Origin;
+use crate::request::{Along, Origin};
 use crate::{Code, Request, Response, Status, deadline, hand_off};
 use polyglot::Message;
 use std::pin::Pin;
@@ -19,7 +18,7 @@ pub(super) struct Unary<'a, A, B> {
     method: &'static Method,
     timeout: Option<Duration>,
     message: A,
-    metadata: Option<Box<Metadata>>,
+    along: Option<Box<Along>>,
     stage: Stage<'a, B>,
 }
 
@@ -40,8 +39,8 @@ impl<'a, A, B> Unary<'a, A, B> {
     #[inline]
     pub(super) fn new(channel: &'a Channel, method: &'static Method, request: Request<A>) -> Self {
         let timeout = request.timeout();
-        let (message, metadata) = request.into_parts();
-        Self { channel, method, timeout, message, metadata, stage: Stage::New }
+        let (message, along) = request.into_parts();
+        Self { channel, method, timeout, message, along, stage: Stage::New }
     }
 }
 
@@ -85,13 +84,13 @@ where
     /// The connection that is there has room for all but few calls.
     #[inline]
     fn send_now(&self, context: &Context<'_>) -> Option<Call<B>> {
-        let Self { channel, method, timeout, ref message, ref metadata, .. } = *self;
+        let Self { channel, method, timeout, ref message, ref along, .. } = *self;
         if channel.chain.is_some() || channel.handed.is_some() {
             return None;
         }
         let link = channel.inner.servers.current()?;
         let terms = channel.terms(timeout);
-        Attempt { method, message, metadata: metadata.as_deref(), terms }.make_now(link, context.waker())
+        Attempt { method, message, metadata: Along::sent(along.as_deref()), terms }.make_now(link, context.waker())
     }
 
     #[cold]
@@ -102,7 +101,7 @@ where
     ) -> Poll<Result<Response<B>, Status>> {
         let message = std::mem::take(&mut self.message);
         let Self { channel, method, timeout, .. } = *self;
-        let mut boxed = channel.call(method, message, self.metadata.take(), timeout, failure);
+        let mut boxed = channel.call(method, message, self.along.take(), timeout, failure);
         let polled = boxed.as_mut().poll(context);
         self.stage = Stage::Elsewhere(boxed);
         polled
@@ -115,7 +114,7 @@ impl Channel {
         &'a self,
         method: &'static Method,
         message: A,
-        metadata: Option<Box<Metadata>>,
+        along: Option<Box<Along>>,
         timeout: Option<Duration>,
         failure: Option<Box<Failure>>,
     ) -> Boxed<'a, B>
@@ -126,7 +125,7 @@ impl Channel {
         let terms = self.terms(timeout);
         if self.chain.is_some() || self.handed.is_some() {
             let timeout = terms.timeout.filter(|_| terms.told);
-            let request = Request::together(message, timeout, Origin::Here, metadata);
+            let request = Request::together(message, timeout, Origin::Here, along);
             return match &self.handed {
                 Some(handed) if self.chain.is_none() => Box::pin(async move {
                     let call = hand_off::call(self, method, request, handed);
@@ -141,7 +140,8 @@ impl Channel {
             };
         }
         Box::pin(async move {
-            let attempt = Attempt { method, message: &message, metadata: metadata.as_deref(), terms };
+            let metadata = Along::sent(along.as_deref());
+            let attempt = Attempt { method, message: &message, metadata, terms };
             self.attempt(attempt, failure).await
         })
     }
@@ -156,8 +156,8 @@ impl Channel {
         let plain = self.plain();
         let make = move |request: Request<A>| async move {
             let timeout = request.timeout();
-            let (message, metadata) = request.into_parts();
-            plain.call(method, message, metadata, timeout, None).await
+            let (message, along) = request.into_parts();
+            plain.call(method, message, along, timeout, None).await
         };
         Box::pin(around(self.chain.clone(), about, request, make))
     }

@@ -5,7 +5,7 @@ use crate::body::Reading;
 use crate::channel::{Channel, Link, takes_no_calls, unsent};
 use crate::codegen::Method;
 use crate::endpoint::takes_calls;
-use crate::metadata::Metadata;
+use crate::request::Along;
 use crate::{Code, Request, Response, Status, body, deadline, layout};
 use frisbee::{Parked, SendError, StreamReceiver, StreamSender};
 use futures_core::Stream;
@@ -28,10 +28,10 @@ where
     B: Message,
 {
     let terms = Opening::new(channel, request.timeout());
-    let (message, metadata) = request.into_parts();
+    let (message, along) = request.into_parts();
     let mut begun = None;
     let Opened { sender, receiver, link, reading } = loop {
-        let opened = terms.open(channel, method, metadata.as_deref(), &mut begun).await?;
+        let opened = terms.open(channel, method, along.as_deref(), &mut begun).await?;
         // A server that hardly reads may keep what waits from being written.
         match terms.in_time(send::<A>(&opened.sender, &message, channel.is_strict())).await? {
             Ok(()) => break opened,
@@ -66,9 +66,8 @@ where
     B: Message,
 {
     let terms = Opening::new(channel, request.timeout());
-    let (messages, metadata) = request.into_parts();
-    let Opened { sender, receiver, link, reading } =
-        terms.open(channel, method, metadata.as_deref(), &mut None).await?;
+    let (messages, along) = request.into_parts();
+    let Opened { sender, receiver, link, reading } = terms.open(channel, method, along.as_deref(), &mut None).await?;
     let mut replies: Streaming<B> = Streaming::of_client(receiver, link.connection.clone(), reading, terms.sleep());
     let strict = channel.is_strict();
     let mut sending = pin!(send_messages(&sender, messages, strict));
@@ -109,9 +108,8 @@ where
     B: Message,
 {
     let terms = Opening::new(channel, request.timeout());
-    let (messages, metadata) = request.into_parts();
-    let Opened { sender, receiver, link, reading } =
-        terms.open(channel, method, metadata.as_deref(), &mut None).await?;
+    let (messages, along) = request.into_parts();
+    let Opened { sender, receiver, link, reading } = terms.open(channel, method, along.as_deref(), &mut None).await?;
     let strict = channel.is_strict();
     let connection = link.connection.clone();
     let replies = Streaming::of_client(receiver, connection.clone(), reading, terms.sleep());
@@ -178,7 +176,7 @@ impl Opening {
         &self,
         channel: &Channel,
         method: &Method,
-        metadata: Option<&Metadata>,
+        along: Option<&Along>,
         begun: &mut Option<tokio::time::Instant>,
     ) -> Result<Opened, Status> {
         if left(self.open_until).is_some_and(|left| left.is_zero()) {
@@ -196,7 +194,7 @@ impl Opening {
                 }
                 let reading = link.reading(layout::rules(method.layout, &peer)?.missing(method));
                 let first = if peer.hello().is_some() {
-                    body::open(method.operation, left(self.until), metadata)
+                    body::open(method.operation, left(self.until), Along::sent(along))
                 } else {
                     body::open(method.operation, None, None)
                 };
