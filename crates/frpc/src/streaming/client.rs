@@ -2,12 +2,12 @@
 
 use super::{Streaming, late, send, send_all, send_end};
 use crate::body::Reading;
-use crate::channel::{Channel, Link, takes_no_calls, unsent};
+use crate::channel::{Channel, Link, lost, takes_no_calls, unsent};
 use crate::codegen::Method;
 use crate::endpoint::takes_calls;
 use crate::request::Along;
 use crate::{Code, Request, Response, Status, body, deadline, layout};
-use frisbee::{Parked, SendError, StreamReceiver, StreamSender};
+use frisbee::{CloseReason, Parked, SendError, StreamReceiver, StreamSender};
 use futures_core::Stream;
 use polyglot::Message;
 use std::future::poll_fn;
@@ -78,7 +78,7 @@ where
             // It may have answered and closed just now, which is why sending fails.
             Poll::Ready(Err(status)) => Poll::Ready(match replies.poll_message(context) {
                 Poll::Ready(reply @ Some(_)) => Ok(Some(reply)),
-                _ => Err(status.may_run()), // What was sent before may have been heard.
+                _ => Err(cut_off(status, link.connection.close_reason())),
             }),
             sent => sent.map_ok(|()| None),
         },
@@ -232,6 +232,14 @@ where
     Ok(())
 }
 
+/// Why a call is over of whose messages one could not be sent. Those before may have been heard.
+fn cut_off(status: Status, reason: Option<CloseReason>) -> Status {
+    match reason {
+        Some(reason) if status.code() == Code::Unavailable => lost(&reason),
+        _ => status.may_run(),
+    }
+}
+
 /// How much time is left.
 fn left(until: Option<Instant>) -> Option<Duration> {
     until.map(|until| until.saturating_duration_since(deadline::now()))
@@ -250,4 +258,20 @@ fn not_opened() -> Status {
 
 fn unanswered() -> Status {
     Status::deadline_exceeded("the call was not answered in time, it may have run")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_is_cut_off_while_it_streams_does_not_say_that_it_was_not_sent() {
+        let unsent = unsent(&SendError::Closed(CloseReason::IdleTimeout));
+        assert!(unsent.message().contains("not sent") && !unsent.may_have_run());
+        let status = cut_off(unsent, Some(CloseReason::IdleTimeout));
+        assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, true));
+        assert!(status.message().contains("may have run"), "{status}");
+        let too_long = cut_off(Status::resource_exhausted("too long").unsent(), None);
+        assert_eq!((too_long.message(), too_long.may_have_run()), ("too long", true));
+    }
 }
