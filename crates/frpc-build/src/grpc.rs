@@ -124,7 +124,7 @@ fn adapter_tokens(of: &Ident, service: &Described<'_>, rpcs: &[Rpc]) -> TokenStr
         quote! {
             #item
             async fn #tonics_name(&self, request: ::frpc::tonic::Request<#argument>) -> ::core::result::Result<::frpc::tonic::Response<#result>, ::frpc::tonic::Status> {
-                ::frpc::grpc::#back(<Self as super::#of>::#name(self, ::frpc::grpc::#into(request)).await)
+                ::frpc::grpc::#back(::frpc::grpc::#into(request), |request| <Self as super::#of>::#name(self, request)).await
             }
         }
     });

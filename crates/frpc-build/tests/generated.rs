@@ -384,7 +384,7 @@ fn tonics_code_stands_beside_ours_and_reaches_tonic_through_frpc() {
         &text,
         "async fn get(&self, request: ::frpc::tonic::Request<super::A>) \
          -> ::core::result::Result<::frpc::tonic::Response<()>, ::frpc::tonic::Status> { \
-         ::frpc::grpc::reply(<Self as super::One>::get(self, ::frpc::grpc::request(request)).await,) }"
+         ::frpc::grpc::reply(::frpc::grpc::request(request), |request| <Self as super::One>::get(self, request),).await }"
     ));
     assert!(has(&text, "type WatchStream = ::frpc::grpc::Replies<super::A>;"));
     assert!(has(&text, "async fn with_origin_("), "tonic's clients have such a method");

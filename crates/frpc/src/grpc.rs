@@ -13,21 +13,22 @@
 //! [`Status`] and [`Code`] convert both ways, with details and metadata; requests and replies keep their metadata, of
 //! which an entry that cannot be one on the other side is left behind, and their [extensions](Request::extensions), where
 //! tonic's interceptors put what handlers are to know. A tonic server enforces the caller's deadline
-//! itself, and [`Request::timeout`] says how long that was; calls that the handler makes do not inherit it.
+//! itself, [`Request::timeout`] says how long that was, and calls that the handler makes inherit it.
 //!
 //! What is around a server of ours is not around tonic's: [`ServerBuilder::middleware`](crate::ServerBuilder::middleware)
 //! and policies see nothing of calls that come to its port. **Who lets callers in or not by middleware needs an
 //! interceptor or a layer there as well.**
 
+use crate::deadline::{self, Within};
 use crate::request::Origin;
 use crate::{Code, Metadata, Request, Response, ResponseStream, Status, Streaming};
 use bytes::Bytes;
 use futures_core::Stream;
 use polyglot::Message;
 use std::fmt;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tonic::metadata::{AsciiMetadataKey, BinaryMetadataKey, KeyAndValueRef, MetadataMap, MetadataValue};
 
 /// A request from tonic.
@@ -104,40 +105,64 @@ pub fn requests<A: Message + Send + 'static>(request: tonic::Request<tonic::Stre
     self::request(request).map(|messages| Streaming::from_stream(Requests(messages)))
 }
 
-/// A reply for tonic.
+/// Has a handler answer a request from tonic.
 ///
 /// # Errors
 /// With the status of the reply.
-pub fn reply<B>(reply: Result<Response<B>, Status>) -> Result<tonic::Response<B>, tonic::Status> {
-    let reply = reply?;
+pub async fn reply<A, B, F>(
+    request: Request<A>,
+    handler: impl FnOnce(Request<A>) -> F,
+) -> Result<tonic::Response<B>, tonic::Status>
+where
+    F: Future<Output = Result<Response<B>, Status>>,
+{
+    let deadline = until(&request);
+    let handling = deadline::within(deadline, || handler(request));
+    let reply = Within { deadline, future: pin!(handling) }.await?;
     let (metadata, extensions) = (theirs(reply.metadata()), reply.extensions().clone());
     Ok(tonic::Response::from_parts(metadata, reply.into_inner(), extensions))
 }
 
-/// A reply for tonic that is a stream.
+/// Has a handler answer a request from tonic with a stream.
 ///
 /// # Errors
 /// With the status of the reply.
-pub fn replies<B>(
-    reply: Result<Response<ResponseStream<B>>, Status>,
-) -> Result<tonic::Response<Replies<B>>, tonic::Status> {
-    self::reply(reply.map(|reply| reply.map(Replies)))
+pub async fn replies<A, B, F>(
+    request: Request<A>,
+    handler: impl FnOnce(Request<A>) -> F,
+) -> Result<tonic::Response<Replies<B>>, tonic::Status>
+where
+    F: Future<Output = Result<Response<ResponseStream<B>>, Status>>,
+{
+    let deadline = until(&request);
+    let reply = reply(request, handler).await?;
+    Ok(reply.map(|messages| Replies { deadline, messages }))
+}
+
+/// When the caller stops waiting.
+fn until<A>(request: &Request<A>) -> Option<Instant> {
+    request.timeout().and_then(|timeout| deadline::now().checked_add(timeout))
 }
 
 /// The messages with which a handler of ours answers a call from tonic.
-pub struct Replies<B>(ResponseStream<B>);
+pub struct Replies<B> {
+    /// What makes them is part of the call.
+    deadline: Option<Instant>,
+    messages: ResponseStream<B>,
+}
 
 impl<B> Stream for Replies<B> {
     type Item = Result<B, tonic::Status>;
 
-    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        Pin::new(&mut self.get_mut().0).poll_next(context).map_err(Into::into)
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let deadline = self.deadline;
+        deadline::within(deadline, || Pin::new(&mut self.messages).poll_next(context)).map_err(Into::into)
     }
 }
 
 impl<B> fmt::Debug for Replies<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        self.messages.fmt(f)
     }
 }
 
@@ -209,9 +234,13 @@ mod tests {
         let mut theirs = tonic::Request::new(());
         theirs.extensions_mut().insert("who calls");
         assert_eq!(request(theirs).extensions().get(), Some(&"who calls"));
-        let mut ours = Response::new(());
-        ours.extensions_mut().insert("who answers");
-        assert_eq!(reply(Ok(ours)).expect("it is one").extensions().get(), Some(&"who answers"));
+        let answered = reply(Request::new(()), |_| async {
+            let mut ours = Response::new(());
+            ours.extensions_mut().insert("who answers");
+            Ok(ours)
+        });
+        let theirs = pin!(answered).poll(&mut Context::from_waker(std::task::Waker::noop()));
+        assert!(matches!(theirs, Poll::Ready(Ok(theirs)) if theirs.extensions().get() == Some(&"who answers")));
     }
 
     #[test]
