@@ -83,6 +83,14 @@ fn branch(levels: u32, within: Tree) -> Tree {
     (0..levels).fold(within, |tree, _| Tree { children: vec![tree], ..Tree::default() })
 }
 
+/// A field that holds `content`.
+fn holding(number: u32, content: &[u8]) -> Vec<u8> {
+    let mut field = Vec::new();
+    prost::encoding::encode_key(number, prost::encoding::WireType::LengthDelimited, &mut field);
+    prost::encode_length_delimiter(content.len(), &mut field).unwrap();
+    [&field, content].concat()
+}
+
 /// Messages that are short, for what they take.
 fn check_hostile() {
     let words = |count: u64| (0..count).map(|word| word.to_string());
@@ -120,6 +128,15 @@ fn check_hostile() {
     for value in [list, fields] {
         is_counted::<Singular>(&Singular { f_value: Some(value), ..Singular::default() }.encode_to_vec());
     }
+
+    // What takes nothing is no first element of what does: a field that nobody knows, 64 further on, or an empty list.
+    let disguised = |number| [holding(number + 64, &[]), holding(number, &[])].concat();
+    let numbers = [holding(4, &[]), holding(4, &[1])].concat();
+    let child = [disguised(2), disguised(3), disguised(5), numbers].concat();
+    is_counted::<Tree>(&holding(2, &child).repeat(1000));
+    let value = holding(5, &disguised(1));
+    is_counted::<Singular>(&holding(10, &holding(6, &holding(1, &value).repeat(1000))));
+
     let paths = vec![String::new(); 1000];
     let f_field_mask = Some(FieldMask { paths });
     is_counted::<Singular>(&Singular { f_field_mask, ..Singular::default() }.encode_to_vec());

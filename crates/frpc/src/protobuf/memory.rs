@@ -119,7 +119,7 @@ pub(super) fn memory<M: Protobuf>(message: &[u8]) -> Result<usize, DecodeError> 
 /// A message of which nothing is kept but the sum.
 struct Walk {
     fields: Fields,
-    /// The fields that have an element already. Those whose numbers are 64 apart share a bit: only room goes uncounted.
+    /// Which lists, maps and boxes have begun. Those whose numbers are 64 apart share a bit: only room goes uncounted.
     begun: u64,
     memory: usize,
 }
@@ -149,8 +149,11 @@ impl Walk {
 
     /// Counts `elements` of a field.
     fn count(&mut self, number: u32, field: Field, elements: usize) {
+        if elements == 0 || field.each == 0 {
+            return; // It takes nothing, and the field that shares its bit has not begun.
+        }
         let bit = 1 << (number % u64::BITS);
-        let first = if elements > 0 && self.begun & bit == 0 { field.first.saturating_sub(field.each) } else { 0 };
+        let first = if self.begun & bit == 0 { field.first.saturating_sub(field.each) } else { 0 };
         self.begun |= bit;
         self.memory = self.memory.saturating_add(elements.saturating_mul(field.each)).saturating_add(first);
     }
