@@ -448,6 +448,24 @@ fn a_message_that_changes_its_name_only_is_safe() {
 }
 
 #[test]
+fn a_message_with_another_name_and_a_member_in_another_oneof_breaks() {
+    let shop = Shop::unlocked();
+    let by = |text: &str| format!("message Filter {{\n  {text}\n");
+    shop.edit(&[("message Filter {\n", &by("oneof x { string a = 5; Part m = 6; } oneof y { string b = 7; }"))]);
+    shop.build(|builder| builder.lock_update(LockUpdate::Safe)).unwrap();
+    shop.edit(&[
+        (
+            "oneof x { string a = 5; Part m = 6; } oneof y { string b = 7; }",
+            "oneof x { string a = 5; } oneof y { string b = 7; Part m = 6; }",
+        ),
+        ("message Filter", "message Find"),
+        ("Watch(Filter)", "Watch(Find)"),
+    ]);
+    let error = shop.build(|builder| builder.lock_update(LockUpdate::Safe)).unwrap_err();
+    assert!(error.contains("breaks older peers: the request of method `shop.Stock.Watch` changed"), "{error}");
+}
+
+#[test]
 fn a_new_or_removed_message_that_nothing_uses_is_safe() {
     safe(&[("message Part", "message New {}\nmessage Part")], &["shop.proto:25:1: message `shop.New` is new"]);
     let shop = Shop::locked();

@@ -183,10 +183,16 @@ impl<'a> Judge<'a> {
                 let (Some(before), Some(now)) = (self.old.messages.get(before), self.new.messages.get(now)) else {
                     return false;
                 };
-                before.fields.len() == now.fields.len()
-                    && before.fields.iter().zip(&now.fields).all(|(before, now)| {
-                        before.name == now.name && self.same_shape(&before.shape, &now.shape, open)
-                    })
+                if before.fields.len() != now.fields.len() {
+                    return false;
+                }
+                let places: Vec<_> = (0..now.fields.len()).map(Some).collect();
+                let oneofs = oneofs(before, now, &places);
+                before.fields.iter().zip(&now.fields).all(|(before, now)| {
+                    before.name == now.name
+                        && self.same_shape(&before.shape, &now.shape, open)
+                        && oneofs.hold(&before.shape, &now.shape)
+                })
             }
             _ => false,
         }
@@ -493,6 +499,14 @@ impl Oneofs<'_> {
     fn is_same(&self, old: &str, new: &str) -> bool {
         let touching = self.pairs.iter().filter(|(before, now)| *before == old || *now == new);
         touching.count() == 1
+    }
+
+    /// Whether a field is in no oneof, or still with those that it was with.
+    fn hold(&self, old: &Shape, new: &Shape) -> bool {
+        match (old, new) {
+            (Shape::Member { oneof: old, .. }, Shape::Member { oneof: new, .. }) => self.is_same(old, new),
+            _ => true,
+        }
     }
 
     /// Whether a oneof of the new message has members that are not new.
