@@ -189,14 +189,14 @@ pub(crate) fn plan(
     Ok(plan)
 }
 
-/// For a file that does not exist cargo would run the build script every time. So its folder shows that it has come, unless
-/// that is the package's own, in which cargo itself writes.
+/// For a path that does not exist cargo would run the build script every time. So its folder shows that a lock has come,
+/// if there is one, and it is not the package's own, in which cargo itself writes.
 fn print_rerun_if_lock_changed(path: &Path) {
     if path.exists() {
         return print_rerun_if_path_changed(path);
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if !folder.join("Cargo.toml").exists() {
+    if folder.is_dir() && !folder.join("Cargo.toml").exists() {
         print_rerun_if_path_changed(folder);
     }
 }

@@ -16,13 +16,19 @@ use support::{Build, files_in};
 /// Set in the process that a test starts to see what a build tells cargo.
 const FOLDER: &str = "FRPC_BUILD_TEST_FOLDER";
 
+/// Where that process has its locks, if not beside the schema.
+const LOCKS: &str = "FRPC_BUILD_TEST_LOCKS";
+
 /// Not a test by itself: what the tests below run in a process with an environment of its own.
 #[test]
 fn build_in_a_process_of_its_own() {
     let Some(folder) = env::var_os(FOLDER) else { return };
     let folder = Path::new(&folder);
-    let result =
-        frpc_build::configure().out_dir(folder.join("out")).compile_protos(&[folder.join("shop.proto")], &[folder]);
+    let mut builder = frpc_build::configure().out_dir(folder.join("out"));
+    if let Some(locks) = env::var_os(LOCKS) {
+        builder = builder.lock_dir(locks);
+    }
+    let result = builder.compile_protos(&[folder.join("shop.proto")], &[folder]);
     if let Err(error) = result {
         println!("error: {error}");
     }
@@ -30,11 +36,17 @@ fn build_in_a_process_of_its_own() {
 
 /// Builds `shop.proto` with `FRPC_UPDATE_LOCK` set to `update`, and returns what was printed, folders taken out.
 fn printed(shop: &Shop, update: Option<&str>) -> Vec<String> {
+    printed_with(shop, update, None)
+}
+
+/// The same with all locks in a folder.
+fn printed_with(shop: &Shop, update: Option<&str>, locks: Option<&Path>) -> Vec<String> {
     let folder = shop.0.protos.path();
     fs::create_dir_all(folder.join("out")).unwrap();
     let mut command = Command::new(env::current_exe().unwrap());
     command.args(["--exact", "build_in_a_process_of_its_own", "--nocapture"]);
     command.env(FOLDER, folder).env_remove("FRPC_UPDATE_LOCK").envs(update.map(|value| ("FRPC_UPDATE_LOCK", value)));
+    command.envs(locks.map(|locks| (LOCKS, locks)));
     let output = command.output().unwrap();
     assert!(output.status.success());
     let text = String::from_utf8(output.stdout).unwrap().replace(&format!("{}/", folder.display()), "");
@@ -111,6 +123,17 @@ fn a_lock_that_comes_later_runs_the_build_again() {
     // That of a package holds what cargo writes.
     fs::write(shop.0.protos.path().join("Cargo.toml"), "").unwrap();
     assert!(!printed(&shop, None).contains(&folder));
+}
+
+#[test]
+fn a_folder_of_locks_that_does_not_exist_does_not_run_the_build_every_time() {
+    let shop = Shop::unlocked();
+    let locks = shop.0.protos.path().join("locks");
+    let reruns =
+        || printed_with(&shop, None, Some(&locks)).into_iter().filter(|line| line.contains("rerun-if-changed"));
+    assert!(reruns().all(|line| !line.contains("locks")), "{:?}", reruns().collect::<Vec<_>>());
+    fs::create_dir(&locks).unwrap();
+    assert!(reruns().any(|line| line.ends_with("locks")), "{:?}", reruns().collect::<Vec<_>>());
 }
 
 #[test]
