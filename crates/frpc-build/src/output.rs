@@ -130,7 +130,8 @@ fn push_line(text: &mut String, depth: usize, line: &str) {
 
 /// Leaves a file alone that has the same content, so that cargo does not compile it again.
 ///
-/// Another one is replaced as a whole: builds that run at one time read no half of it, and one that is stopped leaves none.
+/// Another one is replaced as a whole: builds that run at one time read no half of it, and one that is stopped leaves
+/// none. Who may read and write it stays the same, and whoever may not write it does not replace it.
 pub(crate) fn write_if_changed(path: &Path, content: &[u8]) -> Result<(), Error> {
     if fs::read(path).is_ok_and(|before| before == content) {
         return Ok(());
@@ -147,11 +148,18 @@ pub(crate) fn write_if_changed(path: &Path, content: &[u8]) -> Result<(), Error>
 fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     static WRITTEN: AtomicUsize = AtomicUsize::new(0);
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()); // A link stays one.
+    let permissions = match fs::OpenOptions::new().write(true).open(&path) {
+        Ok(file) => Some(file.metadata()?.permissions()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
     let mut name = OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
     name.push(format!(".{}.{}", process::id(), WRITTEN.fetch_add(1, Ordering::Relaxed)));
     let beside = path.with_file_name(name);
-    let replaced = fs::write(&beside, content).and_then(|()| fs::rename(&beside, &path));
+    let replaced = fs::write(&beside, content)
+        .and_then(|()| permissions.map_or(Ok(()), |permissions| fs::set_permissions(&beside, permissions)))
+        .and_then(|()| fs::rename(&beside, &path));
     if replaced.is_err() {
         let _ = fs::remove_file(beside);
     }

@@ -196,6 +196,30 @@ fn files_are_replaced_as_a_whole() {
     assert_eq!(files_in(&shop.0.out()), ["shop.other", "shop.rs"]);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_replaced_keeps_its_permissions() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let shop = Shop::locked();
+    let files = [shop.path(), shop.0.out().join("shop.rs")];
+    for path in &files {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o660)).unwrap();
+    }
+    shop.edit(&[("int32 limit = 2;", "int32 limit = 2;\n  string more = 3;")]);
+    shop.build(|builder| builder.lock_update(LockUpdate::Safe)).unwrap();
+    for path in &files {
+        assert!(fs::read_to_string(path).unwrap().contains("more"));
+        assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o660);
+    }
+
+    // Who may not write a file may not replace it either. Root may.
+    fs::set_permissions(shop.path(), fs::Permissions::from_mode(0o440)).unwrap();
+    let may = fs::OpenOptions::new().write(true).open(shop.path()).is_ok();
+    shop.edit(&[("string more = 3;", "string more = 3;\n  string most = 4;")]);
+    assert_eq!(shop.build(|builder| builder.lock_update(LockUpdate::Safe)).is_ok(), may);
+}
+
 #[test]
 fn without_the_lock_nothing_is_compared() {
     let shop = Shop::locked();
