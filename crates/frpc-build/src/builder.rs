@@ -82,8 +82,8 @@ impl Builder {
     }
 
     /// Whether to write tonic's clients and servers too, for the same message types: modules `echo_client` and
-    /// `echo_server` for a service `Echo`, as tonic names them. Whoever implements our trait implements tonic's by that,
-    /// so that one implementation is served by both. Not by default.
+    /// `echo_server` for a service `Echo`, as tonic names them. Whoever implements our trait implements tonic's by
+    /// that, so that one implementation is served by both. Not by default.
     ///
     /// Needs the feature `tonic` of frpc-build and of frpc; tonic itself is found at `frpc::tonic`.
     pub fn grpc(mut self, enable: bool) -> Self {
@@ -116,8 +116,8 @@ impl Builder {
         self
     }
 
-    /// Uses `rust_path` for the type or package `proto_path` (with a leading dot) instead of generating it. Whoever owns
-    /// the type brings its codec: `polyglot::Fields`, or `polyglot::Enumeration` for an enum.
+    /// Uses `rust_path` for the type or package `proto_path` (with a leading dot) instead of generating it. Whoever
+    /// owns the type brings its codec: `polyglot::Fields`, or `polyglot::Enumeration` for an enum.
     pub fn extern_path(mut self, proto_path: impl AsRef<str>, rust_path: impl AsRef<str>) -> Self {
         self.externs.user.push(proto_path.as_ref().to_owned());
         self.prost.extern_path(proto_path.as_ref(), rust_path.as_ref());
@@ -137,9 +137,9 @@ impl Builder {
         self
     }
 
-    /// Whether to write a view of each message too: `FooView<'a>` for `Foo`, which borrows everything from the body that
-    /// it is decoded from. Not by default. With [`extern_path`](Self::extern_path), whoever owns the type brings its
-    /// view: `polyglot::Viewed`.
+    /// Whether to write a view of each message too: `FooView<'a>` for `Foo`, which borrows everything from the body
+    /// that it is decoded from. Not by default. With [`extern_path`](Self::extern_path), whoever owns the type brings
+    /// its view: `polyglot::Viewed`.
     pub fn views(mut self, enable: bool) -> Self {
         self.externs.views = enable;
         self
@@ -277,8 +277,8 @@ impl Builder {
         self
     }
 
-    /// Keeps the locks of all packages in this folder, instead of beside the schema. All files of a package must then
-    /// be built together. A schema that comes from no file can only have a lock here.
+    /// Keeps the locks of all packages in this folder, which must exist, instead of beside the schema. All files of a
+    /// package must then be built together. A schema that comes from no file can only have a lock here.
     pub fn lock_dir(mut self, folder: impl AsRef<Path>) -> Self {
         self.locks.folder = Some(folder.as_ref().to_owned());
         self
@@ -328,8 +328,8 @@ impl Builder {
     }
 
     /// Generates code for the files called `chosen` in a schema that has been parsed already, and writes nothing: for
-    /// programs that bring the output where it belongs, as protoc's plugins do. The files are the same that a build script
-    /// would have written.
+    /// programs that bring the output where it belongs, as protoc's plugins do. The files are the same that a build
+    /// script would have written.
     ///
     /// The schema is compared with locks only if there is a [`lock_dir`](Self::lock_dir). What is to be recorded
     /// ([`lock_update`](Self::lock_update)) becomes a file of the output.
@@ -419,8 +419,8 @@ impl Builder {
 pub struct Output {
     /// The files, named relative to the folder that they belong to.
     pub files: Vec<OutputFile>,
-    /// What a build script would have shown as warnings of cargo, but for options whose path names nothing: a program may
-    /// be called for one folder at a time with options for all.
+    /// What a build script would have shown as warnings of cargo, but for options whose path names nothing: a program
+    /// may be called for one folder at a time with options for all.
     pub warnings: Vec<String>,
 }
 
@@ -440,17 +440,18 @@ fn parse_files(protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>]) -> Re
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Codec {
-    /// Field by field, as Go's fRPC does: the fastest, with borrowed views, and the only one that a Go peer understands.
-    /// Fields can be added at the end only.
+    /// Field by field, as Go's fRPC does: the fastest, with borrowed views, and the only one that a Go peer
+    /// understands. Fields can be added at the end only.
     #[default]
     Polyglot,
     /// As protobuf, in one bytes value: fields can be added, removed and reordered as protobuf allows. A peer that
     /// expects the other codec answers with an error.
     ///
-    /// Messages are decoded by prost, for which they nest 100 levels deep at most. What their lists, maps and boxes take
-    /// is counted before that and charged to the server's memory; a message for which it is more than 64 MiB is an error,
-    /// as it is with Polyglot. Of types that were not generated here, those of `extern_path` and of protobuf's api.proto,
-    /// type.proto and descriptor.proto, only the elements themselves are counted and not what is in them.
+    /// Messages are decoded by prost, for which they nest 100 levels deep at most. What their lists, maps and boxes
+    /// take is counted before that and charged to the server's memory; a message for which it is more than 64 MiB, or
+    /// twelve times its body if that is longer than 5 MiB, is an error, as it is with Polyglot. Of types that were not
+    /// generated here, those of `extern_path` and of protobuf's api.proto, type.proto and descriptor.proto, only the
+    /// elements themselves are counted and not what is in them.
     Protobuf,
 }
 

@@ -25,16 +25,16 @@
 //!
 //! Methods are told apart on the wire by a number: 10 for the first method of the first service of a file, and one more
 //! for each method after it, through all services of the file. A method that is inserted moves all that follow. Fields
-//! have no numbers on the wire at all: they stand in the order in which they are declared, single ones before lists, and
-//! messages and maps last. Services of several files can share a server if
+//! have no numbers on the wire at all: they stand in the order in which they are declared, single ones before lists,
+//! and messages and maps last. Services of several files can share a server if
 //! [`operation_base`](Builder::operation_base) keeps their methods apart.
 //!
 //! # The schema lock
 //!
 //! Beside the schema of `package a.b` belongs `a.b.frpc.lock`, in version control like the schema: it records the order
 //! and the kinds of fields, the operations of methods, and the indexes of enum values. A build only reads it. If the
-//! schema has changed in one of these, the build fails with an error that says what moved, and whether older peers still
-//! work. `FRPC_UPDATE_LOCK=1 cargo build` records changes that are safe (and writes the lock in the first place),
+//! schema has changed in one of these, the build fails with an error that says what moved, and whether older peers
+//! still work. `FRPC_UPDATE_LOCK=1 cargo build` records changes that are safe (and writes the lock in the first place),
 //! `FRPC_UPDATE_LOCK=breaking cargo build` all others. docs/schema-lock.md says which are which, and why.
 //!
 //! With [`numbering(Numbering::Lock)`](Builder::numbering) methods keep the operation that the lock records, wherever
@@ -74,12 +74,12 @@
 //!
 //! These are errors that name file, line and column; nothing is generated wrong in silence:
 //!
-//! * proto2: groups, required fields, extensions, defaults (custom options may be declared, and are ignored; a file that
-//!   is imported for its options only may be proto2, and nothing is generated from it),
+//! * proto2: groups, required fields, extensions, defaults (custom options may be declared, and are ignored; a file
+//!   that is imported for its options only may be proto2, and nothing is generated from it),
 //! * fields and methods whose type is declared by descriptor.proto, which is proto2, or by api.proto and type.proto,
 //!   unless [`compile_well_known_types`](Builder::compile_well_known_types) makes messages of them,
-//! * types or enum values of one scope that would have the same name in Rust, and with `include_file` packages that would
-//!   have the module of a message.
+//! * types or enum values of one scope that would have the same name in Rust, and with `include_file` packages that
+//!   would have the module of a message.
 
 #![forbid(unsafe_code)]
 

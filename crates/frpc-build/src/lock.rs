@@ -1,9 +1,9 @@
 //! The schema lock: what the wire depends on, recorded in a file beside the schema, so that no change of the schema
 //! breaks older peers by accident.
 //!
-//! Owns which lock belongs to which files, when it is read and when written, and what the user is told. What is recorded
-//! stands in `lock/record.rs`, as text in `lock/text.rs`; what a change means is judged in `lock/judge.rs`; operations
-//! are given out in `lock/numbering.rs`. docs/schema-lock.md is the document for users.
+//! Owns which lock belongs to which files, when it is read and when written, and what the user is told. What is
+//! recorded stands in `lock/record.rs`, as text in `lock/text.rs`; what a change means is judged in `lock/judge.rs`;
+//! operations are given out in `lock/numbering.rs`. docs/schema-lock.md is the document for users.
 
 mod align;
 mod fingerprint;
@@ -189,8 +189,8 @@ pub(crate) fn plan(
     Ok(plan)
 }
 
-/// For a path that does not exist cargo would run the build script every time. So its folder shows that a lock has come,
-/// if there is one, and it is not the package's own, in which cargo itself writes.
+/// For a path that does not exist cargo would run the build script every time. So its folder shows that a lock has
+/// come, if there is one, and it is not the package's own, in which cargo itself writes.
 fn print_rerun_if_lock_changed(path: &Path) {
     if path.exists() {
         return print_rerun_if_path_changed(path);

@@ -1,6 +1,7 @@
 //! What messages take in memory, for the protobuf codec: which fields are lists, maps and boxes, and of what.
 //!
-//! Prost allocates what its input names, so whoever decodes counts first. With the Polyglot codec the decoder does both.
+//! Prost allocates what its input names, so whoever decodes counts first. With the Polyglot codec the decoder does
+//! both.
 
 use proc_macro2::{Literal, TokenStream};
 use prost_types::FieldDescriptorProto;

@@ -1,8 +1,8 @@
 //! Reads the names that prost-build has chosen, out of the code it has written.
 //!
-//! Before prost-build runs, every type is given an attribute with its full protobuf name ([`MARKER`]); in prost's output
-//! that attribute says which struct or enum belongs to which descriptor, and is removed. Fields are joined to the
-//! descriptor by the number in `#[prost(…, tag = "N")]`. Nothing here knows how prost makes names.
+//! Before prost-build runs, every type is given an attribute with its full protobuf name ([`MARKER`]); in prost's
+//! output that attribute says which struct or enum belongs to which descriptor, and is removed. Fields are joined to
+//! the descriptor by the number in `#[prost(…, tag = "N")]`. Nothing here knows how prost makes names.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -93,8 +93,8 @@ pub(crate) struct Clash {
     pub(crate) second: String,
 }
 
-/// Gives fields and variants that have the name of an earlier neighbour a trailing `_`. Types cannot be renamed, because
-/// other code of prost's refers to them.
+/// Gives fields and variants that have the name of an earlier neighbour a trailing `_`. Types cannot be renamed,
+/// because other code of prost's refers to them.
 pub(crate) fn make_unique(items: &mut [Item], warn: &mut dyn FnMut(String)) -> Result<(), Clash> {
     let mut types = HashMap::new();
     for item in items {
@@ -137,8 +137,8 @@ fn unique_idents<'a>(owner: &Ident, idents: impl Iterator<Item = &'a mut Ident>,
     }
 }
 
-/// Keeps the lints of whoever includes the code away from prost's part of it: programs need not use all of a schema, and
-/// a schema need not have comments.
+/// Keeps the lints of whoever includes the code away from prost's part of it: programs need not use all of a schema,
+/// and a schema need not have comments.
 pub(crate) fn allow_what_prost_leaves(item: &mut Item) {
     let attributes = match item {
         Item::Struct(item) => &mut item.attrs,

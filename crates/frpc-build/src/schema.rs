@@ -56,8 +56,8 @@ impl Schema {
         Self { imports: others.map(str::to_owned).collect(), skips_imports: true, ..self }.without_unused()
     }
 
-    /// Passes over imports for which nothing is generated and whose types nothing uses, and those that are not proto3 and
-    /// only declare options.
+    /// Passes over imports for which nothing is generated and whose types nothing uses, and those that are not proto3
+    /// and only declare options.
     fn without_unused(self) -> Self {
         let index = Index::new(&self.files);
         let is_wanted = |file: &&FileDescriptorProto| {

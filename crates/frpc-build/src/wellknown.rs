@@ -132,8 +132,8 @@ fn well_known(full_name: &str) -> Option<&str> {
     full_name.strip_prefix(WELL_KNOWN)?.strip_prefix('.')
 }
 
-/// Whether the type with this full name (with a leading dot) is a wrapper, and `rust` the value that prost-build puts in
-/// its place.
+/// Whether the type with this full name (with a leading dot) is a wrapper, and `rust` the value that prost-build puts
+/// in its place.
 pub(crate) fn is_value(full_name: &str, rust: &str) -> bool {
     well_known(full_name).and_then(wrapper).is_some_and(|name| !rust.ends_with(name))
 }

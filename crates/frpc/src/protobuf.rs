@@ -1,7 +1,7 @@
 //! The protobuf codec: a body is one bytes value that holds a message as protobuf writes it.
 //!
-//! For services whose messages have to evolve as protobuf's do, at the price of Go's fRPC as a peer. The codec belongs to
-//! the types: a build chooses it for those that it generates.
+//! For services whose messages have to evolve as protobuf's do, at the price of Go's fRPC as a peer. The codec belongs
+//! to the types: a build chooses it for those that it generates.
 //!
 //! How deep messages may nest is a constant of prost's here, 100, and no setting of the decoder.
 

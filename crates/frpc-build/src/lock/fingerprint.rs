@@ -1,8 +1,8 @@
 //! A number for the wire layout of a service, by which peers find out whether they understand each other.
 //!
 //! Owns the canonical description that is hashed. It holds operations, kinds and enum indexes, and no name: types are
-//! numbered as they are first met. With protobuf, whose fields are not recorded, it holds the names of messages instead.
-//! docs/schema-lock.md specifies it; a change here is a change of the protocol.
+//! numbered as they are first met. With protobuf, whose fields are not recorded, it holds the names of messages
+//! instead. docs/schema-lock.md specifies it; a change here is a change of the protocol.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -19,8 +19,8 @@ pub enum Numbering {
     #[default]
     Go,
     /// Methods keep the operation that the schema lock records, wherever they stand in the file; new ones get the next
-    /// that no method of the file, or of one that its services have come from, has ever had. Where there is no lock yet,
-    /// as [`Go`](Self::Go).
+    /// that no method of the file, or of one that its services have come from, has ever had. Where there is no lock
+    /// yet, as [`Go`](Self::Go).
     Lock,
 }
 

@@ -17,8 +17,8 @@ pub trait Protobuf {
     }
 }
 
-/// What a field takes in memory beside the message that it belongs to. Text is not counted, which its length on the wire
-/// bounds, and neither are spare places for elements yet to come.
+/// What a field takes in memory beside the message that it belongs to. Text is not counted, which its length on the
+/// wire bounds, and neither are spare places for elements yet to come.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
     /// For the first element: containers begin with room for several.
@@ -96,7 +96,7 @@ impl Field {
         Self { first: PLACES * each, each, values: Values::Entries(None) }
     }
 
-    /// The same field, whose values (not its keys, if it is a map) are such messages.
+    /// The same field, which is no map and whose values are such messages.
     #[must_use]
     pub const fn of<M: Protobuf>(self) -> Self {
         Self { values: Values::Messages(M::field), ..self }

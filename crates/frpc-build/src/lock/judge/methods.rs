@@ -110,7 +110,8 @@ impl<'a> Judge<'a> {
     }
 
     /// The old method of which `method` is the new name. The wire has no names of methods, so that is all that the same
-    /// operation with the same messages can be told from. With the lock's numbering the name is what finds the operation.
+    /// operation with the same messages can be told from. With the lock's numbering the name is what finds the
+    /// operation.
     fn renamed_from(&self, service: &Service, before: &'a Service, method: &Method) -> Option<&'a Method> {
         let old = before.methods.iter().find(|old| old.operation == method.operation)?;
         let is_gone = !service.methods.iter().any(|other| other.name == old.name);
