@@ -25,11 +25,23 @@ pub(crate) fn parse(protos: &[PathBuf], includes: &[PathBuf]) -> Result<Schema, 
     compiler.include_imports(true).include_source_info(true);
     compiler.open_files(protos).map_err(|error| refused(error, includes))?;
     let path = |name: &str| includes.iter().map(|include| include.join(name)).find(|path| path.exists());
+    if let Some((hidden, read)) = protos.iter().find_map(|proto| Some((proto, hidden_by(proto, includes, path)?))) {
+        let read = read.display().to_string();
+        let text = format!("path '{}' is shadowed by '{read}' in the include paths", hidden.display());
+        return Err(Error::at(ErrorKind::Schema, Place { file: read, line: 0, column: 0 }, text));
+    }
     let paths: HashMap<String, PathBuf> =
         compiler.files().filter_map(|file| Some((file.name().to_owned(), path(file.name())?))).collect();
     let imports = compiler.files().filter(|file| file.is_import()).map(|file| file.name().to_owned()).collect();
     let schema = Schema::new(compiler.file_descriptor_set().file, paths, compiler.encode_file_descriptor_set());
     Ok(schema.with_imports(imports))
+}
+
+/// The file that was read instead of `proto`: one of that name in an earlier include. protox sees to this only where it
+/// has opened the file itself.
+fn hidden_by(proto: &Path, includes: &[PathBuf], path: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+    let name = includes.iter().find_map(|include| Include(include.clone()).resolve_path(proto))?;
+    path(&name).filter(|read| fs::canonicalize(read).ok() != fs::canonicalize(proto).ok())
 }
 
 /// Finds files in `includes`, and those that come with protobuf in protox itself.

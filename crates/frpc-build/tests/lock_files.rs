@@ -264,6 +264,24 @@ fn files_with_a_byte_order_mark_can_be_imported() {
 }
 
 #[test]
+fn a_file_that_another_one_hides_in_the_includes_is_an_error_with_a_byte_order_mark_too() {
+    let source = |package: &str| format!("syntax = \"proto3\";\npackage {package};\nmessage A {{}}\n");
+    for mark in ["", "\u{feff}"] {
+        let first = format!("{mark}{}", source("first"));
+        let build = Build::of_files(&[("one/a.proto", &first), ("two/a.proto", &source("second"))]);
+        let folder = |name: &str| build.protos.path().join(name);
+        let compile = |proto: &str| {
+            let builder = frpc_build::configure().out_dir(build.out()).schema_lock(false).emit_rerun_if_changed(false);
+            builder.compile_protos(&[folder(proto)], &[folder("one"), folder("two")])
+        };
+        let error = compile("two/a.proto").unwrap_err().to_string();
+        let error = error.replace(&format!("{}/", build.protos.path().display()), "");
+        assert_eq!(error, "one/a.proto: path 'two/a.proto' is shadowed by 'one/a.proto' in the include paths");
+        compile("one/a.proto").unwrap();
+    }
+}
+
+#[test]
 fn a_lock_that_cannot_be_read_is_an_error_with_its_line() {
     let expect = |from: &str, to: &str, expected: &str| {
         let shop = Shop::locked();
