@@ -65,7 +65,7 @@ fn the_same_seed_takes_the_same_course() {
 
 #[test]
 fn a_connection_cut_behind_any_byte_breaks_no_promise() {
-    let calm = Plan { faults: 0, clients: 1, calls: 4, ..Plan::of_seed(3) };
+    let calm = Plan { faults: 0, servers: 1, clients: 1, calls: 4, ..Plan::of_seed(3) };
     for side in 0..2 {
         for behind in 0..700 {
             let plan = Plan { cut: Some((side, behind)), ..calm };

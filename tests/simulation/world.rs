@@ -33,6 +33,8 @@ pub(crate) struct Plan {
     /// Bits flip. There is no checksum but TLS's, so nothing is promised then but an end, and that nothing is kept.
     pub(crate) corrupts: bool,
     pub(crate) faults: usize,
+    /// Of which any can take a call.
+    pub(crate) servers: usize,
     pub(crate) clients: usize,
     pub(crate) calls: usize,
     /// Cuts the first connection behind so many bytes of an end.
@@ -43,7 +45,8 @@ pub(crate) struct Plan {
 impl Plan {
     pub(crate) fn of_seed(seed: u64) -> Self {
         let corrupts = seed % 10 == 9;
-        Self { seed, corrupts, faults: 6, clients: 2, calls: 12, cut: None, speaks: false }
+        let servers = if seed % 4 == 3 { 3 } else { 1 };
+        Self { seed, corrupts, faults: 6, servers, clients: 2, calls: 12, cut: None, speaks: false }
     }
 
     /// Runs the world to its end.
@@ -73,11 +76,11 @@ struct World {
     plan: Plan,
     net: Net,
     memory: Arc<Memory>,
-    server: Arc<Mutex<Host>>,
+    servers: Arc<[Mutex<Host>]>,
     outcome: Arc<Mutex<Outcome>>,
 }
 
-/// Where the server runs, or does not.
+/// Where a server runs, or does not.
 #[derive(Default)]
 struct Host {
     acceptor: Option<Acceptor>,
@@ -91,7 +94,7 @@ impl World {
             plan,
             net: Net::new(plan.seed, plan.corrupts, plan.speaks),
             memory: Arc::default(),
-            server: Arc::default(),
+            servers: (0..plan.servers).map(|_| Mutex::default()).collect(),
             outcome: Arc::default(),
         }
     }
@@ -100,7 +103,7 @@ impl World {
         if let Some((side, behind)) = self.plan.cut {
             self.net.cut_first(side, behind);
         }
-        self.start_server();
+        (0..self.plan.servers).for_each(|server| self.start_server(server));
         let tasks = tokio::runtime::Handle::current().metrics();
         let mut clients = JoinSet::new();
         for number in 0..self.plan.clients {
@@ -114,14 +117,12 @@ impl World {
         let _ = fate.await;
         // Connections notice that nobody needs them, or that the other end is gone.
         sleep(Duration::from_secs(120)).await;
-        self.crash_server();
+        (0..self.plan.servers).for_each(|server| self.crash_server(server));
         sleep(Duration::from_secs(1)).await;
-        let host = self.server.lock();
-        for stats in &host.stats {
+        for stats in self.servers.iter().flat_map(|host| host.lock().stats.clone()) {
             assert_eq!(stats.open(), 0, "connections are left");
             assert_eq!(stats.input_held(), 0, "input is held for nobody");
         }
-        drop(host);
         assert_eq!(self.memory.running.load(Ordering::Relaxed), 0, "handlers run for nobody");
         assert_eq!(tasks.num_alive_tasks(), 0, "tasks are left");
         let mut outcome = *self.outcome.lock();
@@ -129,26 +130,26 @@ impl World {
         outcome
     }
 
-    fn start_server(&self) {
+    fn start_server(&self, server: usize) {
         let policy = [Policy::Inline, Policy::Concurrent, Policy::AtMost(3)][self.net.draw(|rng| rng.usize(..3))];
         let config = Config { stream_credit: 2_000, ..Config::default() };
         let builder = frpc::Server::builder().config(config).policy(policy);
         let builder = builder.add_service(InteropServer::new(Service(self.memory.clone())));
         let acceptor = builder.build().expect("there is one service");
-        let mut host = self.server.lock();
+        let mut host = self.servers[server].lock();
         host.stats.push(acceptor.stats());
         host.acceptor = Some(acceptor);
     }
 
-    /// The server is gone from one moment to the next; what it had in its buffers is lost.
-    fn crash_server(&self) {
-        let mut host = self.server.lock();
+    /// A server is gone from one moment to the next; what it had in its buffers is lost.
+    fn crash_server(&self, server: usize) {
+        let mut host = self.servers[server].lock();
         host.acceptor = None;
         host.serving.drain(..).for_each(|serving| serving.abort());
     }
 
-    fn dial(&self) -> io::Result<End> {
-        let mut host = self.server.lock();
+    fn dial(&self, server: usize) -> io::Result<End> {
+        let mut host = self.servers[server].lock();
         let Some(acceptor) = host.acceptor.clone() else {
             return Err(io::ErrorKind::ConnectionRefused.into());
         };
@@ -171,25 +172,31 @@ impl World {
                     tokio::time::advance(Duration::from_millis(self.net.draw(|rng| rng.u64(..20_000)))).await;
                 }
                 _ => {
-                    self.net.note("crash", [0, 0]);
-                    self.crash_server();
+                    let server = self.net.draw(|rng| rng.usize(..self.plan.servers));
+                    self.net.note("crash", [server as u64, 0]);
+                    self.crash_server(server);
                     sleep(Duration::from_millis(self.net.draw(|rng| rng.u64(..3_000)))).await;
-                    self.start_server();
+                    self.start_server(server);
                 }
             }
         }
     }
 
     async fn client(self, number: u64) {
-        let dialler = self.clone();
+        let dialler = |server| {
+            let world = self.clone();
+            move || {
+                let end = world.dial(server);
+                async move { end }
+            }
+        };
         let builder = Channel::builder().timeout(Duration::from_secs(20));
         let channel = loop {
-            let dialler = dialler.clone();
-            let connected = builder.clone().connect_with(move || {
-                let end = dialler.dial();
-                async move { end }
-            });
-            match connected.await {
+            let connected = match self.plan.servers {
+                1 => builder.clone().connect_with(dialler(0)).await,
+                servers => builder.clone().connect_all_with((0..servers).map(dialler)).await,
+            };
+            match connected {
                 Ok(channel) => break channel,
                 Err(_) => sleep(Duration::from_millis(50)).await,
             }

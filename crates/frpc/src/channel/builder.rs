@@ -294,17 +294,22 @@ impl ChannelBuilder {
     /// # Errors
     /// If no server accepts a connection, with what the last of them has failed by; if there is no address, or two services
     /// or mounted routers overlap.
-    pub async fn connect_all<A: Into<String>>(
-        mut self,
-        addresses: impl IntoIterator<Item = A>,
-    ) -> Result<Channel, Error> {
-        let offer = self.offer()?;
-        let diallers = addresses.into_iter().map(|address| Box::new(Address(address.into())));
-        let all = diallers.map(|dialler| self.links(dialler, &offer)).collect();
-        let Some(several) = Several::connected(all, &Handle::current()).await else {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "there is no address to connect to").into());
-        };
-        Ok(self.channel(Servers::Several(several?)))
+    pub async fn connect_all<A: Into<String>>(self, addresses: impl IntoIterator<Item = A>) -> Result<Channel, Error> {
+        self.connect_all_by(addresses.into_iter().map(|address| Address(address.into()))).await
+    }
+
+    /// As [`connect_all`](Self::connect_all), each connection by a function as in [`connect_with`](Self::connect_with).
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn connect_all_with<C, F, T>(self, connectors: impl IntoIterator<Item = C>) -> Result<Channel, Error>
+    where
+        C: Fn() -> F + Send + Sync + 'static,
+        F: Future<Output = io::Result<T>> + Send + 'static,
+        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let timeout = self.connect_timeout;
+        self.connect_all_by(connectors.into_iter().map(|connector| Connector { connector, timeout })).await
     }
 
     /// As [`Channel::from_io`].
@@ -329,6 +334,15 @@ impl ChannelBuilder {
         let offer = self.offer()?;
         let links = self.links(dialler, &offer);
         Ok(self.channel(Servers::One(links)))
+    }
+
+    async fn connect_all_by(mut self, diallers: impl Iterator<Item = impl Dialler>) -> Result<Channel, Error> {
+        let offer = self.offer()?;
+        let all = diallers.map(|dialler| self.links(Box::new(dialler), &offer)).collect();
+        let Some(several) = Several::connected(all, &Handle::current()).await else {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "there is no server to connect to").into());
+        };
+        Ok(self.channel(Servers::Several(several?)))
     }
 
     /// What all connections offer.
