@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 /// What a message without metadata has.
-pub(crate) static NONE: Metadata = Metadata::new();
+static NONE: Metadata = Metadata::new();
 
 static NO_EXTENSIONS: LazyLock<Extensions> = LazyLock::new(Extensions::new);
 
