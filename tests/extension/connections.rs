@@ -216,6 +216,38 @@ async fn a_server_that_closes_what_it_accepts_is_dialled_with_pauses_and_calls_w
     accepting.abort();
 }
 
+/// They were dialled as often as that went, by whoever stays connected.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_soon_ends_what_it_has_begun_to_serve_is_dialled_with_pauses() {
+    for goes_away in [false, true] {
+        let dialled = Arc::new(AtomicU64::new(0));
+        let counted = dialled.clone();
+        let channel = Channel::builder().connect_lazy_with(move || {
+            counted.fetch_add(1, Ordering::SeqCst);
+            let server = Server::builder().on_connect(move |connection| {
+                let connection = connection.clone();
+                tokio::spawn(async move {
+                    connection.verdict().await.expect("the client says what it is");
+                    tokio::time::sleep(Duration::from_millis(10)).await;
+                    if goes_away { connection.close_when_idle() } else { connection.close() }
+                });
+            });
+            let server = server.build().expect("nothing is wrong with it");
+            async move {
+                let (here, there) = tokio::io::duplex(64 * 1024);
+                tokio::spawn(async move { server.serve_connection(there).await });
+                Ok(here)
+            }
+        });
+        let channel = channel.expect("nothing is wrong with it");
+        let minute = Duration::from_secs(60);
+        tokio::time::timeout(minute, channel.stay_connected()).await.expect_err("there is always a next one");
+        let dialled = dialled.load(Ordering::SeqCst);
+        // A pause takes a second on average, once they do not grow any more.
+        assert!((30..200).contains(&dialled), "{dialled} times");
+    }
+}
+
 /// Once the pauses were longer than the patience of calls, it tried without any.
 #[tokio::test]
 async fn who_stays_connected_pauses_however_little_patience_calls_have() {

@@ -9,6 +9,7 @@ use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::task::Poll;
+use std::time::Duration;
 use tokio::net::TcpListener;
 
 /// A target that echoes.
@@ -64,6 +65,22 @@ async fn a_handler_gives_its_connection_away_after_calls_on_it() {
     // Calls go to a new connection, where nobody has logged in.
     let status = client.open(target("echo")).await.unwrap_err();
     assert_eq!(status.code(), Code::Unauthenticated);
+}
+
+/// A server that ends its connections soon is dialled with growing pauses, thirty of which are half a minute.
+#[tokio::test]
+async fn connections_that_are_handed_off_one_after_the_other_are_made_without_a_pause() {
+    let channel = gateway().await;
+    let (asking, handed) = channel.handing_off();
+    let (known, asking) = (GatewayClient::new(channel), GatewayClient::new(asking));
+    let handing_off = async {
+        for _ in 0..30 {
+            known.login(credentials()).await.unwrap();
+            asking.open(target("echo")).await.unwrap();
+            handed.take().expect("it is handed off");
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(8), handing_off).await.expect("nothing is waited for");
 }
 
 #[tokio::test]
@@ -123,7 +140,7 @@ async fn calls_in_flight_and_calls_given_up_keep_a_connection_and_others_wait_fo
     slow.await.unwrap();
 
     let mut request = Request::new(sleep(1_000));
-    request.set_timeout(std::time::Duration::from_millis(20));
+    request.set_timeout(Duration::from_millis(20));
     assert_eq!(client.sleep(request).await.unwrap_err().code(), Code::DeadlineExceeded);
     while asking.sleep(sleep(0)).await.is_err() {
         // It has been told to give up as well, and answers in a moment.

@@ -26,6 +26,10 @@ const PAUSE_FIRST: Duration = Duration::from_millis(20);
 /// No pause is longer.
 const PAUSE_MAX: Duration = Duration::from_secs(2);
 
+/// A connection that its server ends sooner was good for nothing: the next one comes behind a pause. It is as long as
+/// the longest pause, so that the server is dialled no more often than one at which nobody listens.
+const LASTS_MIN: Duration = PAUSE_MAX;
+
 /// A connection and the calls on it. One that a channel has dialled is closed when nobody needs it any more: neither
 /// the channel nor a call.
 pub(crate) struct Link {
@@ -231,7 +235,10 @@ struct Connecting {
 
 /// A connection in the making, for whoever needs one: it goes on when those have gone who wait for it, and ends with its
 /// channel.
-struct Dial(JoinHandle<Result<Connection, Failed>>);
+struct Dial(JoinHandle<Result<Made, Failed>>);
+
+/// A connection that has been made, and when.
+type Made = (Instant, Connection);
 
 /// When an attempt to connect has failed, and why.
 type Failed = (Instant, ConnectError);
@@ -248,7 +255,7 @@ struct Failures {
     count: u32,
     next_attempt: Option<Instant>,
     /// The connection that was made last, by which they are over if it was good for anything.
-    made: Option<Connection>,
+    made: Option<Made>,
 }
 
 impl Links {
@@ -326,8 +333,8 @@ impl Links {
                 let made = dialling.await;
                 *dial = None;
                 match made {
-                    Ok(Ok(connection)) => {
-                        failures.made = Some(connection);
+                    Ok(Ok(made)) => {
+                        failures.made = Some(made);
                         *self.trouble.lock() = None;
                     }
                     Ok(Err((at, error))) => self.fail(failures, at, error.to_string()),
@@ -411,8 +418,9 @@ impl Maker {
         // In the runtime of the channel, whichever caller needs the connection, and to the end if that one leaves.
         Dial(self.runtime.spawn(async move {
             let connection = dialler.dial(client, endpoint).await.map_err(|error| (Instant::now(), error))?;
+            let at = Instant::now();
             put(&place, Arc::new(Link { connection: connection.clone(), calls, backward: false, nesting, end }));
-            Ok(connection)
+            Ok((at, connection))
         }))
     }
 }
@@ -438,11 +446,18 @@ pub(crate) fn unreachable(why: &str) -> Status {
 }
 
 impl Failures {
-    /// Why the connection that was made last has ended before the server had shown what it is, if it has: who accepts
-    /// and closes, as a balancer without a server behind it, would be dialled without end.
-    fn stillborn(&mut self) -> Option<CloseReason> {
-        let made = self.made.take()?;
-        let reason = made.close_reason().filter(|_| made.peer() == Peer::Unknown);
+    /// Why the connection that was made last was good for nothing, if it was: it has ended before the server had shown
+    /// what it is, or the server has ended it soon. Who accepts and closes, as a balancer without a server behind it,
+    /// would be dialled without end.
+    fn stillborn(&mut self) -> Option<String> {
+        let (at, made) = self.made.take()?;
+        let reason = match made.close_reason() {
+            Some(reason) if made.peer() == Peer::Unknown => Some(reason.to_string()),
+            _ if at.elapsed() >= LASTS_MIN => None,
+            _ if made.is_going_away() => Some(String::from("the server is going away")),
+            Some(CloseReason::HandedOff | CloseReason::Local) | None => None,
+            Some(reason) => Some(reason.to_string()),
+        };
         if reason.is_none() {
             *self = Self::default();
         }
