@@ -5,6 +5,7 @@ use super::connections::{in_memory, start};
 use frisbee_tests::extension::{ExtensionClient, Time};
 use frisbee_tests::{Serving, until};
 use frpc::{Channel, Code, Error};
+use parking_lot::Mutex;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -153,6 +154,32 @@ async fn when_no_server_of_several_is_there_calls_wait_for_the_first_that_comes_
     let (_back, state) = start(&address).await;
     waiting.await.expect("it does not panic").expect("a server is there");
     assert_eq!(state.gets.load(Ordering::SeqCst), 1);
+}
+
+/// They waited for it, or were lost with it, each time that it was dialled.
+#[tokio::test]
+async fn a_server_that_says_nothing_gets_no_calls_while_another_is_there() {
+    let (server, _) = start("127.0.0.1:0").await;
+    let silent = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let addresses = [server.address, silent.local_addr().expect("it is bound")].map(|address| address.to_string());
+    let connected = Arc::new(Mutex::new(Vec::new()));
+    let builder = Channel::builder().calls::<ExtensionClient>().on_connect({
+        let connected = connected.clone();
+        move |connection| connected.lock().push(connection.clone())
+    });
+    let client = ExtensionClient::new(builder.connect_all(addresses).await.expect("both accept"));
+    until("both are connected", || connected.lock().len() == 2).await;
+    let there = connected.lock().iter().find(|connection| connection.peer_addr() == Some(server.address)).cloned();
+    there.expect("it is one of the two").verdict().await.expect("it says what it is");
+    let calls = async {
+        for _ in 0..50 {
+            client.wait(Time::default()).await.expect("it is served");
+            let mut chunks = client.flood(Time { millis: 1 }).await.expect("it is served").into_inner();
+            chunks.message().await.expect("it streams");
+        }
+    };
+    // The other one is given up after 5 s.
+    tokio::time::timeout(Duration::from_secs(4), calls).await.expect("no call waits for the other one");
 }
 
 #[tokio::test]

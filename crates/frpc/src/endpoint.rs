@@ -260,6 +260,7 @@ impl Router for Endpoint {
                 calls.handle_verdict(hello.map(|hello| hello.calls_max));
                 calls.offers.handle_verdict(peer);
             });
+            calls.show();
         } else if let Some(calls) = session.calls() {
             handle_verdict_on_client(calls, peer);
         }

@@ -75,6 +75,11 @@ impl Link {
         Self { connection: connection.clone(), calls, backward, nesting, end: LinkEnd::Leave }
     }
 
+    /// Whether the other end has shown what it is.
+    pub(crate) fn has_shown(&self) -> bool {
+        self.calls.shown.load(Ordering::Relaxed)
+    }
+
     /// How messages of the other end are read, of which so many fields may be missing at the end.
     pub(crate) fn reading(&self, missing: u32) -> Reading {
         Reading { missing, nesting: self.nesting }
@@ -117,6 +122,8 @@ pub(crate) struct CallTable {
     pub(crate) vacancy: Notify,
     /// New calls go elsewhere.
     retired: AtomicBool,
+    /// The other end has shown what it is, so there is somebody.
+    shown: AtomicBool,
     /// Where a channel has the link.
     place: OnceLock<Weak<Place>>,
 }
@@ -151,6 +158,11 @@ impl CallTable {
         drop(calls.calls.lock().end(Status::failed_precondition("the connection has ended, or is none of a channel")));
         calls.retire();
         calls
+    }
+
+    /// Takes in that the other end has shown what it is.
+    pub(crate) fn show(&self) {
+        self.shown.store(true, Ordering::Relaxed);
     }
 
     /// Has calls wait, if none is in flight; see [`Calls::pause`].

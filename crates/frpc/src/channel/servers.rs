@@ -94,16 +94,31 @@ impl Several {
     }
 
     /// The connection with less in progress of two that are drawn at random: the longest queue stays short without any
-    /// server being asked, and without all callers going where it was shortest a moment ago.
+    /// server being asked, and without all callers going where it was shortest a moment ago. One whose server has not
+    /// said anything yet comes last: one that has hung does not either, each time that it is dialled.
     fn current(&self) -> Option<Arc<Link>> {
         let count = self.members.len();
         let one = fastrand::usize(..count);
         let other = (one + fastrand::usize(1..count.max(2))) % count;
-        match (self.members[one].links.current(), self.members[other].links.current()) {
-            (Some(one), Some(other)) => Some(if in_progress(&other) < in_progress(&one) { other } else { one }),
-            (None, None) => (one + 1..one + count).find_map(|at| self.members[at % count].links.current()),
+        let drawn = match (self.members[one].links.current(), self.members[other].links.current()) {
+            (Some(one), Some(other)) => Some(if rank(&other) < rank(&one) { other } else { one }),
             (one, other) => one.or(other),
+        };
+        if drawn.as_ref().is_some_and(|link| link.has_shown()) { drawn } else { self.any(one) }
+    }
+
+    /// The first connection behind this member, or its own, whose server has shown what it is, or else the last.
+    #[cold]
+    fn any(&self, behind: usize) -> Option<Arc<Link>> {
+        let count = self.members.len();
+        let mut last = None;
+        for at in behind + 1..=behind + count {
+            match self.members[at % count].links.current() {
+                Some(link) if link.has_shown() => return Some(link),
+                link => last = link.or(last),
+            }
         }
+        last
     }
 
     /// The connection that is there first.
@@ -113,9 +128,9 @@ impl Several {
     }
 }
 
-/// A link is held by its channel and by each call and stream on it.
-fn in_progress(link: &Arc<Link>) -> usize {
-    Arc::strong_count(link)
+/// What calls are placed by: a link is held by its channel and by each call and stream on it.
+fn rank(link: &Arc<Link>) -> (bool, usize) {
+    (!link.has_shown(), Arc::strong_count(link))
 }
 
 /// The first that succeeds, or how the last has failed; `None` of none.
