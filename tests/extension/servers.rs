@@ -182,6 +182,29 @@ async fn a_server_that_says_nothing_gets_no_calls_while_another_is_there() {
     tokio::time::timeout(Duration::from_secs(4), calls).await.expect("no call waits for the other one");
 }
 
+/// It held up whoever was to connect, at each of the servers.
+#[tokio::test]
+async fn a_call_that_waits_for_several_servers_and_is_not_polled_holds_nobody_up() {
+    let (mut server, _) = start("127.0.0.1:0").await;
+    let addresses = [server.address.to_string(), nowhere().await];
+    let channel = Channel::builder().connect_all(&addresses).await.expect("one listens");
+    let client = ExtensionClient::new(channel.clone());
+    server.stop();
+    server.stopped().await;
+    until("the loss is noticed", || channel.connection().is_none()).await;
+    let mut waiting = std::pin::pin!(client.get(Time::default()));
+    assert!(tokio::time::timeout(Duration::from_millis(1), &mut waiting).await.is_err(), "nobody listens");
+    for _ in 0..2 {
+        let (mut server, _) = start(&addresses[0]).await;
+        client.get(Time::default()).await.expect("it is connected to");
+        server.stop();
+        server.stopped().await;
+        until("the loss is noticed", || channel.connection().is_none()).await;
+    }
+    let (_server, _) = start(&addresses[0]).await;
+    waiting.await.expect("it has waited for long, but there is a server");
+}
+
 #[tokio::test]
 async fn connecting_to_several_servers_fails_if_none_listens() {
     let (server, _) = start("127.0.0.1:0").await;

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
+use tokio::sync::Notify;
 
 /// How long connecting may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -325,21 +326,22 @@ impl ChannelBuilder {
 
     async fn connect_by(mut self, dialler: Box<dyn Dialler>) -> Result<Channel, Error> {
         let offer = self.offer()?;
-        let links = self.links(dialler, &offer);
+        let links = self.links(dialler, &offer, &Arc::default());
         links.connect_first().await?;
         Ok(self.channel(Servers::One(links)))
     }
 
     fn connect_lazy_by(mut self, dialler: Box<dyn Dialler>) -> Result<Channel, Error> {
         let offer = self.offer()?;
-        let links = self.links(dialler, &offer);
+        let links = self.links(dialler, &offer, &Arc::default());
         Ok(self.channel(Servers::One(links)))
     }
 
     async fn connect_all_by(mut self, diallers: impl Iterator<Item = impl Dialler>) -> Result<Channel, Error> {
         let offer = self.offer()?;
-        let all = diallers.map(|dialler| self.links(Box::new(dialler), &offer)).collect();
-        let Some(several) = Several::connected(all, &Handle::current()).await else {
+        let made = Arc::default();
+        let all = diallers.map(|dialler| self.links(Box::new(dialler), &offer, &made)).collect();
+        let Some(several) = Several::connected(all, made, self.patience, &Handle::current()).await else {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "there is no server to connect to").into());
         };
         Ok(self.channel(Servers::Several(several?)))
@@ -350,14 +352,15 @@ impl ChannelBuilder {
         Ok(Arc::new(std::mem::take(&mut self.offering).done()?))
     }
 
-    /// Connections that are still to be made.
-    fn links(&self, dialler: Box<dyn Dialler>, offer: &Arc<Offer>) -> Links {
+    /// Connections that are still to be made, of which `made` tells.
+    fn links(&self, dialler: Box<dyn Dialler>, offer: &Arc<Offer>, made: &Arc<Notify>) -> Links {
         Links::by(Maker {
             client: self.client.clone(),
             dialler: dialler.into(),
             patience: self.patience,
             offer: offer.clone(),
             runtime: Handle::current(),
+            made: made.clone(),
         })
     }
 

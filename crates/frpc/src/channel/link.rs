@@ -236,6 +236,8 @@ pub(crate) struct Maker {
     pub(crate) offer: Arc<Offer>,
     /// Drives connections, whoever makes the call that makes one anew.
     pub(crate) runtime: Handle,
+    /// Tells who waits for any of several servers of each connection that is made.
+    pub(crate) made: Arc<Notify>,
 }
 
 /// How far connecting has come.
@@ -330,6 +332,11 @@ impl Links {
         })
     }
 
+    /// Whether the last attempt to connect has failed.
+    pub(crate) fn has_trouble(&self) -> bool {
+        self.trouble.lock().is_some()
+    }
+
     /// Makes a connection. Failures are tried again, with growing pauses, unless a pause would end when there is no
     /// `patience` any more with who has waited since `begun`.
     ///
@@ -382,7 +389,7 @@ impl Links {
     }
 
     /// What is to be said, with why connecting has failed if it has.
-    fn with_trouble(&self, text: String) -> String {
+    pub(crate) fn with_trouble(&self, text: String) -> String {
         match &*self.trouble.lock() {
             Some(trouble) => format!("{text}; {trouble}"),
             None => text,
@@ -426,12 +433,13 @@ impl Maker {
         let end = if self.offer.table.is_empty() { LinkEnd::Close } else { LinkEnd::CloseWhenServed };
         let endpoint = Endpoint::calling(self.offer.clone(), calls.clone());
         let (dialler, client, nesting) = (self.dialler.clone(), self.client.clone(), self.offer.nesting);
-        let place = place.clone();
+        let (place, made) = (place.clone(), self.made.clone());
         // In the runtime of the channel, whichever caller needs the connection, and to the end if that one leaves.
         Dial(self.runtime.spawn(async move {
             let connection = dialler.dial(client, endpoint).await.map_err(|error| (Instant::now(), error))?;
             let at = Instant::now();
             put(&place, Arc::new(Link { connection: connection.clone(), calls, backward: false, nesting, end }));
+            made.notify_waiters();
             Ok((at, connection))
         }))
     }

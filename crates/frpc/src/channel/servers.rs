@@ -1,12 +1,15 @@
 //! To one server or to several: which connection a call is placed on.
 
-use super::link::{Link, Links};
+use super::link::{Link, Links, unreachable};
 use crate::Status;
 use frisbee::ConnectError;
 use std::future::{pending, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::Duration;
 use tokio::runtime::Handle;
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
@@ -39,7 +42,7 @@ impl Servers {
     pub(crate) fn late(&self) -> Status {
         match self {
             Self::One(links) => links.late(),
-            Self::Several(several) => several.members[0].links.late(),
+            Self::Several(several) => several.in_trouble().late(),
         }
     }
 
@@ -64,6 +67,10 @@ impl Servers {
 pub(crate) struct Several {
     /// One at least.
     members: Box<[Member]>,
+    /// Tells of each connection that is made to one of them.
+    made: Arc<Notify>,
+    /// How long a call waits for one.
+    patience: Duration,
 }
 
 /// A server, and the task that keeps a connection to it.
@@ -80,7 +87,12 @@ impl Drop for Member {
 
 impl Several {
     /// Connects to all, and is ready when one connection is there; `None` if there are no servers.
-    pub(crate) async fn connected(all: Vec<Links>, runtime: &Handle) -> Option<Result<Self, ConnectError>> {
+    pub(crate) async fn connected(
+        all: Vec<Links>,
+        made: Arc<Notify>,
+        patience: Duration,
+        runtime: &Handle,
+    ) -> Option<Result<Self, ConnectError>> {
         match first(all.iter().map(Links::connect_first)).await? {
             Ok(()) => {}
             Err(error) => return Some(Err(error)),
@@ -90,7 +102,7 @@ impl Several {
             let kept = links.clone();
             Member { links, keeping: runtime.spawn(async move { kept.stay_connected().await }) }
         });
-        Some(Ok(Self { members: members.collect() }))
+        Some(Ok(Self { members: members.collect(), made, patience }))
     }
 
     /// The connection with less in progress of two that are drawn at random: the longest queue stays short without any
@@ -121,10 +133,34 @@ impl Several {
         last
     }
 
-    /// The connection that is there first.
+    /// The connection that is there first, for as long as there is patience with a call that has waited since `begun`.
+    /// Making one is left to those who keep them, as it would take a future for each server and each call that waits.
     async fn connect(&self, begun: Instant) -> Result<Arc<Link>, Status> {
-        let connecting = first(self.members.iter().map(|member| member.links.connect(begun)));
-        connecting.await.expect("there is one server at least")
+        if self.members.iter().all(|member| member.keeping.is_finished()) {
+            return Err(unreachable("the runtime of the channel has ended"));
+        }
+        let connected = async {
+            loop {
+                let mut made = pin!(self.made.notified());
+                made.as_mut().enable();
+                if let Some(link) = self.current() {
+                    return link;
+                }
+                made.await;
+            }
+        };
+        let Some(end) = begun.checked_add(self.patience) else { return Ok(connected.await) };
+        tokio::time::timeout_at(end, connected).await.map_err(|_| {
+            let why =
+                format!("there is no connection to any of {} servers after {:?}", self.members.len(), self.patience);
+            unreachable(&self.in_trouble().with_trouble(why))
+        })
+    }
+
+    /// One that cannot be connected to, if there is one.
+    fn in_trouble(&self) -> &Links {
+        let links = || self.members.iter().map(|member| &*member.links);
+        links().find(|links| links.has_trouble()).unwrap_or(&self.members[0].links)
     }
 }
 
