@@ -138,10 +138,11 @@ where
             reply
         }
         Err(HandOffError::Refused(reply)) => body::reply(&reply, reading),
-        Err(error @ HandOffError::Busy) => Err(Status::failed_precondition(error.to_string())),
-        Err(error @ HandOffError::TooLong(_)) => Err(Status::resource_exhausted(error.to_string())),
+        // No handler is called for these.
+        Err(error @ HandOffError::Busy) => Err(Status::failed_precondition(error.to_string()).unsent()),
+        Err(error @ HandOffError::TooLong(_)) => Err(Status::resource_exhausted(error.to_string()).unsent()),
         Err(error @ (HandOffError::NotServed | HandOffError::Unsupported)) => {
-            Err(Status::unimplemented(error.to_string()))
+            Err(Status::unimplemented(error.to_string()).unsent())
         }
         Err(error) => Err(Status::unavailable(error.to_string())),
     }
