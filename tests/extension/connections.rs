@@ -6,9 +6,12 @@ use frisbee_tests::extension::{ExtensionClient, ExtensionServer, Time};
 use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::{Serving, until};
 use frpc::{Channel, ChannelBuilder, Code, Request, Server};
+use std::future::poll_fn;
 use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncWriteExt, DuplexStream};
 use tokio::net::TcpListener;
@@ -257,7 +260,7 @@ async fn who_stays_connected_pauses_however_little_patience_calls_have() {
     server.kill();
     let mut staying = std::pin::pin!(channel.stay_connected());
     let mut polls = 0;
-    let counted = std::future::poll_fn(|context| {
+    let counted = poll_fn(|context| {
         polls += 1;
         staying.as_mut().poll(context)
     });
@@ -342,6 +345,38 @@ async fn a_connection_that_comes_too_late_for_one_call_is_there_for_the_next() {
 }
 
 /// Calls that had left did not count, so that the server was dialled as often as calls were made.
+/// It had come to its turn to connect, and all others stood behind it.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_not_polled_keeps_no_other_from_a_new_connection() {
+    let slow = || async {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        Ok(in_memory())
+    };
+    let (client, dialled) = reconnecting(Channel::builder(), slow).await;
+    let mut left = Vec::new();
+    for _ in 0..3 {
+        let mut call = Box::pin(client.get(Time::default()));
+        assert!(poll_once(call.as_mut()).await.is_none(), "there is no connection yet");
+        left.push(call);
+    }
+    client.get(Time::default()).await.expect("it is served");
+    assert_eq!(dialled.load(Ordering::SeqCst), 2);
+    for call in left {
+        call.await.expect("it is served too");
+    }
+}
+
+/// Polls a future once and leaves it there.
+async fn poll_once<F: Future>(mut future: Pin<&mut F>) -> Option<F::Output> {
+    poll_fn(|context| {
+        Poll::Ready(match future.as_mut().poll(context) {
+            Poll::Ready(output) => Some(output),
+            Poll::Pending => None,
+        })
+    })
+    .await
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_attempt_to_connect_counts_as_failed_whoever_waits_for_it() {
     let (client, dialled) = reconnecting(Channel::builder(), || async {

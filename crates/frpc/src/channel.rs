@@ -4,6 +4,7 @@ mod builder;
 mod call;
 mod dial;
 mod link;
+mod making;
 mod servers;
 mod unary;
 

@@ -1,7 +1,8 @@
 //! Settings of a channel, and the ways to connect one.
 
 use super::dial::{Address, Connector, Dialler, Given};
-use super::link::{Links, Maker, RetryBudget};
+use super::link::{Links, RetryBudget};
+use super::making::Maker;
 use super::servers::{Servers, Several};
 use super::{Channel, Inner, TIMEOUT};
 use crate::offer::{Offer, Offering};
@@ -283,7 +284,10 @@ impl ChannelBuilder {
     /// A call goes to the server with fewer calls and streams of this channel in progress, of two that are drawn at random
     /// among those that are connected; one that was not sent, or may be made once more, is placed anew. Each connection is
     /// made anew when it is lost, whether there are calls or not, with growing pauses while its server is away. An address
-    /// that is given several times gets as many connections.
+    /// that is given several times gets as many connections, and a name that stands for several addresses gets one.
+    ///
+    /// What is done for a connection and not for a call, such as logging in once, has no place here: each call may go
+    /// elsewhere.
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), frpc::Error> {

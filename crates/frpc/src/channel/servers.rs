@@ -14,7 +14,6 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 /// Where the calls of a channel go.
-#[expect(clippy::large_enum_variant, reason = "there is one for each channel, and each call reads it")]
 pub(crate) enum Servers {
     One(Links),
     Several(Several),

@@ -1,0 +1,386 @@
+//! Making connections: one attempt after the other, for as long as somebody waits.
+
+use super::dial::Dialler;
+use super::link::{CallTable, Link, Place, placed, put, unreachable};
+use crate::Status;
+use crate::endpoint::Endpoint;
+use crate::offer::Offer;
+use frisbee::{ClientBuilder, CloseReason, ConnectError, Connection, Peer};
+use parking_lot::Mutex;
+use std::future::poll_fn;
+use std::io;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::sync::Notify;
+use tokio::task::{JoinError, JoinHandle};
+use tokio::time::Instant;
+
+/// The longest pause after the first failure to connect; it doubles with each further one. The pause taken is
+/// anything up to that, so that clients of a server that comes back do not all come at once.
+const PAUSE_FIRST: Duration = Duration::from_millis(20);
+
+/// No pause is longer.
+const PAUSE_MAX: Duration = Duration::from_secs(2);
+
+/// A connection that its server ends sooner was good for nothing: the next one comes behind a pause. It is as long as
+/// the longest pause, so that the server is dialled no more often than one at which nobody listens.
+const LASTS_MIN: Duration = PAUSE_MAX;
+
+const RUNTIME_ENDED: &str = "the runtime of the channel has ended";
+
+/// How connections are made.
+pub(crate) struct Maker {
+    pub(crate) client: ClientBuilder,
+    pub(crate) dialler: Arc<dyn Dialler>,
+    pub(crate) patience: Duration,
+    pub(crate) offer: Arc<Offer>,
+    /// Drives connections, whoever makes the call that makes one anew.
+    pub(crate) runtime: Handle,
+    /// Tells who waits for any of several servers of each connection that is made.
+    pub(crate) made: Arc<Notify>,
+}
+
+impl Maker {
+    /// Begins to make a connection, on which calls are placed once it is there.
+    fn dial(&self, place: &Arc<Place>) -> Dial {
+        let calls = Arc::new(CallTable::new(self.offer.called.clone()));
+        let serves = !self.offer.table.is_empty();
+        let endpoint = Endpoint::calling(self.offer.clone(), calls.clone());
+        let (dialler, client, nesting) = (self.dialler.clone(), self.client.clone(), self.offer.nesting);
+        let (place, made) = (place.clone(), self.made.clone());
+        Dial(self.runtime.spawn(async move {
+            let connection = dialler.dial(client, endpoint).await.map_err(|error| (Instant::now(), error))?;
+            let at = Instant::now();
+            put(&place, Link::dialled(connection.clone(), calls, nesting, serves));
+            made.notify_waiters();
+            Ok((at, connection))
+        }))
+    }
+}
+
+/// A connection in the making, a task in the runtime of its channel. It ends with that.
+struct Dial(JoinHandle<Result<Made, Failed>>);
+
+/// A connection that has been made, and when.
+type Made = (Instant, Connection);
+
+/// When an attempt to connect has failed, and why.
+type Failed = (Instant, ConnectError);
+
+impl Drop for Dial {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Makes the connections of a channel.
+///
+/// A task of the channel's runtime does, whoever waits for them: a call that is not polled for a while holds up nobody.
+/// An attempt goes on when those have gone who wait, and is followed by none.
+pub(super) struct Making {
+    maker: Maker,
+    place: Arc<Place>,
+    progress: Mutex<Progress>,
+    /// The runtime of the channel has dropped the task.
+    dropped: AtomicBool,
+    /// Tells those who wait.
+    changed: Notify,
+}
+
+/// How far connecting has come.
+#[derive(Default)]
+struct Progress {
+    /// The task that makes attempts, while there is one.
+    task: Option<JoinHandle<()>>,
+    /// Those who wait for a connection.
+    waiting: usize,
+    dial: Option<Dial>,
+    failures: Failures,
+    /// Why the last attempt has failed, if it has: for those who cannot wait for the next one.
+    trouble: Option<String>,
+    /// Why there can be no further connection.
+    over: Option<&'static str>,
+}
+
+/// Attempts to connect that have failed, one after the other.
+#[derive(Default)]
+struct Failures {
+    count: u32,
+    next_attempt: Option<Instant>,
+    /// The connection that was made last, by which they are over if it was good for anything.
+    made: Option<Made>,
+}
+
+impl Making {
+    pub(super) fn new(maker: Maker, place: Arc<Place>) -> Arc<Self> {
+        let (progress, dropped, changed) = (Mutex::default(), AtomicBool::new(false), Notify::new());
+        Arc::new(Self { maker, place, progress, dropped, changed })
+    }
+
+    /// What is connected to.
+    pub(super) fn name(&self) -> &str {
+        self.maker.dialler.name()
+    }
+
+    /// Whether the last attempt has failed.
+    pub(super) fn has_trouble(&self) -> bool {
+        self.progress.lock().trouble.is_some()
+    }
+
+    /// What is to be said, with why the last attempt has failed if it has.
+    pub(super) fn with_trouble(&self, text: String) -> String {
+        match &self.progress.lock().trouble {
+            Some(trouble) => format!("{text}; {trouble}"),
+            None => text,
+        }
+    }
+
+    /// Makes the first connection, in one attempt.
+    pub(super) async fn connect_first(&self) -> Result<(), ConnectError> {
+        let made = match self.dialled().await {
+            Ok(made) => made.map_err(|(_, error)| error)?,
+            Err(ended) => {
+                let source = io::Error::other(why_ended(&ended));
+                return Err(ConnectError::Io { address: self.name().to_owned(), source });
+            }
+        };
+        self.progress.lock().failures.made = Some(made);
+        Ok(())
+    }
+
+    /// A connection, for as long as there is patience with a call that has waited since `begun`.
+    pub(super) async fn connection(self: &Arc<Self>, begun: Instant) -> Result<Arc<Link>, Status> {
+        let patience = self.maker.patience;
+        let making = self.make(begun, patience);
+        let Some(end) = begun.checked_add(patience) else { return making.await };
+        tokio::time::timeout_at(end, making).await.unwrap_or_else(|_| {
+            let why = format!("there is no connection to {} after {patience:?}", self.name());
+            Err(unreachable(&self.with_trouble(why)))
+        })
+    }
+
+    /// A connection. Failures are followed by further attempts, with growing pauses; unless a pause would end when there
+    /// is no `patience` any more with who has waited since `begun`.
+    pub(super) async fn make(self: &Arc<Self>, begun: Instant, patience: Duration) -> Result<Arc<Link>, Status> {
+        let _waiting = Waiting::new(self);
+        loop {
+            let mut changed = pin!(self.changed.notified());
+            changed.as_mut().enable();
+            if let Some(link) = placed(&self.place) {
+                return Ok(link);
+            }
+            self.see_to_it(begun, patience)?;
+            changed.await;
+        }
+    }
+
+    /// Has the task run, unless it is of no use to who has waited since `begun`.
+    fn see_to_it(self: &Arc<Self>, begun: Instant, patience: Duration) -> Result<(), Status> {
+        if self.dropped.load(Ordering::Acquire) {
+            return Err(unreachable(RUNTIME_ENDED));
+        }
+        let mut progress = self.progress.lock();
+        if let Some(why) = progress.over {
+            return Err(unreachable(why));
+        }
+        let next = progress.failures.next_attempt.filter(|_| progress.dial.is_none());
+        if next.is_some_and(|next| next.saturating_duration_since(begun) > patience) {
+            return Err(unreachable(progress.trouble.as_deref().unwrap_or_else(|| self.name())));
+        }
+        if progress.task.is_none() {
+            let task = Task { making: self.clone(), is_over: false };
+            progress.task = Some(self.maker.runtime.spawn(task.run()));
+        }
+        Ok(())
+    }
+
+    /// Makes attempts until there is a connection, or nobody waits for one.
+    async fn attempt(&self) {
+        loop {
+            let next = self.next();
+            if next != Next::Attempt {
+                self.changed.notify_waiters();
+            }
+            match next {
+                Next::Nothing => return,
+                Next::Pause(end) => tokio::time::sleep_until(end).await,
+                Next::Attempt => {
+                    let made = self.dialled().await;
+                    self.settle(made);
+                }
+            }
+        }
+    }
+
+    /// What the task does next. For nothing it is no longer the task.
+    fn next(&self) -> Next {
+        let is_there = placed(&self.place).is_some();
+        let mut progress = self.progress.lock();
+        if !is_there {
+            if progress.dial.is_some() {
+                return Next::Attempt;
+            }
+            if let Some(reason) = progress.failures.stillborn() {
+                let why = format!("the connection to {} ended as soon as it was made: {reason}", self.name());
+                progress.fail(Instant::now(), why);
+            }
+            if self.maker.dialler.is_used_up() {
+                progress.over = Some("the connection was given by the user, and cannot be made anew");
+            }
+            if progress.waiting > 0 && progress.over.is_none() {
+                let pause = progress.failures.next_attempt.filter(|end| Instant::now() < *end);
+                return pause.map_or(Next::Attempt, Next::Pause);
+            }
+        }
+        progress.task = None;
+        Next::Nothing
+    }
+
+    /// What comes of the attempt in progress, or of another one.
+    async fn dialled(&self) -> Result<Result<Made, Failed>, JoinError> {
+        poll_fn(|context| {
+            // Not polled under the lock, in which no waker is to be dropped.
+            let dial = self.progress.lock().dial.take();
+            let mut dial = dial.unwrap_or_else(|| self.maker.dial(&self.place));
+            let polled = Pin::new(&mut dial.0).poll(context);
+            if polled.is_pending() {
+                self.progress.lock().dial = Some(dial);
+            }
+            polled
+        })
+        .await
+    }
+
+    /// Notes what has come of an attempt.
+    fn settle(&self, made: Result<Result<Made, Failed>, JoinError>) {
+        let mut progress = self.progress.lock();
+        match made {
+            Ok(Ok(made)) => {
+                progress.failures.made = Some(made);
+                progress.trouble = None;
+            }
+            Ok(Err((at, error))) => progress.fail(at, error.to_string()),
+            Err(ended) if ended.is_panic() => progress.fail(Instant::now(), why_ended(&ended).to_owned()),
+            Err(ended) => progress.over = Some(why_ended(&ended)),
+        }
+    }
+
+    /// Makes no further connection: the channel has gone.
+    pub(super) fn stop(&self) {
+        let mut progress = self.progress.lock();
+        let (task, dial) = (progress.task.take(), progress.dial.take());
+        drop(progress);
+        drop(dial);
+        if let Some(task) = task {
+            task.abort();
+        }
+    }
+}
+
+impl Progress {
+    /// Notes when and why an attempt has failed.
+    fn fail(&mut self, at: Instant, why: String) {
+        let pause = self.failures.fail(at);
+        tracing::debug!(why, ?pause, "connecting failed");
+        self.trouble = Some(why);
+    }
+}
+
+/// What the task that makes attempts does next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Next {
+    /// There is a connection, nobody waits for one, or there can be none.
+    Nothing,
+    Pause(Instant),
+    Attempt,
+}
+
+/// The work of the task, which its runtime may drop.
+struct Task {
+    making: Arc<Making>,
+    is_over: bool,
+}
+
+impl Task {
+    async fn run(mut self) {
+        self.making.attempt().await;
+        self.is_over = true;
+    }
+}
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.making.dropped.store(true, Ordering::Release);
+            self.making.changed.notify_waiters();
+        }
+    }
+}
+
+/// Counts one who waits for as long as it does.
+struct Waiting<'a>(&'a Making);
+
+impl<'a> Waiting<'a> {
+    fn new(making: &'a Making) -> Self {
+        making.progress.lock().waiting += 1;
+        Self(making)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.progress.lock().waiting -= 1;
+    }
+}
+
+/// Why no connection has come of a dial.
+fn why_ended(ended: &JoinError) -> &'static str {
+    if ended.is_panic() { "connecting panicked" } else { RUNTIME_ENDED }
+}
+
+impl Failures {
+    /// Why the connection that was made last was good for nothing, if it was: it has ended before the server had shown
+    /// what it is, or the server has ended it soon. Who accepts and closes, as a balancer without a server behind it,
+    /// would be dialled without end.
+    fn stillborn(&mut self) -> Option<String> {
+        let (at, made) = self.made.take()?;
+        let reason = match made.close_reason() {
+            Some(reason) if made.peer() == Peer::Unknown => Some(reason.to_string()),
+            _ if at.elapsed() >= LASTS_MIN => None,
+            _ if made.is_going_away() => Some(String::from("the server is going away")),
+            Some(CloseReason::HandedOff | CloseReason::Local) | None => None,
+            Some(reason) => Some(reason.to_string()),
+        };
+        if reason.is_none() {
+            *self = Self::default();
+        }
+        reason
+    }
+
+    /// Notes when an attempt has failed; the pause until the next.
+    fn fail(&mut self, at: Instant) -> Duration {
+        let longest = PAUSE_FIRST.saturating_mul(1 << self.count.min(16)).min(PAUSE_MAX);
+        self.count = self.count.saturating_add(1);
+        let pause = longest.mul_f64(fastrand::f64());
+        self.next_attempt = at.checked_add(pause);
+        pause
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn pauses_grow_to_their_limit_and_are_drawn() {
+        let mut failures = Failures::default();
+        let pauses: Vec<_> = (0..40).map(|_| failures.fail(Instant::now())).collect();
+        assert!(pauses[0] <= PAUSE_FIRST);
+        assert!(pauses.iter().all(|pause| *pause <= PAUSE_MAX));
+        assert!(pauses[10..].iter().any(|pause| *pause > PAUSE_MAX / 4));
+        assert!(pauses.windows(2).any(|pair| pair[0] > pair[1]), "they are not all the longest");
+    }
+}
