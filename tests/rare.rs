@@ -10,10 +10,12 @@ use frpc::{Channel, Code, Request, Server};
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
+use std::{fmt, io};
+use tokio::io::DuplexStream;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -129,7 +131,7 @@ fn poll_by_two<T>(connection: &Connection, mut poll: impl FnMut(&mut Context<'_>
 }
 
 /// A client whose peer says nothing, with a mailbox that is full as soon as something is in it.
-async fn alone() -> (Connection, tokio::io::DuplexStream) {
+async fn alone() -> (Connection, DuplexStream) {
     let (here, there) = frisbee::memory();
     let config = Config { backlog_max: 1, hello: false, ..Config::default() };
     let connection = Client::builder().config(config).from_io(here, Handlers::new()).await;
@@ -192,6 +194,50 @@ fn who_is_told_that_a_request_for_the_connection_is_too_long_may_use_it_at_once(
             tokio::task::yield_now().await; // The driver has seen it.
         }
         assert!(asking.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready());
+    });
+}
+
+/// An error that makes a call when it is shown and when it is dropped.
+#[derive(Debug)]
+struct Curious(Arc<OnceLock<InteropClient>>);
+
+impl Curious {
+    fn call(&self) {
+        let client = self.0.get().expect("the channel is there before it connects");
+        let mut nobody = Context::from_waker(Waker::noop());
+        let _ = pin!(client.add(SUM)).poll(&mut nobody);
+    }
+}
+
+impl fmt::Display for Curious {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.call();
+        f.write_str("curious")
+    }
+}
+
+impl Drop for Curious {
+    fn drop(&mut self) {
+        self.call();
+    }
+}
+
+impl std::error::Error for Curious {}
+
+#[test]
+fn why_a_channel_cannot_connect_may_use_the_channel_when_it_is_shown_and_dropped() {
+    in_time(async {
+        let slot = Arc::new(OnceLock::new());
+        let curious = slot.clone();
+        let connector = move || {
+            let error = io::Error::other(Curious(curious.clone()));
+            async { Err::<DuplexStream, _>(error) }
+        };
+        let channel = Channel::builder().reconnect_patience(50 * MS).connect_lazy_with(connector);
+        let client = InteropClient::new(channel.expect("nothing is wrong with it"));
+        slot.set(client.clone()).expect("it is set once");
+        let status = client.add(SUM).await.expect_err("it cannot connect");
+        assert!(status.message().contains("curious"), "{status}");
     });
 }
 

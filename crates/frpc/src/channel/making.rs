@@ -29,7 +29,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(2);
 /// the longest pause, so that the server is dialled no more often than one at which nobody listens.
 const LASTS_MIN: Duration = PAUSE_MAX;
 
-const RUNTIME_ENDED: &str = "the runtime of the channel has ended";
+pub(super) const RUNTIME_ENDED: &str = "the runtime of the channel has ended";
 
 /// How connections are made.
 pub(crate) struct Maker {
@@ -90,7 +90,7 @@ pub(super) struct Making {
     changed: Notify,
 }
 
-/// How far connecting has come.
+/// How far connecting has come. What users have a hand in, such as errors and connections, is not dropped under its lock.
 #[derive(Default)]
 struct Progress {
     /// The task that makes attempts, while there is one.
@@ -99,6 +99,8 @@ struct Progress {
     waiting: usize,
     dial: Option<Dial>,
     failures: Failures,
+    /// The connection that was made last, until it has been seen whether it was good for anything.
+    made: Option<Made>,
     /// Why the last attempt has failed, if it has: for those who cannot wait for the next one.
     trouble: Option<String>,
     /// Why there can be no further connection.
@@ -110,8 +112,6 @@ struct Progress {
 struct Failures {
     count: u32,
     next_attempt: Option<Instant>,
-    /// The connection that was made last, by which they are over if it was good for anything.
-    made: Option<Made>,
 }
 
 impl Making {
@@ -147,7 +147,7 @@ impl Making {
                 return Err(ConnectError::Io { address: self.name().to_owned(), source });
             }
         };
-        self.progress.lock().failures.made = Some(made);
+        self.progress.lock().made = Some(made);
         Ok(())
     }
 
@@ -218,14 +218,13 @@ impl Making {
     /// What the task does next. For nothing it is no longer the task.
     fn next(&self) -> Next {
         let is_there = placed(&self.place).is_some();
+        if !is_there {
+            self.judge_last();
+        }
         let mut progress = self.progress.lock();
         if !is_there {
             if progress.dial.is_some() {
                 return Next::Attempt;
-            }
-            if let Some(reason) = progress.failures.stillborn() {
-                let why = format!("the connection to {} ended as soon as it was made: {reason}", self.name());
-                progress.fail(Instant::now(), why);
             }
             if self.maker.dialler.is_used_up() {
                 progress.over = Some("the connection was given by the user, and cannot be made anew");
@@ -256,16 +255,35 @@ impl Making {
 
     /// Notes what has come of an attempt.
     fn settle(&self, made: Result<Result<Made, Failed>, JoinError>) {
-        let mut progress = self.progress.lock();
         match made {
             Ok(Ok(made)) => {
-                progress.failures.made = Some(made);
+                let mut progress = self.progress.lock();
+                progress.made = Some(made);
                 progress.trouble = None;
             }
-            Ok(Err((at, error))) => progress.fail(at, error.to_string()),
-            Err(ended) if ended.is_panic() => progress.fail(Instant::now(), why_ended(&ended).to_owned()),
-            Err(ended) => progress.over = Some(why_ended(&ended)),
+            Ok(Err((at, error))) => self.fail(at, error.to_string()),
+            Err(ended) if ended.is_panic() => self.fail(Instant::now(), why_ended(&ended).to_owned()),
+            Err(ended) => self.progress.lock().over = Some(why_ended(&ended)),
         }
+    }
+
+    /// Ends the row of failures if the connection that was made last was good for something, and lengthens it if not.
+    fn judge_last(&self) {
+        let Some(made) = self.progress.lock().made.take() else { return };
+        match stillborn(&made) {
+            None => self.progress.lock().failures = Failures::default(),
+            Some(reason) => {
+                let why = format!("the connection to {} ended as soon as it was made: {reason}", self.name());
+                self.fail(Instant::now(), why);
+            }
+        }
+    }
+
+    /// Notes when and why an attempt has failed.
+    fn fail(&self, at: Instant, why: String) {
+        let pause = self.progress.lock().failures.fail(at);
+        tracing::debug!(why, ?pause, "connecting failed");
+        self.progress.lock().trouble = Some(why);
     }
 
     /// Makes no further connection: the channel has gone.
@@ -277,15 +295,6 @@ impl Making {
         if let Some(task) = task {
             task.abort();
         }
-    }
-}
-
-impl Progress {
-    /// Notes when and why an attempt has failed.
-    fn fail(&mut self, at: Instant, why: String) {
-        let pause = self.failures.fail(at);
-        tracing::debug!(why, ?pause, "connecting failed");
-        self.trouble = Some(why);
     }
 }
 
@@ -341,25 +350,19 @@ fn why_ended(ended: &JoinError) -> &'static str {
     if ended.is_panic() { "connecting panicked" } else { RUNTIME_ENDED }
 }
 
-impl Failures {
-    /// Why the connection that was made last was good for nothing, if it was: it has ended before the server had shown
-    /// what it is, or the server has ended it soon. Who accepts and closes, as a balancer without a server behind it,
-    /// would be dialled without end.
-    fn stillborn(&mut self) -> Option<String> {
-        let (at, made) = self.made.take()?;
-        let reason = match made.close_reason() {
-            Some(reason) if made.peer() == Peer::Unknown => Some(reason.to_string()),
-            _ if at.elapsed() >= LASTS_MIN => None,
-            _ if made.is_going_away() => Some(String::from("the server is going away")),
-            Some(CloseReason::HandedOff | CloseReason::Local) | None => None,
-            Some(reason) => Some(reason.to_string()),
-        };
-        if reason.is_none() {
-            *self = Self::default();
-        }
-        reason
+/// Why a connection was good for nothing, if it was: it has ended before the server had shown what it is, or the server
+/// has ended it soon. Who accepts and closes, as a balancer without a server behind it, would be dialled without end.
+fn stillborn((at, made): &Made) -> Option<String> {
+    match made.close_reason() {
+        Some(reason) if made.peer() == Peer::Unknown => Some(reason.to_string()),
+        _ if at.elapsed() >= LASTS_MIN => None,
+        _ if made.is_going_away() => Some(String::from("the server is going away")),
+        Some(CloseReason::HandedOff | CloseReason::Local) | None => None,
+        Some(reason) => Some(reason.to_string()),
     }
+}
 
+impl Failures {
     /// Notes when an attempt has failed; the pause until the next.
     fn fail(&mut self, at: Instant) -> Duration {
         let longest = PAUSE_FIRST.saturating_mul(1 << self.count.min(16)).min(PAUSE_MAX);

@@ -1,6 +1,7 @@
 //! To one server or to several: which connection a call is placed on.
 
 use super::link::{Link, Links, unreachable};
+use super::making::RUNTIME_ENDED;
 use crate::Status;
 use frisbee::ConnectError;
 use std::future::{pending, poll_fn};
@@ -136,7 +137,7 @@ impl Several {
     /// Making one is left to those who keep them, as it would take a future for each server and each call that waits.
     async fn connect(&self, begun: Instant) -> Result<Arc<Link>, Status> {
         if self.members.iter().all(|member| member.keeping.is_finished()) {
-            return Err(unreachable("the runtime of the channel has ended"));
+            return Err(unreachable(RUNTIME_ENDED));
         }
         let connected = async {
             loop {
