@@ -1,5 +1,5 @@
-//! A protocol of its own beside a generated service: a key-value store with watches, on one port and one connection. The
-//! protocol is in `store.rs`.
+//! A protocol of its own beside a generated service: a key-value store with watches, on one port and one connection.
+//! The protocol is in `store.rs`.
 //!
 //! `cargo run --release --example kv_watch`
 

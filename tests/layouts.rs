@@ -1,4 +1,5 @@
-//! Peers whose schemas differ: what fits is understood, with defaults for what is missing, and what does not is refused.
+//! Peers whose schemas differ: what fits is understood, with defaults for what is missing, and what does not is
+//! refused.
 
 use frisbee::PacketId;
 use frisbee_tests::raw::{Raw, packet};

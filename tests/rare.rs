@@ -77,8 +77,8 @@ fn left_behind<F: Future>(make: impl Fn() -> F) -> usize {
     sleepers.iter().filter(|sleeper| Arc::strong_count(sleeper) > 1).count()
 }
 
-/// Uses a connection when it is woken or dropped, as a waker may by which a task goes that has handles, and shared memory
-/// whose owner has some.
+/// Uses a connection when it is woken or dropped, as a waker may by which a task goes that has handles, and shared
+/// memory whose owner has some.
 struct Nosy(Connection);
 
 impl Nosy {

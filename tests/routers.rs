@@ -166,7 +166,8 @@ async fn routers_serve_beside_services_on_one_port_and_are_told_everything() {
     }
 }
 
-/// Two routers on one server, without a service beside them and with one; the stories that they tell are of no interest.
+/// Two routers on one server, without a service beside them and with one; the stories that they tell are of no
+/// interest.
 async fn served_with_little_memory() -> [SocketAddr; 2] {
     let [one, other, third, fourth] = ["one", "other", "one", "other"].map(|name| Named::new(name).0);
     let mounts = Mounts::new().mount(1000..1100, one).mount(2000..=2000, other);

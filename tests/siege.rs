@@ -4,21 +4,21 @@
 //! cargo run --release -p frisbee-tests --bin siege -- --seconds 5
 //! ```
 //!
-//! Servers, attackers and the healthy client are processes of their own; the server is the example `echo-server`, or one
-//! of the interop schema where an attack needs handlers that wait, streams, or TLS. For each kind, windows in which the
-//! client is alone and windows in which it is attacked take turns, so that what else the machine does hits both. In each
-//! it calls one call after the other for half of the time, and once a millisecond, whatever has become of the calls
-//! before, for the other half. Attackers have a quarter of a processor, and the lowest priority: the peers of a server
-//! have machines of their own. What is left of the competition shows in the first row, whose neighbour burns as much and
-//! talks to nobody.
+//! Servers, attackers and the healthy client are processes of their own; the server is the example `echo-server`, or
+//! one of the interop schema where an attack needs handlers that wait, streams, or TLS. For each kind, windows in which
+//! the client is alone and windows in which it is attacked take turns, so that what else the machine does hits both. In
+//! each it calls one call after the other for half of the time, and once a millisecond, whatever has become of the
+//! calls before, for the other half. Attackers have a quarter of a processor, and the lowest priority: the peers of a
+//! server have machines of their own. What is left of the competition shows in the first row, whose neighbour burns as
+//! much and talks to nobody.
 //!
 //! On a machine that has other work to do, a server that is kept busy and its client wait for processors, which says
-//! nothing about the server. `--real-time`, which takes root, lets both run before everything else, and attackers before
-//! what else there is.
+//! nothing about the server. `--real-time`, which takes root, lets both run before everything else, and attackers
+//! before what else there is.
 //!
 //! The client must see no error, and the median over the rounds of (p99 beside / p99 alone) must not be above 3 for
-//! either way of calling. The program ends with 1 if there was an error, and with 2 if there was none and a ratio is above
-//! 3.
+//! either way of calling. The program ends with 1 if there was an error, and with 2 if there was none and a ratio is
+//! above 3.
 
 use examples::benchmark::{BenchmarkServiceClient, Request as Echo};
 use frisbee_tests::attacks::{self, Appetite, Attack, Target};

@@ -8,8 +8,8 @@ use std::thread::JoinHandle;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 
-/// A runtime for a thread of its own. It looks after 32 sockets at one time, as the workers of our servers do, and deals
-/// with what they bring before it looks again.
+/// A runtime for a thread of its own. It looks after 32 sockets at one time, as the workers of our servers do, and
+/// deals with what they bring before it looks again.
 ///
 /// # Errors
 /// If the system refuses what it takes.

@@ -1,8 +1,8 @@
-//! Random values of all messages of many schemas: each survives Polyglot in both forms, and has the bytes that a generic
-//! encoder in Go writes, which knows the descriptors and the Go module polyglot and nothing of ours.
+//! Random values of all messages of many schemas: each survives Polyglot in both forms, and has the bytes that a
+//! generic encoder in Go writes, which knows the descriptors and the Go module polyglot and nothing of ours.
 //!
-//! `CONFORMANCE_VALUES` says how many values (2000), `CONFORMANCE_SEED` which ones. Without Go the comparison is skipped
-//! with a visible line, unless `FRISBEE_REQUIRE_GO` is set.
+//! `CONFORMANCE_VALUES` says how many values (2000), `CONFORMANCE_SEED` which ones. Without Go the comparison is
+//! skipped with a visible line, unless `FRISBEE_REQUIRE_GO` is set.
 
 #[path = "go.rs"]
 mod go;

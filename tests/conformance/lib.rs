@@ -15,7 +15,8 @@ pub mod all {
 /// The parsed schemas, as an encoded `FileDescriptorSet`.
 pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/all.bin"));
 
-/// Takes a value of a message as protobuf, and returns it in the flat form of Polyglot after it has been there and back.
+/// Takes a value of a message as protobuf, and returns it in the flat form of Polyglot after it has been there and
+/// back.
 pub type Carry = fn(&[u8]) -> Result<Vec<u8>, String>;
 
 /// Every message by its full name, with what carries a value of it.

@@ -255,8 +255,8 @@ impl World {
         assert!(self.plan.corrupts || executions <= 1, "call {number} was executed {executions} times");
     }
 
-    /// A call with streams has no deadline unless it is given one. Without one, what a flipped bit has made of the end of
-    /// a stream may keep it waiting for as long as the connection lives.
+    /// A call with streams has no deadline unless it is given one. Without one, what a flipped bit has made of the end
+    /// of a stream may keep it waiting for as long as the connection lives.
     fn limited<T>(&self, message: T) -> Request<T> {
         let mut request = Request::new(message);
         if self.plan.corrupts {

@@ -81,8 +81,8 @@ async fn sum_up(client: &InteropClient) -> Result<(), Status> {
     client.sum_up(frpc::iter((0..10).map(|value| Count { value }))).await.map(drop)
 }
 
-/// The bytes as they are, or as the contents of packets: operation, id and length in a byte each, then the body. With or
-/// without a HELLO in front.
+/// The bytes as they are, or as the contents of packets: operation, id and length in a byte each, then the body. With
+/// or without a HELLO in front.
 fn told(manner: u8, data: &[u8]) -> Vec<u8> {
     let mut bytes = if manner & 32 == 0 { Vec::new() } else { hello() };
     if manner & 1 == 0 {

@@ -10,9 +10,9 @@
 //! cargo run --release -p benches --bin hot_path -- run CASE CALLS
 //! ```
 //!
-//! `run wide CALLS` and `run wide_32 CALLS` make so many calls on each of 400 connections, ten at a time, the latter in a
-//! runtime that looks after 32 sockets at one time, and `run wide_alone CALLS` one at a time in such a runtime. They are
-//! for counting what a call has to fetch from memory, again as the difference of two runs:
+//! `run wide CALLS` and `run wide_32 CALLS` make so many calls on each of 400 connections, ten at a time, the latter in
+//! a runtime that looks after 32 sockets at one time, and `run wide_alone CALLS` one at a time in such a runtime. They
+//! are for counting what a call has to fetch from memory, again as the difference of two runs:
 //!
 //! ```text
 //! valgrind --tool=cachegrind --cache-sim=yes --LL=1048576,16,64 target/release/hot_path run wide_32 20

@@ -1,5 +1,5 @@
-//! The process that publishes at a steady pace to 99 subscribers, beside one that reads nothing if told so, and says how
-//! long messages take.
+//! The process that publishes at a steady pace to 99 subscribers, beside one that reads nothing if told so, and says
+//! how long messages take.
 
 use benches::BoxError;
 use benches::process::exit_with_parent;

@@ -21,8 +21,9 @@ pub enum Role {
 /// byte, so answering its PINGs is enough.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// The longest content in either direction, in bytes; a peer that sends a longer one is closed. What the ends say of
-    /// themselves when they meet may be longer, and less than [`CONTENT_LEAST`] counts as that. Default: [`CONTENT_MAX`].
+    /// The longest content in either direction, in bytes; a peer that sends a longer one is closed. What the ends say
+    /// of themselves when they meet may be longer, and less than [`CONTENT_LEAST`] counts as that. Default:
+    /// [`CONTENT_MAX`].
     pub content_max: u32,
     /// How long the peer may be silent before it gets a PING. Default: 2 s, so that two PINGs fit into the time
     /// after which a Go peer gives up.
@@ -33,12 +34,13 @@ pub struct Config {
     pub first_header_timeout: Duration,
     /// How long a peer may take no byte while some wait. Default: 5 s, as Go.
     ///
-    /// What the system has taken over is not what the peer has taken: a socket of Linux holds up to 4 MiB, and takes more only
-    /// when a third of that has gone. So it gets this time once more for each of the first four MiB of a connection.
+    /// What the system has taken over is not what the peer has taken: a socket of Linux holds up to 4 MiB, and takes
+    /// more only when a third of that has gone. So it gets this time once more for each of the first four MiB of a
+    /// connection.
     pub write_timeout: Duration,
-    /// How much may wait to be written before whoever sends waits, and before a server reads no more requests, in bytes.
-    /// One packet may overdraw it, or it could not be sent at all. Default: 1 MiB, the bandwidth-delay product of 1 Gbit/s
-    /// over 8 ms.
+    /// How much may wait to be written before whoever sends waits, and before a server reads no more requests, in
+    /// bytes. One packet may overdraw it, or it could not be sent at all. Default: 1 MiB, the bandwidth-delay product
+    /// of 1 Gbit/s over 8 ms.
     pub backlog_max: usize,
     /// For how long a connection that has more to do may keep its thread from others. It is looked at after every 32
     /// packets. Default: 20 us, in which some hundred calls are answered.
@@ -54,8 +56,8 @@ pub struct Config {
     /// its other packets wait as well. What is of use pays for as much waste, and for that of a second in advance.
     /// Default: 1 MiB, some 14 000 short packets; eight connections that send as many are hardly noticed by others.
     pub waste_rate: u32,
-    /// Streams that a peer may have open at once: one of ours waits with the next until one is over, others are refused.
-    /// Default: 256.
+    /// Streams that a peer may have open at once: one of ours waits with the next until one is over, others are
+    /// refused. Default: 256.
     pub streams_max: usize,
     /// What may be received on one stream before it is read, in bytes; one message may overdraw it. A peer without
     /// flow control that sends more loses the stream. Default: 16 MiB, three messages of the longest kind.
@@ -66,12 +68,13 @@ pub struct Config {
     /// What a peer of ours may send on a stream before any of it has been read, in bytes. Default: 256 KiB, the
     /// bandwidth-delay product of 1 Gbit/s over 2 ms.
     ///
-    /// Over a distance a stream brings this much in each round trip. While its reader keeps up, it becomes more: up to sixteen
-    /// times as much, as long as that helps.
+    /// Over a distance a stream brings this much in each round trip. While its reader keeps up, it becomes more: up to
+    /// sixteen times as much, as long as that helps.
     pub stream_credit: u32,
     /// Whether to say HELLO, by which two of ours recognise each other. Default: yes.
     pub hello: bool,
-    /// What the layers above add to HELLO: types from [`Hello::FIRST_USER_ITEM`](crate::Hello::FIRST_USER_ITEM) on, and values.
+    /// What the layers above add to HELLO: types from [`Hello::FIRST_USER_ITEM`](crate::Hello::FIRST_USER_ITEM) on, and
+    /// values.
     pub hello_items: Vec<(u8, Bytes)>,
     /// For clients: how long the server may take to show what it is. Default: 5 s; Go answers a PING at once.
     pub verdict_timeout: Duration,

@@ -103,8 +103,8 @@ pub struct Connection {
     pong_waits: bool,
     /// Packets may not simply be taken: the first one has not been seen, or the connection is being handed off.
     is_special: bool,
-    /// Until when the peer has to show itself: a client by the beginning of its first packet, a server by what it is. At
-    /// the end, until when it has to have taken what waits.
+    /// Until when the peer has to show itself: a client by the beginning of its first packet, a server by what it is.
+    /// At the end, until when it has to have taken what waits.
     shows_by: Option<Instant>,
     /// The first packet of a client, if it is not yet dealt with.
     first: Option<Box<Packet>>,
@@ -225,8 +225,8 @@ impl Connection {
         self.handle_reserved(packet, now).map(Some)
     }
 
-    /// Whether [`poll_event`](Self::poll_event) has a packet to give that is no longer part of the input: the first one of
-    /// a client, behind the verdict on it.
+    /// Whether [`poll_event`](Self::poll_event) has a packet to give that is no longer part of the input: the first one
+    /// of a client, behind the verdict on it.
     #[inline]
     pub fn holds_packet(&self) -> bool {
         self.first.is_some()
@@ -312,8 +312,8 @@ impl Connection {
         if minds_more { self.next_of_all_timeouts() } else { self.keepalive.deadline() }
     }
 
-    /// How long the transport may take nothing: [`Config::write_timeout`], and as much for each MiB that may still be under
-    /// way in it.
+    /// How long the transport may take nothing: [`Config::write_timeout`], and as much for each MiB that may still be
+    /// under way in it.
     fn write_patience(&self) -> Duration {
         let buffered = self.written.min(SYSTEM_BUFFER_MAX) >> 20;
         self.write_timeout.saturating_mul(buffered.saturating_add(1))
@@ -324,8 +324,8 @@ impl Connection {
         self.stalled_since.and_then(|since| since.checked_add(self.write_patience()))
     }
 
-    /// Begins to write what waits, behind which this end closes. It may take as long as a peer needs that takes it as slowly
-    /// as bodies may come here, at [`Config::least_rate`].
+    /// Begins to write what waits, behind which this end closes. It may take as long as a peer needs that takes it as
+    /// slowly as bodies may come here, at [`Config::least_rate`].
     pub fn begin_flush(&mut self, now: Instant) {
         let waiting = self.transmit().len() as u64;
         self.shows_by = now.checked_add(self.write_patience().saturating_add(self.pace.time_for(waiting)));

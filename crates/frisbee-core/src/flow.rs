@@ -69,20 +69,20 @@ impl Credit {
     }
 }
 
-/// How many times as large as it was a window becomes at most. With the usual 256 KiB that is 4 MiB, as much as Linux lets
-/// TCP have under way unless it is told otherwise.
+/// How many times as large as it was a window becomes at most. With the usual 256 KiB that is 4 MiB, as much as Linux
+/// lets TCP have under way unless it is told otherwise.
 const GROWTH_MAX: u64 = 16;
 
-/// How many windows' worth is timed: parts of a window are given back as they have been read, so that a single one may take
-/// one round trip or almost two.
+/// How many windows' worth is timed: parts of a window are given back as they have been read, so that a single one may
+/// take one round trip or almost two.
 const TIMED: u64 = 4;
 
-/// Windows that are timed in less are large enough: 256 KiB in a millisecond each are two gigabits a second, and calls on the
-/// same connection wait behind what is under way. Within one machine it takes 0.1 to 0.7 ms.
+/// Windows that are timed in less are large enough: 256 KiB in a millisecond each are two gigabits a second, and calls
+/// on the same connection wait behind what is under way. Within one machine it takes 0.1 to 0.7 ms.
 const NEAR: Duration = Duration::from_millis(TIMED);
 
-/// Credit is worth a packet when it is this part of the window. While less than that waits to be given, the window is in
-/// effect smaller by as much.
+/// Credit is worth a packet when it is this part of the window. While less than that waits to be given, the window is
+/// in effect smaller by as much.
 const PARTS: u64 = 4;
 
 /// After how many windows' worth it is tried again whether a larger window brings more.
@@ -91,9 +91,9 @@ const TRIED_AGAIN: u64 = 64;
 /// The receiver's side.
 ///
 /// A stream brings one window in each round trip at most, so what is enough within a building is a trickle from another
-/// continent. While the reader has read all that came and waits for more, the window is therefore made twice as large, and
-/// again, as long as that brings at least a quarter more; then it goes back to what it was before, for a while. A stream that
-/// nobody reads keeps the window that it has.
+/// continent. While the reader has read all that came and waits for more, the window is therefore made twice as large,
+/// and again, as long as that brings at least a quarter more; then it goes back to what it was before, for a while. A
+/// stream that nobody reads keeps the window that it has.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
     size: u64,

@@ -6,8 +6,8 @@ use bytes::Bytes;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// The longest HELLO that is read, in bytes. What it carries is a list of services: some hundred with a long history, or
-/// close to a thousand without.
+/// The longest HELLO that is read, in bytes. What it carries is a list of services: some hundred with a long history,
+/// or close to a thousand without.
 pub(crate) const HELLO_MAX: u32 = 64 * 1024;
 
 /// What one end tells the other in the first packet, once it knows that the other understands it.
@@ -45,8 +45,8 @@ const KEPT_MAX: usize = 4 * 1024;
 thread_local! {
     /// What this end said last on a connection of this thread.
     static OWN: RefCell<Option<Arc<Hello>>> = const { RefCell::new(None) };
-    /// What was said last on a connection of this thread, and what it means. Whoever says something else every time gains
-    /// nothing by it and takes nothing from others but this.
+    /// What was said last on a connection of this thread, and what it means. Whoever says something else every time
+    /// gains nothing by it and takes nothing from others but this.
     static LAST: RefCell<Option<Heard>> = const { RefCell::new(None) };
 }
 
@@ -59,8 +59,8 @@ impl Hello {
     /// The first type of item that has no meaning here.
     pub const FIRST_USER_ITEM: u8 = 32;
 
-    /// How many bytes the items of the layers above may have, types and lengths included: a HELLO has at most 64 KiB, of
-    /// which 256 bytes are kept for what else it may say.
+    /// How many bytes the items of the layers above may have, types and lengths included: a HELLO has at most 64 KiB,
+    /// of which 256 bytes are kept for what else it may say.
     pub const ITEMS_MAX: usize = HELLO_MAX as usize - 256;
 
     /// How many bytes the items of the layers above have, types and lengths included.

@@ -15,8 +15,9 @@ pub enum Verdict {
 
 /// Tracks how long a peer has been silent, and this end.
 ///
-/// Any byte counts as a sign of life, so a connection that is busy in both directions never sends a PING. Whoever receives for
-/// long and has nothing to say does: what the other end asks may stand behind megabytes that a slow link brings later.
+/// Any byte counts as a sign of life, so a connection that is busy in both directions never sends a PING. Whoever
+/// receives for long and has nothing to say does: what the other end asks may stand behind megabytes that a slow link
+/// brings later.
 #[derive(Clone, Debug)]
 pub struct Keepalive {
     ping_interval: Duration,

@@ -1,5 +1,5 @@
-//! How fast things may or must go: a token bucket for what a peer may ask, a least rate for what it sends, and a greatest
-//! one for what is of no use.
+//! How fast things may or must go: a token bucket for what a peer may ask, a least rate for what it sends, and a
+//! greatest one for what is of no use.
 
 use std::time::{Duration, Instant};
 
@@ -116,8 +116,8 @@ const REST: u64 = 16;
 
 /// Keeps a peer from sending more of what is of no use than an allowance, by having it wait.
 ///
-/// What has been wasted is forgotten at a steady rate, and what has been of use pays for it, byte by byte. So much as may
-/// be wasted in a second can be paid for in advance: who cancels thousands of calls at once has made them before.
+/// What has been wasted is forgotten at a steady rate, and what has been of use pays for it, byte by byte. So much as
+/// may be wasted in a second can be paid for in advance: who cancels thousands of calls at once has made them before.
 #[derive(Clone, Debug)]
 pub struct Waste {
     /// Bytes in a second.

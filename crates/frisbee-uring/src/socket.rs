@@ -33,8 +33,8 @@ impl Socket {
 }
 
 impl Socket {
-    /// Takes the socket off the ring, with what has been received and not been read. Nothing is in flight any more then:
-    /// what comes next is read by whoever has the socket.
+    /// Takes the socket off the ring, with what has been received and not been read. Nothing is in flight any more
+    /// then: what comes next is read by whoever has the socket.
     ///
     /// # Errors
     /// If writing has failed, or there is no descriptor left for it.

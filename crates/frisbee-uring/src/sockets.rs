@@ -267,8 +267,8 @@ impl Sockets {
         self.table[key].stream.shutdown(Shutdown::Write)
     }
 
-    /// Takes a socket off the ring: what was written is sent first, receiving is stopped. Ready with a second descriptor
-    /// of the socket and what has been received of it; nothing may be asked of it any more but to be let go.
+    /// Takes a socket off the ring: what was written is sent first, receiving is stopped. Ready with a second
+    /// descriptor of the socket and what has been received of it; nothing may be asked of it any more but to be let go.
     pub(crate) fn poll_release(&mut self, key: usize, context: &Context<'_>) -> Poll<io::Result<(TcpStream, Vec<u8>)>> {
         let state = &mut self.table[key];
         state.reading.waker = None;

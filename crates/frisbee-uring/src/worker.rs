@@ -157,8 +157,8 @@ impl Woken {
         self.0.swap(true, Ordering::AcqRel)
     }
 
-    /// The task is polled. It sees what was done before it was woken, also by those who found it woken: the flag is read
-    /// here as well as written.
+    /// The task is polled. It sees what was done before it was woken, also by those who found it woken: the flag is
+    /// read here as well as written.
     fn clear(&self) {
         self.0.swap(false, Ordering::AcqRel);
     }

@@ -50,8 +50,8 @@ impl<R> Clone for Acceptor<R> {
 }
 
 impl<R: Router> Acceptor<R> {
-    /// Serves a connection to its end and says why it ended. The current tokio runtime drives it; handlers run in that in
-    /// which the acceptor was made.
+    /// Serves a connection to its end and says why it ended. The current tokio runtime drives it; handlers run in that
+    /// in which the acceptor was made.
     ///
     /// A server that is set to speak TLS does so here as well.
     ///
@@ -174,8 +174,8 @@ impl<R: Router> Host<R> {
     }
 }
 
-/// A connection that is being served; gives why it ended. By hand, and with what is rare in a box, since this is most of
-/// what a connection takes in memory.
+/// A connection that is being served; gives why it ended. By hand, and with what is rare in a box, since this is most
+/// of what a connection takes in memory.
 #[allow(clippy::large_enum_variant)] // The large one is what all are for but a short time.
 pub(crate) enum Serving<'a, T, R: Router> {
     /// The server is shutting down.

@@ -17,8 +17,8 @@ pub(crate) const SLICED_MIN: usize = 16 * 1024;
 /// What such a buffer holds: two reads of 64 KiB.
 pub(crate) const READ_BUFFER: usize = 128 * 1024;
 
-/// What a handler that waits takes beside its request, in bytes: its future, its place in the connection's list, and its
-/// part of what is kept to answer it.
+/// What a handler that waits takes beside its request, in bytes: its future, its place in the connection's list, and
+/// its part of what is kept to answer it.
 const WAITING_COST: usize = 768;
 
 /// What a body of so many bytes keeps in memory, in bytes: one of 16 to 64 KiB may be a slice of the buffer that it was

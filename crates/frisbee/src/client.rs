@@ -92,14 +92,14 @@ impl ClientBuilder {
 
     /// Sets which threads drive the connection. Default: [`Workers::Caller`], the current tokio runtime.
     ///
-    /// Others are shared by the clients of the process. What is sent and received then crosses threads, and a call takes
-    /// half as much processor time again or more. In return PINGs are answered, and streams and other packets of the peer
-    /// taken, however long tasks of the current runtime compute; and of a thousand busy connections none has to wait for
-    /// the others, as happens on tokio's multi-thread runtime.
+    /// Others are shared by the clients of the process. What is sent and received then crosses threads, and a call
+    /// takes half as much processor time again or more. In return PINGs are answered, and streams and other packets of
+    /// the peer taken, however long tasks of the current runtime compute; and of a thousand busy connections none has
+    /// to wait for the others, as happens on tokio's multi-thread runtime.
     ///
-    /// What handlers here wait for or spawn belongs to the current runtime in any case, and the connection ends with that
-    /// runtime. But where they begin, on a thread of the workers, they hold up every connection that the thread looks
-    /// after, also those of other clients: who computes or blocks there does harm to strangers, and tokio's
+    /// What handlers here wait for or spawn belongs to the current runtime in any case, and the connection ends with
+    /// that runtime. But where they begin, on a thread of the workers, they hold up every connection that the thread
+    /// looks after, also those of other clients: who computes or blocks there does harm to strangers, and tokio's
     /// `block_in_place` panics. A test that pauses the clock of its runtime does not pause that of workers.
     ///
     /// The threads start when the first client asks for so many, and are bound to the processors to which that one's
@@ -141,15 +141,16 @@ impl ClientBuilder {
     }
 
     /// Connects to `host:port`, or on Unix to the socket at a path as in `unix:/run/service.sock`; the current tokio
-    /// runtime drives the connection, unless there are other [`workers`](Self::workers). Of a name with several addresses,
-    /// the next is tried when one has failed or not accepted within 250 ms, and the first that accepts is taken.
+    /// runtime drives the connection, unless there are other [`workers`](Self::workers). Of a name with several
+    /// addresses, the next is tried when one has failed or not accepted within 250 ms, and the first that accepts is
+    /// taken.
     ///
     /// With TLS it waits until the server has shown what it is, which takes a round trip more: only then is it known
     /// whether the server takes this end's certificate.
     ///
     /// # Errors
-    /// If no address accepts the connection in time, TLS does not come about, io_uring is required and does not work, or
-    /// the router finds something [wrong](Router::check) with itself.
+    /// If no address accepts the connection in time, TLS does not come about, io_uring is required and does not work,
+    /// or the router finds something [wrong](Router::check) with itself.
     ///
     /// # Cancel safety
     /// Dropping the future gives up; what has been connected is closed.
@@ -167,11 +168,11 @@ impl ClientBuilder {
         }
     }
 
-    /// Makes a connection of anything that reads and writes bytes; the current tokio runtime drives it, unless there are
-    /// other [`workers`](Self::workers).
+    /// Makes a connection of anything that reads and writes bytes; the current tokio runtime drives it, unless there
+    /// are other [`workers`](Self::workers).
     ///
-    /// With TLS the handshake comes first, and `server_name` has to be set. Sockets of tokio are moved to their workers;
-    /// what wraps one stays with the current runtime, which then has to find time for it.
+    /// With TLS the handshake comes first, and `server_name` has to be set. Sockets of tokio are moved to their
+    /// workers; what wraps one stays with the current runtime, which then has to find time for it.
     ///
     /// # Errors
     /// If TLS does not come about within the time for connecting, or the router finds something

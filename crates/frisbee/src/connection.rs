@@ -95,7 +95,8 @@ impl Connection {
     /// [`backlog_max`](crate::Config::backlog_max) waits there.
     ///
     /// What is written in one call leaves in one piece. `write` runs under the connection's lock and must be short. The
-    /// connection keeps the waker until there is room, whether somebody still waits or not; see [`waiter`](Self::waiter).
+    /// connection keeps the waker until there is room, whether somebody still waits or not; see
+    /// [`waiter`](Self::waiter).
     ///
     /// # Errors
     /// If the connection has ended.
@@ -193,12 +194,13 @@ impl Connection {
         });
     }
 
-    /// As [`spawn`](Self::spawn), for the work on a request that takes so many bytes, which are charged to the memory of the
-    /// server; see [`body_memory`](crate::body_memory). The work has to hold the [`Task`] until it is over.
+    /// As [`spawn`](Self::spawn), for the work on a request that takes so many bytes, which are charged to the memory
+    /// of the server; see [`body_memory`](crate::body_memory). The work has to hold the [`Task`] until it is over.
     ///
     /// A `call` is what the peer may [cancel](Self::cancel_call) it by. The reply goes by [`Task::answer`].
     ///
-    /// `false` if as many tasks run as [the peer may have calls](Self::calls_max) in flight; nothing has been spawned then.
+    /// `false` if as many tasks run as [the peer may have calls](Self::calls_max) in flight; nothing has been spawned
+    /// then.
     #[must_use]
     pub fn spawn_call(
         &self,
@@ -209,8 +211,8 @@ impl Connection {
         self.spawn_within(self.0.calls_max, call, Some(memory), make)
     }
 
-    /// The runtime in which the connection's work runs, wherever the connection is driven. What is spawned there directly
-    /// is no work of the connection: nobody waits for it, and it goes on when the connection has ended.
+    /// The runtime in which the connection's work runs, wherever the connection is driven. What is spawned there
+    /// directly is no work of the connection: nobody waits for it, and it goes on when the connection has ended.
     pub fn runtime(&self) -> &Handle {
         &self.0.runtime
     }
@@ -242,8 +244,8 @@ impl Connection {
         true
     }
 
-    /// Aborts the task that answers a call, which is the caller's to answer then. `false` if there is no such task, or it
-    /// has [answered](Task::answer).
+    /// Aborts the task that answers a call, which is the caller's to answer then. `false` if there is no such task, or
+    /// it has [answered](Task::answer).
     pub fn cancel_call(&self, id: PacketId, operation: Operation) -> bool {
         self.0.work.cancel((id, operation))
     }
@@ -259,7 +261,8 @@ impl Connection {
         Hold::new(&self.0.budget, bytes)
     }
 
-    /// Whether so much input is held that nothing more should be begun. A router then refuses requests, and [counts](Self::count_shed) what it refuses.
+    /// Whether so much input is held that nothing more should be begun. A router then refuses requests, and
+    /// [counts](Self::count_shed) what it refuses.
     #[inline]
     pub fn is_overloaded(&self) -> bool {
         self.0.budget.is_exhausted()
@@ -278,9 +281,9 @@ impl Connection {
     /// Asks the peer for the connection itself: once it has agreed, the transport is the caller's, for any other
     /// protocol.
     ///
-    /// Behind the request nothing is sent, neither by other handles, which wait, nor by the protocol. If the peer agrees,
-    /// this connection has ended, with [`CloseReason::HandedOff`], for everybody who has a handle to it. The peer may
-    /// send first; what it has sent is read first. If the peer does not agree, everything goes on as it was.
+    /// Behind the request nothing is sent, neither by other handles, which wait, nor by the protocol. If the peer
+    /// agrees, this connection has ended, with [`CloseReason::HandedOff`], for everybody who has a handle to it. The
+    /// peer may send first; what it has sent is read first. If the peer does not agree, everything goes on as it was.
     ///
     /// Only the end that dialled can ask, only a peer of ours, and only while no stream is open and no work runs; see
     /// [`hand_off_if`](Self::hand_off_if) for what else may be in progress. The answer may take 30 s
@@ -337,16 +340,16 @@ impl Connection {
         self.0.mailbox.order(Order::Flush(CloseReason::Local));
     }
 
-    /// As [`close`](Self::close), for a reason of the protocol's own: what [`Next::close`](crate::Next::close) is where a
-    /// packet is routed, for handlers, tasks and [turns](crate::Router::turn). The log, [`closed`](Self::closed) and
+    /// As [`close`](Self::close), for a reason of the protocol's own: what [`Next::close`](crate::Next::close) is where
+    /// a packet is routed, for handlers, tasks and [turns](crate::Router::turn). The log, [`closed`](Self::closed) and
     /// [`Router::disconnected`](crate::Router::disconnected) get it.
     pub fn close_for(&self, reason: impl Into<String>) {
         self.0.mailbox.order(Order::Flush(CloseReason::Router(reason.into().into())));
     }
 
-    /// Closes the connection in good order, as soon as nothing is in progress: no work, no stream, nothing to be written,
-    /// nothing that makes its router [busy](crate::Router::is_busy). At a server a peer of ours is told before, and
-    /// closes by itself or says that it has heard of it.
+    /// Closes the connection in good order, as soon as nothing is in progress: no work, no stream, nothing to be
+    /// written, nothing that makes its router [busy](crate::Router::is_busy). At a server a peer of ours is told
+    /// before, and closes by itself or says that it has heard of it.
     pub fn close_when_idle(&self) {
         self.0.mailbox.order(Order::WhenIdle(CloseReason::Shutdown));
     }
@@ -363,8 +366,8 @@ impl Connection {
         format!("peer {peer}, handlers at work: {jobs}, streams: {streams}")
     }
 
-    /// Waits for the end of the connection and says why it ended. What waited to be written has been written by then, unless
-    /// the peer took none of it for the [`write_timeout`](crate::Config::write_timeout), or less than
+    /// Waits for the end of the connection and says why it ended. What waited to be written has been written by then,
+    /// unless the peer took none of it for the [`write_timeout`](crate::Config::write_timeout), or less than
     /// [`least_rate`](crate::Config::least_rate), and the peer has had a second to close its half: a program may end.
     ///
     /// # Cancel safety
@@ -444,8 +447,8 @@ pub struct Task {
 }
 
 impl Task {
-    /// Lets `write` put the reply into the connection's outbox, as [`Connection::send_now`] does, unless the call has been
-    /// [cancelled](Connection::cancel_call), which it cannot be any more then: each is answered once.
+    /// Lets `write` put the reply into the connection's outbox, as [`Connection::send_now`] does, unless the call has
+    /// been [cancelled](Connection::cancel_call), which it cannot be any more then: each is answered once.
     ///
     /// With the reply the task leaves its place. The peer may make its next call as soon as it has that, and is held to
     /// [`calls_max`](Connection::calls_max). The task should be over then: the call that gets its place waits for that.

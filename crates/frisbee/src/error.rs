@@ -16,9 +16,9 @@ pub enum SendError {
     Empty,
     /// Every stream id of the connection is in use.
     TooManyStreams,
-    /// The body is longer than the peer accepts; the connection goes on. Before the peer has
-    /// [shown what it is](crate::Connection::verdict) only this end's own limit is known, and a packet beyond that of the
-    /// peer ends the connection there.
+    /// The body is longer than the peer accepts; the connection goes on. Before the peer has [shown what it
+    /// is](crate::Connection::verdict) only this end's own limit is known, and a packet beyond that of the peer ends
+    /// the connection there.
     TooLong(TooLong),
 }
 

@@ -25,9 +25,9 @@ pub struct Taking(Box<Take>);
 type Take = dyn FnOnce(Raw, &Handle) + Send;
 
 impl Taking {
-    /// By a function whose future becomes a task of the runtime in which the server was started or the client connected;
-    /// the function is called within it. The task belongs to nobody: it neither ends with the connection, nor does a
-    /// shutdown of the server wait for it.
+    /// By a function whose future becomes a task of the runtime in which the server was started or the client
+    /// connected; the function is called within it. The task belongs to nobody: it neither ends with the connection,
+    /// nor does a shutdown of the server wait for it.
     pub fn new<F>(take: impl FnOnce(Raw) -> F + Send + 'static) -> Self
     where
         F: Future<Output = ()> + Send + 'static,

@@ -287,8 +287,8 @@ impl Mailbox {
     }
 }
 
-/// Somebody who waits for a connection, and takes the waker along when that is over: a connection would keep one for each
-/// that ever waited. Made by [`Connection::waiter`](crate::Connection::waiter).
+/// Somebody who waits for a connection, and takes the waker along when that is over: a connection would keep one for
+/// each that ever waited. Made by [`Connection::waiter`](crate::Connection::waiter).
 #[derive(Debug)]
 pub struct Waiter<'a> {
     mailbox: &'a Mailbox,

@@ -104,15 +104,15 @@ pub trait Router: Send + Sync + 'static {
         Next::Continue
     }
 
-    /// A peer of ours will close the connection and takes nothing new. It does when it has nothing in progress and knows
-    /// that this end has heard of it.
+    /// A peer of ours will close the connection and takes nothing new. It does when it has nothing in progress and
+    /// knows that this end has heard of it.
     fn going_away(&self, session: &mut Self::Session) {
         let _ = session;
     }
 
-    /// Whether a client's router closes its connection by itself when its server [goes away](Self::going_away) and what it
-    /// has on it is over. The server then waits for that, since it may not know of all that the client still means to do.
-    /// By default the server closes.
+    /// Whether a client's router closes its connection by itself when its server [goes away](Self::going_away) and what
+    /// it has on it is over. The server then waits for that, since it may not know of all that the client still means
+    /// to do. By default the server closes.
     fn closes_by_itself(&self) -> bool {
         false
     }
@@ -123,24 +123,25 @@ pub trait Router: Send + Sync + 'static {
     ///
     /// A router that does something once per batch does it here: what it puts into the outbox leaves in the write that
     /// follows at once, so this is the hook to add to each write, or to look at what it will be. (What a server says
-    /// before its client's first packet waits for that, by which it learns the form of headers.) It returns when it wants
-    /// to be called again at the latest; a time that has passed counts as the next millisecond.
+    /// before its client's first packet waits for that, by which it learns the form of headers.) It returns when it
+    /// wants to be called again at the latest; a time that has passed counts as the next millisecond.
     fn turn(&self, session: &mut Self::Session, turn: &mut Turn<'_>) -> Option<Instant> {
         let _ = (session, turn);
         None
     }
 
-    /// Whether something is in progress that the connection knows nothing of, such as a request of this end that has not
-    /// been answered. A connection that is to be closed when it is idle waits for it; the work of handlers and streams it
-    /// knows by itself. Asked in its turns: if it changes by something else than a packet, [wake](Connection::wake) the
-    /// connection. Nothing by default.
+    /// Whether something is in progress that the connection knows nothing of, such as a request of this end that has
+    /// not been answered. A connection that is to be closed when it is idle waits for it; the work of handlers and
+    /// streams it knows by itself. Asked in its turns: if it changes by something else than a packet,
+    /// [wake](Connection::wake) the connection. Nothing by default.
     fn is_busy(&self, session: &mut Self::Session) -> bool {
         let _ = session;
         false
     }
 
-    /// Nothing is in progress, and the peer has been silent for [`Config::ping_interval`](crate::Config::ping_interval):
-    /// memory that the connection does not need for the time being may be given back.
+    /// Nothing is in progress, and the peer has been silent for
+    /// [`Config::ping_interval`](crate::Config::ping_interval): memory that the connection does not need for the time
+    /// being may be given back.
     fn idle(&self, session: &mut Self::Session) {
         let _ = session;
     }

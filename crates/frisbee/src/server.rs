@@ -27,8 +27,8 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(20);
 /// The first and the longest pause after the system has refused to accept, for want of file descriptors say.
 const ACCEPT_PAUSE: (Duration, Duration) = (Duration::from_millis(5), Duration::from_secs(1));
 
-/// How many connections may wait to be accepted: as many as Linux allows, which takes less where it has been told to. Those
-/// of a fleet that comes back at once should find a place, or try again a second later.
+/// How many connections may wait to be accepted: as many as Linux allows, which takes less where it has been told to.
+/// Those of a fleet that comes back at once should find a place, or try again a second later.
 const BACKLOG: u32 = 4096;
 
 /// How many bytes of input may be held in a whole server, unless told otherwise.
@@ -139,8 +139,8 @@ impl ServerBuilder {
     /// requests of handlers take three quarters at most, so that small requests get through. When that much is held,
     /// requests and streams are refused before their handlers begin, and the connections live: fRPC's callers get
     /// `ResourceExhausted`. A [`Router`] decides for itself, by [`is_overloaded`](crate::Connection::is_overloaded) and
-    /// [`shed`](Router::shed); unless it has another answer, as [`Handlers`](crate::Handlers) have not, the connection is
-    /// closed. What has begun may overdraw it by what each connection reads at once. What handlers keep for
+    /// [`shed`](Router::shed); unless it has another answer, as [`Handlers`](crate::Handlers) have not, the connection
+    /// is closed. What has begun may overdraw it by what each connection reads at once. What handlers keep for
     /// themselves, and what waits to be written, is not counted.
     pub fn memory_max(mut self, bytes: usize) -> Self {
         self.memory_max = bytes;

@@ -246,8 +246,8 @@ impl StreamSender {
         poll_fn(|context| self.0.shared.poll_closed(context, Some(&mut end.number))).await;
     }
 
-    /// As [`closed`](Self::closed), for hand-written futures. The waker is kept until then, whether somebody still waits
-    /// or not.
+    /// As [`closed`](Self::closed), for hand-written futures. The waker is kept until then, whether somebody still
+    /// waits or not.
     pub fn poll_closed(&self, context: &mut Context<'_>) -> Poll<()> {
         self.0.shared.poll_closed(context, None)
     }

@@ -29,8 +29,8 @@ pub enum Policy {
     Inline,
     /// Each gets a task of its own at once. For handlers that compute for long or block in place.
     Concurrent,
-    /// As [`Concurrent`](Self::Concurrent), and no more than so many of one operation run at one time on one connection;
-    /// further requests wait their turn, in order. Other connections have as many of their own.
+    /// As [`Concurrent`](Self::Concurrent), and no more than so many of one operation run at one time on one
+    /// connection; further requests wait their turn, in order. Other connections have as many of their own.
     AtMost(usize),
 }
 
@@ -130,8 +130,8 @@ impl Work {
         }
     }
 
-    /// Drops the job that answers a call, with its task, which may be in the middle of it; `false` if there is none, or it
-    /// has answered.
+    /// Drops the job that answers a call, with its task, which may be in the middle of it; `false` if there is none, or
+    /// it has answered.
     pub(crate) fn cancel(&self, call: Call) -> bool {
         let mut tasks = self.0.lock();
         let Some(places) = tasks.places.as_mut() else { return false };

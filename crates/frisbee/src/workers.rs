@@ -179,9 +179,9 @@ fn no_rings() -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, reason)
 }
 
-/// Sockets that a worker looks after at one time. What they bring is dealt with while their connections' memory is still
-/// near: with 1024 at one time, as is usual, most of it has to be fetched once more. Asking the system costs about as
-/// much as a packet, a thirty-second of that for each of them.
+/// Sockets that a worker looks after at one time. What they bring is dealt with while their connections' memory is
+/// still near: with 1024 at one time, as is usual, most of it has to be fetched once more. Asking the system costs
+/// about as much as a packet, a thirty-second of that for each of them.
 const EVENTS_AT_ONCE: usize = 32;
 
 impl Worker {

@@ -1,7 +1,8 @@
 //! Golden files: what is generated for the schemas in `proto/` stands in `golden/` and is read in reviews. A package is
 //! one file, however long, as it is for those who include it.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p frpc-build --test golden` writes the files anew; read the difference before you commit.
+//! `UPDATE_GOLDEN=1 cargo test -p frpc-build --test golden` writes the files anew; read the difference before you
+//! commit.
 
 use frpc_build::{Builder, Codec};
 use std::env;

@@ -31,7 +31,8 @@ impl Manner<'_> {
     }
 }
 
-/// The longest body that has [`CONTAINER_MEMORY_MAX`] for its lists and maps: the longest that a frame carries by default.
+/// The longest body that has [`CONTAINER_MEMORY_MAX`] for its lists and maps: the longest that a frame carries by
+/// default.
 const USUAL_MAX: usize = frisbee::CONTENT_MAX as usize;
 
 /// How much memory the lists and maps of a body may take. Beyond the usual, for a server that takes longer frames, as
@@ -131,7 +132,8 @@ pub(crate) fn put_message<M: Message>(mut frame: Frame<'_>, message: &M, manner:
     finished.map_err(|error| PutError::Failed(Status::new(Code::ResourceExhausted, error.to_string())))
 }
 
-/// Writes a packet whose body is an error. If it is too long for a packet, its text is cut, and what goes along left out.
+/// Writes a packet whose body is an error. If it is too long for a packet, its text is cut, and what goes along left
+/// out.
 pub(crate) fn put_error(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, style: Style) {
     /// What stands around the text: a prefix of four bytes, kinds and a length.
     const AROUND: usize = 20;

@@ -66,8 +66,8 @@ pub(crate) struct Ticket {
     pub(crate) id: PacketId,
 }
 
-/// As much as the processor fetches at one time: with ten thousand calls in flight, waiting for memory is most of what a
-/// reply costs.
+/// As much as the processor fetches at one time: with ten thousand calls in flight, waiting for memory is most of what
+/// a reply costs.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Slot {

@@ -29,17 +29,18 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 use unary::Unary;
 
-/// How long a call may take, and the opening of a stream, unless told otherwise. A Go server never answers a request that
-/// it cannot decode, so there has to be an end; no call within a data centre should come near this one. It is kept here and
-/// not sent.
+/// How long a call may take, and the opening of a stream, unless told otherwise. A Go server never answers a request
+/// that it cannot decode, so there has to be an end; no call within a data centre should come near this one. It is kept
+/// here and not sent.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Calls to a server, any number at one time, on one connection.
 ///
 /// Clones share the connection. When 16 384 calls are in flight, or as many as the server takes, further ones wait for
 /// their turn. A connection that is lost, or whose server is about to stop, is replaced by a new one: a call that was
-/// not sent yet goes there, one that was sent fails with a status that [says so](Status::may_have_run), unless its method
-/// is unary and idempotent by its `idempotency_level`: then it is made once more. Nothing is ever sent twice in silence.
+/// not sent yet goes there, one that was sent fails with a status that [says so](Status::may_have_run), unless its
+/// method is unary and idempotent by its `idempotency_level`: then it is made once more. Nothing is ever sent twice in
+/// silence.
 ///
 /// [`connect_all`](ChannelBuilder::connect_all) makes a channel to several servers, with a connection to each.
 #[derive(Clone)]
@@ -113,8 +114,8 @@ impl Channel {
         }
     }
 
-    /// The same channel with each unary call asking for the connection, and where that is found if the handler agrees; see
-    /// [`hand_off`](crate::hand_off). Streaming calls are made as ever.
+    /// The same channel with each unary call asking for the connection, and where that is found if the handler agrees;
+    /// see [`hand_off`](crate::hand_off). Streaming calls are made as ever.
     ///
     /// ```no_run
     /// # async fn open(channel: frpc::Channel) -> Result<(), frpc::Status> { Ok(()) }
@@ -150,8 +151,8 @@ impl Channel {
         self.inner.servers.stay_connected().await;
     }
 
-    /// The connection beneath, at the moment; `None` if it is lost and no call has made it anew. Of several the one that a
-    /// call would be placed on.
+    /// The connection beneath, at the moment; `None` if it is lost and no call has made it anew. Of several the one
+    /// that a call would be placed on.
     pub fn connection(&self) -> Option<Connection> {
         self.inner.servers.current().map(|link| link.connection.clone())
     }

@@ -205,8 +205,8 @@ impl Router for Endpoint {
                 return Next::Wasted;
             }
             // It belongs to a stream that is over: it crossed the packet that closed it. As many may be on their way as
-            // the sockets hold, for each stream that is left early, so they are not counted. On those of mounted routers
-            // packets may look like anything.
+            // the sockets hold, for each stream that is left early, so they are not counted. On those of mounted
+            // routers packets may look like anything.
             Opening::Malformed | Opening::Nothing => {
                 stream.forget();
                 return Next::Continue;

@@ -11,13 +11,13 @@
 //! ```
 //!
 //! [`Status`] and [`Code`] convert both ways, with details and metadata; requests and replies keep their metadata, of
-//! which an entry that cannot be one on the other side is left behind, and their [extensions](Request::extensions), where
-//! tonic's interceptors put what handlers are to know. A tonic server enforces the caller's deadline
-//! itself, [`Request::timeout`] says how long that was, and calls that the handler makes inherit it.
+//! which an entry that cannot be one on the other side is left behind, and their [extensions](Request::extensions),
+//! where tonic's interceptors put what handlers are to know. A tonic server enforces the caller's deadline itself,
+//! [`Request::timeout`] says how long that was, and calls that the handler makes inherit it.
 //!
-//! What is around a server of ours is not around tonic's: [`ServerBuilder::middleware`](crate::ServerBuilder::middleware)
-//! and policies see nothing of calls that come to its port. **Who lets callers in or not by middleware needs an
-//! interceptor or a layer there as well.**
+//! What is around a server of ours is not around tonic's:
+//! [`ServerBuilder::middleware`](crate::ServerBuilder::middleware) and policies see nothing of calls that come to its
+//! port. **Who lets callers in or not by middleware needs an interceptor or a layer there as well.**
 
 use crate::deadline::{self, Within};
 use crate::request::Origin;

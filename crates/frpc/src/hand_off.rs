@@ -46,9 +46,9 @@ pub use frisbee::Raw;
 pub struct HandOff(Arc<Mutex<Option<Taking>>>);
 
 impl HandOff {
-    /// Agrees. If the handler then succeeds, `take` gets the transport as soon as the reply has been written; its future
-    /// becomes a task of the runtime in which the server was started, which belongs to nobody. If the handler fails,
-    /// `take` is dropped.
+    /// Agrees. If the handler then succeeds, `take` gets the transport as soon as the reply has been written; its
+    /// future becomes a task of the runtime in which the server was started, which belongs to nobody. If the handler
+    /// fails, `take` is dropped.
     pub fn accept<F>(&self, take: impl FnOnce(Raw) -> F + Send + 'static)
     where
         F: Future<Output = ()> + Send + 'static,
@@ -67,7 +67,8 @@ impl fmt::Debug for HandOff {
     }
 }
 
-/// Where a client finds the connection that it has asked for; see [`Channel::handing_off`](crate::Channel::handing_off).
+/// Where a client finds the connection that it has asked for; see
+/// [`Channel::handing_off`](crate::Channel::handing_off).
 #[derive(Clone, Debug, Default)]
 pub struct Handed(Arc<Mutex<Option<Raw>>>);
 

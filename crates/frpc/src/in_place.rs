@@ -1,5 +1,5 @@
-//! Whether the handlers of a connection may be polled in place, by the task that drives it, or take so long that they get
-//! tasks of their own. Pure state; time is an argument.
+//! Whether the handlers of a connection may be polled in place, by the task that drives it, or take so long that they
+//! get tasks of their own. Pure state; time is an argument.
 
 use std::time::{Duration, Instant};
 

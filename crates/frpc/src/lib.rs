@@ -27,8 +27,8 @@
 //!
 //! # What a call promises
 //!
-//! A call ends exactly once: with its reply, an error, or its deadline. It runs at most once on the server, unless it is
-//! unary and the schema declares its method idempotent (`idempotency_level`). After [`Code::Unavailable`] or
+//! A call ends exactly once: with its reply, an error, or its deadline. It runs at most once on the server, unless it
+//! is unary and the schema declares its method idempotent (`idempotency_level`). After [`Code::Unavailable`] or
 //! [`Code::DeadlineExceeded`] it may have run; [`Status::may_have_run`] knows more.
 //!
 //! # Beside calls
@@ -97,8 +97,8 @@ pub use {polyglot, prost, prost_types};
 #[cfg(feature = "tonic")]
 pub use {tonic, tonic_prost};
 
-/// Includes the code generated for a proto package; `"_"` for files without one. For packages that use each other's types
-/// see `include_file` of frpc-build's builder.
+/// Includes the code generated for a proto package; `"_"` for files without one. For packages that use each other's
+/// types see `include_file` of frpc-build's builder.
 #[macro_export]
 macro_rules! include_proto {
     ($package:tt) => {

@@ -6,8 +6,8 @@ use std::fmt;
 /// The longest key, in bytes.
 const KEY_MAX: usize = 256;
 
-/// The most entries. Keys are compared one by one, which is fastest for a few; of as many as fit into a request's 64 KiB,
-/// each compared with all others, a peer could make a hundred milliseconds' work.
+/// The most entries. Keys are compared one by one, which is fastest for a few; of as many as fit into a request's 64
+/// KiB, each compared with all others, a peer could make a hundred milliseconds' work.
 pub(crate) const ENTRIES_MAX: usize = 256;
 
 /// The most bytes of all entries, each with eight for what stands around it. With the rest of what stands in front of a

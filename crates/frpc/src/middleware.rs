@@ -22,11 +22,12 @@ use std::time::Duration;
 /// [around its calls](crate::Channel::with_middleware). The first that was added is the outermost. Without any, a call
 /// pays one branch; with one, a few allocations.
 ///
-/// Messages pass by unseen: what is known of a call are its method, its metadata and the names of its types. A call with
-/// streams is seen until the handler has answered, or the client has its stream of replies; the messages come later.
+/// Messages pass by unseen: what is known of a call are its method, its metadata and the names of its types. A call
+/// with streams is seen until the handler has answered, or the client has its stream of replies; the messages come
+/// later.
 ///
-/// At the end that makes the call, a timeout that it [has been given](Call::timeout) bounds all that runs around it, and
-/// the calls that are made there, as it does those of a handler.
+/// At the end that makes the call, a timeout that it [has been given](Call::timeout) bounds all that runs around it,
+/// and the calls that are made there, as it does those of a handler.
 ///
 /// ```
 /// use frpc::{Call, Middleware, Next, Reply, Request, Status};

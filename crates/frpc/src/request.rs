@@ -167,9 +167,9 @@ impl<T> Request<T> {
         Along::metadata_mut(&mut self.along)
     }
 
-    /// Values that belong to the request at this end, one of each type: what [middleware](crate::Middleware) has found out
-    /// and a handler wants to know, such as who calls, or what a caller tells its middleware. They are never sent. What a
-    /// connection's requests have in common belongs to [its own](Connection::extensions).
+    /// Values that belong to the request at this end, one of each type: what [middleware](crate::Middleware) has found
+    /// out and a handler wants to know, such as who calls, or what a caller tells its middleware. They are never sent.
+    /// What a connection's requests have in common belongs to [its own](Connection::extensions).
     pub fn extensions(&self) -> &Extensions {
         Along::extensions(self.along.as_deref())
     }

@@ -118,8 +118,8 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets where the handlers of unary methods run. Default: [`Policy::Inline`]. [`Policy::AtMost`] bounds those of one
-    /// method on one connection; for a bound on a whole server see [`middleware`](Self::middleware) and the feature
+    /// Sets where the handlers of unary methods run. Default: [`Policy::Inline`]. [`Policy::AtMost`] bounds those of
+    /// one method on one connection; for a bound on a whole server see [`middleware`](Self::middleware) and the feature
     /// `tower`.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.offering.policy = policy;
@@ -170,9 +170,9 @@ impl ServerBuilder {
     /// connection lives.
     ///
     /// Less than 1 counts as 1. More than 200 counts as 200, which the stack of a usual thread carries without
-    /// optimisation too, see [`NESTING_CEILING`](crate::polyglot::NESTING_CEILING). Messages that this end sends may nest
-    /// as deep as that, since the other end says what is too deep. Of messages whose codec is protobuf prost takes 100
-    /// levels, which is a constant there.
+    /// optimisation too, see [`NESTING_CEILING`](crate::polyglot::NESTING_CEILING). Messages that this end sends may
+    /// nest as deep as that, since the other end says what is too deep. Of messages whose codec is protobuf prost takes
+    /// 100 levels, which is a constant there.
     ///
     /// ```
     /// let server = frpc::Server::builder().nesting_max(20);

@@ -131,8 +131,8 @@ impl Status {
         Self(Box::new(Inner { code, unsent: false, message, details: Bytes::new(), metadata: Metadata::default() }))
     }
 
-    /// Adds details, whose meaning is up to both ends; gRPC's are an encoded `google.rpc.Status`. With the metadata they
-    /// have to fit into 64 KiB; longer ones are left out when the status is sent, which is logged for debugging.
+    /// Adds details, whose meaning is up to both ends; gRPC's are an encoded `google.rpc.Status`. With the metadata
+    /// they have to fit into 64 KiB; longer ones are left out when the status is sent, which is logged for debugging.
     pub fn with_details(mut self, details: impl Into<Bytes>) -> Self {
         self.0.details = details.into();
         self

@@ -115,8 +115,9 @@ impl<M: Message> Streaming<M> {
         }
     }
 
-    /// At a client, what goes along with the reply, which comes with or before the first message; empty if the peer is Go.
-    /// At a server nothing: what goes along with a stream of requests comes with [the call](crate::Request::metadata).
+    /// At a client, what goes along with the reply, which comes with or before the first message; empty if the peer is
+    /// Go. At a server nothing: what goes along with a stream of requests comes with [the
+    /// call](crate::Request::metadata).
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }
@@ -178,8 +179,8 @@ impl<M: Message> Streaming<M> {
         }
     }
 
-    /// Whether the deadline has passed. Looked at every [`LOOK_EVERY`] messages, since the peer may send without end and
-    /// faster than they are read.
+    /// Whether the deadline has passed. Looked at every [`LOOK_EVERY`] messages, since the peer may send without end
+    /// and faster than they are read.
     #[inline]
     fn is_late(&mut self) -> bool {
         let Some(deadline) = &self.deadline else { return false };

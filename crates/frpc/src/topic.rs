@@ -58,8 +58,8 @@ impl<M: Message> Topic<M> {
         Self { name: name.into(), nesting: Nesting::default(), message: PhantomData }
     }
 
-    /// The same topic, of which subscriptions take messages that nest `levels` deep instead of 100. More than 200 counts
-    /// as 200; see [`ServerBuilder::nesting_max`](crate::ServerBuilder::nesting_max).
+    /// The same topic, of which subscriptions take messages that nest `levels` deep instead of 100. More than 200
+    /// counts as 200; see [`ServerBuilder::nesting_max`](crate::ServerBuilder::nesting_max).
     pub fn nesting_max(self, levels: u32) -> Self {
         Self { nesting: Nesting::new(levels), ..self }
     }
@@ -178,8 +178,8 @@ impl<M: Message> TopicSubscription<M> {
     /// The next message.
     ///
     /// # Errors
-    /// If messages were lost in this place or what came is no `M`; call it again for the next one. If the connection has
-    /// ended, it fails with that every time.
+    /// If messages were lost in this place or what came is no `M`; call it again for the next one. If the connection
+    /// has ended, it fails with that every time.
     ///
     /// # Cancel safety
     /// Safe: a message is taken out only when the future is ready.

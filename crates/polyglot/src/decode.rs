@@ -347,7 +347,8 @@ impl<'a> Decoder<'a> {
     pub fn string(&mut self) -> Result<String, DecodeError> {
         let (content, rest) = self.sized(Kind::String)?;
         let text = if content.len() < BULK_MIN {
-            // Copied first: the check goes by words only where they are aligned, which bytes within a packet hardly are.
+            // Copied first: the check goes by words only where they are aligned, which bytes within a packet hardly
+            // are.
             String::from_utf8(content.to_vec()).ok()
         } else {
             long_text(content).map(str::to_owned)

@@ -74,7 +74,8 @@ pub enum DecodeReason {
         /// How many bytes are left.
         left: usize,
     },
-    /// Lists, maps and boxes would take more memory than [`Decoder::with_container_memory`](crate::Decoder::with_container_memory) allows.
+    /// Lists, maps and boxes would take more memory than
+    /// [`Decoder::with_container_memory`](crate::Decoder::with_container_memory) allows.
     ContainerMemory {
         /// The bytes that this one needs.
         needed: usize,

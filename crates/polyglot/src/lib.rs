@@ -7,8 +7,8 @@
 //! Three layers, each usable alone:
 //!
 //! * [`Encoder`] and [`Decoder`] write and read single values: one method per [`Kind`].
-//! * [`Value`] says which Rust types can be fields; [`Fields`] is what generated code implements; [`Message`] is a whole
-//!   body, which [`encode_root`] and [`decode_root`] handle.
+//! * [`Value`] says which Rust types can be fields; [`Fields`] is what generated code implements; [`Message`] is a
+//!   whole body, which [`encode_root`] and [`decode_root`] handle.
 //! * [`View`] is the borrowed counterpart: a view of a message points into the input and allocates nothing.
 //!
 //! ```

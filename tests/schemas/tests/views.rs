@@ -10,8 +10,8 @@ use std::fmt::Debug;
 /// How many values of each message.
 const VALUES: u64 = 100;
 
-/// What a message and its view write for debugging, with what must differ taken out: prost writes the names of enums, and
-/// `r#`.
+/// What a message and its view write for debugging, with what must differ taken out: prost writes the names of enums,
+/// and `r#`.
 fn said(text: &impl Debug, enums: &[(&str, i32)]) -> String {
     let mut text = format!("{text:?}").replace("View", "").replace("r#", "").replace("Self_", "Self");
     for lifetime in [", _input: PhantomData<&()>", " { _input: PhantomData<&()> }"] {

@@ -12,9 +12,9 @@ use std::time::Instant;
 /// Routers by ranges of operations: a router made of others. Clones share them.
 ///
 /// Packets and requests for the connection itself go to the router that is mounted on their operation; packets of other
-/// operations are counted in the log and dropped. A stream goes to the owner of the operation that its first packet names, see [`opening`], one that
-/// names none to the [`fallback`](Self::fallback), and is closed without one. Everything else that a connection tells
-/// its router is told to all of them.
+/// operations are counted in the log and dropped. A stream goes to the owner of the operation that its first packet
+/// names, see [`opening`], one that names none to the [`fallback`](Self::fallback), and is closed without one.
+/// Everything else that a connection tells its router is told to all of them.
 ///
 /// ```
 /// use frisbee::{Handlers, Mounts, Operation, Server};

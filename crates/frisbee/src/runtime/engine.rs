@@ -24,7 +24,8 @@ use std::time::{Duration, Instant};
 const PACKETS_PER_TURN: usize = 1024;
 
 /// Packets after which the clock is looked at, for a turn may not last longer than [`Config::turn_max`]. What a peer
-/// sends may cost ten times as much as what is usual: errors have a text. Looking costs as much as a quarter of a packet.
+/// sends may cost ten times as much as what is usual: errors have a text. Looking costs as much as a quarter of a
+/// packet.
 const PACKETS_PER_LOOK: usize = 32;
 
 /// A connection's protocol state and its router, owned by the connection's task.
@@ -179,8 +180,8 @@ impl<R: Router> Engine<R> {
         Mail::Taken
     }
 
-    /// Whether a single packet has come since this was last asked. Then it was one caller at most whom replies have woken,
-    /// and there is nobody else to wait for before what that one sends is written.
+    /// Whether a single packet has come since this was last asked. Then it was one caller at most whom replies have
+    /// woken, and there is nobody else to wait for before what that one sends is written.
     pub(crate) fn take_one_came(&mut self) -> bool {
         std::mem::take(&mut self.one_came)
     }
@@ -216,8 +217,8 @@ impl<R: Router> Engine<R> {
         self.body_read = count;
     }
 
-    /// Routes what was read, up to a bound, and ends the turn for the router; [`has_input`](Self::has_input) tells whether
-    /// some is left.
+    /// Routes what was read, up to a bound, and ends the turn for the router; [`has_input`](Self::has_input) tells
+    /// whether some is left.
     pub(crate) fn route(&mut self, now: Instant) -> Result<(), CloseReason> {
         self.guarded(|engine| {
             engine.route_input(now)?;
@@ -280,8 +281,8 @@ impl<R: Router> Engine<R> {
         clock().saturating_duration_since(now) >= self.turn_max
     }
 
-    /// Does what a router wants instead of going on with a packet whose body was so long; whether the turn, which began at
-    /// `now`, is over.
+    /// Does what a router wants instead of going on with a packet whose body was so long; whether the turn, which began
+    /// at `now`, is over.
     #[cold]
     #[inline(never)]
     fn stops(&mut self, next: Next, length: usize, now: Instant) -> bool {
@@ -460,7 +461,8 @@ impl<R: Router> Engine<R> {
             Operation::CANCEL => {
                 let Some(session) = &mut self.session else { return Next::Continue };
                 self.router.cancelled(session, id, body, self.core.outbox());
-                // What was begun for nothing is waste as well: calls that are cancelled at once cost more than any other.
+                // What was begun for nothing is waste as well: calls that are cancelled at once cost more than any
+                // other.
                 return Next::Wasted;
             }
             Operation::GOING_AWAY if self.goodbye == Goodbye::Said => self.goodbye = Goodbye::Heard,

@@ -24,8 +24,8 @@ const READ_MAX: usize = 64 * 1024;
 /// Reads of one turn. The second one mostly finds nothing, which is how the task gets to be woken by the next bytes.
 const READS_PER_TURN: usize = 4;
 
-/// A turn that has brought this many bytes is over: there is more where they came from. It goes on for a large body that
-/// has begun, whose beginning is still in the processor's cache, but for no more than a piece.
+/// A turn that has brought this many bytes is over: there is more where they came from. It goes on for a large body
+/// that has begun, whose beginning is still in the processor's cache, but for no more than a piece.
 const READ_MUCH: usize = READ_MAX / 2;
 
 /// How much of a large body one read takes at most, and how much of what waits one write, in bytes. Others have their
@@ -45,22 +45,23 @@ const SLICES_MAX: usize = 64;
 /// last is not thrown away by a reset.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// The same for a peer that has said that it knows of the end: it closes when it has read all, however slowly. As long as
-/// a server that stops waits for connections, unless told otherwise.
+/// The same for a peer that has said that it knows of the end: it closes when it has read all, however slowly. As long
+/// as a server that stops waits for connections, unless told otherwise.
 const LINGER_FOR_PEER: Duration = Duration::from_secs(20);
 
 /// Stands for what is too far away for the clock: as long as tokio's timers take for ever.
 pub(super) const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
-/// When something that has been done is due once more, it is done no sooner than after this time, that of a timer's tick.
+/// When something that has been done is due once more, it is done no sooner than after this time, that of a timer's
+/// tick.
 const AGAIN: Duration = Duration::from_millis(1);
 
 /// Reads of one turn that throw away what comes, each of up to 4 KiB.
 const DISCARDS_PER_TURN: usize = 16;
 
 thread_local! {
-    /// Connections read into their thread's buffer: an idle connection holds none. In a box, since it is taken out and put
-    /// back for each read.
+    /// Connections read into their thread's buffer: an idle connection holds none. In a box, since it is taken out and
+    /// put back for each read.
     static SCRATCH: Cell<Option<Box<BytesMut>>> = Cell::default();
 }
 
@@ -102,8 +103,8 @@ enum Phase {
     HandingOver,
 }
 
-/// A connection on its way to its end. An `async fn` would take the memory of two drivers: that of its argument, and that
-/// of what it holds while it waits.
+/// A connection on its way to its end. An `async fn` would take the memory of two drivers: that of its argument, and
+/// that of what it holds while it waits.
 pub(crate) struct Running<T, R: Router, C>(Option<Driver<T, R, C>>);
 
 /// Nothing in it relies on its place.

@@ -10,8 +10,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// The longest message that is written, in bytes, if both ends take that much. A quarter of a stream's credit, so that several are under way, and
-/// little enough that what others send does not wait for long.
+/// The longest message that is written, in bytes, if both ends take that much. A quarter of a stream's credit, so that
+/// several are under way, and little enough that what others send does not wait for long.
 const MESSAGE_MAX: usize = 64 * 1024;
 
 /// A [`Stream`] for what wants a connection: a tunnel beside everything else on the connection that carries it.

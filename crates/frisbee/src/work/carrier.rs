@@ -1,8 +1,8 @@
 //! Tasks that outlive the work they are given.
 //!
-//! A task of the runtime is dear to make and to throw away: its memory is aligned to 128 bytes, for which glibc's malloc
-//! has no quick way, and it is entered in a list and taken out again. That took a seventh of the instructions of a call
-//! whose handler waits. So a task that is done with one job waits for the next one.
+//! A task of the runtime is dear to make and to throw away: its memory is aligned to 128 bytes, for which glibc's
+//! malloc has no quick way, and it is entered in a list and taken out again. That took a seventh of the instructions of
+//! a call whose handler waits. So a task that is done with one job waits for the next one.
 
 use crate::sync::{AtomicBool, Mutex};
 use std::fmt;
@@ -67,7 +67,8 @@ impl Carrier {
     /// Has the task end, with whatever it is at.
     pub(crate) fn end(&self) {
         self.is_over.store(true, Ordering::Release);
-        // Either the task's first poll comes before this and has left its waker, or it comes later and sees what was stored.
+        // Either the task's first poll comes before this and has left its waker, or it comes later and sees what was
+        // stored.
         drop(self.next.lock());
         self.wake();
     }
@@ -113,8 +114,8 @@ impl Future for Carrying {
             && !matches!(catch_unwind(AssertUnwindSafe(|| job.as_mut().poll(context))), Ok(Poll::Pending))
         {
             *current = None;
-            // Whoever gives the next one from here on wakes the task. It may have come before, since a job leaves its place
-            // when it answers.
+            // Whoever gives the next one from here on wakes the task. It may have come before, since a job leaves its
+            // place when it answers.
             if carrier.has_next.load(Ordering::Acquire) {
                 context.waker().wake_by_ref();
             }

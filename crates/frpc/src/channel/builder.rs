@@ -65,7 +65,8 @@ impl ChannelBuilder {
     /// Sets how long a call may take unless its request says otherwise. Default: 30 s, of which the server is not told.
     ///
     /// A call with streams may take that long to be opened, until its first message can be sent, and to give a single
-    /// reply once the last message has been sent; the streams last as long as they like unless the request has a timeout.
+    /// reply once the last message has been sent; the streams last as long as they like unless the request has a
+    /// timeout.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self.is_told = true;
@@ -93,8 +94,8 @@ impl ChannelBuilder {
         self
     }
 
-    /// Sets how long a call that was not sent waits for a lost connection to be made anew. Default: 5 s. Connecting goes
-    /// on without it, for the next call.
+    /// Sets how long a call that was not sent waits for a lost connection to be made anew. Default: 5 s. Connecting
+    /// goes on without it, for the next call.
     pub fn reconnect_patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
@@ -138,9 +139,9 @@ impl ChannelBuilder {
     /// well. A call whose reply nests deeper fails with [`Internal`](crate::Code::Internal), and the connection lives.
     ///
     /// Less than 1 counts as 1. More than 200 counts as 200, which the stack of a usual thread carries without
-    /// optimisation too, see [`NESTING_CEILING`](crate::polyglot::NESTING_CEILING). Messages that this end sends may nest
-    /// as deep as that, since the other end says what is too deep. Of messages whose codec is protobuf prost takes 100
-    /// levels, which is a constant there.
+    /// optimisation too, see [`NESTING_CEILING`](crate::polyglot::NESTING_CEILING). Messages that this end sends may
+    /// nest as deep as that, since the other end says what is too deep. Of messages whose codec is protobuf prost takes
+    /// 100 levels, which is a constant there.
     pub fn nesting_max(mut self, levels: u32) -> Self {
         self.offering.nesting = Nesting::new(levels);
         self
@@ -278,13 +279,14 @@ impl ChannelBuilder {
         self.connect_lazy_by(Box::new(Connector { connector, timeout }))
     }
 
-    /// Connects to several servers that offer the same services, each by an address as in [`connect`](Self::connect), and
-    /// is ready when the first connection is there.
+    /// Connects to several servers that offer the same services, each by an address as in [`connect`](Self::connect),
+    /// and is ready when the first connection is there.
     ///
-    /// A call goes to the server with fewer calls and streams of this channel in progress, of two that are drawn at random
-    /// among those that are connected; one that was not sent, or may be made once more, is placed anew. Each connection is
-    /// made anew when it is lost, whether there are calls or not, with growing pauses while its server is away. An address
-    /// that is given several times gets as many connections, and a name that stands for several addresses gets one.
+    /// A call goes to the server with fewer calls and streams of this channel in progress, of two that are drawn at
+    /// random among those that are connected; one that was not sent, or may be made once more, is placed anew. Each
+    /// connection is made anew when it is lost, whether there are calls or not, with growing pauses while its server is
+    /// away. An address that is given several times gets as many connections, and a name that stands for several
+    /// addresses gets one.
     ///
     /// What is done for a connection and not for a call, such as logging in once, has no place here: each call may go
     /// elsewhere.
@@ -297,8 +299,8 @@ impl ChannelBuilder {
     /// ```
     ///
     /// # Errors
-    /// If no server accepts a connection, with what the last of them has failed by; if there is no address, or two services
-    /// or mounted routers overlap.
+    /// If no server accepts a connection, with what the last of them has failed by; if there is no address, or two
+    /// services or mounted routers overlap.
     pub async fn connect_all<A: Into<String>>(self, addresses: impl IntoIterator<Item = A>) -> Result<Channel, Error> {
         self.connect_all_by(addresses.into_iter().map(|address| Address(address.into()))).await
     }

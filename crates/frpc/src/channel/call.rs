@@ -21,8 +21,8 @@ use std::time::{Duration, Instant};
 /// Calls given up and not answered that a connection may have before it is replaced: half of all ids.
 const GIVEN_UP_MAX: usize = crate::calls::CALLS_MAX / 2;
 
-/// The clock is looked at for each call that may not take longer than this. Others share one look between two turns of the
-/// connection, which may come late when the runtime has much to do.
+/// The clock is looked at for each call that may not take longer than this. Others share one look between two turns of
+/// the connection, which may come late when the runtime has much to do.
 const EXACT_BELOW: Duration = Duration::from_secs(10);
 
 /// What is to be called, and how.
@@ -107,8 +107,8 @@ impl<'a, A: Message> Attempt<'a, A> {
     }
 
     /// Enters a call and sends its request, all at once if there is room; the caller is woken when there is room to
-    /// write, and `caller`, if given, when the call has ended. How it went is left in `started`, which is `Full` before:
-    /// what has just been written bit by bit cannot be moved on at once without the processor waiting for it.
+    /// write, and `caller`, if given, when the call has ended. How it went is left in `started`, which is `Full`
+    /// before: what has just been written bit by bit cannot be moved on at once without the processor waiting for it.
     #[inline(always)]
     fn begin(
         &self,

@@ -172,8 +172,8 @@ impl CallTable {
         self.with(Calls::resume);
     }
 
-    /// Has new calls go elsewhere. Its channel lets go of the connection at once, since a next call that would notice may
-    /// never come, and a server that stops waits for the connection to be closed.
+    /// Has new calls go elsewhere. Its channel lets go of the connection at once, since a next call that would notice
+    /// may never come, and a server that stops waits for the connection to be closed.
     pub(crate) fn retire(&self) {
         self.retired.store(true, Ordering::Release);
         self.vacancy.notify_waiters();
@@ -276,8 +276,8 @@ impl Links {
         Status::deadline_exceeded(self.with_trouble(why)).unsent()
     }
 
-    /// Makes each connection anew that is lost, whether there is a call or not. Never ready, unless no connection can be
-    /// made here.
+    /// Makes each connection anew that is lost, whether there is a call or not. Never ready, unless no connection can
+    /// be made here.
     pub(crate) async fn stay_connected(&self) {
         loop {
             let link = match (self.current(), &self.making) {

@@ -90,7 +90,8 @@ pub(super) struct Making {
     changed: Notify,
 }
 
-/// How far connecting has come. What users have a hand in, such as errors and connections, is not dropped under its lock.
+/// How far connecting has come. What users have a hand in, such as errors and connections, is not dropped under its
+/// lock.
 #[derive(Default)]
 struct Progress {
     /// The task that makes attempts, while there is one.
@@ -162,8 +163,8 @@ impl Making {
         })
     }
 
-    /// A connection. Failures are followed by further attempts, with growing pauses; unless a pause would end when there
-    /// is no `patience` any more with who has waited since `begun`.
+    /// A connection. Failures are followed by further attempts, with growing pauses; unless a pause would end when
+    /// there is no `patience` any more with who has waited since `begun`.
     pub(super) async fn make(self: &Arc<Self>, begun: Instant, patience: Duration) -> Result<Arc<Link>, Status> {
         let _waiting = Waiting::new(self);
         loop {

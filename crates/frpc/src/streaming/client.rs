@@ -170,8 +170,8 @@ impl Opening {
         Self { until: at(deadline::allowed(timeout)), limit, open_until: at(limit) }
     }
 
-    /// Opens the stream, on a new connection if the one that is there is over before. Since when the call has waited for
-    /// one is kept in `begun`.
+    /// Opens the stream, on a new connection if the one that is there is over before. Since when the call has waited
+    /// for one is kept in `begun`.
     async fn open(
         &self,
         channel: &Channel,

@@ -3,8 +3,8 @@
 use bytes::{Bytes, BytesMut};
 use std::cell::Cell;
 
-/// How much memory copies share, in bytes. Whoever keeps one of them keeps all of it, so it is about what a handler's task
-/// takes.
+/// How much memory copies share, in bytes. Whoever keeps one of them keeps all of it, so it is about what a handler's
+/// task takes.
 const SHARED: usize = 2 << 10;
 
 /// What is longer gets memory of its own.

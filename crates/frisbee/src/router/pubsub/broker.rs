@@ -137,8 +137,8 @@ impl BrokerBuilder {
         self
     }
 
-    /// Sets how many bytes may wait for each subscriber; one portion of messages that were published together may exceed
-    /// it. Default: 16 MiB.
+    /// Sets how many bytes may wait for each subscriber; one portion of messages that were published together may
+    /// exceed it. Default: 16 MiB.
     ///
     /// Memory that several subscribers share counts for each of them.
     pub fn queue_max(mut self, bytes: usize) -> Self {
@@ -146,8 +146,8 @@ impl BrokerBuilder {
         self
     }
 
-    /// Sets how many bytes may wait for all subscribers together before each of them may have only a sixteenth of its own
-    /// bound. Default: 1 GiB.
+    /// Sets how many bytes may wait for all subscribers together before each of them may have only a sixteenth of its
+    /// own bound. Default: 1 GiB.
     ///
     /// Memory that several subscribers share counts for each of them.
     pub fn memory_max(mut self, bytes: usize) -> Self {

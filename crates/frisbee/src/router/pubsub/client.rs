@@ -20,11 +20,12 @@ use tokio::sync::oneshot;
 /// What may wait unread at one subscription, in bytes: as much as may wait for it at the broker.
 const INBOX_MAX: usize = 16 * 1024 * 1024;
 
-/// How long a broker may take to answer. One that is alive takes microseconds; a peer that is no broker may never answer.
+/// How long a broker may take to answer. One that is alive takes microseconds; a peer that is no broker may never
+/// answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Answers to [`Client::sync`] that may be outstanding, those included that nobody waits for any more: as many as fRPC's
-/// calls. A broker answers them one after the other and is hardly ever behind by more than a few.
+/// Answers to [`Client::sync`] that may be outstanding, those included that nobody waits for any more: as many as
+/// fRPC's calls. A broker answers them one after the other and is hardly ever behind by more than a few.
 const SYNCS_MAX: usize = 16 * 1024;
 
 /// Why publishing or subscribing failed.
@@ -74,8 +75,8 @@ impl From<SendError> for Error {
 /// Publishes and subscribes on one connection. A clone uses the same connection.
 ///
 /// There is no reconnecting: when the connection has ended, subscriptions end and publishing fails. A connection that a
-/// client has made is closed, behind what waits to be written, when nobody has the client, a publisher or a subscription
-/// of it any more.
+/// client has made is closed, behind what waits to be written, when nobody has the client, a publisher or a
+/// subscription of it any more.
 #[derive(Clone, Debug)]
 pub struct Client(pub(super) Arc<Shared>, pub(super) Option<Arc<Own>>);
 

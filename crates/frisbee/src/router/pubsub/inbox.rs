@@ -43,8 +43,8 @@ impl Message {
 pub enum RecvError {
     /// So many messages were lost here, because they came faster than they were taken. The subscription goes on.
     ///
-    /// What the broker dropped it counts for the connection: each of its subscriptions is told the same number, whichever
-    /// of them the messages were for.
+    /// What the broker dropped it counts for the connection: each of its subscriptions is told the same number,
+    /// whichever of them the messages were for.
     Lagged(u64),
     /// The connection has ended, and all that came before has been read.
     Closed(CloseReason),

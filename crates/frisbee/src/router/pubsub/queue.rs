@@ -21,8 +21,8 @@ const TOGETHER_MAX: usize = 4 * 1024;
 /// What a segment is charged beside its packets: its place in the queue and its allocations.
 const SEGMENT_CHARGE: usize = 256;
 
-/// What all subscribers of a broker together may have waiting leaves each this part of its own bound when it is used up:
-/// enough for those who take what comes.
+/// What all subscribers of a broker together may have waiting leaves each this part of its own bound when it is used
+/// up: enough for those who take what comes.
 const LEFT_WHEN_FULL: usize = 16;
 
 /// What may wait, and what does.

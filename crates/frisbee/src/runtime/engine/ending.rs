@@ -49,8 +49,8 @@ impl<R: Router> Engine<R> {
         Ok(self.order.take().map(|order| *order))
     }
 
-    /// Whether the peer may go on reading what was written last for as long as it likes, since it is one that closes when
-    /// it has come to the end.
+    /// Whether the peer may go on reading what was written last for as long as it likes, since it is one that closes
+    /// when it has come to the end.
     pub(crate) fn waits_for_peer(&self) -> bool {
         self.goodbye == Goodbye::Heard
     }

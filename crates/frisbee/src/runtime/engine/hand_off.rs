@@ -107,8 +107,8 @@ impl<R: Router> Engine<R> {
     }
 }
 
-/// Asks the peer for the connection, if that is the step. Called under the mailbox's lock, so nobody is told and nothing
-/// is let go of.
+/// Asks the peer for the connection, if that is the step. Called under the mailbox's lock, so nobody is told and
+/// nothing is let go of.
 #[cold]
 pub(super) fn ask(core: &mut frisbee_core::Connection, step: &mut Step) -> Result<(), TooLong> {
     let Step::Ask { before, operation, request, .. } = step else { return Ok(()) };
