@@ -361,12 +361,20 @@ impl<'a> Encoder<'a> {
     #[inline]
     fn sized(&mut self, kind: Kind, content: &[u8]) -> Result<(), EncodeError> {
         if content.len() >= 0x80 {
-            if content.len() >= LONG_MIN && self.set_aside(kind, content)? {
-                return Ok(());
-            }
-            // One growth for the head (7 bytes at most) and the content.
-            self.out.reserve(content.len().saturating_add(7));
+            return self.long_sized(kind, content);
         }
+        self.out.extend_from_slice(&[kind.byte(), Kind::U32.byte(), content.len() as u8]);
+        self.out.extend_from_slice(content);
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn long_sized(&mut self, kind: Kind, content: &[u8]) -> Result<(), EncodeError> {
+        if content.len() >= LONG_MIN && self.set_aside(kind, content)? {
+            return Ok(());
+        }
+        // One growth for the head (7 bytes at most) and the content.
+        self.out.reserve(content.len().saturating_add(7));
         head(self.out, kind, content.len())?;
         self.out.extend_from_slice(content);
         Ok(())
