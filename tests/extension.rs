@@ -15,7 +15,7 @@ use frisbee_tests::{serve, until};
 use frpc::{Channel, Code, Metadata, Request, RequestStream, Response, ResponseStream, Server, Status, Streaming};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
@@ -34,8 +34,16 @@ struct State {
     flooded: AtomicU64,
     /// Runs of `Get`.
     gets: AtomicU64,
+    /// `Get` and `Flood` fail.
+    broken: AtomicBool,
     /// For `Ask`, which calls back.
     back: tokio::sync::OnceCell<ExtensionClient>,
+}
+
+impl State {
+    fn check(&self) -> Result<(), Status> {
+        if self.broken.load(Ordering::SeqCst) { Err(Status::unavailable("out of order")) } else { Ok(()) }
+    }
 }
 
 struct Counted<'a>(&'a AtomicI64);
@@ -100,11 +108,13 @@ impl Extension for Service {
 
     async fn get(&self, request: Request<Time>) -> Reply<Time> {
         self.state.gets.fetch_add(1, Ordering::SeqCst);
+        self.state.check()?;
         tokio::time::sleep(Duration::from_millis(request.get_ref().millis)).await;
         Ok(Response::new(request.into_inner()))
     }
 
     async fn flood(&self, request: Request<Time>) -> Reply<ResponseStream<Chunk>> {
+        self.state.check()?;
         let metadata = returned(request.metadata());
         let state = self.state.clone();
         let limit = match request.get_ref().millis {

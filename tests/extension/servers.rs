@@ -114,6 +114,47 @@ async fn calls_and_streams_go_to_the_server_that_has_fewer_of_them() {
     drop((first, second));
 }
 
+/// It failed at once, and so seemed to have nothing to do: it got nearly all calls.
+#[tokio::test]
+async fn a_server_that_says_it_cannot_work_gets_few_calls_until_it_can() {
+    let (servers, client) = both().await;
+    let gets = || servers.each_ref().map(|(_, state)| state.gets.load(Ordering::SeqCst));
+    servers[0].1.broken.store(true, Ordering::SeqCst);
+    let mut failed = 0;
+    for _ in 0..1000 {
+        failed += usize::from(client.get(Time::default()).await.is_err());
+    }
+    assert!((2..=20).contains(&failed), "{failed} of 1000 calls went there");
+    servers[0].1.broken.store(false, Ordering::SeqCst);
+    let before = gets();
+    for _ in 0..500 {
+        client.get(Time::default()).await.expect("both can work");
+    }
+    assert!(gets()[0] - before[0] > 100, "it has its share: {before:?}, {:?}", gets());
+}
+
+#[tokio::test]
+async fn a_server_that_says_it_cannot_stream_gets_few_streams_until_it_can() {
+    let (servers, client) = both().await;
+    let stream = async || {
+        let mut chunks = client.flood(Time { millis: 1 }).await.expect("it is opened").into_inner();
+        chunks.message().await
+    };
+    servers[0].1.broken.store(true, Ordering::SeqCst);
+    let mut failed = 0;
+    for _ in 0..300 {
+        failed += usize::from(stream().await.is_err());
+    }
+    assert!((2..=10).contains(&failed), "{failed} of 300 streams were opened there");
+    servers[0].1.broken.store(false, Ordering::SeqCst);
+    let before = servers[0].1.flooded.load(Ordering::SeqCst);
+    for _ in 0..300 {
+        stream().await.expect("both can work");
+    }
+    let flooded = servers[0].1.flooded.load(Ordering::SeqCst) - before;
+    assert!(flooded > 50, "it has its share: {flooded}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn no_call_is_lost_while_one_server_after_the_other_is_replaced() {
     let (servers, client) = both().await;

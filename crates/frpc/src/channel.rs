@@ -18,7 +18,7 @@ use crate::{Error, Middleware, Request, Response, Status};
 pub use builder::ChannelBuilder;
 use frisbee::{Connection, SendError};
 use futures_core::Stream;
-pub(crate) use link::{CallTable, Link, lost, put_calls, put_nesting, unreachable};
+pub(crate) use link::{CallTable, Link, handle_answer, lost, put_calls, put_nesting, unreachable};
 use link::{Links, RetryBudget};
 use polyglot::Message;
 use servers::Servers;

@@ -13,7 +13,7 @@ pub use respond::{Iter, RequestSender, RequestStream, ResponseSender, ResponseSt
 pub(crate) use server::{refuse, serve_client_streaming, serve_server_streaming, serve_streaming};
 
 use crate::body::{Manner, PutError, Reading, Style};
-use crate::channel::lost;
+use crate::channel::{self, lost};
 use crate::metadata::Metadata;
 use crate::prefix::{self, Prefix, Said};
 use crate::{Code, Status, body};
@@ -46,6 +46,8 @@ pub struct Streaming<M> {
     deadline: Option<Pin<Box<Sleep>>>,
     /// Messages since the deadline was looked at.
     looked: u8,
+    /// The peer has said something.
+    answered: bool,
     message: PhantomData<fn() -> M>,
     /// Where messages come from if not from a receiver.
     elsewhere: Option<elsewhere::Elsewhere<M>>,
@@ -110,6 +112,7 @@ impl<M: Message> Streaming<M> {
             end,
             deadline,
             looked: 0,
+            answered: false,
             message: PhantomData,
             elsewhere: None,
         }
@@ -138,7 +141,7 @@ impl<M: Message> Streaming<M> {
             self.finish(false);
             return Poll::Ready(Some(Err(late())));
         }
-        let reading = self.reading;
+        let (reading, answered) = (self.reading, self.answered);
         let Some(receiver) = &mut self.receiver else { return self.poll_elsewhere(context) };
         loop {
             let Poll::Ready(read) = receiver.poll_recv_with(context, |message| read(message, reading)) else {
@@ -148,7 +151,12 @@ impl<M: Message> Streaming<M> {
                 return Poll::Ready(Some(Err(late())));
             };
             return Poll::Ready(match read {
-                Some(Read::Message(message)) => Some(Ok(message)),
+                Some(Read::Message(message)) => {
+                    if !answered {
+                        self.handle_answer(Code::Ok);
+                    }
+                    Some(Ok(message))
+                }
                 Some(Read::Metadata(metadata)) => {
                     // That of requests comes with the call.
                     if matches!(self.end, End::Client(..)) {
@@ -157,12 +165,15 @@ impl<M: Message> Streaming<M> {
                     continue;
                 }
                 Some(Read::Error(text, _)) if text == body::EOF && !self.is_rich => {
+                    self.handle_answer(Code::Ok);
                     self.finish(true);
                     None
                 }
                 Some(Read::Error(text, prefix)) => {
+                    let status = Status::received(text, prefix);
+                    self.handle_answer(status.code());
                     self.finish(false);
-                    Some(Err(Status::received(text, prefix)))
+                    Some(Err(status))
                 }
                 Some(Read::Bad(status)) => {
                     self.finish(false);
@@ -172,6 +183,9 @@ impl<M: Message> Streaming<M> {
                     // Whoever is late learns that, whatever the server has made of it meanwhile.
                     let is_late = self.deadline.as_ref().is_some_and(|deadline| deadline.deadline() <= Instant::now());
                     let broken = self.broken().map(|status| if is_late { late() } else { status });
+                    if broken.is_none() {
+                        self.handle_answer(Code::Ok);
+                    }
                     self.finish(true);
                     broken.map(Err)
                 }
@@ -186,6 +200,15 @@ impl<M: Message> Streaming<M> {
         let Some(deadline) = &self.deadline else { return false };
         self.looked = (self.looked + 1) % LOOK_EVERY;
         self.looked == 0 && deadline.deadline() <= Instant::now()
+    }
+
+    /// At a client, takes in how the server has answered.
+    #[cold]
+    fn handle_answer(&mut self, code: Code) {
+        self.answered = true;
+        if let End::Client(Some(connection), _) = &self.end {
+            channel::handle_answer(connection, code);
+        }
     }
 
     /// Why a stream is over; `None` if it ended in good order.
@@ -295,7 +318,7 @@ async fn send<M: Message>(sender: &StreamSender, message: impl Borrow<M>, strict
     let manner = Manner { lossless: strict, ..Manner::plain(form(sender)) };
     let sent =
         poll_fn(move |context| sender.poll_send(context, |frame| body::put_message(frame, message.borrow(), &manner)));
-    sent.await.map_err(|error: SendError| crate::channel::unsent(&error))?.map_err(PutError::into_status)
+    sent.await.map_err(|error: SendError| channel::unsent(&error))?.map_err(PutError::into_status)
 }
 
 /// Messages that are sent without others having a turn. As many operations tokio grants a task at a time.
@@ -315,7 +338,7 @@ where
     M: Message,
 {
     let manner = Manner { lossless: strict, ..Manner::plain(form(sender)) };
-    let unsent = |error: SendError| crate::channel::unsent(&error);
+    let unsent = |error: SendError| channel::unsent(&error);
     let mut messages = pin!(messages);
     let mut batch = sender.batch();
     poll_fn(|context| {

@@ -283,10 +283,12 @@ impl ChannelBuilder {
     /// and is ready when the first connection is there.
     ///
     /// A call goes to the server with fewer calls and streams of this channel in progress, of two that are drawn at
-    /// random among those that are connected; one that was not sent, or may be made once more, is placed anew. Each
-    /// connection is made anew when it is lost, whether there are calls or not, with growing pauses while its server is
-    /// away. An address that is given several times gets as many connections, and a name that stands for several
-    /// addresses gets one.
+    /// random among those that are connected; one that was not sent, or may be made once more, is placed anew. A server
+    /// that answers with [`Unavailable`](crate::Code::Unavailable) or
+    /// [`ResourceExhausted`](crate::Code::ResourceExhausted) gets one in 64 of the calls for which it is drawn with
+    /// another, until it answers with something else. Each connection is made anew when it is lost, whether there are
+    /// calls or not, with growing pauses while its server is away. An address that is given several times gets as many
+    /// connections, and a name that stands for several addresses gets one.
     ///
     /// What is done for a connection and not for a call, such as logging in once, has no place here: each call may go
     /// elsewhere.

@@ -7,7 +7,7 @@ use crate::calls::{BeginError, Body, Ended, Server, Ticket};
 use crate::codegen::Method;
 use crate::layout::Refusal;
 use crate::metadata::Metadata;
-use crate::{Response, Status, deadline};
+use crate::{Code, Response, Status, deadline};
 use bytes::Bytes;
 use frisbee::{Operation, Outbox, Waiter};
 use polyglot::{Form, Message};
@@ -319,8 +319,14 @@ impl<B: Message> Future for Call<B> {
             reply = Some(body::reply(&body, self.reading()));
         }
         let (status, sent) = match (reply, ended) {
-            (Some(Ok(reply)), _) => return Poll::Ready(Ok(reply)),
-            (Some(Err(status)), _) => (status, Sent::Answered),
+            (Some(Ok(reply)), _) => {
+                self.link.calls.handle_answer(Code::Ok);
+                return Poll::Ready(Ok(reply));
+            }
+            (Some(Err(status)), _) => {
+                self.link.calls.handle_answer(status.code());
+                (status, Sent::Answered)
+            }
             (None, Ended::Lost { status, until }) => (status, Sent::Lost { until }),
             (None, Ended::Expired { at_work }) => {
                 if at_work {

@@ -1,11 +1,11 @@
 //! One connection after the other, and which one calls are placed on.
 
 use super::making::{Maker, Making};
-use crate::Status;
 use crate::body::Reading;
 use crate::calls::Calls;
 use crate::endpoint::handle_verdict_on_client;
 use crate::layout::{Layout, Offers};
+use crate::{Code, Status};
 use frisbee::{CloseReason, ConnectError, Connection, Peer};
 use parking_lot::Mutex;
 use polyglot::Nesting;
@@ -96,6 +96,13 @@ pub(crate) fn put_calls(connection: &Connection, calls: &Arc<CallTable>) {
     connection.extensions().insert(Dialled(calls.clone()));
 }
 
+/// Takes in how a server has answered a call with a stream; see [`CallTable::handle_answer`].
+pub(crate) fn handle_answer(connection: &Connection, code: Code) {
+    if let Some(dialled) = connection.extensions().get::<Dialled>() {
+        dialled.0.handle_answer(code);
+    }
+}
+
 /// How deep messages may nest, among the values of a connection, if it is not as deep as by default.
 struct NestingOf(Nesting);
 
@@ -107,6 +114,10 @@ pub(crate) fn put_nesting(connection: &Connection, nesting: Nesting) {
     }
 }
 
+/// An end that cannot work gets one of so many calls, by which it shows that it can again. It would get more than others
+/// otherwise: whoever fails at once seems to have nothing to do.
+const PASSES: u32 = 64;
+
 /// The calls of a connection and those who wait to make one.
 #[derive(Debug, Default)]
 pub(crate) struct CallTable {
@@ -116,6 +127,8 @@ pub(crate) struct CallTable {
     retired: AtomicBool,
     /// The other end has shown what it is, so there is somebody.
     shown: AtomicBool,
+    /// For how many calls the other end is still passed over, since it has said that it cannot work.
+    passes: AtomicU32,
     /// Where a channel has the link.
     place: OnceLock<Weak<Place>>,
 }
@@ -155,6 +168,28 @@ impl CallTable {
     /// Takes in that the other end has shown what it is.
     pub(crate) fn show(&self) {
         self.shown.store(true, Ordering::Relaxed);
+    }
+
+    /// Takes in how the other end has answered a call, by which it shows whether it can work.
+    #[inline]
+    pub(crate) fn handle_answer(&self, code: Code) {
+        let passes = if matches!(code, Code::Unavailable | Code::ResourceExhausted) { PASSES } else { 0 };
+        if self.passes.load(Ordering::Relaxed) != passes {
+            self.passes.store(passes, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether the other end has said that it cannot work, and not shown yet that it can.
+    #[inline]
+    pub(super) fn is_doubted(&self) -> bool {
+        self.passes.load(Ordering::Relaxed) != 0
+    }
+
+    /// Passes over a doubted end, unless it is its turn again. Not exact among callers on several threads.
+    pub(super) fn pass(&self) -> bool {
+        let passes = self.passes.load(Ordering::Relaxed);
+        self.passes.store(if passes <= 1 { PASSES } else { passes - 1 }, Ordering::Relaxed);
+        passes > 1
     }
 
     /// Has calls wait, if none is in flight; see [`Calls::pause`].

@@ -106,14 +106,15 @@ impl Several {
     }
 
     /// The connection with less in progress of two that are drawn at random: the longest queue stays short without any
-    /// server being asked, and without all callers going where it was shortest a moment ago. One whose server has not
-    /// said anything yet comes last: one that has hung does not either, each time that it is dialled.
+    /// server being asked, and without all callers going where it was shortest a moment ago. One whose server says that
+    /// it cannot work is passed over, but for a call now and then. One whose server has not said anything yet comes
+    /// last: one that has hung does not either, each time that it is dialled.
     fn current(&self) -> Option<Arc<Link>> {
         let count = self.members.len();
         let one = fastrand::usize(..count);
         let other = (one + fastrand::usize(1..count.max(2))) % count;
         let drawn = match (self.members[one].links.current(), self.members[other].links.current()) {
-            (Some(one), Some(other)) => Some(if rank(&other) < rank(&one) { other } else { one }),
+            (Some(one), Some(other)) => Some(better(one, other)),
             (one, other) => one.or(other),
         };
         if drawn.as_ref().is_some_and(|link| link.has_shown()) { drawn } else { self.any(one) }
@@ -164,9 +165,16 @@ impl Several {
     }
 }
 
-/// What calls are placed by: a link is held by its channel and by each call and stream on it.
-fn rank(link: &Arc<Link>) -> (bool, usize) {
-    (!link.has_shown(), Arc::strong_count(link))
+/// The one of two that a call is placed on.
+fn better(one: Arc<Link>, other: Arc<Link>) -> Arc<Link> {
+    let (better, worse) = if rank(&other) < rank(&one) { (other, one) } else { (one, other) };
+    let is_passed = worse.calls.is_doubted() && !better.calls.is_doubted();
+    if is_passed && worse.has_shown() && !worse.calls.pass() { worse } else { better }
+}
+
+/// What calls are placed by. A link is held by its channel and by each call and stream on it.
+fn rank(link: &Arc<Link>) -> (bool, bool, usize) {
+    (!link.has_shown(), link.calls.is_doubted(), Arc::strong_count(link))
 }
 
 /// The first that succeeds, or how the last has failed; `None` of none.

@@ -39,6 +39,7 @@ impl<M: Message> Streaming<M> {
             deadline: None,
             message: PhantomData,
             looked: 0,
+            answered: false,
             elsewhere: Some(Elsewhere(Mutex::new(Box::pin(messages)))),
         }
     }
