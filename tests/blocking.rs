@@ -1,14 +1,15 @@
 //! Calls from programs without async.
 
-use frisbee_tests::interop::{AddRequest, Count, InteropClient, Range, SleepRequest, Text};
+use frisbee_tests::interop::{AddRequest, Count, InteropClient, InteropServer, Range, SleepRequest, Text};
 use frisbee_tests::raw::packet;
 use frisbee_tests::serve_interop;
+use frisbee_tests::service::Service;
 use frpc::blocking::{self, Blocking};
 use frpc::{Channel, Code, Request, RequestStream};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
 /// No test waits longer for what is bound to come; a machine may be busy.
@@ -95,6 +96,43 @@ fn pings_are_answered_while_the_caller_does_nothing() {
     let reading = thread::spawn(move || while socket.read(&mut [0; 1024]).expect("it ends in time") > 0 {});
     drop(client);
     reading.join().unwrap();
+}
+
+#[test]
+fn a_blocking_client_goes_on_with_the_servers_that_are_left() {
+    let servers = [(); 2].map(|()| Runtime::new().expect("there are threads"));
+    let addresses = servers.each_ref().map(|server| server.block_on(serve_interop()).to_string());
+    let connect = || Channel::builder().connect_all(addresses);
+    let client = blocking::connect_by(connect, InteropClient::new).expect("both listen");
+    let add = || client.call(|client| client.add(AddRequest { a: 1, b: 1 }));
+    add().expect("both are there");
+    let [gone, _left] = servers;
+    gone.shutdown_timeout(PATIENCE);
+    let begun = Instant::now();
+    while add().is_err() {
+        assert!(begun.elapsed() < PATIENCE, "the loss is noticed");
+    }
+    for _ in 0..20 {
+        add().expect("one is left");
+    }
+}
+
+#[test]
+fn a_blocking_client_may_connect_when_it_is_called() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let address = listener.local_addr().unwrap();
+    let connect = async || Channel::builder().connect_lazy(address.to_string());
+    let client = blocking::connect_by(connect, InteropClient::new).expect("nothing is wrong with it");
+    assert!(listener.accept().is_err(), "it has not connected");
+    drop(listener);
+    let server = Runtime::new().expect("there are threads");
+    server.block_on(async {
+        let interop = InteropServer::new(Service);
+        let server = frpc::Server::builder().add_service(interop).bind(address).await.expect("the port is free again");
+        tokio::spawn(server.serve());
+    });
+    assert_eq!(client.call(|client| client.add(AddRequest { a: 1, b: 1 })).unwrap().into_inner().total, 2);
 }
 
 #[test]

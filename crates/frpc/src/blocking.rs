@@ -70,8 +70,34 @@ pub fn connect_with<C>(
     address: impl Into<String>,
     make: impl FnOnce(Channel) -> C,
 ) -> Result<Blocking<C>, Error> {
+    connect_by(|| builder.connect(address), make)
+}
+
+/// Makes the channel by `connect`, in whatever way there is: to several servers, when it is first called, over anything
+/// that carries bytes.
+///
+/// ```no_run
+/// # #[derive(Clone)] struct EchoClient;
+/// # impl EchoClient { fn new(_: frpc::Channel) -> Self { Self } }
+/// # fn main() -> Result<(), frpc::Error> {
+/// let servers = ["10.0.0.1:8080", "10.0.0.2:8080"];
+/// let connect = || frpc::Channel::builder().connect_all(servers);
+/// let echo = frpc::blocking::connect_by(connect, EchoClient::new)?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// Those of `connect`, and if the system gives no thread.
+///
+/// # Panics
+/// As [`connect`].
+pub fn connect_by<C, F>(connect: impl FnOnce() -> F, make: impl FnOnce(Channel) -> C) -> Result<Blocking<C>, Error>
+where
+    F: Future<Output = Result<Channel, Error>>,
+{
     let background = Background::start()?;
-    let channel = background.runtime.block_on(builder.connect(address))?;
+    let channel = background.runtime.block_on(async { connect().await })?;
     Ok(Blocking { client: make(channel.clone()), channel, background: Arc::new(background) })
 }
 
