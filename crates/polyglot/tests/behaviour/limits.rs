@@ -234,6 +234,25 @@ fn a_failed_encoding_sets_nothing_aside() {
     assert_eq!((out.len(), bulk.len()), (1, 1));
 }
 
+/// Long ones are copied in pieces.
+#[test]
+fn characters_of_long_strings_stay_whole_wherever_they_stand() {
+    for before in 0..10 {
+        let text: String = "x".repeat(before).chars().chain("aä€🐢".chars().cycle().take(3 * BULK_MIN)).collect();
+        let mut bytes = Vec::new();
+        Encoder::new(&mut bytes).string(&text).unwrap();
+        assert!(Decoder::new(&bytes).string().unwrap() == text, "{before} bytes before");
+        // All bytes but the first of a character, without it.
+        let content = bytes.len() - text.len();
+        for at in BULK_MIN - 4..=BULK_MIN {
+            let mut bad = bytes.clone();
+            bad[content + at..][..4].fill(0x80);
+            let error = Decoder::new(&bad).string().unwrap_err();
+            assert_eq!(error.reason(), &DecodeReason::Utf8, "{before} bytes before, bad at {at}");
+        }
+    }
+}
+
 /// Long ones are checked in another way than short ones.
 #[test]
 fn strings_of_every_length_have_to_be_utf8_from_end_to_end() {
