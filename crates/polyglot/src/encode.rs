@@ -363,7 +363,7 @@ impl<'a> Encoder<'a> {
         if content.len() >= 0x80 {
             return self.long_sized(kind, content);
         }
-        self.out.extend_from_slice(&[kind.byte(), Kind::U32.byte(), content.len() as u8]);
+        head(self.out, kind, content.len())?;
         self.out.extend_from_slice(content);
         Ok(())
     }
@@ -399,12 +399,17 @@ pub(crate) struct Mark {
 }
 
 /// Appends the head of a string or bytes value of `len` bytes.
-#[inline]
+#[inline(always)] // Of what is known to be short nothing else is left.
 fn head(out: &mut Vec<u8>, kind: Kind, len: usize) -> Result<(), EncodeError> {
-    if len < 0x80 {
-        out.extend_from_slice(&[kind.byte(), Kind::U32.byte(), len as u8]);
-        return Ok(());
+    if len >= 0x80 {
+        return long_head(out, kind, len);
     }
+    out.extend_from_slice(&[kind.byte(), Kind::U32.byte(), len as u8]);
+    Ok(())
+}
+
+#[inline(never)]
+fn long_head(out: &mut Vec<u8>, kind: Kind, len: usize) -> Result<(), EncodeError> {
     let length = length(kind, len)?;
     out.push(kind.byte());
     varint::write(out, Kind::U32.byte(), length);
