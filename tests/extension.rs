@@ -15,7 +15,7 @@ use frisbee_tests::{serve, until};
 use frpc::{Channel, Code, Metadata, Request, RequestStream, Response, ResponseStream, Server, Status, Streaming};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
@@ -34,15 +34,18 @@ struct State {
     flooded: AtomicU64,
     /// Runs of `Get`.
     gets: AtomicU64,
-    /// `Get` and `Flood` fail.
-    broken: AtomicBool,
+    /// The code with which `Get` and `Flood` fail, unless it is 0.
+    broken: AtomicI32,
     /// For `Ask`, which calls back.
     back: tokio::sync::OnceCell<ExtensionClient>,
 }
 
 impl State {
     fn check(&self) -> Result<(), Status> {
-        if self.broken.load(Ordering::SeqCst) { Err(Status::unavailable("out of order")) } else { Ok(()) }
+        match self.broken.load(Ordering::SeqCst) {
+            0 => Ok(()),
+            code => Err(Status::new(Code::from_i32(code), "out of order")),
+        }
     }
 }
 

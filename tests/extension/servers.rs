@@ -119,18 +119,31 @@ async fn calls_and_streams_go_to_the_server_that_has_fewer_of_them() {
 async fn a_server_that_says_it_cannot_work_gets_few_calls_until_it_can() {
     let (servers, client) = both().await;
     let gets = || servers.each_ref().map(|(_, state)| state.gets.load(Ordering::SeqCst));
-    servers[0].1.broken.store(true, Ordering::SeqCst);
-    let mut failed = 0;
-    for _ in 0..1000 {
-        failed += usize::from(client.get(Time::default()).await.is_err());
+    for code in [Code::Unavailable, Code::ResourceExhausted] {
+        servers[0].1.broken.store(code as i32, Ordering::SeqCst);
+        let mut failed = 0;
+        for _ in 0..1000 {
+            failed += usize::from(client.get(Time::default()).await.is_err());
+        }
+        assert!((2..=20).contains(&failed), "{failed} of 1000 calls went there, {code:?}");
+        servers[0].1.broken.store(0, Ordering::SeqCst);
+        let before = gets();
+        for _ in 0..500 {
+            client.get(Time::default()).await.expect("both can work");
+        }
+        assert!(gets()[0] - before[0] > 100, "it has its share: {before:?}, {:?}", gets());
     }
-    assert!((2..=20).contains(&failed), "{failed} of 1000 calls went there");
-    servers[0].1.broken.store(false, Ordering::SeqCst);
-    let before = gets();
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_what_it_is_asked_for_has_its_share() {
+    let (servers, client) = both().await;
+    servers[0].1.broken.store(Code::NotFound as i32, Ordering::SeqCst);
+    let mut refused = 0;
     for _ in 0..500 {
-        client.get(Time::default()).await.expect("both can work");
+        refused += usize::from(client.get(Time::default()).await.is_err());
     }
-    assert!(gets()[0] - before[0] > 100, "it has its share: {before:?}, {:?}", gets());
+    assert!(refused > 100, "{refused} of 500 calls went there");
 }
 
 #[tokio::test]
@@ -140,13 +153,13 @@ async fn a_server_that_says_it_cannot_stream_gets_few_streams_until_it_can() {
         let mut chunks = client.flood(Time { millis: 1 }).await.expect("it is opened").into_inner();
         chunks.message().await
     };
-    servers[0].1.broken.store(true, Ordering::SeqCst);
+    servers[0].1.broken.store(Code::Unavailable as i32, Ordering::SeqCst);
     let mut failed = 0;
     for _ in 0..300 {
         failed += usize::from(stream().await.is_err());
     }
     assert!((2..=10).contains(&failed), "{failed} of 300 streams were opened there");
-    servers[0].1.broken.store(false, Ordering::SeqCst);
+    servers[0].1.broken.store(0, Ordering::SeqCst);
     let before = servers[0].1.flooded.load(Ordering::SeqCst);
     for _ in 0..300 {
         stream().await.expect("both can work");

@@ -182,12 +182,12 @@ impl<M: Message> Streaming<M> {
                 None => {
                     // Whoever is late learns that, whatever the server has made of it meanwhile.
                     let is_late = self.deadline.as_ref().is_some_and(|deadline| deadline.deadline() <= Instant::now());
-                    let broken = self.broken().map(|status| if is_late { late() } else { status });
-                    if broken.is_none() {
-                        self.handle_answer(Code::Ok);
+                    let broken = self.broken();
+                    if let StreamEnd::Ended | StreamEnd::Reset { .. } = self.how_ended() {
+                        self.handle_answer(broken.as_ref().map_or(Code::Ok, Status::code));
                     }
                     self.finish(true);
-                    broken.map(Err)
+                    broken.map(|status| Err(if is_late { late() } else { status }))
                 }
             });
         }
@@ -205,16 +205,22 @@ impl<M: Message> Streaming<M> {
     /// At a client, takes in how the server has answered.
     #[cold]
     fn handle_answer(&mut self, code: Code) {
-        self.answered = true;
+        // What is good tells nothing new behind the first of it.
+        if std::mem::replace(&mut self.answered, true) && code == Code::Ok {
+            return;
+        }
         if let End::Client(Some(connection), _) = &self.end {
             channel::handle_answer(connection, code);
         }
     }
 
+    fn how_ended(&self) -> StreamEnd {
+        self.receiver.as_ref().map_or(StreamEnd::Closed, StreamReceiver::how_ended)
+    }
+
     /// Why a stream is over; `None` if it ended in good order.
     fn broken(&self) -> Option<Status> {
-        let how = self.receiver.as_ref().map_or(StreamEnd::Closed, StreamReceiver::how_ended);
-        Some(match (how, &self.end) {
+        Some(match (self.how_ended(), &self.end) {
             (StreamEnd::Ended, _) => return None,
             (StreamEnd::Overflowed, _) => {
                 Status::resource_exhausted("messages came faster than they were read, and some were lost")
