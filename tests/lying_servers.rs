@@ -5,6 +5,7 @@ use frisbee::Config;
 use frisbee_tests::interop::{AddRequest, Count, InteropClient, Payload, Range, Text};
 use frisbee_tests::process::resident_kib;
 use frisbee_tests::raw::{Raw, encoded, packet};
+use frisbee_tests::serve_interop;
 use frpc::polyglot::{Encoder, Form, encode_root};
 use frpc::{Channel, ChannelBuilder, Code, Request, Status};
 use std::time::Duration;
@@ -315,6 +316,37 @@ async fn a_server_of_ours_that_ignores_its_credit_loses_the_stream() {
     };
     assert_eq!(status.code(), Code::ResourceExhausted);
     assert!(read < 5_000, "256 KiB of credit are no {read} messages");
+}
+
+#[tokio::test]
+async fn a_server_that_resets_its_streams_gets_few_of_them_where_there_is_another() {
+    let (address, accepted) = Raw::listen().await;
+    let addresses = [serve_interop().await.to_string(), address];
+    let channel = Channel::builder().calls::<InteropClient>().connect_all(addresses).await.expect("both listen");
+    let client = InteropClient::new(channel);
+    let mut liar = accepted.await;
+    tokio::spawn(async move {
+        let config = Config::default();
+        let mut core = frisbee_core::Connection::new(frisbee_core::Role::Client, &config, std::time::Instant::now());
+        let begins = core.outbox().take_bytes();
+        liar.write(&begins[..begins.len() - 10]).await; // HELLO without the PING behind it.
+        while let Some(sent) = liar.next().await {
+            if sent.operation.number() == 2 {
+                liar.write(&packet(sent.id.0, 7, &[Code::Unavailable as u8])).await;
+            }
+        }
+    });
+    let is_reset = async || match client.count_up(Range { from: 0, count: 1 }).await {
+        Ok(stream) => stream.into_inner().message().await.is_err(),
+        Err(_) => true,
+    };
+    let first = async { while !is_reset().await {} };
+    tokio::time::timeout(Duration::from_secs(20), first).await.expect("it is chosen, once it has shown what it is");
+    let mut reset = 0;
+    for _ in 0..200 {
+        reset += usize::from(is_reset().await);
+    }
+    assert!((2..=10).contains(&reset), "{reset} of 200 streams were opened there");
 }
 
 #[tokio::test]
