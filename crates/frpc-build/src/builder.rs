@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 
 use prost_types::FileDescriptorSet;
 
-use crate::check::check;
 use crate::error::{Error, ErrorKind};
+use crate::generate::services::ServiceOptions;
 use crate::generate::{check_modules, generate};
 use crate::lock::{self, Layout, LockOptions, LockUpdate, Numbering};
 use crate::output::{Folder, OutputFile, files, include_text, print_rerun_if_changed, print_warning, write_if_changed};
-use crate::parse;
-use crate::patterns::{Given, Target, remarks};
+use crate::schema::check::check;
+use crate::schema::externs::Externs;
+use crate::schema::parse;
+use crate::schema::patterns::{Given, Target, remarks};
 use crate::schema::{Index, Schema};
-use crate::services::ServiceOptions;
-use crate::wellknown::Externs;
 
 /// Options for the code that is generated; made by [`configure`](crate::configure).
 ///

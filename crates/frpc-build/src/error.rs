@@ -1,7 +1,7 @@
 //! What can go wrong while code is generated, and where in the schema it stands.
 //!
 //! Owns [`Error`]: one sentence that starts with `file:line:column`, so that editors can jump there. Which constructs
-//! are refused is decided in `check.rs` and `wellknown.rs`, not here.
+//! are refused is decided in `schema/check.rs` and `schema/externs.rs`, not here.
 
 use std::fmt;
 

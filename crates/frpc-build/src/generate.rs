@@ -1,5 +1,13 @@
 //! From a checked schema to the text of the Rust files: prost-build writes the structs, ours is put beside them.
 
+#[cfg(feature = "tonic")]
+mod grpc;
+mod memory;
+mod messages;
+mod prost_code;
+pub(crate) mod services;
+mod views;
+
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,16 +18,16 @@ use prost_types::{DescriptorProto, FileDescriptorProto};
 use syn::{Item, ItemStruct};
 
 use crate::builder::Codec;
-use crate::comments::clean_file;
 use crate::error::{Error, ErrorKind};
+use crate::generate::memory::memory_impl;
+use crate::generate::messages::{Message, debug_impl, enumeration_impl, message_impl, oneof_impl, protobuf_impl};
+use crate::generate::services::{ServiceOptions, Taken};
+use crate::generate::views::{ViewNames, Views, name_views};
 use crate::lock::{self, LockOptions, Plan};
-use crate::memory::memory_impl;
-use crate::messages::{Message, debug_impl, enumeration_impl, message_impl, oneof_impl, protobuf_impl};
-use crate::names::{self, Clash, MARKER, OneofEnum};
+use crate::schema::comments::clean_file;
+use crate::schema::externs::Externs;
 use crate::schema::{Index, Schema};
-use crate::services::{self, ServiceOptions, Taken};
-use crate::views::{ViewNames, Views, name_views};
-use crate::wellknown::Externs;
+use prost_code::{Clash, MARKER, OneofEnum};
 
 /// The generated code of one module, which holds all files of one package.
 pub(crate) struct Generated {
@@ -43,7 +51,7 @@ pub(crate) fn generate(
     warn: &mut dyn FnMut(String),
 ) -> Result<(Vec<Generated>, Plan), Error> {
     let index = Index::new(&schema.files);
-    crate::check::check(schema, &index, externs)?;
+    crate::schema::check::check(schema, &index, externs)?;
     let plan = lock::plan(schema, &index, locks, warn)?;
 
     let services = Rc::new(RefCell::new(Vec::new()));
@@ -59,13 +67,13 @@ pub(crate) fn generate(
     let mut generated = Vec::new();
     for (module, text) in modules {
         let mut items = syn::parse_file(&text).map_err(|error| invalid(&module, error))?.items;
-        names::make_unique(&mut items, warn).map_err(|clash| clashing(&clash, schema, &index))?;
+        prost_code::make_unique(&mut items, warn).map_err(|clash| clashing(&clash, schema, &index))?;
         let inner = inner_modules(&items);
         let oneofs = oneof_enums(&items, &index)?;
         let codecs = Codecs { index: &index, externs, oneofs: &oneofs, views: Views { names: &views, externs } };
         let mut items = codecs.beside(items)?;
         let mut taken = Taken::by(&items);
-        items.iter_mut().for_each(names::allow_what_prost_leaves);
+        items.iter_mut().for_each(prost_code::allow_what_prost_leaves);
         let files = schema.files.iter().filter(|file| schema.is_generated(file) && module_of(file) == module);
         let files: Vec<_> = files.collect();
         for file in &files {
@@ -106,7 +114,7 @@ fn services_of<'a>(
     })
 }
 
-/// Puts every type's full name on it, for `names.rs` to find.
+/// Puts every type's full name on it, for `generate/prost_code.rs` to find.
 fn mark(config: &mut prost_build::Config, index: &Index<'_>) {
     let oneofs = index
         .messages
@@ -175,7 +183,7 @@ fn inner_modules(items: &[Item]) -> Vec<(String, String)> {
     let mut modules = Vec::new();
     for item in items {
         match item {
-            Item::Struct(item) => message = names::marker(&item.attrs).unwrap_or_default(),
+            Item::Struct(item) => message = prost_code::marker(&item.attrs).unwrap_or_default(),
             Item::Mod(item) => modules.push((item.ident.to_string(), message.clone())),
             _ => {}
         }
@@ -216,8 +224,8 @@ fn oneof_enums(items: &[Item], index: &Index<'_>) -> Result<HashMap<String, Oneo
                 }
             }
             Item::Enum(item) => {
-                if let Some(name) = names::marker(&item.attrs).filter(|name| !index.enums.contains_key(name)) {
-                    found.insert(name, names::read_oneof(item)?);
+                if let Some(name) = prost_code::marker(&item.attrs).filter(|name| !index.enums.contains_key(name)) {
+                    found.insert(name, prost_code::read_oneof(item)?);
                 }
             }
             _ => {}
@@ -257,13 +265,13 @@ impl Codecs<'_> {
                     }
                 }
                 Item::Struct(item) => {
-                    let name = names::take_marker(&mut item.attrs);
+                    let name = prost_code::take_marker(&mut item.attrs);
                     if let Some((name, found)) = name.and_then(|name| self.index.messages.get_key_value(&name)) {
                         codecs.extend(self.of_message(name, found.proto, item)?);
                     }
                 }
                 Item::Enum(item) => {
-                    if let Some(name) = names::take_marker(&mut item.attrs) {
+                    if let Some(name) = prost_code::take_marker(&mut item.attrs) {
                         codecs.extend(self.of_enum(&name, &item.ident)?);
                     }
                 }
@@ -277,7 +285,7 @@ impl Codecs<'_> {
 
     fn of_message(&self, name: &str, proto: &DescriptorProto, item: &mut ItemStruct) -> Result<Vec<Item>, Error> {
         let Self { index, externs, oneofs, views } = self;
-        let fields = names::read_struct(item)?;
+        let fields = prost_code::read_struct(item)?;
         let message = Message { full_name: name, proto, ident: &item.ident, fields: &fields, index, externs, oneofs };
         let mut codecs = match externs.codec {
             Codec::Polyglot => vec![message_impl(&message)?],
@@ -286,7 +294,7 @@ impl Codecs<'_> {
         if externs.views {
             codecs.extend(views.of_message(&message)?);
         }
-        if fields.has_btree_map && names::skip_debug(item) {
+        if fields.has_btree_map && prost_code::skip_debug(item) {
             codecs.push(debug_impl(item));
         }
         Ok(codecs)

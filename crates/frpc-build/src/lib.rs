@@ -84,24 +84,11 @@
 #![forbid(unsafe_code)]
 
 mod builder;
-mod check;
-mod comments;
 mod error;
-mod fields;
 mod generate;
-#[cfg(feature = "tonic")]
-mod grpc;
 mod lock;
-mod memory;
-mod messages;
-mod names;
 mod output;
-mod parse;
-mod patterns;
 mod schema;
-mod services;
-mod views;
-mod wellknown;
 
 use std::path::Path;
 

@@ -234,7 +234,7 @@ fn grouped<'a>(
         .filter(|file| !schema.is_import(file) || (!file.service.is_empty() && schema.is_generated(file)))
     {
         let on_disk = schema.path(file);
-        // `check.rs` has made sure that the package consists of identifiers and dots.
+        // `schema/check.rs` has made sure that the package consists of identifiers and dots.
         let lock = format!("{}.frpc.lock", if file.package().is_empty() { "_" } else { file.package() });
         let (path, name) = match (&options.folder, on_disk) {
             _ if !options.is_on => (None, file.name().to_owned()),

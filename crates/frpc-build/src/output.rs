@@ -34,7 +34,8 @@ impl Folder {
         Ok(Self { path: path.into(), is_cargos: true })
     }
 
-    /// Writes files whose names are made of identifiers and dots (`check.rs`), and so stand right inside of the folder.
+    /// Writes files whose names are made of identifiers and dots (`schema/check.rs`), and so stand right inside of the
+    /// folder.
     ///
     /// In cargo's folder, where a build script writes once, a file that another build of it has written is told.
     pub(crate) fn write(&self, files: &[OutputFile], warn: &mut dyn FnMut(String)) -> Result<(), Error> {

@@ -1,5 +1,12 @@
 //! The parsed schema and how to find things in it: types by full name, places by descriptor path.
 
+pub(crate) mod check;
+pub(crate) mod comments;
+pub(crate) mod externs;
+pub(crate) mod parse;
+pub(crate) mod patterns;
+pub(crate) mod wire_order;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 

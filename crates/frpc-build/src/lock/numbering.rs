@@ -6,8 +6,8 @@ use prost_types::FileDescriptorProto;
 
 use super::record::Record;
 use crate::error::{Error, ErrorKind};
+use crate::generate::services::{OPERATION_FIRST, full_name};
 use crate::schema::{Schema, tag, within};
-use crate::services::{OPERATION_FIRST, full_name};
 
 /// How methods get their operations, the numbers by which they are called on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

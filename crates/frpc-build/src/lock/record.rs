@@ -11,9 +11,9 @@ use prost_types::{DescriptorProto, FieldDescriptorProto, FileDescriptorProto};
 
 use super::fingerprint::Fingerprint;
 use crate::builder::Codec;
-use crate::fields::{in_wire_order, oneof_of};
+use crate::generate::services::full_name;
+use crate::schema::wire_order::{in_wire_order, oneof_of};
 use crate::schema::{Index, is_map_entry, tag, within};
-use crate::services::full_name;
 
 /// All that one lock file holds. Names are full names without a leading dot.
 #[derive(Clone, Debug, Default)]

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use super::record::{Enum, Field, File, Message, Method, Origin, Record, SCALARS, Service, Shape, Side, Type, Value};
 use crate::builder::Codec;
-use crate::parse::BYTE_ORDER_MARK;
-use crate::services::OPERATION_FIRST;
+use crate::generate::services::OPERATION_FIRST;
+use crate::schema::parse::BYTE_ORDER_MARK;
 
 const HEAD: &str = "\
 # How the messages and methods of this package stand on the wire. Written by frpc-build; commit it.

@@ -13,7 +13,7 @@ use syn::ext::IdentExt as _;
 use syn::{Ident, Item, Type};
 
 use crate::error::{Error, ErrorKind};
-use crate::services::{Kind, Rpc, ServiceOptions, Taken, free_name};
+use crate::generate::services::{Kind, Rpc, ServiceOptions, Taken, free_name};
 
 /// Where tonic's codec of prost messages is found.
 const CODEC: &str = "::frpc::tonic_prost::ProstCodec";

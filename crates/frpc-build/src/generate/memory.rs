@@ -10,9 +10,9 @@ use quote::quote;
 use syn::{Item, Type};
 
 use crate::error::Error;
-use crate::fields::oneof_of;
-use crate::messages::{Member, Message, beside, field_type, map_value};
-use crate::names::{generics, is_named};
+use crate::generate::messages::{Member, Message, beside, field_type, map_value};
+use crate::generate::prost_code::{generics, is_named};
+use crate::schema::wire_order::oneof_of;
 
 /// `impl Protobuf for …`.
 pub(crate) fn memory_impl(message: &Message<'_>) -> Result<Item, Error> {

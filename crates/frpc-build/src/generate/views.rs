@@ -13,11 +13,11 @@ use quote::quote;
 use syn::{Ident, Item, Path, Type};
 
 use crate::error::{Error, ErrorKind};
-use crate::fields::{in_wire_order, oneof_of};
-use crate::messages::{Message, beside, map_value};
-use crate::names::{self, OneofEnum, Variant, generics};
-use crate::services::free_name;
-use crate::wellknown::{Externs, Owner};
+use crate::generate::messages::{Message, beside, map_value};
+use crate::generate::prost_code::{self, OneofEnum, Variant, generics};
+use crate::generate::services::free_name;
+use crate::schema::externs::{Externs, Owner};
+use crate::schema::wire_order::{in_wire_order, oneof_of};
 
 /// The names of all views, by the full name of the message or oneof.
 pub(crate) type ViewNames = HashMap<String, Ident>;
@@ -37,7 +37,7 @@ pub(crate) fn name_views(items: &[Item], names: &mut ViewNames, warn: &mut dyn F
             _ => continue,
         };
         taken.insert(ident.to_string());
-        unnamed.extend(names::marker(attributes).map(|name| (name, ident)));
+        unnamed.extend(prost_code::marker(attributes).map(|name| (name, ident)));
     }
     for (name, ident) in unnamed {
         let what = format!("the view of `{}`", name.trim_start_matches('.'));

@@ -5,8 +5,8 @@
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto};
 
+use crate::generate::services::full_name;
 use crate::schema::{Schema, is_map_entry};
-use crate::services::full_name;
 
 /// prost-build's rules for paths: `.` matches all, a leading dot makes a prefix, anything else is a suffix.
 pub(crate) fn path_matches(pattern: &str, full_name: &str) -> bool {
@@ -155,8 +155,8 @@ fn map_entry<'a>(message: &'a DescriptorProto, field: &FieldDescriptorProto) -> 
 #[cfg(test)]
 mod tests {
     use super::{Given, Target, path_matches, remarks};
-    use crate::parse::adopt;
     use crate::schema::Schema;
+    use crate::schema::parse::adopt;
 
     const SCHEMA: &str = r#"
         syntax = "proto3";

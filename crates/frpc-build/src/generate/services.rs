@@ -14,8 +14,8 @@ use syn::{Attribute, Ident, Item, Type};
 
 use crate::error::{Error, ErrorKind};
 use crate::lock::{Fingerprint, Layout};
-use crate::patterns::path_matches;
-use crate::wellknown::is_value;
+use crate::schema::externs::is_value;
+use crate::schema::patterns::path_matches;
 
 /// The operation of the first method in a file; 0 to 9 belong to the protocol.
 pub(crate) const OPERATION_FIRST: u16 = 10;
@@ -146,7 +146,7 @@ pub(crate) fn service_items(
     })?;
     #[cfg(feature = "tonic")]
     if options.grpc {
-        let grpc = crate::grpc::grpc_items(service, &trait_name, &rpcs, options, taken, warn)?;
+        let grpc = crate::generate::grpc::grpc_items(service, &trait_name, &rpcs, options, taken, warn)?;
         return Ok(file.items.into_iter().chain(grpc).collect());
     }
     Ok(file.items)

@@ -3,7 +3,7 @@
 //! They must not be run as doctests, must not end the comment they stand in, and should not make rustdoc warn. So code
 //! blocks are marked as text, indentation that would make a code block is reduced, HTML and link brackets outside of
 //! code are escaped, and control characters are dropped. prost-build then writes the cleaned comments beside its
-//! structs, and `services.rs` beside ours.
+//! structs, and `generate/services.rs` beside ours.
 
 use std::collections::BTreeSet;
 

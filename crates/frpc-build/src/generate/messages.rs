@@ -12,10 +12,10 @@ use syn::ext::IdentExt as _;
 use syn::{Ident, Item, ItemStruct, Path};
 
 use crate::error::{Error, ErrorKind};
-use crate::fields::{in_wire_order, oneof_of};
-use crate::names::{OneofEnum, StructField, StructFields, StructOneof, Variant};
+use crate::generate::prost_code::{OneofEnum, StructField, StructFields, StructOneof, Variant};
+use crate::schema::externs::Externs;
+use crate::schema::wire_order::{in_wire_order, oneof_of};
 use crate::schema::{Index, is_map_entry};
-use crate::wellknown::Externs;
 
 /// What the codec of a message is made of.
 pub(crate) struct Message<'a> {
