@@ -1,15 +1,21 @@
 //! The options of a build, with the names that tonic and prost-build have for them.
 
+mod paths;
+
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use prost_types::FileDescriptorSet;
 
+pub use paths::Paths;
+
+use crate::cargo::{print_rerun_if_changed, print_warning};
+use crate::codec::Codec;
 use crate::error::{Error, ErrorKind};
-use crate::generate::services::ServiceOptions;
+use crate::generate::rpc::ServiceOptions;
 use crate::generate::{check_modules, generate};
 use crate::lock::{self, Layout, LockOptions, LockUpdate, Numbering};
-use crate::output::{Folder, OutputFile, files, include_text, print_rerun_if_changed, print_warning, write_if_changed};
+use crate::output::{Folder, OutputFile, files, include_text, write_if_changed};
 use crate::schema::check::check;
 use crate::schema::externs::Externs;
 use crate::schema::parse;
@@ -431,74 +437,4 @@ fn parse_files(protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>]) -> Re
         includes.push(PathBuf::from("."));
     }
     parse::parse(&protos, &includes)
-}
-
-/// How messages stand in bodies.
-///
-/// The codec belongs to the types that a build generates: well-known types and those of `extern_path` have one already,
-/// also where they are requests or replies, and both ends of a call need the same.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Codec {
-    /// Field by field, as Go's fRPC does: the fastest, with borrowed views, and the only one that a Go peer
-    /// understands. Fields can be added at the end only.
-    #[default]
-    Polyglot,
-    /// As protobuf, in one bytes value: fields can be added, removed and reordered as protobuf allows. A peer that
-    /// expects the other codec answers with an error.
-    ///
-    /// Messages are decoded by prost, for which they nest 100 levels deep at most. What their lists, maps and boxes
-    /// take is counted before that and charged to the server's memory; a message for which it is more than 64 MiB, or
-    /// twelve times its body if that is longer than 5 MiB, is an error, as it is with Polyglot. Of types that were not
-    /// generated here, those of `extern_path` and of protobuf's api.proto, type.proto and descriptor.proto, only the
-    /// elements themselves are counted and not what is in them.
-    Protobuf,
-}
-
-/// One path or several: `"."`, `[".a", ".b"]`, `vec![…]` or `&[…]`.
-pub trait Paths {
-    /// All of them.
-    fn paths(self) -> Vec<String>;
-}
-
-impl Paths for &str {
-    fn paths(self) -> Vec<String> {
-        vec![self.to_owned()]
-    }
-}
-
-impl Paths for String {
-    fn paths(self) -> Vec<String> {
-        vec![self]
-    }
-}
-
-impl Paths for &String {
-    fn paths(self) -> Vec<String> {
-        vec![self.clone()]
-    }
-}
-
-impl<S: AsRef<str>, const N: usize> Paths for [S; N] {
-    fn paths(self) -> Vec<String> {
-        self.as_slice().paths()
-    }
-}
-
-impl<S: AsRef<str>, const N: usize> Paths for &[S; N] {
-    fn paths(self) -> Vec<String> {
-        self.as_slice().paths()
-    }
-}
-
-impl<S: AsRef<str>> Paths for &[S] {
-    fn paths(self) -> Vec<String> {
-        self.iter().map(|path| path.as_ref().to_owned()).collect()
-    }
-}
-
-impl<S: AsRef<str>> Paths for Vec<S> {
-    fn paths(self) -> Vec<String> {
-        self.as_slice().paths()
-    }
 }

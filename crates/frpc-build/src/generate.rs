@@ -1,11 +1,13 @@
 //! From a checked schema to the text of the Rust files: prost-build writes the structs, ours is put beside them.
 
+mod free_names;
 #[cfg(feature = "tonic")]
 mod grpc;
 mod memory;
 mod messages;
 mod prost_code;
-pub(crate) mod services;
+pub(crate) mod rpc;
+mod services;
 mod views;
 
 use std::cell::RefCell;
@@ -17,17 +19,18 @@ use prost_build::{Module, Service, ServiceGenerator};
 use prost_types::{DescriptorProto, FileDescriptorProto};
 use syn::{Item, ItemStruct};
 
-use crate::builder::Codec;
+use crate::codec::Codec;
 use crate::error::{Error, ErrorKind};
 use crate::generate::memory::memory_impl;
 use crate::generate::messages::{Message, debug_impl, enumeration_impl, message_impl, oneof_impl, protobuf_impl};
-use crate::generate::services::{ServiceOptions, Taken};
 use crate::generate::views::{ViewNames, Views, name_views};
 use crate::lock::{self, LockOptions, Plan};
 use crate::schema::comments::clean_file;
 use crate::schema::externs::Externs;
-use crate::schema::{Index, Schema};
+use crate::schema::{Index, Schema, full_name};
+use free_names::Taken;
 use prost_code::{Clash, MARKER, OneofEnum};
+use rpc::ServiceOptions;
 
 /// The generated code of one module, which holds all files of one package.
 pub(crate) struct Generated {
@@ -79,7 +82,7 @@ pub(crate) fn generate(
         for file in &files {
             for (service, operations) in services_of(file, &services).zip(plan.operations(file)) {
                 let service = service?;
-                let layout = plan.layout(&services::full_name(&service.package, &service.proto_name))?;
+                let layout = plan.layout(&full_name(&service.package, &service.proto_name))?;
                 items.extend(services::service_items(service, operations, layout, options, &mut taken, warn)?);
             }
         }

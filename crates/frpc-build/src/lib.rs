@@ -84,6 +84,8 @@
 #![forbid(unsafe_code)]
 
 mod builder;
+mod cargo;
+mod codec;
 mod error;
 mod generate;
 mod lock;
@@ -92,7 +94,8 @@ mod schema;
 
 use std::path::Path;
 
-pub use builder::{Builder, Codec, Output, Paths};
+pub use builder::{Builder, Output, Paths};
+pub use codec::Codec;
 pub use error::{Error, ErrorKind};
 pub use lock::{Fingerprint, Layout, LockUpdate, NotAFingerprint, Numbering};
 pub use output::OutputFile;

@@ -30,9 +30,9 @@ pub use numbering::Numbering;
 use numbering::{Numbered, check_overlaps, number};
 use record::{File, Origin, Record, Source, of_schema};
 
-use crate::builder::Codec;
+use crate::cargo::{print_rerun_if_env_changed, print_rerun_if_path_changed};
+use crate::codec::Codec;
 use crate::error::{Error, ErrorKind, Place};
-use crate::output::{print_rerun_if_env_changed, print_rerun_if_path_changed};
 use crate::schema::{Index, Schema};
 
 /// The variable that allows a build to write locks.

@@ -1,4 +1,4 @@
-//! Writes the generated text to files, and tells cargo when to run the build script again.
+//! Writes the generated text to files.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -12,7 +12,6 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, ErrorKind};
 use crate::generate::Generated;
-use crate::schema::Schema;
 
 /// The folder that the output goes to.
 pub(crate) struct Folder {
@@ -165,33 +164,4 @@ fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
         let _ = fs::remove_file(beside);
     }
     replaced
-}
-
-/// Asks cargo to run the build script again when a file of the schema has changed.
-pub(crate) fn print_rerun_if_changed(schema: &Schema) {
-    for path in schema.read_files() {
-        print_rerun_if_path_changed(path);
-    }
-}
-
-/// Asks cargo to run the build script again when a file has changed.
-pub(crate) fn print_rerun_if_path_changed(path: &Path) {
-    print_line("rerun-if-changed", &path.display().to_string());
-}
-
-/// Asks cargo to run the build script again when a variable of the environment has changed.
-pub(crate) fn print_rerun_if_env_changed(variable: &str) {
-    print_line("rerun-if-env-changed", variable);
-}
-
-/// Shows a warning in the output of cargo.
-pub(crate) fn print_warning(text: &str) {
-    print_line("warning", text);
-}
-
-/// A line break in `text` would begin an instruction of its own.
-fn print_line(instruction: &str, text: &str) {
-    if !text.contains(['\n', '\r']) {
-        println!("cargo:{instruction}={text}");
-    }
 }

@@ -33,6 +33,9 @@ pub(crate) mod tag {
     pub(crate) const SERVICE_METHOD: i32 = 2;
 }
 
+/// The operation of the first method in a file; 0 to 9 belong to the protocol.
+pub(crate) const OPERATION_FIRST: u16 = 10;
+
 /// All files of one compilation, imports before those that import them.
 pub(crate) struct Schema {
     pub(crate) files: Vec<FileDescriptorProto>,
@@ -176,6 +179,11 @@ impl<'a> Index<'a> {
     fn add_enum(&mut self, file: &'a FileDescriptorProto, path: Vec<i32>, scope: &str, proto: &'a EnumDescriptorProto) {
         self.enums.insert(format!("{scope}.{}", proto.name()), Found { file, path, proto });
     }
+}
+
+/// `package.Service`.
+pub(crate) fn full_name(package: &str, name: &str) -> String {
+    if package.is_empty() { name.to_owned() } else { format!("{package}.{name}") }
 }
 
 /// The full names of all types that the messages and methods of a file name.

@@ -12,8 +12,9 @@ use quote::{format_ident, quote};
 use syn::ext::IdentExt as _;
 use syn::{Ident, Item, Type};
 
+use super::free_names::{Taken, free_name};
+use super::rpc::{Kind, Rpc, ServiceOptions};
 use crate::error::{Error, ErrorKind};
-use crate::generate::services::{Kind, Rpc, ServiceOptions, Taken, free_name};
 
 /// Where tonic's codec of prost messages is found.
 const CODEC: &str = "::frpc::tonic_prost::ProstCodec";
@@ -90,7 +91,7 @@ fn module(
 ) -> Result<syn::ItemMod, Error> {
     let mut module: syn::ItemMod = syn::parse2(through_frpc(tokens)).map_err(|error| unreadable(service, error))?;
     let what = format!("tonic's module for `{}`", service.service.proto_name);
-    module.ident = free_name(&module.ident.to_string(), taken.types(), &what, warn);
+    module.ident = free_name(&module.ident.to_string(), &mut taken.types, &what, warn);
     module.attrs.push(syn::parse_quote! {
         #[allow(clippy::all, elided_lifetimes_in_paths, nonstandard_style, unreachable_pub, unused_qualifications)]
     });

@@ -12,10 +12,10 @@ use prost_types::{DescriptorProto, FieldDescriptorProto};
 use quote::quote;
 use syn::{Ident, Item, Path, Type};
 
+use super::free_names::free_name;
 use crate::error::{Error, ErrorKind};
 use crate::generate::messages::{Message, beside, map_value};
 use crate::generate::prost_code::{self, OneofEnum, Variant, generics};
-use crate::generate::services::free_name;
 use crate::schema::externs::{Externs, Owner};
 use crate::schema::wire_order::{in_wire_order, oneof_of};
 

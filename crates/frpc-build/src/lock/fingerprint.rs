@@ -9,7 +9,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::record::{Method, Record, Service, Shape, Side, Type};
-use crate::builder::Codec;
+use crate::codec::Codec;
 
 /// Stands for the wire layout of a service: its operations, and the layouts of the messages and enums that its methods
 /// reach. Equal layouts have equal fingerprints, whatever names the schema uses; with

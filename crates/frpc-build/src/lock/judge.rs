@@ -12,7 +12,7 @@ use super::Numbering;
 use super::align::{Step, align};
 use super::fingerprint::Fingerprint;
 use super::record::{Enum, Field, Message, Origin, Record, Shape, Type};
-use crate::builder::Codec;
+use crate::codec::Codec;
 
 /// How many fingerprints of earlier layouts are kept: as many as peers exchange.
 const COMPATIBLE_MAX: usize = 32;

@@ -6,8 +6,7 @@ use prost_types::FileDescriptorProto;
 
 use super::record::Record;
 use crate::error::{Error, ErrorKind};
-use crate::generate::services::{OPERATION_FIRST, full_name};
-use crate::schema::{Schema, tag, within};
+use crate::schema::{OPERATION_FIRST, Schema, full_name, tag, within};
 
 /// How methods get their operations, the numbers by which they are called on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -10,10 +10,9 @@ use prost_types::field_descriptor_proto::{Label, Type as Declared};
 use prost_types::{DescriptorProto, FieldDescriptorProto, FileDescriptorProto};
 
 use super::fingerprint::Fingerprint;
-use crate::builder::Codec;
-use crate::generate::services::full_name;
+use crate::codec::Codec;
 use crate::schema::wire_order::{in_wire_order, oneof_of};
-use crate::schema::{Index, is_map_entry, tag, within};
+use crate::schema::{Index, full_name, is_map_entry, tag, within};
 
 /// All that one lock file holds. Names are full names without a leading dot.
 #[derive(Clone, Debug, Default)]

@@ -4,8 +4,8 @@ use std::fmt;
 use std::fmt::Write as _;
 
 use super::record::{Enum, Field, File, Message, Method, Origin, Record, SCALARS, Service, Shape, Side, Type, Value};
-use crate::builder::Codec;
-use crate::generate::services::OPERATION_FIRST;
+use crate::codec::Codec;
+use crate::schema::OPERATION_FIRST;
 use crate::schema::parse::BYTE_ORDER_MARK;
 
 const HEAD: &str = "\

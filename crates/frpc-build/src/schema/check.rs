@@ -13,9 +13,8 @@ use prost_types::{
 };
 
 use crate::error::{Error, ErrorKind, Place};
-use crate::generate::services::OPERATION_FIRST;
 use crate::schema::externs::Externs;
-use crate::schema::{Index, Schema, is_map_entry, tag, within};
+use crate::schema::{Index, OPERATION_FIRST, Schema, is_map_entry, tag, within};
 
 /// Checks all files from which something will be generated, and those whose types that uses.
 pub(crate) fn check(schema: &Schema, index: &Index<'_>, externs: &Externs) -> Result<(), Error> {

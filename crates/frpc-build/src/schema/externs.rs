@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-use crate::builder::Codec;
+use crate::codec::Codec;
 use crate::error::{Error, Place};
 use crate::schema::Schema;
 

@@ -5,8 +5,7 @@
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto};
 
-use crate::generate::services::full_name;
-use crate::schema::{Schema, is_map_entry};
+use crate::schema::{Schema, full_name, is_map_entry};
 
 /// prost-build's rules for paths: `.` matches all, a leading dot makes a prefix, anything else is a suffix.
 pub(crate) fn path_matches(pattern: &str, full_name: &str) -> bool {

@@ -1,0 +1,55 @@
+//! Names in the generated code that nothing else has.
+
+use std::collections::HashSet;
+
+use proc_macro2::Span;
+use syn::{Ident, Item};
+
+/// The names of one module that are taken already.
+#[derive(Default)]
+pub(crate) struct Taken {
+    pub(crate) types: HashSet<String>,
+    pub(crate) values: HashSet<String>,
+}
+
+impl Taken {
+    /// The names of the types and modules in prost's output.
+    pub(crate) fn by(items: &[Item]) -> Self {
+        let types = items.iter().filter_map(|item| match item {
+            Item::Struct(item) => Some(item.ident.to_string()),
+            Item::Enum(item) => Some(item.ident.to_string()),
+            Item::Mod(item) => Some(item.ident.to_string()),
+            _ => None,
+        });
+        Self { types: types.collect(), values: HashSet::new() }
+    }
+}
+
+/// `wanted`, with as many trailing `_` as make it free.
+pub(crate) fn free_name(wanted: &str, taken: &mut HashSet<String>, what: &str, warn: &mut dyn FnMut(String)) -> Ident {
+    let mut name = wanted.to_owned();
+    while !taken.insert(name.clone()) {
+        name.push('_');
+    }
+    if name != wanted {
+        warn(format!("the name `{wanted}` is taken, so {what} is called `{name}`"));
+    }
+    Ident::new(&name, Span::call_site())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::free_name;
+    use std::collections::HashSet;
+
+    #[test]
+    fn a_name_that_is_taken_is_changed_with_a_warning() {
+        let mut taken = HashSet::from(["Echo".to_owned(), "Echo_".to_owned()]);
+        let mut warnings = Vec::new();
+        let name = free_name("Echo", &mut taken, "the trait of `a.Echo`", &mut |text| warnings.push(text));
+        assert_eq!(name, "Echo__");
+        assert_eq!(warnings, ["the name `Echo` is taken, so the trait of `a.Echo` is called `Echo__`"]);
+        assert_eq!(free_name("Other", &mut taken, "it", &mut |text| warnings.push(text)), "Other");
+        assert_eq!(warnings.len(), 1);
+    }
+}

@@ -1,0 +1,167 @@
+//! The methods of a service with the names, numbers and types that the generated code has for them.
+
+use std::collections::HashSet;
+
+use heck::ToShoutySnakeCase as _;
+use prost_build::{Comments, Method, Service};
+use prost_types::method_options::IdempotencyLevel;
+use quote::format_ident;
+use syn::ext::IdentExt as _;
+use syn::parse::Parser as _;
+use syn::{Attribute, Ident, Type};
+
+use super::free_names::{Taken, free_name};
+use crate::error::{Error, ErrorKind};
+use crate::lock::Layout;
+use crate::schema::externs::is_value;
+use crate::schema::patterns::path_matches;
+
+/// What to write for services.
+#[derive(Debug)]
+pub(crate) struct ServiceOptions {
+    pub(crate) client: bool,
+    pub(crate) server: bool,
+    /// Also tonic's.
+    pub(crate) grpc: bool,
+    /// Patterns of the methods whose requests are not decoded.
+    pub(crate) raw_requests: Vec<String>,
+    /// Pairs of a path pattern and an attribute.
+    pub(crate) client_attributes: Vec<(String, String)>,
+    pub(crate) server_attributes: Vec<(String, String)>,
+    pub(crate) trait_attributes: Vec<(String, String)>,
+    pub(crate) comments_off: Vec<String>,
+}
+
+/// One method with all its names and types.
+pub(crate) struct Rpc {
+    /// Of the trait's and the client's method.
+    pub(crate) name: Ident,
+    pub(crate) constant: Ident,
+    pub(crate) proto_name: String,
+    pub(crate) operation: u16,
+    /// Fields appended to the request and to the reply that not all peers send.
+    pub(crate) added: (u32, u32),
+    pub(crate) is_idempotent: bool,
+    pub(crate) is_raw: bool,
+    pub(crate) is_deprecated: bool,
+    pub(crate) docs: Vec<Attribute>,
+    pub(crate) request: Type,
+    pub(crate) reply: Type,
+    pub(crate) kind: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Unary,
+    ServerStreaming,
+    ClientStreaming,
+    Streaming,
+}
+
+/// The methods of `service`, which have the given `operations`.
+pub(crate) fn rpcs(
+    service: &Service,
+    full_name: &str,
+    operations: &[u16],
+    layout: &Layout,
+    options: &ServiceOptions,
+    taken: &mut Taken,
+    warn: &mut dyn FnMut(String),
+) -> Result<Vec<Rpc>, Error> {
+    // The client's own methods, and the one that `Clone` brings.
+    let mut methods: HashSet<String> = ["new", "connect", "clone"].map(str::to_owned).into();
+    let prefix = service.proto_name.to_shouty_snake_case();
+    let added = |message: &str| {
+        let name = message.trim_start_matches('.');
+        layout.growing().find(|(growing, _)| *growing == name).map_or(0, |(_, added)| added)
+    };
+    let read = |(method, operation): (&Method, &u16)| {
+        let what = format!("method `{}` of `{full_name}`", method.proto_name);
+        let method_name = format!("{full_name}.{}", method.proto_name);
+        let raw: Ident = syn::parse_str(&method.name).map_err(|error| unreadable(&method.name, error))?;
+        let name = match free_name(&raw.unraw().to_string(), &mut methods, &what, warn) {
+            name if name == raw.unraw() => raw,
+            name => name,
+        };
+        let constant = format!("{prefix}_{}", method.proto_name.to_shouty_snake_case());
+        let is_raw = options.raw_requests.iter().any(|pattern| path_matches(pattern, &method_name));
+        if is_raw && is_value(&method.input_proto_type, &method.input_type) {
+            let request = method.input_proto_type.trim_start_matches('.');
+            let text = format!(
+                "`raw_requests` is set for `{method_name}`, whose request is a `{request}`: that is a plain value in Rust, \
+                 with nothing in it to look at"
+            );
+            return Err(Error::new(ErrorKind::Option, text));
+        }
+        let mut silent = |_: String| {};
+        let kind = match (method.client_streaming, method.server_streaming) {
+            (false, false) => Kind::Unary,
+            (false, true) => Kind::ServerStreaming,
+            (true, false) => Kind::ClientStreaming,
+            (true, true) => Kind::Streaming,
+        };
+        Ok(Rpc {
+            name,
+            constant: free_name(&constant, &mut taken.values, &what, &mut silent),
+            proto_name: method.proto_name.clone(),
+            operation: *operation,
+            added: (added(&method.input_proto_type), added(&method.output_proto_type)),
+            is_idempotent: method.options.idempotency_level() != IdempotencyLevel::IdempotencyUnknown,
+            is_deprecated: method.options.deprecated(),
+            is_raw,
+            docs: docs(&method.comments, &method_name, options, || format!(" The method `{}`.", method.proto_name))?,
+            request: syn::parse_str(&method.input_type).map_err(|error| unreadable(&method.input_type, error))?,
+            reply: syn::parse_str(&method.output_type).map_err(|error| unreadable(&method.output_type, error))?,
+            kind,
+        })
+    };
+    service.methods.iter().zip(operations).map(read).collect()
+}
+
+impl Kind {
+    /// The method of `Methods` and `Channel` for this kind of call.
+    pub(crate) fn method(self) -> Ident {
+        match self {
+            Self::Unary => format_ident!("unary"),
+            Self::ServerStreaming => format_ident!("server_streaming"),
+            Self::ClientStreaming => format_ident!("client_streaming"),
+            Self::Streaming => format_ident!("streaming"),
+        }
+    }
+}
+
+/// A comment as attributes, or `fallback` if there is none.
+pub(crate) fn docs(
+    comments: &Comments,
+    full_name: &str,
+    options: &ServiceOptions,
+    fallback: impl Fn() -> String,
+) -> Result<Vec<Attribute>, Error> {
+    let mut text = String::new();
+    if !options.comments_off.iter().any(|pattern| path_matches(pattern, full_name)) {
+        comments.append_with_indent(0, &mut text);
+    }
+    let attributes = parse_attributes(&text)?;
+    if !attributes.is_empty() {
+        return Ok(attributes);
+    }
+    let line = fallback();
+    Ok(vec![syn::parse_quote! { #[doc = #line] }])
+}
+
+/// The attributes whose pattern matches `full_name`.
+pub(crate) fn matching(attributes: &[(String, String)], full_name: &str) -> Result<Vec<Attribute>, Error> {
+    let matching = attributes.iter().filter(|(pattern, _)| path_matches(pattern, full_name));
+    let parsed: Vec<_> = matching.map(|(_, attribute)| parse_attributes(attribute)).collect::<Result<_, _>>()?;
+    Ok(parsed.into_iter().flatten().collect())
+}
+
+fn parse_attributes(text: &str) -> Result<Vec<Attribute>, Error> {
+    Attribute::parse_outer.parse_str(text).map_err(|error| {
+        Error::new(ErrorKind::Option, format!("{text:?} is not a Rust attribute: {error}")).with_source(error)
+    })
+}
+
+fn unreadable(name: &str, error: syn::Error) -> Error {
+    Error::new(ErrorKind::Option, format!("`{name}` is not a path in Rust: {error}")).with_source(error)
+}
