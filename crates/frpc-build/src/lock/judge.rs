@@ -4,18 +4,17 @@
 //! So a change is safe if everything that an older peer sends or expects stays at its place and of its kind. Names, and
 //! where they are new, numbers, tell what is the same thing as before; a thing that only changes its name is safe.
 
+mod enums;
+mod messages;
 mod methods;
+mod oneofs;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::Numbering;
-use super::align::{Step, align};
-use super::fingerprint::Fingerprint;
-use super::record::{Enum, Field, Message, Origin, Record, Shape, Type};
+use super::numbering::Numbering;
+use super::record::{Enum, Origin, Record, Shape, Type};
 use crate::codec::Codec;
-
-/// How many fingerprints of earlier layouts are kept: as many as peers exchange.
-const COMPATIBLE_MAX: usize = 32;
+use oneofs::same_oneofs;
 
 /// One difference between a schema and its lock.
 #[derive(Debug)]
@@ -32,11 +31,11 @@ pub(crate) struct Change {
 pub(crate) struct Judgement {
     pub(crate) changes: Vec<Change>,
     /// Services whose methods older peers would miss or take for others.
-    broken_services: BTreeSet<String>,
+    pub(crate) broken_services: BTreeSet<String>,
     /// Messages and enums, by their old names, that older peers would misread.
-    broken_types: BTreeSet<String>,
+    pub(crate) broken_types: BTreeSet<String>,
     /// Old and new names of types that have changed theirs.
-    renamed: BTreeSet<(String, String)>,
+    pub(crate) renamed: BTreeSet<(String, String)>,
 }
 
 /// Compares a schema with what its lock records.
@@ -51,49 +50,6 @@ pub(crate) fn judge(old: &Record, new: &Record, numbering: Numbering) -> Judgeme
     // What is not safe comes first, each part in the order in which it was found.
     judge.found.changes.sort_by_key(|change| change.is_safe);
     judge.found
-}
-
-/// Gives `new` the history of `old`: earlier fingerprints, and which fields have been appended.
-pub(crate) fn carry_history(old: &Record, new: &mut Record, found: &Judgement) {
-    if old.codec == new.codec {
-        carry_added(old, new, found);
-    }
-    let layouts = new.clone();
-    for service in new.files.iter_mut().flat_map(|file| &mut file.services) {
-        let Some(before) = old.service(&service.name) else {
-            service.generation = old.removed_services.get(&service.name).copied().unwrap_or(0);
-            continue;
-        };
-        let is_broken = found.broken_services.contains(&service.name)
-            || old.reach(before.roots()).into_iter().any(|name| found.broken_types.contains(name));
-        if is_broken {
-            service.generation = before.generation.saturating_add(1);
-            continue;
-        }
-        service.generation = before.generation;
-        let now = Fingerprint::of(service, &layouts);
-        service.compatible = before.compatible.clone();
-        service.compatible.push(Fingerprint::of(before, old));
-        service.compatible.retain(|fingerprint| *fingerprint != now);
-        let surplus = service.compatible.len().saturating_sub(COMPATIBLE_MAX);
-        service.compatible.drain(..surplus);
-    }
-    new.removed_services = old.removed_services.clone();
-    new.removed_services.extend(old.services().map(|it| (it.name.clone(), it.generation.saturating_add(1))));
-    new.removed_services.retain(|name, _| layouts.service(name).is_none());
-}
-
-/// Which fields older peers may not send.
-fn carry_added(old: &Record, new: &mut Record, found: &Judgement) {
-    for (name, message) in &mut new.messages {
-        // The message of that name, and those whose place it has taken.
-        let replaced = found.renamed.iter().filter(|(_, now)| now == name).map(|(before, _)| before);
-        let known = std::iter::once(name).chain(replaced).filter(|name| !found.broken_types.contains(*name));
-        let before: Vec<_> = known.filter_map(|name| old.messages.get(name)).collect();
-        for (at, field) in message.fields.iter_mut().enumerate() {
-            field.is_added = before.iter().any(|before| before.fields.get(at).is_none_or(|field| field.is_added));
-        }
-    }
 }
 
 struct Judge<'a> {
@@ -187,7 +143,7 @@ impl<'a> Judge<'a> {
                     return false;
                 }
                 let places: Vec<_> = (0..now.fields.len()).map(Some).collect();
-                let oneofs = oneofs(before, now, &places);
+                let oneofs = same_oneofs(before, now, &places);
                 before.fields.iter().zip(&now.fields).all(|(before, now)| {
                     before.name == now.name
                         && self.same_shape(&before.shape, &now.shape, open)
@@ -209,211 +165,6 @@ impl<'a> Judge<'a> {
             _ => false,
         };
         is_alike && self.same_type(old.of(), new.of(), open)
-    }
-
-    fn message(&mut self, name: &str, before: &Message, now: &Message) {
-        let what = format!("message `{name}`");
-        let matches = self.same_fields(before, now);
-        let oneofs = oneofs(before, now, &matches);
-        let changes = self.found.changes.len();
-        for step in align(before.fields.len(), &matches) {
-            match step {
-                Step::Kept { old, new } => self.field(&what, &before.fields[old], &now.fields[new], &oneofs),
-                Step::Moved { old, new } => {
-                    let field = &now.fields[new];
-                    let text = format!("{what}: field `{}` moved from place {} to {}", field.name, old + 1, new + 1);
-                    self.breaking(&field.origin, text, Some("keep the order in which fields are declared".to_owned()));
-                }
-                Step::Replaced { old, new } => {
-                    let (old, field) = (&before.fields[old], &now.fields[new]);
-                    let text = format!(
-                        "{what}: field `{}` was replaced by `{}` at place {}",
-                        definition(old),
-                        definition(field),
-                        new + 1
-                    );
-                    self.breaking(&field.origin, text, Some(self.where_to_add_fields(name, before)));
-                }
-                Step::Inserted { new, before: next } => {
-                    let (field, next) = (&now.fields[new], &now.fields[next]);
-                    let declared_last = is_declared_behind(field, next);
-                    let because = if declared_last {
-                        ": single fields come before lists, and messages and maps last"
-                    } else {
-                        ""
-                    };
-                    let text = format!(
-                        "{what}: field `{}` was inserted at place {}, before `{}`{because}",
-                        field.name,
-                        new + 1,
-                        next.name
-                    );
-                    self.breaking(&field.origin, text, Some(self.where_to_add_fields(name, before)));
-                }
-                Step::Appended { new } => self.appended(name, &now.fields[new], &oneofs),
-                Step::Removed { old } => {
-                    let field = &before.fields[old];
-                    let text = format!("{what}: field `{}` at place {} is gone", definition(field), old + 1);
-                    self.breaking(&now.origin, text, Some("keep the field and leave it empty".to_owned()));
-                }
-            }
-        }
-        if self.found.changes[changes..].iter().any(|change| !change.is_safe) {
-            self.found.broken_types.insert(name.to_owned());
-        }
-    }
-
-    /// For each new field the place of the old one that it is: by its name, or else by its number if it is of the same
-    /// kind.
-    fn same_fields(&self, before: &Message, now: &Message) -> Vec<Option<usize>> {
-        let is_new = |old: &Field| !now.fields.iter().any(|field| field.name == old.name);
-        let same = |field: &Field| {
-            let by_name = before.fields.iter().position(|old| old.name == field.name);
-            by_name.or_else(|| {
-                before.fields.iter().position(|old| {
-                    old.number == field.number
-                        && is_new(old)
-                        && self.same_shape(&old.shape, &field.shape, &mut HashSet::new())
-                })
-            })
-        };
-        now.fields.iter().map(same).collect()
-    }
-
-    /// A field that has its place.
-    fn field(&mut self, what: &str, before: &Field, now: &Field, oneofs: &Oneofs<'_>) {
-        let name = &now.name;
-        if !self.same_shape(&before.shape, &now.shape, &mut HashSet::new()) {
-            let text = format!("{what}: field `{name}` changed from `{}` to `{}`", before.shape, now.shape);
-            let advice = match (&before.shape, &now.shape) {
-                (Shape::Single(before), Shape::Optional(now)) | (Shape::Optional(before), Shape::Single(now))
-                    if before == now =>
-                {
-                    "an absent `optional` is a nil between frpc peers, which a field without it cannot be"
-                }
-                _ => "keep the field as it is",
-            };
-            self.breaking(&now.origin, text, Some(advice.to_owned()));
-            return;
-        }
-        if let (Shape::Member { oneof: old, .. }, Shape::Member { oneof: new, .. }) = (&before.shape, &now.shape) {
-            if !oneofs.is_same(old, new) {
-                let text = format!("{what}: field `{name}` moved from the oneof `{old}` to `{new}`");
-                self.breaking(&now.origin, text, Some("keep the field where it is".to_owned()));
-                return;
-            }
-            if old != new {
-                self.safe(&now.origin, format!("{what}: the oneof `{old}` of `{name}` is called `{new}` now"));
-            }
-        }
-        if before.name != *name {
-            self.safe(&now.origin, format!("{what}: field `{}` is called `{name}` now", before.name));
-        }
-        if before.number != now.number {
-            let text = format!(
-                "{what}: field `{name}` has the number {} instead of {}, which only protobuf's own encoding shows",
-                now.number, before.number
-            );
-            self.safe(&now.origin, text);
-        }
-        if let (Some(old), Some(new)) = (before.shape.of().name(), now.shape.of().name())
-            && old != new
-        {
-            self.renamed_type(old, new, &format!("{what}: the type of `{name}`"), &now.origin);
-        }
-    }
-
-    /// A field behind all others on the wire. Older peers leave what they do not expect at the end of a body, and what
-    /// they do not send is taken for defaults; inside of a body there is no end.
-    fn appended(&mut self, name: &str, field: &Field, oneofs: &Oneofs<'_>) {
-        let what = format!("message `{name}`: field `{}`", field.name);
-        if let Some(holder) = self.nested.get(name) {
-            let text = format!("{what} was appended, but the message stands inside of others (`{holder}`)");
-            let advice = "only messages that are nothing but requests, replies or stream messages can grow; \
-                          append a field there";
-            self.breaking(&field.origin, text, Some(advice.to_owned()));
-            return;
-        }
-        if let Shape::Member { oneof, .. } = &field.shape
-            && oneofs.has_members(oneof)
-        {
-            let text = format!("{what} was added to the oneof `{oneof}`, which older peers cannot read then");
-            self.breaking(&field.origin, text, Some("declare it outside of the oneof, or in a new one".to_owned()));
-            return;
-        }
-        self.safe(&field.origin, format!("{what} was appended"));
-    }
-
-    fn where_to_add_fields(&self, name: &str, before: &Message) -> String {
-        if let Some(holder) = self.nested.get(name) {
-            return format!("nothing can be added to a message that stands inside of others (`{holder}`)");
-        }
-        let Some(last) = before.fields.last() else { return String::from("append a field") };
-        let kinds = match last.shape {
-            Shape::Map(..) | Shape::Single(Type::Message(_)) => "a message or map",
-            Shape::Member { of: Type::Message(_), .. } => "a message or map",
-            Shape::Repeated(_) => "a repeated field, message or map",
-            _ => "a field of any kind",
-        };
-        format!("declare {kinds} behind `{}`, the last field on the wire", last.name)
-    }
-
-    fn enumeration(&mut self, name: &str, before: &Enum, now: &Enum) {
-        let what = format!("enum `{name}`");
-        let changes = self.found.changes.len();
-        let (aliases_before, aliases_now) = (aliases(before), aliases(now));
-        for step in align(before.values.len(), &same_values(before, now)) {
-            match step {
-                Step::Kept { old, new } => {
-                    let (value, other) = (&now.values[new], &before.values[old]);
-                    if old == new && aliases_before.get(old) != aliases_now.get(new) {
-                        let text = format!("{what}: value `{}` is another name of another value now", value.name);
-                        self.breaking(&value.origin, text, Some("keep its number".to_owned()));
-                        continue;
-                    }
-                    if value.name != other.name {
-                        self.safe(
-                            &value.origin,
-                            format!("{what}: value `{}` is called `{}` now", other.name, value.name),
-                        );
-                    }
-                    if value.number != other.number {
-                        let text = format!(
-                            "{what}: value `{}` has the number {} instead of {}, which only protobuf's own encoding shows",
-                            value.name, value.number, other.number
-                        );
-                        self.safe(&value.origin, text);
-                    }
-                }
-                Step::Moved { old, new } => {
-                    let value = &now.values[new];
-                    let text = format!("{what}: value `{}` moved from index {old} to {new}", value.name);
-                    self.breaking(&value.origin, text, Some("keep the order in which values are declared".to_owned()));
-                }
-                Step::Replaced { old, new } => {
-                    let (old, value) = (&before.values[old], &now.values[new]);
-                    let text = format!("{what}: value `{}` was replaced by `{}` at index {new}", old.name, value.name);
-                    self.breaking(&value.origin, text, Some(where_to_add_values(before)));
-                }
-                Step::Inserted { new, before: next } => {
-                    let (value, next) = (&now.values[new], &now.values[next]);
-                    let text =
-                        format!("{what}: value `{}` was inserted at index {new}, before `{}`", value.name, next.name);
-                    self.breaking(&value.origin, text, Some(where_to_add_values(before)));
-                }
-                Step::Appended { new } => {
-                    let value = &now.values[new];
-                    self.safe(&value.origin, format!("{what}: value `{}` was appended, with index {new}", value.name));
-                }
-                Step::Removed { old } => {
-                    let text = format!("{what}: value `{}` with index {old} is gone", before.values[old].name);
-                    self.breaking(&now.origin, text, Some("keep the value, perhaps as `deprecated`".to_owned()));
-                }
-            }
-        }
-        if self.found.changes[changes..].iter().any(|change| !change.is_safe) {
-            self.found.broken_types.insert(name.to_owned());
-        }
     }
 
     /// Types that have come and gone. By themselves they are not on the wire.
@@ -440,77 +191,8 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// For each new value the index of the old one that it is: by its name, or else by its number at the same index.
-fn same_values(before: &Enum, now: &Enum) -> Vec<Option<usize>> {
-    let same = |(index, value): (usize, &super::record::Value)| {
-        let by_name = before.values.iter().position(|old| old.name == value.name);
-        by_name.or_else(|| {
-            let old = before.values.get(index).filter(|old| old.number == value.number)?;
-            (!now.values.iter().any(|other| other.name == old.name)).then_some(index)
-        })
-    };
-    now.values.iter().enumerate().map(same).collect()
-}
-
 /// For each value the index that goes out for it: that of the first with its number.
 fn aliases(of: &Enum) -> Vec<usize> {
     let first = |number: i32| of.values.iter().position(|value| value.number == number).unwrap_or(0);
     of.values.iter().map(|value| first(value.number)).collect()
-}
-
-fn where_to_add_values(before: &Enum) -> String {
-    let last = before.values.last().map_or("", |value| &value.name);
-    format!("declare new values behind `{last}`, the last one, whatever their numbers")
-}
-
-/// As the lock writes it.
-fn definition(field: &Field) -> String {
-    format!("{} {} = {}", field.shape, field.name, field.number)
-}
-
-/// Whether `field` is declared behind `other`, although it stands before it on the wire.
-fn is_declared_behind(field: &Field, other: &Field) -> bool {
-    match (&field.origin, &other.origin) {
-        (Origin::Schema(_, field), Origin::Schema(_, other)) => field > other,
-        _ => false,
-    }
-}
-
-/// Which oneof of the old message is which of the new one.
-struct Oneofs<'a> {
-    pairs: BTreeSet<(&'a str, &'a str)>,
-}
-
-fn oneofs<'a>(before: &'a Message, now: &'a Message, matches: &[Option<usize>]) -> Oneofs<'a> {
-    let kept = matches.iter().zip(&now.fields).filter_map(|(old, now)| Some((&before.fields[(*old)?], now)));
-    let pairs = kept.filter_map(|(old, now)| match (&old.shape, &now.shape) {
-        (Shape::Member { oneof: old, member: before, .. }, Shape::Member { oneof: new, member: now, .. })
-            if before == now =>
-        {
-            Some((old.as_str(), new.as_str()))
-        }
-        _ => None,
-    });
-    Oneofs { pairs: pairs.collect() }
-}
-
-impl Oneofs<'_> {
-    /// Whether all members of `old` are in `new`, and no others.
-    fn is_same(&self, old: &str, new: &str) -> bool {
-        let touching = self.pairs.iter().filter(|(before, now)| *before == old || *now == new);
-        touching.count() == 1
-    }
-
-    /// Whether a field is in no oneof, or still with those that it was with.
-    fn hold(&self, old: &Shape, new: &Shape) -> bool {
-        match (old, new) {
-            (Shape::Member { oneof: old, .. }, Shape::Member { oneof: new, .. }) => self.is_same(old, new),
-            _ => true,
-        }
-    }
-
-    /// Whether a oneof of the new message has members that are not new.
-    fn has_members(&self, new: &str) -> bool {
-        self.pairs.iter().any(|(_, now)| *now == new)
-    }
 }

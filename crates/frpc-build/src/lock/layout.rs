@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::canonical::fingerprint;
 use super::fingerprint::Fingerprint;
 use super::record::Record;
 
@@ -61,7 +62,7 @@ pub(crate) fn layouts(record: &Record) -> Vec<Layout> {
         Layout {
             service: service.name.clone(),
             operations,
-            fingerprint: Fingerprint::of(service, record),
+            fingerprint: fingerprint(service, record),
             compatible: service.compatible.clone(),
             growing: growing.collect(),
         }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::Judge;
-use crate::lock::Numbering;
+use crate::lock::numbering::Numbering;
 use crate::lock::record::{File, Method, Service, Side, Type};
 
 /// A method and the service it belongs to.

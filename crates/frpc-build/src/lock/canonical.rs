@@ -1,0 +1,79 @@
+//! The canonical description of a service's wire layout, of which a fingerprint is the hash.
+//!
+//! It holds operations, kinds and enum indexes, and no name: types are numbered as they are first met. With protobuf,
+//! whose fields are not recorded, it holds the names of messages instead. docs/schema-lock.md specifies it; a change here
+//! is a change of the protocol.
+
+use std::collections::HashMap;
+
+use super::fingerprint::Fingerprint;
+use super::record::{Method, Record, Service, Shape, Side, Type};
+use crate::codec::Codec;
+
+/// The fingerprint of a service of `record`.
+pub(crate) fn fingerprint(service: &Service, record: &Record) -> Fingerprint {
+    Fingerprint::of(&canonical(service, record))
+}
+
+/// One line for the service, one for each method by operation, one for each type in the order in which the lines before
+/// name it.
+fn canonical(service: &Service, record: &Record) -> String {
+    let mut types = Numbers::default();
+    let codec = match record.codec {
+        Codec::Polyglot => "",
+        Codec::Protobuf => " protobuf",
+    };
+    let mut text = format!("layout 1 {}{codec}\n", service.generation);
+    for Method { operation, request, reply, .. } in &service.methods {
+        let mut side = |side: &'_ Side| types.of(&side.message).to_string() + if side.is_stream { "*" } else { "" };
+        let line = [operation.to_string(), side(request), side(reply)].join(" ");
+        text.push_str(&line);
+        text.push('\n');
+    }
+    let mut at = 0;
+    while let Some(name) = types.met.get(at).cloned() {
+        at += 1;
+        let line = match (record.enums.get(&name), record.messages.get(&name)) {
+            (Some(found), _) => format!("enum {}", found.values.len()),
+            (None, _) if record.codec == Codec::Protobuf => format!("message {name}"),
+            (None, found) => {
+                let mut oneofs = Numbers::default();
+                let fields = found.map_or(&[][..], |message| &message.fields);
+                let fields = fields.iter().map(|field| format!(" {}", shape(&field.shape, &mut types, &mut oneofs)));
+                format!("message{}", fields.collect::<String>())
+            }
+        };
+        text.push_str(&line);
+        text.push('\n');
+    }
+    text
+}
+
+fn shape(shape: &Shape, types: &mut Numbers, oneofs: &mut Numbers) -> String {
+    let mut of = |of: &Type| of.name().map_or_else(|| of.to_string(), |name| types.of(name).to_string());
+    match shape {
+        Shape::Single(value) => of(value),
+        Shape::Optional(value) => format!("optional:{}", of(value)),
+        Shape::Member { oneof, member, of: value } => format!("oneof:{}:{member}:{}", oneofs.of(oneof), of(value)),
+        Shape::Repeated(value) => format!("repeated:{}", of(value)),
+        Shape::Map(key, value) => format!("map:{}:{}", of(key), of(value)),
+    }
+}
+
+/// Numbers names as they are first met, from 0.
+#[derive(Default)]
+struct Numbers {
+    numbers: HashMap<String, usize>,
+    met: Vec<String>,
+}
+
+impl Numbers {
+    fn of(&mut self, name: &str) -> usize {
+        if let Some(number) = self.numbers.get(name) {
+            return *number;
+        }
+        self.numbers.insert(name.to_owned(), self.met.len());
+        self.met.push(name.to_owned());
+        self.met.len() - 1
+    }
+}

@@ -1,0 +1,124 @@
+//! From a schema to the record of it.
+
+use prost_types::field_descriptor_proto::{Label, Type as Declared};
+use prost_types::{DescriptorProto, FieldDescriptorProto, FileDescriptorProto};
+
+use super::record::{Enum, Field, File, Message, Method, Origin, Record, Service, Shape, Side, Type, Value};
+use crate::schema::wire_order::{in_wire_order, oneof_of};
+use crate::schema::{Index, full_name, is_map_entry, tag, within};
+
+/// A file of the schema that a lock is for.
+pub(crate) struct Source<'a> {
+    /// How the lock calls it.
+    pub(crate) name: String,
+    pub(crate) proto: &'a FileDescriptorProto,
+    /// The operations of each service's methods, in the order of declaration.
+    pub(crate) operations: Vec<Vec<u16>>,
+}
+
+/// Records the services, messages and enums of `sources` and all that they are made of.
+pub(crate) fn record_of(sources: &[Source<'_>], index: &Index<'_>) -> Record {
+    let mut record = Record::default();
+    let mut open: Vec<String> = Vec::new();
+    for source in sources {
+        let file = source.proto;
+        let services = file.service.iter().zip(&source.operations).enumerate();
+        let services = services.map(|(at, (service, operations))| {
+            let path = within(&[], tag::FILE_SERVICE, at);
+            let methods = service.method.iter().zip(operations).enumerate().map(|(at, (method, operation))| Method {
+                operation: *operation,
+                name: method.name().to_owned(),
+                request: Side { is_stream: method.client_streaming(), message: bare(method.input_type()) },
+                reply: Side { is_stream: method.server_streaming(), message: bare(method.output_type()) },
+                origin: Origin::Schema(file.name().to_owned(), within(&path, tag::SERVICE_METHOD, at)),
+            });
+            let mut methods: Vec<_> = methods.collect();
+            methods.sort_by_key(|method| method.operation);
+            Service {
+                name: full_name(file.package(), service.name()),
+                methods,
+                origin: Origin::Schema(file.name().to_owned(), path),
+                ..Service::default()
+            }
+        });
+        let services: Vec<_> = services.collect();
+        open.extend(services.iter().flat_map(Service::roots).map(str::to_owned));
+        record.files.push(File { name: source.name.clone(), services, removed: Vec::new() });
+        let is_declared_here = |found: &FileDescriptorProto| std::ptr::eq(found, file);
+        let messages =
+            index.messages.iter().filter(|(_, found)| is_declared_here(found.file) && !is_map_entry(found.proto));
+        open.extend(messages.map(|(name, _)| bare(name)));
+        open.extend(index.enums.iter().filter(|(_, found)| is_declared_here(found.file)).map(|(name, _)| bare(name)));
+    }
+    while let Some(name) = open.pop() {
+        if record.messages.contains_key(&name) || record.enums.contains_key(&name) {
+            continue;
+        }
+        let dotted = format!(".{name}");
+        if let Some(found) = index.messages.get(&dotted) {
+            let message = message(found.proto, found.file, &found.path, index);
+            open.extend(message.fields.iter().filter_map(|field| field.shape.of().name()).map(str::to_owned));
+            record.messages.insert(name, message);
+        } else if let Some(found) = index.enums.get(&dotted) {
+            let value = |(at, value): (usize, &prost_types::EnumValueDescriptorProto)| Value {
+                name: value.name().to_owned(),
+                number: value.number(),
+                origin: Origin::Schema(found.file.name().to_owned(), within(&found.path, tag::ENUM_VALUE, at)),
+            };
+            let values = found.proto.value.iter().enumerate().map(value).collect();
+            let origin = Origin::Schema(found.file.name().to_owned(), found.path.clone());
+            record.enums.insert(name, Enum { values, origin });
+        }
+    }
+    record
+}
+
+fn message(proto: &DescriptorProto, file: &FileDescriptorProto, path: &[i32], index: &Index<'_>) -> Message {
+    let entry = |field: &FieldDescriptorProto| {
+        index.messages.get(field.type_name()).filter(|found| is_map_entry(found.proto)).map(|found| found.proto)
+    };
+    let fields = in_wire_order(proto, |field| entry(field).is_some()).into_iter().map(|field| {
+        let at =
+            proto.field.iter().position(|declared| std::ptr::eq(declared, field)).expect("it was taken from there");
+        let shape = match (entry(field), oneof_of(field)) {
+            (Some(entry), _) => Shape::Map(type_of(&entry.field[0]), type_of(&entry.field[1])),
+            _ if field.label() == Label::Repeated => Shape::Repeated(type_of(field)),
+            (_, Some(oneof)) => {
+                let before = proto.field[..=at].iter().filter(|field| oneof_of(field) == Some(oneof)).count();
+                let member = u32::try_from(before).expect("descriptors have fewer than 2^31 entries");
+                Shape::Member { oneof: proto.oneof_decl[oneof].name().to_owned(), member, of: type_of(field) }
+            }
+            // A message is always optional.
+            _ if field.proto3_optional() && field.r#type() != Declared::Message => Shape::Optional(type_of(field)),
+            _ => Shape::Single(type_of(field)),
+        };
+        Field {
+            name: field.name().to_owned(),
+            number: field.number(),
+            shape,
+            is_added: false,
+            origin: Origin::Schema(file.name().to_owned(), within(path, tag::MESSAGE_FIELD, at)),
+        }
+    });
+    Message { fields: fields.collect(), origin: Origin::Schema(file.name().to_owned(), path.to_vec()) }
+}
+
+fn type_of(field: &FieldDescriptorProto) -> Type {
+    Type::Scalar(match field.r#type() {
+        Declared::Bool => "bool",
+        Declared::Int32 | Declared::Sint32 | Declared::Sfixed32 => "i32",
+        Declared::Int64 | Declared::Sint64 | Declared::Sfixed64 => "i64",
+        Declared::Uint32 | Declared::Fixed32 => "u32",
+        Declared::Uint64 | Declared::Fixed64 => "u64",
+        Declared::Float => "f32",
+        Declared::Double => "f64",
+        Declared::String => "string",
+        Declared::Bytes => "bytes",
+        Declared::Enum => return Type::Enum(bare(field.type_name())),
+        Declared::Message | Declared::Group => return Type::Message(bare(field.type_name())),
+    })
+}
+
+fn bare(name: &str) -> String {
+    name.trim_start_matches('.').to_owned()
+}

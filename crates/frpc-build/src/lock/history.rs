@@ -1,0 +1,111 @@
+//! What only a lock knows of a schema: earlier layouts, operations of methods that are gone, files that are not part of
+//! the build.
+
+use std::path::Path;
+
+use super::canonical::fingerprint;
+use super::judge::Judgement;
+use super::numbering::Numbering;
+use super::options::LockOptions;
+use super::record::{File, Record};
+
+/// How many fingerprints of earlier layouts are kept: as many as peers exchange.
+const COMPATIBLE_MAX: usize = 32;
+
+/// Files of a package can be built apart from each other. What is recorded of those that still exist stays.
+pub(crate) fn keep_what_is_not_built(old: &Record, new: &mut Record, path: &Path, options: &LockOptions) {
+    let is_built = |file: &File| new.files.iter().any(|built| built.name == file.name);
+    let exists = |file: &File| options.folder.is_none() && path.with_file_name(&file.name).exists();
+    let kept: Vec<_> = old.files.iter().filter(|file| !is_built(file) && exists(file)).cloned().collect();
+    if kept.is_empty() {
+        return;
+    }
+    let mut kept = kept;
+    for file in &mut kept {
+        file.services.retain(|service| new.service(&service.name).is_none());
+    }
+    new.files.extend(kept);
+    // Which of the types belong to those files is not recorded.
+    for (name, message) in &old.messages {
+        new.messages.entry(name.clone()).or_insert_with(|| message.clone());
+    }
+    for (name, found) in &old.enums {
+        new.enums.entry(name.clone()).or_insert_with(|| found.clone());
+    }
+    new.set_codec(options.codec);
+}
+
+/// Completes the record of a schema with what only its lock knows.
+pub(crate) fn keep_history(old: &Record, new: &mut Record, found: &Judgement, numbering: Numbering) {
+    carry_history(old, new, found);
+    let removed = new.files.iter().map(|file| {
+        let has = |service: &str| file.services.iter().any(|it| it.name == service);
+        let mut removed = Vec::new();
+        for before in old.origins(&file.name, has) {
+            removed.extend(before.removed.iter().cloned());
+            // What is in another file now is recorded there, and must not be given out here.
+            let is_there = |service: &str, method: &str| {
+                file.has(service, method)
+                    || (before.name != file.name && new.files.iter().any(|file| file.has(service, method)))
+            };
+            for service in before.services.iter().filter(|_| numbering == Numbering::Lock) {
+                let methods = service.methods.iter().filter(|method| !is_there(&service.name, &method.name));
+                removed.extend(methods.map(|method| (method.operation, format!("{}.{}", service.name, method.name))));
+            }
+        }
+        removed
+    });
+    let removed: Vec<_> = removed.collect();
+    for (file, removed) in new.files.iter_mut().zip(removed) {
+        file.removed = removed;
+        let is_used = |operation: u16| {
+            file.services.iter().flat_map(|service| &service.methods).any(|method| method.operation == operation)
+        };
+        file.removed.retain(|(operation, _)| !is_used(*operation));
+        file.removed.sort();
+        file.removed.dedup();
+    }
+}
+
+/// Gives `new` the history of `old`: earlier fingerprints, and which fields have been appended.
+fn carry_history(old: &Record, new: &mut Record, found: &Judgement) {
+    if old.codec == new.codec {
+        carry_added(old, new, found);
+    }
+    let layouts = new.clone();
+    for service in new.files.iter_mut().flat_map(|file| &mut file.services) {
+        let Some(before) = old.service(&service.name) else {
+            service.generation = old.removed_services.get(&service.name).copied().unwrap_or(0);
+            continue;
+        };
+        let is_broken = found.broken_services.contains(&service.name)
+            || old.reach(before.roots()).into_iter().any(|name| found.broken_types.contains(name));
+        if is_broken {
+            service.generation = before.generation.saturating_add(1);
+            continue;
+        }
+        service.generation = before.generation;
+        let now = fingerprint(service, &layouts);
+        service.compatible = before.compatible.clone();
+        service.compatible.push(fingerprint(before, old));
+        service.compatible.retain(|earlier| *earlier != now);
+        let surplus = service.compatible.len().saturating_sub(COMPATIBLE_MAX);
+        service.compatible.drain(..surplus);
+    }
+    new.removed_services = old.removed_services.clone();
+    new.removed_services.extend(old.services().map(|it| (it.name.clone(), it.generation.saturating_add(1))));
+    new.removed_services.retain(|name, _| layouts.service(name).is_none());
+}
+
+/// Which fields older peers may not send.
+fn carry_added(old: &Record, new: &mut Record, found: &Judgement) {
+    for (name, message) in &mut new.messages {
+        // The message of that name, and those whose place it has taken.
+        let replaced = found.renamed.iter().filter(|(_, now)| now == name).map(|(before, _)| before);
+        let known = std::iter::once(name).chain(replaced).filter(|name| !found.broken_types.contains(*name));
+        let before: Vec<_> = known.filter_map(|name| old.messages.get(name)).collect();
+        for (at, field) in message.fields.iter_mut().enumerate() {
+            field.is_added = before.iter().any(|before| before.fields.get(at).is_none_or(|field| field.is_added));
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The values of enums: whether each still has its index.
+
+use super::{Judge, aliases};
+use crate::lock::align::{Step, align};
+use crate::lock::record::{Enum, Value};
+
+impl Judge<'_> {
+    pub(super) fn enumeration(&mut self, name: &str, before: &Enum, now: &Enum) {
+        let what = format!("enum `{name}`");
+        let changes = self.found.changes.len();
+        let (aliases_before, aliases_now) = (aliases(before), aliases(now));
+        for step in align(before.values.len(), &same_values(before, now)) {
+            match step {
+                Step::Kept { old, new } => {
+                    let (value, other) = (&now.values[new], &before.values[old]);
+                    if old == new && aliases_before.get(old) != aliases_now.get(new) {
+                        let text = format!("{what}: value `{}` is another name of another value now", value.name);
+                        self.breaking(&value.origin, text, Some("keep its number".to_owned()));
+                        continue;
+                    }
+                    if value.name != other.name {
+                        self.safe(
+                            &value.origin,
+                            format!("{what}: value `{}` is called `{}` now", other.name, value.name),
+                        );
+                    }
+                    if value.number != other.number {
+                        let text = format!(
+                            "{what}: value `{}` has the number {} instead of {}, which only protobuf's own encoding shows",
+                            value.name, value.number, other.number
+                        );
+                        self.safe(&value.origin, text);
+                    }
+                }
+                Step::Moved { old, new } => {
+                    let value = &now.values[new];
+                    let text = format!("{what}: value `{}` moved from index {old} to {new}", value.name);
+                    self.breaking(&value.origin, text, Some("keep the order in which values are declared".to_owned()));
+                }
+                Step::Replaced { old, new } => {
+                    let (old, value) = (&before.values[old], &now.values[new]);
+                    let text = format!("{what}: value `{}` was replaced by `{}` at index {new}", old.name, value.name);
+                    self.breaking(&value.origin, text, Some(where_to_add_values(before)));
+                }
+                Step::Inserted { new, before: next } => {
+                    let (value, next) = (&now.values[new], &now.values[next]);
+                    let text =
+                        format!("{what}: value `{}` was inserted at index {new}, before `{}`", value.name, next.name);
+                    self.breaking(&value.origin, text, Some(where_to_add_values(before)));
+                }
+                Step::Appended { new } => {
+                    let value = &now.values[new];
+                    self.safe(&value.origin, format!("{what}: value `{}` was appended, with index {new}", value.name));
+                }
+                Step::Removed { old } => {
+                    let text = format!("{what}: value `{}` with index {old} is gone", before.values[old].name);
+                    self.breaking(&now.origin, text, Some("keep the value, perhaps as `deprecated`".to_owned()));
+                }
+            }
+        }
+        if self.found.changes[changes..].iter().any(|change| !change.is_safe) {
+            self.found.broken_types.insert(name.to_owned());
+        }
+    }
+}
+
+/// For each new value the index of the old one that it is: by its name, or else by its number at the same index.
+fn same_values(before: &Enum, now: &Enum) -> Vec<Option<usize>> {
+    let same = |(index, value): (usize, &Value)| {
+        let by_name = before.values.iter().position(|old| old.name == value.name);
+        by_name.or_else(|| {
+            let old = before.values.get(index).filter(|old| old.number == value.number)?;
+            (!now.values.iter().any(|other| other.name == old.name)).then_some(index)
+        })
+    };
+    now.values.iter().enumerate().map(same).collect()
+}
+
+fn where_to_add_values(before: &Enum) -> String {
+    let last = before.values.last().map_or("", |value| &value.name);
+    format!("declare new values behind `{last}`, the last one, whatever their numbers")
+}

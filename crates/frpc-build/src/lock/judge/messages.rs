@@ -1,0 +1,170 @@
+//! Fields: whether each still stands at its place, and as what.
+
+use std::collections::HashSet;
+
+use super::Judge;
+use super::oneofs::{Oneofs, same_oneofs};
+use crate::lock::align::{Step, align};
+use crate::lock::record::{Field, Message, Origin, Shape, Type};
+
+impl Judge<'_> {
+    pub(super) fn message(&mut self, name: &str, before: &Message, now: &Message) {
+        let what = format!("message `{name}`");
+        let matches = self.same_fields(before, now);
+        let oneofs = same_oneofs(before, now, &matches);
+        let changes = self.found.changes.len();
+        for step in align(before.fields.len(), &matches) {
+            match step {
+                Step::Kept { old, new } => self.field(&what, &before.fields[old], &now.fields[new], &oneofs),
+                Step::Moved { old, new } => {
+                    let field = &now.fields[new];
+                    let text = format!("{what}: field `{}` moved from place {} to {}", field.name, old + 1, new + 1);
+                    self.breaking(&field.origin, text, Some("keep the order in which fields are declared".to_owned()));
+                }
+                Step::Replaced { old, new } => {
+                    let (old, field) = (&before.fields[old], &now.fields[new]);
+                    let text = format!(
+                        "{what}: field `{}` was replaced by `{}` at place {}",
+                        definition(old),
+                        definition(field),
+                        new + 1
+                    );
+                    self.breaking(&field.origin, text, Some(self.where_to_add_fields(name, before)));
+                }
+                Step::Inserted { new, before: next } => {
+                    let (field, next) = (&now.fields[new], &now.fields[next]);
+                    let declared_last = is_declared_behind(field, next);
+                    let because = if declared_last {
+                        ": single fields come before lists, and messages and maps last"
+                    } else {
+                        ""
+                    };
+                    let text = format!(
+                        "{what}: field `{}` was inserted at place {}, before `{}`{because}",
+                        field.name,
+                        new + 1,
+                        next.name
+                    );
+                    self.breaking(&field.origin, text, Some(self.where_to_add_fields(name, before)));
+                }
+                Step::Appended { new } => self.appended(name, &now.fields[new], &oneofs),
+                Step::Removed { old } => {
+                    let field = &before.fields[old];
+                    let text = format!("{what}: field `{}` at place {} is gone", definition(field), old + 1);
+                    self.breaking(&now.origin, text, Some("keep the field and leave it empty".to_owned()));
+                }
+            }
+        }
+        if self.found.changes[changes..].iter().any(|change| !change.is_safe) {
+            self.found.broken_types.insert(name.to_owned());
+        }
+    }
+
+    /// For each new field the place of the old one that it is: by its name, or else by its number if it is of the same
+    /// kind.
+    fn same_fields(&self, before: &Message, now: &Message) -> Vec<Option<usize>> {
+        let is_new = |old: &Field| !now.fields.iter().any(|field| field.name == old.name);
+        let same = |field: &Field| {
+            let by_name = before.fields.iter().position(|old| old.name == field.name);
+            by_name.or_else(|| {
+                before.fields.iter().position(|old| {
+                    old.number == field.number
+                        && is_new(old)
+                        && self.same_shape(&old.shape, &field.shape, &mut HashSet::new())
+                })
+            })
+        };
+        now.fields.iter().map(same).collect()
+    }
+
+    /// A field that has its place.
+    fn field(&mut self, what: &str, before: &Field, now: &Field, oneofs: &Oneofs<'_>) {
+        let name = &now.name;
+        if !self.same_shape(&before.shape, &now.shape, &mut HashSet::new()) {
+            let text = format!("{what}: field `{name}` changed from `{}` to `{}`", before.shape, now.shape);
+            let advice = match (&before.shape, &now.shape) {
+                (Shape::Single(before), Shape::Optional(now)) | (Shape::Optional(before), Shape::Single(now))
+                    if before == now =>
+                {
+                    "an absent `optional` is a nil between frpc peers, which a field without it cannot be"
+                }
+                _ => "keep the field as it is",
+            };
+            self.breaking(&now.origin, text, Some(advice.to_owned()));
+            return;
+        }
+        if let (Shape::Member { oneof: old, .. }, Shape::Member { oneof: new, .. }) = (&before.shape, &now.shape) {
+            if !oneofs.is_same(old, new) {
+                let text = format!("{what}: field `{name}` moved from the oneof `{old}` to `{new}`");
+                self.breaking(&now.origin, text, Some("keep the field where it is".to_owned()));
+                return;
+            }
+            if old != new {
+                self.safe(&now.origin, format!("{what}: the oneof `{old}` of `{name}` is called `{new}` now"));
+            }
+        }
+        if before.name != *name {
+            self.safe(&now.origin, format!("{what}: field `{}` is called `{name}` now", before.name));
+        }
+        if before.number != now.number {
+            let text = format!(
+                "{what}: field `{name}` has the number {} instead of {}, which only protobuf's own encoding shows",
+                now.number, before.number
+            );
+            self.safe(&now.origin, text);
+        }
+        if let (Some(old), Some(new)) = (before.shape.of().name(), now.shape.of().name())
+            && old != new
+        {
+            self.renamed_type(old, new, &format!("{what}: the type of `{name}`"), &now.origin);
+        }
+    }
+
+    /// A field behind all others on the wire. Older peers leave what they do not expect at the end of a body, and what
+    /// they do not send is taken for defaults; inside of a body there is no end.
+    fn appended(&mut self, name: &str, field: &Field, oneofs: &Oneofs<'_>) {
+        let what = format!("message `{name}`: field `{}`", field.name);
+        if let Some(holder) = self.nested.get(name) {
+            let text = format!("{what} was appended, but the message stands inside of others (`{holder}`)");
+            let advice = "only messages that are nothing but requests, replies or stream messages can grow; \
+                          append a field there";
+            self.breaking(&field.origin, text, Some(advice.to_owned()));
+            return;
+        }
+        if let Shape::Member { oneof, .. } = &field.shape
+            && oneofs.has_members(oneof)
+        {
+            let text = format!("{what} was added to the oneof `{oneof}`, which older peers cannot read then");
+            self.breaking(&field.origin, text, Some("declare it outside of the oneof, or in a new one".to_owned()));
+            return;
+        }
+        self.safe(&field.origin, format!("{what} was appended"));
+    }
+
+    fn where_to_add_fields(&self, name: &str, before: &Message) -> String {
+        if let Some(holder) = self.nested.get(name) {
+            return format!("nothing can be added to a message that stands inside of others (`{holder}`)");
+        }
+        let Some(last) = before.fields.last() else { return String::from("append a field") };
+        let kinds = match last.shape {
+            Shape::Map(..) | Shape::Single(Type::Message(_)) => "a message or map",
+            Shape::Member { of: Type::Message(_), .. } => "a message or map",
+            Shape::Repeated(_) => "a repeated field, message or map",
+            _ => "a field of any kind",
+        };
+        format!("declare {kinds} behind `{}`, the last field on the wire", last.name)
+    }
+}
+
+/// As the lock writes it.
+fn definition(field: &Field) -> String {
+    format!("{} {} = {}", field.shape, field.name, field.number)
+}
+
+/// Whether `field` is declared behind `other`, although it stands before it on the wire.
+fn is_declared_behind(field: &Field, other: &Field) -> bool {
+    match (&field.origin, &other.origin) {
+        (Origin::Schema(_, field), Origin::Schema(_, other)) => field > other,
+        _ => false,
+    }
+}

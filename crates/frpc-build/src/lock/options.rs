@@ -1,0 +1,68 @@
+//! What the user says about locks and numbers.
+
+use std::env;
+use std::path::PathBuf;
+
+use super::numbering::{Bases, Numbering};
+use crate::codec::Codec;
+use crate::error::{Error, ErrorKind};
+
+/// The variable that allows a build to write locks.
+pub(crate) const VARIABLE: &str = "FRPC_UPDATE_LOCK";
+
+/// What of a change of the schema is recorded in its lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum LockUpdate {
+    /// Nothing: a change that is not recorded is an error.
+    Never,
+    /// Changes that leave older peers working. Also writes a lock where there is none yet.
+    Safe,
+    /// All changes.
+    Breaking,
+}
+
+/// What the user has said about locks and numbers.
+#[derive(Debug)]
+pub(crate) struct LockOptions {
+    pub(crate) is_on: bool,
+    /// Where all locks are, instead of beside the schema.
+    pub(crate) folder: Option<PathBuf>,
+    /// Instead of what the environment says.
+    pub(crate) update: Option<LockUpdate>,
+    pub(crate) numbering: Numbering,
+    pub(crate) bases: Bases,
+    /// Whether to tell cargo what the build depends on.
+    pub(crate) asks_cargo: bool,
+    pub(crate) codec: Codec,
+}
+
+impl Default for LockOptions {
+    fn default() -> Self {
+        Self {
+            is_on: true,
+            folder: None,
+            update: None,
+            numbering: Numbering::Go,
+            bases: Bases::default(),
+            asks_cargo: false,
+            codec: Codec::default(),
+        }
+    }
+}
+
+/// What the variable says.
+pub(crate) fn update_from_environment() -> Result<LockUpdate, Error> {
+    match env::var_os(VARIABLE) {
+        None => Ok(LockUpdate::Never),
+        Some(value) => match value.to_str() {
+            Some("" | "0") => Ok(LockUpdate::Never),
+            Some("1") => Ok(LockUpdate::Safe),
+            Some("breaking") => Ok(LockUpdate::Breaking),
+            _ => {
+                let text = format!("{VARIABLE} is {value:?}; it can be `1` or `breaking`");
+                Err(Error::new(ErrorKind::Option, text))
+            }
+        },
+    }
+}

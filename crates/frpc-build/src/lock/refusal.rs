@@ -1,0 +1,74 @@
+//! The error for a schema that is not what its lock records.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use super::judge::{Change, Judgement};
+use super::options::{LockUpdate, VARIABLE};
+use super::record::{Origin, Record};
+use super::stored::Lock;
+use super::text;
+use crate::error::{Error, ErrorKind, Place};
+use crate::schema::Schema;
+
+/// How many differences an error shows.
+const SHOWN_MAX: usize = 20;
+
+/// An error if there are differences that may not be recorded.
+pub(crate) fn refuse(
+    schema: &Schema,
+    path: &Path,
+    lock: &Lock,
+    record: &Record,
+    found: &Judgement,
+    update: LockUpdate,
+) -> Result<(), Error> {
+    let breaking = found.changes.iter().filter(|change| !change.is_safe).count();
+    let may = match update {
+        LockUpdate::Never => found.changes.is_empty() && text::write(record) == text::write(&lock.record),
+        LockUpdate::Safe => breaking == 0,
+        LockUpdate::Breaking => true,
+    };
+    if may {
+        return Ok(());
+    }
+    let place = |origin: &Origin| match origin {
+        Origin::Lock(line) => Place { file: path.display().to_string(), line: *line, column: 1 },
+        Origin::Schema(file, at) => match schema.files.iter().find(|known| known.name() == file) {
+            Some(file) => schema.place(file, at),
+            None => Place { file: file.clone(), line: 0, column: 0 },
+        },
+    };
+    let lock = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    let Some(first) = found.changes.first() else {
+        let text = format!(
+            "{lock} says the same as the schema, but in other words, as after moving a service to another file; \
+             `{VARIABLE}=1 cargo build` writes it anew"
+        );
+        return Err(Error::at(ErrorKind::Lock, Place { file: path.display().to_string(), line: 1, column: 1 }, text));
+    };
+    let mut text = format!("the schema is not what {lock} records");
+    for Change { is_safe, origin, text: what, advice } in found.changes.iter().take(SHOWN_MAX) {
+        let verdict = if *is_safe { "safe" } else { "breaks older peers" };
+        let _ = write!(text, "\n  {}: {verdict}: {what}", place(origin));
+        if let Some(advice) = advice {
+            let _ = write!(text, "\n    instead: {advice}");
+        }
+    }
+    let more = found.changes.len().saturating_sub(SHOWN_MAX);
+    if more > 0 {
+        let _ = write!(text, "\n  and {more} more");
+    }
+    text.push_str(&match (breaking, update) {
+        (0, _) => format!("\n`{VARIABLE}=1 cargo build` records this"),
+        (_, LockUpdate::Safe) => format!(
+            "\nnothing was recorded: `{VARIABLE}=1` is for safe changes. `{VARIABLE}=breaking cargo build` records all, \
+             and peers that are not rebuilt are refused from then on"
+        ),
+        _ => format!(
+            "\nif it has to be: `{VARIABLE}=breaking cargo build` records this, and peers that are not rebuilt are \
+             refused from then on"
+        ),
+    });
+    Err(Error::at(ErrorKind::Lock, place(&first.origin), text))
+}
