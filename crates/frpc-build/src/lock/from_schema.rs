@@ -1,28 +1,25 @@
 //! From a schema to the record of it.
 
+use std::collections::HashMap;
+
 use prost_types::field_descriptor_proto::{Label, Type as Declared};
 use prost_types::{DescriptorProto, FieldDescriptorProto, FileDescriptorProto};
 
 use super::record::{Enum, Field, File, Message, Method, Origin, Record, Service, Shape, Side, Type, Value};
+use super::scope::Member;
 use crate::schema::wire_order::{in_wire_order, oneof_of};
 use crate::schema::{Index, full_name, is_map_entry, tag, within};
 
-/// A file of the schema that a lock is for.
-pub(crate) struct Source<'a> {
-    /// How the lock calls it.
-    pub(crate) name: String,
-    pub(crate) proto: &'a FileDescriptorProto,
-    /// The operations of each service's methods, in the order of declaration.
-    pub(crate) operations: Vec<Vec<u16>>,
-}
+/// The operations of a build: for each file by name, for each service, for each method, in the order of declaration.
+pub(crate) type Operations = HashMap<String, Vec<Vec<u16>>>;
 
-/// Records the services, messages and enums of `sources` and all that they are made of.
-pub(crate) fn record_of(sources: &[Source<'_>], index: &Index<'_>) -> Record {
+/// Records the services, messages and enums of `files` and all that they are made of.
+pub(crate) fn record_of(files: &[Member<'_>], operations: &Operations, index: &Index<'_>) -> Record {
     let mut record = Record::default();
     let mut open: Vec<String> = Vec::new();
-    for source in sources {
-        let file = source.proto;
-        let services = file.service.iter().zip(&source.operations).enumerate();
+    for Member { name, proto: file } in files {
+        let operations = operations.get(file.name()).map_or(&[][..], Vec::as_slice);
+        let services = file.service.iter().zip(operations).enumerate();
         let services = services.map(|(at, (service, operations))| {
             let path = within(&[], tag::FILE_SERVICE, at);
             let methods = service.method.iter().zip(operations).enumerate().map(|(at, (method, operation))| Method {
@@ -43,8 +40,8 @@ pub(crate) fn record_of(sources: &[Source<'_>], index: &Index<'_>) -> Record {
         });
         let services: Vec<_> = services.collect();
         open.extend(services.iter().flat_map(Service::roots).map(str::to_owned));
-        record.files.push(File { name: source.name.clone(), services, removed: Vec::new() });
-        let is_declared_here = |found: &FileDescriptorProto| std::ptr::eq(found, file);
+        record.files.push(File { name: name.clone(), services, removed: Vec::new() });
+        let is_declared_here = |found: &FileDescriptorProto| std::ptr::eq(found, *file);
         let messages =
             index.messages.iter().filter(|(_, found)| is_declared_here(found.file) && !is_map_entry(found.proto));
         open.extend(messages.map(|(name, _)| bare(name)));

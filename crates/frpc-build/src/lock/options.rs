@@ -22,6 +22,22 @@ pub enum LockUpdate {
     Breaking,
 }
 
+impl LockUpdate {
+    /// What the environment says.
+    fn from_environment() -> Result<Self, Error> {
+        let Some(value) = env::var_os(VARIABLE) else { return Ok(Self::Never) };
+        match value.to_str() {
+            Some("" | "0") => Ok(Self::Never),
+            Some("1") => Ok(Self::Safe),
+            Some("breaking") => Ok(Self::Breaking),
+            _ => {
+                let text = format!("{VARIABLE} is {value:?}; it can be `1` or `breaking`");
+                Err(Error::new(ErrorKind::Option, text))
+            }
+        }
+    }
+}
+
 /// What the user has said about locks and numbers.
 #[derive(Debug)]
 pub(crate) struct LockOptions {
@@ -51,18 +67,9 @@ impl Default for LockOptions {
     }
 }
 
-/// What the variable says.
-pub(crate) fn update_from_environment() -> Result<LockUpdate, Error> {
-    match env::var_os(VARIABLE) {
-        None => Ok(LockUpdate::Never),
-        Some(value) => match value.to_str() {
-            Some("" | "0") => Ok(LockUpdate::Never),
-            Some("1") => Ok(LockUpdate::Safe),
-            Some("breaking") => Ok(LockUpdate::Breaking),
-            _ => {
-                let text = format!("{VARIABLE} is {value:?}; it can be `1` or `breaking`");
-                Err(Error::new(ErrorKind::Option, text))
-            }
-        },
+impl LockOptions {
+    /// What this build may record.
+    pub(crate) fn update(&self) -> Result<LockUpdate, Error> {
+        self.update.map_or_else(LockUpdate::from_environment, Ok)
     }
 }
