@@ -2,7 +2,7 @@
 //! breaks older peers by accident.
 //!
 //! Owns the order in which that is done. Which lock belongs to which files stands in `lock/scope.rs`, what is recorded
-//! in `record.rs` and as text in `text.rs`; operations are given out in `numbering.rs`; what a change means is judged in
+//! in `record.rs` and as text in `text.rs`; operations are given out in `operations.rs`; what a change means is judged in
 //! `judge.rs`. docs/schema-lock.md is the document for users.
 
 mod align;
@@ -13,6 +13,7 @@ mod history;
 mod judge;
 mod layout;
 mod numbering;
+mod operations;
 mod options;
 mod record;
 mod refusal;
@@ -32,10 +33,10 @@ pub use options::LockUpdate;
 
 use crate::error::{Error, ErrorKind};
 use crate::schema::{Index, Schema};
-use from_schema::{Operations, record_of};
+use from_schema::record_of;
 use history::{keep_history, keep_what_is_not_built};
 use judge::judge;
-use numbering::{Numbered, check_overlaps, number};
+use operations::{Operations, number};
 use options::VARIABLE;
 use record::Record;
 use refusal::refuse;
@@ -82,7 +83,9 @@ pub(crate) fn plan(
     if options.asks_cargo && options.is_on {
         print_rerun_if_locks_changed(&scopes);
     }
-    let mut plan = Plan { operations: operations(schema, &scopes, options)?, ..Plan::default() };
+    check_locks(&scopes, options.numbering)?;
+    let operations = number(schema, &scopes, options.numbering, &options.bases)?;
+    let mut plan = Plan { operations, ..Plan::default() };
     let mut missing = Vec::new();
     for scope in &scopes {
         let mut record = record_of(&scope.files, &plan.operations, index);
@@ -111,24 +114,17 @@ pub(crate) fn plan(
     Ok(plan)
 }
 
-/// The operations of all methods.
-fn operations(schema: &Schema, scopes: &[Scope<'_>], options: &LockOptions) -> Result<Operations, Error> {
-    let mut all = Vec::new();
-    for scope in scopes {
-        for Member { name, proto } in &scope.files {
-            if scope.path.is_none() && options.numbering == Numbering::Lock && !proto.service.is_empty() {
-                let text = format!(
-                    "`Numbering::Lock` needs a lock, and {name:?} has none: the lock is switched off, or the schema was \
-                     not read from files and there is no `lock_dir`"
-                );
-                return Err(Error::new(ErrorKind::Option, text));
-            }
-            let recorded = scope.lock.as_ref().map(|lock| &lock.record);
-            all.push(number(proto, name, recorded, options.numbering, &options.bases)?);
-        }
-    }
-    check_overlaps(schema, &all)?;
-    Ok(all.into_iter().map(|Numbered { file, operations, .. }| (file.name().to_owned(), operations)).collect())
+/// Refuses numbering by the lock for services that have none.
+fn check_locks(scopes: &[Scope<'_>], numbering: Numbering) -> Result<(), Error> {
+    let without = scopes.iter().filter(|scope| scope.path.is_none() && numbering == Numbering::Lock);
+    let mut without = without.flat_map(|scope| &scope.files);
+    without.find(|file| !file.proto.service.is_empty()).map_or(Ok(()), |Member { name, .. }| {
+        let text = format!(
+            "`Numbering::Lock` needs a lock, and {name:?} has none: the lock is switched off, or the schema was not read \
+             from files and there is no `lock_dir`"
+        );
+        Err(Error::new(ErrorKind::Option, text))
+    })
 }
 
 /// The record that takes the place of what `lock` holds, if it may.

@@ -4,7 +4,7 @@
 //! `UPDATE_GOLDEN=1 cargo test -p frpc-build --test golden` writes the files anew; read the difference before you
 //! commit.
 
-use frpc_build::{Builder, Codec};
+use frpc_build::{Builder, Codec, Numbering};
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -56,7 +56,9 @@ fn interop_schema() {
 
 #[test]
 fn vector_schemas() {
-    check(&["vec.proto", "vecopt.proto"], &["vec.rs", "vecopt.rs"]);
+    check_with(&["vec.proto", "vecopt.proto"], &["vec.rs", "vecopt.rs"], "", |builder| {
+        builder.numbering(Numbering::Go)
+    });
 }
 
 #[test]

@@ -134,14 +134,14 @@ fn by_the_lock_another_name_is_another_method() {
 }
 
 #[test]
-fn by_the_lock_without_a_lock_is_as_in_go() {
+fn by_the_lock_files_without_a_lock_are_numbered_in_sequence() {
     let shop = Shop::unlocked();
     by_lock(&shop, LockUpdate::Never).unwrap();
     assert_operations(&shop, &[("Orders", "Get", 10), ("Orders", "Put", 11), ("Stock", "Watch", 12)]);
 }
 
 #[test]
-fn as_in_go_an_operation_that_the_lock_had_is_not_given_to_another_method() {
+fn an_operation_that_the_lock_had_is_not_given_to_another_method() {
     let shop = Shop::locked();
     shop.edit(&[("  rpc Watch(Filter) returns (stream Item);\n", "")]);
     by_lock(&shop, LockUpdate::Breaking).unwrap();
@@ -182,19 +182,27 @@ fn a_base_keeps_files_apart() {
 }
 
 #[test]
-fn files_that_overlap_though_they_have_bases_are_both_named() {
+fn a_file_without_a_base_makes_way_for_those_with_one() {
     let build = two_files();
-    let error =
-        build.run(|builder| builder.operation_base("b.proto", 11), &["one/a.proto", "two/b.proto"]).unwrap_err();
-    let text = error.to_string();
-    let expected = "two/b.proto:4:1: the services `one.A` of one/a.proto and `two.B` of two/b.proto both have operation 11; \
-                    `operation_base` can keep them apart";
-    assert!(text.ends_with(expected), "{text}");
+    build.run(|builder| builder.operation_base("two/b.proto", 11), &["one/a.proto", "two/b.proto"]).unwrap();
+    assert!(has(&build.read("one.rs"), "&A_LAYOUT, \"X\", 100)"), "{}", build.read("one.rs"));
+    assert!(has(&build.read("two.rs"), "&B_LAYOUT, \"X\", 11)"), "{}", build.read("two.rs"));
 }
 
 #[test]
-fn files_without_bases_may_overlap_because_in_go_they_do() {
-    two_files().run(|builder| builder, &["one/a.proto", "two/b.proto"]).unwrap();
+fn files_that_overlap_though_they_have_bases_are_both_named() {
+    let build = two_files();
+    let error = build
+        .run(
+            |builder| builder.operation_base("a.proto", 10).operation_base("b.proto", 11),
+            &["one/a.proto", "two/b.proto"],
+        )
+        .unwrap_err();
+    let text = error.to_string();
+    let expected = "two/b.proto:4:1: the services `one.A` of one/a.proto and `two.B` of two/b.proto both have operation 11, \
+                    so that no server can serve both: choose where one of the files begins with `operation_base`, or set \
+                    `numbering(Numbering::Go)` if they are for different servers";
+    assert!(text.ends_with(expected), "{text}");
 }
 
 #[test]
@@ -207,6 +215,152 @@ fn bases_that_cannot_be_are_refused() {
     assert_eq!(error("e/a.proto", 20), "operation_base(\"e/a.proto\", 20): no file of this build is called that");
     assert_eq!(error("a.proto", 9), "operation_base(\"a.proto\", 9): the first 10 belong to the protocol");
     assert_eq!(error("a.proto", 65535), "no operation up to 65535 is left for `one.A.Y`");
+}
+
+/// Builds files of a package with one service each, and returns the operations by method, from the lock.
+fn operations(build: &Build, files: &[(&str, &str)], numbering: Numbering, update: LockUpdate) -> Vec<(String, u16)> {
+    for (name, methods) in files {
+        let methods: String = methods.split(' ').map(|it| format!("rpc {it}(M) returns (M);")).collect();
+        let service = name.trim_end_matches(".proto").to_uppercase();
+        let source =
+            format!("syntax = \"proto3\";\npackage p;\nimport \"m.proto\";\nservice {service} {{ {methods} }}\n");
+        fs::write(build.protos.path().join(name), source).unwrap();
+    }
+    let names: Vec<_> = files.iter().map(|(name, _)| *name).collect();
+    build.run(|builder| builder.numbering(numbering).lock_update(update), &names).unwrap();
+    let lock = fs::read_to_string(build.protos.path().join("p.frpc.lock")).unwrap();
+    let methods = lock.lines().filter(|line| line.contains(" -> ")).map(|line| {
+        let mut words = line.split_whitespace();
+        let operation = words.next().unwrap().parse().unwrap();
+        (words.next().unwrap().to_owned(), operation)
+    });
+    methods.collect()
+}
+
+/// As [`operations`], recording what is safe.
+#[track_caller]
+fn assert_recorded(build: &Build, files: &[(&str, &str)], numbering: Numbering, expected: &[(&str, u16)]) {
+    let found = operations(build, files, numbering, LockUpdate::Safe);
+    let found: Vec<_> = found.iter().map(|(name, operation)| (name.as_str(), *operation)).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn the_services_of_several_files_have_operations_of_their_own() {
+    for protos in [["one/a.proto", "two/b.proto"], ["two/b.proto", "one/a.proto"]] {
+        let build = two_files();
+        build.run(|builder| builder, &protos).unwrap();
+        assert!(has(&build.read("one.rs"), "&A_LAYOUT, \"Y\", 11"), "{}", build.read("one.rs"));
+        assert!(has(&build.read("two.rs"), "&B_LAYOUT, \"X\", 100"), "{}", build.read("two.rs"));
+    }
+}
+
+#[test]
+fn a_file_that_is_named_comes_before_those_that_it_imports() {
+    let imported = "syntax = \"proto3\";\npackage a;\nmessage M {}\nservice A { rpc X(M) returns (M); }\n";
+    let named = "syntax = \"proto3\";\npackage b;\nimport \"a.proto\";\nservice B { rpc X(a.M) returns (a.M); }\n";
+    let build = Build::of_files(&[("a.proto", imported), ("b.proto", named)]);
+    build.run(|builder| builder, &["b.proto"]).unwrap();
+    assert!(has(&build.read("b.rs"), "&B_LAYOUT, \"X\", 10)"), "{}", build.read("b.rs"));
+    assert!(has(&build.read("a.rs"), "&A_LAYOUT, \"X\", 100)"), "{}", build.read("a.rs"));
+}
+
+#[test]
+fn files_keep_their_operations_when_others_come_and_go() {
+    for numbering in [Numbering::Sequential, Numbering::Lock] {
+        let build = one_message();
+        assert_recorded(
+            &build,
+            &[("b.proto", "X Y"), ("c.proto", "Z")],
+            numbering,
+            &[("X", 10), ("Y", 11), ("Z", 100)],
+        );
+        let three = [("a.proto", "V W"), ("b.proto", "X Y"), ("c.proto", "Z")];
+        let expected = [("V", 200), ("W", 201), ("X", 10), ("Y", 11), ("Z", 100)];
+        assert_recorded(&build, &three, numbering, &expected);
+        fs::remove_file(build.protos.path().join("b.proto")).unwrap();
+        let found = operations(&build, &[("a.proto", "V W"), ("c.proto", "Z")], numbering, LockUpdate::Breaking);
+        assert_eq!(found, [("V".to_owned(), 200), ("W".to_owned(), 201), ("Z".to_owned(), 100)]);
+        // What is free is given out again: peers are told of a service that is gone by its name.
+        assert_recorded(
+            &build,
+            &[("a.proto", "V W"), ("c.proto", "Z"), ("d.proto", "U")],
+            numbering,
+            &[("V", 200), ("W", 201), ("Z", 100), ("U", 10)],
+        );
+    }
+}
+
+#[test]
+fn a_file_grows_within_its_hundred_and_a_long_one_takes_several() {
+    let build = one_message();
+    let many = |count: usize| (0..count).map(|at| format!("M{at}")).collect::<Vec<_>>().join(" ");
+    let found =
+        operations(&build, &[("a.proto", &many(91)), ("b.proto", "X")], Numbering::Sequential, LockUpdate::Safe);
+    assert_eq!((found.first(), found.last()), (Some(&("M0".to_owned(), 10)), Some(&("X".to_owned(), 200))));
+    let found =
+        operations(&build, &[("a.proto", &many(190)), ("b.proto", "X")], Numbering::Sequential, LockUpdate::Safe);
+    assert_eq!(found[189], ("M189".to_owned(), 199));
+}
+
+#[test]
+fn a_file_that_grows_into_another_is_an_error_unless_the_lock_numbers_it() {
+    let build = one_message();
+    let many = |count: usize| (0..count).map(|at| format!("M{at}")).collect::<Vec<_>>().join(" ");
+    let files = |count| format!("{} ", many(count)).trim().to_owned();
+    operations(&build, &[("a.proto", &files(90)), ("b.proto", "X")], Numbering::Sequential, LockUpdate::Safe);
+    let grown = operations(&build, &[("a.proto", &files(91)), ("b.proto", "X")], Numbering::Lock, LockUpdate::Safe);
+    assert_eq!(grown[90], ("M90".to_owned(), 101));
+    let error = build.run(|builder| builder, &["a.proto", "b.proto"]).unwrap_err().to_string();
+    let expected = "b.proto:4:1: the services `p.A` of a.proto and `p.B` of b.proto both have operation 100, ";
+    assert!(error.contains(expected), "{error}");
+}
+
+#[test]
+fn a_service_that_moves_to_another_file_keeps_its_operations() {
+    let build = one_message();
+    let file = |name: &str, body: &str| {
+        let source = format!("syntax = \"proto3\";\npackage p;\nimport \"m.proto\";\n{body}");
+        fs::write(build.protos.path().join(name), source).unwrap();
+    };
+    let (s, t) = ("service S { rpc X(M) returns (M); }", "service T { rpc Y(M) returns (M); }");
+    file("a.proto", &format!("{s}\n{t}"));
+    build.run(|builder| builder.lock_update(LockUpdate::Safe), &["a.proto"]).unwrap();
+    for (moved, stayed) in [(t, s), (s, t)] {
+        file("a.proto", stayed);
+        file("b.proto", moved);
+        build.run(|builder| builder.lock_update(LockUpdate::Safe), &["a.proto", "b.proto"]).unwrap();
+        let lock = fs::read_to_string(build.protos.path().join("p.frpc.lock")).unwrap();
+        assert!(lock.contains("  10 X ") && lock.contains("  11 Y "), "{lock}");
+    }
+}
+
+#[test]
+fn the_first_service_of_a_file_gone_the_next_one_begins_where_it_did_as_in_go() {
+    let shop = Shop::locked();
+    let orders = "service Orders {\n  rpc Get(GetRequest) returns (Item);\n  rpc Put(Item) returns (GetRequest);\n}\n";
+    shop.edit(&[(orders, "")]);
+    let error = shop.build(|builder| builder).unwrap_err();
+    assert!(error.contains("breaks older peers: method `shop.Stock.Watch` moves from operation 12 to 10"), "{error}");
+}
+
+#[test]
+fn as_in_go_every_file_counts_from_10() {
+    let build = two_files();
+    build.run(|builder| builder.numbering(Numbering::Go), &["one/a.proto", "two/b.proto"]).unwrap();
+    assert!(has(&build.read("one.rs"), "&A_LAYOUT, \"X\", 10)"), "{}", build.read("one.rs"));
+    assert!(has(&build.read("two.rs"), "&B_LAYOUT, \"X\", 10)"), "{}", build.read("two.rs"));
+}
+
+#[test]
+fn files_that_the_lock_has_with_the_same_operations_are_an_error() {
+    let build = one_message();
+    let files = [("a.proto", "X"), ("b.proto", "Y")];
+    assert_recorded(&build, &files, Numbering::Go, &[("X", 10), ("Y", 10)]);
+    for numbering in [Numbering::Sequential, Numbering::Lock] {
+        let error = build.run(|builder| builder.numbering(numbering), &["a.proto", "b.proto"]).unwrap_err().to_string();
+        assert!(error.contains("both have operation 10, so that no server can serve both"), "{error}");
+    }
 }
 
 #[test]

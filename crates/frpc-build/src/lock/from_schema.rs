@@ -1,17 +1,13 @@
 //! From a schema to the record of it.
 
-use std::collections::HashMap;
-
 use prost_types::field_descriptor_proto::{Label, Type as Declared};
 use prost_types::{DescriptorProto, FieldDescriptorProto, FileDescriptorProto};
 
+use super::operations::Operations;
 use super::record::{Enum, Field, File, Message, Method, Origin, Record, Service, Shape, Side, Type, Value};
 use super::scope::Member;
 use crate::schema::wire_order::{in_wire_order, oneof_of};
 use crate::schema::{Index, full_name, is_map_entry, tag, within};
-
-/// The operations of a build: for each file by name, for each service, for each method, in the order of declaration.
-pub(crate) type Operations = HashMap<String, Vec<Vec<u16>>>;
 
 /// Records the services, messages and enums of `files` and all that they are made of.
 pub(crate) fn record_of(files: &[Member<'_>], operations: &Operations, index: &Index<'_>) -> Record {

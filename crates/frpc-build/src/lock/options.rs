@@ -59,7 +59,7 @@ impl Default for LockOptions {
             is_on: true,
             folder: None,
             update: None,
-            numbering: Numbering::Go,
+            numbering: Numbering::default(),
             bases: Bases::default(),
             asks_cargo: false,
             codec: Codec::default(),

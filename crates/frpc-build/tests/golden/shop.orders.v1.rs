@@ -156,15 +156,15 @@ pub mod order {
 
 static ITEMS_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "shop.orders.v1.Items",
-    &[10],
-    0x83138269bb8ea91f,
+    &[100],
+    0x76c3c45876df7689,
     &[],
 );
 
 const ITEMS_LIST: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
     &ITEMS_LAYOUT,
     "List",
-    10,
+    100,
 );
 
 /// The service `shop.orders.v1.Items`.

@@ -80,7 +80,7 @@ impl<'a> Judge<'a> {
             }
             let text = format!("method `{}.{}` with operation {} is gone", service.name, old.name, old.operation);
             let advice = match self.numbering {
-                Numbering::Go
+                Numbering::Sequential | Numbering::Go
                     if file.services.iter().flat_map(|it| &it.methods).any(|it| it.operation >= old.operation) =>
                 {
                     "keep it and answer with `Unimplemented`: without it the methods behind it move"
@@ -116,7 +116,7 @@ impl<'a> Judge<'a> {
         let old = before.methods.iter().find(|old| old.operation == method.operation)?;
         let is_gone = !service.methods.iter().any(|other| other.name == old.name);
         let is_alike = self.same_side(&old.request, &method.request) && self.same_side(&old.reply, &method.reply);
-        (self.numbering == Numbering::Go && is_gone && is_alike).then_some(old)
+        (self.numbering != Numbering::Lock && is_gone && is_alike).then_some(old)
     }
 
     fn same_side(&self, old: &Side, new: &Side) -> bool {

@@ -1,0 +1,211 @@
+//! Which method gets which operation: by its place in the schema, or by the lock.
+
+use std::collections::{BTreeSet, HashMap};
+
+use prost_types::FileDescriptorProto;
+
+use super::numbering::{Bases, Numbering};
+use super::record::{self, Record, Service};
+use super::scope::{Member, Scope};
+use crate::error::{Error, ErrorKind};
+use crate::schema::{OPERATION_FIRST, Schema, full_name, tag, within};
+
+/// The operations of a build: for each file by name, for each service, for each method, in the order of declaration.
+pub(crate) type Operations = HashMap<String, Vec<Vec<u16>>>;
+
+/// Every file but the first begins at a multiple of this, so that files have room to grow.
+const FILE_STEP: u32 = 100;
+
+/// Gives operations to the methods of all files.
+///
+/// # Errors
+///
+/// If too few operations are left, or two methods have the same one.
+pub(crate) fn number(
+    schema: &Schema,
+    scopes: &[Scope<'_>],
+    numbering: Numbering,
+    bases: &Bases,
+) -> Result<Operations, Error> {
+    let files = scopes.iter().flat_map(|scope| {
+        let record = scope.lock.as_ref().map(|lock| &lock.record);
+        scope.files.iter().map(move |Member { name, proto }| (name.as_str(), *proto, record))
+    });
+    let mut files: Vec<_> = files.filter(|(_, proto, _)| !proto.service.is_empty()).collect();
+    files.sort_by_key(|(_, proto, _)| (schema.is_import(proto), proto.name()));
+    let mut homes = HashMap::new();
+    for (_, proto, _) in &files {
+        homes.extend(services(proto).map(|service| (service, proto.name())));
+    }
+    let records = scopes.iter().filter_map(|scope| scope.lock.as_ref()).map(|lock| &lock.record);
+    let mut giver = Giver { numbering, bases, homes: &homes, taken: records.flat_map(recorded_operations).collect() };
+    let mut operations = Operations::new();
+    // Files that are bound to an operation come before those that take what is left.
+    let (bound, free): (Vec<_>, Vec<_>) =
+        files.iter().map(|file| (file, giver.first(file))).partition(|(_, first)| first.is_some());
+    for (file, first) in bound.into_iter().chain(free) {
+        let numbers = giver.number(file, first)?;
+        operations.insert(file.1.name().to_owned(), numbers);
+    }
+    let files: Vec<_> = files.iter().map(|(_, proto, _)| *proto).collect();
+    check_overlaps(schema, &files, &operations, numbering, bases)?;
+    Ok(operations)
+}
+
+/// A file with its name in the lock, and the lock.
+type File<'a> = (&'a str, &'a FileDescriptorProto, Option<&'a Record>);
+
+struct Giver<'a> {
+    numbering: Numbering,
+    bases: &'a Bases,
+    /// For each service of the build the file that declares it.
+    homes: &'a HashMap<String, &'a str>,
+    /// Operations that methods have, or had.
+    taken: BTreeSet<u16>,
+}
+
+impl Giver<'_> {
+    /// The operation from which a file has to count.
+    fn first(&self, file: &File<'_>) -> Option<u16> {
+        let (name, proto, record) = file;
+        let recorded = || {
+            record
+                .filter(|_| self.numbering != Numbering::Go)
+                .and_then(|record| self.recorded_first(name, proto, record))
+        };
+        let go = (self.numbering == Numbering::Go).then_some(OPERATION_FIRST);
+        self.bases.of(proto.name()).or(go).or_else(recorded)
+    }
+
+    /// The lowest operation that the lock has for a file: for the services that it does not record in another file that
+    /// is built, or else for those of the file itself.
+    fn recorded_first(&self, name: &str, proto: &FileDescriptorProto, record: &Record) -> Option<u16> {
+        let has_stayed = |service: &&Service| self.homes.get(&service.name).is_none_or(|home| *home == proto.name());
+        let lowest = |service: &Service| service.methods.iter().map(|method| method.operation).min();
+        let of_file = record.files.iter().filter(|file| file.name == name).flat_map(|file| &file.services);
+        let of_services = || services(proto).filter_map(|name| lowest(record.service(&name)?)).min();
+        of_file.filter(has_stayed).filter_map(lowest).min().or_else(of_services)
+    }
+
+    /// The operations of a file that counts from `first`, or from where there is room.
+    fn number(&mut self, file: &File<'_>, first: Option<u16>) -> Result<Vec<Vec<u16>>, Error> {
+        let (name, proto, record) = file;
+        let mut next = match first {
+            Some(first) => u32::from(first),
+            None => self.room(proto)?,
+        };
+        let record = record.filter(|_| self.numbering == Numbering::Lock);
+        if let Some(record) = record {
+            let is_here = |service: &str| self.homes.get(service) == Some(&proto.name());
+            let past = record.origins(name, is_here).flat_map(file_operations);
+            next = past.map(|operation| u32::from(operation) + 1).fold(next, u32::max);
+        }
+        let mut operations = Vec::new();
+        for service in &proto.service {
+            let service_name = full_name(proto.package(), service.name());
+            let recorded = record.and_then(|record| record.service(&service_name));
+            let mut numbers = Vec::new();
+            for method in &service.method {
+                let known = recorded.and_then(|it| it.methods.iter().find(|known| known.name == method.name()));
+                if let Some(known) = known {
+                    numbers.push(known.operation);
+                    continue;
+                }
+                while record.is_some() && u16::try_from(next).is_ok_and(|next| self.taken.contains(&next)) {
+                    next += 1;
+                }
+                let Ok(operation) = u16::try_from(next) else {
+                    let (method, last) = (method.name(), u16::MAX);
+                    let text = format!("no operation up to {last} is left for `{service_name}.{method}`");
+                    return Err(Error::new(ErrorKind::Unsupported, text));
+                };
+                numbers.push(operation);
+                next += 1;
+            }
+            operations.push(numbers);
+        }
+        self.taken.extend(operations.iter().flatten());
+        Ok(operations)
+    }
+
+    /// Where a file can begin that has not been numbered yet.
+    fn room(&self, proto: &FileDescriptorProto) -> Result<u32, Error> {
+        const END: u32 = u16::MAX as u32 + 1;
+        let methods: usize = proto.service.iter().map(|service| service.method.len()).sum();
+        let methods = u32::try_from(methods).unwrap_or(u32::MAX);
+        if methods == 0 {
+            return Ok(u32::from(OPERATION_FIRST));
+        }
+        let is_free = |first: u32| {
+            let end = first.saturating_add(methods);
+            // The first file begins at 10 if only it fits, as the user may have put another right behind it.
+            let is_first = first == u32::from(OPERATION_FIRST);
+            let room = if is_first { end } else { end.next_multiple_of(FILE_STEP).min(END) };
+            end <= END && !(first..room).any(|it| u16::try_from(it).is_ok_and(|it| self.taken.contains(&it)))
+        };
+        let later = (1..).map(|number| number * FILE_STEP).take_while(|first| *first < END);
+        let first = std::iter::once(u32::from(OPERATION_FIRST)).chain(later).find(|first| is_free(*first));
+        first.ok_or_else(|| {
+            let text = format!(
+                "the other files of the build leave no room for the {methods} methods of {}: choose the operations of some \
+                 files with `operation_base`",
+                proto.name()
+            );
+            Error::new(ErrorKind::Unsupported, text)
+        })
+    }
+}
+
+/// The full names of the services of a file.
+fn services(proto: &FileDescriptorProto) -> impl Iterator<Item = String> {
+    proto.service.iter().map(|service| full_name(proto.package(), service.name()))
+}
+
+/// All operations that a lock records, of methods that are gone too.
+fn recorded_operations(record: &Record) -> impl Iterator<Item = u16> {
+    record.files.iter().flat_map(file_operations)
+}
+
+fn file_operations(file: &record::File) -> impl Iterator<Item = u16> {
+    let methods = file.services.iter().flat_map(|service| &service.methods).map(|method| method.operation);
+    methods.chain(file.removed.iter().map(|(operation, _)| *operation))
+}
+
+/// Refuses two methods with one operation. As in Go, files may have the same unless the user has chosen some of them:
+/// they are for different servers.
+fn check_overlaps(
+    schema: &Schema,
+    files: &[&FileDescriptorProto],
+    operations: &Operations,
+    numbering: Numbering,
+    bases: &Bases,
+) -> Result<(), Error> {
+    let may_overlap = |one: &FileDescriptorProto, other: &FileDescriptorProto| {
+        let is_free = numbering == Numbering::Go && [one, other].iter().all(|file| bases.of(file.name()).is_none());
+        is_free && one.name() != other.name()
+    };
+    let name = |file: &FileDescriptorProto, service: usize| {
+        format!("`{}` of {}", full_name(file.package(), file.service[service].name()), file.name())
+    };
+    let mut holders: HashMap<u16, Vec<(&FileDescriptorProto, usize)>> = HashMap::new();
+    for file in files {
+        for (service, numbers) in operations.get(file.name()).into_iter().flatten().enumerate() {
+            for operation in numbers {
+                let others = holders.entry(*operation).or_default();
+                if let Some((other, at)) = others.iter().find(|(other, _)| !may_overlap(other, file)) {
+                    let text = format!(
+                        "the services {} and {} both have operation {operation}, so that no server can serve both: choose \
+                         where one of the files begins with `operation_base`, or set `numbering(Numbering::Go)` if they \
+                         are for different servers",
+                        name(other, *at),
+                        name(file, service)
+                    );
+                    let place = schema.place(file, &within(&[], tag::FILE_SERVICE, service));
+                    return Err(Error::at(ErrorKind::Option, place, text));
+                }
+                others.push((file, service));
+            }
+        }
+    }
+    Ok(())
+}
