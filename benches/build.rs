@@ -11,6 +11,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         .bytes([".bulk"])
         // Both ends are always built together.
         .schema_lock(false)
+        // Go's servers among the rivals count so.
+        .numbering(frpc_build::Numbering::Go)
         .compile_protos(
             &["proto/benchmark.proto", "proto/bulk.proto", "proto/flows.proto", "proto/mixed.proto"],
             &["proto"],

@@ -1,12 +1,13 @@
 //! Generates the services of the examples.
 
+use frpc_build::Numbering;
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    frpc_build::compile_protos("proto/quickstart.proto")?;
-    frpc_build::compile_protos("proto/benchmark.proto")?;
-    frpc_build::compile_protos("proto/agents.proto")?;
-    frpc_build::compile_protos("proto/metrics.proto")?;
-    frpc_build::compile_protos("proto/gateway.proto")?;
-    let two = frpc_build::configure().grpc(cfg!(feature = "grpc"));
-    two.compile_protos(&["proto/greeter.proto"], &["proto"])?;
+    // Each example has a server of its own, so their operations may be the same.
+    let separate = || frpc_build::configure().numbering(Numbering::Go);
+    for name in ["quickstart", "benchmark", "agents", "metrics", "gateway"] {
+        separate().compile_protos(&[format!("proto/{name}.proto")], &["proto"])?;
+    }
+    separate().grpc(cfg!(feature = "grpc")).compile_protos(&["proto/greeter.proto"], &["proto"])?;
     Ok(())
 }

@@ -354,6 +354,7 @@ impl Builder {
         let mut warnings = Vec::new();
         let mut warn = |text: String| warnings.push(text);
         let (modules, plan) = generate(&schema, self.prost, &self.externs, &self.services, &self.locks, &mut warn)?;
+        plan.remark(self.locks.numbering, false).into_iter().for_each(&mut warn);
         let mut output = files(&modules);
         if let Some(name) = &self.include_file {
             check_modules(&schema, &modules)?;
@@ -401,6 +402,7 @@ impl Builder {
         let mut warn = |text: String| print_warning(&text);
         remarks(&self.given, schema).into_iter().for_each(&mut warn);
         let (modules, plan) = generate(schema, self.prost, &self.externs, &self.services, &self.locks, &mut warn)?;
+        plan.remark(self.locks.numbering, folder.is_shared()).into_iter().for_each(&mut warn);
         if self.include_file.is_some() {
             check_modules(schema, &modules)?;
         }

@@ -6,6 +6,7 @@
 //! `judge.rs`. docs/schema-lock.md is the document for users.
 
 mod align;
+mod apart;
 mod canonical;
 mod fingerprint;
 mod from_schema;
@@ -33,6 +34,7 @@ pub use options::LockUpdate;
 
 use crate::error::{Error, ErrorKind};
 use crate::schema::{Index, Schema};
+use apart::Neighbour;
 use from_schema::record_of;
 use history::{keep_history, keep_what_is_not_built};
 use judge::judge;
@@ -50,12 +52,24 @@ pub(crate) struct Plan {
     /// Locks to be written once the build has succeeded.
     pub(crate) updates: Vec<(PathBuf, String)>,
     pub(crate) layouts: Vec<Layout>,
+    /// Services of other builds that may share a server with those of this one.
+    neighbours: Vec<Neighbour>,
 }
 
 impl Plan {
     /// The operations of a file, for each service.
     pub(crate) fn operations<'a>(&'a self, file: &FileDescriptorProto) -> impl Iterator<Item = &'a [u16]> {
         self.operations.get(file.name()).into_iter().flatten().map(Vec::as_slice)
+    }
+
+    /// A warning if services of other builds have operations of this one's. `shares_output` tells whether the code goes
+    /// where other builds of this process put theirs.
+    pub(crate) fn remark(&self, numbering: Numbering, shares_output: bool) -> Option<String> {
+        if numbering == Numbering::Go {
+            return None;
+        }
+        let earlier = if shares_output { apart::in_process(&self.layouts) } else { Vec::new() };
+        apart::remark(&self.layouts, &[&self.neighbours[..], &earlier].concat())
     }
 
     /// The layout of a service.
@@ -93,6 +107,7 @@ pub(crate) fn plan(
         if let Some(path) = &scope.path {
             if let Some(lock) = &scope.lock {
                 record = successor(schema, path, lock, record, options, update)?;
+                plan.neighbours.extend(apart::recorded(&record));
             } else if update == LockUpdate::Never {
                 missing.push(path.display().to_string());
             }
@@ -103,6 +118,7 @@ pub(crate) fn plan(
         }
         plan.layouts.extend(layout::layouts(&record));
     }
+    plan.neighbours.extend(options.folder.iter().filter(|_| options.is_on).flat_map(|it| apart::in_folder(it)));
     if !missing.is_empty() {
         let text = format!(
             "there is no {} yet, so a change of the schema that breaks peers goes unnoticed; `{VARIABLE}=1 cargo build` \

@@ -33,6 +33,11 @@ impl Folder {
         Ok(Self { path: path.into(), is_cargos: true })
     }
 
+    /// Whether all builds of a build script write here, unless they are told otherwise.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.is_cargos
+    }
+
     /// Writes files whose names are made of identifiers and dots (`schema/check.rs`), and so stand right inside of the
     /// folder.
     ///

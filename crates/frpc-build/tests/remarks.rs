@@ -6,6 +6,7 @@ mod support;
 use std::env;
 use std::process::Command;
 
+use frpc_build::{Builder, Numbering};
 use support::Build;
 
 /// Set in the process in which the test's build prints what cargo would read.
@@ -42,6 +43,46 @@ fn cargo_warns_of_a_build_that_overwrites_what_another_has_written_to_its_folder
             "test.rs was written twice by this build script, with other content: build the files of a package together, or \
           choose another folder for one of them with `out_dir`"
         ]
+    );
+}
+
+#[test]
+fn cargo_warns_of_services_that_are_built_apart_and_have_the_same_operations() {
+    if env::var_os(IS_CHILD).is_some() {
+        let sources = ["a", "b", "c", "d"].map(|name| {
+            let methods = "rpc A(M) returns (M); rpc B(M) returns (M);";
+            let source = format!("syntax = \"proto3\"; package {name}; message M {{}} service S {{ {methods} }}");
+            (format!("{name}.proto"), source)
+        });
+        let build = Build::of_files(&sources.each_ref().map(|(name, source)| (name.as_str(), source.as_str())));
+        let compile = |name: &str, configure: fn(Builder) -> Builder| {
+            let path = build.protos.path().join(name);
+            let builder = configure(frpc_build::configure().schema_lock(false));
+            builder.compile_protos(&[path], &[build.protos.path()]).unwrap();
+        };
+        compile("a.proto", |builder| builder);
+        compile("a.proto", |builder| builder);
+        compile("b.proto", |builder| builder.operation_base("b.proto", 20));
+        compile("c.proto", |builder| builder.operation_base("c.proto", 11));
+        compile("d.proto", |builder| builder.numbering(Numbering::Go));
+        compile("d.proto", |builder| builder.operation_base("d.proto", 21));
+        return;
+    }
+    let out = tempfile::tempdir().unwrap();
+    let test = "cargo_warns_of_services_that_are_built_apart_and_have_the_same_operations";
+    let expected = |pair: &str, operation: u16| {
+        format!(
+            "the services {pair}, which are built apart, both have operation {operation}, so that no server can serve both: \
+             name their files in one build, choose where one of them begins with `operation_base`, or set \
+             `numbering(Numbering::Go)` if they are for different servers"
+        )
+    };
+    assert_eq!(
+        warnings(test, out.path().to_str().unwrap())
+            .into_iter()
+            .filter(|it| !it.contains("written twice"))
+            .collect::<Vec<_>>(),
+        [expected("`c.S` and `a.S`", 11), expected("`d.S` and `b.S`", 21)]
     );
 }
 

@@ -13,8 +13,9 @@ pub enum Numbering {
     /// The first file with methods counts from 10, as in Go; each of the others from the next multiple of 100 that
     /// leaves it a hundred operations of its own, so that the services of all files of a build can share a server. Files
     /// that were named for the build come before those that they import, both in the order of their names. A file keeps
-    /// the operation from which the [schema lock](crate#the-schema-lock) has seen it count, whatever files come and go;
-    /// without a lock nothing remembers it. [`operation_base`](crate::Builder::operation_base) overrides all that.
+    /// the operation from which the [schema lock](crate#the-schema-lock) has recorded it, whichever files come and go.
+    /// Without a lock both ends of a call have to compile the same files.
+    /// [`operation_base`](crate::Builder::operation_base) overrides all that.
     #[default]
     Sequential,
     /// As Go's generator does: like [`Sequential`](Self::Sequential), but every file counts from 10, unless it has an
