@@ -473,10 +473,18 @@ async fn an_address_that_is_taken_is_named_by_who_wants_to_listen_there() {
 async fn two_services_on_the_same_operations_are_refused_by_name() {
     let twice = Server::builder().add_service(InteropServer::new(Service)).add_service(InteropServer::new(Service));
     let error = twice.bind("127.0.0.1:0").await.expect_err("both begin with 10");
-    assert!(error.to_string().contains("operation 10 is both interop.Interop/EchoScalars and"), "{error}");
+    assert!(error.to_string().starts_with("the methods interop.Interop/EchoScalars and"), "{error}");
     assert!(error.to_string().ends_with("a service was added twice"), "{error}");
-    let of_two_files = frpc::Error::Overlap { operation: 10, methods: ["a.A/Get".into(), "b.B/Get".into()] };
-    assert!(of_two_files.to_string().contains("`operation_base`"), "{of_two_files}");
+}
+
+/// `main` shows the error that it returns by `Debug`.
+#[test]
+fn the_debug_text_of_an_overlap_names_both_methods_and_the_remedy() {
+    let overlap = frpc::Error::Overlap { operation: 10, methods: ["a.A/Get".into(), "b.B/Put".into()] };
+    let text = format!("{overlap:?}");
+    assert!(text.starts_with("the methods a.A/Get and b.B/Put both have operation 10: "), "{text}");
+    assert!(text.contains("configure().operation_base("), "{text}");
+    assert_eq!(text, overlap.to_string());
 }
 
 #[tokio::test]

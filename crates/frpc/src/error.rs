@@ -4,7 +4,8 @@ use frisbee::{ConnectError, MountError};
 use std::{fmt, io};
 
 /// Why a server cannot serve or a client cannot connect.
-#[derive(Debug)]
+///
+/// `Debug` writes the same text as `Display`, because that is what a program shows when its `main` returns an error.
 #[non_exhaustive]
 pub enum Error {
     /// No connection came about.
@@ -39,11 +40,12 @@ impl fmt::Display for Error {
             Self::Connect(error) => error.fmt(f),
             Self::Io(error) => error.fmt(f),
             Self::Overlap { operation, methods: [one, other] } => {
-                write!(f, "operation {operation} is both {one} and {other}: ")?;
+                write!(f, "the methods {one} and {other} both have operation {operation}: ")?;
                 f.write_str(if one == other {
                     "a service was added twice"
                 } else {
-                    "methods of each .proto file count from 10 unless `operation_base` in its build script says otherwise"
+                    "compile their .proto files with one call of `compile_protos` in the build script, or keep them \
+                     apart there by `frpc_build::configure().operation_base(\"FILE.proto\", 100)`; both ends need the same"
                 })
             }
             Self::Mount(error) => error.fmt(f),
@@ -57,6 +59,12 @@ impl fmt::Display for Error {
                 write!(f, "policies are for unary methods, and {name} has streams, each of which has a task of its own")
             }
         }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
