@@ -321,6 +321,11 @@ impl<T> IntoRequest<T> for Request<T> {
 ///
 /// [`iter`](crate::iter) makes a stream of anything that can be iterated over, and
 /// [`RequestStream::channel`](crate::RequestStream::channel) one that is fed from elsewhere.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a stream of requests",
+    label = "not a `Stream` that is `Send` and `'static`, nor a `Request` with one",
+    note = "a `Vec`, or anything else that can be iterated over, becomes a stream by `frpc::iter(…)`"
+)]
 pub trait IntoStreamingRequest {
     /// The stream.
     type Stream: Stream<Item = Self::Message> + Send + 'static;

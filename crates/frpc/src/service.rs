@@ -25,6 +25,11 @@ use std::time::Instant;
 use tokio::sync::Semaphore;
 
 /// A service as a server takes it. Implemented by generated code.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a service that can be served",
+    label = "an implementation of a service's trait has to be wrapped in the generated server",
+    note = "for a service `Greeter` of the schema: `add_service(GreeterServer::new(…))`"
+)]
 pub trait Service: Send + Sync + 'static {
     /// The name, with its package in front.
     const NAME: &'static str;

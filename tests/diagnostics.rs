@@ -1,0 +1,55 @@
+//! What the compiler says to those who give frpc the wrong thing.
+
+use std::env;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The library frpc that this test was built with: the newest in cargo's folder.
+fn library() -> PathBuf {
+    let folder = env::current_exe().expect("it runs").parent().expect("it is in a folder").to_owned();
+    let entries =
+        fs::read_dir(folder).expect("cargo's folder can be read").map(|entry| entry.expect("it is there").path());
+    let is_frpc = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("libfrpc-") && name.ends_with(".rlib")
+    };
+    let age = |path: &PathBuf| path.metadata().and_then(|it| it.modified()).expect("files have times");
+    entries.filter(is_frpc).max_by_key(age).expect("cargo has built frpc for this test")
+}
+
+/// What rustc says about a program.
+fn compiled(source: &str) -> String {
+    let folder = tempfile::tempdir().expect("there is room for a file");
+    let path = folder.path().join("program.rs");
+    fs::write(&path, source).expect("the folder is new");
+    let library = library();
+    let output = Command::new("rustc")
+        .args(["--edition", "2024", "--crate-type", "lib", "--emit", "metadata", "--out-dir"])
+        .arg(folder.path())
+        .arg("--extern")
+        .arg(format!("frpc={}", library.display()))
+        .arg("-L")
+        .arg(format!("dependency={}", library.parent().expect("it is in a folder").display()))
+        .arg(path)
+        .output()
+        .expect("rustc compiles these tests too");
+    String::from_utf8(output.stderr).expect("rustc writes text")
+}
+
+#[test]
+fn the_compiler_names_the_generated_server_to_who_adds_an_implementation_as_a_service() {
+    let text = compiled("pub struct Mine; pub fn f() { let _ = frpc::Server::builder().add_service(Mine); }");
+    assert!(text.contains("error[E0277]: `Mine` is not a service that can be served"), "{text}");
+    assert!(text.contains("`add_service(GreeterServer::new(…))`"), "{text}");
+}
+
+#[test]
+fn the_compiler_names_iter_to_who_streams_a_vec() {
+    let source =
+        "pub fn stream(_: impl frpc::IntoStreamingRequest<Message = u8>) {} pub fn f() { stream(vec![1_u8]); }";
+    let text = compiled(source);
+    assert!(text.contains("error[E0277]: `Vec<u8>` is not a stream of requests"), "{text}");
+    assert!(text.contains("becomes a stream by `frpc::iter(…)`"), "{text}");
+    assert!(!compiled(&source.replace("vec![1_u8]", "frpc::iter(vec![1_u8])")).contains("error"));
+}
