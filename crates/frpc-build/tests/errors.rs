@@ -40,8 +40,36 @@ fn groups_required_fields_and_extensions_of_proto2_are_named() {
 fn proto2_without_any_of_them_is_refused_at_its_syntax() {
     let error = Build::of("// Two.\nsyntax = \"proto2\";\npackage test;\nmessage A { optional int32 id = 1; }").error();
     assert_eq!(error, "test.proto:2:1: syntax \"proto2\" is not supported; the schema must be proto3");
+}
+
+#[test]
+fn a_file_without_a_syntax_line_is_told_to_begin_with_one() {
+    let text = "the file has no `syntax` line, which makes it proto2; it has to begin with `syntax = \"proto3\";`";
     let error = Build::of("package test;\nmessage A { optional int32 id = 1; }").error();
-    assert_eq!(error, "test.proto:1:1: syntax \"proto2\" is not supported; the schema must be proto3");
+    assert_eq!(error, format!("test.proto:1:1: {text}"));
+    for start in ["", "// syntax\n/* syntax\n */", "\u{feff}"] {
+        let error = Build::of(&format!("{start}package test; message A {{ int32 id = 1; }}")).error();
+        assert!(error.ends_with(text), "{error}");
+    }
+    let error = Build::of("// Two.\n/* 2 */ syntax = \"proto2\";\npackage test;\nmessage A { int32 id = 1; }").error();
+    assert!(error.starts_with("test.proto:4:13: fields must have a label with proto2 syntax"), "{error}");
+}
+
+#[test]
+fn an_edition_is_refused_in_plain_words_in_files_and_in_descriptor_sets() {
+    let text = "editions are not supported: frpc-build reads schemas with protox, which knows none, so the schema has to \
+                begin with `syntax = \"proto3\";` instead, without `features`";
+    let build = Build::of("// New.\nedition = \"2023\";\npackage test;");
+    assert_eq!(build.error(), format!("test.proto:2:1: {text}"));
+    assert_eq!(build.run(|builder| builder, &["test.proto"]).unwrap_err().kind(), ErrorKind::Unsupported);
+    let file = prost_types::FileDescriptorProto {
+        name: Some("test.proto".to_owned()),
+        syntax: Some("editions".to_owned()),
+        ..prost_types::FileDescriptorProto::default()
+    };
+    let set = prost_types::FileDescriptorSet { file: vec![file] };
+    let error = frpc_build::configure().out_dir(build.out()).compile_fds(set).unwrap_err();
+    assert_eq!(error.to_string(), format!("test.proto: {text}"));
 }
 
 #[test]
@@ -185,11 +213,6 @@ fn errors_of_the_parser_keep_their_place() {
 
 #[test]
 fn what_the_parser_leaves_to_be_guessed_is_said() {
-    let error = Build::of("edition = \"2023\";\npackage test;").error();
-    assert!(
-        error.ends_with("editions are not supported, the schema must begin with `syntax = \"proto3\";`"),
-        "{error}"
-    );
     let error = error_of("import \"../other.proto\";");
     assert!(error.ends_with("imports are looked up in the folders of includes"), "{error}");
     let build = Build::of("syntax = \"proto3\";\npackage test;\nimport \"other.proto\";");

@@ -76,6 +76,13 @@ fn hostile_packages_write_nothing() {
 }
 
 #[test]
+fn an_unknown_syntax_is_an_error_and_no_panic() {
+    for syntax in HOSTILE.into_iter().chain(["editions", "proto4"]) {
+        refused(FileDescriptorProto { syntax: Some(syntax.to_owned()), ..file("good") });
+    }
+}
+
+#[test]
 fn hostile_names_get_nowhere_into_the_code() {
     for name in HOSTILE {
         let mut forged = file("test");

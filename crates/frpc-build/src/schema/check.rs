@@ -14,6 +14,7 @@ use prost_types::{
 
 use crate::error::{Error, ErrorKind, Place};
 use crate::schema::externs::Externs;
+use crate::schema::parse::MISSING_SYNTAX;
 use crate::schema::{Index, OPERATION_FIRST, Schema, is_map_entry, tag, within};
 
 /// Checks all files from which something will be generated, and those whose types that uses.
@@ -61,11 +62,19 @@ impl Checker<'_> {
         self.services()?;
         // Last, so that the constructs of proto2 that really have no counterpart are named first.
         if self.file.syntax() != "proto3" {
-            let syntax = if self.file.syntax().is_empty() { "proto2" } else { self.file.syntax() };
-            let text = format!("syntax {syntax:?} is not supported; the schema must be proto3");
-            return Err(self.unsupported(&[tag::FILE_SYNTAX], text));
+            return Err(self.unsupported(&[tag::FILE_SYNTAX], self.other_syntax()));
         }
         Ok(())
+    }
+
+    /// What is wrong with a syntax that is not proto3. Of proto2, descriptors do not tell whether it was written down,
+    /// but the positions in the file do.
+    fn other_syntax(&self) -> String {
+        let syntax = if self.file.syntax().is_empty() { "proto2" } else { self.file.syntax() };
+        match &self.file.source_code_info {
+            Some(info) if !info.location.iter().any(|it| it.path == [tag::FILE_SYNTAX]) => MISSING_SYNTAX.to_owned(),
+            _ => format!("syntax {syntax:?} is not supported; the schema must be proto3"),
+        }
     }
 
     fn message(&self, scope: &str, message: &DescriptorProto, path: &[i32]) -> Result<(), Error> {

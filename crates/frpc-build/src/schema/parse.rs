@@ -74,6 +74,16 @@ impl FileResolver for Include {
 /// Takes a descriptor set that somebody else has made, after checking that it holds together: every type and import it
 /// names is in it, numbers and indexes are in range.
 pub(crate) fn adopt(set: FileDescriptorSet) -> Result<Schema, Error> {
+    // prost-reflect panics on a syntax that it does not know.
+    if let Some(file) = set.file.iter().find(|file| !matches!(file.syntax.as_deref(), None | Some("proto2" | "proto3")))
+    {
+        let place = Place { file: file.name().escape_debug().to_string(), line: 0, column: 0 };
+        let text = match file.syntax() {
+            "editions" => NO_EDITIONS.to_owned(),
+            syntax => format!("syntax {syntax:?} is not supported; the schema must be proto3"),
+        };
+        return Err(Error::unsupported(place, text));
+    }
     let pool = DescriptorPool::from_file_descriptor_set(set)
         .map_err(|error| placed(error.file().map(str::to_owned), &format!("{error:?}"), &[]).with_source(error))?;
     let files: Vec<_> = pool.files().map(|file| file.file_descriptor_proto().clone()).collect();
@@ -93,25 +103,52 @@ fn refused(error: protox::Error, includes: &[PathBuf]) -> Error {
 fn placed(file: Option<String>, debug: &str, includes: &[PathBuf]) -> Error {
     let Some(file) = file else { return Error::new(ErrorKind::Schema, debug) };
     let (line, column, text) = split_position(&file, debug).unwrap_or((0, 0, debug));
-    let text = explained(text, includes);
     let on_disk = includes.iter().map(|include| include.join(&file)).find(|path| path.exists());
+    let source = on_disk.as_ref().and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default();
+    let (kind, text) = explained(text, &source, includes);
     let file = on_disk.map_or(file, |path| path.display().to_string());
-    Error::at(ErrorKind::Schema, Place { file, line, column }, text)
+    Error::at(kind, Place { file, line, column }, text)
 }
 
-/// What the parser says, and what it leaves to be guessed.
-fn explained(text: &str, includes: &[PathBuf]) -> String {
+/// What the parser says of a file, in other words where it leaves something to be guessed.
+fn explained(text: &str, source: &str, includes: &[PathBuf]) -> (ErrorKind, String) {
     if text.contains("found 'edition'") {
-        return format!("{text}: editions are not supported, the schema must begin with `syntax = \"proto3\";`");
+        return (ErrorKind::Unsupported, NO_EDITIONS.to_owned());
     }
-    if text == "invalid group name" {
-        return format!("{text}, or a path with `..`: imports are looked up in the folders of includes");
-    }
-    if text.starts_with("import ") && text.ends_with(" not found") {
+    let text = if text.contains("with proto2 syntax") && !has_syntax(source) {
+        return (ErrorKind::Unsupported, MISSING_SYNTAX.to_owned());
+    } else if text == "invalid group name" {
+        format!("{text}, or a path with `..`: imports are looked up in the folders of includes")
+    } else if text.starts_with("import ") && text.ends_with(" not found") {
         let folders: Vec<_> = includes.iter().map(|include| include.display().to_string()).collect();
-        return format!("{text} in {}", folders.join(", "));
+        format!("{text} in {}", folders.join(", "))
+    } else {
+        text.to_owned()
+    };
+    (ErrorKind::Schema, text)
+}
+
+/// The error for a file with an edition.
+const NO_EDITIONS: &str = "editions are not supported: frpc-build reads schemas with protox, which knows none, so the schema \
+                           has to begin with `syntax = \"proto3\";` instead, without `features`";
+
+/// The error for a file that does not say what it is.
+pub(crate) const MISSING_SYNTAX: &str = "the file has no `syntax` line, which makes it proto2; it has to begin with \
+                                         `syntax = \"proto3\";`";
+
+/// Whether a file begins with a `syntax` line, behind comments.
+fn has_syntax(source: &str) -> bool {
+    let mut rest = source.trim_start_matches(BYTE_ORDER_MARK).trim_start();
+    loop {
+        rest = if let Some(comment) = rest.strip_prefix("//") {
+            comment.split_once('\n').map_or("", |(_, rest)| rest)
+        } else if let Some(comment) = rest.strip_prefix("/*") {
+            comment.split_once("*/").map_or("", |(_, rest)| rest)
+        } else {
+            return rest.starts_with("syntax");
+        }
+        .trim_start();
     }
-    text.to_owned()
 }
 
 fn split_position<'a>(file: &str, debug: &'a str) -> Option<(u32, u32, &'a str)> {
