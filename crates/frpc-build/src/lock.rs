@@ -106,7 +106,7 @@ pub(crate) fn plan(
         record.set_codec(options.codec);
         if let Some(path) = &scope.path {
             if let Some(lock) = &scope.lock {
-                record = successor(schema, path, lock, record, options, update)?;
+                record = successor(schema, path, lock, record, options, update, warn)?;
                 plan.neighbours.extend(apart::recorded(&record));
             } else if update == LockUpdate::Never {
                 missing.push(path.display().to_string());
@@ -151,10 +151,12 @@ fn successor(
     mut record: Record,
     options: &LockOptions,
     update: LockUpdate,
+    warn: &mut dyn FnMut(String),
 ) -> Result<Record, Error> {
     keep_what_is_not_built(&lock.record, &mut record, path, options);
     let found = judge(&lock.record, &record, options.numbering);
     keep_history(&lock.record, &mut record, &found, options.numbering);
     refuse(schema, path, lock, &record, &found, update)?;
+    refusal::remark(path, &found).into_iter().for_each(warn);
     Ok(record)
 }

@@ -137,6 +137,17 @@ fn a_folder_of_locks_that_does_not_exist_does_not_run_the_build_every_time() {
 }
 
 #[test]
+fn who_records_an_appended_field_is_told_of_go_peers() {
+    let shop = Shop::locked();
+    shop.edit(&[("int32 limit = 2;", "int32 limit = 2;\n  bool more = 3;")]);
+    let lines = printed(&shop, Some("1"));
+    let expected = "shop.frpc.lock records appended fields. Go peers that send a message with an appended field have to \
+                    be rebuilt first: frpc peers refuse what they send without it";
+    assert_eq!(warnings(&lines), [expected, "wrote shop.frpc.lock, to be committed with the schema"]);
+    assert!(warnings(&printed(&shop, Some("1"))).is_empty());
+}
+
+#[test]
 fn the_environment_says_what_is_recorded() {
     let shop = Shop::unlocked();
     let lines = printed(&shop, Some("1"));

@@ -19,11 +19,22 @@ use oneofs::same_oneofs;
 /// One difference between a schema and its lock.
 #[derive(Debug)]
 pub(crate) struct Change {
-    pub(crate) is_safe: bool,
+    pub(crate) verdict: Verdict,
     pub(crate) origin: Origin,
     pub(crate) text: String,
     /// What could be done instead of something that is not safe.
     pub(crate) advice: Option<String>,
+}
+
+/// Which peers understand each other after a change if only one of them has been rebuilt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Verdict {
+    /// Those of one service at least do not.
+    Breaking,
+    /// Those that are ours do: they tell each other which layouts they know. Go peers do not.
+    SafeAmongOurs,
+    /// All do.
+    Safe,
 }
 
 /// All differences, and what they mean for each service.
@@ -48,7 +59,7 @@ pub(crate) fn judge(old: &Record, new: &Record, numbering: Numbering) -> Judgeme
     }
     judge.types();
     // What is not safe comes first, each part in the order in which it was found.
-    judge.found.changes.sort_by_key(|change| change.is_safe);
+    judge.found.changes.sort_by_key(|change| change.verdict);
     judge.found
 }
 
@@ -63,11 +74,15 @@ struct Judge<'a> {
 
 impl<'a> Judge<'a> {
     fn safe(&mut self, origin: &Origin, text: String) {
-        self.found.changes.push(Change { is_safe: true, origin: origin.clone(), text, advice: None });
+        self.found.changes.push(Change { verdict: Verdict::Safe, origin: origin.clone(), text, advice: None });
+    }
+
+    fn safe_among_ours(&mut self, origin: &Origin, text: String) {
+        self.found.changes.push(Change { verdict: Verdict::SafeAmongOurs, origin: origin.clone(), text, advice: None });
     }
 
     fn breaking(&mut self, origin: &Origin, text: String, advice: Option<String>) {
-        self.found.changes.push(Change { is_safe: false, origin: origin.clone(), text, advice });
+        self.found.changes.push(Change { verdict: Verdict::Breaking, origin: origin.clone(), text, advice });
     }
 
     /// A type whose place another with the same layout has taken.

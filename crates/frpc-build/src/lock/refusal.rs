@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::judge::{Change, Judgement};
+use super::judge::{Change, Judgement, Verdict};
 use super::options::{LockUpdate, VARIABLE};
 use super::record::{Origin, Record};
 use super::stored::Lock;
@@ -14,6 +14,16 @@ use crate::schema::Schema;
 /// How many differences an error shows.
 const SHOWN_MAX: usize = 20;
 
+/// What holds for fields that are appended.
+const FOR_GO: &str = "Go peers that send a message with an appended field have to be rebuilt first: frpc peers refuse what \
+                      they send without it";
+
+/// What has to be known of the differences that are recorded.
+pub(crate) fn remark(lock: &Path, found: &Judgement) -> Option<String> {
+    let concerns_go = found.changes.iter().any(|change| change.verdict == Verdict::SafeAmongOurs);
+    concerns_go.then(|| format!("{} records appended fields. {FOR_GO}", lock.display()))
+}
+
 /// An error if there are differences that may not be recorded.
 pub(crate) fn refuse(
     schema: &Schema,
@@ -23,7 +33,7 @@ pub(crate) fn refuse(
     found: &Judgement,
     update: LockUpdate,
 ) -> Result<(), Error> {
-    let breaking = found.changes.iter().filter(|change| !change.is_safe).count();
+    let breaking = found.changes.iter().filter(|change| change.verdict == Verdict::Breaking).count();
     let may = match update {
         LockUpdate::Never => found.changes.is_empty() && text::write(record) == text::write(&lock.record),
         LockUpdate::Safe => breaking == 0,
@@ -48,8 +58,12 @@ pub(crate) fn refuse(
         return Err(Error::at(ErrorKind::Lock, Place { file: path.display().to_string(), line: 1, column: 1 }, text));
     };
     let mut text = format!("the schema is not what {lock} records");
-    for Change { is_safe, origin, text: what, advice } in found.changes.iter().take(SHOWN_MAX) {
-        let verdict = if *is_safe { "safe" } else { "breaks older peers" };
+    for Change { verdict, origin, text: what, advice } in found.changes.iter().take(SHOWN_MAX) {
+        let verdict = match verdict {
+            Verdict::Safe => "safe",
+            Verdict::SafeAmongOurs => "safe between frpc peers",
+            Verdict::Breaking => "breaks older peers",
+        };
         let _ = write!(text, "\n  {}: {verdict}: {what}", place(origin));
         if let Some(advice) = advice {
             let _ = write!(text, "\n    instead: {advice}");
@@ -58,6 +72,9 @@ pub(crate) fn refuse(
     let more = found.changes.len().saturating_sub(SHOWN_MAX);
     if more > 0 {
         let _ = write!(text, "\n  and {more} more");
+    }
+    if found.changes.iter().any(|change| change.verdict == Verdict::SafeAmongOurs) {
+        let _ = write!(text, "\n{FOR_GO}");
     }
     text.push_str(&match (breaking, update) {
         (0, _) => format!("\n`{VARIABLE}=1 cargo build` records this"),

@@ -1,6 +1,6 @@
 //! The values of enums: whether each still has its index.
 
-use super::{Judge, aliases};
+use super::{Judge, Verdict, aliases};
 use crate::lock::align::{Step, align};
 use crate::lock::record::{Enum, Value};
 
@@ -58,7 +58,7 @@ impl Judge<'_> {
                 }
             }
         }
-        if self.found.changes[changes..].iter().any(|change| !change.is_safe) {
+        if self.found.changes[changes..].iter().any(|change| change.verdict == Verdict::Breaking) {
             self.found.broken_types.insert(name.to_owned());
         }
     }

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::Judge;
 use super::oneofs::{Oneofs, same_oneofs};
+use super::{Judge, Verdict};
 use crate::lock::align::{Step, align};
 use crate::lock::record::{Field, Message, Origin, Shape, Type};
 
@@ -55,7 +55,7 @@ impl Judge<'_> {
                 }
             }
         }
-        if self.found.changes[changes..].iter().any(|change| !change.is_safe) {
+        if self.found.changes[changes..].iter().any(|change| change.verdict == Verdict::Breaking) {
             self.found.broken_types.insert(name.to_owned());
         }
     }
@@ -138,7 +138,7 @@ impl Judge<'_> {
             self.breaking(&field.origin, text, Some("declare it outside of the oneof, or in a new one".to_owned()));
             return;
         }
-        self.safe(&field.origin, format!("{what} was appended"));
+        self.safe_among_ours(&field.origin, format!("{what} was appended"));
     }
 
     fn where_to_add_fields(&self, name: &str, before: &Message) -> String {
