@@ -87,6 +87,7 @@ mod builder;
 mod cargo;
 mod codec;
 mod error;
+mod files;
 mod generate;
 mod lock;
 mod output;
@@ -94,11 +95,11 @@ mod schema;
 
 use std::path::Path;
 
-pub use builder::{Builder, Output, Paths};
+pub use builder::{Builder, Paths};
 pub use codec::Codec;
 pub use error::{Error, ErrorKind};
-pub use lock::{Fingerprint, Layout, LockUpdate, NotAFingerprint, Numbering};
-pub use output::OutputFile;
+pub use lock::{Fingerprint, Layout, LockFile, LockUpdate, NotAFingerprint, Numbering};
+pub use output::{Output, OutputFile};
 
 /// Generates code for one .proto file and everything it imports, with default options. Imports are looked up in the
 /// folder of the file.

@@ -13,6 +13,7 @@ mod from_schema;
 mod history;
 mod judge;
 mod layout;
+mod lock_file;
 mod numbering;
 mod operations;
 mod options;
@@ -22,12 +23,13 @@ mod scope;
 mod stored;
 mod text;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use prost_types::FileDescriptorProto;
 
 pub use fingerprint::{Fingerprint, NotAFingerprint};
 pub use layout::Layout;
+pub use lock_file::LockFile;
 pub use numbering::Numbering;
 pub(crate) use options::LockOptions;
 pub use options::LockUpdate;
@@ -39,7 +41,6 @@ use from_schema::record_of;
 use history::{keep_history, keep_what_is_not_built};
 use judge::judge;
 use operations::{Operations, number};
-use options::VARIABLE;
 use record::Record;
 use refusal::refuse;
 use scope::{Member, Scope, print_rerun_if_locks_changed, scopes};
@@ -50,7 +51,7 @@ use stored::Lock;
 pub(crate) struct Plan {
     operations: Operations,
     /// Locks to be written once the build has succeeded.
-    pub(crate) updates: Vec<(PathBuf, String)>,
+    pub(crate) updates: Vec<LockFile>,
     pub(crate) layouts: Vec<Layout>,
     /// Services of other builds that may share a server with those of this one.
     neighbours: Vec<Neighbour>,
@@ -113,19 +114,28 @@ pub(crate) fn plan(
             }
             let text = text::write(&record);
             if update > LockUpdate::Never && scope.lock.as_ref().is_none_or(|lock| lock.text != text) {
-                plan.updates.push((path.clone(), text));
+                plan.updates.push(LockFile { path: path.clone(), text });
             }
         }
         plan.layouts.extend(layout::layouts(&record));
     }
     plan.neighbours.extend(options.folder.iter().filter(|_| options.is_on).flat_map(|it| apart::in_folder(it)));
     if !missing.is_empty() {
-        let text = format!(
-            "there is no {} yet, so a change of the schema that breaks peers goes unnoticed; `{VARIABLE}=1 cargo build` \
-             writes it, to be committed with the schema",
+        let build = options.recording_build(LockUpdate::Safe);
+        let has_methods = |services: &&Vec<Vec<u16>>| services.iter().any(|methods| !methods.is_empty());
+        let is_one_of_several =
+            options.numbering != Numbering::Go && plan.operations.values().filter(has_methods).count() > 1;
+        let numbers = if is_one_of_several { ", and operations depend on which files are built together" } else { "" };
+        warn(format!(
+            "there is no {} yet, so a change of the schema that breaks peers goes unnoticed{numbers}; {build} writes it, to \
+             be committed with the schema",
             missing.join(" and no ")
-        );
-        warn(text);
+        ));
+    }
+    if update > LockUpdate::Never && options.is_on && scopes.iter().all(|scope| scope.path.is_none()) {
+        let text = "nothing is recorded, since there is no lock: the schema was not read from files, so `lock_dir` has to \
+                    name a folder for locks";
+        warn(text.to_owned());
     }
     Ok(plan)
 }
@@ -156,7 +166,7 @@ fn successor(
     keep_what_is_not_built(&lock.record, &mut record, path, options);
     let found = judge(&lock.record, &record, options.numbering);
     keep_history(&lock.record, &mut record, &found, options.numbering);
-    refuse(schema, path, lock, &record, &found, update)?;
+    refuse(schema, path, lock, &record, &found, options, update)?;
     refusal::remark(path, &found).into_iter().for_each(warn);
     Ok(record)
 }

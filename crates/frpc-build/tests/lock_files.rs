@@ -61,7 +61,7 @@ fn warnings(lines: &[String]) -> Vec<&str> {
 fn the_lock_is_text_for_a_review() {
     let expected = "\
 # How the messages and methods of this package stand on the wire. Written by frpc-build; commit it.
-# After a change of the schema, FRPC_UPDATE_LOCK=1 cargo build records what is safe.
+# After a change of the schema, a build with FRPC_UPDATE_LOCK=1 in its environment records what is safe.
 frpc-lock 1
 
 file shop.proto
@@ -444,6 +444,15 @@ fn a_file_without_services_has_a_lock_if_it_is_named() {
     assert!(
         fs::read_to_string(build.protos.path().join("_.frpc.lock")).unwrap().contains("message Event\n  i32 at = 1\n")
     );
+}
+
+/// A lock is first written beside its place, under a name that must not be longer.
+#[test]
+fn a_package_with_a_name_of_240_letters_has_a_lock() {
+    let package = "p".repeat(240);
+    let build = Build::of(&format!("syntax = \"proto3\";\npackage {package};\nmessage A {{}}\n"));
+    build.run(|builder| builder.lock_update(LockUpdate::Safe), &["test.proto"]).unwrap();
+    assert_eq!(files_in(build.protos.path()), [format!("{package}.frpc.lock"), "test.proto".to_owned()]);
 }
 
 #[test]

@@ -39,10 +39,29 @@ fn cargo_warns_of_a_build_that_overwrites_what_another_has_written_to_its_folder
     let test = "cargo_warns_of_a_build_that_overwrites_what_another_has_written_to_its_folder";
     assert_eq!(
         warnings(test, out.path().to_str().unwrap()),
-        [
-            "test.rs was written twice by this build script, with other content: build the files of a package together, or \
-          choose another folder for one of them with `out_dir`"
-        ]
+        ["test.rs was written twice by this build script, with other content: build the files of a package together, \
+             and give each build an `include_file` or an `out_dir` of its own"]
+    );
+}
+
+#[test]
+fn cargo_warns_of_two_builds_with_one_include_file() {
+    if env::var_os(IS_CHILD).is_some() {
+        let source = |name: &str| format!("syntax = \"proto3\"; package {name}; message M {{}}");
+        let (a, b) = (source("a"), source("b"));
+        let build = Build::of_files(&[("a.proto", &a), ("b.proto", &b)]);
+        for name in ["a.proto", "b.proto"] {
+            let path = build.protos.path().join(name);
+            let builder = frpc_build::configure().schema_lock(false).include_file("all.rs");
+            builder.compile_protos(&[path], &[build.protos.path()]).unwrap();
+        }
+        return;
+    }
+    let out = tempfile::tempdir().unwrap();
+    let warnings = warnings("cargo_warns_of_two_builds_with_one_include_file", out.path().to_str().unwrap());
+    assert!(
+        warnings.len() == 1 && warnings[0].starts_with("all.rs was written twice by this build script"),
+        "{warnings:?}"
     );
 }
 

@@ -5,14 +5,15 @@
 //! ```
 //!
 //! Owns the conversation with protoc: a `CodeGeneratorRequest` on the standard input, a `CodeGeneratorResponse` on the
-//! standard output. Errors of the schema go into the response, warnings to the standard error; nothing is written to
-//! disk. `parameters.rs` owns the options.
+//! standard output. Errors of the schema go into the response, warnings to the standard error. The plugin itself writes
+//! only locks, and only if it is told to by `lock_dir` and `FRPC_UPDATE_LOCK`. `parameters.rs` owns the options.
 
 #![forbid(unsafe_code)]
 
 mod parameters;
 
-use std::io::{self, Read as _, Write as _};
+use std::env;
+use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::process::ExitCode;
 
 use prost::Message as _;
@@ -21,7 +22,15 @@ use prost_types::compiler::code_generator_response::{Feature, File};
 use prost_types::compiler::{CodeGeneratorRequest, CodeGeneratorResponse};
 
 fn main() -> ExitCode {
-    match converse() {
+    let arguments: Vec<_> = env::args_os().skip(1).collect();
+    let result = match &arguments[..] {
+        [] if io::stdin().is_terminal() => Err("protoc starts this program; `--help` tells how".into()),
+        [] => converse(),
+        [argument] if argument == "--help" || argument == "-h" => print(&help()),
+        [argument] if argument == "--version" || argument == "-V" => print(VERSION),
+        [argument, ..] => Err(format!("unexpected argument {argument:?}; there are `--help` and `--version`").into()),
+    };
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(io::stderr(), "protoc-gen-frpc: {error}");
@@ -30,11 +39,36 @@ fn main() -> ExitCode {
     }
 }
 
+const VERSION: &str = concat!("protoc-gen-frpc ", env!("CARGO_PKG_VERSION"), "\n");
+
+fn help() -> String {
+    format!(
+        "{VERSION}
+Generates frpc services, clients and codecs from proto3. protoc and buf start it and send it the schema:
+
+  protoc --frpc_out=src/generated --frpc_opt=build_client=false,bytes=. echo.proto
+
+Parameters (--frpc_opt, `opt` in buf.gen.yaml), separated by commas, with a backslash before a comma in a value:
+
+{}
+A PATH names things of the schema: `.package.Message` and all in it, the end of such a path, or `.` for everything.
+
+The schema is compared with its locks if there is a `lock_dir`. FRPC_UPDATE_LOCK=1 in the environment records changes
+that are safe for older peers, FRPC_UPDATE_LOCK=breaking all changes; the locks are written to `lock_dir`.
+",
+        parameters::help()
+    )
+}
+
+fn print(text: &str) -> Result<(), Box<dyn std::error::Error>> {
+    Ok(io::stdout().lock().write_all(text.as_bytes())?)
+}
+
 fn converse() -> Result<(), Box<dyn std::error::Error>> {
     let mut input = Vec::new();
     io::stdin().lock().read_to_end(&mut input)?;
     let request = CodeGeneratorRequest::decode(&input[..]).map_err(|error| {
-        format!("the standard input is not a CodeGeneratorRequest ({error}): this program is started by protoc")
+        format!("the standard input is not a CodeGeneratorRequest ({error}): protoc starts this program")
     })?;
     let response = CodeGeneratorResponse {
         supported_features: Some(Feature::Proto3Optional as u64),
@@ -52,7 +86,12 @@ fn files(request: CodeGeneratorRequest) -> Result<Vec<File>, String> {
     let builder = parameters::apply(frpc_build::configure(), request.parameter())?;
     let set = FileDescriptorSet { file: request.proto_file };
     let output = builder.generate(set, &request.file_to_generate).map_err(|error| error.to_string())?;
-    for warning in output.warnings {
+    let mut warnings = output.warnings;
+    for lock in &output.locks {
+        lock.write().map_err(|error| error.to_string())?;
+        warnings.push(format!("wrote {}, to be committed with the schema", lock.path.display()));
+    }
+    for warning in warnings {
         let _ = writeln!(io::stderr(), "warning: {warning}");
     }
     let file = |it: frpc_build::OutputFile| File { name: Some(it.name), content: Some(it.text), ..File::default() };

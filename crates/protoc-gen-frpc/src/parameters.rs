@@ -11,9 +11,248 @@ use frpc_build::{Builder, Codec, Numbering};
 pub(crate) fn apply(builder: Builder, parameter: &str) -> Result<Builder, String> {
     let pairs = split(parameter);
     pairs.iter().map(|pair| pair.trim()).filter(|pair| !pair.is_empty()).try_fold(builder, |builder, pair| {
-        let (key, value) = pair.split_once('=').map_or((pair, None), |(key, value)| (key, Some(value)));
-        option(builder, key, value).map_err(|problem| format!("parameter `{pair}`: {problem}"))
+        let (name, value) = pair.split_once('=').map_or((pair, None), |(name, value)| (name, Some(value)));
+        let Some(found) = PARAMETERS.iter().find(|parameter| parameter.name == name) else {
+            let names: Vec<_> = PARAMETERS.iter().map(|parameter| parameter.name).collect();
+            return Err(format!("parameter `{pair}`: there is no such option; there are {}", names.join(", ")));
+        };
+        (found.set)(builder, value).map_err(|problem| match problem {
+            Problem::Form => format!("parameter `{pair}`: it is written `{}`", found.form()),
+            Problem::Value(text) => format!("parameter `{pair}`: {text}"),
+        })
     })
+}
+
+/// What `--help` says of the parameters, a line each.
+pub(crate) fn help() -> String {
+    let forms: Vec<_> = PARAMETERS.iter().map(Parameter::form).collect();
+    let width = forms.iter().map(String::len).max().unwrap_or_default();
+    let lines = forms.iter().zip(&PARAMETERS).map(|(form, it)| format!("  {form:width$}  {}\n", it.help));
+    lines.collect()
+}
+
+struct Parameter {
+    name: &'static str,
+    /// How its value is written.
+    value: &'static str,
+    help: &'static str,
+    set: fn(Builder, Option<&str>) -> Result<Builder, Problem>,
+}
+
+/// What is wrong with a parameter.
+enum Problem {
+    /// It is not written as it should be.
+    Form,
+    Value(String),
+}
+
+const SWITCH: &str = "[=true|false]";
+
+const PARAMETERS: [Parameter; 26] = [
+    Parameter {
+        name: "build_client",
+        value: SWITCH,
+        help: "write clients (the default)",
+        set: |builder, value| Ok(builder.build_client(switch(value)?)),
+    },
+    Parameter {
+        name: "build_server",
+        value: SWITCH,
+        help: "write servers and their traits (the default)",
+        set: |builder, value| Ok(builder.build_server(switch(value)?)),
+    },
+    Parameter {
+        name: "grpc",
+        value: SWITCH,
+        help: "write tonic's clients and servers too (needs the feature `tonic`)",
+        set: |builder, value| Ok(builder.grpc(switch(value)?)),
+    },
+    Parameter {
+        name: "views",
+        value: SWITCH,
+        help: "write a borrowed view of each message too",
+        set: |builder, value| Ok(builder.views(switch(value)?)),
+    },
+    Parameter {
+        name: "raw_requests",
+        value: "=PATH",
+        help: "hand the requests of methods to their handlers undecoded",
+        set: |builder, value| Ok(builder.raw_requests(text(value)?)),
+    },
+    Parameter {
+        name: "codec",
+        value: "=polyglot|protobuf",
+        help: "how messages are encoded in bodies",
+        set: |builder, value| {
+            Ok(builder.codec(match text(value)? {
+                "polyglot" => Codec::Polyglot,
+                "protobuf" => Codec::Protobuf,
+                _ => return Err(Problem::Form),
+            }))
+        },
+    },
+    Parameter {
+        name: "numbering",
+        value: "=sequential|go|lock",
+        help: "how methods get their operations",
+        set: |builder, value| {
+            Ok(builder.numbering(match text(value)? {
+                "sequential" => Numbering::Sequential,
+                "go" => Numbering::Go,
+                "lock" => Numbering::Lock,
+                _ => return Err(Problem::Form),
+            }))
+        },
+    },
+    Parameter {
+        name: "operation_base",
+        value: "=FILE=OPERATION",
+        help: "the operation of the first method of a file",
+        set: |builder, value| {
+            let (file, base) = pair(value)?;
+            let problem = |error| Problem::Value(format!("{base:?} is not an operation: {error}"));
+            Ok(builder.operation_base(file, base.parse().map_err(problem)?))
+        },
+    },
+    Parameter {
+        name: "lock_dir",
+        value: "=FOLDER",
+        help: "compare the schema with the locks in a folder; without it there are none",
+        set: |builder, value| Ok(builder.lock_dir(text(value)?)),
+    },
+    Parameter {
+        name: "include_file",
+        value: "=NAME",
+        help: "also write a file that includes all others, in modules named like the packages",
+        set: |builder, value| Ok(builder.include_file(below(text(value)?)?)),
+    },
+    Parameter {
+        name: "extern_path",
+        value: "=PATH=RUST",
+        help: "use a type of yours for a type or package of the schema",
+        set: |builder, value| pair(value).map(|(path, rust)| builder.extern_path(path, rust)),
+    },
+    Parameter {
+        name: "compile_well_known_types",
+        value: SWITCH,
+        help: "generate protobuf's well-known types instead of using those of prost-types",
+        set: |builder, value| Ok(builder.compile_well_known_types(switch(value)?)),
+    },
+    Parameter {
+        name: "bytes",
+        value: "=PATH",
+        help: "make bytes fields `Bytes` instead of `Vec<u8>`",
+        set: |builder, value| Ok(builder.bytes(text(value)?)),
+    },
+    Parameter {
+        name: "btree_map",
+        value: "=PATH",
+        help: "make map fields `BTreeMap` instead of `HashMap`",
+        set: |builder, value| Ok(builder.btree_map(text(value)?)),
+    },
+    Parameter {
+        name: "boxed",
+        value: "=PATH",
+        help: "put message fields into boxes",
+        set: |builder, value| Ok(builder.boxed(text(value)?)),
+    },
+    Parameter {
+        name: "type_attribute",
+        value: "=PATH=ATTRIBUTE",
+        help: "add an attribute to messages, enums and oneofs",
+        set: |builder, value| pair(value).map(|(path, attribute)| builder.type_attribute(path, attribute)),
+    },
+    Parameter {
+        name: "message_attribute",
+        value: "=PATH=ATTRIBUTE",
+        help: "add an attribute to messages",
+        set: |builder, value| pair(value).map(|(path, attribute)| builder.message_attribute(path, attribute)),
+    },
+    Parameter {
+        name: "enum_attribute",
+        value: "=PATH=ATTRIBUTE",
+        help: "add an attribute to enums and oneofs",
+        set: |builder, value| pair(value).map(|(path, attribute)| builder.enum_attribute(path, attribute)),
+    },
+    Parameter {
+        name: "field_attribute",
+        value: "=PATH=ATTRIBUTE",
+        help: "add an attribute to fields and enum values",
+        set: |builder, value| pair(value).map(|(path, attribute)| builder.field_attribute(path, attribute)),
+    },
+    Parameter {
+        name: "client_attribute",
+        value: "=PATH=ATTRIBUTE",
+        help: "add an attribute to clients",
+        set: |builder, value| pair(value).map(|(path, attribute)| builder.client_attribute(path, attribute)),
+    },
+    Parameter {
+        name: "server_attribute",
+        value: "=PATH=ATTRIBUTE",
+        help: "add an attribute to servers",
+        set: |builder, value| pair(value).map(|(path, attribute)| builder.server_attribute(path, attribute)),
+    },
+    Parameter {
+        name: "trait_attribute",
+        value: "=PATH=ATTRIBUTE",
+        help: "add an attribute to the traits of services",
+        set: |builder, value| pair(value).map(|(path, attribute)| builder.trait_attribute(path, attribute)),
+    },
+    Parameter {
+        name: "disable_comments",
+        value: "=PATH",
+        help: "leave out comments of the schema",
+        set: |builder, value| Ok(builder.disable_comments(text(value)?)),
+    },
+    Parameter {
+        name: "skip_debug",
+        value: "=PATH",
+        help: "leave out `Debug`, for an implementation of yours",
+        set: |builder, value| Ok(builder.skip_debug(text(value)?)),
+    },
+    Parameter {
+        name: "enable_type_names",
+        value: SWITCH,
+        help: "implement prost's `Name` for messages",
+        set: |builder, value| Ok(if switch(value)? { builder.enable_type_names() } else { builder }),
+    },
+    Parameter {
+        name: "retain_enum_prefix",
+        value: SWITCH,
+        help: "keep the name of an enum before those of its values",
+        set: |builder, value| Ok(if switch(value)? { builder.retain_enum_prefix() } else { builder }),
+    },
+];
+
+impl Parameter {
+    /// How it is written.
+    fn form(&self) -> String {
+        format!("{}{}", self.name, self.value)
+    }
+}
+
+fn switch(value: Option<&str>) -> Result<bool, Problem> {
+    match value {
+        None | Some("true" | "1") => Ok(true),
+        Some("false" | "0") => Ok(false),
+        Some(_) => Err(Problem::Form),
+    }
+}
+
+fn text(value: Option<&str>) -> Result<&str, Problem> {
+    value.filter(|value| !value.is_empty()).ok_or(Problem::Form)
+}
+
+fn pair(value: Option<&str>) -> Result<(&str, &str), Problem> {
+    text(value)?.split_once('=').ok_or(Problem::Form)
+}
+
+/// A name below the folder that protoc writes to.
+fn below(name: &str) -> Result<&str, Problem> {
+    let is_below = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
+    let is_plain = !name.contains(['\\', ':']);
+    let leads_out = || Problem::Value("it leads out of the output folder".to_owned());
+    if is_below && is_plain { Ok(name) } else { Err(leads_out()) }
 }
 
 fn split(parameter: &str) -> Vec<String> {
@@ -28,63 +267,4 @@ fn split(parameter: &str) -> Vec<String> {
         }
     }
     pairs
-}
-
-fn option(builder: Builder, key: &str, value: Option<&str>) -> Result<Builder, String> {
-    let switch = || match value {
-        None | Some("true" | "1") => Ok(true),
-        Some("false" | "0") => Ok(false),
-        Some(_) => Err("it can be `true` or `false`".to_owned()),
-    };
-    let text = || value.filter(|value| !value.is_empty()).ok_or_else(|| "it needs a value".to_owned());
-    let pair = || text()?.split_once('=').ok_or_else(|| format!("it is written `{key}=PATH=VALUE`"));
-    Ok(match key {
-        "build_client" => builder.build_client(switch()?),
-        "build_server" => builder.build_server(switch()?),
-        "grpc" => builder.grpc(switch()?),
-        "views" => builder.views(switch()?),
-        "codec" => builder.codec(match text()? {
-            "polyglot" => Codec::Polyglot,
-            "protobuf" => Codec::Protobuf,
-            _ => return Err("it can be `polyglot` or `protobuf`".to_owned()),
-        }),
-        "raw_requests" => builder.raw_requests(text()?),
-        "compile_well_known_types" => builder.compile_well_known_types(switch()?),
-        "enable_type_names" if switch()? => builder.enable_type_names(),
-        "retain_enum_prefix" if switch()? => builder.retain_enum_prefix(),
-        "enable_type_names" | "retain_enum_prefix" => builder,
-        "bytes" => builder.bytes(text()?),
-        "btree_map" => builder.btree_map(text()?),
-        "boxed" => builder.boxed(text()?),
-        "disable_comments" => builder.disable_comments(text()?),
-        "skip_debug" => builder.skip_debug(text()?),
-        "extern_path" => pair().map(|(path, rust)| builder.extern_path(path, rust))?,
-        "type_attribute" => pair().map(|(path, attribute)| builder.type_attribute(path, attribute))?,
-        "message_attribute" => pair().map(|(path, attribute)| builder.message_attribute(path, attribute))?,
-        "enum_attribute" => pair().map(|(path, attribute)| builder.enum_attribute(path, attribute))?,
-        "field_attribute" => pair().map(|(path, attribute)| builder.field_attribute(path, attribute))?,
-        "client_attribute" => pair().map(|(path, attribute)| builder.client_attribute(path, attribute))?,
-        "server_attribute" => pair().map(|(path, attribute)| builder.server_attribute(path, attribute))?,
-        "trait_attribute" => pair().map(|(path, attribute)| builder.trait_attribute(path, attribute))?,
-        "include_file" => builder.include_file(file_name(text()?)?),
-        "lock_dir" => builder.lock_dir(text()?),
-        "numbering" => builder.numbering(match text()? {
-            "go" => Numbering::Go,
-            "lock" => Numbering::Lock,
-            _ => return Err("it can be `go` or `lock`".to_owned()),
-        }),
-        "operation_base" => {
-            let (file, base) = pair()?;
-            let base = base.parse().map_err(|error| format!("{base:?} is not an operation: {error}"))?;
-            builder.operation_base(file, base)
-        }
-        _ => return Err("there is no such option".to_owned()),
-    })
-}
-
-/// A name below the folder that protoc writes to.
-fn file_name(name: &str) -> Result<&str, String> {
-    let is_below = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
-    let is_plain = !name.contains(['\\', ':']);
-    if is_below && is_plain { Ok(name) } else { Err("it leads out of the output folder".to_owned()) }
 }

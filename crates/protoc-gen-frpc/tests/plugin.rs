@@ -55,9 +55,14 @@ fn request(folder: &Path, chosen: &[&str], parameter: &str) -> CodeGeneratorRequ
 }
 
 fn start(input: &[u8], variables: &[(&str, &str)]) -> Output {
+    start_with(&[], input, variables)
+}
+
+fn start_with(arguments: &[&str], input: &[u8], variables: &[(&str, &str)]) -> Output {
     // In an empty folder, which must stay empty.
     let folder = tempfile::tempdir().unwrap();
     let mut child = Command::new(env!("CARGO_BIN_EXE_protoc-gen-frpc"))
+        .args(arguments)
         .current_dir(folder.path())
         .env_remove("FRPC_UPDATE_LOCK")
         .envs(variables.iter().copied())
@@ -66,9 +71,10 @@ fn start(input: &[u8], variables: &[(&str, &str)]) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    child.stdin.take().unwrap().write_all(input).unwrap();
+    // It need not read what it does not need.
+    let _ = child.stdin.take().unwrap().write_all(input);
     let output = child.wait_with_output().unwrap();
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is written to disk");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is written where it runs");
     output
 }
 
@@ -95,7 +101,7 @@ fn error(request: &CodeGeneratorRequest) -> String {
 fn built(configure: impl FnOnce(frpc_build::Builder) -> frpc_build::Builder) -> BTreeMap<String, String> {
     let (schema, out) = (schema(), tempfile::tempdir().unwrap());
     let builder = frpc_build::configure().out_dir(out.path()).schema_lock(false).emit_rerun_if_changed(false);
-    configure(builder).compile_protos(&[schema.path().join("shop/shop.proto")], &[schema.path()]).unwrap();
+    configure(builder).compile_protos(&ALL.map(|name| schema.path().join(name)), &[schema.path()]).unwrap();
     let entries = fs::read_dir(out.path()).unwrap().map(|entry| entry.unwrap());
     entries.map(|entry| (entry.file_name().into_string().unwrap(), fs::read_to_string(entry.path()).unwrap())).collect()
 }
@@ -174,12 +180,11 @@ fn a_schema_that_is_refused_is_an_error_in_the_response() {
 fn parameters_that_make_no_sense_are_errors_in_the_response() {
     let schema = schema();
     for (parameter, expected) in [
-        ("client=true", "parameter `client=true`: there is no such option"),
-        ("build_client=no", "parameter `build_client=no`: it can be `true` or `false`"),
-        ("bytes", "parameter `bytes`: it needs a value"),
-        ("extern_path=.a", "parameter `extern_path=.a`: it is written `extern_path=PATH=VALUE`"),
-        ("codec=json", "parameter `codec=json`: it can be `polyglot` or `protobuf`"),
-        ("numbering=mine", "parameter `numbering=mine`: it can be `go` or `lock`"),
+        ("build_client=no", "parameter `build_client=no`: it is written `build_client[=true|false]`"),
+        ("bytes", "parameter `bytes`: it is written `bytes=PATH`"),
+        ("extern_path=.a", "parameter `extern_path=.a`: it is written `extern_path=PATH=RUST`"),
+        ("codec=json", "parameter `codec=json`: it is written `codec=polyglot|protobuf`"),
+        ("numbering=mine", "parameter `numbering=mine`: it is written `numbering=sequential|go|lock`"),
         ("include_file=../all.rs", "parameter `include_file=../all.rs`: it leads out of the output folder"),
         ("include_file=/all.rs", "parameter `include_file=/all.rs`: it leads out of the output folder"),
         (
@@ -192,6 +197,9 @@ fn parameters_that_make_no_sense_are_errors_in_the_response() {
     }
     let text = error(&request(schema.path(), &ALL, "numbering=lock"));
     assert!(text.contains("`lock_dir`"), "{text}");
+    let text = error(&request(schema.path(), &ALL, "client=true"));
+    let expected = "parameter `client=true`: there is no such option; there are build_client, build_server, ";
+    assert!(text.starts_with(expected) && text.contains(", lock_dir, "), "{text}");
 }
 
 #[test]
@@ -238,23 +246,67 @@ fn warnings_go_to_the_standard_error() {
 }
 
 #[test]
-fn a_lock_is_read_and_comes_out_as_a_file() {
+fn help_and_the_version_are_there_for_the_asking() {
+    let text = |arguments: &[&str]| {
+        let output = start_with(arguments, &[], &[]);
+        (
+            output.status.success(),
+            String::from_utf8(if output.status.success() { output.stdout } else { output.stderr }).unwrap(),
+        )
+    };
+    let version = format!("protoc-gen-frpc {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(text(&["--version"]), (true, version.clone()));
+    let (is_fine, help) = text(&["--help"]);
+    assert!(is_fine && help.starts_with(&version), "{help}");
+    for part in ["--frpc_opt=", "\n  build_client[=true|false] ", "\n  lock_dir=FOLDER ", "FRPC_UPDATE_LOCK=1"] {
+        assert!(help.contains(part), "{part} in {help}");
+    }
+    assert!(help.lines().all(|line| line.len() <= 120), "{help}");
+    let expected = "protoc-gen-frpc: unexpected argument \"-x\"; there are `--help` and `--version`\n";
+    assert_eq!(text(&["-x"]), (false, expected.to_owned()));
+}
+
+#[test]
+fn a_build_without_a_lock_dir_is_told_that_nothing_is_recorded() {
+    let schema = schema();
+    let request = request(schema.path(), &["money/money.proto"], "");
+    let output = start(&request.encode_to_vec(), &[("FRPC_UPDATE_LOCK", "1")]);
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.starts_with("warning: nothing is recorded, since there is no lock: "), "{text}");
+    assert_eq!(start(&request.encode_to_vec(), &[]).stderr, b"");
+}
+
+#[test]
+fn a_lock_is_read_from_its_folder_and_written_there() {
     let (schema, locks) = (schema(), tempfile::tempdir().unwrap());
     let lock_dir = format!("lock_dir={},numbering=lock", locks.path().display());
     let ask = |variables: &[(&str, &str)]| {
         let request = request(schema.path(), &["money/money.proto"], &lock_dir);
         let output = start(&request.encode_to_vec(), variables);
-        CodeGeneratorResponse::decode(&output.stdout[..]).unwrap()
+        (CodeGeneratorResponse::decode(&output.stdout[..]).unwrap(), String::from_utf8(output.stderr).unwrap())
     };
-    let lock = files(ask(&[("FRPC_UPDATE_LOCK", "1")])).remove("money.frpc.lock").expect("there was none");
+    let path = locks.path().join("money.frpc.lock");
+    let (_, warning) = ask(&[]);
+    let expected =
+        "; another run with `FRPC_UPDATE_LOCK=1` in its environment writes it, to be committed with the schema\n";
+    assert!(warning.starts_with("warning: there is no ") && warning.ends_with(expected), "{warning}");
+    assert!(!path.exists());
+    let (response, warning) = ask(&[("FRPC_UPDATE_LOCK", "1")]);
+    assert_eq!(files(response).keys().collect::<Vec<_>>(), ["money.rs"], "it is no file of the output");
+    assert_eq!(warning, format!("warning: wrote {}, to be committed with the schema\n", path.display()));
+    let lock = fs::read_to_string(&path).unwrap();
     assert!(lock.contains("  10 Pay money.Sum -> money.Sum\n"), "{lock}");
-    fs::write(locks.path().join("money.frpc.lock"), lock).unwrap();
-    assert_eq!(files(ask(&[])).keys().collect::<Vec<_>>(), ["money.rs"]);
+    let (response, warning) = ask(&[]);
+    assert_eq!((files(response).len(), warning.as_str()), (1, ""));
 
     let path = schema.path().join("money/money.proto");
     fs::write(path, MONEY.replace("  rpc Pay", "  rpc Get(Sum) returns (Sum);\n  rpc Pay").replace("int64", "int32"))
         .unwrap();
-    let text = ask(&[]).error.expect("a field has changed");
+    let text = ask(&[]).0.error.expect("a field has changed");
+    assert!(
+        text.contains("another run with `FRPC_UPDATE_LOCK=breaking` in its environment records all of it"),
+        "{text}"
+    );
     assert!(
         text.contains("breaks older peers: message `money.Sum`: field `units` changed from `i64` to `i32`"),
         "{text}"

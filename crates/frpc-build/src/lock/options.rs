@@ -48,6 +48,8 @@ pub(crate) struct LockOptions {
     pub(crate) update: Option<LockUpdate>,
     pub(crate) numbering: Numbering,
     pub(crate) bases: Bases,
+    /// Whether this is a build script, which cargo runs.
+    pub(crate) is_cargo: bool,
     /// Whether to tell cargo what the build depends on.
     pub(crate) asks_cargo: bool,
     pub(crate) codec: Codec,
@@ -61,6 +63,7 @@ impl Default for LockOptions {
             update: None,
             numbering: Numbering::default(),
             bases: Bases::default(),
+            is_cargo: false,
             asks_cargo: false,
             codec: Codec::default(),
         }
@@ -71,5 +74,17 @@ impl LockOptions {
     /// What this build may record.
     pub(crate) fn update(&self) -> Result<LockUpdate, Error> {
         self.update.map_or_else(LockUpdate::from_environment, Ok)
+    }
+
+    /// The build that would record more, as the subject of a sentence.
+    pub(crate) fn recording_build(&self, update: LockUpdate) -> String {
+        if self.update.is_some() {
+            return format!("a build with `lock_update(LockUpdate::{update:?})`");
+        }
+        let value = if update == LockUpdate::Breaking { "breaking" } else { "1" };
+        match self.is_cargo {
+            true => format!("`{VARIABLE}={value} cargo build`"),
+            false => format!("another run with `{VARIABLE}={value}` in its environment"),
+        }
     }
 }

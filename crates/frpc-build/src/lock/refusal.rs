@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::judge::{Change, Judgement, Verdict};
-use super::options::{LockUpdate, VARIABLE};
+use super::options::{LockOptions, LockUpdate};
 use super::record::{Origin, Record};
 use super::stored::Lock;
 use super::text;
@@ -31,6 +31,7 @@ pub(crate) fn refuse(
     lock: &Lock,
     record: &Record,
     found: &Judgement,
+    options: &LockOptions,
     update: LockUpdate,
 ) -> Result<(), Error> {
     let breaking = found.changes.iter().filter(|change| change.verdict == Verdict::Breaking).count();
@@ -52,8 +53,9 @@ pub(crate) fn refuse(
     let lock = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     let Some(first) = found.changes.first() else {
         let text = format!(
-            "{lock} says the same as the schema, but in other words, as after moving a service to another file; \
-             `{VARIABLE}=1 cargo build` writes it anew"
+            "{lock} says the same as the schema, but in other words, as after moving a service to another file; {} writes \
+             it anew",
+            options.recording_build(LockUpdate::Safe)
         );
         return Err(Error::at(ErrorKind::Lock, Place { file: path.display().to_string(), line: 1, column: 1 }, text));
     };
@@ -76,16 +78,15 @@ pub(crate) fn refuse(
     if found.changes.iter().any(|change| change.verdict == Verdict::SafeAmongOurs) {
         let _ = write!(text, "\n{FOR_GO}");
     }
-    text.push_str(&match (breaking, update) {
-        (0, _) => format!("\n`{VARIABLE}=1 cargo build` records this"),
-        (_, LockUpdate::Safe) => format!(
-            "\nnothing was recorded: `{VARIABLE}=1` is for safe changes. `{VARIABLE}=breaking cargo build` records all, \
-             and peers that are not rebuilt are refused from then on"
-        ),
-        _ => format!(
-            "\nif it has to be: `{VARIABLE}=breaking cargo build` records this, and peers that are not rebuilt are \
-             refused from then on"
-        ),
-    });
+    if breaking == 0 {
+        let _ = write!(text, "\n{} records this", options.recording_build(LockUpdate::Safe));
+    } else {
+        text.push_str(match update {
+            LockUpdate::Safe => "\nnothing was recorded, since not all of this is safe; ",
+            _ => "\nif it has to be: ",
+        });
+        let build = options.recording_build(LockUpdate::Breaking);
+        let _ = write!(text, "{build} records all of it, and peers that are not rebuilt are refused from then on");
+    }
     Err(Error::at(ErrorKind::Lock, place(&first.origin), text))
 }

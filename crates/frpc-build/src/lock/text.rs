@@ -10,7 +10,7 @@ use crate::schema::parse::BYTE_ORDER_MARK;
 
 const HEAD: &str = "\
 # How the messages and methods of this package stand on the wire. Written by frpc-build; commit it.
-# After a change of the schema, FRPC_UPDATE_LOCK=1 cargo build records what is safe.
+# After a change of the schema, a build with FRPC_UPDATE_LOCK=1 in its environment records what is safe.
 ";
 
 /// The line that says which format this is.

@@ -1,0 +1,46 @@
+//! Writes files: only those that have changed, and each as a whole.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::process;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::error::{Error, ErrorKind};
+
+/// Leaves a file alone that has the same content, so that cargo does not compile it again.
+///
+/// Another one is replaced as a whole: builds that run at one time read no half of it, and one that is stopped leaves
+/// none. Who may read and write it stays the same, and whoever may not write it does not replace it.
+pub(crate) fn write_if_changed(path: &Path, content: &[u8]) -> Result<(), Error> {
+    if fs::read(path).is_ok_and(|before| before == content) {
+        return Ok(());
+    }
+    let written = match fs::metadata(path) {
+        Ok(found) if !found.is_file() => fs::write(path, content), // A device or a pipe.
+        _ => replace(path, content),
+    };
+    written.map_err(|error| {
+        Error::new(ErrorKind::Output, format!("cannot write {}: {error}", path.display())).with_source(error)
+    })
+}
+
+fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    static WRITTEN: AtomicUsize = AtomicUsize::new(0);
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()); // A link stays one.
+    let permissions = match fs::OpenOptions::new().write(true).open(&path) {
+        Ok(file) => Some(file.metadata()?.permissions()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    // Not made of the file's own name, which may be as long as names can be.
+    let name = format!(".frpc-build.{}.{}", process::id(), WRITTEN.fetch_add(1, Ordering::Relaxed));
+    let beside = path.with_file_name(name);
+    let replaced = fs::write(&beside, content)
+        .and_then(|()| permissions.map_or(Ok(()), |permissions| fs::set_permissions(&beside, permissions)))
+        .and_then(|()| fs::rename(&beside, &path));
+    if replaced.is_err() {
+        let _ = fs::remove_file(beside);
+    }
+    replaced
+}
