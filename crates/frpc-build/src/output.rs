@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, ErrorKind};
 use crate::files::write_if_changed;
-use crate::generate::Generated;
+use crate::generate::modules::Generated;
 use crate::lock::LockFile;
 
 /// The folder that the output goes to.
