@@ -30,7 +30,7 @@ use crate::schema::comments::clean_file;
 use crate::schema::externs::Externs;
 use crate::schema::{Index, Schema, full_name};
 use free_names::Taken;
-use modules::{Generated, inner_modules};
+use modules::Generated;
 use prost_code::{Clash, MARKER, OneofEnum};
 use rpc::ServiceOptions;
 
@@ -56,14 +56,14 @@ pub(crate) fn generate(
     let texts = run_prost(&mut config, schema)?;
     let services = services.take();
 
-    let mut modules: Vec<_> = texts.into_iter().collect();
-    modules.sort();
-    let views = if externs.views { view_names(&modules, warn)? } else { ViewNames::new() };
+    let mut texts: Vec<_> = texts.into_iter().collect();
+    texts.sort();
+    let views = if externs.views { view_names(&texts, warn)? } else { ViewNames::new() };
     let mut generated = Vec::new();
-    for (module, text) in modules {
+    for (module, text) in texts {
         let mut items = syn::parse_file(&text).map_err(|error| invalid(&module, error))?.items;
         prost_code::make_unique(&mut items, warn).map_err(|clash| clashing(&clash, schema, &index))?;
-        let inner = inner_modules(&items);
+        let mut inner = modules::of_messages(&items);
         let oneofs = oneof_enums(&items, &index)?;
         let codecs = Codecs { index: &index, externs, oneofs: &oneofs, views: Views { names: &views, externs } };
         let mut items = codecs.beside(items)?;
@@ -74,8 +74,11 @@ pub(crate) fn generate(
         for file in &files {
             for (service, operations) in services_of(file, &services).zip(plan.operations(file)) {
                 let service = service?;
-                let layout = plan.layout(&full_name(&service.package, &service.proto_name))?;
-                items.extend(services::service_items(service, operations, layout, options, &mut taken, warn)?);
+                let name = full_name(&service.package, &service.proto_name);
+                let layout = plan.layout(&name)?;
+                let code = services::service_items(service, operations, layout, options, &mut taken, warn)?;
+                inner.extend(modules::of_service(&name, &code));
+                items.extend(code);
             }
         }
         let package = files.first().map_or_else(String::new, |file| file.package().to_owned());

@@ -163,7 +163,7 @@ fn successor(
     update: LockUpdate,
     warn: &mut dyn FnMut(String),
 ) -> Result<Record, Error> {
-    keep_what_is_not_built(&lock.record, &mut record, path, options);
+    keep_what_is_not_built(&lock.record, &mut record, path, options, update)?;
     let found = judge(&lock.record, &record, options.numbering);
     keep_history(&lock.record, &mut record, &found, options.numbering);
     refuse(schema, path, lock, &record, &found, options, update)?;

@@ -178,6 +178,20 @@ fn a_message_and_a_package_that_get_one_module_in_rust_are_both_named() {
     build.run(|builder| builder.include_file("all.rs"), &["test.proto", "d.proto"]).expect("nothing is in `D`");
 }
 
+#[cfg(feature = "tonic")]
+#[test]
+fn a_package_that_gets_the_module_of_tonics_client_is_refused() {
+    let service = "syntax = \"proto3\";\npackage test;\nmessage A {}\nservice Echo { rpc Get(A) returns (A); }";
+    let package = "syntax = \"proto3\";\npackage test.echo_client;\nmessage C {}";
+    let build = Build::of_files(&[("test.proto", service), ("c.proto", package)]);
+    let run = |grpc| build.run(|builder| builder.include_file("all.rs").grpc(grpc), &["test.proto", "c.proto"]);
+    let error = run(true).unwrap_err().to_string();
+    let expected = "test.proto:4:1: tonic's code for the service `test.Echo` and the package `test.echo_client` are both in \
+                    the module `echo_client` in Rust; rename one of them";
+    assert!(error.ends_with(expected), "{error}");
+    run(false).unwrap();
+}
+
 #[test]
 fn enum_values_that_get_one_name_in_rust_are_both_named() {
     assert_eq!(

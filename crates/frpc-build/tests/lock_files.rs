@@ -405,6 +405,22 @@ fn another_codec_is_one_for_files_that_are_built_apart_too() {
     record(Codec::Protobuf, LockUpdate::Never, &["a.proto", "b.proto"]).unwrap();
 }
 
+/// With protobuf the lock knows no fields, so those of a file that is not built would look as if they were appended.
+#[test]
+fn back_from_protobuf_all_files_of_a_package_are_built_together() {
+    let build = Build::of_files(&[("a.proto", A), ("b.proto", B)]);
+    let record = |codec, update, protos: &[&str]| build.run(|it| it.codec(codec).lock_update(update), protos);
+    record(Codec::Protobuf, LockUpdate::Safe, &["a.proto", "b.proto"]).unwrap();
+    let error = record(Codec::Polyglot, LockUpdate::Breaking, &["a.proto"]).unwrap_err();
+    let expected = "both.frpc.lock knows no fields of b.proto, which is not part of this build, since it was recorded with \
+                    protobuf: build all files of the package together to record another codec";
+    assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::Lock, expected));
+    record(Codec::Polyglot, LockUpdate::Breaking, &["a.proto", "b.proto"]).unwrap();
+    record(Codec::Polyglot, LockUpdate::Never, &["b.proto"]).unwrap();
+    let lock = fs::read_to_string(build.protos.path().join("both.frpc.lock")).unwrap();
+    assert!(lock.contains("  i32 b = 1") && !lock.contains("added"), "{lock}");
+}
+
 #[test]
 fn a_service_that_moves_to_another_file_is_recorded_anew() {
     let build = Build::of_files(&[("a.proto", A), ("b.proto", B)]);

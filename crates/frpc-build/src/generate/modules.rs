@@ -1,54 +1,96 @@
 //! The modules of the generated code: one for each package, and those inside of them.
 
 use prost_build::Module;
+use prost_types::FileDescriptorProto;
 use syn::Item;
 
 use super::prost_code;
 use crate::error::{Error, ErrorKind};
-use crate::schema::{Index, Schema};
+use crate::schema::{Index, Schema, full_name, tag, within};
 
 /// The generated code of one module, which holds all files of one package.
 pub(crate) struct Generated {
     pub(crate) module: Module,
     /// As the schema spells it.
     pub(crate) package: String,
-    /// The modules in it, each with the full name of the message whose types it holds.
-    pub(super) inner: Vec<(String, String)>,
+    /// The modules in it.
+    pub(super) inner: Vec<Inner>,
     pub(crate) text: String,
 }
 
-/// The modules among `items`. Prost writes that of a message behind it.
-pub(super) fn inner_modules(items: &[Item]) -> Vec<(String, String)> {
+/// A module within that of a package.
+pub(super) struct Inner {
+    pub(super) ident: String,
+    pub(super) of: Owner,
+}
+
+/// What a module was made for, by full name.
+pub(super) enum Owner {
+    /// The types in a message, which has a leading dot.
+    Message(String),
+    /// What tonic has for a service.
+    Service(String),
+}
+
+/// The modules among `items`, which prost has written: that of a message stands behind it.
+pub(super) fn of_messages(items: &[Item]) -> Vec<Inner> {
     let mut message = String::new();
     let mut modules = Vec::new();
     for item in items {
         match item {
             Item::Struct(item) => message = prost_code::marker(&item.attrs).unwrap_or_default(),
-            Item::Mod(item) => modules.push((item.ident.to_string(), message.clone())),
+            Item::Mod(item) => {
+                modules.push(Inner { ident: item.ident.to_string(), of: Owner::Message(message.clone()) });
+            }
             _ => {}
         }
     }
     modules
 }
 
-/// Refuses packages whose module is there already, for the types in a message, where all modules are put together.
+/// The modules among `items`, which are the code for a service.
+pub(super) fn of_service(full_name: &str, items: &[Item]) -> impl Iterator<Item = Inner> {
+    items.iter().filter_map(move |item| match item {
+        Item::Mod(item) => Some(Inner { ident: item.ident.to_string(), of: Owner::Service(full_name.to_owned()) }),
+        _ => None,
+    })
+}
+
+/// Refuses packages whose module is there already within another, where all modules are put together.
 pub(crate) fn check_modules(schema: &Schema, modules: &[Generated]) -> Result<(), Error> {
     for outer in modules {
-        for (ident, message) in &outer.inner {
+        for Inner { ident, of } in &outer.inner {
             let path: Vec<&str> = outer.module.parts().chain([ident.as_str()]).collect();
             let is_same = |other: &&Generated| other.module.parts().take(path.len()).eq(path.iter().copied());
             let Some(other) = modules.iter().find(is_same) else { continue };
+            let (what, place) = match of {
+                Owner::Message(name) => {
+                    let index = Index::new(&schema.files);
+                    let place = index.messages.get(name).map(|found| schema.place(found.file, &found.path));
+                    (format!("what is in the message `{}`", name.trim_start_matches('.')), place)
+                }
+                Owner::Service(name) => {
+                    let place = schema.files.iter().find_map(|file| {
+                        let at = service_at(file, name)?;
+                        Some(schema.place(file, &within(&[], tag::FILE_SERVICE, at)))
+                    });
+                    (format!("tonic's code for the service `{name}`"), place)
+                }
+            };
+            let package = &other.package;
             let text = format!(
-                "what is in the message `{}` and the package `{}` are both in the module `{ident}` in Rust; rename one of \
-                 them",
-                message.trim_start_matches('.'),
-                other.package
+                "{what} and the package `{package}` are both in the module `{ident}` in Rust; rename one of them"
             );
-            return Err(match Index::new(&schema.files).messages.get(message) {
-                Some(found) => Error::unsupported(schema.place(found.file, &found.path), text),
+            return Err(match place {
+                Some(place) => Error::unsupported(place, text),
                 None => Error::new(ErrorKind::Unsupported, text),
             });
         }
     }
     Ok(())
+}
+
+/// The place of a service in the file that declares it.
+fn service_at(file: &FileDescriptorProto, name: &str) -> Option<usize> {
+    file.service.iter().position(|service| full_name(file.package(), service.name()) == name)
 }

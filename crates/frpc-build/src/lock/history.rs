@@ -6,19 +6,41 @@ use std::path::Path;
 use super::canonical::fingerprint;
 use super::judge::Judgement;
 use super::numbering::Numbering;
-use super::options::LockOptions;
+use super::options::{LockOptions, LockUpdate};
 use super::record::{File, Record};
+use crate::codec::Codec;
+use crate::error::{Error, ErrorKind};
 
 /// How many fingerprints of earlier layouts are kept: as many as peers exchange.
 const COMPATIBLE_MAX: usize = 32;
 
 /// Files of a package can be built apart from each other. What is recorded of those that still exist stays.
-pub(crate) fn keep_what_is_not_built(old: &Record, new: &mut Record, path: &Path, options: &LockOptions) {
+///
+/// # Errors
+///
+/// If another codec is to be recorded, for which the lock does not know enough of these files.
+pub(crate) fn keep_what_is_not_built(
+    old: &Record,
+    new: &mut Record,
+    path: &Path,
+    options: &LockOptions,
+    update: LockUpdate,
+) -> Result<(), Error> {
     let is_built = |file: &File| new.files.iter().any(|built| built.name == file.name);
     let exists = |file: &File| options.folder.is_none() && path.with_file_name(&file.name).exists();
     let kept: Vec<_> = old.files.iter().filter(|file| !is_built(file) && exists(file)).cloned().collect();
     if kept.is_empty() {
-        return;
+        return Ok(());
+    }
+    if update == LockUpdate::Breaking && (old.codec, new.codec) == (Codec::Protobuf, Codec::Polyglot) {
+        let names: Vec<_> = kept.iter().map(|file| file.name.as_str()).collect();
+        let text = format!(
+            "{} knows no fields of {}, which is not part of this build, since it was recorded with protobuf: build all \
+             files of the package together to record another codec",
+            path.file_name().unwrap_or(path.as_os_str()).to_string_lossy(),
+            names.join(", ")
+        );
+        return Err(Error::new(ErrorKind::Lock, text));
     }
     let mut kept = kept;
     for file in &mut kept {
@@ -33,6 +55,7 @@ pub(crate) fn keep_what_is_not_built(old: &Record, new: &mut Record, path: &Path
         new.enums.entry(name.clone()).or_insert_with(|| found.clone());
     }
     new.set_codec(options.codec);
+    Ok(())
 }
 
 /// Completes the record of a schema with what only its lock knows.
