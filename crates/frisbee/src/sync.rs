@@ -23,3 +23,10 @@ impl<T> Mutex<T> {
         self.0.lock().expect("nothing panics with it")
     }
 }
+
+#[cfg(frisbee_loom)]
+impl<T: Default> Default for Mutex<T> {
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}

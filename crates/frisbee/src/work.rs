@@ -4,10 +4,10 @@ mod carrier;
 #[cfg(test)]
 mod tests;
 
+use crate::sync::Mutex;
 use crate::{Operation, PacketId};
 pub(crate) use carrier::Carrier;
 pub use carrier::Job;
-use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -42,6 +42,10 @@ pub(crate) struct Work(Mutex<Tasks>);
 struct Tasks {
     /// In a box, since most connections have none.
     places: Option<Box<Places>>,
+    /// The number of the job that began last. It is never used again on this connection, whatever becomes of the
+    /// places: a job that is cancelled in the middle of a poll may end at any later time, and must not free the place
+    /// of another one then.
+    last: u64,
     /// The connection has ended: nothing begins any more.
     ended: bool,
 }
@@ -57,8 +61,8 @@ struct Places {
 
 #[derive(Debug, Default)]
 struct Place {
-    /// How often the place has been taken and left, so that one job cannot be mistaken for a later one in its place.
-    turn: u32,
+    /// The number of the job that has taken it; 0 while it is free.
+    job: u64,
     /// Also while the place is free.
     carrier: Option<Arc<Carrier>>,
     /// What the job answers.
@@ -69,7 +73,8 @@ struct Place {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Taken {
     place: usize,
-    turn: u32,
+    /// The number of the job.
+    job: u64,
 }
 
 /// What came of asking for a place.
@@ -96,10 +101,11 @@ impl Work {
     /// cancel.
     pub(crate) fn begin(&self, max: usize, call: Option<Call>) -> Begun {
         let mut tasks = self.0.lock();
-        if tasks.ended {
+        let Tasks { places, last, ended } = &mut *tasks;
+        if *ended {
             return Begun::Ended;
         }
-        let places = tasks.places.get_or_insert_default();
+        let places = places.get_or_insert_default();
         if places.taken() >= max {
             return Begun::Full;
         }
@@ -108,9 +114,10 @@ impl Work {
             places.all.len() - 1
         });
         let place = &mut places.all[index];
-        place.turn = place.turn.wrapping_add(1);
+        *last += 1;
+        place.job = *last;
         place.call = call;
-        let taken = Taken { place: index, turn: place.turn };
+        let taken = Taken { place: index, job: place.job };
         let spare = place.carrier.clone();
         if let Some(call) = call {
             places.calls.insert(call, taken);
@@ -186,8 +193,8 @@ impl Places {
     /// Frees a place, unless that has been done.
     fn leave(&mut self, taken: Taken) -> Option<Left> {
         let spares = self.free.len();
-        let place = self.all.get_mut(taken.place).filter(|place| place.turn == taken.turn)?;
-        place.turn = place.turn.wrapping_add(1);
+        let place = self.all.get_mut(taken.place).filter(|place| place.job == taken.job)?;
+        place.job = 0;
         let surplus = place.carrier.take_if(|_| spares >= SPARE_MAX);
         match place.carrier {
             Some(_) => self.free.push_back(taken.place),
@@ -196,7 +203,7 @@ impl Places {
         let call = place.call.take();
         // A peer that gives one id to two calls can cancel the later one.
         if let Some(call) = call
-            && self.calls.get(&call).is_some_and(|holder| holder.place == taken.place)
+            && self.calls.get(&call).is_some_and(|holder| holder.job == taken.job)
         {
             self.calls.remove(&call);
         }
@@ -230,6 +237,64 @@ impl Tasks {
     /// The place of a job, unless that has ended.
     fn place(&mut self, taken: Taken) -> Option<&mut Place> {
         let place = self.places.as_mut()?.all.get_mut(taken.place)?;
-        (place.turn == taken.turn).then_some(place)
+        (place.job == taken.job).then_some(place)
+    }
+}
+
+/// Every interleaving of jobs and those who begin, cancel and end them, as far as the checker's bounds go.
+#[cfg(all(test, frisbee_loom))]
+mod models {
+    use super::*;
+    use loom::thread;
+
+    const CALL: Call = (PacketId(1), Operation::FIRST_USER);
+
+    /// Takes the only place, which has to be free.
+    fn begin(work: &Work) -> Taken {
+        match work.begin(1, Some(CALL)) {
+            Begun::Yes(taken, _) => taken,
+            Begun::Full | Begun::Ended => panic!("the place is free"),
+        }
+    }
+
+    #[test]
+    fn a_cancelled_job_ends_at_any_time_without_taking_the_answer_of_the_next_one() {
+        loom::model(|| {
+            let work = loom::sync::Arc::new(Work::default());
+            let first = begin(&work);
+            work.started(first, Carrier::new());
+            // It is in the middle of a poll, in which it answers.
+            let answers = thread::spawn({
+                let work = work.clone();
+                move || work.end(first).had_call
+            });
+            let cancelled = work.cancel(CALL);
+            work.release();
+            let second = begin(&work);
+            work.started(second, Carrier::new());
+            assert!(work.end(second).had_call, "the second call is answered by its own job");
+            let answered = answers.join().expect("it does not panic");
+            assert!(answered != cancelled, "the first call is answered once");
+        });
+    }
+
+    #[test]
+    fn a_job_that_begins_while_memory_is_given_back_keeps_its_place() {
+        loom::model(|| {
+            let work = loom::sync::Arc::new(Work::default());
+            let first = begin(&work);
+            work.started(first, Carrier::new());
+            work.end(first);
+            let idle = thread::spawn({
+                let work = work.clone();
+                move || work.release()
+            });
+            let second = begin(&work);
+            work.started(second, Carrier::new());
+            assert_eq!(work.len(), 1);
+            assert!(work.cancel(CALL), "its task is found");
+            idle.join().expect("it does not panic");
+            assert_eq!(work.len(), 0);
+        });
     }
 }

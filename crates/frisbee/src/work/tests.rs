@@ -173,6 +173,33 @@ async fn a_job_leaves_its_place_with_its_answer_since_the_next_call_may_come_bef
     assert_eq!(heard.recv().await, Some(0));
 }
 
+/// The connection is silent while a job that was cancelled is still in the middle of a poll, and the next call comes.
+#[tokio::test]
+async fn a_job_that_outlives_its_cancellation_and_its_place_leaves_the_next_call_alone() {
+    let connection = connection();
+    let permits = Arc::new(Semaphore::new(0));
+    let (said, mut heard) = mpsc::unbounded_channel();
+    let (second, went_on) = (said.clone(), permits.clone());
+    let peer = connection.clone();
+    let spawned = connection.spawn_call(Some(CALL), 0, |task| {
+        Box::pin(async move {
+            assert!(peer.cancel_call(CALL.0, CALL.1));
+            peer.0.work.release();
+            answer_when_permitted(&peer, &went_on, &second);
+            let mut answered = false;
+            task.answer(|_| answered = true).expect("it is open");
+            second.send(answered).expect("it is heard");
+        })
+    });
+    assert!(spawned);
+    assert_eq!(heard.recv().await, Some(false), "its caller has been told that it was cancelled");
+    assert_eq!((connection.running(), calls(&connection)), (1, 1), "the second one goes on");
+    permits.add_permits(1);
+    assert_eq!(heard.recv().await, Some(true));
+    settle().await;
+    assert_eq!((connection.running(), calls(&connection)), (0, 0));
+}
+
 #[tokio::test]
 async fn a_call_that_is_cancelled_before_its_task_has_begun_does_not_begin() {
     let connection = connection();
