@@ -14,6 +14,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::mpsc;
 
 /// No test waits longer for what is bound to come; a machine may be busy.
@@ -21,6 +22,54 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 fn operation(number: u16) -> Operation {
     Operation::user(number).expect("it is one of a user's")
+}
+
+/// Says something by its handle as soon as there is a connection, and in its first turn.
+struct Eager;
+
+impl Router for Eager {
+    type Session = Vec<Bytes>;
+
+    fn connected(&self, connection: &Connection) -> Vec<Bytes> {
+        let sent = connection.send_now(|outbox| outbox.push(PacketId(1), operation(10), &Bytes::new()));
+        sent.expect("it is open").expect("it is short enough");
+        vec![Bytes::from_static(b"turn")]
+    }
+
+    fn route(&self, _: &mut Vec<Bytes>, _: Packet, _: &mut Outbox) -> Next {
+        Next::Continue
+    }
+
+    fn turn(&self, session: &mut Vec<Bytes>, turn: &mut Turn<'_>) -> Option<Instant> {
+        for body in session.drain(..) {
+            turn.outbox.push(PacketId(2), operation(10), &body).expect("it is short enough");
+        }
+        None
+    }
+}
+
+#[tokio::test]
+async fn a_server_says_hello_before_all_else_wherever_that_of_its_client_is_cut() {
+    let hello = packet(0, 3, b"fris\x01");
+    for cut in 1..hello.len() {
+        let server = Server::builder().build(Eager);
+        let (mut here, there) = frisbee::memory();
+        let served = tokio::spawn(async move { server.serve_connection(there).await });
+        let (first, second) = hello.split_at(cut);
+        here.write_all(first).await.expect("the server is there");
+        // Whatever it would say by now it says.
+        for _ in 0..20 {
+            tokio::task::yield_now().await;
+        }
+        here.write_all(second).await.expect("the server is there");
+        let mut head = [0; 10];
+        here.read_exact(&mut head).await.expect("the server answers");
+        assert_eq!(head[..6], hello[..6], "cut at {cut}");
+        let mut rest = vec![0; usize::from(head[9]) + 20 + 4];
+        here.read_exact(&mut rest).await.expect("the server goes on");
+        assert_eq!(rest[usize::from(head[9])..][..6], packet(1, 10, &[])[..6], "what its handle has sent follows");
+        served.abort();
+    }
 }
 
 /// Answers each packet with its own name, streams as well, and tells of all else that happens to it.
@@ -74,7 +123,7 @@ impl Router for Named {
     fn hand_off(&self, _session: &mut Self::Session, asked: HandOff) -> Next {
         let name = self.name;
         let greet = Taking::new(async move |mut raw| {
-            tokio::io::AsyncWriteExt::write_all(&mut raw, name.as_bytes()).await.expect("the client is there");
+            AsyncWriteExt::write_all(&mut raw, name.as_bytes()).await.expect("the client is there");
         });
         asked.accept(name, greet);
         Next::Continue
@@ -188,7 +237,7 @@ async fn a_connection_is_handed_to_the_router_that_is_mounted_on_the_operation_i
             let mut accepted = connection.hand_off(operation(number), "").await.unwrap();
             assert_eq!(accepted.reply, name);
             let mut greeting = String::new();
-            tokio::io::AsyncReadExt::read_to_string(&mut accepted.raw, &mut greeting).await.unwrap();
+            AsyncReadExt::read_to_string(&mut accepted.raw, &mut greeting).await.unwrap();
             assert_eq!(greeting, name);
         }
     }
@@ -220,7 +269,7 @@ async fn a_router_that_says_nothing_about_bodies_without_memory_has_its_connecti
     tokio::spawn(server.serve());
     let mut raw = Raw::connect(address).await;
     // What has not been written when the server closes is lost.
-    let _ = tokio::io::AsyncWriteExt::write_all(&mut raw.socket, &packet(5, 10, &[0; 4 << 20])).await;
+    let _ = AsyncWriteExt::write_all(&mut raw.socket, &packet(5, 10, &[0; 4 << 20])).await;
     raw.closed().await;
     assert_eq!((stats.shed(), stats.closed_by(CloseKind::Router)), (1, 1));
 }
@@ -406,11 +455,11 @@ async fn a_large_body_is_forwarded_without_a_copy_and_arrives_whole() {
     let sent = packet(3, 10, &body);
     let (mut reading, mut writing) = raw.socket.into_split();
     let writer = tokio::spawn(async move {
-        tokio::io::AsyncWriteExt::write_all(&mut writing, &sent).await.unwrap();
+        AsyncWriteExt::write_all(&mut writing, &sent).await.unwrap();
         writing
     });
     let mut back = vec![0; body.len() + 10];
-    let read = tokio::io::AsyncReadExt::read_exact(&mut reading, &mut back);
+    let read = AsyncReadExt::read_exact(&mut reading, &mut back);
     tokio::time::timeout(PATIENCE, read).await.unwrap().unwrap();
     drop(writer.await.unwrap());
     assert_eq!(sharing.recv().await, Some(1), "the body in the outbox is the one that was read");

@@ -168,11 +168,12 @@ impl Connection {
         &self.peer
     }
 
-    /// The form of headers that this connection sends; `None` while a server has seen no header of its peer and so
-    /// may not send yet.
+    /// The form of headers that this connection sends; `None` while a server may not send yet: it has seen no header of
+    /// its peer, or only that of a HELLO, which is answered before anything else is said.
     #[inline]
     pub fn sends(&self) -> Option<HeaderForm> {
-        self.decoder.form()
+        let is_greeted = || self.peer == Peer::Unknown && self.decoder.arriving() == Some(Operation::HELLO);
+        self.decoder.form().filter(|_| self.role == Role::Client || !is_greeted())
     }
 
     /// Where packets are put. While this end has asked for a hand-off they wait there for the answer.

@@ -102,6 +102,11 @@ impl Decoder {
         self.head_len > 0 || self.body.is_some()
     }
 
+    /// The operation of the packet whose header has been received and whose body has not.
+    pub(crate) fn arriving(&self) -> Option<Operation> {
+        self.body.as_ref().map(|partial| partial.header.operation)
+    }
+
     /// Takes the next packet from `input` if all of it is there and its operation is not reserved, as with most.
     /// Otherwise [`next`](Self::next) has to look, and nothing has changed.
     #[inline(always)] // As `next`, with less to be told apart on the way.

@@ -207,6 +207,44 @@ fn hello_and_the_ping_behind_it_are_the_first_bytes_of_a_client_and_hello_those_
     assert_eq!(answer[35..], PONG[..]);
 }
 
+/// It may be asked to send at any time: by its own clock, and by handles as soon as it says that it sends.
+#[test]
+fn a_server_says_hello_first_of_all_wherever_that_of_its_client_is_cut() {
+    let start = Instant::now();
+    for header_form in [HeaderForm::Current, HeaderForm::Old] {
+        let hello = Config { header_form, ..Config::default() };
+        let wire = Connection::new(Role::Client, &hello, start).outbox().take_bytes();
+        let (hello_len, ping_len) = (header_form.size() + 25, header_form.size());
+        assert_eq!(wire.len(), hello_len + ping_len);
+        for cut in 0..=wire.len() {
+            let mut server = server(start);
+            let later = start + 3 * SECOND;
+            feed(&mut server, &wire[..cut], start).unwrap();
+            server.handle_timeout(later).unwrap();
+            if cut < hello_len {
+                assert_eq!((server.sends(), server.outbox().len()), (None, 0), "{header_form:?}, cut at {cut}");
+            }
+            feed(&mut server, &wire[cut..], later).unwrap();
+            let said = server.outbox().take_bytes();
+            let hello: &[u8] = if header_form == HeaderForm::Old { &[0, 0, 0, 3] } else { &[0, 0x0F, 0, 0, 0, 3] };
+            assert_eq!(said[..hello.len()], *hello, "{header_form:?}, cut at {cut}");
+            assert_eq!(server.sends(), Some(header_form));
+        }
+    }
+}
+
+#[test]
+fn a_server_sends_while_the_first_packet_of_a_go_client_arrives() {
+    let now = Instant::now();
+    let mut server = server(now);
+    feed(&mut server, &[0, 0x0F, 0, 1, 0, 10, 0, 0, 1, 0], now).unwrap();
+    assert_eq!(server.sends(), Some(HeaderForm::Current));
+    let mut server = self::server(now);
+    feed(&mut server, PING, now).unwrap();
+    feed(&mut server, &[0, 0x0F, 0, 0, 0, 3, 0, 0, 0, 25], now).unwrap();
+    assert_eq!(server.sends(), Some(HeaderForm::Current), "a later HELLO means nothing");
+}
+
 #[test]
 fn a_pong_before_any_hello_is_gos_and_a_client_that_does_not_begin_with_hello_is_go_for_good() {
     let now = Instant::now();
