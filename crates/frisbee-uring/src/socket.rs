@@ -36,6 +36,9 @@ impl Socket {
     /// Takes the socket off the ring, with what has been received and not been read. Nothing is in flight any more
     /// then: what comes next is read by whoever has the socket.
     ///
+    /// What was written is sent before, which takes as long as the peer likes. Whoever does not wait for ever flushes
+    /// first, within a time of its own.
+    ///
     /// # Errors
     /// If writing has failed, or there is no descriptor left for it.
     pub async fn release(self) -> io::Result<(TcpStream, Vec<u8>)> {

@@ -236,6 +236,9 @@ where
                 return Poll::Ready(false);
             }
             self.phase = if matches!(order, Order::HandOver) { Phase::HandingOver } else { Phase::Flushing };
+            // A ring may still hold what it has taken from here. It is to get rid of it within the time for the last
+            // bytes: taking a socket off its ring has no limit of time.
+            self.unflushed |= self.phase == Phase::HandingOver;
             self.engine.core.begin_flush(now());
             self.set_flush_timer();
         }
@@ -461,7 +464,7 @@ where
             }
             match Pin::new(&mut self.io).poll_shutdown(context) {
                 Poll::Ready(Ok(())) => {}
-                Poll::Pending => return self.timer.poll_due(context),
+                Poll::Pending => return self.poll_flush_timer(context),
                 Poll::Ready(Err(_)) => return Poll::Ready(()),
             }
             self.phase = Phase::Lingering;

@@ -17,7 +17,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
-/// Takes a socket off its ring, for its next owner.
+/// Takes a socket off its ring, for its next owner. The driver has flushed it, so that nothing here waits for the peer.
 async fn release(socket: Socket, early: Bytes, runtime: Handle) -> io::Result<Raw> {
     let (socket, received) = socket.release().await?;
     socket.set_nonblocking(true)?;

@@ -6,7 +6,7 @@ use crate::{Config, Next, Operation, Outbox, Packet, PacketId};
 use frisbee_core::Role;
 use std::sync::Arc;
 use std::task::Waker;
-use tokio::io::{AsyncWriteExt, DuplexStream, duplex};
+use tokio::io::{AsyncWriteExt, DuplexStream, ReadBuf, duplex};
 
 /// Takes packets and does nothing.
 struct Sink;
@@ -40,15 +40,23 @@ fn bytes() -> Bytes {
     outbox.take_bytes()
 }
 
+/// A client's connection by a transport.
+fn drive<T>(io: T) -> (Running<T, Sink, TokioTimer>, Connection)
+where
+    T: AsyncRead + AsyncWrite + Unpin,
+{
+    let config = Config { hello: false, ..Config::default() };
+    let budget = Arc::new(Budget::new(usize::MAX, usize::MAX));
+    let handle = Connection::new(Role::Client, &config, budget, Handle::current(), Ends::default());
+    let engine = Engine::new(Role::Client, &config, Arc::new(Sink), handle.clone(), now());
+    let busy = BusyPoll::new(Duration::ZERO);
+    (Driver::new(io, engine, None, tokio_timer(), busy).run(), handle)
+}
+
 impl Driven {
     fn new() -> Self {
-        let config = Config { hello: false, ..Config::default() };
-        let budget = Arc::new(Budget::new(usize::MAX, usize::MAX));
-        let handle = Connection::new(Role::Client, &config, budget, Handle::current(), Ends::default());
-        let engine = Engine::new(Role::Client, &config, Arc::new(Sink), handle.clone(), now());
         let (io, peer) = duplex(4096);
-        let busy = BusyPoll::new(Duration::ZERO);
-        let running = Driver::new(io, engine, None, tokio_timer(), busy).run();
+        let (running, handle) = drive(io);
         let mut driven = Self { running, handle, peer };
         driven.poll();
         driven
@@ -62,7 +70,7 @@ impl Driven {
     /// How many packets have reached the peer since this was last asked.
     fn reached(&mut self) -> usize {
         let mut buffer = [0; 4096];
-        let mut read = tokio::io::ReadBuf::new(&mut buffer);
+        let mut read = ReadBuf::new(&mut buffer);
         let polled = Pin::new(&mut self.peer).poll_read(&mut Context::from_waker(Waker::noop()), &mut read);
         assert!(matches!(polled, Poll::Pending | Poll::Ready(Ok(()))));
         read.filled().len() / bytes().len()
@@ -87,4 +95,47 @@ async fn what_one_caller_sends_is_written_at_once_and_what_is_sent_among_several
     assert_eq!(driven.sent_when_came(2).await, [0, 1]);
     assert_eq!(driven.sent_when_came(1).await, [1, 0]);
     assert_eq!(driven.sent_when_came(0).await, [0, 1], "the one has sent");
+}
+
+/// A transport that takes what it is given and has a peer that takes nothing, as a socket of a ring may.
+struct Stuck;
+
+impl AsyncRead for Stuck {
+    fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, _: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Poll::Pending
+    }
+}
+
+impl AsyncWrite for Stuck {
+    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Pending
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.poll_flush(context)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_transport_that_does_not_get_rid_of_the_last_bytes_is_not_handed_over_and_ends_in_time() {
+    for raw in [true, false] {
+        let (running, handle) = drive(Stuck);
+        handle.send_now(|outbox| outbox.forward(&packet())).expect("it is open").expect("it is short");
+        let start = now();
+        let taken = tokio::spawn(async move {
+            if raw {
+                return handle.into_raw().await.is_ok();
+            }
+            handle.close();
+            handle.closed().await;
+            false
+        });
+        let is_over = running.await.done().is_ok();
+        assert_eq!((is_over, now() - start), (true, Config::default().write_timeout), "for its next owner: {raw}");
+        assert!(!taken.await.expect("it does not panic"), "nobody gets it");
+    }
 }
