@@ -12,7 +12,7 @@ use slab::Slab;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, IoSlice};
-use std::mem::{ManuallyDrop, size_of};
+use std::mem::{ManuallyDrop, MaybeUninit, size_of};
 use std::net::TcpStream;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
@@ -83,7 +83,8 @@ enum Kind {
     /// Was a quiet send, and has failed. It keeps its key until [`Ring::quiet`] has forgotten that.
     Failed,
     Poll(Rc<TcpStream>, Interest),
-    Cancel,
+    /// With the socket, if it is told by that which operations are meant.
+    Cancel(Option<Rc<TcpStream>>),
     Wake(Arc<File>, Vec<u8>),
 }
 
@@ -138,8 +139,11 @@ impl Ring {
             return Err(io::Error::new(io::ErrorKind::Unsupported, "the kernel's io_uring is too old"));
         }
         let buffers = Buffers::new();
-        // SAFETY: the entries are page-aligned, BUFFERS of them, and `Drop` frees them after the ring is gone.
-        unsafe { uring.submitter().register_buf_ring_with_flags(buffers.entries.as_ptr() as u64, BUFFERS, GROUP, 0)? };
+        let entries = buffers.entry(0).as_ptr() as u64;
+        // SAFETY: there are BUFFERS entries, a power of two, from the beginning of a page on, all zero. If this fails,
+        // the kernel does not know of them; otherwise they go after the ring, and only with no receive in flight: see
+        // `Drop`.
+        unsafe { uring.submitter().register_buf_ring_with_flags(entries, BUFFERS, GROUP, 0)? };
         let mut ring = Self {
             uring: ManuallyDrop::new(uring),
             operations: ManuallyDrop::default(),
@@ -185,13 +189,13 @@ impl Ring {
     /// Cancels one operation of the caller's.
     pub(crate) fn cancel(&mut self, token: usize, operation: Tag) {
         let entry = opcode::AsyncCancel::new(operation.0).build();
-        self.push(entry, token, Kind::Cancel);
+        self.push(entry, token, Kind::Cancel(None));
     }
 
     /// Cancels all operations on a socket that have begun before.
     pub(crate) fn cancel_all(&mut self, stream: &Rc<TcpStream>, token: usize) {
         let entry = opcode::AsyncCancel2::new(CancelBuilder::fd(Fd(stream.as_raw_fd())).all()).build();
-        self.push(entry, token, Kind::Cancel);
+        self.push(entry, token, Kind::Cancel(Some(stream.clone())));
     }
 
     /// Waits, once, until the eventfd is written to.
@@ -211,8 +215,10 @@ impl Ring {
     }
 
     fn try_push(&mut self, entry: &squeue::Entry) -> bool {
-        // SAFETY: all that the entry points to, its file included, has just been put into `operations`, where it
+        // SAFETY: all that the entry points to, its file included, has been put into `operations` by `push`, where it
         // stays unchanged until the kernel has reported the operation's end, or is past it; see `complete` and `Drop`.
+        // What is pointed to is the allocation of a vector, of which the entry says no more bytes than it has, and
+        // which stays where it is when the vector moves into the table, and with the table.
         unsafe { self.uring.submission().push(entry) }.is_ok()
     }
 
@@ -294,9 +300,12 @@ impl Ring {
 
     /// The bytes of a buffer.
     pub(crate) fn bytes(&self, received: &Received) -> &[u8] {
+        assert!(received.len <= BUFFER_LEN, "the kernel received {} bytes into {BUFFER_LEN}", received.len);
         let start = self.buffers.start(received.id);
-        // SAFETY: the kernel has written `len` bytes there, at most BUFFER_LEN, and does not write again before the
-        // buffer is offered to it, which `recycle` does by consuming `received`; that is not clonable.
+        // SAFETY: the buffer is BUFFER_LEN bytes of the storage, which lives as long as the ring. The kernel has
+        // written the first `len` of them, and does not write again before the buffer is offered to it. `recycle` does
+        // that by consuming `received`, of which there is one and which cannot be cloned, and by borrowing the ring
+        // mutably, which the slice borrows too.
         unsafe { std::slice::from_raw_parts(start.as_ptr(), received.len) }
     }
 
@@ -309,7 +318,7 @@ impl Ring {
     /// Ends every operation; says whether all did.
     fn end_all(&mut self) -> bool {
         let deadline = Instant::now() + DROP_PATIENCE;
-        self.push(opcode::AsyncCancel2::new(CancelBuilder::any().all()).build(), usize::MAX, Kind::Cancel);
+        self.push(opcode::AsyncCancel2::new(CancelBuilder::any().all()).build(), usize::MAX, Kind::Cancel(None));
         let mut completions = Vec::new();
         loop {
             self.complete(&mut completions);
@@ -346,7 +355,7 @@ fn complete(operations: &mut Slab<Kind>, entry: &cqueue::Entry) -> Option<Comple
         Kind::Receive(_) => Completion::Received { token, result: result.map(|len| received(entry, len)), more },
         Kind::Send(_, buffer) => Completion::Sent { token, buffer, result },
         Kind::Poll(_, interest) => Completion::Ready { token, interest },
-        Kind::Cancel => Completion::Cancelled { token },
+        Kind::Cancel(_) => Completion::Cancelled { token },
         Kind::Wake(..) => Completion::Woken,
         Kind::QuietSend(..) | Kind::Failed => return None,
     })
@@ -376,8 +385,9 @@ fn tolerate(result: io::Result<usize>) -> io::Result<()> {
 impl Drop for Ring {
     fn drop(&mut self) {
         let ended = self.end_all();
-        // SAFETY: each is dropped once, here, and not used again. The ring is closed first. If operations have not
-        // ended, the kernel may still write to what they hold, so that is leaked.
+        // SAFETY: each is dropped once, here, and not used again. If operations have not ended, the kernel may still
+        // read and write what they hold and the buffers, so those are leaked: closing the ring does not wait for that.
+        // If all have ended, there is nothing for which the kernel would use either.
         unsafe {
             ManuallyDrop::drop(&mut self.uring);
             if ended {
@@ -388,10 +398,12 @@ impl Drop for Ring {
     }
 }
 
-/// The buffers that sockets receive into, and the queue by which they are offered to the kernel.
+/// The buffers that sockets receive into, and the queue by which they are offered to the kernel. Both are boxes, kept
+/// as pointers: a box would claim to be the only way to memory that the kernel writes.
 struct Buffers {
-    entries: NonNull<BufRingEntry>,
-    storage: NonNull<u8>,
+    /// As many entries as there are buffers, and zeros behind them to the end of a page.
+    entries: NonNull<[Page]>,
+    storage: NonNull<[MaybeUninit<u8>]>,
     tail: u16,
 }
 
@@ -400,40 +412,46 @@ struct Buffers {
 struct Page([u8; 4096]);
 
 const ENTRY_PAGES: usize = (BUFFERS as usize * size_of::<BufRingEntry>()).div_ceil(size_of::<Page>());
-const _: () = assert!(BUFFERS.is_power_of_two());
+const STORAGE_LEN: usize = BUFFERS as usize * BUFFER_LEN;
+const _: () = assert!(BUFFERS.is_power_of_two() && align_of::<Page>().is_multiple_of(align_of::<BufRingEntry>()));
 
 impl Buffers {
     fn new() -> Self {
         // Zeroed, as the kernel wants the queue's tail; the storage stays untouched, so that it costs no memory yet.
-        let entries: Vec<Page> = (0..ENTRY_PAGES).map(|_| Page([0; 4096])).collect();
-        let storage: Vec<u8> = Vec::with_capacity(usize::from(BUFFERS) * BUFFER_LEN);
-        let (mut entries, mut storage) = (ManuallyDrop::new(entries), ManuallyDrop::new(storage));
-        debug_assert_eq!(entries.capacity(), ENTRY_PAGES);
-        debug_assert_eq!(storage.capacity(), usize::from(BUFFERS) * BUFFER_LEN);
-        let pointers = (NonNull::new(entries.as_mut_ptr().cast()), NonNull::new(storage.as_mut_ptr()));
-        let (Some(entries), Some(storage)) = pointers else { unreachable!("a vector's pointer is never null") };
-        Self { entries, storage, tail: 0 }
+        let entries: Box<[Page]> = (0..ENTRY_PAGES).map(|_| Page([0; 4096])).collect();
+        let storage = Box::<[u8]>::new_uninit_slice(STORAGE_LEN);
+        Self { entries: NonNull::from(Box::leak(entries)), storage: NonNull::from(Box::leak(storage)), tail: 0 }
     }
 
     fn start(&self, id: u16) -> NonNull<u8> {
         assert!(id < BUFFERS, "the kernel chose buffer {id} of {BUFFERS}");
-        // SAFETY: the storage holds BUFFERS times BUFFER_LEN bytes.
-        unsafe { self.storage.add(usize::from(id) * BUFFER_LEN) }
+        // SAFETY: behind the result there are BUFFER_LEN bytes more of the storage, which has BUFFERS times as many.
+        unsafe { self.storage.cast().add(usize::from(id) * BUFFER_LEN) }
+    }
+
+    /// The entry at a place of the queue.
+    fn entry(&self, place: u16) -> NonNull<BufRingEntry> {
+        assert!(place < BUFFERS, "there are {BUFFERS} places in the queue and no place {place}");
+        // SAFETY: the pages hold BUFFERS entries and are aligned for them.
+        unsafe { self.entries.cast().add(usize::from(place)) }
     }
 
     /// Puts a buffer into the kernel's queue. There are never more than BUFFERS in it: one for each id.
     fn offer(&mut self, id: u16) {
         let start = self.start(id);
-        let place = usize::from(self.tail % BUFFERS);
-        // SAFETY: `place` is one of the BUFFERS entries, and the kernel does not look at it before the tail says so.
-        // The tail lies in the first entry's unused field, aligned, and the kernel only reads it.
+        let (first, mut entry) = (self.entry(0), self.entry(self.tail % BUFFERS));
+        self.tail = self.tail.wrapping_add(1);
+        // SAFETY: both are entries of the queue, whose bytes are initialised, of any value, and referred to by nobody
+        // else in this process. The kernel reads an entry only if it stands before the tail, and this one does not yet:
+        // at most BUFFERS are offered, each once. If it is the first one, the reference covers the tail as well, which
+        // the kernel only reads, and which nothing here changes before it is stored. The tail is aligned for that, and
+        // stored with everything that was written before.
         unsafe {
-            let entry = &mut *self.entries.add(place).as_ptr();
+            let entry = entry.as_mut();
             entry.set_addr(start.as_ptr() as u64);
             entry.set_len(BUFFER_LEN as u32);
             entry.set_bid(id);
-            self.tail = self.tail.wrapping_add(1);
-            let tail = BufRingEntry::tail(self.entries.as_ptr()).cast::<AtomicU16>();
+            let tail = BufRingEntry::tail(first.as_ptr()).cast::<AtomicU16>();
             (*tail).store(self.tail, Ordering::Release);
         }
     }
@@ -441,17 +459,19 @@ impl Buffers {
 
 impl Drop for Buffers {
     fn drop(&mut self) {
-        // SAFETY: made from vectors of exactly these capacities. The kernel no longer knows of them: see `Ring`.
+        // SAFETY: both were boxes of these types and lengths, and become boxes again once, here. The kernel no longer
+        // uses them: see `Ring`.
         unsafe {
-            drop(Vec::from_raw_parts(self.entries.as_ptr().cast::<Page>(), 0, ENTRY_PAGES));
-            drop(Vec::from_raw_parts(self.storage.as_ptr(), 0, usize::from(BUFFERS) * BUFFER_LEN));
+            drop(Box::from_raw(self.entries.as_ptr()));
+            drop(Box::from_raw(self.storage.as_ptr()));
         }
     }
 }
 
 /// Receives straight into the task's memory, if there is something to receive now.
 pub(crate) fn receive_now(stream: &TcpStream, buffer: &mut ReadBuf<'_>) -> io::Result<usize> {
-    // SAFETY: the call writes to the unfilled part and nowhere else, and initialises as many bytes as it says.
+    // SAFETY: the call writes to the unfilled part and nowhere else, of which it is told the length, and initialises as
+    // many bytes of it as it says, from the first on. Nothing is made uninitialised.
     unsafe {
         let free = buffer.unfilled_mut();
         let count = libc::recv(stream.as_raw_fd(), free.as_mut_ptr().cast(), free.len(), libc::MSG_DONTWAIT);
@@ -464,7 +484,9 @@ pub(crate) fn receive_now(stream: &TcpStream, buffer: &mut ReadBuf<'_>) -> io::R
 
 /// Sends straight from the task's memory what the socket takes now.
 pub(crate) fn send_now(stream: &TcpStream, slices: &[IoSlice<'_>]) -> io::Result<usize> {
-    // SAFETY: a message header of zeros is a valid one. `IoSlice` is an iovec, and the call only reads.
+    // SAFETY: a message header of zeros is a valid one, without address and control data. `IoSlice` is an iovec by its
+    // layout, of which there are as many as is said, and the call only reads them and what they point to, which they
+    // borrow.
     let count = unsafe {
         let mut message: libc::msghdr = std::mem::zeroed();
         message.msg_iov = slices.as_ptr().cast_mut().cast();
@@ -476,7 +498,7 @@ pub(crate) fn send_now(stream: &TcpStream, slices: &[IoSlice<'_>]) -> io::Result
 
 /// A file that counts how often it is written to, and can be waited for.
 pub(crate) fn eventfd() -> io::Result<File> {
-    // SAFETY: the call touches no memory of ours, and what it returns is ours to close.
+    // SAFETY: the call touches no memory of ours. What it returns, unless it is -1, is open and nobody else's to close.
     unsafe {
         match libc::eventfd(0, libc::EFD_CLOEXEC) {
             -1 => Err(io::Error::last_os_error()),

@@ -1,4 +1,4 @@
-use super::{Completion, Ring};
+use super::{BUFFER_LEN, BUFFERS, Buffers, Completion, Page, Ring, STORAGE_LEN};
 use std::io::{ErrorKind, Read};
 use std::net::{TcpListener, TcpStream};
 use std::rc::Rc;
@@ -23,6 +23,29 @@ fn sent(ring: &mut Ring) -> Vec<(usize, usize, Result<usize, ErrorKind>)> {
         other => panic!("only sends were begun, and {other:?} came"),
     });
     sent.collect()
+}
+
+/// Needs no ring.
+#[test]
+fn buffers_lie_one_behind_the_other_and_all_of_them_are_offered() {
+    let mut buffers = Buffers::new();
+    let storage = buffers.storage.cast::<u8>().addr().get();
+    let starts = (0..BUFFERS).map(|id| buffers.start(id).addr().get() - storage);
+    assert!(starts.eq((0..usize::from(BUFFERS)).map(|id| id * BUFFER_LEN)));
+    assert_eq!((buffers.storage.len(), STORAGE_LEN), (usize::from(BUFFERS) * BUFFER_LEN, buffers.storage.len()));
+    assert!(buffers.entries.cast::<Page>().is_aligned());
+    // Twice round the queue.
+    for id in (0..BUFFERS).chain(0..BUFFERS) {
+        buffers.offer(id);
+        let place = buffers.tail.wrapping_sub(1) % BUFFERS;
+        // SAFETY: nobody else refers to it.
+        let entry = unsafe { buffers.entry(place).as_ref() };
+        let (address, length) = (buffers.start(id).addr().get() as u64, BUFFER_LEN as u32);
+        assert_eq!((entry.addr(), entry.len(), entry.bid()), (address, length, id));
+    }
+    assert_eq!(buffers.tail, 2 * BUFFERS);
+    let beyond = std::panic::catch_unwind(|| Buffers::new().start(BUFFERS));
+    assert!(beyond.is_err(), "there is no such buffer");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use super::Sockets;
 use crate::ring::Ring;
-use std::io::{IoSlice, Write};
+use std::io::{IoSlice, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -35,4 +35,46 @@ fn a_socket_is_waited_for_once_in_each_direction_whatever_comes_in_the_other() {
         let operations = sockets.table[key].operations;
         assert!(operations <= 4, "{operations} operations in flight");
     }
+}
+
+/// Whoever flushes within a time of its own can take the socket off the ring without a limit.
+#[test]
+fn a_flush_is_over_when_the_peer_has_taken_all_and_then_the_socket_leaves_its_ring_at_once() {
+    let Ok(ring) = Ring::new() else { return eprintln!("SKIPPED: there are no rings here") };
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut peer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let mut sockets = Sockets::new(ring);
+    let key = sockets.enter(listener.accept().unwrap().0);
+    let context = Context::from_waker(Waker::noop());
+    let mut buffer = [0; 16];
+    assert!(sockets.poll_read(key, &context, &mut ReadBuf::new(&mut buffer)).is_pending());
+    let turn = |sockets: &mut Sockets| {
+        sockets.submit(Some(Some(Duration::from_millis(1)))).unwrap();
+        sockets.complete(&mut Vec::new());
+    };
+    // Until the ring holds what the peer does not take.
+    let mut written = 0;
+    while let Poll::Ready(count) = sockets.poll_write(key, &context, &[IoSlice::new(&[7; 15_000])]) {
+        written += count.unwrap();
+        turn(&mut sockets);
+    }
+    for _ in 0..3 {
+        assert!(sockets.poll_flush(key, &context).is_pending(), "{written} bytes are more than sockets hold");
+        turn(&mut sockets);
+    }
+    let reading = std::thread::spawn(move || {
+        peer.read_exact(&mut vec![0; written]).unwrap();
+        peer
+    });
+    while sockets.poll_flush(key, &context).is_pending() {
+        turn(&mut sockets);
+    }
+    // The thread reads on, or has read all: nothing of this depends on it any more.
+    let mut turns = 0;
+    while sockets.poll_release(key, &context).is_pending() {
+        turn(&mut sockets);
+        turns += 1;
+    }
+    assert!(turns <= 10, "{turns} turns to cancel one receive");
+    reading.join().unwrap();
 }
