@@ -3,8 +3,10 @@
 
 use std::net::SocketAddr;
 use std::time::Duration;
-use tokio::sync::oneshot;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream};
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 pub mod attacks;
 pub mod parrot;
@@ -137,4 +139,38 @@ pub async fn until(what: &str, mut is: impl FnMut() -> bool) {
         }
     };
     tokio::time::timeout(Duration::from_secs(20), reached).await.unwrap_or_else(|_| panic!("never: {what}"));
+}
+
+/// Two ends of a connection between which each byte takes so long.
+pub fn far_apart(apart: Duration) -> (DuplexStream, DuplexStream) {
+    const UNDER_WAY: usize = 4 << 20;
+    let (here, near) = tokio::io::duplex(UNDER_WAY);
+    let (there, far) = tokio::io::duplex(UNDER_WAY);
+    let ((from_here, to_here), (from_there, to_there)) = (tokio::io::split(near), tokio::io::split(far));
+    tokio::spawn(carry(from_here, to_there, apart));
+    tokio::spawn(carry(from_there, to_here, apart));
+    (here, there)
+}
+
+/// Carries bytes in order, each for so long.
+async fn carry(
+    mut from: impl AsyncRead + Unpin + Send + 'static,
+    mut to: impl AsyncWrite + Unpin + Send + 'static,
+    time: Duration,
+) {
+    let (sent, mut under_way) = mpsc::unbounded_channel::<(Instant, Vec<u8>)>();
+    tokio::spawn(async move {
+        while let Some((arrives, bytes)) = under_way.recv().await {
+            tokio::time::sleep_until(arrives).await;
+            if to.write_all(&bytes).await.is_err() {
+                return;
+            }
+        }
+    });
+    let mut bytes = vec![0; 64 * 1024];
+    while let Ok(count @ 1..) = from.read(&mut bytes).await {
+        if sent.send((Instant::now() + time, bytes[..count].to_vec())).is_err() {
+            return;
+        }
+    }
 }

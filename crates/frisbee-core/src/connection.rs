@@ -5,6 +5,7 @@ pub(crate) mod hand_off;
 use crate::decode::BodyMut;
 use crate::hello::HELLO_MAX;
 use crate::pool;
+use crate::usage::Usage;
 use crate::{
     Bucket, CloseReason, Config, Decoder, Header, HeaderForm, Hello, Keepalive, Operation, Outbox, Pace, Packet,
     PacketId, ProtocolError, Role, TooLong, Verdict, Waste, earlier,
@@ -99,6 +100,7 @@ pub struct Connection {
     received: u64,
     /// The bytes that the transport has taken, as far as they can be counted.
     written: u32,
+    usage: Usage,
     /// A PONG may still wait in the outbox, so that no second one is added.
     pong_waits: bool,
     /// Packets may not simply be taken: the first one has not been seen, or the connection is being handed off.
@@ -139,6 +141,7 @@ impl Connection {
             pings: Bucket::new(PING_BURST, PINGS_PER_SECOND, now),
             received: 0,
             written: 0,
+            usage: Usage::new(now),
             pong_waits: false,
             is_special: role == Role::Server,
             shows_by: match role {
@@ -157,7 +160,7 @@ impl Connection {
         if asks {
             // A Go server skips the first and answers the second, one of ours answers the first before anything else.
             connection.say_hello();
-            connection.send_empty(PacketId(1), Operation::PING);
+            connection.send_sign(PacketId(1), Operation::PING);
         }
         connection
     }
@@ -237,6 +240,7 @@ impl Connection {
     pub fn handle_read(&mut self, count: usize, now: Instant) {
         self.keepalive.heard(now);
         self.received = self.received.saturating_add(count as u64);
+        self.usage.carry(count);
         self.waste.end_batch(count, now);
         if self.decoder.is_mid_packet() {
             self.pace.waiting(self.received, now);
@@ -257,9 +261,10 @@ impl Connection {
         self.waste.deadline().is_some()
     }
 
-    /// Whether the peer has been silent for the ping interval.
-    pub fn is_silent(&self, now: Instant) -> bool {
-        self.keepalive.is_silent(now)
+    /// Whether nothing but PINGs and PONGs has gone either way for [`Config::ping_interval`]. To be asked now and then:
+    /// the interval begins when that is first seen.
+    pub fn is_unused(&mut self, now: Instant) -> bool {
+        self.usage.look(self.keepalive.ping_interval(), now)
     }
 
     /// Whether part of a packet has been received and the rest has not.
@@ -292,6 +297,7 @@ impl Connection {
         if count > 0 {
             self.stalled_since = None;
             self.written = self.written.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
+            self.usage.carry(count);
             self.keepalive.said(now);
         }
         if all {
@@ -377,8 +383,10 @@ impl Connection {
         match self.keepalive.poll(now) {
             Verdict::Gone => Err(CloseReason::IdleTimeout),
             // What waits to be written says as much as a PING behind it.
-            Verdict::Ask if self.sends().is_some() && (self.stalled_since.is_none() || self.is_silent(now)) => {
-                self.send_empty(PacketId(0), Operation::PING);
+            Verdict::Ask
+                if self.sends().is_some() && (self.stalled_since.is_none() || self.keepalive.is_silent(now)) =>
+            {
+                self.send_sign(PacketId(0), Operation::PING);
                 Ok(())
             }
             Verdict::Ask | Verdict::Well => Ok(()),
@@ -397,7 +405,7 @@ impl Connection {
     pub fn handle_half_close(&mut self, now: Instant) {
         self.pace.complete();
         self.keepalive = Keepalive::new(HALF_CLOSED_PING_INTERVAL, Duration::MAX, now);
-        self.send_empty(PacketId(0), Operation::PING);
+        self.send_sign(PacketId(0), Operation::PING);
     }
 
     /// Gives back memory that an idle connection does not need.
@@ -467,6 +475,9 @@ impl Connection {
     #[inline(never)]
     fn handle_reserved(&mut self, packet: Packet, now: Instant) -> Result<Event, ProtocolError> {
         let ours = matches!(self.peer, Peer::Ours(_));
+        if matches!(packet.operation, Operation::PING | Operation::PONG) {
+            self.usage.carry_sign(self.outbox.header_size());
+        }
         match packet.operation {
             Operation::PING | Operation::PONG if !packet.body.is_empty() => {
                 let length = u32::try_from(packet.body.len()).unwrap_or(u32::MAX);
@@ -476,7 +487,7 @@ impl Connection {
             // It crossed the request, behind which nothing is sent.
             Operation::PING if self.hand_off.is_some() => {}
             Operation::PING if !self.pong_waits => {
-                self.send_empty(PacketId(0), Operation::PONG);
+                self.send_sign(PacketId(0), Operation::PONG);
                 self.pong_waits = true;
             }
             Operation::PONG if self.peer == Peer::Unknown => return Ok(self.decide(Peer::Go)),
@@ -502,9 +513,11 @@ impl Connection {
         Event::Verdict
     }
 
-    fn send_empty(&mut self, id: PacketId, operation: Operation) {
+    /// Sends a PING or PONG.
+    fn send_sign(&mut self, id: PacketId, operation: Operation) {
         let sent: Result<(), TooLong> = self.outbox.push(id, operation, &Bytes::new());
         debug_assert!(sent.is_ok(), "no limit is below zero bytes");
+        self.usage.carry_sign(self.outbox.header_size());
     }
 }
 

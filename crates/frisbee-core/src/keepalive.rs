@@ -34,6 +34,11 @@ impl Keepalive {
         Self { ping_interval, idle_timeout, heard: now, said: now, asked: None }
     }
 
+    /// After how much silence the peer is asked.
+    pub fn ping_interval(&self) -> Duration {
+        self.ping_interval
+    }
+
     /// Tells that bytes have come.
     #[inline]
     pub fn heard(&mut self, now: Instant) {

@@ -46,6 +46,7 @@ mod packet;
 mod pool;
 mod stream;
 pub mod tlv;
+mod usage;
 
 pub use close::{CloseKind, CloseReason};
 pub use config::{Config, Role};

@@ -136,6 +136,10 @@ impl Outbox {
             self.bulk.extend(moved);
             self.bulk_len = self.bulk_len.saturating_add(std::mem::take(&mut other.bulk_len));
             other.written = 0;
+            other.buffer.clear();
+            if other.buffer.capacity() > KEEP_CAPACITY {
+                other.buffer.shrink_to(KEEP_CAPACITY);
+            }
         }
         other.buffer.clear();
         other.bulk.clear();
@@ -457,6 +461,18 @@ mod tests {
             assert!(second.is_empty());
             assert_eq!(first.len(), expected.len() - written);
             assert_eq!(first.take_bytes(), expected[written..], "{written} bytes had been written");
+        }
+    }
+
+    #[test]
+    fn an_outbox_that_much_was_taken_from_keeps_no_more_than_others() {
+        let (mut first, mut second) = (Outbox::new(HeaderForm::Current), Outbox::new(HeaderForm::Current));
+        for waits in [&[][..], &[5]] {
+            fill(&mut first, waits);
+            (0..200).for_each(|_| drop(fill(&mut second, &[10_000])));
+            assert!(second.buffer.capacity() > 4 * KEEP_CAPACITY);
+            first.append(&mut second);
+            assert!(second.buffer.capacity() <= KEEP_CAPACITY, "{}", second.buffer.capacity());
         }
     }
 

@@ -15,6 +15,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::task::{Context, Poll};
+use std::time::Duration;
 use tokio::runtime::Handle;
 
 /// A handle to a connection.
@@ -36,6 +37,11 @@ pub(crate) struct Shared {
     pub(crate) guests: AtomicUsize,
     /// Calls that the peer may have in flight.
     calls_max: usize,
+    /// Streams that it may have open. Like what follows of use to the task alone, whose own memory is rounded up to a
+    /// multiple of 128 bytes.
+    pub(crate) streams_max: usize,
+    /// How long a turn may take.
+    pub(crate) turn_max: Duration,
     /// What a peer of ours may send on a stream before any of it has been read.
     pub(crate) stream_credit: u32,
     /// Where work runs.
@@ -69,6 +75,8 @@ impl Connection {
             role,
             guests: AtomicUsize::new(0),
             calls_max: usize::try_from(config.calls_max).unwrap_or(usize::MAX),
+            streams_max: config.streams_max,
+            turn_max: config.turn_max,
             stream_credit: config.stream_credit.max(1),
             runtime,
             ends,

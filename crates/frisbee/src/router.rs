@@ -139,9 +139,10 @@ pub trait Router: Send + Sync + 'static {
         false
     }
 
-    /// Nothing is in progress, and the peer has been silent for
-    /// [`Config::ping_interval`](crate::Config::ping_interval): memory that the connection does not need for the time
-    /// being may be given back.
+    /// No handler runs, and nothing but PINGs and PONGs has gone either way for
+    /// [`Config::ping_interval`](crate::Config::ping_interval) at least, and three of them at most: memory that the
+    /// connection does not need for the time being may be given back. Streams may be open, and requests of this end
+    /// may wait for their answers.
     fn idle(&self, session: &mut Self::Session) {
         let _ = session;
     }

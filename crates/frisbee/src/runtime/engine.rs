@@ -17,7 +17,7 @@ use frisbee_core::{Config, Decoder, Event, HeaderForm, Role, earlier};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Waker;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Packets routed in one turn. A connection that sends without end must let its neighbours have a turn; at some
 /// 100 ns each this is a tenth of a millisecond.
@@ -35,8 +35,6 @@ pub(crate) struct Engine<R: Router> {
     router: Arc<R>,
     session: Option<R::Session>,
     role: Role,
-    streams_max: usize,
-    turn_max: Duration,
     /// What the body that is arriving takes of the server's memory.
     charged: usize,
     /// What is kept of a long HELLO takes of it.
@@ -54,6 +52,8 @@ pub(crate) struct Engine<R: Router> {
     order: Option<Box<Order>>,
     /// When the router wants a turn.
     due: Option<Instant>,
+    /// The router knows that the connection is unused.
+    is_idle_told: bool,
     /// The stream whose message came last.
     stream: Option<Arc<StreamShared>>,
     /// More may be read: the peer has not closed its half, and the connection has not been left.
@@ -115,8 +115,6 @@ impl<R: Router> Engine<R> {
             router,
             session,
             role,
-            streams_max: config.streams_max,
-            turn_max: config.turn_max,
             charged: 0,
             greeting: 0,
             body_read: 0,
@@ -126,6 +124,7 @@ impl<R: Router> Engine<R> {
             input: Bytes::new(),
             order: None,
             due: None,
+            is_idle_told: false,
             stream: None,
             reads: true,
             when_written: false,
@@ -278,7 +277,7 @@ impl<R: Router> Engine<R> {
     /// Whether a turn that began at `now` has lasted long enough.
     #[cold]
     fn is_over(&self, now: Instant) -> bool {
-        clock().saturating_duration_since(now) >= self.turn_max
+        clock().saturating_duration_since(now) >= self.handle.0.turn_max
     }
 
     /// Does what a router wants instead of going on with a packet whose body was so long; whether the turn, which began
@@ -353,18 +352,25 @@ impl<R: Router> Engine<R> {
     }
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) -> Result<(), CloseReason> {
-        // Before a PING is sent, with which the connection would not be idle.
-        if self.core.is_silent(now) && self.is_idle() {
-            self.release()?;
-        }
         self.core.handle_timeout(now)
     }
 
-    /// Gives back what an idle connection does not need.
-    fn release(&mut self) -> Result<(), CloseReason> {
+    /// Gives back the memory that an unused connection does not need. To be called now and then.
+    #[cold]
+    pub(crate) fn give_back(&mut self, now: Instant) -> Result<(), CloseReason> {
+        if !self.core.is_unused(now) {
+            self.is_idle_told = false;
+            return Ok(());
+        }
+        let shared = &self.handle.0;
         self.core.release();
         self.stream = None;
-        self.handle.0.work.release();
+        shared.mailbox.lock().outbox.release();
+        shared.work.release();
+        if self.is_idle_told || shared.work.len() > 0 {
+            return Ok(());
+        }
+        self.is_idle_told = true;
         self.guarded(|engine| {
             let _entered = engine.handle.0.runtime.enter();
             if let Some(session) = &mut engine.session {

@@ -411,6 +411,8 @@ where
             return Ok(());
         }
         self.timer_is_new = false;
+        // Before a PING is sent, which would keep the outbox from giving back its memory.
+        self.engine.give_back(now)?;
         let mut least = None;
         while let Some(due) = self.engine.next_timeout() {
             let due = least.map_or(due, |least| due.max(least));

@@ -57,7 +57,8 @@ impl<R: Router> Engine<R> {
         // One that is opened and closed in a loop has its place until whoever has the stream lets go of it. Those who
         // are about to count up to as many again, so that a peer that keeps to the limit is not refused by chance.
         let guests = self.handle.0.guests.load(Ordering::Relaxed);
-        let is_full = inner.opened_by_peer() >= self.streams_max || guests >= self.streams_max.saturating_mul(2);
+        let most = self.handle.0.streams_max;
+        let is_full = inner.opened_by_peer() >= most || guests >= most.saturating_mul(2);
         if is_full || self.handle.is_overloaded() {
             drop(inner);
             self.handle.count_shed();

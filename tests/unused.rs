@@ -1,0 +1,126 @@
+//! Which connections are found to be unused, in virtual time: those that carry nothing but signs of life.
+
+use bytes::Bytes;
+use frisbee::{Client, Connection, Next, Operation, Outbox, Packet, PacketId, Router, Server, Stream};
+use frisbee_tests::far_apart;
+use frisbee_tests::raw::packet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use tokio::io::AsyncWriteExt;
+use tokio::time::sleep;
+
+/// Some of the intervals of silence after which a connection is unused.
+const SILENCE: Duration = Duration::from_secs(8);
+
+/// Takes packets, keeps streams, and counts how often its connection was found to be unused.
+#[derive(Clone, Default)]
+struct Counting {
+    unused: Arc<AtomicUsize>,
+    connection: Arc<OnceLock<Connection>>,
+}
+
+impl Counting {
+    fn unused(&self) -> usize {
+        self.unused.load(Ordering::Relaxed)
+    }
+
+    async fn send(&self) {
+        let message = Packet::new(PacketId(1), Operation::FIRST_USER, Bytes::from_static(b"message"));
+        self.connection.get().expect("there is one").send(&message).await.expect("it is open");
+    }
+}
+
+impl Router for Counting {
+    type Session = Vec<Stream>;
+
+    fn connected(&self, connection: &Connection) -> Vec<Stream> {
+        self.connection.set(connection.clone()).expect("there is no other");
+        Vec::new()
+    }
+
+    fn route(&self, _: &mut Vec<Stream>, _: Packet, _: &mut Outbox) -> Next {
+        Next::Continue
+    }
+
+    fn stream(&self, session: &mut Vec<Stream>, _: Bytes, stream: Stream) -> Next {
+        session.push(stream);
+        Next::Continue
+    }
+
+    fn idle(&self, _: &mut Vec<Stream>) {
+        self.unused.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+fn unused(ends: &[Counting; 2]) -> [usize; 2] {
+    ends.each_ref().map(Counting::unused)
+}
+
+/// Client and server of a connection, so far apart.
+async fn connect(apart: Duration) -> [Counting; 2] {
+    let (here, there) = far_apart(apart);
+    let ends: [Counting; 2] = Default::default();
+    let server = Server::builder().build(ends[1].clone());
+    tokio::spawn(async move { server.serve_connection(there).await });
+    Client::builder().from_io(here, ends[0].clone()).await.expect("it is in memory");
+    // The server has one as soon as it runs.
+    sleep(apart * 3 + Duration::from_millis(1)).await;
+    ends
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_silent_connection_is_unused_at_both_ends_however_far_they_are_apart() {
+    for millis in [0, 1, 20, 300] {
+        let ends = connect(Duration::from_millis(millis)).await;
+        for round in 1..=4 {
+            ends[round % 2].send().await;
+            sleep(SILENCE).await;
+            assert_eq!(unused(&ends), [round; 2], "{millis} ms apart: once after each time of use");
+        }
+        sleep(10 * SILENCE).await;
+        assert_eq!(unused(&ends), [4; 2], "{millis} ms apart");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_is_used_while_one_end_sends_and_the_other_says_nothing() {
+    for sender in 0..2 {
+        let ends = connect(Duration::from_millis(20)).await;
+        for _ in 0..100 {
+            ends[sender].send().await;
+            sleep(Duration::from_millis(700)).await;
+        }
+        assert_eq!(unused(&ends), [0, 0]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_sends_nothing_but_two_pings_a_second_as_go_does_is_unused() {
+    let (mut here, there) = frisbee::memory();
+    let end = Counting::default();
+    let server = Server::builder().build(end.clone());
+    tokio::spawn(async move { server.serve_connection(there).await });
+    here.write_all(&packet(1, 10, b"message")).await.expect("the server reads");
+    for _ in 0..16 {
+        here.write_all(&packet(1, 0, &[])).await.expect("the server reads");
+        sleep(Duration::from_millis(500)).await;
+    }
+    assert_eq!(end.unused(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_with_a_silent_stream_is_unused_and_one_with_a_handler_is_not() {
+    let ends = connect(Duration::from_millis(20)).await;
+    let client = ends[0].connection.get().expect("there is one").clone();
+    let stream = client.open_stream(&Bytes::from_static(b"first")).await.expect("the server takes streams");
+    sleep(SILENCE).await;
+    assert_eq!(unused(&ends), [1, 1]);
+    client.spawn(sleep(3 * SILENCE));
+    ends[0].send().await;
+    sleep(2 * SILENCE).await;
+    assert_eq!(unused(&ends), [1, 2], "something runs at the client");
+    sleep(2 * SILENCE).await;
+    assert_eq!(unused(&ends), [2, 2]);
+    drop(stream);
+}
