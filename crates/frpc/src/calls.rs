@@ -2,6 +2,7 @@
 
 #[cfg(all(test, frisbee_loom))]
 mod models;
+mod release;
 
 use crate::Status;
 use crate::layout::Offers;
@@ -27,6 +28,8 @@ pub(crate) struct Calls {
     /// When the call in each slot expires.
     deadlines: Vec<Option<Instant>>,
     free: Vec<u16>,
+    /// With which id a slot begins that is not there any more; see [`release`](Self::release).
+    ids: Vec<PacketId>,
     /// How many callers wait for a slot.
     waiting: usize,
     /// The time of the last registration since the last turn: one look at the clock serves a batch.
@@ -143,7 +146,8 @@ impl Calls {
         }
         let slot = self.free.pop().unwrap_or_else(|| {
             let slot = self.slots.len() as u16; // Below CALLS_MAX.
-            self.slots.push(Slot::new(slot, operation));
+            let id = self.ids.get(usize::from(slot)).copied().unwrap_or(PacketId(slot));
+            self.slots.push(Slot::new(id, operation));
             self.deadlines.push(None);
             slot
         });
@@ -253,7 +257,7 @@ impl Calls {
             }
             State::GivenUp => {
                 self.given_up -= 1;
-                self.release(slot);
+                self.vacate(slot);
                 None
             }
             State::Free | State::Replied | State::Expired(true) => self.stray(),
@@ -280,7 +284,7 @@ impl Calls {
                 if let Reply::Shared(_) = entry.reply {
                     entry.reply = Reply::none();
                 }
-                self.release(slot);
+                self.vacate(slot);
                 Poll::Ready(ended)
             }
             State::Expired(answered) => {
@@ -290,7 +294,7 @@ impl Calls {
             State::Waiting => {
                 if let Some(status) = &self.ended {
                     let lost = Ended::Lost { status: status.clone(), until: self.deadlines[slot] };
-                    self.release(slot);
+                    self.vacate(slot);
                     return Poll::Ready(lost);
                 }
                 if !entry.caller.as_ref().is_some_and(|caller| caller.will_wake(context.waker())) {
@@ -304,7 +308,7 @@ impl Calls {
 
     /// Forgets a call whose request was never sent.
     pub(crate) fn revoke(&mut self, ticket: Ticket) {
-        self.release(usize::from(ticket.slot));
+        self.vacate(usize::from(ticket.slot));
     }
 
     /// The caller has lost interest; whether the server is still at work on the call.
@@ -317,7 +321,7 @@ impl Calls {
             State::Expired(answered) => self.leave(slot, answered),
             State::Replied => {
                 entry.reply = Reply::none();
-                self.release(slot);
+                self.vacate(slot);
                 false
             }
             State::Free | State::GivenUp => false,
@@ -376,7 +380,7 @@ impl Calls {
     /// The caller leaves; whether its id stays out of use until the server has answered.
     fn leave(&mut self, slot: usize, answered: bool) -> bool {
         if answered || self.ended.is_some() {
-            self.release(slot);
+            self.vacate(slot);
             return false;
         }
         self.given_up += 1;
@@ -388,7 +392,7 @@ impl Calls {
     }
 
     /// Frees a slot, which gets its next id.
-    fn release(&mut self, slot: usize) {
+    fn vacate(&mut self, slot: usize) {
         let entry = &mut self.slots[slot];
         entry.state = State::Free;
         entry.caller = None;
@@ -398,8 +402,8 @@ impl Calls {
 }
 
 impl Slot {
-    fn new(slot: u16, operation: Operation) -> Self {
-        Self { id: PacketId(slot), state: State::Free, operation, caller: None, reply: Reply::none() }
+    fn new(id: PacketId, operation: Operation) -> Self {
+        Self { id, state: State::Free, operation, caller: None, reply: Reply::none() }
     }
 }
 

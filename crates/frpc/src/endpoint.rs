@@ -335,6 +335,10 @@ impl Router for Endpoint {
         session.instances.clear();
         session.replies = Vec::new();
         session.wake = Vec::new();
+        if let Some(calls) = self.calls.as_ref().or(session.calls.as_ref()) {
+            let released = calls.calls.lock().release();
+            drop(released);
+        }
         self.offer.mounts.idle(&mut session.mounted);
     }
 

@@ -1,0 +1,158 @@
+//! What the table of calls gives back while its connection is unused: a burst of calls may have left a slot and a
+//! buffer for each.
+
+use super::{Calls, Reply, Slot, State};
+use frisbee::PacketId;
+
+/// Memory that nobody needs. To be dropped without the table's lock.
+#[derive(Debug, Default)]
+pub(crate) struct Released {
+    _slots: Vec<Slot>,
+    _replies: Vec<Reply>,
+}
+
+impl Calls {
+    /// Gives back the slots behind the last one in use, and the buffers of those before it that are free.
+    ///
+    /// What stays is the id that each slot would have had next, in two bytes: with its first id, a reply that comes
+    /// twice could answer a later call.
+    pub(crate) fn release(&mut self) -> Released {
+        // While calls are paused, what is free is kept elsewhere.
+        if self.paused.is_some() || self.slots.is_empty() {
+            return Released::default();
+        }
+        if self.ids.len() < self.slots.len() {
+            self.ids.resize(self.slots.len(), PacketId(0));
+        }
+        self.ids.iter_mut().zip(&self.slots).for_each(|(id, slot)| *id = slot.id);
+        let is_free = |slot: &Slot| matches!(slot.state, State::Free);
+        let kept = self.slots.iter().rposition(|slot| !is_free(slot)).map_or(0, |last| last + 1);
+        let slots = self.slots.split_off(kept);
+        self.slots.shrink_to_fit();
+        self.deadlines.truncate(kept);
+        self.deadlines.shrink_to_fit();
+        self.free.retain(|slot| usize::from(*slot) < kept);
+        self.free.shrink_to_fit();
+        let free = self.slots.iter_mut().filter(|slot| is_free(slot));
+        let replies = free.map(|slot| std::mem::replace(&mut slot.reply, Reply::none())).collect();
+        Released { _slots: slots, _replies: replies }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Body, CALLS_MAX, Ended, Ticket};
+    use super::*;
+    use bytes::Bytes;
+    use frisbee::{Operation, Packet};
+    use std::task::{Context, Poll, Waker};
+
+    const ADD: Operation = Operation::FIRST_USER;
+
+    /// What the table holds, in bytes.
+    fn held(calls: &Calls) -> usize {
+        let replies = calls.slots.iter().map(|slot| match &slot.reply {
+            Reply::Copied(buffer) => buffer.capacity(),
+            Reply::Shared(body) => body.len(),
+        });
+        calls.slots.capacity() * size_of::<Slot>()
+            + calls.deadlines.capacity() * size_of::<Option<std::time::Instant>>()
+            + (calls.free.capacity() + calls.ids.capacity()) * 2
+            + replies.sum::<usize>()
+    }
+
+    fn begin(calls: &mut Calls) -> Ticket {
+        calls.begin(ADD, None, None).expect("there is room")
+    }
+
+    /// The length of the reply.
+    fn take(calls: &mut Calls, ticket: Ticket) -> usize {
+        let length = |body: Body<'_>| match body {
+            Body::Copied(body) => body.len(),
+            Body::Shared(body) => body.len(),
+        };
+        match calls.take_reply(ticket, &Context::from_waker(Waker::noop()), length) {
+            Poll::Ready(Ended::Reply(length)) => length,
+            _ => panic!("the reply is there"),
+        }
+    }
+
+    fn answer(calls: &mut Calls, ticket: Ticket, length: usize) {
+        let strays = calls.strays();
+        calls.handle_reply(Packet { id: ticket.id, operation: ADD, body: vec![1; length].into() });
+        assert_eq!(calls.strays(), strays);
+    }
+
+    #[test]
+    fn after_a_burst_two_bytes_are_kept_of_each_call() {
+        let mut calls = Calls::default();
+        for burst in [CALLS_MAX, 10] {
+            let tickets: Vec<_> = (0..burst).map(|_| begin(&mut calls)).collect();
+            for ticket in tickets {
+                answer(&mut calls, ticket, 3000);
+                assert_eq!(take(&mut calls, ticket), 3000);
+            }
+            assert!(held(&calls) > burst * 3000);
+            drop(calls.release());
+            assert_eq!(held(&calls), CALLS_MAX * 2);
+        }
+    }
+
+    #[test]
+    fn calls_in_flight_keep_their_slots_and_nobody_elses_buffers() {
+        let mut calls = Calls::default();
+        let tickets: Vec<_> = (0..100).map(|_| begin(&mut calls)).collect();
+        let (waits, replied, given_up) = (tickets[10], tickets[20], tickets[30]);
+        for ticket in tickets.iter().filter(|ticket| ![waits, given_up].contains(ticket)) {
+            answer(&mut calls, *ticket, 3000);
+            if *ticket != replied {
+                take(&mut calls, *ticket);
+            }
+        }
+        assert!(calls.give_up(given_up));
+        drop(calls.release());
+        assert_eq!((calls.slots.len(), calls.deadlines.len(), calls.free.len()), (31, 31, 28));
+        assert!(held(&calls) < 3000 + 31 * 80 + 300, "{} bytes", held(&calls));
+        assert_eq!(take(&mut calls, replied), 3000);
+        answer(&mut calls, waits, 5);
+        assert_eq!(take(&mut calls, waits), 5);
+        answer(&mut calls, given_up, 5);
+        let again: Vec<_> = (0..100).map(|_| begin(&mut calls)).collect();
+        let mut places: Vec<_> = again.iter().map(|ticket| ticket.slot).collect();
+        places.sort_unstable();
+        assert!(places.into_iter().eq(0..100), "each slot is given once");
+    }
+
+    #[test]
+    fn a_reply_that_comes_twice_answers_no_later_call_whatever_was_given_back_between() {
+        let mut calls = Calls::default();
+        for _ in 0..3 {
+            let ticket = begin(&mut calls);
+            answer(&mut calls, ticket, 1);
+            take(&mut calls, ticket);
+            drop(calls.release());
+            let next = begin(&mut calls);
+            assert_eq!(next.slot, ticket.slot);
+            let strays = calls.strays();
+            calls.handle_reply(Packet { id: ticket.id, operation: ADD, body: Bytes::new() });
+            assert_eq!(calls.strays(), strays + 1);
+            answer(&mut calls, next, 1);
+            take(&mut calls, next);
+        }
+    }
+
+    #[test]
+    fn calls_that_are_paused_go_on_as_they_were() {
+        let mut calls = Calls::default();
+        let ticket = begin(&mut calls);
+        answer(&mut calls, ticket, 1);
+        take(&mut calls, ticket);
+        assert!(calls.pause());
+        drop(calls.release());
+        calls.resume();
+        drop(calls.release());
+        let ticket = begin(&mut calls);
+        answer(&mut calls, ticket, 1);
+        take(&mut calls, ticket);
+    }
+}
