@@ -1,6 +1,6 @@
 //! One attempt at a unary call on one connection.
 
-use super::link::Link;
+use super::link::{Link, unreachable};
 use super::{Terms, present, takes_no_calls, unsent};
 use crate::body::{self, Manner, PutError, Reading};
 use crate::calls::{BeginError, Body, Ended, Server, Ticket};
@@ -192,6 +192,9 @@ impl<'a, A: Message> Attempt<'a, A> {
             loop {
                 let mut vacancy = std::pin::pin!(link.calls.vacancy.notified());
                 vacancy.as_mut().enable();
+                if link.is_left() {
+                    return Started::Over(unreachable("the connection takes no new calls"));
+                }
                 let started = poll_fn(|context| {
                     // The time for which it has waited counts as well.
                     let left = until.map(|until| until.saturating_duration_since(deadline::now()));

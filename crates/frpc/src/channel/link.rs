@@ -72,6 +72,12 @@ impl Link {
         self.calls.shown.load(Ordering::Relaxed)
     }
 
+    /// Whether calls that were not sent go to another connection, since this one takes no new ones. Those of somebody
+    /// else's connection have no other.
+    pub(crate) fn is_left(&self) -> bool {
+        self.calls.retired.load(Ordering::Acquire) && !matches!(self.end, LinkEnd::Leave)
+    }
+
     /// How messages of the other end are read, of which so many fields may be missing at the end.
     pub(crate) fn reading(&self, missing: u32) -> Reading {
         Reading { missing, nesting: self.nesting }

@@ -1,0 +1,53 @@
+//! Which connection the calls of a channel go to, what is sent before its server is known, and when none is made.
+
+use frisbee::Config;
+use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, SleepRequest};
+use frisbee_tests::service::Service;
+use frpc::{Acceptor, Channel, Server};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::time::Instant;
+
+const SUM: AddRequest = AddRequest { a: 1, b: 1 };
+
+fn sleep(millis: u32) -> SleepRequest {
+    SleepRequest { millis, ..SleepRequest::default() }
+}
+
+/// A server in memory that takes one call at a time.
+fn narrow() -> Acceptor {
+    let builder = Server::builder().config(Config { calls_max: 1, ..Config::default() });
+    builder.add_service(InteropServer::new(Service)).build().expect("one service does not overlap")
+}
+
+/// A channel whose connections go to one server after the other, and to the last from then on.
+async fn channel_to(servers: Vec<Acceptor>) -> Channel {
+    let dialled = AtomicUsize::new(0);
+    let connector = move || {
+        let at = dialled.fetch_add(1, Ordering::Relaxed).min(servers.len() - 1);
+        let (server, (here, there)) = (servers[at].clone(), frisbee::memory());
+        tokio::spawn(async move { server.serve_connection(there).await });
+        async { Ok(here) }
+    };
+    Channel::builder().calls::<InteropClient>().connect_with(connector).await.expect("it is in memory")
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_waits_for_a_place_goes_to_the_next_connection_when_its_server_stops() {
+    let (stopping, next) = (narrow(), narrow());
+    let client = InteropClient::new(channel_to(vec![stopping.clone(), next.clone()]).await);
+    let long = tokio::spawn({
+        let client = client.clone();
+        async move { client.sleep(sleep(10_000)).await }
+    });
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let waiting = tokio::spawn(async move { client.add(SUM).await });
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert!(!waiting.is_finished(), "its server takes one call at a time");
+    let told = Instant::now();
+    tokio::spawn(async move { stopping.shutdown().await });
+    waiting.await.expect("nobody panics").expect("the other server answers");
+    assert!(told.elapsed() < Duration::from_secs(1), "it waited for {:?}", told.elapsed());
+    long.await.expect("nobody panics").expect("a call that was sent is answered where it was sent");
+    assert_eq!(next.stats().opened(), 1, "the long one was not made again");
+}
