@@ -1,9 +1,11 @@
 //! Which connection the calls of a channel go to, what is sent before its server is known, and when none is made.
 
 use frisbee::Config;
-use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, SleepRequest};
+use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, SleepRequest};
+use frisbee_tests::serve_interop_with;
 use frisbee_tests::service::Service;
-use frpc::{Acceptor, Channel, Server};
+use frpc::{Acceptor, Channel, Code, Server};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -50,4 +52,26 @@ async fn a_call_that_waits_for_a_place_goes_to_the_next_connection_when_its_serv
     assert!(told.elapsed() < Duration::from_secs(1), "it waited for {:?}", told.elapsed());
     long.await.expect("nobody panics").expect("a call that was sent is answered where it was sent");
     assert_eq!(next.stats().opened(), 1, "the long one was not made again");
+}
+
+#[tokio::test]
+async fn a_first_request_that_is_too_long_for_its_server_fails_and_the_connection_lives() {
+    let config = Config { content_max: 64 * 1024, ..Config::default() };
+    let address = serve_interop_with(Server::builder().config(config)).await;
+    let dialled = Arc::new(AtomicUsize::new(0));
+    let count = dialled.clone();
+    let connector = move || {
+        count.fetch_add(1, Ordering::Relaxed);
+        tokio::net::TcpStream::connect(address)
+    };
+    let channel = Channel::builder().calls::<InteropClient>().connect_with(connector).await.expect("it listens");
+    let client = InteropClient::new(channel);
+    for _ in 0..3 {
+        let status = client.echo_payload(Payload { seq: 1, data: vec![0; 100_000] }).await.expect_err("it is too long");
+        assert_eq!(status.code(), Code::ResourceExhausted, "{status}");
+        assert!(status.message().contains("exceeds the limit of 65536, the lower content_max"), "{status}");
+        assert!(!status.may_have_run());
+    }
+    client.echo_payload(Payload { seq: 1, data: vec![0; 60_000] }).await.expect("it is short enough");
+    assert_eq!(dialled.load(Ordering::Relaxed), 1, "each such request cost its connection");
 }

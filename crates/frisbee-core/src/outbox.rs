@@ -380,7 +380,11 @@ pub struct TooLong {
 
 impl fmt::Display for TooLong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "body of {} bytes exceeds the limit of {}", self.length, self.limit)
+        write!(
+            f,
+            "body of {} bytes exceeds the limit of {}, the lower content_max of the two ends",
+            self.length, self.limit
+        )
     }
 }
 

@@ -2,9 +2,9 @@
 
 use crate::metadata::Metadata;
 use crate::prefix::{self, Prefix, Said};
-use crate::{Code, Response, Status};
+use crate::{Response, Status};
 use bytes::Bytes;
-use frisbee::{Frame, Operation, Outbox, PacketId};
+use frisbee::{Frame, Operation, Outbox, PacketId, TooLong};
 use polyglot::{Bulk, CONTAINER_MEMORY_MAX, DecodeError, Decoder, Encoder, Form, Message, Nesting, Root};
 use std::time::Duration;
 
@@ -92,6 +92,7 @@ impl Style {
 pub(crate) enum PutError {
     /// The flat form would lose the presence of a field.
     Lossy,
+    TooLong(TooLong),
     Failed(Status),
 }
 
@@ -101,6 +102,7 @@ impl PutError {
             Self::Lossy => Status::failed_precondition(
                 "the message has optional fields or oneofs that the wire of a Go peer cannot tell from defaults",
             ),
+            Self::TooLong(error) => Status::resource_exhausted(error.to_string()),
             Self::Failed(status) => status,
         }
         .unsent()
@@ -128,8 +130,7 @@ pub(crate) fn put_message<M: Message>(mut frame: Frame<'_>, message: &M, manner:
     } else {
         bulk.into_iter().for_each(|part| frame.gather(part.at, part.bytes));
     }
-    let finished = frame.finish();
-    finished.map_err(|error| PutError::Failed(Status::new(Code::ResourceExhausted, error.to_string())))
+    frame.finish().map_err(PutError::TooLong)
 }
 
 /// Writes a packet whose body is an error. If it is too long for a packet, its text is cut, and what goes along left

@@ -9,7 +9,7 @@ use crate::layout::Refusal;
 use crate::metadata::Metadata;
 use crate::{Code, Response, Status, deadline};
 use bytes::Bytes;
-use frisbee::{Operation, Outbox, Waiter};
+use frisbee::{CONTENT_LEAST, Operation, Outbox, Waiter};
 use polyglot::{Form, Message};
 use std::future::poll_fn;
 use std::marker::PhantomData;
@@ -169,12 +169,22 @@ impl<'a, A: Message> Attempt<'a, A> {
             Server::Go => Manner { lossless: strict, ..Manner::default() },
             Server::Unknown => Manner { lossless: true, ..Manner::default() },
         };
-        match body::put_message(outbox.frame(ticket.id, self.method.operation), self.message, &manner) {
+        // Until a server has said how much it takes, it is sent no more than every server takes: a longer packet may
+        // end the connection, and each that follows.
+        let limit = outbox.limit();
+        if server == Server::Unknown {
+            outbox.set_limit(limit.min(CONTENT_LEAST));
+        }
+        let put = body::put_message(outbox.frame(ticket.id, self.method.operation), self.message, &manner);
+        if server == Server::Unknown {
+            outbox.set_limit(limit);
+        }
+        match put {
             Ok(()) => Started::Yes(ticket),
             Err(error) => {
                 link.calls.with(|calls| calls.revoke(ticket));
                 match error {
-                    PutError::Lossy if server == Server::Unknown => Started::Unclear,
+                    PutError::Lossy | PutError::TooLong(_) if server == Server::Unknown => Started::Unclear,
                     error => Started::Failed(error.into_status()),
                 }
             }
