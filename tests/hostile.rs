@@ -259,6 +259,21 @@ async fn streams_that_open_nothing_are_refused_and_stray_packets_ignored() {
 }
 
 #[tokio::test]
+async fn a_stream_of_ours_that_opens_nothing_is_refused_and_what_follows_on_it_ignored() {
+    let mut peer = Raw::connect(serve_interop().await).await;
+    peer.write(&packet(0, 3, b"fris\x01")).await;
+    for (id, first) in [(1, &[8, 0][..]), (2, &[9, 0x80])] {
+        peer.write(&packet(id, 2, first).repeat(3)).await;
+        let failure = peer.next().await.expect("the connection lives");
+        assert!(failure.id.0 == id && failure.body.ends_with(b"names no operation"), "{failure:?}");
+        assert_eq!(peer.next().await.expect("its direction ends").operation.number(), 7);
+        assert_eq!(peer.next().await.expect("it is reset").operation.number(), 7);
+    }
+    peer.write(&add(1)).await;
+    expect_sum(&mut peer, 1).await;
+}
+
+#[tokio::test]
 async fn a_stream_that_opens_on_a_live_id_resets_that_stream_alone() {
     let mut peer = Raw::connect(serve_interop().await).await;
     let open = |id| packet(id, 2, &[9, CHAT as u8]);
@@ -385,6 +400,17 @@ async fn time_to_answer(bytes: Vec<u8>) -> Duration {
     elapsed
 }
 
+/// So many of a packet; those that open streams with ids of their own.
+fn repeated(packet: &[u8], count: usize) -> Vec<u8> {
+    let mut all = packet.repeat(count);
+    if packet[4..6] == [0, 2] {
+        for (at, packet) in all.chunks_mut(packet.len()).enumerate() {
+            packet[2..4].copy_from_slice(&(1 + at as u16 % 0x7FFF).to_be_bytes());
+        }
+    }
+    all
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_peer_is_made_to_wait_that_sends_more_of_no_use_than_it_may_and_nothing_it_sends_is_lost() {
     let hello =
@@ -413,9 +439,9 @@ async fn a_peer_is_made_to_wait_that_sends_more_of_no_use_than_it_may_and_nothin
     let useless = useless.map(|waste| (waste.len() + 64, waste));
     for (cost, waste) in useless.into_iter().chain([cancelled]) {
         let allowed = Config::default().waste_rate as usize;
-        let less = [&hello[..], &waste.repeat(allowed / 10 / cost)].concat();
+        let less = [&hello[..], &repeated(&waste, allowed / 10 / cost)].concat();
         assert!(time_to_answer(less).await < Duration::from_millis(10), "{waste:x?} within what is allowed");
-        let more = [&hello[..], &waste.repeat(3 * allowed / cost)].concat();
+        let more = [&hello[..], &repeated(&waste, 3 * allowed / cost)].concat();
         let elapsed = time_to_answer(more).await;
         assert!((2_800..3_000).contains(&elapsed.as_millis()), "{waste:x?} made the peer wait for {elapsed:?}");
     }

@@ -302,6 +302,32 @@ async fn nothing_is_routed_behind_the_packet_that_closes_a_connection() {
 }
 
 #[tokio::test]
+async fn a_stream_that_was_reset_is_not_opened_anew_by_messages_on_their_way() {
+    let (told, mut opened) = mpsc::unbounded_channel();
+    let handlers = Handlers::new().on_stream(move |first, stream| {
+        stream.reset(8, "no more");
+        drop(told.send(first));
+    });
+    let server = Server::builder().bind("127.0.0.1:0", handlers).await.expect("loopback has free ports");
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    let mut peer = Raw::connect(address).await;
+    let messages = |id| packet(id, 2, b"message").repeat(20);
+    let streams = [(5, "one"), (6, "two"), (9, "behind some that could not be opened")];
+    let mut bytes = packet(0, 3, b"fris\x01");
+    for (id, opening) in streams {
+        bytes.extend([packet(id, 2, opening.as_bytes()), messages(id), messages(5)].concat());
+    }
+    peer.write(&bytes).await;
+    for (id, opening) in streams {
+        let reset = peer.next().await.expect("the connection lives");
+        assert_eq!((reset.id.0, reset.operation.number()), (id, 7));
+        assert_eq!(opened.try_recv().expect("it is told before it is reset"), opening);
+    }
+    assert!(opened.try_recv().is_err(), "a message opened a stream");
+}
+
+#[tokio::test]
 async fn operations_that_nobody_has_are_answered_by_services_and_dropped_by_routers() {
     let (named, _heard) = Named::new("named");
     let address = serve(frpc::Server::builder().mount(100..=100, named)).await;

@@ -194,7 +194,7 @@ async fn what_a_client_that_serves_nothing_did_not_ask_for_is_counted_and_not_an
     raw.write(&packet(0, 3, b"fris\x01")).await;
     channel.connection().unwrap().verdict().await.unwrap();
     let call = packet(5, 10, &[0x10, 2, 4, 0, 8, 0]);
-    raw.write(&[call.clone(), packet(0x8001, 2, &[0x09, 20])].concat()).await;
+    raw.write(&call).await;
     // Its own calls go on: the first packet that it sends is the next call.
     let client = InteropClient::new(channel.clone());
     let calling = tokio::spawn(async move { client.add(AddRequest::default()).await });
@@ -218,6 +218,17 @@ async fn what_a_client_that_serves_nothing_did_not_ask_for_is_counted_and_not_an
         }
     }
     tokio::time::timeout(PATIENCE, connection.closed()).await.expect("a peer that never stops is left");
+}
+
+#[tokio::test]
+async fn a_stream_opened_at_a_client_that_serves_nothing_is_refused() {
+    let (address, accepted) = Raw::listen().await;
+    let _channel = Channel::connect(address).await.unwrap();
+    let mut raw = accepted.await;
+    raw.write(&[packet(0, 3, b"fris\x01"), packet(0x8001, 2, &[0x09, 20])].concat()).await;
+    let refusal = raw.next().await.unwrap();
+    assert_eq!((refusal.id.0, refusal.operation.number()), (0x8001, 2));
+    assert!(refusal.body.ends_with(b"this end offers no service"), "{:?}", refusal.body);
 }
 
 #[tokio::test]

@@ -15,6 +15,16 @@ pub enum Role {
     Server,
 }
 
+impl Role {
+    /// The role of the other end.
+    pub const fn peer(self) -> Self {
+        match self {
+            Self::Client => Self::Server,
+            Self::Server => Self::Client,
+        }
+    }
+}
+
 /// The limits and times of a connection.
 ///
 /// The defaults serve a Go peer as well as one of ours: Go sends a PING each 500 ms and closes after 5 s without a

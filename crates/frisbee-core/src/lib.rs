@@ -60,7 +60,7 @@ pub use outbox::{Frame, Outbox, TooLong};
 pub use pace::{Bucket, Pace, Waste};
 pub use packet::Packet;
 pub use pool::copy_to_share;
-pub use stream::{StreamError, StreamState, Tell};
+pub use stream::{Openings, StreamError, StreamState, Tell};
 
 /// The longest content a packet may have unless configured otherwise: the limit of Go's frisbee, which closes a
 /// connection on seeing a header that declares more.

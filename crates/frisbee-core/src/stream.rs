@@ -1,5 +1,6 @@
 //! What may happen on one stream, and in which order.
 
+use crate::{PacketId, Role};
 use std::fmt;
 
 /// The state of one stream at one end.
@@ -131,6 +132,35 @@ impl StreamState {
     }
 }
 
+/// The streams that a peer of ours opens. Their ids ascend, and begin again behind the last: so a packet of a stream that
+/// is over, which was on its way when this end reset it, is told from one that opens a stream.
+#[derive(Clone, Copy, Debug)]
+pub struct Openings {
+    by: Role,
+    last: Option<PacketId>,
+}
+
+/// An end has half of all ids for the streams that it opens, the one that dialled the lower half.
+const IDS: u16 = 0x8000;
+
+impl Openings {
+    /// Those of a peer with this role.
+    pub const fn new(by: Role) -> Self {
+        Self { by, last: None }
+    }
+
+    /// Whether a packet of stream `id`, which is not open, opens it. Up to half of the ids that a peer has may be left
+    /// out: those of streams that are open, and those that came to nothing.
+    pub fn handle(&mut self, id: PacketId) -> bool {
+        let ahead = self.last.map_or(1, |last| id.0.wrapping_sub(last.0) % IDS);
+        let opens = (id.0 < IDS) == (self.by == Role::Client) && (1..=IDS / 2).contains(&ahead);
+        if opens {
+            self.last = Some(id);
+        }
+        opens
+    }
+}
+
 /// Why a message cannot be sent on a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -186,6 +216,28 @@ mod tests {
         state.handle_end();
         assert!(state.is_over() && state.has_ended());
         assert_eq!(state.close(), Tell::Nothing);
+    }
+
+    #[test]
+    fn streams_open_in_the_order_of_their_ids_and_messages_of_earlier_ones_open_nothing() {
+        for (by, ids) in [(Role::Client, 1..=0x7FFF), (Role::Server, 0x8000..=u16::MAX)] {
+            let mut openings = Openings::new(by);
+            for round in 0..3 {
+                for id in ids.clone() {
+                    assert!(openings.handle(PacketId(id)), "{id} in round {round}");
+                    let earlier = [0, 1, 300, 16_000].map(|age| id.saturating_sub(age).max(*ids.start()));
+                    assert!(earlier.iter().all(|id| !openings.handle(PacketId(*id))), "{earlier:?} behind {id}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ids_may_be_left_out() {
+        let mut openings = Openings::new(Role::Client);
+        assert!([30_000, 30_257, 200, 16_000].into_iter().all(|id| openings.handle(PacketId(id))));
+        assert!(!openings.handle(PacketId(1_000)), "it is behind");
+        assert!(!openings.handle(PacketId(40_000)), "it is one of the other end");
     }
 
     #[test]

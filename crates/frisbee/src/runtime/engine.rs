@@ -13,7 +13,7 @@ use crate::runtime::timer::now as clock;
 use crate::stream::Shared as StreamShared;
 use crate::{CloseReason, Next, Operation, Packet, ProtocolError, Router, Turn};
 use bytes::Bytes;
-use frisbee_core::{Config, Decoder, Event, HeaderForm, Role, earlier};
+use frisbee_core::{Config, Decoder, Event, HeaderForm, Openings, Role, earlier};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Waker;
@@ -56,6 +56,8 @@ pub(crate) struct Engine<R: Router> {
     is_idle_told: bool,
     /// The stream whose message came last.
     stream: Option<Arc<StreamShared>>,
+    /// The streams that a peer of ours has opened.
+    openings: Openings,
     /// More may be read: the peer has not closed its half, and the connection has not been left.
     reads: bool,
     /// The router wants a turn when everything has been written.
@@ -126,6 +128,7 @@ impl<R: Router> Engine<R> {
             due: None,
             is_idle_told: false,
             stream: None,
+            openings: Openings::new(role.peer()),
             reads: true,
             when_written: false,
             half_closed: false,

@@ -4,7 +4,7 @@ use super::Engine;
 use crate::stream::{RESOURCE_EXHAUSTED, Shared as StreamShared, Stream, reset_content};
 use crate::{Next, Operation, Outbox, PacketId, Router};
 use bytes::Bytes;
-use frisbee_core::{Role, Tell};
+use frisbee_core::Tell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -49,9 +49,9 @@ impl<R: Router> Engine<R> {
             self.stream = Some(stream);
             return self.leave_stream(tell);
         }
-        // A close that crossed ours, or a message that did: between two of ours only the peer's own ids open streams.
-        let ours = rich && (id.0 < 0x8000) == (self.role == Role::Client);
-        if body.is_empty() || ours {
+        // A close that crossed ours, or a message that did. A Go client has its ids from several counters, and may use
+        // one again at once.
+        if body.is_empty() || rich && !self.openings.handle(id) {
             return Next::Continue;
         }
         // One that is opened and closed in a loop has its place until whoever has the stream lets go of it. Those who
