@@ -60,6 +60,25 @@ async fn a_request_for_which_there_is_no_memory_is_thrown_away_as_it_comes_and_t
 }
 
 #[tokio::test]
+async fn an_opening_of_a_stream_for_which_there_is_no_memory_is_answered() {
+    let opening = [&[9, CHAT as u8][..], &[0; 4 * MIB]].concat();
+    for ours in [true, false] {
+        let (address, stats) = serve(|builder| builder.memory_max(MIB / 2)).await;
+        let mut peer = Raw::connect(address).await;
+        if ours {
+            peer.write(&packet(0, 3, &hello())).await;
+        }
+        peer.write(&packet(1, 2, &opening)).await;
+        let refused = peer.next().await.expect("the connection lives");
+        // A reset between two of ours, a close for Go.
+        let (operation, code) = if ours { (7, Some(Code::ResourceExhausted as u8)) } else { (2, None) };
+        assert_eq!((refused.id.0, refused.operation.number(), refused.body.first().copied()), (1, operation, code));
+        expect_sum(&mut peer, 8).await;
+        assert_eq!((stats.shed(), stats.input_held()), (1, 0));
+    }
+}
+
+#[tokio::test]
 async fn bodies_that_arrive_on_many_connections_take_no_more_than_the_server_may_hold() {
     let (address, stats) = serve(|builder| builder.memory_max(4 * MIB)).await;
     let mut peers = Vec::new();

@@ -204,8 +204,13 @@ impl Router for Endpoint {
                 crate::streaming::refuse(&stream, &body::malformed("request"));
                 return Next::Wasted;
             }
-            // It belongs to a stream that is over: it crossed the packet that closed it. As many may be on their way as
-            // the sockets hold, for each stream that is left early, so they are not counted. On those of mounted
+            _ if stream.is_rich() => {
+                let status = Status::invalid_argument("the packet that opens the stream names no operation");
+                crate::streaming::refuse(&stream, &status);
+                return Next::Wasted;
+            }
+            // It belongs to a stream of Go that is over: it crossed the packet that closed it. As many may be on their
+            // way as the sockets hold, for each stream that is left early, so they are not counted. On those of mounted
             // routers packets may look like anything.
             Opening::Malformed | Opening::Nothing => {
                 stream.forget();
@@ -225,7 +230,11 @@ impl Router for Endpoint {
             }
             None if self.calls.is_some() && offer.table.is_empty() => {
                 session.strays += 1;
-                stream.forget();
+                if stream.is_rich() {
+                    crate::streaming::refuse(&stream, &Status::unimplemented("this end offers no service"));
+                } else {
+                    stream.forget();
+                }
             }
             _ => {
                 crate::streaming::refuse(&stream, &Status::unimplemented(format!("{operation} opens no stream")));

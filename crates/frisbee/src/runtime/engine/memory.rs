@@ -3,8 +3,8 @@
 use super::Engine;
 use super::streams::{NO_ROOM, refuse_stream};
 use crate::mailbox::Order;
-use crate::{CloseReason, Next, Operation, Router};
-use frisbee_core::{Hello, Role};
+use crate::{CloseReason, Next, Operation, PacketId, Router};
+use frisbee_core::{Hello, Role, Tell};
 
 /// The longest items of a HELLO that are not charged to the server's memory, in bytes: those of some dozen services.
 const GREETING_FREE_MAX: usize = 4 * 1024;
@@ -44,12 +44,7 @@ impl<R: Router> Engine<R> {
         let Some((id, operation)) = self.core.shed() else { return Ok(()) };
         self.handle.0.budget.count_shed();
         if operation == Operation::STREAM {
-            let stream = self.handle.0.mailbox.lock().streams.get(&id).cloned();
-            if let Some(stream) = stream {
-                let tell = stream.handle_shed();
-                self.handle.0.mailbox.leave_stream(&stream);
-                refuse_stream(self.core.outbox(), id, tell, NO_ROOM);
-            }
+            self.shed_of_stream(id);
             return Ok(());
         }
         if operation.is_reserved() {
@@ -63,5 +58,24 @@ impl<R: Router> Engine<R> {
             Order::put(Order::Flush(reason), &mut self.order);
         }
         Ok(())
+    }
+
+    /// Ends a stream of which a message was thrown away, or refuses one whose opening was.
+    fn shed_of_stream(&mut self, id: PacketId) {
+        let inner = self.handle.0.mailbox.lock();
+        let rich = inner.peer.hello().is_some();
+        let stream = inner.streams.get(&id).cloned();
+        drop(inner);
+        let tell = match stream {
+            Some(stream) => {
+                let tell = stream.handle_shed();
+                self.handle.0.mailbox.leave_stream(&stream);
+                tell
+            }
+            None if !rich => Tell::Close,
+            None if self.openings.handle(id) => Tell::Reset,
+            None => Tell::Nothing,
+        };
+        refuse_stream(self.core.outbox(), id, tell, NO_ROOM);
     }
 }
