@@ -115,8 +115,8 @@ impl Router for Named {
         Next::Continue
     }
 
-    fn shed(&self, _session: &mut Self::Session, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Next {
-        let told = outbox.push(id, operation, &Bytes::from(format!("{} has no room", self.name)));
+    fn shed(&self, _session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Next {
+        let told = outbox.push(packet.id, packet.operation, &Bytes::from(format!("{} has no room", self.name)));
         told.map_or_else(|error| Next::close(error.to_string()), |()| Next::Continue)
     }
 

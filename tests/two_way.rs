@@ -231,6 +231,44 @@ async fn a_stream_opened_at_a_client_that_serves_nothing_is_refused() {
     assert!(refusal.body.ends_with(b"this end offers no service"), "{:?}", refusal.body);
 }
 
+/// A server that may hold little and tells of its connections.
+async fn poor_controller(memory_max: usize) -> (SocketAddr, mpsc::UnboundedReceiver<Connection>) {
+    let (told, connections) = mpsc::unbounded_channel();
+    let builder = Server::builder().memory_max(memory_max);
+    (serve_interop_with(builder.on_connect(move |connection| drop(told.send(connection.clone())))).await, connections)
+}
+
+#[tokio::test]
+async fn an_overloaded_server_refuses_a_request_with_the_id_of_a_call_of_its_own() {
+    let (address, mut connections) = poor_controller(100_000).await;
+    let agent = agent(address).await;
+    let connection = next(&mut connections).await;
+    let called = InteropClient::new(Channel::from_connection(&connection));
+    let long = SleepRequest { millis: 3_600_000, ..SleepRequest::default() };
+    let calling = tokio::spawn(async move { called.sleep(long).await });
+    let dialled = agent.connection().unwrap();
+    until("the agent is at work", || dialled.running() == 1).await;
+    let held = connection.hold(100_000);
+    let agent = InteropClient::new(agent);
+    let status = agent.sleep(SleepRequest::default()).await.expect_err("there is no memory");
+    assert_eq!(status.code(), Code::ResourceExhausted, "{status}");
+    drop(held);
+    agent.sleep(SleepRequest::default()).await.expect("the connection lives");
+    assert!(!calling.is_finished(), "what the server has asked goes on");
+}
+
+#[tokio::test]
+async fn a_reply_for_which_its_caller_has_no_memory_fails_that_call_alone() {
+    let (address, mut connections) = poor_controller(1024 * 1024).await;
+    let agent = InteropClient::new(agent(address).await);
+    let called = InteropClient::new(Channel::from_connection(&next(&mut connections).await));
+    let status = called.echo_payload(Payload { seq: 1, data: vec![1; 4 << 20] }).await.expect_err("no memory");
+    assert_eq!(status.code(), Code::ResourceExhausted, "{status}");
+    assert!(status.message().contains("reply was thrown away") && status.may_have_run(), "{status}");
+    called.add(AddRequest::default()).await.expect("the connection lives");
+    agent.add(AddRequest::default()).await.expect("in both directions");
+}
+
 #[tokio::test]
 async fn calls_in_progress_end_with_the_connection_and_none_begins_after_it() {
     let (address, mut connections) = controller().await;

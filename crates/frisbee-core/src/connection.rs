@@ -283,7 +283,7 @@ impl Connection {
     }
 
     /// Throws away the body that is arriving; see [`Decoder::shed`].
-    pub fn shed(&mut self) -> Option<(PacketId, Operation)> {
+    pub fn shed(&mut self) -> Option<Packet> {
         self.decoder.shed()
     }
 

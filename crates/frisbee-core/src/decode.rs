@@ -2,7 +2,7 @@
 
 use crate::hello::HELLO_MAX;
 use crate::pool::Memory;
-use crate::{Header, HeaderForm, MAGIC, Operation, Packet, PacketId};
+use crate::{Header, HeaderForm, MAGIC, Operation, Packet};
 use bytes::{Buf, Bytes};
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -18,6 +18,9 @@ const GROWTH: usize = 4;
 /// Once so many bytes of a body have come, it may get as much memory at once as the one before it took, so that it need
 /// not grow and be copied. A peer gains nothing that it could not have by sending the bodies one beside the other.
 const TRUSTED_FROM: usize = 32 * 1024;
+
+/// How much is left of a body that is thrown away, in bytes: what stands in front of a message, to tell whose it was.
+const SHED_KEEPS: usize = 64;
 
 /// Bodies of which at least this much is missing are read straight into their own buffer (see
 /// [`Decoder::body_mut`]). Below it a second read call costs more than the copy it saves.
@@ -167,13 +170,15 @@ impl Decoder {
         self.body.as_ref().map_or(0, |partial| partial.received.room())
     }
 
-    /// Throws away the body that has begun to arrive, what has come of it and what will; whose it was. `None` if there
-    /// is no such body or it is thrown away already.
-    pub fn shed(&mut self) -> Option<(PacketId, Operation)> {
+    /// Throws away the body that has begun to arrive, what has come of it and what will. The packet that it was of, with
+    /// up to 64 bytes from the beginning of the body; `None` if there is no such body or it is thrown away already.
+    pub fn shed(&mut self) -> Option<Packet> {
         let partial = self.body.as_mut().filter(|partial| !partial.shed)?;
         partial.shed = true;
-        partial.received = Memory::default();
-        Some((partial.header.id, partial.header.operation))
+        let received = std::mem::take(&mut partial.received);
+        let received = received.as_ref();
+        let body = Bytes::copy_from_slice(received.get(..SHED_KEEPS).unwrap_or(received));
+        Some(Packet { id: partial.header.id, operation: partial.header.operation, body })
     }
 
     #[inline(always)]

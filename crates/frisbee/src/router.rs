@@ -7,7 +7,7 @@ pub mod opening;
 pub mod pubsub;
 mod topics;
 
-use crate::{CloseReason, Connection, HandOff, MountError, Operation, Outbox, Packet, PacketId, Peer, Stream, Taking};
+use crate::{CloseReason, Connection, HandOff, MountError, Outbox, Packet, PacketId, Peer, Stream, Taking};
 use bytes::Bytes;
 use std::ops::RangeInclusive;
 use std::time::Instant;
@@ -78,12 +78,13 @@ pub trait Router: Send + Sync + 'static {
         Next::Continue
     }
 
-    /// The body of a packet was thrown away while it arrived, since the server holds as much input as it may. What is
-    /// put into `outbox` tells the peer. The default closes the connection, so that nobody waits for an answer.
+    /// The body of a packet was thrown away while it arrived, since the server holds as much input as it may; of the
+    /// body there are up to 64 bytes from its beginning, as many as had come. What is put into `outbox` tells the peer.
+    /// The default closes the connection, so that nobody waits for an answer.
     ///
     /// Only servers throw bodies away. Those of streams are dealt with: the stream is reset.
-    fn shed(&self, session: &mut Self::Session, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Next {
-        let _ = (session, id, operation, outbox);
+    fn shed(&self, session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Next {
+        let _ = (session, packet, outbox);
         Next::close("no memory for a request")
     }
 

@@ -160,6 +160,15 @@ pub(crate) fn put_error(outbox: &mut Outbox, id: PacketId, operation: Operation,
     }
 }
 
+/// A body that is an error, as a peer of ours would send it.
+pub(crate) fn error(status: &Status) -> Bytes {
+    let mut body = Vec::new();
+    prefix::put(&mut body, Said { status: status.in_prefix(), ..Said::default() });
+    let encoded = Encoder::new(&mut body).error(status.message());
+    debug_assert!(encoded.is_ok(), "no text has 4 GiB");
+    body.into()
+}
+
 /// Answers a call.
 #[inline(always)]
 pub(crate) fn put_reply<M: Message>(

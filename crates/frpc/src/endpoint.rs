@@ -245,16 +245,22 @@ impl Router for Endpoint {
     }
 
     #[cold]
-    fn shed(&self, session: &mut Session, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Next {
-        if self.offer.mounts.contains(operation) {
-            return self.offer.mounts.shed(&mut session.mounted, id, operation, outbox);
+    fn shed(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Next {
+        let Packet { id, operation, ref body } = packet;
+        let is_waiting = |calls: &Arc<CallTable>| calls.with(|calls| calls.is_waiting(id, operation));
+        if !self.offer.mounts.contains(operation) && session.calls().is_some_and(is_waiting) {
+            match prefix::begins_backward(body) {
+                Some(true) => {
+                    let status =
+                        Status::resource_exhausted("the reply was thrown away: this end holds as much as it may");
+                    session.replies.push(Packet { body: body::error(&status), ..packet });
+                    return Next::Continue;
+                }
+                Some(false) => {}
+                None => return Next::close("no memory for what may be the reply to a call"),
+            }
         }
-        if session.calls().is_some_and(|calls| calls.with(|calls| calls.is_waiting(id, operation))) {
-            return Next::close("no memory for what may be the reply to a call");
-        }
-        let status = Status::resource_exhausted("the server holds as much input as it may");
-        body::put_error(outbox, id, operation, &status, session.caller.style());
-        Next::Continue
+        self.refuse_request(session, packet, outbox)
     }
 
     fn verdict(&self, session: &mut Session, peer: &Peer) {
@@ -367,12 +373,23 @@ impl Endpoint {
     fn serve(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Next {
         if session.caller.connection.is_overloaded() {
             session.caller.connection.count_shed();
-            return self.shed(session, packet.id, packet.operation, outbox);
+            return self.refuse_request(session, packet, outbox);
         }
         session.bring(packet.operation.number(), &self.offer.table);
         let Some((_, instance)) = &mut session.last else { return self.route_unserved(session, packet, outbox) };
         let inline = session.in_place.begin();
         instance.call(&session.caller, packet, outbox, inline)
+    }
+
+    /// Answers a request for which there is no memory.
+    #[cold]
+    fn refuse_request(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Next {
+        if self.offer.mounts.contains(packet.operation) {
+            return self.offer.mounts.shed(&mut session.mounted, packet, outbox);
+        }
+        let status = Status::resource_exhausted("the server holds as much input as it may");
+        body::put_error(outbox, packet.id, packet.operation, &status, session.caller.style());
+        Next::Continue
     }
 
     /// The end of a turn with routers beside services, or with strays; `calls` is when the next call expires.

@@ -117,6 +117,17 @@ pub(crate) fn is_backward(body: &[u8]) -> bool {
     split(body).is_ok_and(|(items, _)| items.starts_with(&[BACKWARD, 0]))
 }
 
+/// As [`is_backward`] of a body of which this is the beginning; `None` if it is too short to tell.
+#[cold]
+pub(crate) fn begins_backward(mut start: &[u8]) -> Option<bool> {
+    if *start.first()? != PREFIX {
+        return Some(false);
+    }
+    start = start.get(1..)?;
+    let length = start.iter().position(|byte| byte & 0x80 == 0)?;
+    Some(start.get(length + 1..length + 3)? == [BACKWARD, 0])
+}
+
 /// Takes the prefix off a body, if it has one.
 #[inline]
 pub(crate) fn take(body: &mut Bytes) -> Result<Option<Prefix>, Malformed> {
@@ -228,6 +239,17 @@ mod tests {
         let mut body = Bytes::from(bytes);
         assert_eq!(take(&mut body), Ok(Some(sample())));
         assert_eq!(body, [8, 0][..]);
+    }
+
+    #[test]
+    fn the_direction_of_a_call_shows_in_the_beginning_of_its_body() {
+        let mut reply = Vec::new();
+        let details = [7; 300];
+        put(&mut reply, Said { backward: true, status: Some((Code::Aborted, &details)), ..Said::default() });
+        assert_eq!([0, 1, 2, 3, 4].map(|end| begins_backward(&reply[..end])), [None; 5]);
+        assert_eq!(begins_backward(&reply[..5]), Some(true));
+        assert_eq!(begins_backward(&encoded(&sample())), Some(false));
+        assert_eq!(begins_backward(&[8]), Some(false));
     }
 
     #[test]

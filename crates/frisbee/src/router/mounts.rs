@@ -228,9 +228,9 @@ impl Router for Mounts {
         }
     }
 
-    fn shed(&self, session: &mut MountsSession, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Next {
-        match self.find(operation.number()).and_then(|at| session.get(at)) {
-            Some(mounted) => mounted.shed(id, operation, outbox),
+    fn shed(&self, session: &mut MountsSession, packet: Packet, outbox: &mut Outbox) -> Next {
+        match self.find(packet.operation.number()).and_then(|at| session.get(at)) {
+            Some(mounted) => mounted.shed(packet, outbox),
             // It would have been dropped anyway.
             None => Next::Continue,
         }
@@ -308,7 +308,7 @@ trait Erased: Send + Sync {
 trait ErasedSession: Send {
     fn route(&mut self, packet: Packet, outbox: &mut Outbox) -> Next;
     fn stream(&mut self, first: Bytes, stream: Stream) -> Next;
-    fn shed(&mut self, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Next;
+    fn shed(&mut self, packet: Packet, outbox: &mut Outbox) -> Next;
     fn verdict(&mut self, peer: &Peer);
     fn cancelled(&mut self, id: PacketId, content: Bytes, outbox: &mut Outbox);
     fn hand_off(&mut self, asked: HandOff) -> Next;
@@ -352,9 +352,9 @@ impl<R: Router> ErasedSession for Mounted<R> {
         self.router.stream(session, first, stream)
     }
 
-    fn shed(&mut self, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Next {
+    fn shed(&mut self, packet: Packet, outbox: &mut Outbox) -> Next {
         let Some(session) = &mut self.session else { return Next::Continue };
-        self.router.shed(session, id, operation, outbox)
+        self.router.shed(session, packet, outbox)
     }
 
     fn verdict(&mut self, peer: &Peer) {

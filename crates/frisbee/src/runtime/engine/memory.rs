@@ -41,17 +41,17 @@ impl<R: Router> Engine<R> {
     }
 
     fn shed_body(&mut self) -> Result<(), CloseReason> {
-        let Some((id, operation)) = self.core.shed() else { return Ok(()) };
+        let Some(packet) = self.core.shed() else { return Ok(()) };
         self.handle.0.budget.count_shed();
-        if operation == Operation::STREAM {
-            self.shed_of_stream(id);
+        if packet.operation == Operation::STREAM {
+            self.shed_of_stream(packet.id);
             return Ok(());
         }
-        if operation.is_reserved() {
+        if packet.operation.is_reserved() {
             return Ok(());
         }
         let next = self.guarded(|engine| match &mut engine.session {
-            Some(session) => engine.router.shed(session, id, operation, engine.core.outbox()),
+            Some(session) => engine.router.shed(session, packet, engine.core.outbox()),
             None => Next::Continue,
         })?;
         if let Next::Close(reason) = next {
