@@ -1,13 +1,14 @@
 //! Which connection the calls of a channel go to, what is sent before its server is known, and when none is made.
 
 use frisbee::Config;
-use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, SleepRequest};
+use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, Range, SleepRequest};
 use frisbee_tests::serve_interop_with;
 use frisbee_tests::service::Service;
 use frpc::{Acceptor, Channel, Code, Server};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+use tokio::io::AsyncReadExt;
 use tokio::time::Instant;
 
 const SUM: AddRequest = AddRequest { a: 1, b: 1 };
@@ -74,4 +75,75 @@ async fn a_first_request_that_is_too_long_for_its_server_fails_and_the_connectio
     }
     client.echo_payload(Payload { seq: 1, data: vec![0; 60_000] }).await.expect("it is short enough");
     assert_eq!(dialled.load(Ordering::Relaxed), 1, "each such request cost its connection");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_channel_that_was_closed_finishes_its_calls_and_makes_no_other() {
+    let server = narrow();
+    let channel = channel_to(vec![server.clone()]).await;
+    let client = InteropClient::new(channel.clone());
+    let [long, waiting] = [10_000, 0].map(|millis| {
+        let client = client.clone();
+        tokio::spawn(async move { client.sleep(sleep(millis)).await })
+    });
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let connection = channel.connection().expect("it is connected");
+    let closed = Instant::now();
+    channel.close();
+    let unsent = waiting.await.expect("nobody panics");
+    for status in [unsent.err(), client.add(SUM).await.err(), client.count_up(Range::default()).await.err()] {
+        let status = status.expect("no call is made");
+        assert_eq!(status.to_string(), "failed precondition: not sent: the channel was closed by its owner");
+        assert!(!status.may_have_run());
+    }
+    channel.stay_connected().await;
+    assert!(closed.elapsed() < Duration::from_secs(1), "it took {:?}", closed.elapsed());
+    assert!(channel.connection().is_none() && !connection.is_closed());
+    long.await.expect("nobody panics").expect("a call in progress goes on");
+    connection.closed().await;
+    assert_eq!(server.stats().opened(), 1, "it connected again");
+}
+
+#[tokio::test]
+async fn a_channel_that_is_closed_while_it_connects_leaves_no_connection_behind() {
+    let (made, mut connections) = tokio::sync::mpsc::unbounded_channel();
+    let go_on = Arc::new(tokio::sync::Notify::new());
+    let told = go_on.clone();
+    let connector = move || {
+        let (told, made) = (told.clone(), made.clone());
+        async move {
+            let (here, there) = frisbee::memory();
+            told.notified().await;
+            drop(made.send(there));
+            Ok(here)
+        }
+    };
+    let channel = Channel::builder().connect_lazy_with(connector).expect("nothing overlaps");
+    let client = InteropClient::new(channel.clone());
+    let calling = tokio::spawn(async move { client.add(SUM).await });
+    tokio::task::yield_now().await;
+    go_on.notify_one();
+    channel.close();
+    let status = calling.await.expect("nobody panics").expect_err("the channel is closed");
+    assert_eq!(status.code(), Code::FailedPrecondition, "{status}");
+    if let Ok(mut there) = connections.try_recv() {
+        let mut read = Vec::new();
+        there.read_to_end(&mut read).await.expect("it is closed");
+    }
+}
+
+#[tokio::test]
+async fn a_channel_to_several_servers_or_of_a_connection_can_be_closed_too() {
+    let address = serve_interop_with(Server::builder()).await.to_string();
+    let several = Channel::builder().connect_all([address.clone(), address.clone()]).await.expect("it listens");
+    let own = Channel::connect(address).await.expect("it listens");
+    let connection = own.connection().expect("it is connected");
+    let bound = Channel::from_connection(&connection);
+    for channel in [&several, &bound] {
+        let client = InteropClient::new(channel.clone());
+        client.add(SUM).await.expect("it is open");
+        channel.close();
+        assert_eq!(client.add(SUM).await.expect_err("it is closed").code(), Code::FailedPrecondition);
+    }
+    InteropClient::new(own).add(SUM).await.expect("the connection is that of another channel");
 }

@@ -148,6 +148,9 @@ impl ClientBuilder {
     /// With TLS it waits until the server has shown what it is, which takes a round trip more: only then is it known
     /// whether the server takes this end's certificate.
     ///
+    /// The connection lives until it is [closed](Connection::close): what is returned is a handle, and dropping it closes
+    /// nothing.
+    ///
     /// # Errors
     /// If no address accepts the connection in time, TLS does not come about, io_uring is required and does not work,
     /// or the router finds something [wrong](Router::check) with itself.

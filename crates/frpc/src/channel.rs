@@ -43,6 +43,10 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// silence.
 ///
 /// [`connect_all`](ChannelBuilder::connect_all) makes a channel to several servers, with a connection to each.
+///
+/// A channel owns the connections that it makes: they are closed when the last of its clones, calls and streams has gone,
+/// or when it is [closed](Self::close) and its calls and streams are over. A [`Connection`] is a handle, which owns
+/// nothing: it closes when it is told to, and not when it is dropped.
 #[derive(Clone)]
 pub struct Channel {
     inner: Arc<Inner>,
@@ -145,10 +149,20 @@ impl Channel {
     /// they call. Channels to several servers are kept so in any case.
     ///
     /// # Cancel safety
-    /// Never ready for a channel that dials; to be dropped. For one of a [connection](Self::from_connection) it is
-    /// ready when that has ended.
+    /// To be dropped: for a channel to one server it is ready when that is [closed](Self::close), for one of a
+    /// [connection](Self::from_connection) when that has ended as well, and otherwise never.
     pub async fn stay_connected(&self) {
         self.inner.servers.stay_connected().await;
+    }
+
+    /// Closes the channel, for all its clones: no call is made by it any more. Calls that follow or have not been sent
+    /// fail at once with [`FailedPrecondition`](crate::Code::FailedPrecondition); calls and streams in progress go on,
+    /// and the connections are closed when the last of them is over. The connection of a channel
+    /// [made of one](Self::from_connection) stays open, for it belongs to somebody else.
+    ///
+    /// A [`Connection`] that is closed is another matter: the next call makes a new one.
+    pub fn close(&self) {
+        self.inner.servers.close();
     }
 
     /// The connection beneath, at the moment; `None` if it is lost and no call has made it anew. Of several the one

@@ -140,7 +140,14 @@ pub(crate) struct CallTable {
 }
 
 /// The connection that a channel places calls on.
-pub(super) type Place = Mutex<Option<Arc<Link>>>;
+pub(super) type Place = Mutex<Placed>;
+
+#[derive(Default)]
+pub(super) struct Placed {
+    link: Option<Arc<Link>>,
+    /// The channel's owner has closed it: there is no further connection.
+    is_closed: bool,
+}
 
 impl CallTable {
     /// For a connection on which the services `named` are told to the server at once.
@@ -219,7 +226,7 @@ impl CallTable {
         self.retired.store(true, Ordering::Release);
         self.vacancy.notify_waiters();
         if let Some(place) = self.place.get().and_then(Weak::upgrade) {
-            let link = place.lock().take_if(|link| std::ptr::eq(&*link.calls, self));
+            let link = place.lock().link.take_if(|link| std::ptr::eq(&*link.calls, self));
             drop(link); // Which may close it, without the lock.
         }
     }
@@ -274,7 +281,8 @@ impl Links {
 
     /// The one connection that there is.
     pub(crate) fn bound(link: Link) -> Self {
-        Self { current: Arc::new(Mutex::new(Some(Arc::new(link)))), making: None }
+        let placed = Placed { link: Some(Arc::new(link)), is_closed: false };
+        Self { current: Arc::new(Mutex::new(placed)), making: None }
     }
 
     /// The connection that calls are placed on.
@@ -287,10 +295,32 @@ impl Links {
     pub(crate) async fn connect(&self, begun: Instant) -> Result<Arc<Link>, Status> {
         match &self.making {
             Some(making) => making.connection(begun).await,
-            None => self
-                .current()
-                .ok_or_else(|| unreachable("the connection has ended, and only the other end can make another")),
+            None => self.current().ok_or_else(|| match is_closed(&self.current) {
+                true => closed(),
+                false => unreachable("the connection has ended, and only the other end can make another"),
+            }),
         }
+    }
+
+    /// Places no further calls, on no connection.
+    pub(crate) fn close(&self) {
+        let mut place = self.current.lock();
+        place.is_closed = true;
+        let link = place.link.take();
+        drop(place);
+        // Calls of others on somebody else's connection go on.
+        if let (Some(link), Some(_)) = (&link, &self.making) {
+            link.calls.retire();
+        }
+        drop(link); // Which may close it, without the lock.
+        if let Some(making) = &self.making {
+            making.stop();
+        }
+    }
+
+    /// Whether the channel was closed by its owner.
+    pub(crate) fn is_closed(&self) -> bool {
+        is_closed(&self.current)
     }
 
     /// Whether the last attempt to connect has failed.
@@ -317,8 +347,8 @@ impl Links {
         Status::deadline_exceeded(self.with_trouble(why)).unsent()
     }
 
-    /// Makes each connection anew that is lost, whether there is a call or not. Never ready, unless no connection can
-    /// be made here.
+    /// Makes each connection anew that is lost, whether there is a call or not. Ready when no connection can be made
+    /// here, or none any more.
     pub(crate) async fn stay_connected(&self) {
         loop {
             let link = match (self.current(), &self.making) {
@@ -348,10 +378,10 @@ impl Drop for Links {
 #[inline]
 pub(super) fn placed(place: &Place) -> Option<Arc<Link>> {
     let mut current = place.lock();
-    match &*current {
+    match &current.link {
         Some(link) if !link.calls.retired.load(Ordering::Acquire) => Some(link.clone()),
         Some(_) => {
-            let retired = current.take();
+            let retired = current.link.take();
             drop(current);
             drop(retired); // Which may close it, without the lock.
             None
@@ -360,15 +390,30 @@ pub(super) fn placed(place: &Place) -> Option<Arc<Link>> {
     }
 }
 
-/// Has calls placed on a new connection.
+/// Has calls placed on a new connection, which is closed if there are to be none.
 pub(super) fn put(place: &Arc<Place>, link: Link) {
     let calls = link.calls.clone();
-    *place.lock() = Some(Arc::new(link));
+    let mut placed = place.lock();
+    if placed.is_closed {
+        drop(placed);
+        return;
+    }
+    placed.link = Some(Arc::new(link));
+    drop(placed);
     let is_first = calls.place.set(Arc::downgrade(place)).is_ok();
     debug_assert!(is_first, "a connection that is made belongs to one channel");
     if calls.retired.load(Ordering::Acquire) {
         calls.retire(); // It was before it had its place.
     }
+}
+
+pub(super) fn is_closed(place: &Place) -> bool {
+    place.lock().is_closed
+}
+
+/// Why a channel that was closed makes no call.
+pub(super) fn closed() -> Status {
+    Status::failed_precondition("not sent: the channel was closed by its owner").unsent()
 }
 
 pub(crate) fn unreachable(why: &str) -> Status {

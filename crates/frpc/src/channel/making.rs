@@ -1,7 +1,7 @@
 //! Making connections: one attempt after the other, for as long as somebody waits.
 
 use super::dial::Dialler;
-use super::link::{CallTable, Link, Place, placed, put, unreachable};
+use super::link::{CallTable, Link, Place, closed, is_closed, placed, put, unreachable};
 use crate::Status;
 use crate::endpoint::Endpoint;
 use crate::offer::Offer;
@@ -180,6 +180,9 @@ impl Making {
 
     /// Has the task run, unless it is of no use to who has waited since `begun`.
     fn see_to_it(self: &Arc<Self>, begun: Instant, patience: Duration) -> Result<(), Status> {
+        if is_closed(&self.place) {
+            return Err(closed());
+        }
         if self.dropped.load(Ordering::Acquire) {
             return Err(unreachable(RUNTIME_ENDED));
         }
@@ -287,7 +290,7 @@ impl Making {
         self.progress.lock().trouble = Some(why);
     }
 
-    /// Makes no further connection: the channel has gone.
+    /// Makes no further connection: the channel has gone, or was closed.
     pub(super) fn stop(&self) {
         let mut progress = self.progress.lock();
         let (task, dial) = (progress.task.take(), progress.dial.take());
@@ -296,6 +299,7 @@ impl Making {
         if let Some(task) = task {
             task.abort();
         }
+        self.changed.notify_waiters();
     }
 }
 

@@ -1,6 +1,6 @@
 //! To one server or to several: which connection a call is placed on.
 
-use super::link::{Link, Links, unreachable};
+use super::link::{Link, Links, closed, unreachable};
 use super::making::RUNTIME_ENDED;
 use crate::Status;
 use frisbee::ConnectError;
@@ -51,6 +51,17 @@ impl Servers {
         match self {
             Self::One(links) => links.stay_connected().await,
             Self::Several(_) => pending().await,
+        }
+    }
+
+    /// Places no further calls.
+    pub(crate) fn close(&self) {
+        match self {
+            Self::One(links) => links.close(),
+            Self::Several(several) => {
+                several.members.iter().for_each(|member| member.links.close());
+                several.made.notify_waiters();
+            }
         }
     }
 
@@ -137,24 +148,27 @@ impl Several {
     /// The connection that is there first, for as long as there is patience with a call that has waited since `begun`.
     /// Making one is left to those who keep them, as it would take a future for each server and each call that waits.
     async fn connect(&self, begun: Instant) -> Result<Arc<Link>, Status> {
-        if self.members.iter().all(|member| member.keeping.is_finished()) {
-            return Err(unreachable(RUNTIME_ENDED));
-        }
         let connected = async {
             loop {
                 let mut made = pin!(self.made.notified());
                 made.as_mut().enable();
                 if let Some(link) = self.current() {
-                    return link;
+                    return Ok(link);
+                }
+                if self.members.iter().any(|member| member.links.is_closed()) {
+                    return Err(closed());
+                }
+                if self.members.iter().all(|member| member.keeping.is_finished()) {
+                    return Err(unreachable(RUNTIME_ENDED));
                 }
                 made.await;
             }
         };
-        let Some(end) = begun.checked_add(self.patience) else { return Ok(connected.await) };
-        tokio::time::timeout_at(end, connected).await.map_err(|_| {
+        let Some(end) = begun.checked_add(self.patience) else { return connected.await };
+        tokio::time::timeout_at(end, connected).await.unwrap_or_else(|_| {
             let why =
                 format!("there is no connection to any of {} servers after {:?}", self.members.len(), self.patience);
-            unreachable(&self.in_trouble().with_trouble(why))
+            Err(unreachable(&self.in_trouble().with_trouble(why)))
         })
     }
 
