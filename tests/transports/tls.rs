@@ -141,6 +141,29 @@ async fn a_certificate_is_replaced_while_connections_go_on() {
 }
 
 #[tokio::test]
+async fn a_server_with_a_new_certificate_lets_in_the_same_clients_as_before() {
+    let (before, after) = (Authority::new("before"), Authority::new("after"));
+    let tls = before.mutual_server();
+    let address = serve(&tls).await;
+    tls.reload(after.issue("127.0.0.1")).unwrap();
+    assert_eq!(tls_error(connect(address, &after.client()).await), TlsError::CertificateRequired);
+    let stranger = after.client().with_identity(after.issue("stranger")).unwrap();
+    assert!(matches!(tls_error(connect(address, &stranger).await), TlsError::Refused(_)));
+    let known = after.client().with_identity(before.issue("client.test")).unwrap();
+    connect(address, &known).await.expect("the authority of before vouches for it");
+}
+
+#[tokio::test]
+async fn the_identity_of_a_configuration_of_rustls_is_not_replaced_alone() {
+    let authority = Authority::default();
+    let mutual = ServerTls::from_config(authority.configurations().1);
+    let error = mutual.reload(authority.issue("127.0.0.1")).expect_err("who may connect is not known");
+    assert!(error.to_string().contains("use reload_config"), "{error}");
+    let client = ClientTls::from_config(authority.configurations().0);
+    assert_eq!(client.reload(Some(authority.issue("me"))), Err(error));
+}
+
+#[tokio::test]
 async fn plain_text_on_the_port_of_tls_is_closed_and_both_ends_say_why() {
     let authority = Authority::default();
     let address = serve(&authority.server()).await;

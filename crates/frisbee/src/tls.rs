@@ -122,9 +122,25 @@ fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, TlsError> {
 #[derive(Clone, Debug)]
 pub struct ServerTls {
     current: Arc<RwLock<Arc<ServerConfig>>>,
-    clients: Option<Authorities>,
+    clients: Clients,
     pub(crate) handshake_timeout: Duration,
     pub(crate) handshakes_max: usize,
+}
+
+/// Which clients a server lets in, with whatever identity it shows.
+#[derive(Clone, Debug)]
+enum Clients {
+    Anybody,
+    /// Those that these vouch for.
+    Trusted(Authorities),
+    /// As a configuration of rustls says, which is not known here.
+    Configured,
+}
+
+/// Why an identity alone cannot be replaced.
+fn has_its_own_identity() -> TlsError {
+    let reason = "this was made from a configuration of rustls, which has its own identity: use reload_config";
+    TlsError::Configuration(reason.into())
 }
 
 /// How long a client may take for its handshake, waiting for its turn included: as for its first header.
@@ -140,7 +156,7 @@ impl ServerTls {
     /// # Errors
     /// If the certificate and the key do not belong together, or the key is of a kind that is not understood.
     pub fn new(identity: Identity) -> Result<Self, TlsError> {
-        Self::build(identity, None)
+        Self::build(identity, Clients::Anybody)
     }
 
     /// With this identity, for clients whose certificates these authorities vouch for: mutual TLS.
@@ -148,19 +164,19 @@ impl ServerTls {
     /// # Errors
     /// As [`new`](Self::new).
     pub fn mutual(identity: Identity, clients: Authorities) -> Result<Self, TlsError> {
-        Self::build(identity, Some(clients))
+        Self::build(identity, Clients::Trusted(clients))
     }
 
-    fn build(identity: Identity, clients: Option<Authorities>) -> Result<Self, TlsError> {
-        let config = server_config(identity, clients.as_ref())?;
+    fn build(identity: Identity, clients: Clients) -> Result<Self, TlsError> {
+        let config = server_config(identity, &clients)?;
         Ok(Self { clients, ..Self::from_config(Arc::new(config)) })
     }
 
-    /// From a configuration of rustls, for what is not offered here. [`reload`](Self::reload) builds a plain one anew.
+    /// From a configuration of rustls, for what is not offered here. [`reload_config`](Self::reload_config) replaces it.
     pub fn from_config(config: Arc<ServerConfig>) -> Self {
         Self {
             current: Arc::new(RwLock::new(config)),
-            clients: None,
+            clients: Clients::Configured,
             handshake_timeout: HANDSHAKE_TIMEOUT,
             handshakes_max: HANDSHAKES_MAX,
         }
@@ -180,12 +196,13 @@ impl ServerTls {
         self
     }
 
-    /// Shows this identity from now on. Connections that are open keep what they have.
+    /// Shows this identity from now on, to the same clients. Connections that are open keep what they have.
     ///
     /// # Errors
-    /// As [`new`](Self::new); the identity shown is then the one before.
+    /// As [`new`](Self::new), or if this was made from a configuration of rustls: which clients that lets in is not known
+    /// here. The identity shown is then the one before.
     pub fn reload(&self, identity: Identity) -> Result<(), TlsError> {
-        let config = server_config(identity, self.clients.as_ref())?;
+        let config = server_config(identity, &self.clients)?;
         *self.current.write() = Arc::new(config);
         Ok(())
     }
@@ -205,11 +222,12 @@ impl ServerTls {
     }
 }
 
-fn server_config(identity: Identity, clients: Option<&Authorities>) -> Result<ServerConfig, TlsError> {
+fn server_config(identity: Identity, clients: &Clients) -> Result<ServerConfig, TlsError> {
     let builder = ServerConfig::builder_with_provider(provider()).with_safe_default_protocol_versions()?;
     let builder = match clients {
-        None => builder.with_no_client_auth(),
-        Some(clients) => {
+        Clients::Configured => return Err(has_its_own_identity()),
+        Clients::Anybody => builder.with_no_client_auth(),
+        Clients::Trusted(clients) => {
             let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(clients.0.clone()), provider());
             let verifier = verifier.build().map_err(|error| TlsError::Configuration(error.to_string().into()))?;
             builder.with_client_cert_verifier(verifier)
@@ -255,10 +273,7 @@ impl ClientTls {
     /// # Errors
     /// As [`with_identity`](Self::with_identity); what is shown is then what was shown before.
     pub fn reload(&self, identity: Option<Identity>) -> Result<(), TlsError> {
-        let Some(servers) = &self.servers else {
-            let reason = "this was made from a configuration of rustls, which has its own identity";
-            return Err(TlsError::Configuration(reason.into()));
-        };
+        let servers = self.servers.as_ref().ok_or_else(has_its_own_identity)?;
         let config = client_config(servers, identity)?;
         *self.current.write() = Arc::new(config);
         Ok(())
