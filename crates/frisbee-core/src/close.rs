@@ -54,7 +54,7 @@ impl CloseReason {
         match self {
             Self::ClosedByPeer => CloseKind::ClosedByPeer,
             Self::Truncated => CloseKind::Truncated,
-            Self::Protocol(ProtocolError::BadMagic(_)) => CloseKind::BadMagic,
+            Self::Protocol(ProtocolError::BadMagic(_) | ProtocolError::Speaks(_)) => CloseKind::BadMagic,
             Self::Protocol(ProtocolError::SpeaksTls) => CloseKind::SpeaksTls,
             Self::Protocol(ProtocolError::TooLong { .. }) => CloseKind::TooLong,
             Self::Protocol(ProtocolError::KeepaliveWithContent { .. }) => CloseKind::KeepaliveWithContent,
@@ -97,7 +97,7 @@ pub enum CloseKind {
     ClosedByPeer,
     /// [`CloseReason::Truncated`].
     Truncated,
-    /// [`ProtocolError::BadMagic`].
+    /// [`ProtocolError::BadMagic`] and [`ProtocolError::Speaks`].
     BadMagic,
     /// [`ProtocolError::SpeaksTls`].
     SpeaksTls,
@@ -208,7 +208,8 @@ impl fmt::Display for CloseReason {
             Self::IdleTimeout => f.write_str("the peer was silent for too long"),
             Self::NoFirstHeader => f.write_str("the client sent no header in time"),
             Self::NoVerdict => f.write_str(
-                "the server did not answer a PING; one on frisbee-go v0.10.2 or before needs `header_form(HeaderForm::Old)`",
+                "the server did not answer a PING in time: it hangs, or the port is that of something else than Frisbee \
+                 that waits for its client to speak",
             ),
             Self::TooSlow => f.write_str("a packet arrived too slowly"),
             Self::WriteTimeout { waiting } => write!(f, "the peer took no byte while {waiting} waited"),

@@ -2,7 +2,7 @@
 
 use crate::hello::HELLO_MAX;
 use crate::pool::Memory;
-use crate::{Header, HeaderForm, MAGIC, Operation, Packet};
+use crate::{Foreign, Header, HeaderForm, MAGIC, Operation, Packet};
 use bytes::{Buf, Bytes};
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -187,7 +187,7 @@ impl Decoder {
             && self.form == Some(HeaderForm::Current)
             && let Some(bytes) = input.first_chunk()
         {
-            let header = Header::decode(bytes).map_err(bad_magic)?;
+            let header = Header::decode(bytes).map_err(|_| not_frisbee(bytes, self.form))?;
             input.advance(HeaderForm::Current.size());
             return Ok(Some(header));
         }
@@ -199,10 +199,14 @@ impl Decoder {
     fn gather_header(&mut self, input: &mut Bytes) -> Result<Option<Header>, ProtocolError> {
         loop {
             let [m0, m1, ..] = self.head;
+            // Whoever answers with something else may send too little for a header. Behind a zero, with which several
+            // protocols begin, two bytes more tell which it is.
+            let enough = if m0 == 0 { 4 } else { 2 };
             let magic = u16::from_be_bytes([m0, m1]);
             let needed = match self.form {
-                // Whoever answers with something else may send too little for a header.
-                Some(HeaderForm::Current) if self.head_len >= 2 && magic != MAGIC => return Err(bad_magic(magic)),
+                Some(HeaderForm::Current) if self.head_len >= enough && magic != MAGIC => {
+                    return Err(not_frisbee(self.head.get(..self.head_len).unwrap_or_default(), self.form));
+                }
                 Some(form) => form.size(),
                 None if self.head_len < 2 => 2,
                 None if magic == MAGIC => HeaderForm::Current.size(),
@@ -231,14 +235,14 @@ impl Decoder {
             None => HeaderForm::Old,
         };
         let header = match form {
-            HeaderForm::Current => Header::decode(&self.head).map_err(bad_magic)?,
+            HeaderForm::Current => Header::decode(&self.head).map_err(|_| not_frisbee(&self.head, self.form))?,
             HeaderForm::Old => {
                 let [head @ .., _, _] = &self.head;
                 Header::decode_old(head)
             }
         };
         if self.form.is_none() && form == HeaderForm::Old && !self.may_open(header) {
-            return Err(bad_magic(magic));
+            return Err(not_frisbee(&self.head, None));
         }
         self.form = Some(form);
         Ok(header)
@@ -301,13 +305,17 @@ impl Decoder {
     }
 }
 
-/// What is said of a header that begins with something else. A TLS record begins with its kind, of which an alert is
-/// 21 and a handshake 22, and the version 3.
+/// What is said of a header that begins with something else, of a peer with this form of headers. A TLS record begins
+/// with its kind, of which an alert is 21 and a handshake 22, and the version 3.
 #[cold]
-fn bad_magic(found: u16) -> ProtocolError {
-    match found {
-        0x1503 | 0x1603 => ProtocolError::SpeaksTls,
-        found => ProtocolError::BadMagic(found),
+fn not_frisbee(bytes: &[u8], form: Option<HeaderForm>) -> ProtocolError {
+    let magic = bytes.first_chunk().map_or(0, |magic| u16::from_be_bytes(*magic));
+    // An end that takes both forms of headers has found that it is neither.
+    let is_known = |foreign: &Foreign| *foreign != Foreign::OldHeaders || form.is_some();
+    match Foreign::of(bytes).filter(is_known) {
+        _ if matches!(magic, 0x1503 | 0x1603) => ProtocolError::SpeaksTls,
+        Some(foreign) => ProtocolError::Speaks(foreign),
+        None => ProtocolError::BadMagic(magic),
     }
 }
 
@@ -361,6 +369,8 @@ impl BodyMut<'_> {
 pub enum ProtocolError {
     /// A header does not begin with [`MAGIC`], but with this.
     BadMagic(u16),
+    /// The peer speaks something else, which was recognised.
+    Speaks(Foreign),
     /// The peer speaks TLS and this end does not: where [`MAGIC`] should be, a TLS record begins.
     SpeaksTls,
     /// A header declares more content than the limit allows.
@@ -386,14 +396,15 @@ pub enum ProtocolError {
 impl fmt::Display for ProtocolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::SpeaksTls => f.write_str("the peer speaks TLS and this end does not"),
+            Self::Speaks(foreign) => foreign.fmt(f),
+            Self::SpeaksTls => f.write_str("the peer speaks TLS and this end does not: set `tls` here"),
             Self::BadMagic(found) => {
                 write!(f, "a header begins with {found:#06x} instead of {MAGIC:#06x}")?;
                 let text = found.to_be_bytes();
                 if text.iter().all(u8::is_ascii_graphic) {
-                    write!(f, ", the text {:?}: the peer speaks something else", String::from_utf8_lossy(&text))?;
+                    write!(f, ", the text {:?}", String::from_utf8_lossy(&text))?;
                 }
-                Ok(())
+                f.write_str(": the peer speaks something else than Frisbee, check the port")
             }
             Self::TooLong { length, limit } => write!(f, "content of {length} bytes exceeds the limit of {limit}"),
             Self::KeepaliveWithContent { length } => write!(f, "a PING or PONG declares {length} bytes of content"),

@@ -69,8 +69,8 @@ pub use connection::{Connection, Task};
 pub use context::Extensions;
 pub use error::{ConnectError, HandOffError, SendError};
 pub use frisbee_core::{
-    CONTENT_LEAST, CONTENT_MAX, CloseKind, CloseReason, Config, Frame, Header, HeaderForm, Hello, Operation, Outbox,
-    Packet, PacketId, Peer, ProtocolError, TooLong, copy_to_share, tlv,
+    CONTENT_LEAST, CONTENT_MAX, CloseKind, CloseReason, Config, Foreign, Frame, Header, HeaderForm, Hello, Operation,
+    Outbox, Packet, PacketId, Peer, ProtocolError, TooLong, copy_to_share, tlv,
 };
 pub use hand_off::{Accepted, HandOff, Taking};
 pub use mailbox::Waiter;

@@ -95,13 +95,16 @@ fn packets_survive_arriving_byte_by_byte() {
 }
 
 #[test]
-fn an_answer_that_is_no_header_is_refused_at_its_second_byte() {
+fn an_answer_that_is_no_header_is_refused_at_its_second_byte_and_behind_a_zero_at_its_fourth() {
     let mut decoder = Decoder::new(HeaderForm::Current, 1_000);
     let mut alert = Bytes::from_static(&[21, 3, 3, 0, 2, 2, 10]);
     assert_eq!(decoder.next(&mut alert), Err(ProtocolError::SpeaksTls));
     let mut decoder = Decoder::new(HeaderForm::Current, 1_000);
     assert_eq!(decoder.next(&mut Bytes::from_static(b"S")), Ok(None));
-    assert_eq!(decoder.next(&mut Bytes::from_static(b"S")), Err(ProtocolError::BadMagic(0x5353)));
+    assert_eq!(decoder.next(&mut Bytes::from_static(b"S")), Err(ProtocolError::Speaks(Foreign::Ssh)));
+    let mut decoder = Decoder::new(HeaderForm::Current, 1_000);
+    assert_eq!(decoder.next(&mut Bytes::from_static(&[0, 0, 0])), Ok(None));
+    assert_eq!(decoder.next(&mut Bytes::from_static(&[0])), Err(ProtocolError::Speaks(Foreign::OldHeaders)));
 }
 
 #[test]
@@ -218,19 +221,25 @@ fn only_what_an_old_peer_could_begin_with_is_taken_for_one() {
     assert_eq!(detect(1, 2, 2), old);
     assert_eq!(detect(0, 3, 30), old);
     assert_eq!(detect(0, 0, 1), Err(ProtocolError::BadMagic(0)));
+    assert_eq!(detect(0, 1, 0), Err(ProtocolError::BadMagic(0)));
     assert_eq!(detect(1, 13, 6), Err(ProtocolError::BadMagic(1)));
     assert_eq!(detect(1, 12, 1_001), Err(ProtocolError::BadMagic(1)));
     let mut get = Bytes::from_static(b"GET / HTTP/1.1\r\n");
-    assert_eq!(Decoder::detecting(Arc::new([10..=12]), 1_000).next(&mut get), Err(ProtocolError::BadMagic(0x4745)));
+    assert_eq!(
+        Decoder::detecting(Arc::new([10..=12]), 1_000).next(&mut get),
+        Err(ProtocolError::Speaks(Foreign::Http1))
+    );
     let mut hello = Bytes::from_static(&[22, 3, 1, 2, 0, 1, 0, 1, 252, 3]);
     assert_eq!(Decoder::detecting(Arc::new([10..=12]), 1_000).next(&mut hello), Err(ProtocolError::SpeaksTls));
 }
 
 #[test]
 fn what_begins_with_a_text_is_said_to_be_one() {
-    let mut answer = Bytes::from_static(b"HTTP/1.1 400 Bad Request\r\n");
+    let mut answer = Bytes::from_static(b"WHAT DO YOU WANT?\r\n");
     let error = Decoder::new(HeaderForm::Current, 1_000).next(&mut answer).unwrap_err();
-    let said = "a header begins with 0x4854 instead of 0x000f, the text \"HT\": the peer speaks something else";
+    let otherwise = ": the peer speaks something else than Frisbee, check the port";
+    let said = format!("a header begins with 0x5748 instead of 0x000f, the text \"WH\"{otherwise}");
     assert_eq!(error.to_string(), said);
-    assert_eq!(ProtocolError::BadMagic(0).to_string(), "a header begins with 0x0000 instead of 0x000f");
+    let said = format!("a header begins with 0x0000 instead of 0x000f{otherwise}");
+    assert_eq!(ProtocolError::BadMagic(0).to_string(), said);
 }

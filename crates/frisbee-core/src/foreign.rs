@@ -1,0 +1,99 @@
+//! What a peer speaks that does not speak Frisbee, as far as its first bytes tell.
+
+use std::fmt;
+
+/// A protocol that was recognised where a header should begin.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Foreign {
+    /// frisbee-go up to v0.10.2, whose headers have no magic.
+    OldHeaders,
+    /// HTTP/1.
+    Http1,
+    /// HTTP/2, as gRPC does.
+    Http2,
+    /// SSH.
+    Ssh,
+    /// Redis.
+    Redis,
+    /// Lines of text that begin with a number, as FTP and mail servers do.
+    Lines,
+}
+
+/// What begins like this is known by it.
+const BEGINNINGS: [(&[u8], Foreign); 12] = [
+    (b"HTTP/", Foreign::Http1),
+    (b"GET ", Foreign::Http1),
+    (b"HEAD ", Foreign::Http1),
+    (b"POST ", Foreign::Http1),
+    (b"PUT ", Foreign::Http1),
+    (b"DELETE ", Foreign::Http1),
+    (b"OPTIONS ", Foreign::Http1),
+    (b"PRI * HTTP", Foreign::Http2),
+    (b"SSH-", Foreign::Ssh),
+    (b"-ERR", Foreign::Redis),
+    (b"-NOAUTH", Foreign::Redis),
+    (b"-DENIED", Foreign::Redis),
+];
+
+impl Foreign {
+    /// What begins with these bytes, which are up to ten and may be cut behind the second.
+    pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
+        let begins = |beginning: &[u8]| beginning.iter().zip(bytes).all(|(expected, found)| expected == found);
+        if let Some((_, found)) = BEGINNINGS.iter().find(|(beginning, _)| begins(beginning)) {
+            return Some(*found);
+        }
+        match bytes {
+            // An empty PING or PONG of eight bytes, with id 0.
+            [0, 0, 0, 0 | 1, rest @ ..] if rest.iter().take(4).all(|byte| *byte == 0) => Some(Self::OldHeaders),
+            // A SETTINGS frame, with which every HTTP/2 server begins: a length below 64 KiB, the type, flags, stream 0.
+            [0, _, _, 4, rest @ ..] if rest.iter().take(5).all(|byte| *byte == 0) => Some(Self::Http2),
+            [a, b, c, b' ' | b'-', ..] if [a, b, c].into_iter().all(u8::is_ascii_digit) => Some(Self::Lines),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Foreign {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::OldHeaders => {
+                "the peer speaks the older headers of frisbee-go up to v0.10.2: set `header_form(HeaderForm::Old)`"
+            }
+            Self::Http1 => "the peer speaks HTTP/1, not Frisbee: check the port",
+            Self::Http2 => "the peer speaks HTTP/2, as gRPC does, not Frisbee: check the port",
+            Self::Ssh => "the peer speaks SSH, not Frisbee: check the port",
+            Self::Redis => "the peer speaks Redis, not Frisbee: check the port",
+            Self::Lines => "the peer speaks lines of text, as mail servers do, not Frisbee: check the port",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn protocols_are_known_by_their_first_bytes_also_if_these_are_cut() {
+        for (bytes, expected) in [
+            (&b"HTTP/1.1 4"[..], Foreign::Http1),
+            (b"HT", Foreign::Http1),
+            (b"GET / HTTP", Foreign::Http1),
+            (b"PRI * HTTP", Foreign::Http2),
+            (&[0, 0, 6, 4, 0, 0, 0, 0, 0, 0], Foreign::Http2),
+            (&[0, 0, 0, 4, 0, 0, 0, 0, 0], Foreign::Http2),
+            (&[0, 0, 18, 4], Foreign::Http2),
+            (&[0, 0, 0, 0, 0, 0, 0, 0], Foreign::OldHeaders),
+            (&[0, 0, 0, 1, 0, 0, 0, 0, 0, 0], Foreign::OldHeaders),
+            (b"SSH-2.0-Op", Foreign::Ssh),
+            (b"-ERR unkno", Foreign::Redis),
+            (b"220 mail.t", Foreign::Lines),
+            (b"220-mail.t", Foreign::Lines),
+        ] {
+            assert_eq!(Foreign::of(bytes), Some(expected), "{bytes:?}");
+        }
+        for bytes in [&b"whatever it is"[..], &[0, 0, 0, 2], &[0, 0, 0, 0, 0, 0, 0, 1], b"22", b"2200 x", &[0, 0]] {
+            assert_eq!(Foreign::of(bytes), None, "{bytes:?}");
+        }
+    }
+}

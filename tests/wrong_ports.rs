@@ -1,0 +1,46 @@
+//! What a client says that has connected to a port of something else.
+
+use frisbee_tests::interop::{AddRequest, InteropClient};
+use frisbee_tests::raw::Raw;
+use frpc::{Channel, Code};
+use std::time::Duration;
+use tokio::io::AsyncWriteExt;
+
+/// Why a call fails at a server that begins with these bytes, and then says nothing.
+async fn failure(first: &[u8]) -> String {
+    let (address, accepted) = Raw::listen().await;
+    let config = frisbee::Config { verdict_timeout: Duration::from_millis(300), ..frisbee::Config::default() };
+    let channel =
+        Channel::builder().calls::<InteropClient>().config(config).connect(address).await.expect("it listens");
+    let mut server = accepted.await;
+    server.socket.write_all(first).await.expect("the client is there");
+    let status = InteropClient::new(channel).add(AddRequest::default()).await.expect_err("it answers no call");
+    assert_eq!(status.code(), Code::Unavailable, "{status}");
+    status.to_string()
+}
+
+#[tokio::test]
+async fn a_server_that_speaks_something_else_is_named_for_what_it_speaks() {
+    let servers: [(&[u8], &str); 10] = [
+        (b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n", "speaks HTTP/1, not Frisbee: check the port"),
+        (&[0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 5, 0, 0, 64, 0], "speaks HTTP/2, as gRPC does, not Frisbee: check the port"),
+        (&[0, 0, 0, 4, 0, 0, 0, 0, 0], "speaks HTTP/2, as gRPC does, not Frisbee: check the port"),
+        (&[21, 3, 1, 0, 2, 2, 70], "speaks TLS and this end does not: set `tls` here"),
+        (&[0, 0, 0, 0, 0, 0, 0, 0], "frisbee-go up to v0.10.2: set `header_form(HeaderForm::Old)`"),
+        (&[0, 0, 0, 1, 0, 0, 0, 0], "frisbee-go up to v0.10.2: set `header_form(HeaderForm::Old)`"),
+        (b"-ERR unknown command\r\n", "speaks Redis, not Frisbee: check the port"),
+        (b"SSH-2.0-OpenSSH_9.6\r\n", "speaks SSH, not Frisbee: check the port"),
+        (b"220 mail.test ESMTP\r\n", "speaks lines of text, as mail servers do, not Frisbee: check the port"),
+        (&[0x4a, 0, 0, 0, 10, 56], "something else than Frisbee, check the port"),
+    ];
+    for (first, said) in servers {
+        let failure = failure(first).await;
+        assert!(failure.ends_with(said), "{failure}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_says_nothing_is_said_to_hang_or_to_wait() {
+    let failure = failure(b"").await;
+    assert!(failure.contains("did not answer a PING in time: it hangs, or the port is that of something"), "{failure}");
+}
