@@ -15,7 +15,7 @@ pub(crate) const ENTRIES_MAX: usize = 256;
 const BYTES_MAX: usize = 60 * 1024;
 
 /// What an entry takes beside key and value, in bytes: its place in the list, and what the allocator adds to both.
-const ENTRY_COST: usize = 80;
+const ENTRY_COST: usize = 88;
 
 /// Keys and values that go along with a request, a reply or a failure: up to 256, of up to 60 KiB in all, counting
 /// eight bytes more for each.
@@ -33,12 +33,31 @@ const ENTRY_COST: usize = 80;
 /// assert_eq!(metadata.get_bin("trace-bin").unwrap()[..], [1, 2, 3]);
 /// assert!(metadata.insert("Tenant", "blue").is_err());
 /// ```
+///
+/// `Debug` leaves out secrets: the values of `authorization`, of cookies, of keys whose last word is `token`, `key` or
+/// `secret`, and of those [marked](Self::mark_sensitive).
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Metadata {
-    entries: Vec<(Box<str>, Bytes)>,
+    entries: Vec<Entry>,
     /// Bytes of all entries, with what stands around them.
     size: usize,
 }
+
+#[derive(Clone)]
+struct Entry {
+    key: Box<str>,
+    value: Bytes,
+    /// It is not shown. Known at this end alone.
+    is_sensitive: bool,
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.key, &self.value) == (&other.key, &other.value)
+    }
+}
+
+impl Eq for Entry {}
 
 impl Metadata {
     /// No entries.
@@ -75,15 +94,22 @@ impl Metadata {
 
     /// Takes a key out; whether it was there.
     pub fn remove(&mut self, key: &str) -> bool {
-        let Some(at) = self.entries.iter().position(|(entry, _)| **entry == *key) else { return false };
-        let (key, value) = self.entries.remove(at);
-        self.size -= size(&key, &value);
+        let Some(at) = self.entries.iter().position(|entry| *entry.key == *key) else { return false };
+        let removed = self.entries.remove(at);
+        self.size -= size(&removed.key, &removed.value);
         true
+    }
+
+    /// Keeps the value of a key out of what `Debug` shows, until it is set anew; whether the key is there. The peer is
+    /// not told.
+    pub fn mark_sensitive(&mut self, key: &str) -> bool {
+        let entry = self.entries.iter_mut().find(|entry| *entry.key == *key);
+        entry.map(|entry| entry.is_sensitive = true).is_some()
     }
 
     /// Keys and values in the order in which they were set.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Bytes)> {
-        self.entries.iter().map(|(key, value)| (&**key, value))
+        self.entries.iter().map(|entry| (&*entry.key, &entry.value))
     }
 
     /// How many keys there are.
@@ -102,7 +128,7 @@ impl Metadata {
     }
 
     fn find(&self, key: &str) -> Option<&Bytes> {
-        self.entries.iter().find(|(entry, _)| **entry == *key).map(|(_, value)| value)
+        self.entries.iter().find(|entry| *entry.key == *key).map(|entry| &entry.value)
     }
 
     fn put(&mut self, key: &str, value: Bytes, binary: bool) -> Result<(), MetadataError> {
@@ -131,7 +157,7 @@ impl Metadata {
         }
         self.remove(key);
         self.size = size;
-        self.entries.push((key.into(), value));
+        self.entries.push(Entry { key: key.into(), value, is_sensitive: is_secret(key) });
         Ok(())
     }
 }
@@ -145,9 +171,24 @@ fn is_binary(key: &str) -> bool {
     key.ends_with("-bin")
 }
 
+/// Whether the value of a key is a secret by its name.
+fn is_secret(key: &str) -> bool {
+    let name = key.strip_suffix("-bin").unwrap_or(key);
+    matches!(name, "authorization" | "proxy-authorization" | "cookie" | "set-cookie")
+        || matches!(name.rsplit(['-', '_', '.']).next(), Some("token" | "key" | "secret"))
+}
+
 impl fmt::Debug for Metadata {
+    /// Without secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(self.iter()).finish()
+        let mut map = f.debug_map();
+        for Entry { key, value, is_sensitive } in &self.entries {
+            match is_sensitive {
+                true => map.entry(key, &format_args!("<sensitive>")),
+                false => map.entry(key, value),
+            };
+        }
+        map.finish()
     }
 }
 
@@ -180,3 +221,23 @@ impl fmt::Display for MetadataError {
 }
 
 impl std::error::Error for MetadataError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_not_shown() {
+        let mut metadata = Metadata::new();
+        for key in ["authorization", "cookie", "csrf-token", "x-api-key", "client_secret", "token", "session"] {
+            metadata.insert(key, "hunter2").unwrap();
+        }
+        metadata.insert_bin("session-key-bin", &b"hunter2"[..]).unwrap();
+        metadata.insert("tokens-left", "17").unwrap();
+        assert!(metadata.mark_sensitive("session") && !metadata.mark_sensitive("nothing"));
+        let shown = format!("{metadata:?} {:?}", metadata.clone());
+        assert!(!shown.contains("hunter2") && shown.contains("authorization\": <sensitive>"), "{shown}");
+        assert!(shown.contains("\"tokens-left\": b\"17\""), "{shown}");
+        assert_eq!(metadata.get("session"), Some("hunter2"));
+    }
+}

@@ -7,6 +7,7 @@ use crate::prefix::Prefix;
 use frisbee::Connection;
 use futures_core::Stream;
 use http::Extensions;
+use std::fmt;
 use std::net::SocketAddr;
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -17,7 +18,7 @@ static NONE: Metadata = Metadata::new();
 static NO_EXTENSIONS: LazyLock<Extensions> = LazyLock::new(Extensions::new);
 
 /// A request: a message, or a stream of them, and how the call is to be made or came in.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Request<T> {
     message: T,
     timeout: Option<Duration>,
@@ -55,6 +56,17 @@ impl Along {
 
     pub(crate) fn extensions(along: Option<&Self>) -> &Extensions {
         along.map_or(&NO_EXTENSIONS, |along| &along.extensions)
+    }
+
+    /// Adds to what is shown for debugging what there is.
+    fn show(along: Option<&Self>, shown: &mut fmt::DebugStruct<'_, '_>) {
+        let Some(Self { metadata, extensions }) = along else { return };
+        if !metadata.is_empty() {
+            shown.field("metadata", metadata);
+        }
+        if !extensions.is_empty() {
+            shown.field("extensions", extensions);
+        }
     }
 
     pub(crate) fn into_metadata(self) -> Metadata {
@@ -213,8 +225,23 @@ impl<T> Request<T> {
     }
 }
 
+impl<T: fmt::Debug> fmt::Debug for Request<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Request");
+        shown.field("message", &self.message);
+        if let Some(timeout) = &self.timeout {
+            shown.field("timeout", timeout);
+        }
+        if let Some(address) = self.remote_addr() {
+            shown.field("remote_addr", &address);
+        }
+        Along::show(self.along.as_deref(), &mut shown);
+        shown.finish()
+    }
+}
+
 /// A reply: a message, or a stream of them.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Response<T> {
     message: T,
     along: Option<Box<Along>>,
@@ -291,6 +318,15 @@ impl<T> Response<T> {
     }
 }
 
+impl<T: fmt::Debug> fmt::Debug for Response<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Response");
+        shown.field("message", &self.message);
+        Along::show(self.along.as_deref(), &mut shown);
+        shown.finish()
+    }
+}
+
 impl<T> From<T> for Response<T> {
     fn from(message: T) -> Self {
         Self::new(message)
@@ -351,5 +387,21 @@ impl<S: Stream + Send + 'static> IntoStreamingRequest for Request<S> {
 
     fn into_streaming_request(self) -> Self {
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shown_of_requests_and_replies_is_what_there_is_without_secrets() {
+        assert_eq!(format!("{:?}", Response::new(7)), "Response { message: 7 }");
+        let mut request = Request::new("hello");
+        assert_eq!(format!("{request:?}"), "Request { message: \"hello\" }");
+        request.set_timeout(Duration::from_secs(1));
+        request.metadata_mut().insert("authorization", "Bearer abc").unwrap();
+        let shown = "Request { message: \"hello\", timeout: 1s, metadata: {\"authorization\": <sensitive>} }";
+        assert_eq!(format!("{request:?}"), shown);
     }
 }
