@@ -416,6 +416,20 @@ async fn a_server_that_never_answers_costs_a_timeout_and_no_more() {
 }
 
 #[tokio::test]
+async fn a_call_that_a_go_server_does_not_answer_says_that_it_may_lack_the_method() {
+    let (address, accepted) = Raw::listen().await;
+    let channel = Channel::builder().calls::<InteropClient>().timeout(Duration::from_millis(50)).connect(address).await;
+    let channel = channel.expect("the server listens");
+    let mut go = accepted.await;
+    go.write(&packet(0, 1, &[])).await; // A PONG, as Go gives.
+    channel.connection().expect("it is connected").verdict().await.expect("it lives");
+    let status = InteropClient::new(channel).add(AddRequest::default()).await.expect_err("nobody answers");
+    assert_eq!(status.code(), Code::DeadlineExceeded);
+    let said = "the server is Go, which does not answer calls of methods that it does not have";
+    assert!(status.message().ends_with(said) && status.message().contains("Interop/Add"), "{status}");
+}
+
+#[tokio::test]
 async fn replies_that_make_no_sense_are_errors_or_ignored() {
     let (address, accepted) = Raw::listen().await;
     let client = InteropClient::connect(address).await.expect("the server listens");
@@ -467,6 +481,13 @@ async fn an_address_that_is_taken_is_named_by_who_wants_to_listen_there() {
     let error = server.bind(address).await.expect_err("somebody listens there");
     assert!(matches!(&error, frpc::Error::Io(error) if error.kind() == std::io::ErrorKind::AddrInUse), "{error}");
     assert!(error.to_string().starts_with(&format!("cannot listen on {address}: ")), "{error}");
+    for nowhere in ["localhost", "localhost:http"] {
+        let server = Server::builder().add_service(InteropServer::new(Service));
+        let error = server.bind(nowhere).await.expect_err("there is no port").to_string();
+        assert!(error.starts_with(&format!("cannot listen on {nowhere:?}: ")), "{error}");
+    }
+    let error = Server::builder().bind(&[][..]).await.expect_err("there is no address");
+    assert_eq!(error.to_string(), "cannot listen on []: it stands for no address");
 }
 
 #[tokio::test]

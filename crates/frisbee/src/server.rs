@@ -167,7 +167,7 @@ impl ServerBuilder {
     ///
     /// # Errors
     /// If no address can be bound, or the router finds something [wrong](Router::check) with itself.
-    pub async fn bind<R: Router>(self, address: impl ToSocketAddrs, router: R) -> io::Result<Server<R>> {
+    pub async fn bind<R: Router>(self, address: impl ToSocketAddrs + fmt::Debug, router: R) -> io::Result<Server<R>> {
         check(&router)?;
         let listener = listen(address).await?;
         let local = listener.local_addr()?;
@@ -364,9 +364,11 @@ fn is_about_one_connection(error: &io::Error) -> bool {
 }
 
 /// Listens on the first of the addresses that can be bound.
-async fn listen(address: impl ToSocketAddrs) -> io::Result<TcpListener> {
-    let mut failed = io::Error::new(io::ErrorKind::InvalidInput, "there is no address to listen on");
-    for address in lookup_host(address).await? {
+async fn listen(address: impl ToSocketAddrs + fmt::Debug) -> io::Result<TcpListener> {
+    let name = format!("{address:?}");
+    let nowhere = io::Error::new(io::ErrorKind::InvalidInput, "it stands for no address");
+    let mut failed = cannot_listen(&name, &nowhere);
+    for address in lookup_host(address).await.map_err(|error| cannot_listen(&name, &error))? {
         match listen_on(address) {
             Ok(listener) => return Ok(listener),
             Err(error) => failed = cannot_listen(address, &error),

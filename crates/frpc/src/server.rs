@@ -7,6 +7,7 @@ use crate::service::Service;
 use crate::{Error, Middleware, Policy, Runtime, Workers};
 use frisbee::{Connection, Router};
 use polyglot::Nesting;
+use std::fmt;
 use std::net::SocketAddr;
 use std::ops::RangeBounds;
 use std::time::Duration;
@@ -193,7 +194,7 @@ impl ServerBuilder {
     /// # Errors
     /// If no address can be bound, two services or mounted routers overlap, or a policy names a method that there is
     /// not or that has streams.
-    pub async fn bind(self, address: impl ToSocketAddrs) -> Result<Server, Error> {
+    pub async fn bind(self, address: impl ToSocketAddrs + fmt::Debug) -> Result<Server, Error> {
         let (inner, endpoint) = self.done()?;
         Ok(Server { inner: inner.bind(address, endpoint).await? })
     }

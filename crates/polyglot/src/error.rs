@@ -359,15 +359,19 @@ impl Path {
         match (self.steps.is_empty(), self.message) {
             (true, None) => Ok(()),
             (true, Some(message)) => write!(f, "in `{message}`"),
-            (false, None) => write!(f, "in field `{self}`"),
-            (false, Some(message)) => write!(f, "in field `{self}` of `{message}`"),
+            (false, None) => write!(f, "in field `{}`", Shortened(self)),
+            (false, Some(message)) => write!(f, "in field `{}` of `{message}`", Shortened(self)),
         }
     }
 }
 
-impl fmt::Display for Path {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, step) in self.steps.iter().rev().enumerate() {
+/// How many steps are shown of a long path, at each of its ends.
+const SHOWN: usize = 6;
+
+impl Path {
+    /// Writes the steps from the outside: `count` of them, behind so many others.
+    fn write_steps(&self, f: &mut fmt::Formatter<'_>, behind: usize, count: usize) -> fmt::Result {
+        for (place, step) in self.steps.iter().rev().enumerate().skip(behind).take(count) {
             match step {
                 Step::Field(name) if place == 0 => f.write_str(name)?,
                 Step::Field(name) => write!(f, ".{name}")?,
@@ -375,5 +379,28 @@ impl fmt::Display for Path {
             }
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_steps(f, 0, self.steps.len())
+    }
+}
+
+/// A path for people to read, without the middle if it is long: of messages that nest too deep it has a hundred steps.
+struct Shortened<'a>(&'a Path);
+
+impl fmt::Display for Shortened<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let steps = self.0.steps.len();
+        match steps.checked_sub(2 * SHOWN).filter(|left_out| *left_out > 1) {
+            None => self.0.fmt(f),
+            Some(left_out) => {
+                self.0.write_steps(f, 0, SHOWN)?;
+                write!(f, ".. {left_out} more ..")?;
+                self.0.write_steps(f, steps.saturating_sub(SHOWN), SHOWN)
+            }
+        }
     }
 }

@@ -286,6 +286,19 @@ impl<B> Call<B> {
         self.link.reading(rules.map_or(0, |rules| rules.missing(self.method)))
     }
 
+    /// Why a call is over that was not answered in time.
+    #[cold]
+    fn expired(&self) -> Status {
+        let expired = expired(self.method);
+        match self.link.calls.with(|calls| calls.server) {
+            Server::Go => Status::deadline_exceeded(format!(
+                "{}; the server is Go, which does not answer calls of methods that it does not have",
+                expired.message()
+            )),
+            Server::Ours | Server::Unknown => expired,
+        }
+    }
+
     /// Tells a server of ours that nobody waits any more. When too many ids are out of use because their calls were
     /// given up, further calls go to a new connection.
     #[cold]
@@ -345,7 +358,7 @@ impl<B: Message> Future for Call<B> {
                 if at_work {
                     self.cancel(ticket);
                 }
-                (expired(self.method), Sent::Answered)
+                (self.expired(), Sent::Answered)
             }
             (None, Ended::Reply(())) => unreachable!("it has been read"),
         };

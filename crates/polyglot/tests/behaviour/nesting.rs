@@ -41,6 +41,14 @@ fn messages_nest_as_deep_as_the_decoder_is_told_and_no_deeper() {
 }
 
 #[test]
+fn the_middle_of_a_long_way_to_a_field_is_left_out() {
+    let error = decode::<Deep>(Decoder::new(&levels(101))).unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains(".. 88 more ..") && text.len() < 200, "{text}");
+    assert!(error.field().split('.').count() == 100, "all of it is there: {}", error.field());
+}
+
+#[test]
 fn a_setting_beyond_the_ceiling_counts_as_the_ceiling() {
     let (good, bad) = (levels(NESTING_CEILING), levels(NESTING_CEILING + 1));
     assert!(decode::<Deep>(Decoder::new(&good).with_nesting_max(u32::MAX)).is_ok());
