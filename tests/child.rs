@@ -1,6 +1,6 @@
 //! The server that tests run in a process of its own, to limit it, to kill it, or to have its system calls fail.
 //!
-//! `child serve` serves until it is killed. `child twice` serves and calls two servers one after the other, and says
+//! `child serve` serves until it is killed, and for each line of its input says how often accepting has failed. `child twice` serves and calls two servers one after the other, and says
 //! what came of each and how often something was logged that is worth a warning.
 
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
@@ -8,6 +8,7 @@ use frisbee_tests::service::Service;
 use frpc::{Server, ServerBuilder};
 use std::error::Error;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -23,8 +24,18 @@ async fn bind(builder: ServerBuilder) -> Result<Server, frpc::Error> {
 }
 
 async fn serve() -> Result<(), Box<dyn Error>> {
-    let server = bind(Server::builder().memory_max(32 << 20).workers(frpc::Workers::Caller)).await?;
+    // Peers that say nothing are closed for other reasons than their time.
+    let hour = Duration::from_secs(3_600);
+    let config = frisbee::Config { first_header_timeout: hour, idle_timeout: hour, ..frisbee::Config::default() };
+    let builder = Server::builder().config(config).memory_max(32 << 20).workers(frpc::Workers::Caller);
+    let server = bind(builder).await?;
     println!("listening on {}", server.local_addr());
+    let stats = server.stats();
+    std::thread::spawn(move || {
+        for _ in std::io::stdin().lines() {
+            println!("{} not accepted", stats.not_accepted());
+        }
+    });
     Ok(server.serve().await?)
 }
 

@@ -11,9 +11,9 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::process::{Child, Command};
+use tokio::process::{Child, ChildStdout, Command};
 
 /// No test waits longer for what has to come.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -186,8 +186,29 @@ async fn flipped_bits_may_change_what_is_said_and_never_hang_or_kill() {
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A server in a process of its own, under limits if they are given: `prlimit` options.
-async fn child(limits: &[&str]) -> (Child, SocketAddr) {
+/// A server in a process of its own.
+struct Other {
+    child: Child,
+    address: SocketAddr,
+    output: Lines<BufReader<ChildStdout>>,
+}
+
+impl Other {
+    /// How often accepting has failed.
+    async fn not_accepted(&mut self) -> u64 {
+        let input = self.child.stdin.as_mut().expect("it is piped");
+        input.write_all(b"\n").await.expect("the child reads");
+        loop {
+            let line = soon("the child answers", self.output.next_line()).await.expect("it can be read");
+            if let Some(count) = line.expect("the child lives").strip_suffix(" not accepted") {
+                return count.parse().expect("it is a number");
+            }
+        }
+    }
+}
+
+/// Starts a server in a process of its own, under limits if they are given: `prlimit` options.
+async fn child(limits: &[&str]) -> Other {
     let this = env!("CARGO_BIN_EXE_child");
     let mut command = if limits.is_empty() {
         Command::new(this)
@@ -196,19 +217,19 @@ async fn child(limits: &[&str]) -> (Child, SocketAddr) {
         command.args(limits).arg(this);
         command
     };
-    let mut child = command.arg("serve").stdout(Stdio::piped()).kill_on_drop(true).spawn().expect("it can be run");
-    let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
+    command.arg("serve").stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.kill_on_drop(true).spawn().expect("it can be run");
+    let mut output = BufReader::new(child.stdout.take().expect("it is piped")).lines();
     let address = soon("the child listens", async {
         loop {
-            let line = lines.next_line().await.expect("it can be read").expect("the child says where it listens");
+            let line = output.next_line().await.expect("it can be read").expect("the child says where it listens");
             if let Some((_, address)) = line.split_once("listening on ") {
                 break address.trim().parse().expect("it is an address");
             }
         }
     })
     .await;
-    tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-    (child, address)
+    Other { child, address, output }
 }
 
 fn is_there(command: &str) -> bool {
@@ -238,23 +259,46 @@ async fn a_server_without_descriptors_serves_whom_it_has_and_recovers() {
     if !is_there("prlimit") {
         return;
     }
-    let (_child, address) = child(&["--nofile=64"]).await;
-    let early = InteropClient::connect(address.to_string()).await.expect("there are descriptors");
+    let mut server = child(&["--nofile=64"]).await;
+    let early = InteropClient::connect(server.address.to_string()).await.expect("there are descriptors");
     early.add(AddRequest { a: 1, b: 1 }).await.expect("it is served");
-    // The rest of its descriptors, and a queue of those who wait for one.
+    let hoard = hoard(server.address, &packet(1, 18, &[8, 0, 0x0d, 2, 0x0d, 2])).await;
+    soon("descriptors run out", async { while server.not_accepted().await == 0 {} }).await;
+    let (begun, before) = (Instant::now(), server.not_accepted().await);
+    for a in 0..100 {
+        early.add(AddRequest { a, b: 1 }).await.expect("who is connected is served");
+    }
+    // Pauses become a second long within the first ten failures.
+    let (failures, most) = (server.not_accepted().await - before, 10 + begun.elapsed().as_secs());
+    assert!(failures <= most, "accepting has failed {failures} times during {:?}", begun.elapsed());
+    drop(hoard);
+    add_is_served(server.address, PATIENCE).await;
+    early.add(AddRequest { a: 1, b: 1 }).await.expect("it is still served");
+}
+
+/// Takes all the descriptors of a server that has 64, and lets others wait for one. Each says so much.
+async fn hoard(address: SocketAddr, said: &[u8]) -> Vec<TcpStream> {
     let mut hoard = Vec::new();
     for _ in 0..150 {
-        if let Ok(Ok(socket)) = tokio::time::timeout(SECOND, TcpStream::connect(address)).await {
+        if let Ok(Ok(mut socket)) = tokio::time::timeout(SECOND, TcpStream::connect(address)).await {
+            socket.write_all(said).await.expect("there is room for it");
             hoard.push(socket);
         }
     }
     assert!(hoard.len() > 64, "{} connections", hoard.len());
-    for a in 0..100 {
-        early.add(AddRequest { a, b: 1 }).await.expect("who is connected is served");
+    hoard
+}
+
+#[tokio::test]
+async fn clients_that_say_nothing_leave_their_descriptors_to_those_who_do() {
+    if !is_there("prlimit") {
+        return;
     }
-    drop(hoard);
-    add_is_served(address, PATIENCE).await;
-    early.add(AddRequest { a: 1, b: 1 }).await.expect("it is still served");
+    let mut server = child(&["--nofile=64"]).await;
+    let silent = hoard(server.address, b"").await;
+    add_is_served(server.address, PATIENCE).await;
+    assert!(server.not_accepted().await > 0, "there were descriptors for all");
+    drop(silent);
 }
 
 #[tokio::test]
@@ -263,7 +307,7 @@ async fn a_server_with_little_memory_refuses_and_lives() {
         return;
     }
     // Of address space: the program itself, its threads' stacks, and not the 300 MiB that come.
-    let (mut child, address) = child(&["--as=700000000"]).await;
+    let Other { mut child, address, output: _output } = child(&["--as=700000000"]).await;
     let early = InteropClient::connect(address.to_string()).await.expect("it listens");
     let mut peers = Vec::new();
     let piece = vec![1; 64 * 1024];
@@ -295,7 +339,7 @@ async fn a_server_with_little_memory_refuses_and_lives() {
 
 #[tokio::test]
 async fn a_server_that_is_killed_fails_what_is_in_flight_at_once() {
-    let (mut child, address) = child(&[]).await;
+    let Other { mut child, address, output: _output } = child(&[]).await;
     let client = InteropClient::connect(address.to_string()).await.expect("it listens");
     let calls: Vec<_> = (0..20)
         .map(|tag| {

@@ -93,6 +93,16 @@ impl Authority {
         (Arc::new(client.with_root_certificates(roots).with_no_client_auth()), Arc::new(server))
     }
 
+    /// How a TLS client begins. The server answers it with a signature, whoever sends it.
+    pub fn client_hello(&self) -> Vec<u8> {
+        let (config, _) = self.configurations();
+        let name = "localhost".try_into().expect("it is a name");
+        let mut client = rustls::ClientConnection::new(config, name).expect("the settings fit");
+        let mut bytes = Vec::new();
+        client.write_tls(&mut bytes).expect("memory takes everything");
+        bytes
+    }
+
     /// A client that trusts this authority, and shows nothing.
     pub fn client(&self) -> ClientTls {
         ClientTls::new(self.trusted()).expect("the cryptography serves")

@@ -338,6 +338,13 @@ impl Connection {
         self.shows_by = now.checked_add(self.write_patience().saturating_add(self.pace.time_for(waiting)));
     }
 
+    /// Ends the time that a client has for its first header, unless that has come.
+    pub fn hurry(&mut self, now: Instant) {
+        if self.role == Role::Server {
+            self.shows_by = self.shows_by.map(|by| by.min(now));
+        }
+    }
+
     /// When what waits at the end has been written, or has taken too long; if ever.
     pub fn flushed_by(&self) -> Option<Instant> {
         earlier(self.shows_by, self.stalled_by())

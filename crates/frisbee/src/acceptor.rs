@@ -2,6 +2,7 @@
 
 use crate::budget::{Budget, Stats};
 use crate::connection::{Connection, Ends};
+use crate::newcomers::Newcomers;
 use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
 use crate::runtime::timer::{TokioTimer, now, tokio_timer};
@@ -106,6 +107,7 @@ pub(crate) struct Host<R> {
     pub(crate) busy_poll: Duration,
     pub(crate) budget: Arc<Budget>,
     pub(crate) open: Arc<Open>,
+    pub(crate) newcomers: Arc<Newcomers>,
     pub(crate) shutdown_timeout: Duration,
     /// The runtime of the caller, where handlers that wait go on.
     pub(crate) runtime: Handle,
@@ -119,8 +121,9 @@ impl<R: Router> Host<R> {
         tracing::debug!(peer = ?ends.peer, "connection accepted");
         let handle = Connection::new(Role::Server, &self.config, self.budget.clone(), self.runtime.clone(), ends);
         let entry = Open::enter(&self.open, handle.clone())?;
+        let newcomer = Newcomers::enter(&self.newcomers, handle.clone());
         let (router, config) = (self.router.clone(), self.config.clone());
-        Some((move |now| Engine::new(Role::Server, &config, router, handle, now), entry))
+        Some((move |now| Engine::new(Role::Server, &config, router, handle, now).entered(newcomer), entry))
     }
 
     /// Drives a connection on the current runtime, from the handshake if there is one. `context` is the runtime of
@@ -143,7 +146,7 @@ impl<R: Router> Host<R> {
         ends: Ends,
         context: Option<Handle>,
     ) -> CloseReason {
-        match tls.accept(io).await {
+        match tls.accept(io, &self.newcomers).await {
             Ok(secured) => {
                 let certificates = crate::transport::tls::peer_certificates(&secured);
                 self.drive(secured, Ends { certificates, ..ends }, context, true).await

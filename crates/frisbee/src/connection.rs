@@ -367,6 +367,12 @@ impl Connection {
         self.0.mailbox.order(Order::Now(CloseReason::Local));
     }
 
+    /// Ends the time that a client has for its first header, since others need its place: the connection is closed
+    /// unless the header has come.
+    pub(crate) fn hurry(&self) {
+        self.0.mailbox.hurry();
+    }
+
     /// Whose connection it is and what is in progress on it, for the log.
     pub(crate) fn in_progress(&self) -> String {
         let (jobs, streams) = (self.0.work.len(), self.0.mailbox.lock().streams.len());

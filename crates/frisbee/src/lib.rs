@@ -48,6 +48,7 @@ mod context;
 mod error;
 mod hand_off;
 mod mailbox;
+mod newcomers;
 mod raw;
 mod router;
 mod runtime;

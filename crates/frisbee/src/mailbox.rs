@@ -46,6 +46,8 @@ pub(crate) struct Inner {
     pub(crate) peer: Peer,
     /// The peer takes nothing new any more.
     pub(crate) going_away: bool,
+    /// The client has no more time for its first header.
+    pub(crate) hurried: bool,
     /// Set when the connection has ended. Nothing is accepted from then on.
     pub(crate) closed: Option<Box<CloseReason>>,
     /// And what waited has been written, or is lost.
@@ -114,6 +116,7 @@ impl Mailbox {
             next_stream: 0,
             peer: Peer::Unknown,
             going_away: false,
+            hurried: false,
             closed: None,
             over: false,
             waiting: None,
@@ -181,6 +184,15 @@ impl Mailbox {
     pub(crate) fn order(&self, order: Order) {
         let mut inner = self.inner.lock();
         Order::put(order, &mut inner.order);
+        let task = self.to_wake(&inner);
+        drop(inner);
+        wake(task);
+    }
+
+    /// Tells the task that the client has no more time for its first header.
+    pub(crate) fn hurry(&self) {
+        let mut inner = self.inner.lock();
+        inner.hurried = true;
         let task = self.to_wake(&inner);
         drop(inner);
         wake(task);

@@ -3,6 +3,7 @@
 use crate::acceptor::{Acceptor, Host, Open};
 use crate::budget::{Budget, Stats};
 use crate::connection::Ends;
+use crate::newcomers::{Newcomers, SILENT_MAX};
 use crate::transport::{Movable, Socket};
 use crate::workers::{Place, Pool, Workers};
 use crate::{Config, Router, Runtime};
@@ -81,6 +82,7 @@ pub struct ServerBuilder {
     runtime: Runtime,
     busy_poll: Duration,
     memory_max: usize,
+    silent_max: usize,
     shutdown_timeout: Duration,
     #[cfg(feature = "tls")]
     tls: Option<crate::tls::ServerTls>,
@@ -95,6 +97,7 @@ impl Server<()> {
             runtime: Runtime::default(),
             busy_poll: Duration::ZERO,
             memory_max: MEMORY_MAX,
+            silent_max: SILENT_MAX,
             shutdown_timeout: SHUTDOWN_TIMEOUT,
             #[cfg(feature = "tls")]
             tls: None,
@@ -147,6 +150,17 @@ impl ServerBuilder {
         self
     }
 
+    /// Sets how many connections may be open that wait for the client's first packet, or for its part of a TLS
+    /// handshake. Default: 4096.
+    ///
+    /// When one more comes, the oldest of them is closed as if its time for the first header, or for the handshake, had
+    /// passed. So are some of them when the system has no file descriptor left for a new connection. What a client has
+    /// sent by then is read before it is closed.
+    pub fn silent_max(mut self, count: usize) -> Self {
+        self.silent_max = count;
+        self
+    }
+
     /// Sets how long a shutdown lets connections finish. Default: 20 s.
     pub fn shutdown_timeout(mut self, timeout: Duration) -> Self {
         self.shutdown_timeout = timeout;
@@ -155,8 +169,9 @@ impl ServerBuilder {
 
     /// Speaks TLS on every connection. Default: no TLS.
     ///
-    /// A connection gets 10 s for its handshake, and at most 512 handshakes go on at once; others wait their turn
-    /// within the same time. TLS is driven by tokio, whatever [`runtime`](Self::runtime) says.
+    /// A connection gets 10 s for its handshake. Those whose client has not begun, or does not go on with it, count for
+    /// [`silent_max`](Self::silent_max); of the others at most 512 go on at once, and the rest wait their turn within
+    /// the same time. TLS is driven by tokio, whatever [`runtime`](Self::runtime) says.
     #[cfg(feature = "tls")]
     pub fn tls(mut self, tls: crate::tls::ServerTls) -> Self {
         self.tls = Some(tls);
@@ -251,6 +266,7 @@ impl<L, R: Router> Bound<L, R> {
         let host = Host {
             budget,
             open: Arc::new(Open::default()),
+            newcomers: Newcomers::new(settings.silent_max),
             runtime: Handle::current(),
             router,
             config: settings.config,
@@ -288,6 +304,10 @@ impl<L: Listener, R: Router> Bound<L, R> {
                     tracing::debug!(%error, "a connection ended before it was accepted");
                 }
                 Some(Err(error)) => {
+                    // Those who say nothing have to make room for those who may.
+                    if host.newcomers.make_room() {
+                        pause = ACCEPT_PAUSE.0;
+                    }
                     host.budget.count_unaccepted(&error, pause, Instant::now());
                     tokio::time::sleep(pause).await;
                     pause = (pause * 2).min(ACCEPT_PAUSE.1);

@@ -31,7 +31,7 @@ use rustls::{CertificateError, ClientConfig, RootCertStore, ServerConfig};
 use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, io};
-use tokio_rustls::{TlsAcceptor, TlsConnector};
+use tokio_rustls::TlsConnector;
 
 pub use rustls;
 pub use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -146,8 +146,8 @@ fn has_its_own_identity() -> TlsError {
 /// How long a client may take for its handshake, waiting for its turn included: as for its first header.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Handshakes that go on at one time. Each takes some 20 KiB and a millisecond of a core, so that this is 10 MiB and
-/// half a second's work.
+/// Handshakes that go on at one time: those whose client has begun, and answers. Each takes some 20 KiB and a
+/// millisecond of a core, so that this is 10 MiB and half a second's work.
 const HANDSHAKES_MAX: usize = 512;
 
 impl ServerTls {
@@ -189,7 +189,8 @@ impl ServerTls {
         self
     }
 
-    /// Sets how many handshakes may go on at one time; others wait. Default: 512.
+    /// Sets how many handshakes may go on at one time; others wait. Default: 512. A client that has not begun takes no
+    /// part in it, nor does one that has not answered its server for half a second.
     #[must_use]
     pub fn handshakes_max(mut self, count: usize) -> Self {
         self.handshakes_max = count;
@@ -212,13 +213,9 @@ impl ServerTls {
         *self.current.write() = config;
     }
 
-    /// Makes the handshake; with the error, gives back the transport if there is still something to be said on it.
-    pub(crate) async fn accept<T: Io>(&self, io: T) -> Result<TlsStream<T>, (TlsError, T)> {
-        let acceptor = TlsAcceptor::from(self.current.read().clone());
-        match acceptor.accept(io).into_fallible().await {
-            Ok(accepted) => Ok(accepted.into()),
-            Err((error, io)) => Err((TlsError::from(&error), io)),
-        }
+    /// What new connections begin with.
+    pub(crate) fn current(&self) -> Arc<ServerConfig> {
+        self.current.read().clone()
     }
 }
 

@@ -165,6 +165,14 @@ impl ServerBuilder {
         self
     }
 
+    /// Sets how many connections may be open that wait for the client's first packet, or for its part of a TLS
+    /// handshake. Default: 4096. When one more comes, the oldest is closed; see
+    /// [`frisbee::ServerBuilder::silent_max`].
+    pub fn silent_max(mut self, count: usize) -> Self {
+        self.inner = self.inner.silent_max(count);
+        self
+    }
+
     /// Sets how deep messages of clients may nest, the root included: requests, messages of streams, and replies to
     /// [calls from here](crate::Channel::from_connection). Default: 100, where implementations of Protocol Buffers stop
     /// as well. A request that nests deeper is answered with [`InvalidArgument`](crate::Code::InvalidArgument), and the

@@ -9,6 +9,7 @@ use self::ending::Goodbye;
 use crate::connection::Connection;
 use crate::hand_off::{Asking, Taking};
 use crate::mailbox::{Order, wake_all};
+use crate::newcomers::Newcomer;
 use crate::runtime::timer::now as clock;
 use crate::stream::Shared as StreamShared;
 use crate::{CloseReason, Next, Operation, Packet, ProtocolError, Router, Turn};
@@ -39,6 +40,8 @@ pub(crate) struct Engine<R: Router> {
     charged: usize,
     /// What is kept of a long HELLO takes of it.
     greeting: usize,
+    /// The place of a client that has not sent its first packet. In a box, since it is kept for but a short time.
+    newcomer: Option<Box<Newcomer>>,
     /// Bytes of a large body that were read past `input`.
     body_read: usize,
     /// Handles may have sent before the form of headers was known.
@@ -119,6 +122,7 @@ impl<R: Router> Engine<R> {
             role,
             charged: 0,
             greeting: 0,
+            newcomer: None,
             body_read: 0,
             mail_is_held: role == Role::Server,
             one_came: false,
@@ -138,6 +142,12 @@ impl<R: Router> Engine<R> {
             goodbye: Goodbye::Unsaid,
             hears_goodbye: false,
         }
+    }
+
+    /// Gives up a place when the client has sent its first packet.
+    pub(crate) fn entered(mut self, newcomer: Newcomer) -> Self {
+        self.newcomer = Some(Box::new(newcomer));
+        self
     }
 
     /// Takes what handles have sent. With `yielded` false and mail there, asks to come back once: those who are
@@ -169,6 +179,9 @@ impl<R: Router> Engine<R> {
         self.told = Some(inner.backlog);
         if let Some(order) = inner.order.take() {
             Order::put(*order, &mut self.order);
+        }
+        if std::mem::take(&mut inner.hurried) {
+            self.core.hurry(clock());
         }
         let producers = inner.take_producers(mailbox.backlog_max);
         drop(inner);
@@ -430,6 +443,7 @@ impl<R: Router> Engine<R> {
     /// Takes in what the peer has shown itself to be.
     #[cold]
     fn handle_verdict(&mut self) -> Next {
+        self.newcomer = None;
         let peer = self.core.peer().clone();
         if let Some(hello) = peer.hello() {
             if !self.charge_greeting(hello) {

@@ -1,19 +1,45 @@
 //! TLS on accepted connections: how many handshakes at once, and for how long.
 
 use super::Io;
+use crate::newcomers::Newcomers;
 use crate::tls::{CertificateDer, ServerTls, TlsError, TlsStream};
+use std::io;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::Semaphore;
+use tokio_rustls::LazyConfigAcceptor;
+use tokio_rustls::server::TlsStream as Secured;
 
 /// How long a client that was refused has to take note of it.
 const LINGER: Duration = Duration::from_secs(1);
+
+/// How long a client may take to answer its server before it counts as silent: two round trips around the world.
+const ANSWER: Duration = Duration::from_millis(500);
 
 /// The handshakes of a server.
 pub(crate) struct Handshakes {
     tls: ServerTls,
     permits: Semaphore,
+}
+
+/// What became of a handshake.
+type Shaken<T> = Result<Secured<T>, Failed<T>>;
+
+/// Why there was no handshake, and the transport if there is still something to be said on it.
+struct Failed<T>(TlsError, Option<T>);
+
+impl<T> From<(io::Error, T)> for Failed<T> {
+    fn from((error, io): (io::Error, T)) -> Self {
+        Self(TlsError::from(&error), Some(io))
+    }
+}
+
+impl<T> Failed<T> {
+    fn late() -> Self {
+        Self(TlsError::Timeout, None)
+    }
 }
 
 impl Handshakes {
@@ -23,21 +49,35 @@ impl Handshakes {
     }
 
     /// Makes the handshake on an accepted connection.
-    pub(crate) async fn accept<T: Io>(&self, io: T) -> Result<TlsStream<T>, TlsError> {
-        let handshake = async {
-            let permit = self.permits.acquire().await;
-            let accepted = self.tls.accept(io).await;
-            drop(permit);
-            accepted
-        };
-        match tokio::time::timeout(self.tls.handshake_timeout, handshake).await {
-            Ok(Ok(secured)) => Ok(secured),
-            Ok(Err((error, io))) => {
-                linger(io).await;
+    pub(crate) async fn accept<T: Io>(&self, io: T, silent: &Arc<Newcomers>) -> Result<TlsStream<T>, TlsError> {
+        let handshake = tokio::time::timeout(self.tls.handshake_timeout, self.shake(io, silent));
+        match handshake.await.unwrap_or_else(|_| Err(Failed::late())) {
+            Ok(secured) => Ok(secured.into()),
+            Err(Failed(error, io)) => {
+                if let Some(io) = io {
+                    linger(io).await;
+                }
                 Err(error)
             }
-            Err(_) => Err(TlsError::Timeout),
         }
+    }
+
+    /// Clients that keep their server waiting hold up nobody: none has a permit before its greeting is there, nor for
+    /// longer than [`ANSWER`] from then on.
+    async fn shake<T: Io>(&self, io: T, silent: &Arc<Newcomers>) -> Shaken<T> {
+        let mut greeting = LazyConfigAcceptor::new(Default::default(), io);
+        let greeted = match Newcomers::wait(silent, &mut greeting).await {
+            Some(Ok(greeted)) => greeted,
+            Some(Err(error)) => return Err(Failed(TlsError::from(&error), greeting.take_io())),
+            None => return Err(Failed::late()),
+        };
+        let permit = self.permits.acquire().await;
+        let mut answer = pin!(greeted.into_stream(self.tls.current()).into_fallible());
+        if let Ok(shaken) = tokio::time::timeout(ANSWER, &mut answer).await {
+            return Ok(shaken?);
+        }
+        drop(permit);
+        Newcomers::wait(silent, answer).await.map_or_else(|| Err(Failed::late()), |shaken| Ok(shaken?))
     }
 }
 
@@ -51,7 +91,7 @@ async fn linger<T: Io>(mut io: T) {
             // A connection's task is not interrupted, and a client may have more at every read.
             tokio::task::yield_now().await;
         }
-        std::io::Result::Ok(())
+        io::Result::Ok(())
     };
     // It has ended either way.
     let _ = tokio::time::timeout(LINGER, linger).await;

@@ -1,0 +1,123 @@
+//! Accepted connections that have sent nothing of use yet: how many there may be, and whose place the next one gets.
+
+use crate::connection::Connection;
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// How many of them there may be unless told otherwise, as many as may wait to be accepted. At a thousand new ones a
+/// second each has four seconds to say something, and a client of Go that makes no call sends its first PING after
+/// half a second.
+pub(crate) const SILENT_MAX: usize = 4096;
+
+/// The part of them whose places are taken at once where the system has no descriptor left: accepting pauses for
+/// milliseconds then, in which a few come.
+const PART: usize = 8;
+
+/// The newcomers of one server, the oldest first.
+#[derive(Debug)]
+pub(crate) struct Newcomers {
+    max: usize,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    by_number: BTreeMap<u64, Silent>,
+    next: u64,
+}
+
+/// A connection that is waited for.
+#[derive(Clone, Debug)]
+enum Silent {
+    /// For its first header.
+    Driven(Connection),
+    /// For its part of the handshake.
+    #[cfg(feature = "tls")]
+    Greeted(Arc<tokio::sync::Notify>),
+}
+
+impl Silent {
+    /// Has whoever waits look once more, and close the connection if it is still silent.
+    fn hurry(self) {
+        match self {
+            Self::Driven(connection) => connection.hurry(),
+            #[cfg(feature = "tls")]
+            Self::Greeted(hurried) => hurried.notify_one(),
+        }
+    }
+}
+
+impl Newcomers {
+    pub(crate) fn new(max: usize) -> Arc<Self> {
+        Arc::new(Self { max, inner: Mutex::default() })
+    }
+
+    /// Enters a connection that waits for its first header.
+    pub(crate) fn enter(list: &Arc<Self>, connection: Connection) -> Newcomer {
+        Self::enter_as(list, Silent::Driven(connection))
+    }
+
+    /// Gives `work`, which waits for a client in its handshake, the time that the client has; `None` when that is over.
+    #[cfg(feature = "tls")]
+    pub(crate) async fn wait<F: Future + Unpin>(list: &Arc<Self>, mut work: F) -> Option<F::Output> {
+        use std::future::poll_fn;
+        use std::pin::{Pin, pin};
+        use std::task::Poll;
+
+        let hurried = Arc::new(tokio::sync::Notify::new());
+        let _newcomer = Self::enter_as(list, Silent::Greeted(hurried.clone()));
+        let mut hurried = pin!(hurried.notified());
+        let first = poll_fn(|context| match Pin::new(&mut work).poll(context) {
+            Poll::Ready(done) => Poll::Ready(Some(done)),
+            Poll::Pending => hurried.as_mut().poll(context).map(|()| None),
+        });
+        if let Some(done) = first.await {
+            return Some(done);
+        }
+        // Where the thread was kept busy, what the client has said in time may not have been read.
+        tokio::task::yield_now().await;
+        poll_fn(|context| match Pin::new(&mut work).poll(context) {
+            Poll::Ready(done) => Poll::Ready(Some(done)),
+            Poll::Pending => Poll::Ready(None),
+        })
+        .await
+    }
+
+    fn enter_as(list: &Arc<Self>, silent: Silent) -> Newcomer {
+        let mut inner = list.inner.lock();
+        let number = inner.next;
+        inner.next += 1;
+        inner.by_number.insert(number, silent);
+        let oldest = if inner.by_number.len() > list.max { inner.by_number.pop_first() } else { None };
+        drop(inner);
+        if let Some((_, oldest)) = oldest {
+            oldest.hurry();
+        }
+        Newcomer { list: list.clone(), number }
+    }
+
+    /// Takes the places of the oldest, a part of all, since the system has none left; `false` if there is nobody.
+    pub(crate) fn make_room(&self) -> bool {
+        let mut inner = self.inner.lock();
+        let count = inner.by_number.len().div_ceil(PART);
+        let oldest: Vec<_> = (0..count).filter_map(|_| inner.by_number.pop_first()).collect();
+        drop(inner);
+        oldest.into_iter().for_each(|(_, silent)| silent.hurry());
+        count > 0
+    }
+}
+
+/// Takes a connection out of the list when it has said something, or has ended.
+#[derive(Debug)]
+pub(crate) struct Newcomer {
+    list: Arc<Newcomers>,
+    number: u64,
+}
+
+impl Drop for Newcomer {
+    fn drop(&mut self) {
+        let silent = self.list.inner.lock().by_number.remove(&self.number);
+        drop(silent); // Which may be the last handle, without the lock.
+    }
+}

@@ -1,0 +1,183 @@
+//! Clients that connect and say nothing, in plain text and with TLS: how many there may be, and that nobody waits for
+//! them.
+
+use frisbee::{CloseKind, CloseReason, Config};
+use frisbee_tests::attacks::ADD;
+use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
+use frisbee_tests::pki::Authority;
+use frisbee_tests::raw::{encoded, packet};
+use frisbee_tests::service::Service;
+use frisbee_tests::{serve_interop_with, until};
+use frpc::{Acceptor, Channel, Runtime, Server, ServerBuilder, Workers};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+/// How long an honest client may take to connect whatever others do, in virtual time.
+const SOON: Duration = Duration::from_millis(200);
+
+fn acceptor(builder: ServerBuilder) -> Acceptor {
+    builder.add_service(InteropServer::new(Service)).build().expect("there is one service")
+}
+
+/// A client's end of a connection, and why that has ended when it has.
+fn connect(acceptor: &Acceptor) -> (DuplexStream, JoinHandle<CloseReason>) {
+    let (here, there) = tokio::io::duplex(64 * 1024);
+    let acceptor = acceptor.clone();
+    (here, tokio::spawn(async move { acceptor.serve_connection(there).await }))
+}
+
+fn add() -> Vec<u8> {
+    packet(1, ADD, &encoded(&AddRequest { a: 20, b: 22 }))
+}
+
+/// Makes a connection with TLS and a call on it; how long that takes.
+async fn call(acceptor: &Acceptor, authority: &Authority) -> Duration {
+    let begun = Instant::now();
+    let (here, _serving) = connect(acceptor);
+    let channel = Channel::builder().tls(authority.client()).server_name("127.0.0.1").from_io(here);
+    let client = InteropClient::new(channel.await.expect("an honest client is let in"));
+    client.add(AddRequest { a: 1, b: 1 }).await.expect("it is served");
+    begun.elapsed()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_thousand_silent_handshakes_a_second_delay_no_client() {
+    let authority = Authority::default();
+    let acceptor = acceptor(Server::builder().tls(authority.server()));
+    let mut silent = Vec::new();
+    for number in 1..=3_000 {
+        silent.push(connect(&acceptor));
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        if number % 300 == 0 {
+            let took = call(&acceptor, &authority).await;
+            assert!(took < SOON, "{took:?} beside {number} silent connections");
+        }
+    }
+    assert!(silent.iter().all(|(_, serving)| !serving.is_finished()), "there was room for all of them");
+}
+
+#[tokio::test(start_paused = true)]
+async fn clients_that_fall_silent_within_their_handshakes_delay_others_by_half_a_second_at_most() {
+    let authority = Authority::default();
+    let acceptor = acceptor(Server::builder().tls(authority.server().handshakes_max(4)));
+    let greeting = authority.client_hello();
+    let mut silent = Vec::new();
+    for round in 0..5 {
+        for _ in 0..4 {
+            let (mut here, serving) = connect(&acceptor);
+            here.write_all(&greeting).await.expect("there is room");
+            silent.push((here, serving));
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        let took = call(&acceptor, &authority).await;
+        assert!(took <= Duration::from_millis(500), "{took:?} in round {round}");
+    }
+    assert!(silent.iter().all(|(_, serving)| !serving.is_finished()), "they have ten seconds");
+}
+
+#[tokio::test(start_paused = true)]
+async fn when_more_clients_are_silent_than_may_be_the_oldest_are_closed() {
+    let authority = Authority::default();
+    let builder = || Server::builder().silent_max(3);
+    let greeting = authority.client_hello();
+    // Half of a header, half of a greeting, and one that is not followed by an answer, say as little as nothing.
+    let cases = [
+        (builder(), vec![], 0),
+        (builder(), vec![0, 0x0f], 0),
+        (builder().tls(authority.server()), vec![], 0),
+        (builder().tls(authority.server()), greeting[..100].to_vec(), 0),
+        (builder().tls(authority.server()), greeting, 501),
+    ];
+    for (number, (builder, said, later)) in cases.into_iter().enumerate() {
+        let acceptor = acceptor(builder);
+        let begun = Instant::now();
+        let mut silent = Vec::new();
+        for _ in 0..10 {
+            let (mut here, serving) = connect(&acceptor);
+            here.write_all(&said).await.expect("there is room");
+            silent.push((here, serving));
+        }
+        tokio::time::sleep(Duration::from_millis(later + 5)).await;
+        let over: Vec<_> = silent.iter().map(|(_, serving)| serving.is_finished()).collect();
+        assert_eq!(over, [[true; 7].as_slice(), &[false; 3]].concat(), "case {number}");
+        assert!(begun.elapsed() < Duration::from_secs(1), "nobody had to wait for them");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_has_sent_its_first_packet_keeps_its_place_whoever_comes() {
+    let acceptor = acceptor(Server::builder().silent_max(1));
+    let mut served = Vec::new();
+    for _ in 0..20 {
+        let (mut here, serving) = connect(&acceptor);
+        here.write_all(&add()).await.expect("there is room");
+        served.push((here, serving));
+    }
+    let mut reply = [0; 16];
+    for (here, _) in &mut served {
+        here.read_exact(&mut reply).await.expect("the sum comes");
+    }
+    let silent: Vec<_> = (0..20).map(|_| connect(&acceptor)).collect();
+    until("the silent ones are closed", || silent.iter().filter(|(_, serving)| serving.is_finished()).count() == 19)
+        .await;
+    for (here, _) in &mut served {
+        here.write_all(&add()).await.expect("there is room");
+        here.read_exact(&mut reply).await.expect("the sum comes");
+    }
+    assert_eq!(acceptor.stats().closed_by(CloseKind::NoFirstHeader), 19);
+}
+
+/// Their sockets have brought it all before the runtime looks at them for the first time.
+#[tokio::test]
+async fn clients_whose_bytes_have_come_and_were_not_read_yet_are_served() {
+    let authority = Authority::default();
+    let builder = || Server::builder().silent_max(1);
+    let secured = || builder().tls(authority.server());
+    // More than once, since the runtime looks at its sockets after every 61 tasks as well.
+    for round in 0..10 {
+        let (builder, said) = if round < 5 { (builder(), add()) } else { (secured(), authority.client_hello()) };
+        let acceptor = acceptor(builder);
+        let listener = TcpListener::bind("127.0.0.1:0").expect("there are ports");
+        let address = listener.local_addr().expect("it is bound");
+        let mut clients = Vec::new();
+        for _ in 0..8 {
+            let mut client = TcpStream::connect(address).expect("somebody listens");
+            client.write_all(&said).expect("there is room");
+            clients.push(client);
+            let (socket, _) = listener.accept().expect("a client waits");
+            socket.set_nonblocking(true).expect("it is a socket");
+            let (socket, acceptor) = (tokio::net::TcpStream::from_std(socket), acceptor.clone());
+            tokio::spawn(async move { acceptor.serve_connection(socket.expect("it is a socket")).await });
+        }
+        let answered = tokio::task::spawn_blocking(move || {
+            clients.iter_mut().filter_map(|client| client.read_exact(&mut [0; 16]).ok()).count()
+        });
+        assert_eq!(answered.await.expect("reading does not panic"), 8, "in round {round}");
+    }
+}
+
+#[tokio::test]
+async fn silent_connections_are_bounded_whatever_drives_them() {
+    let authority = Authority::default();
+    const HOUR: Duration = Duration::from_secs(3_600);
+    for (tls, runtime) in [(false, Runtime::Auto), (false, Runtime::Tokio), (true, Runtime::Tokio)] {
+        let config = Config { first_header_timeout: HOUR, idle_timeout: HOUR, ..Config::default() };
+        let builder = Server::builder().silent_max(8).config(config);
+        let mut builder = builder.workers(Workers::Threads(2)).runtime(runtime);
+        if tls {
+            builder = builder.tls(authority.server().handshake_timeout(HOUR));
+        }
+        let address = serve_interop_with(builder).await;
+        let mut silent = Vec::new();
+        for _ in 0..100 {
+            let socket = tokio::net::TcpStream::connect(address).await.expect("the server listens");
+            silent.push(tokio::spawn(async move { tokio::io::copy(&mut { socket }, &mut tokio::io::sink()).await }));
+        }
+        until("all but eight are closed", || silent.iter().filter(|reading| reading.is_finished()).count() >= 92).await;
+        silent.iter().for_each(JoinHandle::abort);
+    }
+}
