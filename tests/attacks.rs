@@ -84,6 +84,8 @@ pub struct Attack {
     /// Who is attacked.
     pub target: Target,
     connections: usize,
+    /// How many come in a second, beside those that are there, if any.
+    per_second: u32,
     opening: Vec<u8>,
     again: Vec<u8>,
     pause: Duration,
@@ -108,6 +110,7 @@ impl Attack {
             threats,
             target,
             connections: 8,
+            per_second: 0,
             opening,
             again: Vec::new(),
             pause: Duration::ZERO,
@@ -119,6 +122,11 @@ impl Attack {
     /// Sets how many there are.
     fn connections(self, connections: usize) -> Self {
         Self { connections, ..self }
+    }
+
+    /// Sets how many come in a second, whatever becomes of those before them.
+    fn per_second(self, per_second: u32) -> Self {
+        Self { connections: 0, per_second, ..self }
     }
 
     /// Sets what is written again and again.
@@ -155,6 +163,15 @@ impl Attack {
                     }
                 }
             });
+        }
+        if attack.per_second > 0 {
+            let mut ticks = tokio::time::interval(Duration::from_secs(1) / attack.per_second);
+            loop {
+                ticks.tick().await;
+                let (attack, diet) = (attack.clone(), diet.clone());
+                peers.spawn(async move { drop(attack.connect(address, &diet).await) });
+                while peers.try_join_next().is_some() {}
+            }
         }
         peers.join_all().await;
     }

@@ -17,8 +17,8 @@
 //! before what else there is.
 //!
 //! The client must see no error, and the median over the rounds of (p99 beside / p99 alone) must not be above 3 for
-//! either way of calling. The program ends with 1 if there was an error, and with 2 if there was none and a ratio is
-//! above 3.
+//! either way of calling. In each window it also connects once more and calls, the median of which must not be above
+//! 200 ms. The program ends with 1 if there was an error, and with 2 if there was none and something took too long.
 
 use examples::benchmark::{BenchmarkServiceClient, Request as Echo};
 use frisbee_tests::attacks::{self, Appetite, Attack, Target};
@@ -38,6 +38,9 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// How many times its usual p99 a healthy client may see.
 const RATIO_MAX: f64 = 3.0;
+
+/// How long it may take to connect and to get the first reply, in milliseconds.
+const CONNECT_MAX: f64 = 200.0;
 
 /// How much of a processor attackers have.
 const SHARE: f64 = 0.25;
@@ -316,6 +319,8 @@ impl Servers {
 /// What a healthy client has seen: its latencies one call after the other, and at a steady rate.
 #[derive(Default)]
 struct Window {
+    /// How long it took to connect and to get the first reply.
+    connected: Option<Duration>,
     closed: Vec<Duration>,
     open: Vec<Duration>,
     errors: Vec<String>,
@@ -334,12 +339,12 @@ impl Window {
 /// Calls for one window, by a connection that is there and by one that is made now.
 async fn watch(servers: &Servers, target: Target, healthy: &Healthy) -> Window {
     let mut seen = Window::default();
+    let begun = Instant::now();
     match servers.connect(target).await {
-        Ok(newcomer) => {
-            if let Err(status) = newcomer.call(0).await {
-                seen.errors.push(status.to_string());
-            }
-        }
+        Ok(newcomer) => match newcomer.call(0).await {
+            Ok(_) => seen.connected = Some(begun.elapsed()),
+            Err(status) => seen.errors.push(status.to_string()),
+        },
         Err(error) => seen.errors.push(error.to_string()),
     }
     let begun = Instant::now();
@@ -385,9 +390,10 @@ fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// One round: alone and beside, p50 and p99 of each way of calling.
+/// One round: alone and beside, the time to connect in milliseconds, p50 and p99 of each way of calling.
 #[derive(Default)]
 struct Row {
+    connected: [Vec<f64>; 2],
     closed: Vec<[f64; 4]>,
     open: Vec<[f64; 4]>,
     errors: Vec<String>,
@@ -399,6 +405,9 @@ impl Row {
         let four = |alone: &mut [Duration], beside: &mut [Duration]| {
             [percentile(alone, 500), percentile(alone, 990), percentile(beside, 500), percentile(beside, 990)]
         };
+        for (times, seen) in self.connected.iter_mut().zip([&alone, &beside]) {
+            times.extend(seen.connected.map(|took| took.as_secs_f64() * 1e3));
+        }
         self.closed.push(four(&mut alone.closed, &mut beside.closed));
         self.open.push(four(&mut alone.open, &mut beside.open));
         self.errors.append(&mut alone.errors);
@@ -415,16 +424,17 @@ impl Row {
             let of = |at: usize| median(rounds.iter().map(|round| round[at]).collect());
             format!("{:.0} / {:.0} | {:.0} / {:.0} | {:.2}", of(0), of(1), of(2), of(3), Self::ratio(rounds))
         };
+        let [alone, beside] = self.connected.each_ref().map(|times| median(times.clone()));
         let threats: Vec<_> = threats.iter().map(u8::to_string).collect();
         let seen = if !self.errors.is_empty() {
             Seen::Errors
-        } else if [&self.closed, &self.open].iter().all(|way| Self::ratio(way) <= RATIO_MAX) {
+        } else if [&self.closed, &self.open].iter().all(|way| Self::ratio(way) <= RATIO_MAX) && beside <= CONNECT_MAX {
             Seen::Well
         } else {
             Seen::Slow
         };
         println!(
-            "| {} | {name} | {} | {} | {} | {} | {:.0} |{}",
+            "| {} | {name} | {} | {alone:.1} | {beside:.1} | {} | {} | {} | {:.0} |{}",
             threats.join(", "),
             format!("{target:?}").to_lowercase(),
             numbers(&self.closed),
@@ -444,9 +454,9 @@ async fn besiege(arguments: Arguments) -> Result<Seen> {
     let servers = Servers::start(arguments.workers.as_deref(), arguments.priority).await?;
     arguments.priority.client().await?;
     println!(
-        "| # | peers | server | one after the other: p50 / p99 alone (us) | beside | ratio | 1000/s: p50 / p99 alone (us) | beside | ratio | errors | server MiB |"
+        "| # | peers | server | connect alone (ms) | beside | one after the other: p50 / p99 alone (us) | beside | ratio | 1000/s: p50 / p99 alone (us) | beside | ratio | errors | server MiB |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
     let control = (CONTROL, &[][..], Target::Echo);
     let rows = std::iter::once(control)
         .chain(attacks::all().iter().map(|Attack { name, threats, target, .. }| (*name, *threats, *target)))

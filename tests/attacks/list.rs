@@ -5,7 +5,6 @@ use crate::interop::{AddRequest, Lists, Payload, Range, Scalars, SleepRequest, T
 use crate::pki::Authority;
 use crate::raw::{encoded, header, packet};
 use examples::benchmark::Request as Echo;
-use frisbee::tls::rustls::ClientConnection;
 use frisbee_core::tlv::put_varint;
 use frisbee_core::{Config, Role};
 use polyglot::{Encoder, Kind};
@@ -146,6 +145,7 @@ fn silence() -> Vec<Attack> {
     let megabyte = packet(1, ECHO, &echo(1 << 20));
     vec![
         Attack::new("silent connections", &[16], Target::Echo, Vec::new()).connections(1_000),
+        Attack::new("a thousand silent clients a second", &[16], Target::Echo, Vec::new()).per_second(1_000),
         Attack::new("large replies not read", &[26], Target::Echo, Vec::new()).again(megabyte).deaf(),
         Attack::new("small replies not read", &[26], Target::Echo, Vec::new())
             .again(flood(&packet(1, ECHO, &echo(1))))
@@ -222,19 +222,10 @@ fn tls() -> Vec<Attack> {
     vec![
         Attack::new("plain text where TLS is spoken", &[29], Target::Tls, add(1)),
         Attack::new("silent handshakes", &[16, 29], Target::Tls, Vec::new()).connections(600),
-        Attack::new("handshakes broken off", &[29], Target::Tls, client_hello())
+        Attack::new("a thousand silent handshakes a second", &[16, 29], Target::Tls, Vec::new()).per_second(1_000),
+        Attack::new("handshakes broken off", &[29], Target::Tls, Authority::default().client_hello())
             .connections(4)
             .every(Duration::ZERO)
             .ending(Ending::Reset),
     ]
-}
-
-/// How a TLS client begins. The server answers it with a signature, whoever sends it.
-fn client_hello() -> Vec<u8> {
-    let (config, _) = Authority::default().configurations();
-    let name = "localhost".try_into().expect("it is a name");
-    let mut client = ClientConnection::new(config, name).expect("the settings fit");
-    let mut bytes = Vec::new();
-    client.write_tls(&mut bytes).expect("memory takes everything");
-    bytes
 }
