@@ -56,7 +56,7 @@ impl Event {
                 body.len()
             }
             Self::HandOff(HandOffEvent::Asked { body, .. } | HandOffEvent::Answered { body, .. }) => body.len(),
-            Self::Verdict | Self::Nothing => 0,
+            Self::HandOff(HandOffEvent::GivenUp) | Self::Verdict | Self::Nothing => 0,
         }
     }
 }
@@ -216,6 +216,7 @@ impl Connection {
             match self.look(input)? {
                 Look::GoOn => {}
                 Look::Verdict => return Ok(Some(Event::Verdict)),
+                Look::GivenUp => return Ok(Some(Event::HandOff(HandOffEvent::GivenUp))),
                 Look::Stop => return Ok(None),
             }
         }
@@ -435,8 +436,7 @@ impl Connection {
     fn look(&mut self, input: &mut Bytes) -> Result<Look, ProtocolError> {
         match self.hand_off.as_ref().map(|hand_off| hand_off.stage) {
             Some(Stage::Left) => Ok(Look::Stop),
-            Some(Stage::Deciding) if input.is_empty() => Ok(Look::Stop),
-            Some(Stage::Deciding) => Err(ProtocolError::HandOff),
+            Some(Stage::Deciding) => self.look_while_deciding(input),
             Some(Stage::Asked) => Ok(Look::GoOn),
             // The verdict on a client comes before its first packet, which stays where it is.
             None if self.judge_first_packet(input)? => {
@@ -534,6 +534,8 @@ enum Look {
     GoOn,
     /// What the peer is has come out.
     Verdict,
+    /// The peer, which asks for the connection, no longer waits for the answer.
+    GivenUp,
     /// Nothing is to be taken.
     Stop,
 }

@@ -28,6 +28,8 @@ pub struct Hello {
     pub calls_max: u32,
     /// What the receiver may send on a stream before it is given credit, in bytes.
     pub stream_credit: u32,
+    /// Whether the sender can be told that nobody waits any more for its answer to a hand-off.
+    pub hand_off_cancel: bool,
     /// Items of the layers above, as they stand on the wire: in a list they would take many times as much, and a peer
     /// may say as many as it likes.
     items: Bytes,
@@ -54,6 +56,8 @@ const CONTENT: u8 = 1;
 const STREAMS: u8 = 2;
 const CALLS: u8 = 3;
 const CREDIT: u8 = 4;
+/// Without a value.
+const HAND_OFF_CANCEL: u8 = 5;
 
 impl Hello {
     /// The first type of item that has no meaning here.
@@ -76,6 +80,7 @@ impl Hello {
             streams_max: u32::try_from(config.streams_max).unwrap_or(u32::MAX),
             calls_max: config.calls_max,
             stream_credit: config.stream_credit.max(1), // Without any, nobody could begin.
+            hand_off_cancel: true,
             items: {
                 let mut items = Vec::new();
                 config.hello_items.iter().for_each(|(kind, value)| tlv::put_item(&mut items, *kind, value));
@@ -112,6 +117,9 @@ impl Hello {
             tlv::put_varint(&mut value, number.into());
             tlv::put_item(&mut bytes, kind, &value);
         }
+        if self.hand_off_cancel {
+            tlv::put_item(&mut bytes, HAND_OFF_CANCEL, &[]);
+        }
         bytes.extend_from_slice(&self.items);
         bytes
     }
@@ -146,6 +154,7 @@ impl Hello {
             streams_max: u32::MAX,
             calls_max: u32::MAX,
             stream_credit: 0,
+            hand_off_cancel: false,
             items: Bytes::new(),
         };
         let mut items = Vec::new();
@@ -157,6 +166,7 @@ impl Hello {
                 STREAMS => hello.streams_max = number()?,
                 CALLS => hello.calls_max = number()?,
                 CREDIT => hello.stream_credit = number()?,
+                HAND_OFF_CANCEL => hello.hand_off_cancel = true,
                 Self::FIRST_USER_ITEM.. => tlv::put_item(&mut items, kind, value),
                 _ => {}
             }
@@ -182,6 +192,7 @@ mod tests {
             2, 2, 0x80, 0x02,             // 256 streams
             3, 3, 0x80, 0x80, 0x01,       // 16 384 calls
             4, 3, 0x80, 0x80, 0x10,       // 256 KiB of credit
+            5, 0,                         // hand-offs can be cancelled
             40, 5, b'a', b'b', b'o', b'v', b'e',
         ];
         assert_eq!(bytes, expected);
@@ -215,7 +226,7 @@ mod tests {
     #[test]
     fn what_is_cut_or_has_no_version_is_no_hello() {
         let whole = Hello::new(&Config::default()).encode();
-        let items = [5, 11, 15, 20, 25];
+        let items = [5, 11, 15, 20, 25, 27];
         for cut in (0..whole.len()).filter(|cut| !items.contains(cut)) {
             assert_eq!(Hello::decode(&whole[..cut].to_vec().into()), None, "cut at {cut}");
         }

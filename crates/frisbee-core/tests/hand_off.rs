@@ -197,9 +197,72 @@ fn both_ends_give_up_waiting_for_an_answer_after_thirty_seconds_and_not_before()
 fn a_client_that_does_not_wait_for_its_answer_breaks_the_protocol() {
     let now = Instant::now();
     let (_, mut server) = asked_pair(now);
-    server.inbox.extend_from_slice(&[0, 0x0F]);
+    server.inbox.extend_from_slice(&[0, 0x0F, 0, 1, 0, 10, 0, 0, 0, 0]);
     let over = server.read(usize::MAX, now).unwrap_err();
     assert!(matches!(over, CloseReason::Protocol(ProtocolError::HandOff)), "{over}");
+}
+
+/// CANCEL for [`GATEWAY`].
+const CANCEL: [u8; 11] = [0, 0x0F, 0, 0, 0, 6, 0, 0, 0, 1, 10];
+
+#[test]
+fn a_client_says_once_that_nobody_waits_for_its_answer_and_is_answered_all_the_same() {
+    let now = Instant::now();
+    for verdict in [HandOffVerdict::Refused, HandOffVerdict::Accepted] {
+        let (mut client, mut server) = asked_pair(now);
+        client.core.outbox().push(PacketId(2), GATEWAY, &Bytes::from_static(b"behind")).unwrap();
+        client.core.give_up_hand_off(GATEWAY);
+        client.core.give_up_hand_off(GATEWAY);
+        client.write(&mut server, usize::MAX, now);
+        assert_eq!(server.inbox[..], CANCEL, "once, and nothing else before the answer");
+        server.read(usize::MAX, now).unwrap();
+        assert_eq!(std::mem::take(&mut server.events), [Event::HandOff(HandOffEvent::GivenUp)]);
+        server.core.answer_hand_off(verdict, &Bytes::new(), now).unwrap();
+        server.write(&mut client, usize::MAX, now);
+        client.read(usize::MAX, now).unwrap();
+        assert_eq!(client.events, [answered(verdict, b"")]);
+        assert_eq!(client.core.is_handed_off(), verdict == HandOffVerdict::Accepted);
+    }
+    let (_, mut server) = asked_pair(now);
+    server.inbox.extend_from_slice(&[CANCEL, CANCEL].concat());
+    let over = server.read(usize::MAX, now).unwrap_err();
+    assert!(matches!(over, CloseReason::Protocol(ProtocolError::HandOff)), "a second one: {over}");
+}
+
+#[test]
+fn a_cancel_that_is_cut_by_the_answer_is_written_to_its_end_before_anything_else() {
+    let now = Instant::now();
+    for cut in 0..CANCEL.len() {
+        let (mut client, mut server) = asked_pair(now);
+        client.core.give_up_hand_off(GATEWAY);
+        client.core.outbox().push(PacketId(2), GATEWAY, &Bytes::from_static(b"behind")).unwrap();
+        server.core.answer_hand_off(HandOffVerdict::Refused, &Bytes::new(), now).unwrap();
+        client.write(&mut server, cut, now);
+        server.write(&mut client, usize::MAX, now);
+        client.read(usize::MAX, now).unwrap();
+        client.write(&mut server, usize::MAX, now);
+        server.read(usize::MAX, now).unwrap();
+        assert!(
+            matches!(&server.events[..], [Event::Control(cancel), Event::Packet(packet)]
+                if cancel.operation == Operation::CANCEL && packet.body == "behind"),
+            "cut at {cut}: {:?}",
+            server.events
+        );
+    }
+}
+
+#[test]
+fn a_server_that_does_not_understand_a_cancel_of_a_hand_off_is_sent_none() {
+    let now = Instant::now();
+    let mut client = End::new(Role::Client, now);
+    // Its HELLO says nothing but what it is.
+    client.inbox.extend_from_slice(&[0, 0x0F, 0, 0, 0, 3, 0, 0, 0, 5, b'f', b'r', b'i', b's', 1]);
+    client.read(usize::MAX, now).unwrap();
+    client.core.ask_hand_off(GATEWAY, &Bytes::new(), now).unwrap();
+    client.core.give_up_hand_off(GATEWAY);
+    let mut server = End::new(Role::Server, now);
+    client.write(&mut server, usize::MAX, now);
+    assert!(!server.inbox.windows(CANCEL.len()).any(|bytes| bytes == CANCEL));
 }
 
 #[test]
@@ -291,8 +354,9 @@ fn race(seed: u64) -> &'static str {
     let (mut client, mut server) = pair(now);
     let (mut has_asked, mut verdict, mut calls, mut answers, mut refusals) = (false, None, 0_u16, 0_u16, 0);
     let mut raw_written = [false; 2];
+    let mut given_up = false;
     for step in 0..400 {
-        match dice.u8(0..12) {
+        match dice.u8(0..13) {
             0 if !has_asked || verdict.is_some() => {
                 calls += 1;
                 client.core.outbox().push(PacketId(calls), GATEWAY, &Bytes::from(vec![7; dice.usize(0..300)])).unwrap();
@@ -304,13 +368,14 @@ fn race(seed: u64) -> &'static str {
             3 if !has_asked && dice.u8(0..8) == 0 => {
                 client.core.ask_hand_off(GATEWAY, &Bytes::from(vec![1; dice.usize(0..100)]), now).unwrap();
                 // Calls made from here on wait.
-                has_asked = true;
+                (has_asked, given_up) = (true, false);
             }
             4 | 5 => client.write(&mut server, dice.usize(0..120), now),
             6 | 7 => server.write(&mut client, dice.usize(0..120), now),
             8 if server.events.iter().any(|event| matches!(event, Event::HandOff(_))) => {
                 server.events.clear();
-                let accepts = dice.u8(0..4) == 0;
+                // What has come in part can only be a CANCEL.
+                let accepts = dice.u8(0..4) == 0 && !server.core.is_mid_packet();
                 let chosen = if accepts { HandOffVerdict::Accepted } else { HandOffVerdict::Refused };
                 let body = Bytes::from(vec![2; dice.usize(0..100)]);
                 server.core.answer_hand_off(chosen, &body, now).unwrap();
@@ -321,9 +386,13 @@ fn race(seed: u64) -> &'static str {
                 server.write_raw(&mut client, &raw_of(Role::Server));
                 raw_written[1] = true;
             }
-            11 if client.core.is_handed_off() && !raw_written[0] => {
+            11 if client.core.is_handed_off() && !raw_written[0] && !given_up => {
                 client.write_raw(&mut server, &raw_of(Role::Client));
                 raw_written[0] = true;
+            }
+            12 if has_asked && !given_up && dice.u8(0..4) == 0 => {
+                client.core.give_up_hand_off(GATEWAY);
+                given_up = !client.core.has_left();
             }
             _ => {}
         }
@@ -364,9 +433,9 @@ fn race(seed: u64) -> &'static str {
         for event in std::mem::take(&mut server.events) {
             match event {
                 Event::Packet(packet) => server.core.outbox().push(packet.id, GATEWAY, &Bytes::new()).unwrap(),
-                Event::HandOff(_) => {
-                    let accepted = HandOffVerdict::Accepted;
-                    server.core.answer_hand_off(accepted, &Bytes::new(), now).unwrap();
+                Event::HandOff(HandOffEvent::Asked { .. }) => {
+                    let verdict = if given_up { HandOffVerdict::Refused } else { HandOffVerdict::Accepted };
+                    server.core.answer_hand_off(verdict, &Bytes::new(), now).unwrap();
                 }
                 _ => {}
             }
@@ -382,6 +451,9 @@ fn race(seed: u64) -> &'static str {
             assert!(end.core.is_handed_off(), "seed {seed}: both have left");
             let raw = raw_of(if at == 0 { Role::Server } else { Role::Client });
             let expected = if raw_written[1 - at] { &raw[..] } else { &[] };
+            if at == 1 && given_up && end.inbox == CANCEL[..] {
+                continue; // It crossed the answer, and nothing comes behind it.
+            }
             assert_eq!(end.inbox, expected, "seed {seed}: no byte is lost, none is added");
         }
         return "handed off";

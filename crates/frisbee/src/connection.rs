@@ -145,8 +145,8 @@ impl Connection {
 
     /// Opens a stream by sending its first packet.
     ///
-    /// Waits until the peer has shown what it is, which on a new connection takes a round trip, and until it takes a
-    /// further stream.
+    /// Waits until the peer has shown what it is, which on a new connection takes a round trip, until it takes a
+    /// further stream, and while this end [asks for the connection](Self::hand_off).
     ///
     /// # Errors
     /// If the connection has ended, `first` is too long or empty, or 65 535 streams are open.
@@ -301,24 +301,25 @@ impl Connection {
     /// If the peer does not agree or cannot be asked, or the connection has ended.
     ///
     /// # Cancel safety
-    /// If the future is dropped and the peer agrees, the connection is closed.
+    /// Dropping the future gives up, of which the peer is told. If it agrees nevertheless, the connection is closed.
     pub async fn hand_off(&self, operation: Operation, request: impl Into<Bytes>) -> Result<Accepted, HandOffError> {
-        self.hand_off_if(operation, request, || true).await
+        self.hand_off_if(operation, request, || Some(())).await
     }
 
     /// As [`hand_off`](Self::hand_off), if a protocol agrees: `may` is called under the connection's lock, when what is
-    /// sent later waits already.
+    /// sent later waits already. What it gives is kept until the request is decided, whether somebody still waits for
+    /// that or not, and dropped before who waits is told.
     ///
     /// # Errors
-    /// As there; [`HandOffError::Busy`] if `may` says no.
+    /// As there; [`HandOffError::Busy`] if `may` gives nothing.
     ///
     /// # Cancel safety
     /// As there.
-    pub async fn hand_off_if(
+    pub async fn hand_off_if<K: Send + 'static>(
         &self,
         operation: Operation,
         request: impl Into<Bytes>,
-        may: impl FnOnce() -> bool,
+        may: impl FnOnce() -> Option<K>,
     ) -> Result<Accepted, HandOffError> {
         hand_off::ask(self, operation, request.into(), may).await
     }

@@ -1,10 +1,15 @@
 //! Hand-off as handles see it: asking for a connection, deciding about it, taking it.
 
 use crate::connection::Connection;
+use crate::mailbox::{HandingOff, wake_all};
 use crate::{CloseReason, HandOffError, Operation, Outbox, Peer, Raw, SendError};
 use bytes::Bytes;
 use frisbee_core::{HandOffVerdict, Role};
+use std::any::Any;
 use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
@@ -85,9 +90,19 @@ impl HandOff {
         &self.connection
     }
 
+    /// Waits until the peer no longer waits for an answer. It still has to be told one, whichever; the connection is not
+    /// handed off.
+    ///
+    /// # Cancel safety
+    /// Safe; it may be called any number of times.
+    pub async fn given_up(&self) {
+        let mut watch = self.connection.waiter();
+        poll_fn(|context| self.connection.0.mailbox.poll_given_up(context, &mut watch)).await;
+    }
+
     /// Agrees. The transport is taken as soon as the reply has been written; what is then written to it comes right
     /// behind the reply. If a stream has been opened from here meanwhile, the peer is told that the connection is busy
-    /// and nobody takes it.
+    /// and nobody takes it; nobody does either if the peer has [given up](Self::given_up).
     pub fn accept(mut self, reply: impl Into<Bytes>, taking: Taking) {
         self.decide(HandOffVerdict::Accepted, reply.into(), Some(taking));
     }
@@ -130,10 +145,11 @@ pub(crate) enum Step {
     Ask {
         /// What was sent before.
         before: Outbox,
-        operation: Operation,
         request: Bytes,
         asking: Asking,
     },
+    /// Nobody waits any more for the answer.
+    GiveUp,
     Decide {
         verdict: HandOffVerdict,
         reply: Bytes,
@@ -145,29 +161,101 @@ pub(crate) enum Step {
 }
 
 /// Whoever waits for an answer.
-pub(crate) type Asking = oneshot::Sender<Result<Accepted, HandOffError>>;
+#[derive(Debug)]
+pub(crate) struct Asking {
+    pub(crate) operation: Operation,
+    answer: oneshot::Sender<Result<Accepted, HandOffError>>,
+    /// What a protocol has put aside until there is one.
+    kept: Box<dyn Any + Send>,
+}
+
+impl Asking {
+    pub(crate) fn answer(self, answer: Result<Accepted, HandOffError>) {
+        // Whoever is told may ask again at once.
+        drop(self.kept);
+        let _ = self.answer.send(answer);
+    }
+
+    /// Whether nobody waits any more.
+    pub(crate) fn is_given_up(&self) -> bool {
+        self.answer.is_closed()
+    }
+}
+
+/// Waits for an answer. Dropping it gives up.
+struct Asked<'a> {
+    connection: &'a Connection,
+    answer: Option<oneshot::Receiver<Result<Accepted, HandOffError>>>,
+}
+
+impl Future for Asked<'_> {
+    type Output = Result<Accepted, HandOffError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let Some(answer) = &mut self.answer else { return Poll::Pending };
+        let answer = ready!(Pin::new(answer).poll(context));
+        self.answer = None;
+        Poll::Ready(answer.unwrap_or_else(|_| Err(HandOffError::Closed(why(self.connection)))))
+    }
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        // By which it is known for one that nobody waits for.
+        let Some(answer) = self.answer.take() else { return };
+        drop(answer);
+        let mut inner = self.connection.0.mailbox.lock();
+        let unsent = match inner.hand_off.take() {
+            Some(mut step) => match &mut *step {
+                // The peer has heard nothing of it.
+                Step::Ask { before, asking, .. } if asking.is_given_up() => {
+                    before.append(&mut inner.outbox);
+                    std::mem::swap(before, &mut inner.outbox);
+                    inner.handing_off = HandingOff::No;
+                    Some((step, inner.take_watchers()))
+                }
+                _ => {
+                    inner.hand_off = Some(step);
+                    None
+                }
+            },
+            None => {
+                if inner.closed.is_none() && inner.handing_off != HandingOff::No {
+                    inner.hand_off = Some(Box::new(Step::GiveUp));
+                }
+                None
+            }
+        };
+        drop(inner);
+        self.connection.0.mailbox.notify();
+        if let Some((step, watchers)) = unsent {
+            drop(step); // What a protocol keeps in it may need the lock.
+            wake_all(watchers);
+        }
+    }
+}
 
 /// Asks the peer for the connection.
-pub(crate) async fn ask(
+pub(crate) async fn ask<K: Send + 'static>(
     connection: &Connection,
     operation: Operation,
     request: Bytes,
-    may: impl FnOnce() -> bool,
+    may: impl FnOnce() -> Option<K>,
 ) -> Result<Accepted, HandOffError> {
     let peer = connection.verdict().await.map_err(|error| ended(connection, error))?;
     if connection.0.role == Role::Server || !matches!(peer, Peer::Ours(_)) {
         return Err(HandOffError::Unsupported);
     }
     let answered = begin(connection, |inner| {
-        if !inner.streams.is_empty() || connection.running() > 0 || !may() {
-            return Err(HandOffError::Busy);
-        }
-        let (asking, answered) = oneshot::channel();
+        let is_free = inner.streams.is_empty() && connection.running() == 0;
+        let kept = is_free.then(may).flatten().ok_or(HandOffError::Busy)?;
+        let (answer, answered) = oneshot::channel();
         let empty = inner.outbox.new_like();
         let before = std::mem::replace(&mut inner.outbox, empty);
-        Ok((Step::Ask { before, operation, request, asking }, answered))
+        let asking = Asking { operation, answer, kept: Box::new(kept) };
+        Ok((Step::Ask { before, request, asking }, Asked { connection, answer: Some(answered) }))
     })?;
-    answered.await.unwrap_or_else(|_| Err(HandOffError::Closed(why(connection))))
+    answered.await
 }
 
 /// Takes the transport of a connection without a word to the peer.
@@ -186,12 +274,12 @@ fn begin<T>(
 ) -> Result<T, HandOffError> {
     let mut inner = connection.0.mailbox.lock();
     inner.check_open().map_err(|error| ended(connection, error))?;
-    if inner.is_handing_off {
+    if inner.handing_off != HandingOff::No {
         return Err(HandOffError::Busy);
     }
     let (step, result) = step(&mut inner)?;
     inner.hand_off = Some(Box::new(step));
-    inner.is_handing_off = true;
+    inner.handing_off = HandingOff::Undecided;
     drop(inner);
     connection.0.mailbox.notify();
     Ok(result)

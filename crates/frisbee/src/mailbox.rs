@@ -34,8 +34,8 @@ pub(crate) struct Inner {
     pub(crate) order: Option<Box<Order>>,
     /// What handles want done about a hand-off.
     pub(crate) hand_off: Option<Box<Step>>,
-    /// A hand-off has been begun and not decided.
-    pub(crate) is_handing_off: bool,
+    /// Whether a hand-off is under way.
+    pub(crate) handing_off: HandingOff,
     /// The streams that are open, by id.
     pub(crate) streams: BTreeMap<PacketId, Arc<StreamShared>>,
     /// How many of them were opened from here.
@@ -65,8 +65,17 @@ struct Waiting {
     producers: BTreeMap<u64, Waker>,
     /// The last of them that no [`Waiter`] takes along.
     last_to_stay: u64,
-    /// For the end, the verdict on the peer, or a place for a stream.
+    /// For the end, the verdict on the peer, a place for a stream, or what becomes of a hand-off.
     watchers: BTreeMap<u64, Waker>,
+}
+
+/// How far a hand-off has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum HandingOff {
+    No,
+    Undecided,
+    /// Undecided, and the peer, which has asked, no longer waits for the answer.
+    GivenUp,
 }
 
 /// What a handle asks of the connection's task.
@@ -110,7 +119,7 @@ impl Mailbox {
             task: None,
             order: None,
             hand_off: None,
-            is_handing_off: false,
+            handing_off: HandingOff::No,
             streams: BTreeMap::new(),
             opened_here: 0,
             next_stream: 0,
@@ -259,6 +268,25 @@ impl Mailbox {
         wake_all(watchers);
     }
 
+    /// Ready when the peer no longer waits for the answer to a hand-off, or the connection has ended.
+    pub(crate) fn poll_given_up(&self, context: &mut Context<'_>, watch: &mut Waiter<'_>) -> Poll<()> {
+        let inner = self.inner.lock();
+        if inner.handing_off == HandingOff::GivenUp || inner.closed.is_some() {
+            return Poll::Ready(());
+        }
+        Inner::watch(inner, context, watch);
+        Poll::Pending
+    }
+
+    /// Takes in how far a hand-off has come.
+    pub(crate) fn set_handing_off(&self, handing_off: HandingOff) {
+        let mut inner = self.inner.lock();
+        inner.handing_off = handing_off;
+        let watchers = inner.take_watchers();
+        drop(inner);
+        wake_all(watchers);
+    }
+
     /// Takes a stream that is over out of the table, unless its id has a later one.
     pub(crate) fn leave_stream(&self, stream: &Arc<StreamShared>) {
         let mut inner = self.inner.lock();
@@ -381,7 +409,7 @@ impl Inner {
     }
 
     /// Takes those who wait for the peer to change.
-    fn take_watchers(&mut self) -> Vec<Waker> {
+    pub(crate) fn take_watchers(&mut self) -> Vec<Waker> {
         let watchers = self.waiting.as_mut().map(|waiting| std::mem::take(&mut waiting.watchers));
         self.forget_waiting();
         watchers.unwrap_or_default().into_values().collect()

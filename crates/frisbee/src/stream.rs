@@ -6,11 +6,11 @@ pub(crate) mod io;
 mod state;
 
 use crate::connection::{Connection, Shared as ConnectionShared};
-use crate::mailbox::{Inner, Waiter, wake_all};
+use crate::mailbox::{HandingOff, Inner, Waiter, wake_all};
 use crate::{Frame, Operation, Outbox, PacketId, SendError};
 pub use batch::StreamBatch;
 use bytes::Bytes;
-use frisbee_core::{StreamState, Tell, tlv};
+use frisbee_core::{Role, StreamState, Tell, tlv};
 pub use inbox::Message;
 use state::{Messages, Taken, Waiting};
 pub(crate) use state::{Shared, reset_content};
@@ -72,6 +72,11 @@ impl Stream {
         }
         let mut inner = connection.mailbox.lock();
         inner.check_open()?;
+        // It could not be sent before the answer, behind which the connection may be somebody else's.
+        if inner.handing_off != HandingOff::No && connection.role == Role::Client {
+            Inner::watch(inner, context, watch);
+            return Poll::Pending;
+        }
         let mut opened = None;
         let peer = inner.peer.clone();
         let id = inner.enter_stream(connection.role, |id| {

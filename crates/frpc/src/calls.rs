@@ -195,7 +195,11 @@ impl Calls {
     pub(crate) fn handle_verdict(&mut self, calls_max: Option<u32>) {
         self.server = if calls_max.is_some() { Server::Ours } else { Server::Go };
         let allowed = calls_max.and_then(|max| usize::try_from(max).ok());
-        self.allowed = allowed.map(|allowed| allowed.clamp(1, CALLS_MAX));
+        let allowed = allowed.map(|allowed| allowed.clamp(1, CALLS_MAX));
+        match &mut self.paused {
+            Some((_, later)) => *later = allowed,
+            None => self.allowed = allowed,
+        }
     }
 
     /// Lets no call begin, if none is in flight, none that was given up included. `false` otherwise.

@@ -16,9 +16,10 @@ use crate::middleware::{About, CallKind, Chain};
 use crate::streaming::{self, Streaming};
 use crate::{Error, Middleware, Request, Response, Status};
 pub use builder::ChannelBuilder;
+pub(crate) use call::expired;
 use frisbee::{Connection, SendError};
 use futures_core::Stream;
-pub(crate) use link::{CallTable, Link, handle_answer, lost, put_calls, put_nesting, unreachable};
+pub(crate) use link::{CallTable, Link, handle_answer, lost, put_calls, put_nesting};
 use link::{Links, RetryBudget};
 use polyglot::Message;
 use servers::Servers;
@@ -269,6 +270,11 @@ impl Channel {
         }
     }
 
+    /// Why a call is over for which there was no connection in time.
+    pub(crate) fn late(&self) -> Status {
+        self.inner.servers.late()
+    }
+
     pub(crate) fn is_strict(&self) -> bool {
         self.inner.strict_presence
     }
@@ -304,7 +310,7 @@ where
         None => bounded.await,
         Some(deadline) => {
             let answered = tokio::time::timeout_at(deadline.into(), bounded).await;
-            answered.unwrap_or_else(|_| Err(call::expired(about.method())))
+            answered.unwrap_or_else(|_| Err(expired(about.method())))
         }
     }
 }

@@ -359,9 +359,7 @@ impl Router for Endpoint {
 
     fn disconnected(&self, mut session: Session, reason: &CloseReason) {
         if let Some(calls) = self.calls.as_ref().or_else(|| session.calls()) {
-            // What an end that dialled begins behind its request for a hand-off is never written.
-            let is_unsent = self.calls.is_some() && matches!(reason, CloseReason::HandedOff);
-            calls.end(if is_unsent { channel::unreachable(&reason.to_string()) } else { channel::lost(reason) });
+            calls.end(channel::lost(reason));
         }
         self.offer.mounts.disconnected(session.mounted, reason);
     }

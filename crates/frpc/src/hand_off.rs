@@ -26,18 +26,18 @@
 //! From the request on, calls on the channel and its clones wait for the answer. If the connection is handed off, they
 //! go to a new one.
 
-use crate::body::{self, Manner, Style};
-use crate::channel::{CallTable, Channel, present, unsent};
+use crate::body::{self, Manner, Reading, Style};
+use crate::channel::{Channel, Terms, expired, lost, present};
 use crate::codegen::Method;
-use crate::layout;
 use crate::request::Along;
-use crate::{Request, Response, Status};
+use crate::{Code, Request, Response, Status, deadline, layout};
 use bytes::{Buf, Bytes};
-use frisbee::{HandOffError, Header, Outbox, PacketId, Taking};
+use frisbee::{Accepted, HandOffError, Header, Outbox, PacketId, Taking};
 use parking_lot::Mutex;
 use polyglot::{Form, Message};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Instant;
 
 pub use frisbee::Raw;
 
@@ -95,56 +95,96 @@ pub(crate) fn reply<M: Message>(reply: Result<&Response<M>, &Status>, method: Me
     alone(|outbox| body::put_reply(outbox, PacketId(0), method.operation, reply, style))
 }
 
-/// Lets calls go on when the hand-off has come to nothing, or its caller has gone.
-struct Paused<'a>(&'a CallTable);
-
-impl Drop for Paused<'_> {
-    fn drop(&mut self) {
-        self.0.resume();
-    }
-}
-
 /// Makes a call by which the connection is asked for.
 pub(crate) async fn call<A, B>(
     channel: &Channel,
     method: &'static Method,
     request: Request<A>,
     handed: &Handed,
+    terms: Terms,
 ) -> Result<Response<B>, Status>
 where
     A: Message,
     B: Message,
 {
     handed.take();
-    let link = channel.link(None, &mut None).await?;
-    let peer = link.connection.verdict().await.map_err(|error| unsent(&error))?;
-    let reading = link.reading(layout::rules(method.layout, &peer)?.missing(method));
-    let (message, along) = request.into_parts();
-    let manner = Manner { metadata: present(Along::sent(along.as_deref())), ..Manner::plain(Form::Rich) };
-    let mut encoded = Ok(());
-    let body = alone(|outbox| {
-        encoded = body::put_message(outbox.frame(PacketId(0), method.operation), &message, &manner);
-    });
-    encoded.map_err(body::PutError::into_status)?;
-    drop(message);
-    let mut paused = None;
-    let pause = || {
-        paused = link.calls.pause().then(|| Paused(&link.calls));
-        paused.is_some()
-    };
-    match link.connection.hand_off_if(method.operation, body, pause).await {
-        Ok(accepted) => {
-            let reply = body::reply(&accepted.reply, reading);
-            *handed.0.lock() = Some(accepted.raw);
-            reply
+    let until = terms.timeout.and_then(|timeout| deadline::now().checked_add(timeout));
+    let mut is_asked = false;
+    let call = Asking { channel, method, handed, told: terms.told, until };
+    let asking = call.ask(request, &mut is_asked);
+    let Some(until) = until else { return asking.await };
+    let answered = tokio::time::timeout_at(until.into(), asking).await;
+    answered.unwrap_or_else(|_| Err(if is_asked { expired(method) } else { channel.late() }))
+}
+
+/// A call by which the connection is asked for.
+struct Asking<'a> {
+    channel: &'a Channel,
+    method: &'static Method,
+    handed: &'a Handed,
+    /// Whether the server is told until when it may take.
+    told: bool,
+    until: Option<Instant>,
+}
+
+impl Asking<'_> {
+    /// Asks, on a new connection if the one that is there is over before, and notes when it has asked.
+    async fn ask<A: Message, B: Message>(
+        &self,
+        request: Request<A>,
+        is_asked: &mut bool,
+    ) -> Result<Response<B>, Status> {
+        let Self { channel, method, .. } = *self;
+        let (message, along) = request.into_parts();
+        let mut begun = None;
+        loop {
+            let link = channel.link(self.until, &mut begun).await?;
+            let Ok(peer) = link.connection.verdict().await else { continue };
+            let reading = link.reading(layout::rules(method.layout, &peer)?.missing(method));
+            let left = self.until.map(|until| until.saturating_duration_since(deadline::now()));
+            let metadata = present(Along::sent(along.as_deref()));
+            let manner = Manner { metadata, timeout: left.filter(|_| self.told), ..Manner::plain(Form::Rich) };
+            let mut encoded = Ok(());
+            let body = alone(|outbox| {
+                encoded = body::put_message(outbox.frame(PacketId(0), method.operation), &message, &manner);
+            });
+            encoded.map_err(body::PutError::into_status)?;
+            let pause = || {
+                let paused = link.calls.pause();
+                *is_asked = paused.is_some();
+                paused
+            };
+            let answered = link.connection.hand_off_if(method.operation, body, pause).await;
+            if !*is_asked && matches!(answered, Err(HandOffError::Closed(_))) {
+                continue;
+            }
+            let reply = self.take(answered, reading);
+            link.calls.handle_answer(reply.as_ref().map_or_else(Status::code, |_| Code::Ok));
+            return reply;
         }
-        Err(HandOffError::Refused(reply)) => body::reply(&reply, reading),
-        // No handler is called for these.
-        Err(error @ HandOffError::Busy) => Err(Status::failed_precondition(error.to_string()).unsent()),
-        Err(error @ HandOffError::TooLong(_)) => Err(Status::resource_exhausted(error.to_string()).unsent()),
-        Err(error @ (HandOffError::NotServed | HandOffError::Unsupported)) => {
-            Err(Status::unimplemented(error.to_string()).unsent())
-        }
-        Err(error) => Err(Status::unavailable(error.to_string())),
+    }
+
+    /// Makes a reply of what has been answered, and puts the connection where its caller finds it.
+    fn take<B: Message>(
+        &self,
+        answered: Result<Accepted, HandOffError>,
+        reading: Reading,
+    ) -> Result<Response<B>, Status> {
+        let status = match answered {
+            Ok(accepted) => {
+                *self.handed.0.lock() = Some(accepted.raw);
+                return body::reply(&accepted.reply, reading);
+            }
+            Err(HandOffError::Refused(reply)) => return body::reply(&reply, reading),
+            Err(HandOffError::Closed(reason)) => return Err(lost(&reason)),
+            // No handler is called for these.
+            Err(error @ HandOffError::Busy) => Status::failed_precondition(error.to_string()),
+            Err(error @ HandOffError::TooLong(_)) => Status::resource_exhausted(error.to_string()),
+            Err(HandOffError::NotServed) => {
+                Status::unimplemented(format!("the server hands no connection off by {}", self.method))
+            }
+            Err(error) => Status::unimplemented(error.to_string()),
+        };
+        Err(status.unsent())
     }
 }

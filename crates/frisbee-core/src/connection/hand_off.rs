@@ -14,9 +14,10 @@
 //! ```
 //!
 //! An end that has asked sends nothing more; what it would send waits. One that is deciding receives nothing: the other
-//! end may send again only when it knows the answer.
+//! end may send again only when it knows the answer. The exception is one CANCEL, by which the end that has asked says
+//! that nobody waits for the answer any more. The answer comes all the same.
 
-use super::{Connection, Event, Peer};
+use super::{Connection, Event, Look, Peer};
 use crate::Role;
 use crate::{Operation, Outbox, PacketId, ProtocolError, TooLong, tlv};
 use bytes::{Buf, Bytes};
@@ -61,6 +62,8 @@ pub enum HandOffEvent {
         /// What goes along with the request.
         body: Bytes,
     },
+    /// Nobody waits for the answer any more, which is to be given all the same.
+    GivenUp,
     /// The peer has answered. If it has accepted, what is left of the input belongs to the new owner.
     Answered {
         /// The answer.
@@ -78,6 +81,10 @@ pub(crate) struct HandOff {
     pub(crate) last: Outbox,
     /// Until when there has to be an answer.
     pub(crate) by: Option<Instant>,
+    /// The end that has asked has said that nobody waits for the answer.
+    pub(crate) is_given_up: bool,
+    /// What of `last` stands behind the request, in bytes.
+    pub(crate) behind: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -102,6 +109,22 @@ impl Connection {
         put_request(&mut self.outbox, operation, body)?;
         self.seal(Stage::Asked, now.checked_add(self.hand_off_timeout));
         Ok(())
+    }
+
+    /// Tells a peer that has been [asked](Self::ask_hand_off) for the connection, for this operation, that nobody waits
+    /// for its answer any more. It comes all the same, and may be that it accepts. Nothing is said to a peer that would
+    /// not understand, or has been told before.
+    pub fn give_up_hand_off(&mut self, operation: Operation) {
+        let understands = self.peer.hello().is_some_and(|hello| hello.hand_off_cancel);
+        let asked = self.hand_off.as_mut().filter(|asked| asked.stage == Stage::Asked && !asked.is_given_up);
+        let Some(asked) = asked.filter(|_| understands) else { return };
+        let request = asked.last.len();
+        let mut content = Vec::with_capacity(3);
+        tlv::put_varint(&mut content, operation.number().into());
+        let sent = asked.last.push(PacketId(0), Operation::CANCEL, &content.into());
+        debug_assert!(sent.is_ok(), "short packets are within every limit");
+        asked.is_given_up = true;
+        asked.behind = asked.last.len() - request;
     }
 
     /// Answers a peer that asks for the connection. If it is accepted, nothing is sent any more behind the reply.
@@ -155,7 +178,23 @@ impl Connection {
         let mut last = self.outbox.new_like();
         last.append(&mut self.outbox);
         self.is_special = true;
-        self.hand_off = Some(Box::new(HandOff { stage, last, by }));
+        self.hand_off = Some(Box::new(HandOff { stage, last, by, is_given_up: false, behind: 0 }));
+    }
+
+    /// Takes in what comes while this end decides, of which there may be one packet.
+    #[cold]
+    pub(super) fn look_while_deciding(&mut self, input: &mut Bytes) -> Result<Look, ProtocolError> {
+        if input.is_empty() {
+            return Ok(Look::Stop);
+        }
+        let Some(packet) = self.decoder.next(input)? else { return Ok(Look::Stop) };
+        match &mut self.hand_off {
+            Some(deciding) if packet.operation == Operation::CANCEL && !deciding.is_given_up => {
+                deciding.is_given_up = true;
+                Ok(Look::GivenUp)
+            }
+            _ => Err(ProtocolError::HandOff),
+        }
     }
 
     /// Takes in a HAND_OFF of a peer of ours.
@@ -167,13 +206,14 @@ impl Connection {
                 let event = request(content).ok_or(malformed)?;
                 let by = now.checked_add(self.hand_off_timeout);
                 let last = Outbox::default();
-                self.hand_off = Some(Box::new(HandOff { stage: Stage::Deciding, last, by }));
+                let stage = Stage::Deciding;
+                self.hand_off = Some(Box::new(HandOff { stage, last, by, is_given_up: false, behind: 0 }));
                 self.is_special = true;
                 event
             }
             (Role::Client, Some(mut asked)) if asked.stage == Stage::Asked => {
                 let (verdict, body) = reply(content).ok_or(malformed)?;
-                if !asked.last.is_empty() {
+                if asked.last.len() > asked.behind {
                     return Err(ProtocolError::HandOff); // It has not been asked yet.
                 }
                 if verdict == HandOffVerdict::Accepted {
@@ -181,6 +221,9 @@ impl Connection {
                     asked.by = None;
                     self.hand_off = Some(asked);
                 } else {
+                    // What stands behind the request goes before what has waited for the answer.
+                    asked.last.append(&mut self.outbox);
+                    self.outbox = asked.last;
                     self.is_special = false;
                     self.keepalive.heard(now);
                 }

@@ -170,7 +170,6 @@ impl<R: Router> Engine<R> {
         let mut asked = Ok(());
         if let Some(step) = &mut step {
             asked = hand_off::ask(&mut self.core, step);
-            inner.is_handing_off &= asked.is_ok();
         }
         if !self.mail_is_held && !inner.outbox.is_empty() {
             self.core.outbox().append(&mut inner.outbox);

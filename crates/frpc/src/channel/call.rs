@@ -367,7 +367,7 @@ impl<B: Message> Future for Call<B> {
 }
 
 #[cold]
-pub(super) fn expired(method: &Method) -> Status {
+pub(crate) fn expired(method: &Method) -> Status {
     Status::deadline_exceeded(format!("{method} was not answered in time, it may have run"))
 }
 

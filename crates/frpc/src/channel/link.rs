@@ -205,19 +205,14 @@ impl CallTable {
         passes > 1
     }
 
-    /// Has calls wait, if none is in flight; see [`Calls::pause`].
-    pub(crate) fn pause(&self) -> bool {
-        self.calls.lock().pause()
+    /// Has calls wait until what is returned is dropped, if none is in flight; see [`Calls::pause`].
+    pub(crate) fn pause(self: &Arc<Self>) -> Option<Paused> {
+        self.calls.lock().pause().then(|| Paused(self.clone()))
     }
 
     /// Whether no call is in flight.
     pub(crate) fn is_idle(&self) -> bool {
         self.calls.lock().is_idle()
-    }
-
-    /// Lets calls begin again.
-    pub(crate) fn resume(&self) {
-        self.with(Calls::resume);
     }
 
     /// Has new calls go elsewhere. Its channel lets go of the connection at once, since a next call that would notice
@@ -249,6 +244,15 @@ impl CallTable {
         let wake = self.calls.lock().end(status);
         wake.into_iter().for_each(Waker::wake);
         self.vacancy.notify_waiters();
+    }
+}
+
+/// Has calls wait for as long as it is there.
+pub(crate) struct Paused(Arc<CallTable>);
+
+impl Drop for Paused {
+    fn drop(&mut self) {
+        self.0.with(Calls::resume);
     }
 }
 

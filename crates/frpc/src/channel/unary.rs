@@ -127,15 +127,7 @@ impl Channel {
             let timeout = terms.timeout.filter(|_| terms.told);
             let request = Request::together(message, timeout, Origin::Here, along);
             return match &self.handed {
-                Some(handed) if self.chain.is_none() => Box::pin(async move {
-                    let call = hand_off::call(self, method, request, handed);
-                    match terms.timeout {
-                        None => call.await,
-                        Some(timeout) => {
-                            tokio::time::timeout(timeout, call).await.unwrap_or_else(|_| Err(expired(method)))
-                        }
-                    }
-                }),
+                Some(handed) if self.chain.is_none() => Box::pin(hand_off::call(self, method, request, handed, terms)),
                 _ => self.call_through(method, request),
             };
         }

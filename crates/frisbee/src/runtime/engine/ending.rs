@@ -1,7 +1,7 @@
 //! How a connection comes to its end: orders, farewells, and what is still in progress.
 
 use super::{Engine, PANICKED};
-use crate::mailbox::Order;
+use crate::mailbox::{HandingOff, Order};
 use crate::{CloseReason, Operation, PacketId, Router};
 use frisbee_core::{Peer, Role};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -92,7 +92,7 @@ impl<R: Router> Engine<R> {
             && self.handle.0.work.len() == 0
             && {
                 let inner = self.handle.0.mailbox.lock();
-                inner.outbox.is_empty() && inner.streams.is_empty() && !inner.is_handing_off
+                inner.outbox.is_empty() && inner.streams.is_empty() && inner.handing_off == HandingOff::No
             }
     }
 

@@ -2,6 +2,7 @@
 
 use super::Engine;
 use crate::hand_off::{Accepted, HandOff, Step, Taking};
+use crate::mailbox::HandingOff;
 use crate::runtime::timer::now;
 use crate::{CloseReason, HandOffError, Next, Router};
 use bytes::Bytes;
@@ -15,23 +16,29 @@ impl<R: Router> Engine<R> {
         match event {
             HandOffEvent::Asked { operation, body } => {
                 let mut inner = self.handle.0.mailbox.lock();
-                let busy = inner.is_handing_off || !inner.streams.is_empty() || self.handle.0.work.len() > 0;
-                inner.is_handing_off |= !busy;
+                let is_free = inner.handing_off == HandingOff::No && inner.streams.is_empty();
+                let is_free = is_free && self.handle.0.work.len() == 0;
+                if is_free {
+                    inner.handing_off = HandingOff::Undecided;
+                }
                 drop(inner);
-                if busy {
+                if !is_free {
                     self.answer(HandOffVerdict::Busy, &Bytes::new());
                     return Next::Wasted;
                 }
                 let Some(session) = &mut self.session else { return Next::Continue };
                 self.router.hand_off(session, HandOff::new(self.handle.clone(), operation, body))
             }
+            HandOffEvent::GivenUp => {
+                self.handle.0.mailbox.set_handing_off(HandingOff::GivenUp);
+                Next::Wasted
+            }
             HandOffEvent::Answered { verdict, body } => {
-                self.handle.0.mailbox.lock().is_handing_off = false;
                 let Some(asking) = self.asking.take() else { return Next::Continue };
                 let error = match verdict {
                     HandOffVerdict::Accepted => {
                         // Whoever waited for it may have gone; then it is closed.
-                        let accepted = |raw| drop(asking.send(Ok(Accepted { reply: body, raw })));
+                        let accepted = |raw| asking.answer(Ok(Accepted { reply: body, raw }));
                         self.depart(Taking::at_once(accepted));
                         return Next::Continue;
                     }
@@ -39,7 +46,8 @@ impl<R: Router> Engine<R> {
                     HandOffVerdict::NotServed => HandOffError::NotServed,
                     _ => HandOffError::Refused(body),
                 };
-                let _ = asking.send(Err(error));
+                self.handle.0.mailbox.set_handing_off(HandingOff::No);
+                asking.answer(Err(error));
                 Next::Continue
             }
         }
@@ -51,15 +59,27 @@ impl<R: Router> Engine<R> {
         match step {
             Step::Ask { asking, .. } => match asked {
                 Ok(()) => self.asking = Some(asking),
-                Err(error) => drop(asking.send(Err(HandOffError::TooLong(error)))),
+                Err(error) => {
+                    self.handle.0.mailbox.set_handing_off(HandingOff::No);
+                    asking.answer(Err(HandOffError::TooLong(error)));
+                }
             },
+            // There may be an answer already, or another one that asks.
+            Step::GiveUp => {
+                if let Some(asking) = self.asking.as_ref().filter(|asking| asking.is_given_up()) {
+                    self.core.give_up_hand_off(asking.operation);
+                }
+            }
             Step::Leave(taking) => self.leave(taking),
             Step::Decide { verdict, reply, taking } => {
                 let mut inner = self.handle.0.mailbox.lock();
-                inner.is_handing_off = false;
+                let is_given_up = inner.handing_off == HandingOff::GivenUp || self.core.is_mid_packet();
+                inner.handing_off = HandingOff::No;
                 let is_free = inner.closed.is_none() && inner.streams.is_empty();
                 drop(inner);
                 match taking {
+                    // Who asked would close it. What has come in part says so: nothing else may come.
+                    Some(_) if is_given_up => drop(self.answer(HandOffVerdict::Refused, &Bytes::new())),
                     Some(taking) if is_free => {
                         if self.answer(verdict, &reply) {
                             self.depart(taking);
@@ -111,7 +131,7 @@ impl<R: Router> Engine<R> {
 /// nothing is let go of.
 #[cold]
 pub(super) fn ask(core: &mut frisbee_core::Connection, step: &mut Step) -> Result<(), TooLong> {
-    let Step::Ask { before, operation, request, .. } = step else { return Ok(()) };
+    let Step::Ask { before, request, asking } = step else { return Ok(()) };
     core.outbox().append(before);
-    core.ask_hand_off(*operation, request, now())
+    core.ask_hand_off(asking.operation, request, now())
 }
