@@ -91,7 +91,7 @@ const _: () = assert!(size_of::<Slot>() == 64);
 ///                        | +------------------------> GivenUp --------+
 ///                        v                              ^
 ///                     Expired --------------------------+
-///                            take_reply, give_up
+///                                   give_up
 /// ```
 #[derive(Clone, Copy, Debug)]
 enum State {
@@ -116,10 +116,8 @@ enum Reply {
 /// How a call ended for its caller.
 pub(crate) enum Ended<T> {
     Reply(T),
-    Expired {
-        /// The server has not answered.
-        at_work: bool,
-    },
+    /// The deadline has passed. The call is still to be [given up](Calls::give_up).
+    Expired,
     /// The connection has ended.
     Lost {
         status: Status,
@@ -268,7 +266,8 @@ impl Calls {
         }
     }
 
-    /// How the call ended, if it has; `read` gets the body of the reply. The ticket is used up by `Ready`.
+    /// How the call ended, if it has; `read` gets the body of the reply. The ticket is used up by `Ready`, unless the
+    /// call has expired.
     #[inline(always)]
     pub(crate) fn take_reply<T>(
         &mut self,
@@ -291,10 +290,7 @@ impl Calls {
                 self.vacate(slot);
                 Poll::Ready(ended)
             }
-            State::Expired(answered) => {
-                let at_work = self.leave(slot, answered);
-                Poll::Ready(Ended::Expired { at_work })
-            }
+            State::Expired(_) => Poll::Ready(Ended::Expired),
             State::Waiting => {
                 if let Some(status) = &self.ended {
                     let lost = Ended::Lost { status: status.clone(), until: self.deadlines[slot] };
@@ -306,7 +302,7 @@ impl Calls {
                 }
                 Poll::Pending
             }
-            State::Free | State::GivenUp => Poll::Ready(Ended::Expired { at_work: false }),
+            State::Free | State::GivenUp => Poll::Ready(Ended::Expired),
         }
     }
 
@@ -315,12 +311,17 @@ impl Calls {
         self.vacate(usize::from(ticket.slot));
     }
 
-    /// The caller has lost interest; whether the server is still at work on the call.
-    pub(crate) fn give_up(&mut self, ticket: Ticket) -> bool {
+    /// The caller has lost interest. If a server of ours is still at work on the call, `cancel` is to send it a CANCEL
+    /// with this id and operation.
+    ///
+    /// To be called with the lock of the connection's mailbox held, as is [`begin`](Self::begin): the reply may come at
+    /// any moment and free the id, and the request of a later call that has it must not be sent before the CANCEL.
+    pub(crate) fn give_up(&mut self, ticket: Ticket, cancel: impl FnOnce(PacketId, Operation)) {
         let slot = usize::from(ticket.slot);
         let entry = &mut self.slots[slot];
         debug_assert_eq!(entry.id, ticket.id, "a caller that has its reply has nothing to give up");
-        match entry.state {
+        let (id, operation) = (entry.id, entry.operation);
+        let is_at_work = match entry.state {
             State::Waiting => self.leave(slot, false),
             State::Expired(answered) => self.leave(slot, answered),
             State::Replied => {
@@ -329,6 +330,9 @@ impl Calls {
                 false
             }
             State::Free | State::GivenUp => false,
+        };
+        if is_at_work && self.server == Server::Ours {
+            cancel(id, operation);
         }
     }
 
@@ -457,10 +461,18 @@ mod tests {
     fn reply(calls: &mut Calls, ticket: Ticket) -> Vec<u8> {
         match take(calls, ticket) {
             Poll::Ready(Ended::Reply(body)) => body,
-            Poll::Ready(Ended::Expired { .. }) => panic!("expired"),
+            Poll::Ready(Ended::Expired) => panic!("expired"),
             Poll::Ready(Ended::Lost { status, .. }) => panic!("{status}"),
             Poll::Pending => panic!("no reply"),
         }
+    }
+
+    /// Gives a call up; whether a CANCEL is to be sent.
+    fn cancels(calls: &mut Calls, ticket: Ticket) -> bool {
+        let mut cancelled = None;
+        calls.give_up(ticket, |id, operation| cancelled = Some((id, operation)));
+        assert!(cancelled.is_none_or(|call| call == (ticket.id, ADD)));
+        cancelled.is_some()
     }
 
     #[test]
@@ -470,7 +482,7 @@ mod tests {
         assert!(!calls.pause(), "two are in flight");
         calls.handle_reply(packet(answered.id, ADD, b"sum"));
         reply(&mut calls, answered);
-        calls.give_up(given_up);
+        cancels(&mut calls, given_up);
         assert!(!calls.pause(), "one has not been answered");
         calls.handle_reply(packet(given_up.id, ADD, b"late"));
         assert!(calls.pause());
@@ -481,6 +493,17 @@ mod tests {
         calls.resume();
         assert!(calls.has_vacancy());
         assert!(calls.begin(ADD, None, None).is_ok());
+    }
+
+    #[test]
+    fn what_the_server_says_of_itself_while_calls_are_paused_counts_when_they_go_on() {
+        let mut calls = Calls::default();
+        assert!(calls.pause());
+        calls.handle_verdict(Some(1));
+        assert!(matches!(calls.begin(ADD, None, None), Err(BeginError::Full)));
+        calls.resume();
+        calls.begin(ADD, None, None).unwrap();
+        assert!(matches!(calls.begin(ADD, None, None), Err(BeginError::Full)));
     }
 
     #[test]
@@ -525,7 +548,8 @@ mod tests {
     fn the_id_of_a_call_given_up_stays_out_of_use_until_it_is_answered() {
         let mut calls = Calls::default();
         let given_up = calls.begin(ADD, None, None).unwrap();
-        assert!(calls.give_up(given_up));
+        calls.handle_verdict(Some(u32::MAX));
+        assert!(cancels(&mut calls, given_up));
         assert_eq!(calls.given_up(), 1);
         let next = calls.begin(ADD, None, None).unwrap();
         assert_ne!(next.slot, given_up.slot);
@@ -539,12 +563,13 @@ mod tests {
     #[test]
     fn calls_that_were_never_sent_or_not_waited_for_to_the_end_leave_their_places() {
         let mut calls = Calls::default();
+        calls.handle_verdict(Some(u32::MAX));
         let unsent = calls.begin(ADD, None, None).unwrap();
         calls.revoke(unsent);
         assert!(calls.is_idle());
         let answered = calls.begin(ADD, None, None).unwrap();
         calls.handle_reply(packet(answered.id, ADD, b"sum"));
-        assert!(!calls.give_up(answered), "the server is done with it");
+        assert!(!cancels(&mut calls, answered), "the server is done with it");
         assert!(calls.is_idle());
     }
 
@@ -561,7 +586,8 @@ mod tests {
         assert_eq!(next, Some(start + Duration::from_millis(50)));
         assert_eq!(wake.len(), 1);
         calls.handle_reply(packet(soon.id, ADD, b"late"));
-        assert!(matches!(take(&mut calls, soon), Poll::Ready(Ended::Expired { at_work: false })));
+        assert!(matches!(take(&mut calls, soon), Poll::Ready(Ended::Expired)));
+        assert!(!cancels(&mut calls, soon), "the server is done with it");
         calls.handle_reply(packet(later.id, ADD, b"in time"));
         assert_eq!(reply(&mut calls, later), b"in time");
         assert_eq!(calls.free.len(), 2);

@@ -158,8 +158,11 @@ impl Asking<'_> {
             if !*is_asked && matches!(answered, Err(HandOffError::Closed(_))) {
                 continue;
             }
+            let is_reply = matches!(answered, Ok(_) | Err(HandOffError::Refused(_)));
             let reply = self.take(answered, reading);
-            link.calls.handle_answer(reply.as_ref().map_or_else(Status::code, |_| Code::Ok));
+            if is_reply {
+                link.calls.handle_answer(reply.as_ref().map_or_else(Status::code, |_| Code::Ok));
+            }
             return reply;
         }
     }

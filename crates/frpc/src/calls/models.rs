@@ -15,6 +15,13 @@ fn with<T>(table: &Table, change: impl FnOnce(&mut Calls) -> T) -> T {
     change(&mut table.lock().expect("nothing panics with it"))
 }
 
+/// The calls to a server of ours.
+fn ours() -> Table {
+    let table = Table::default();
+    with(&table, |calls| calls.handle_verdict(Some(u32::MAX)));
+    table
+}
+
 /// Waits for the end of a call, as a caller does.
 fn wait(table: &Table, ticket: Ticket) -> Ended<usize> {
     block_on(poll_fn(|context| {
@@ -55,7 +62,7 @@ fn a_caller_and_its_reply_meet_whoever_comes_first() {
 #[test]
 fn a_call_ends_once_when_reply_deadline_and_end_come_together() {
     loom::model(|| {
-        let table = Table::default();
+        let table = ours();
         let now = Instant::now();
         let due = now + Duration::from_secs(1);
         let ticket = with(&table, |calls| calls.begin(ADD, Some(due), None)).expect("there is room");
@@ -75,7 +82,7 @@ fn a_call_ends_once_when_reply_deadline_and_end_come_together() {
         late.join().expect("it does not panic");
         match caller.join().expect("it does not panic") {
             Ended::Reply(length) => assert_eq!(length, 5),
-            Ended::Expired { .. } => {}
+            Ended::Expired => with(&table, |calls| calls.give_up(ticket, |_, _| panic!("the reply is there"))),
             Ended::Lost { status, .. } => panic!("{status}"),
         }
         assert!(is_empty(&table), "the slot is free again");
@@ -89,11 +96,55 @@ fn a_caller_that_gives_up_while_its_reply_comes_leaves_nothing_behind() {
         let ticket = with(&table, |calls| calls.begin(ADD, None, None)).expect("there is room");
         let caller = thread::spawn({
             let table = table.clone();
-            move || with(&table, |calls| calls.give_up(ticket))
+            move || with(&table, |calls| calls.give_up(ticket, |_, _| {}))
         });
         reply(&table, ticket);
         caller.join().expect("it does not panic");
         assert!(is_empty(&table), "the slot is free again");
+    });
+}
+
+/// A packet that leaves by the connection's mailbox.
+#[derive(PartialEq)]
+enum Sent {
+    Request(PacketId),
+    Cancel(PacketId),
+}
+
+#[test]
+fn a_cancel_is_sent_before_any_later_call_under_its_id() {
+    loom::model(|| {
+        let (table, mailbox) = (ours(), Arc::new(Mutex::new(Vec::new())));
+        // As `Attempt::begin` does.
+        let begin = |table: &Table, mailbox: &Mutex<Vec<Sent>>| {
+            let mut mailbox = mailbox.lock().expect("nothing panics with it");
+            let ticket = with(table, |calls| calls.begin(ADD, None, None)).expect("there is room");
+            mailbox.push(Sent::Request(ticket.id));
+            ticket
+        };
+        let ticket = begin(&table, &mailbox);
+        // As `Call::give_up` does.
+        let caller = thread::spawn({
+            let (table, mailbox) = (table.clone(), mailbox.clone());
+            move || {
+                let mut mailbox = mailbox.lock().expect("nothing panics with it");
+                with(&table, |calls| calls.give_up(ticket, |id, _| mailbox.push(Sent::Cancel(id))));
+            }
+        });
+        // The server answers by itself, and the slot is used until its first id comes again.
+        reply(&table, ticket);
+        for _ in 0..4 {
+            let next = begin(&table, &mailbox);
+            reply(&table, next);
+            assert!(matches!(wait(&table, next), Ended::Reply(5)));
+        }
+        caller.join().expect("it does not panic");
+        let mailbox = mailbox.lock().expect("nothing panics with it");
+        let cancelled = mailbox.iter().position(|sent| *sent == Sent::Cancel(ticket.id));
+        let before = mailbox.iter().take(cancelled.unwrap_or(0));
+        let requests = before.filter(|sent| **sent == Sent::Request(ticket.id)).count();
+        assert_eq!(requests, usize::from(cancelled.is_some()), "another call is cancelled");
+        assert!(is_empty(&table));
     });
 }
 

@@ -299,22 +299,28 @@ impl<B> Call<B> {
         }
     }
 
-    /// Tells a server of ours that nobody waits any more. When too many ids are out of use because their calls were
-    /// given up, further calls go to a new connection.
+    /// Gives the call up, and tells a server of ours that nobody waits any more. When too many ids are out of use
+    /// because their calls were given up, further calls go to a new connection.
     #[cold]
-    fn cancel(&self, ticket: Ticket) {
-        let (server, given_up) = self.link.calls.with(|calls| (calls.server, calls.given_up()));
+    fn give_up(&self, ticket: Ticket) {
+        let table = &self.link.calls;
+        let given_up = self.link.connection.send_now(|outbox| {
+            table.calls.lock().give_up(ticket, |id, operation| {
+                let mut frame = outbox.frame(id, Operation::CANCEL);
+                frame.put_slice(&body::cancel(operation));
+                let sent = frame.finish();
+                debug_assert!(sent.is_ok(), "short packets are within every limit");
+            });
+        });
+        let given_up = table.with(|calls| {
+            if given_up.is_err() {
+                calls.give_up(ticket, |_, _| {}); // The connection has ended: there is nobody to be told.
+            }
+            calls.given_up()
+        });
         // One that was accepted cannot be replaced from here.
         if given_up >= GIVEN_UP_MAX && !self.link.backward {
-            self.link.calls.retire();
-        }
-        if server == Server::Ours {
-            // A connection that has ended has nobody to be told.
-            let _ = self.link.connection.send_now(|outbox| {
-                let mut frame = outbox.frame(ticket.id, Operation::CANCEL);
-                frame.put_slice(&body::cancel(self.method.operation));
-                frame.finish()
-            });
+            table.retire();
         }
     }
 }
@@ -354,10 +360,8 @@ impl<B: Message> Future for Call<B> {
                 (status, Sent::Answered)
             }
             (None, Ended::Lost { status, until }) => (status, Sent::Lost { until }),
-            (None, Ended::Expired { at_work }) => {
-                if at_work {
-                    self.cancel(ticket);
-                }
+            (None, Ended::Expired) => {
+                self.give_up(ticket);
                 (self.expired(), Sent::Answered)
             }
             (None, Ended::Reply(())) => unreachable!("it has been read"),
@@ -373,10 +377,8 @@ pub(crate) fn expired(method: &Method) -> Status {
 
 impl<B> Drop for Call<B> {
     fn drop(&mut self) {
-        if let Some(ticket) = self.ticket
-            && self.link.calls.with(|calls| calls.give_up(ticket))
-        {
-            self.cancel(ticket);
+        if let Some(ticket) = self.ticket {
+            self.give_up(ticket);
         }
     }
 }
