@@ -47,7 +47,7 @@ fn decode_and_echo(criterion: &mut Criterion) {
                         Event::Packet(packet) if packet.operation == Operation::FIRST_USER => {
                             connection.outbox().forward(&packet).expect("it is short enough");
                         }
-                        Event::Verdict => {} // Comes with the very first packet.
+                        Event::PeerKnown => {} // Comes with the very first packet.
                         other => panic!("unexpected: {other:?}"),
                     }
                 }

@@ -12,7 +12,7 @@
 use clap::{Parser, Subcommand};
 use examples::gateway::{Credentials, GatewayClient, GatewayServer, Target};
 use examples::gateway_service::Service;
-use frpc::hand_off::Raw;
+use frpc::hand_off::RawTransport;
 use frpc::{Channel, Server, Status};
 use std::error::Error;
 use tokio::io::copy_bidirectional;
@@ -60,7 +60,7 @@ fn pair<const BETWEEN: char>(text: &str) -> Result<(String, String), String> {
 }
 
 /// Logs in, and turns that connection into one to the target.
-async fn open(gateway: &str, user: &(String, String), target: &str) -> Result<Raw, Status> {
+async fn open(gateway: &str, user: &(String, String), target: &str) -> Result<RawTransport, Status> {
     let channel = Channel::connect(gateway).await.map_err(|error| Status::unavailable(error.to_string()))?;
     let credentials = Credentials { user: user.0.clone(), password: user.1.clone() };
     GatewayClient::new(channel.clone()).login(credentials).await?;

@@ -4,7 +4,7 @@
 //! `cargo run --release --example sharding_proxy`
 
 use bytes::{BufMut, Bytes, BytesMut};
-use frisbee::{Client, CloseReason, Connection, Handlers, Next, Operation, Outbox, Packet, PacketId, Router, Server};
+use frisbee::{Client, CloseReason, Connection, Handlers, Operation, Outbox, Packet, PacketId, Routed, Router, Server};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -91,13 +91,13 @@ impl Router for Answers {
 
     fn connected(&self, _connection: &Connection) {}
 
-    fn route(&self, _session: &mut (), packet: Packet, _outbox: &mut Outbox) -> Next {
+    fn route(&self, _session: &mut (), packet: Packet, _outbox: &mut Outbox) -> Routed {
         let asked = self.0.lock().expect("no holder panics").clients.remove(&packet.id);
         if let Some((client, id)) = asked {
             // A client that has gone meanwhile has no use for it.
             let _ = client.send_now(|outbox| outbox.forward(&Packet { id, ..packet }));
         }
-        Next::Continue
+        Routed::Continue
     }
 }
 
@@ -147,17 +147,17 @@ impl Router for Proxy {
         client.clone()
     }
 
-    fn route(&self, client: &mut Connection, packet: Packet, outbox: &mut Outbox) -> Next {
-        let Some(key) = key(&packet.body) else { return Next::close("a body that has no key") };
+    fn route(&self, client: &mut Connection, packet: Packet, outbox: &mut Outbox) -> Routed {
+        let Some(key) = key(&packet.body) else { return Routed::close("a body that has no key") };
         let shard = self.shard(key);
         let Some(id) = shard.enter(client, packet.id) else {
             let busy = outbox.push(packet.id, BUSY, &packet.body);
-            return busy.map_or_else(|error| Next::close(error.to_string()), |()| Next::Continue);
+            return busy.map_or_else(|error| Routed::close(error.to_string()), |()| Routed::Continue);
         };
         match shard.connection.send_now(|outbox| outbox.forward(&Packet { id, ..packet })) {
-            Ok(Ok(())) => Next::Continue,
-            Ok(Err(too_long)) => Next::close(too_long.to_string()),
-            Err(lost) => Next::close(format!("a shard is gone: {lost}")),
+            Ok(Ok(())) => Routed::Continue,
+            Ok(Err(too_long)) => Routed::close(too_long.to_string()),
+            Err(lost) => Routed::close(format!("a shard is gone: {lost}")),
         }
     }
 

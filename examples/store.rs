@@ -1,7 +1,9 @@
 //! A key-value store with watches: server and client of a protocol of its own, on the public interface of frisbee.
 
 use bytes::{BufMut, Bytes, BytesMut};
-use frisbee::{CloseReason, Connection, Next, Operation, Outbox, Packet, PacketId, Router, SendError, Stream, opening};
+use frisbee::{
+    CloseReason, Connection, Operation, Outbox, Packet, PacketId, Routed, Router, SendError, Stream, opening,
+};
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -45,7 +47,7 @@ impl Router for Store {
         connection.clone()
     }
 
-    fn route(&self, _connection: &mut Connection, packet: Packet, outbox: &mut Outbox) -> Next {
+    fn route(&self, _connection: &mut Connection, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Packet { id, operation, body } = packet;
         let answer = match operation {
             PUT => body.split_first().filter(|(length, rest)| usize::from(**length) <= rest.len()).and_then(
@@ -63,11 +65,11 @@ impl Router for Store {
             }
             _ => None,
         };
-        let Some(answer) = answer else { return Next::close("no key, no such operation, or no room") };
-        outbox.push(id, operation, &answer).map_or_else(|error| Next::close(error.to_string()), |()| Next::Continue)
+        let Some(answer) = answer else { return Routed::close("no key, no such operation, or no room") };
+        outbox.push(id, operation, &answer).map_or_else(|error| Routed::close(error.to_string()), |()| Routed::Continue)
     }
 
-    fn stream(&self, connection: &mut Connection, first: Bytes, stream: Stream) -> Next {
+    fn stream(&self, connection: &mut Connection, first: Bytes, stream: Stream) -> Routed {
         let key = opening::rest(&first).filter(|_| opening::operation(&first) == Some(WATCH.number()));
         let changes = key.and_then(|key| self.with(Bytes::copy_from_slice(&key), watch::Sender::subscribe));
         if let Some(mut changes) = changes
@@ -90,7 +92,7 @@ impl Router for Store {
                 }
             });
         }
-        Next::Continue
+        Routed::Continue
     }
 }
 
@@ -106,12 +108,12 @@ impl Router for Client {
 
     fn connected(&self, _connection: &Connection) {}
 
-    fn route(&self, _session: &mut (), packet: Packet, _outbox: &mut Outbox) -> Next {
+    fn route(&self, _session: &mut (), packet: Packet, _outbox: &mut Outbox) -> Routed {
         let waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&packet.id);
         if let Some(waiting) = waiting {
             waiting.send(packet.body).ok();
         }
-        Next::Continue
+        Routed::Continue
     }
 
     fn disconnected(&self, _session: (), _reason: &CloseReason) {

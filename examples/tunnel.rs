@@ -10,7 +10,7 @@
 
 use bytes::Bytes;
 use clap::{Parser, Subcommand};
-use frisbee::{Client, Connection, Handlers, Next, Outbox, Packet, Router, Server, Stream};
+use frisbee::{Client, Connection, Handlers, Outbox, Packet, Routed, Router, Server, Stream};
 use std::error::Error;
 use std::io;
 use std::net::SocketAddr;
@@ -84,11 +84,11 @@ impl Router for Tunnels {
         connection.clone()
     }
 
-    fn route(&self, _connection: &mut Connection, _packet: Packet, _outbox: &mut Outbox) -> Next {
-        Next::close("there are tunnels here and nothing else")
+    fn route(&self, _connection: &mut Connection, _packet: Packet, _outbox: &mut Outbox) -> Routed {
+        Routed::close("there are tunnels here and nothing else")
     }
 
-    fn stream(&self, connection: &mut Connection, first: Bytes, stream: Stream) -> Next {
+    fn stream(&self, connection: &mut Connection, first: Bytes, stream: Stream) -> Routed {
         let allowed = self.allowed.clone();
         connection.spawn(async move {
             let Some(target) = allowed.iter().find(|target| target.as_bytes() == first) else {
@@ -100,7 +100,7 @@ impl Router for Tunnels {
                 Err(error) => stream.reset(14, &error.to_string()),
             }
         });
-        Next::Continue
+        Routed::Continue
     }
 }
 

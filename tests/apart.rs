@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 use frisbee::{
-    Client, CloseReason, Config, Connection, Handlers, Next, Operation, Outbox, Packet, PacketId, Peer, Router, Turn,
+    Client, CloseReason, Config, Connection, Handlers, Operation, Outbox, Packet, PacketId, PeerKind, Routed, Router,
+    Turn,
 };
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, SleepRequest};
 use frisbee_tests::pki::Authority;
@@ -40,7 +41,7 @@ fn connections_end_with_the_runtime_of_their_caller() {
         for _ in 0..10 {
             caller().block_on(async {
                 let connection = Client::builder().workers(workers).connect(address, Handlers::new()).await;
-                connection.expect("the server listens").verdict().await.expect("the server is one of ours");
+                connection.expect("the server listens").peer_known().await.expect("the server is one of ours");
             });
         }
         assert_eq!(stats.opened(), 10, "{workers:?}");
@@ -89,7 +90,8 @@ fn a_blocking_client_has_written_what_waits_when_it_is_dropped() {
             }
         });
         let builder = Channel::builder().workers(workers);
-        let client = frpc::blocking::connect_with(builder, address, |channel| channel).expect("it is accepted");
+        let client =
+            frpc::blocking::connect_using(|| builder.connect(address), |channel| channel).expect("it is accepted");
         let connection = client.call(|channel| future::ready(channel.connection().ok_or(()))).expect("it is connected");
         let (operation, body) = (Operation::FIRST_USER, Bytes::from(vec![1; 4 << 20]));
         for id in 0..4 {
@@ -129,12 +131,12 @@ impl Router for Spawning {
         self.spawn("connected");
     }
 
-    fn route(&self, (): &mut (), packet: Packet, outbox: &mut Outbox) -> Next {
+    fn route(&self, (): &mut (), packet: Packet, outbox: &mut Outbox) -> Routed {
         self.spawn("route");
         if self.echoes {
             outbox.forward(&packet).expect("it is short enough");
         }
-        Next::Continue
+        Routed::Continue
     }
 
     fn turn(&self, (): &mut (), _turn: &mut Turn<'_>) -> Option<Instant> {
@@ -201,7 +203,7 @@ fn handlers_begin_in_the_runtime_of_their_acceptor_wherever_a_connection_is_brou
     brought.block_on(async {
         let (here, there) = frisbee::memory();
         tokio::spawn(async move { acceptor.serve_connection(there).await });
-        let connection = Client::builder().from_io(here, Handlers::new()).await.expect("it is in memory");
+        let connection = Client::builder().connect_io(here, Handlers::new()).await.expect("it is in memory");
         connection.send(&Packet::new(PacketId(1), Operation::FIRST_USER, "")).await.expect("it is open");
         assert_eq!(began.recv().await, Some(made.handle().id()));
     });
@@ -224,7 +226,7 @@ async fn a_tls_connection_that_is_given_up_while_it_waits_for_the_server_is_clos
             let _ = socket.read_to_end(&mut more).await;
         });
         let hour = Duration::from_secs(3600);
-        let config = Config { verdict_timeout: hour, idle_timeout: hour, ..Config::default() };
+        let config = Config { peer_kind_timeout: hour, idle_timeout: hour, ..Config::default() };
         let builder = Client::builder().config(config).tls(authority.client()).workers(workers);
         let connecting = tokio::spawn(builder.connect(address, Handlers::new()));
         has_said.await.expect("the server goes on");
@@ -261,8 +263,8 @@ impl Router for Busy {
         false
     }
 
-    fn route(&self, _: &mut bool, _packet: Packet, _outbox: &mut Outbox) -> Next {
-        Next::Continue
+    fn route(&self, _: &mut bool, _packet: Packet, _outbox: &mut Outbox) -> Routed {
+        Routed::Continue
     }
 
     fn turn(&self, was_busy: &mut bool, _turn: &mut Turn<'_>) -> Option<Instant> {
@@ -281,8 +283,8 @@ async fn busy() -> (String, Vec<ChannelBuilder>) {
     let mut builders =
         vec![(Client::builder().workers(Workers::Threads(1)), Channel::builder().workers(Workers::Threads(1)))];
     if cfg!(all(feature = "uring", target_os = "linux")) {
-        let auto = frisbee::Runtime::Auto;
-        builders.push((Client::builder().runtime(auto), Channel::builder().runtime(auto)));
+        let auto = frisbee::IoBackend::Auto;
+        builders.push((Client::builder().io_backend(auto), Channel::builder().io_backend(auto)));
     }
     let threads = thread::available_parallelism().map_or(1, usize::from);
     for (client, _) in &builders {
@@ -312,9 +314,9 @@ async fn a_client_that_says_no_hello_takes_its_peer_for_go_at_once() {
         let channel = builder.connect(address.as_str()).await.expect("the server listens");
         let connection = channel.connection().expect("it is connected");
         // In a task of its own, which is polled when it is woken and not otherwise.
-        let verdict = tokio::spawn(async move { connection.verdict().await });
+        let verdict = tokio::spawn(async move { connection.peer_known().await });
         let verdict = tokio::time::timeout(PATIENCE, verdict).await.expect("it is known").expect("nobody panics");
-        assert_eq!(verdict.expect("the connection lives"), Peer::Go);
+        assert_eq!(verdict.expect("the connection lives"), PeerKind::Plain);
     }
 }
 

@@ -33,7 +33,7 @@ pub fn breaches() -> Vec<Vec<u8>> {
     vec![
         b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec(),
         vec![0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3],
-        header(1, ADD, frisbee::CONTENT_MAX + 1),
+        header(1, ADD, frisbee::BODY_MAX + 1),
         packet(0, 0, b"!"),
         [packet(1, ADD, &[8, 0, 0x0d, 40, 0x0d, 44]), b"nonsense!!".to_vec()].concat(),
     ]

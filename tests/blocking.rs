@@ -103,7 +103,7 @@ fn a_blocking_client_goes_on_with_the_servers_that_are_left() {
     let servers = [(); 2].map(|()| Runtime::new().expect("there are threads"));
     let addresses = servers.each_ref().map(|server| server.block_on(serve_interop()).to_string());
     let connect = || Channel::builder().connect_all(addresses);
-    let client = blocking::connect_by(connect, InteropClient::new).expect("both listen");
+    let client = blocking::connect_using(connect, InteropClient::new).expect("both listen");
     let add = || client.call(|client| client.add(AddRequest { a: 1, b: 1 }));
     add().expect("both are there");
     let [gone, _left] = servers;
@@ -123,7 +123,7 @@ fn a_blocking_client_may_connect_when_it_is_called() {
     listener.set_nonblocking(true).unwrap();
     let address = listener.local_addr().unwrap();
     let connect = async || Channel::builder().connect_lazy(address.to_string());
-    let client = blocking::connect_by(connect, InteropClient::new).expect("nothing is wrong with it");
+    let client = blocking::connect_using(connect, InteropClient::new).expect("nothing is wrong with it");
     assert!(listener.accept().is_err(), "it has not connected");
     drop(listener);
     let server = Runtime::new().expect("there are threads");

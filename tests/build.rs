@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let out = Path::new(&env::var("OUT_DIR")?).join("viewed");
     fs::create_dir_all(&out)?;
     let folder = "proto/versions/first";
-    let viewed = frpc_build::configure().views(true).raw_requests("Parrot.Say").out_dir(out);
+    let viewed = frpc_build::configure().views(true).undecoded_requests("Parrot.Say").out_dir(out);
     viewed.compile_protos(&[format!("{folder}/versions.proto")], &[folder])?;
     Ok(())
 }

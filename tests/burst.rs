@@ -54,7 +54,7 @@ async fn bursts_of_calls_leave_two_bytes_of_each_call_once_their_connection_is_u
     let (here, there) = frpc::memory();
     let acceptor = Server::builder().add_service(ParrotServer::new(Talker)).build().expect("nothing overlaps");
     tokio::spawn(async move { acceptor.serve_connection(there).await });
-    let client = ParrotClient::new(Channel::from_io(here).await.expect("it is in memory"));
+    let client = ParrotClient::new(Channel::connect_io(here).await.expect("it is in memory"));
     say(&client, FILLING, 1).await;
     sleep(SILENCE).await;
     let before = live();

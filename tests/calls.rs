@@ -321,7 +321,7 @@ async fn a_client_with_workers_of_its_own_answers_pings_while_its_runtime_comput
     peer.set_nonblocking(false).expect("it is a socket");
     peer.set_read_timeout(Some(Duration::from_secs(20))).expect("it is a socket");
     peer.write_all(&packet(0, 0, &[])).expect("the client reads");
-    let mut decoder = frisbee_core::Decoder::new(frpc::HeaderForm::Current, frisbee_core::CONTENT_MAX);
+    let mut decoder = frisbee_core::Decoder::new(frpc::HeaderForm::Current, frisbee_core::BODY_MAX);
     let mut answered = Vec::new();
     while !answered.contains(&1) {
         let mut read = [0; 1024];
@@ -422,7 +422,7 @@ async fn a_call_that_a_go_server_does_not_answer_says_that_it_may_lack_the_metho
     let channel = channel.expect("the server listens");
     let mut go = accepted.await;
     go.write(&packet(0, 1, &[])).await; // A PONG, as Go gives.
-    channel.connection().expect("it is connected").verdict().await.expect("it lives");
+    channel.connection().expect("it is connected").peer_known().await.expect("it lives");
     let status = InteropClient::new(channel).add(AddRequest::default()).await.expect_err("nobody answers");
     assert_eq!(status.code(), Code::DeadlineExceeded);
     let said = "the server is Go, which does not answer calls of methods that it does not have";

@@ -32,7 +32,7 @@ async fn channel_to(servers: Vec<Acceptor>) -> Channel {
         tokio::spawn(async move { server.serve_connection(there).await });
         async { Ok(here) }
     };
-    Channel::builder().calls::<InteropClient>().connect_with(connector).await.expect("it is in memory")
+    Channel::builder().calls::<InteropClient>().connect_with_connector(connector).await.expect("it is in memory")
 }
 
 #[tokio::test(start_paused = true)]
@@ -57,7 +57,7 @@ async fn a_call_that_waits_for_a_place_goes_to_the_next_connection_when_its_serv
 
 #[tokio::test]
 async fn a_first_request_that_is_too_long_for_its_server_fails_and_the_connection_lives() {
-    let config = Config { content_max: 64 * 1024, ..Config::default() };
+    let config = Config { body_max: 64 * 1024, ..Config::default() };
     let address = serve_interop_with(Server::builder().config(config)).await;
     let dialled = Arc::new(AtomicUsize::new(0));
     let count = dialled.clone();
@@ -65,12 +65,13 @@ async fn a_first_request_that_is_too_long_for_its_server_fails_and_the_connectio
         count.fetch_add(1, Ordering::Relaxed);
         tokio::net::TcpStream::connect(address)
     };
-    let channel = Channel::builder().calls::<InteropClient>().connect_with(connector).await.expect("it listens");
+    let channel =
+        Channel::builder().calls::<InteropClient>().connect_with_connector(connector).await.expect("it listens");
     let client = InteropClient::new(channel);
     for _ in 0..3 {
         let status = client.echo_payload(Payload { seq: 1, data: vec![0; 100_000] }).await.expect_err("it is too long");
         assert_eq!(status.code(), Code::ResourceExhausted, "{status}");
-        assert!(status.message().contains("exceeds the limit of 65536, the lower content_max"), "{status}");
+        assert!(status.message().contains("exceeds the limit of 65536, the lower body_max"), "{status}");
         assert!(!status.may_have_run());
     }
     client.echo_payload(Payload { seq: 1, data: vec![0; 60_000] }).await.expect("it is short enough");
@@ -118,7 +119,7 @@ async fn a_channel_that_is_closed_while_it_connects_leaves_no_connection_behind(
             Ok(here)
         }
     };
-    let channel = Channel::builder().connect_lazy_with(connector).expect("nothing overlaps");
+    let channel = Channel::builder().connect_lazy_with_connector(connector).expect("nothing overlaps");
     let client = InteropClient::new(channel.clone());
     let calling = tokio::spawn(async move { client.add(SUM).await });
     tokio::task::yield_now().await;

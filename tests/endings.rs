@@ -2,8 +2,8 @@
 
 use bytes::{Bytes, BytesMut};
 use frisbee::{
-    Acceptor, Client, CloseKind, CloseReason, Config, Connection, HandOff, Handlers, HeaderForm, Next, Operation,
-    Outbox, Packet, PacketId, Router, Stream, StreamEnd, Taking, Turn, Workers,
+    Acceptor, Client, CloseKind, CloseReason, Config, Connection, HandOffRequest, Handlers, HeaderForm, Operation,
+    Outbox, Packet, PacketId, Routed, Router, Stream, StreamEnd, TakeOver, Turn, Workers,
 };
 use frisbee_core::Decoder;
 use frisbee_tests::raw::{Raw, packet};
@@ -38,8 +38,8 @@ async fn connected<R: Router>(server: &Acceptor<R>) -> (Connection, JoinHandle<C
     let (here, there) = frisbee::memory();
     let server = server.clone();
     let serving = tokio::spawn(async move { server.serve_connection(there).await });
-    let connection = Client::builder().from_io(here, Handlers::new()).await.expect("it is in memory");
-    connection.verdict().await.expect("the server is one of ours");
+    let connection = Client::builder().connect_io(here, Handlers::new()).await.expect("it is in memory");
+    connection.peer_known().await.expect("the server is one of ours");
     (connection, serving)
 }
 
@@ -106,7 +106,7 @@ impl AsyncWrite for NoShutdown {
 #[tokio::test(start_paused = true)]
 async fn a_transport_that_is_never_done_with_its_shutdown_is_left() {
     let (here, _there) = frisbee::memory();
-    let connection = Client::builder().from_io(NoShutdown(here), Handlers::new()).await.expect("it is in memory");
+    let connection = Client::builder().connect_io(NoShutdown(here), Handlers::new()).await.expect("it is in memory");
     connection.close();
     timeout(PATIENCE, connection.closed()).await.expect("it is left");
 }
@@ -115,7 +115,7 @@ async fn a_transport_that_is_never_done_with_its_shutdown_is_left() {
 async fn a_connection_that_is_aborted_while_it_writes_its_last_is_over_at_once() {
     let (here, _deaf) = frisbee::memory();
     let config = Config { write_timeout: 2 * PATIENCE, ..Config::default() };
-    let connection = Client::builder().config(config).from_io(here, Handlers::new()).await.expect("it is in memory");
+    let connection = Client::builder().config(config).connect_io(here, Handlers::new()).await.expect("it is in memory");
     send_much(&connection, 8);
     connection.close();
     until("it writes its last", || connection.is_closed()).await;
@@ -156,8 +156,8 @@ impl Router for Asking {
 
     fn connected(&self, _connection: &Connection) {}
 
-    fn route(&self, (): &mut (), _packet: Packet, _outbox: &mut Outbox) -> Next {
-        Next::Continue
+    fn route(&self, (): &mut (), _packet: Packet, _outbox: &mut Outbox) -> Routed {
+        Routed::Continue
     }
 
     fn is_busy(&self, (): &mut ()) -> bool {
@@ -245,9 +245,9 @@ impl Router for Hasty {
         false
     }
 
-    fn route(&self, _: &mut bool, packet: Packet, outbox: &mut Outbox) -> Next {
+    fn route(&self, _: &mut bool, packet: Packet, outbox: &mut Outbox) -> Routed {
         outbox.forward(&packet).expect("it is short enough");
-        Next::Continue
+        Routed::Continue
     }
 
     fn turn(&self, has_said: &mut bool, turn: &mut Turn<'_>) -> Option<std::time::Instant> {
@@ -308,16 +308,16 @@ impl Router for Hesitant {
         connection.clone()
     }
 
-    fn route(&self, _: &mut Connection, _packet: Packet, _outbox: &mut Outbox) -> Next {
-        Next::Continue
+    fn route(&self, _: &mut Connection, _packet: Packet, _outbox: &mut Outbox) -> Routed {
+        Routed::Continue
     }
 
-    fn hand_off(&self, connection: &mut Connection, asked: HandOff) -> Next {
-        connection.runtime().spawn(async move {
+    fn hand_off(&self, connection: &mut Connection, asked: HandOffRequest) -> Routed {
+        connection.runtime_handle().spawn(async move {
             tokio::time::sleep(Duration::from_secs(5)).await;
-            asked.accept("yours", Taking::new(async |raw| drop(raw)));
+            asked.accept("yours", TakeOver::new(async |raw| drop(raw)));
         });
-        Next::Continue
+        Routed::Continue
     }
 
     fn is_busy(&self, _: &mut Connection) -> bool {
@@ -353,8 +353,8 @@ impl Router for Tells {
         self.0.send(connection.clone()).expect("the test waits");
     }
 
-    fn route(&self, (): &mut (), _packet: Packet, _outbox: &mut Outbox) -> Next {
-        Next::Continue
+    fn route(&self, (): &mut (), _packet: Packet, _outbox: &mut Outbox) -> Routed {
+        Routed::Continue
     }
 }
 
@@ -394,7 +394,8 @@ async fn a_connection_that_was_told_to_close_when_it_is_idle_closes_when_its_str
     let server = frisbee::Server::builder().config(quiet()).build(handlers);
     let (here, there) = frisbee::memory();
     tokio::spawn(async move { server.serve_connection(there).await });
-    let connection = Client::builder().config(quiet()).from_io(here, Handlers::new()).await.expect("it is in memory");
+    let connection =
+        Client::builder().config(quiet()).connect_io(here, Handlers::new()).await.expect("it is in memory");
     let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("it opens");
     let _kept = told.recv().await.expect("it comes");
     connection.close_when_idle();

@@ -7,7 +7,7 @@ mod limits;
 #[path = "extension/servers.rs"]
 mod servers;
 
-use frisbee::{Config, Peer};
+use frisbee::{Config, PeerKind};
 use frisbee_tests::extension::maybe::Choice;
 use frisbee_tests::extension::{Chunk, Extension, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
 use frisbee_tests::raw::{Raw, packet};
@@ -408,7 +408,7 @@ async fn a_server_without_the_extension_gets_and_gives_what_go_would() {
     tokio::spawn(server.serve());
     let channel = channel.await.expect("the server listens");
     let connection = channel.connection().expect("it is there");
-    assert_eq!(connection.verdict().await.expect("it lives"), Peer::Go);
+    assert_eq!(connection.peer_known().await.expect("it lives"), PeerKind::Plain);
     let client = ExtensionClient::new(channel);
     let failure = Failure { code: Code::NotFound as i32, text: "gone".into(), details: vec![1] };
     let status = client.fail(labelled(failure)).await.expect_err("it fails");

@@ -11,8 +11,8 @@ mod tunnels;
 
 use bytes::Bytes;
 use frisbee::{
-    Acceptor, Client, CloseReason, Config, Connection, HandOff, HandOffError, Handlers, Next, Operation, Outbox,
-    Packet, PacketId, Router, Server, Stream, Taking,
+    Acceptor, Client, CloseReason, Config, Connection, HandOffError, HandOffRequest, Handlers, Operation, Outbox,
+    Packet, PacketId, Routed, Router, Server, Stream, TakeOver,
 };
 use frisbee_tests::raw;
 use std::time::Duration;
@@ -31,7 +31,7 @@ fn operation(number: u16) -> Operation {
 /// Hands its connections off as the request says, and echoes: packets, and raw bytes behind a greeting.
 struct Gateway {
     /// Requests that are decided elsewhere.
-    held: Option<mpsc::UnboundedSender<HandOff>>,
+    held: Option<mpsc::UnboundedSender<HandOffRequest>>,
 }
 
 const GREETING: &[u8] = b"what do you want";
@@ -56,37 +56,37 @@ impl Router for Gateway {
         (connection.clone(), Vec::new())
     }
 
-    fn route(&self, (connection, _): &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Next {
+    fn route(&self, (connection, _): &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         outbox.forward(&packet).unwrap();
         if packet.body == "raw from here on" {
-            return Next::HandOff(Taking::new(async |raw| drop(greet_and_echo(raw).await)));
+            return Routed::HandOff(TakeOver::new(async |raw| drop(greet_and_echo(raw).await)));
         }
         if packet.body == "work" {
             connection.spawn(std::future::pending());
         }
         if packet.body == "raw from here on, you first" {
-            return Next::HandOff(Taking::new(async |raw| drop(echo(raw).await)));
+            return Routed::HandOff(TakeOver::new(async |raw| drop(echo(raw).await)));
         }
-        Next::Continue
+        Routed::Continue
     }
 
-    fn stream(&self, (_, streams): &mut Self::Session, _first: Bytes, stream: Stream) -> Next {
+    fn stream(&self, (_, streams): &mut Self::Session, _first: Bytes, stream: Stream) -> Routed {
         streams.push(stream);
-        Next::Continue
+        Routed::Continue
     }
 
-    fn hand_off(&self, _session: &mut Self::Session, asked: HandOff) -> Next {
+    fn hand_off(&self, _session: &mut Self::Session, asked: HandOffRequest) -> Routed {
         assert_eq!(asked.operation(), TUNNEL);
         match &asked.request()[..] {
             b"accept" => {
-                let echo = Taking::new(async |raw| drop(greet_and_echo(raw).await));
+                let echo = TakeOver::new(async |raw| drop(greet_and_echo(raw).await));
                 asked.accept("yours", echo);
             }
             b"refuse" => asked.refuse("mine"),
             b"hold" => self.held.as_ref().unwrap().send(asked).unwrap(),
             _ => drop(asked),
         }
-        Next::Continue
+        Routed::Continue
     }
 }
 
@@ -109,7 +109,7 @@ async fn client(io: DuplexStream) -> (Connection, mpsc::UnboundedReceiver<Packet
         heard.send(packet).unwrap();
         async { None }
     });
-    (Client::builder().from_io(io, handlers).await.unwrap(), received)
+    (Client::builder().connect_io(io, handlers).await.unwrap(), received)
 }
 
 fn packet(body: &'static str) -> Packet {
@@ -144,7 +144,7 @@ async fn both_ends_use_the_transport_for_something_else_after_packets_of_both() 
     assert_eq!(received.recv().await.unwrap().body, "before");
     let accepted = connection.hand_off(TUNNEL, "accept").await.unwrap();
     assert_eq!(accepted.reply, "yours");
-    let mut raw = accepted.raw;
+    let mut raw = accepted.transport;
     expect_greeting(&mut raw).await;
     expect_echo(raw).await;
     let reason = connection.closed().await;
@@ -164,7 +164,7 @@ async fn a_connection_that_is_refused_goes_on_and_may_be_asked_for_again() {
         assert_eq!(received.recv().await.unwrap().body, "still there");
     }
     let mut accepted = connection.hand_off(TUNNEL, "accept").await.unwrap();
-    expect_greeting(&mut accepted.raw).await;
+    expect_greeting(&mut accepted.transport).await;
 }
 
 #[tokio::test]
@@ -172,7 +172,7 @@ async fn what_others_send_behind_the_request_waits_for_the_answer() {
     let (holds, mut held) = mpsc::unbounded_channel();
     let acceptor = Server::builder().build(Gateway { held: Some(holds) });
     let (connection, mut received) = client(served(&acceptor)).await;
-    connection.verdict().await.unwrap();
+    connection.peer_known().await.unwrap();
     let asking = tokio::spawn({
         let connection = connection.clone();
         async move { connection.hand_off(TUNNEL, "hold").await }
@@ -216,7 +216,7 @@ async fn streams_and_work_at_either_end_keep_a_connection_from_being_handed_off(
     let deciding = async {
         let asked = held.recv().await.unwrap();
         let stream = asked.connection().open_stream(&Bytes::from_static(b"mine")).await.unwrap();
-        asked.accept(Bytes::new(), Taking::new(async |_| panic!("nobody gets it")));
+        asked.accept(Bytes::new(), TakeOver::new(async |_| panic!("nobody gets it")));
         stream
     };
     let (refused, stream) = tokio::join!(asking, deciding);
@@ -263,7 +263,7 @@ async fn a_hand_off_that_its_caller_has_given_up_closes_the_connection_if_it_is_
     let asked = tokio::select! { _ = asking => panic!("nobody has answered"), asked = held.recv() => asked.unwrap() };
     asked.accept(
         Bytes::new(),
-        Taking::new(async move |mut raw| {
+        TakeOver::new(async move |mut raw| {
             let read = raw.read(&mut [0; 16]).await.unwrap();
             ended.send(read).unwrap();
         }),
@@ -287,7 +287,7 @@ async fn who_was_to_take_a_connection_that_has_ended_meanwhile_is_let_go() {
     asked_for.closed().await;
     // Who takes it has a handle to it, as is usual.
     let (takes, taken) = oneshot::channel();
-    asked.accept("", Taking::new(move |_| async move { drop(takes.send(asked_for)) }));
+    asked.accept("", TakeOver::new(move |_| async move { drop(takes.send(asked_for)) }));
     tokio::time::timeout(PATIENCE, taken).await.expect("nobody keeps it").unwrap_err();
 }
 
@@ -296,7 +296,7 @@ async fn a_hand_off_has_a_time_of_its_own_and_silence_is_none() {
     let (holds, mut held) = mpsc::unbounded_channel();
     let config = Config { hand_off_timeout: Duration::from_secs(60), ..Config::default() };
     let acceptor = Server::builder().config(config.clone()).build(Gateway { held: Some(holds) });
-    let connection = Client::builder().config(config).from_io(served(&acceptor), Handlers::new()).await.unwrap();
+    let connection = Client::builder().config(config).connect_io(served(&acceptor), Handlers::new()).await.unwrap();
     for seconds in [59, 61] {
         let asking = connection.hand_off(TUNNEL, "hold");
         let deciding = async {
@@ -318,9 +318,9 @@ async fn a_connection_is_taken_without_a_word_by_both_who_have_agreed() {
     let (connection, mut received) = client(served(&gateway())).await;
     connection.send(&packet("raw from here on, you first")).await.unwrap();
     assert_eq!(received.recv().await.unwrap().body, "raw from here on, you first");
-    let raw = connection.clone().into_raw().await.unwrap();
+    let raw = connection.clone().into_transport().await.unwrap();
     expect_echo(raw).await;
-    let again = connection.into_raw().await.unwrap_err();
+    let again = connection.into_transport().await.unwrap_err();
     assert!(matches!(again, HandOffError::Closed(CloseReason::HandedOff)), "{again}");
 }
 
@@ -334,9 +334,9 @@ impl Router for Lends {
         self.0.send(connection.clone()).unwrap();
     }
 
-    fn route(&self, (): &mut (), packet: Packet, outbox: &mut Outbox) -> Next {
+    fn route(&self, (): &mut (), packet: Packet, outbox: &mut Outbox) -> Routed {
         outbox.forward(&packet).unwrap();
-        Next::Continue
+        Routed::Continue
     }
 }
 
@@ -348,7 +348,7 @@ async fn what_a_go_client_sends_first_is_routed_though_its_connection_is_being_l
         let (mut here, there) = frisbee::memory();
         tokio::spawn(async move { acceptor.serve_connection(there).await });
         let connection = lent.recv().await.unwrap();
-        let leaving = tokio::spawn(connection.into_raw());
+        let leaving = tokio::spawn(connection.into_transport());
         for _ in 0..10 {
             tokio::task::yield_now().await; // The driver has heard of it.
         }

@@ -11,7 +11,7 @@ mod suite;
 #[path = "interop/tls.rs"]
 mod tls;
 
-use frisbee::Peer as Shown;
+use frisbee::PeerKind as Shown;
 use frisbee_tests::interop::InteropClient;
 use frisbee_tests::{serve_interop, serve_interop_with};
 use frpc::{Channel, HeaderForm, Server};
@@ -25,7 +25,7 @@ fn generous() -> frpc::ServerBuilder {
 /// What the other end of a channel has shown itself to be.
 async fn peer_of(channel: &Channel) -> Shown {
     let connection = channel.connection().expect("it has just been made");
-    connection.verdict().await.expect("the peer shows what it is")
+    connection.peer_known().await.expect("the peer shows what it is")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -47,7 +47,7 @@ async fn a_go_server_answers_every_call() {
     let Some(peer) = Peer::current() else { return };
     let server = peer.serve().await;
     let channel = Channel::connect(&server.address).await.expect("the peer listens");
-    assert_eq!(peer_of(&channel).await, Shown::Go);
+    assert_eq!(peer_of(&channel).await, Shown::Plain);
     let client = InteropClient::new(channel);
     suite::run(&client, suite::ALL).await;
 }
@@ -58,14 +58,14 @@ async fn a_go_server_with_old_headers_answers_every_call() {
     let server = peer.serve().await;
     let channel = Channel::builder().header_form(HeaderForm::Old).connect(&server.address).await;
     let channel = channel.expect("the peer listens");
-    assert_eq!(peer_of(&channel).await, Shown::Go);
+    assert_eq!(peer_of(&channel).await, Shown::Plain);
     suite::run(&InteropClient::new(channel), suite::OLD).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn our_server_answers_every_call() {
     let channel = Channel::connect(serve_interop().await.to_string()).await.expect("the server listens");
-    assert!(matches!(peer_of(&channel).await, Shown::Ours(_)));
+    assert!(matches!(peer_of(&channel).await, Shown::Extended(_)));
     let client = InteropClient::new(channel);
     suite::run(&client, suite::ALL).await;
 }

@@ -107,7 +107,7 @@ async fn streams_that_a_server_has_no_business_to_open_are_lies_as_well() {
 
 #[tokio::test]
 async fn silence_costs_a_call_its_deadline_and_the_connection_its_own() {
-    let config = Config { verdict_timeout: Duration::from_millis(400), ..Config::default() };
+    let config = Config { peer_kind_timeout: Duration::from_millis(400), ..Config::default() };
     let settings = |builder: ChannelBuilder| builder.config(config).timeout(Duration::from_millis(50));
     let (client, mut silent) = deceived(settings).await;
     assert_eq!(code(client.add(AddRequest { a: 1, b: 1 }).await), Code::DeadlineExceeded);
@@ -295,7 +295,7 @@ async fn a_server_of_ours_that_ignores_its_credit_loses_the_stream() {
     let id = liar.next().await.expect("the client opens a stream").id.0;
     let mut stream = opened.await.expect("the caller does not panic").expect("it is open").into_inner();
     let mut bytes = Vec::new();
-    encode_root(&Count { value: 1 }, &mut Encoder::new(&mut bytes).with_form(Form::Rich)).expect("it is valid");
+    encode_root(&Count { value: 1 }, &mut Encoder::new(&mut bytes).with_form(Form::Extended)).expect("it is valid");
     for _ in 0..10 {
         liar.write(&packet(id, 2, &bytes).repeat(1_000)).await;
     }

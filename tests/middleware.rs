@@ -7,8 +7,8 @@ use frisbee_tests::left_to_service;
 use frisbee_tests::service::Service;
 use frisbee_tests::{serve, serve_interop, serve_interop_with};
 use frpc::{
-    Call, CallKind, Channel, Code, Middleware, Next, Reply, Request, RequestStream, Response, ResponseStream, Server,
-    Status, Streaming, Tower,
+    Call, CallKind, CallResponse, Channel, Code, Middleware, Next, Request, RequestStream, Response, ResponseStream,
+    Server, Status, Streaming, Tower,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -27,7 +27,7 @@ struct Witness {
 }
 
 impl Middleware for Witness {
-    async fn call(&self, mut call: Call, next: Next) -> Result<Reply, Status> {
+    async fn call(&self, mut call: Call, next: Next) -> Result<CallResponse, Status> {
         let served = call.connection().is_some();
         let seen = (call.service(), call.method(), call.kind(), call.request_type(), call.response_type(), served);
         self.seen.lock().unwrap().push(seen);
@@ -48,7 +48,7 @@ impl Middleware for Witness {
 struct Closed;
 
 impl Middleware for Closed {
-    async fn call(&self, call: Call, _next: Next) -> Result<Reply, Status> {
+    async fn call(&self, call: Call, _next: Next) -> Result<CallResponse, Status> {
         Err(Status::permission_denied(format!("{}/{} is closed", call.service(), call.method())))
     }
 }
@@ -130,7 +130,7 @@ struct Caller(String);
 struct Introduction;
 
 impl Middleware for Introduction {
-    async fn call(&self, mut call: Call, next: Next) -> Result<Reply, Status> {
+    async fn call(&self, mut call: Call, next: Next) -> Result<CallResponse, Status> {
         if call.connection().is_some() {
             assert!(call.extensions().is_empty(), "they are not sent");
             let caller = call.metadata().get("caller").ok_or_else(|| Status::unauthenticated("who are you?"))?;
@@ -238,7 +238,7 @@ async fn it_runs_around_what_a_client_serves() {
 struct Slow(Duration);
 
 impl Middleware for Slow {
-    async fn call(&self, call: Call, next: Next) -> Result<Reply, Status> {
+    async fn call(&self, call: Call, next: Next) -> Result<CallResponse, Status> {
         tokio::time::sleep(self.0).await;
         next.run(call).await
     }
@@ -256,7 +256,7 @@ async fn a_deadline_bounds_all_that_runs_around_a_call() {
     let server = Server::builder().add_service(InteropServer::new(Service)).build().unwrap();
     let (here, there) = frpc::memory();
     tokio::spawn(async move { server.serve_connection(there).await });
-    let channel = Channel::from_io(here).await.unwrap();
+    let channel = Channel::connect_io(here).await.unwrap();
     // The call itself would never end, but for the deadline.
     for slow in [TIMEOUT / 2, 100 * TIMEOUT] {
         let client = InteropClient::new(channel.with_middleware(Slow(slow)));
@@ -283,7 +283,7 @@ async fn a_deadline_bounds_all_that_runs_around_a_call() {
 struct Inside(Arc<(AtomicUsize, AtomicUsize)>);
 
 impl Middleware for Inside {
-    async fn call(&self, call: Call, next: Next) -> Result<Reply, Status> {
+    async fn call(&self, call: Call, next: Next) -> Result<CallResponse, Status> {
         let (now, most) = &*self.0;
         most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
         tokio::time::sleep(Duration::from_millis(1)).await;
@@ -324,9 +324,9 @@ impl<S> tower::Layer<S> for Failing {
 }
 
 impl tower::Service<frpc::Exchange> for Fails {
-    type Response = Reply;
+    type Response = CallResponse;
     type Error = tower::BoxError;
-    type Future = std::future::Ready<Result<Reply, tower::BoxError>>;
+    type Future = std::future::Ready<Result<CallResponse, tower::BoxError>>;
     fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), tower::BoxError>> {
         Poll::Ready(Ok(()))
     }
@@ -351,7 +351,7 @@ async fn errors_of_layers_become_statuses() {
 async fn layers_of_tower_that_end_calls_do_so_with_the_status_that_fits() {
     async fn code<L, S>(layer: L) -> Code
     where
-        L: tower::Layer<frpc::TowerInner, Service = S>,
+        L: tower::Layer<frpc::TowerNext, Service = S>,
         Tower<S>: Middleware,
     {
         let address = serve_interop_with(Server::builder().middleware(Tower::new(layer))).await;
@@ -372,9 +372,9 @@ async fn layers_of_tower_that_end_calls_do_so_with_the_status_that_fits() {
 struct Silent;
 
 impl tower::Service<frpc::Exchange> for Silent {
-    type Response = Reply;
+    type Response = CallResponse;
     type Error = Status;
-    type Future = std::future::Pending<Result<Reply, Status>>;
+    type Future = std::future::Pending<Result<CallResponse, Status>>;
     fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), Status>> {
         Poll::Ready(Ok(()))
     }

@@ -56,7 +56,7 @@ async fn connected(server: ServerBuilder, channel: ChannelBuilder) -> DepthsClie
     let address = server.local_addr();
     tokio::spawn(server.serve());
     let io = tokio::net::TcpStream::connect(address).await.expect("the server listens");
-    DepthsClient::new(channel.from_io(io).await.expect("the server speaks it"))
+    DepthsClient::new(channel.connect_io(io).await.expect("the server speaks it"))
 }
 
 /// What becomes of a message of so many levels in every kind of call, sent there and back.

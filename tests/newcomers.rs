@@ -8,7 +8,7 @@ use frisbee_tests::pki::Authority;
 use frisbee_tests::raw::{encoded, packet};
 use frisbee_tests::service::Service;
 use frisbee_tests::{serve_interop_with, until};
-use frpc::{Acceptor, Channel, Runtime, Server, ServerBuilder, Workers};
+use frpc::{Acceptor, Channel, IoBackend, Server, ServerBuilder, Workers};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
@@ -38,7 +38,7 @@ fn add() -> Vec<u8> {
 async fn call(acceptor: &Acceptor, authority: &Authority) -> Duration {
     let begun = Instant::now();
     let (here, _serving) = connect(acceptor);
-    let channel = Channel::builder().tls(authority.client()).server_name("127.0.0.1").from_io(here);
+    let channel = Channel::builder().tls(authority.client()).server_name("127.0.0.1").connect_io(here);
     let client = InteropClient::new(channel.await.expect("an honest client is let in"));
     client.add(AddRequest { a: 1, b: 1 }).await.expect("it is served");
     begun.elapsed()
@@ -164,10 +164,10 @@ async fn clients_whose_bytes_have_come_and_were_not_read_yet_are_served() {
 async fn silent_connections_are_bounded_whatever_drives_them() {
     let authority = Authority::default();
     const HOUR: Duration = Duration::from_secs(3_600);
-    for (tls, runtime) in [(false, Runtime::Auto), (false, Runtime::Tokio), (true, Runtime::Tokio)] {
+    for (tls, backend) in [(false, IoBackend::Auto), (false, IoBackend::Tokio), (true, IoBackend::Tokio)] {
         let config = Config { first_header_timeout: HOUR, idle_timeout: HOUR, ..Config::default() };
         let builder = Server::builder().silent_max(8).config(config);
-        let mut builder = builder.workers(Workers::Threads(2)).runtime(runtime);
+        let mut builder = builder.workers(Workers::Threads(2)).io_backend(backend);
         if tls {
             builder = builder.tls(authority.server().handshake_timeout(HOUR));
         }

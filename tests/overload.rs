@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use frisbee::{
-    CloseKind, Config, Connection, Handlers, Next, Operation, Outbox, Packet, PacketId, Router, Stats, Turn, tlv,
+    CloseKind, Config, Connection, Handlers, Operation, Outbox, Packet, PacketId, Routed, Router, Stats, Turn, tlv,
 };
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, SleepRequest};
 use frisbee_tests::pki::Authority;
@@ -287,7 +287,7 @@ async fn expect_sum_among_streams(peer: &mut Raw) {
 async fn producers_go_on_as_soon_as_what_waited_has_been_written() {
     // It takes in one write all that waits.
     let (here, mut there) = tokio::io::duplex(16 * MIB);
-    let connection = frisbee::Client::builder().from_io(here, Handlers::new()).await.expect("it is given");
+    let connection = frisbee::Client::builder().connect_io(here, Handlers::new()).await.expect("it is given");
     // A peer that takes everything and says nothing, so that nothing else wakes the connection.
     let reader = tokio::spawn(async move {
         let mut read = vec![0; 64 * 1024];
@@ -330,7 +330,7 @@ async fn how_much_may_wait_to_be_written_can_be_set() {
     for (backlog_max, fit) in [(1_000, 10), (10_000, 100), (0, 1)] {
         let (io, _never_reads) = tokio::io::duplex(1);
         let config = Config { backlog_max, hello: false, ..Config::default() };
-        let client = frisbee::Client::builder().config(config).from_io(io, Handlers::new()).await.unwrap();
+        let client = frisbee::Client::builder().config(config).connect_io(io, Handlers::new()).await.unwrap();
         let packet = Packet::new(PacketId(0), Operation::FIRST_USER, vec![0; 90]);
         let mut sent = 0;
         while poll_fn(|context| Poll::Ready(pin!(client.send(&packet)).poll(context).is_ready())).await {
@@ -348,11 +348,11 @@ impl Router for Turns {
 
     fn connected(&self, _connection: &Connection) {}
 
-    fn route(&self, _session: &mut (), packet: Packet, _outbox: &mut Outbox) -> Next {
+    fn route(&self, _session: &mut (), packet: Packet, _outbox: &mut Outbox) -> Routed {
         if packet.operation.number() == 10 {
             let _ = self.1.send(self.0.load(Ordering::Relaxed));
         }
-        Next::Continue
+        Routed::Continue
     }
 
     fn turn(&self, _session: &mut (), _turn: &mut Turn<'_>) -> Option<Instant> {
@@ -544,9 +544,9 @@ impl Router for Echoing {
 
     fn connected(&self, _connection: &Connection) {}
 
-    fn route(&self, (): &mut (), packet: Packet, outbox: &mut Outbox) -> Next {
+    fn route(&self, (): &mut (), packet: Packet, outbox: &mut Outbox) -> Routed {
         outbox.forward(&packet).expect("it is short enough");
-        if self.is_slow { Next::Slow } else { Next::Continue }
+        if self.is_slow { Routed::Slow } else { Routed::Continue }
     }
 
     fn turn(&self, (): &mut (), _turn: &mut Turn<'_>) -> Option<Instant> {

@@ -2,7 +2,7 @@
 
 use crate::versions::first::{Answer, Ask, Parrot};
 use crate::versions::viewed;
-use frpc::{Raw, Request, Response, ResponseStream, Status, Streaming};
+use frpc::{Request, Response, ResponseStream, Status, Streaming, Undecoded};
 
 /// Says what it is told.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ impl Parrot for Echo {
 pub struct Listener;
 
 impl viewed::Parrot for Listener {
-    async fn say(&self, request: Request<Raw<viewed::Ask>>) -> Result<Response<viewed::Answer>, Status> {
+    async fn say(&self, request: Request<Undecoded<viewed::Ask>>) -> Result<Response<viewed::Answer>, Status> {
         match request.get_ref().view() {
             Ok(ask) if ask.word.len() == 32 && ask.times == 1 => Ok(Response::new(viewed::Answer::default())),
             other => Err(Status::invalid_argument(format!("{other:?}"))),

@@ -374,7 +374,7 @@ async fn what_is_no_topic_or_more_than_is_allowed_fails_with_the_reason() {
         (client.queue_subscribe("a", "").await.unwrap_err(), "a topic has 1 to 255 bytes, not 0"),
         (
             client.publish("a", vec![0; 6_000_000]).await.unwrap_err(),
-            "body of 6000002 bytes exceeds the limit of 5242880, the lower content_max of the two ends",
+            "body of 6000002 bytes exceeds the limit of 5242880, the lower body_max of the two ends",
         ),
     ] {
         assert_eq!(failed.to_string(), reason);

@@ -1,7 +1,7 @@
 //! What happens rarely: callers that go at an unusual moment, tasks that meet, settings at their edges.
 
 use bytes::Bytes;
-use frisbee::{Client, Config, Connection, Handlers, Next, Operation, Outbox, Packet, PacketId, Policy, Router};
+use frisbee::{Client, Config, Connection, Handlers, Operation, Outbox, Packet, PacketId, Policy, Routed, Router};
 use frisbee_tests::interop::{AddRequest, Count, InteropClient, InteropServer, Payload, Range, SleepRequest};
 use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::service::Service;
@@ -117,9 +117,9 @@ impl Router for Eager {
         sent.expect("it is open").expect("it is short enough");
     }
 
-    fn route(&self, (): &mut (), packet: Packet, outbox: &mut Outbox) -> Next {
+    fn route(&self, (): &mut (), packet: Packet, outbox: &mut Outbox) -> Routed {
         outbox.forward(&packet).expect("it is short enough");
-        Next::Continue
+        Routed::Continue
     }
 }
 
@@ -134,7 +134,7 @@ fn poll_by_two<T>(connection: &Connection, mut poll: impl FnMut(&mut Context<'_>
 async fn alone() -> (Connection, DuplexStream) {
     let (here, there) = frisbee::memory();
     let config = Config { backlog_max: 1, hello: false, ..Config::default() };
-    let connection = Client::builder().config(config).from_io(here, Handlers::new()).await;
+    let connection = Client::builder().config(config).connect_io(here, Handlers::new()).await;
     (connection.expect("it is in memory"), there)
 }
 
@@ -186,7 +186,7 @@ fn the_owner_of_what_was_not_sent_may_use_the_connection_when_that_is_dropped() 
 fn who_is_told_that_a_request_for_the_connection_is_too_long_may_use_it_at_once() {
     in_time(async {
         let connection = connect(Handlers::new()).await;
-        connection.verdict().await.expect("it is one of ours");
+        connection.peer_known().await.expect("it is one of ours");
         let mut asking = pin!(connection.hand_off(user(10), vec![1; 8 * 1024 * 1024]));
         let nosy = Nosy::waker(&connection);
         assert!(asking.as_mut().poll(&mut Context::from_waker(&nosy)).is_pending());
@@ -233,7 +233,7 @@ fn why_a_channel_cannot_connect_may_use_the_channel_when_it_is_shown_and_dropped
             let error = io::Error::other(Curious(curious.clone()));
             async { Err::<DuplexStream, _>(error) }
         };
-        let channel = Channel::builder().reconnect_patience(50 * MS).connect_lazy_with(connector);
+        let channel = Channel::builder().reconnect_patience(50 * MS).connect_lazy_with_connector(connector);
         let client = InteropClient::new(channel.expect("nothing is wrong with it"));
         slot.set(client.clone()).expect("it is set once");
         let status = client.add(SUM).await.expect_err("it cannot connect");
@@ -263,7 +263,7 @@ async fn a_call_that_is_over_while_its_channel_connects_leaves_no_connection_beh
             }
         }
     };
-    let channel = Channel::builder().connect_with(connect).await.expect("the server listens");
+    let channel = Channel::builder().connect_with_connector(connect).await.expect("the server listens");
     let client = InteropClient::new(channel.clone());
     client.add(SUM).await.expect("it adds");
     slow.store(true, Ordering::SeqCst);
@@ -368,7 +368,7 @@ async fn a_sender_that_waits_for_credit_is_woken_when_its_stream_is_forgotten() 
 #[tokio::test]
 async fn who_no_longer_waits_for_the_end_of_a_connection_leaves_nothing_behind() {
     let connection = connect(Handlers::new()).await;
-    connection.verdict().await.expect("it is one of ours");
+    connection.peer_known().await.expect("it is one of ours");
     assert_eq!(left_behind(|| connection.closed()), 0);
 }
 
@@ -420,7 +420,7 @@ async fn who_no_longer_waits_for_something_on_a_stream_leaves_nothing_behind() {
 async fn a_task_that_waits_for_room_twice_is_woken_though_it_gives_one_of_them_up() {
     let (here, mut peer) = frisbee::memory();
     let config = Config { backlog_max: 1000, hello: false, ..Config::default() };
-    let connection = Client::builder().config(config).from_io(here, Handlers::new()).await.expect("it is in memory");
+    let connection = Client::builder().config(config).connect_io(here, Handlers::new()).await.expect("it is in memory");
     let body = Bytes::from(vec![1; 1024 * 1024]);
     let sent = connection.send_now(|outbox| outbox.push(PacketId(1), user(10), &body));
     sent.expect("it is open").expect("it is short enough");
@@ -536,7 +536,7 @@ async fn a_server_that_takes_no_streams_or_gives_no_credit_lets_nobody_hang() {
         let acceptor = acceptor.expect("its operations do not overlap");
         let (here, there) = frisbee::memory();
         tokio::spawn(async move { acceptor.serve_connection(there).await });
-        let client = InteropClient::new(Channel::from_io(here).await.expect("it is connected"));
+        let client = InteropClient::new(Channel::connect_io(here).await.expect("it is connected"));
         let counts = frpc::iter((0..5).map(|value| Count { value }));
         let summed = tokio::time::timeout(Duration::from_secs(3600), client.sum_up(counts)).await.expect("it ends");
         assert_eq!(summed.err().map(|status| status.code()), fails.then_some(Code::Unimplemented));
@@ -545,7 +545,7 @@ async fn a_server_that_takes_no_streams_or_gives_no_credit_lets_nobody_hang() {
 
 #[tokio::test]
 async fn a_message_that_is_too_long_for_the_server_fails_by_itself() {
-    let client = client(Config { content_max: 64 * 1024, ..Config::default() }).await;
+    let client = client(Config { body_max: 64 * 1024, ..Config::default() }).await;
     client.add(SUM).await.expect("it adds");
     let long = async {
         tokio::task::yield_now().await;
@@ -559,7 +559,7 @@ async fn a_message_that_is_too_long_for_the_server_fails_by_itself() {
 #[tokio::test]
 async fn ends_that_are_told_to_take_nothing_take_what_the_protocol_needs() {
     for (server_takes, client_takes) in [(0, 5 << 20), (5 << 20, 0)] {
-        let config = |content_max| Config { content_max, ..Config::default() };
+        let config = |body_max| Config { body_max, ..Config::default() };
         let address = serve_interop_with(Server::builder().config(config(server_takes))).await;
         let builder = Channel::builder().config(config(client_takes));
         let builder = builder.add_service(InteropServer::new(Service));
@@ -575,7 +575,7 @@ async fn ends_that_are_told_to_take_nothing_take_what_the_protocol_needs() {
 async fn a_reset_with_a_text_that_is_too_long_for_the_peer_arrives_cut() {
     let (told, mut streams) = mpsc::unbounded_channel();
     let handlers = Handlers::new().on_stream(move |_, stream| drop(told.send(stream)));
-    let server = frisbee::Server::builder().config(Config { content_max: 2048, ..Config::default() });
+    let server = frisbee::Server::builder().config(Config { body_max: 2048, ..Config::default() });
     let server = server.bind("127.0.0.1:0", handlers).await.expect("loopback has free ports");
     let address = server.local_addr();
     tokio::spawn(server.serve());
@@ -683,7 +683,7 @@ fn a_client_whose_thread_was_busy_reads_what_has_come_before_it_gives_a_peer_up(
     let address = server.block_on(serve_interop_with(Server::builder())).to_string();
     let client = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("there are threads");
     client.block_on(async {
-        let config = Config { verdict_timeout: 50 * MS, ..Config::default() };
+        let config = Config { peer_kind_timeout: 50 * MS, ..Config::default() };
         let builder = Channel::builder().config(config).calls::<InteropClient>();
         let client = InteropClient::new(builder.connect(address).await.expect("the server listens"));
         std::thread::sleep(100 * MS);

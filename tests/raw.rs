@@ -1,7 +1,7 @@
 //! A peer that writes whatever it likes.
 
 use bytes::Bytes;
-use frisbee_core::{CONTENT_MAX, Decoder, Header, HeaderForm, Packet};
+use frisbee_core::{BODY_MAX, Decoder, Header, HeaderForm, Packet};
 use polyglot::{Encoder, Message, encode_root};
 use std::io;
 use std::net::SocketAddr;
@@ -102,7 +102,7 @@ impl Raw {
 
     /// A peer on a socket.
     pub fn over(socket: TcpStream) -> Self {
-        Self { socket, decoder: Decoder::new(HeaderForm::Current, CONTENT_MAX), received: Bytes::new() }
+        Self { socket, decoder: Decoder::new(HeaderForm::Current, BODY_MAX), received: Bytes::new() }
     }
 
     /// Writes bytes.

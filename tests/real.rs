@@ -11,7 +11,7 @@ use examples::gateway::{Credentials, GatewayClient, GatewayServer, Target};
 use examples::gateway_service::Service;
 use frisbee::{Client, Handlers};
 use frisbee_tests::pki::Authority;
-use frpc::hand_off::Raw;
+use frpc::hand_off::RawTransport;
 use frpc::{Channel, Server};
 use hyper_util::rt::TokioIo;
 use servers::Running;
@@ -46,7 +46,7 @@ async fn gateway(target: &str, address: &str) -> Channel {
     channel
 }
 
-async fn open(channel: &Channel, target: &str) -> Raw {
+async fn open(channel: &Channel, target: &str) -> RawTransport {
     let (asking, handed) = channel.handing_off();
     GatewayClient::new(asking).open(Target { name: target.to_owned() }).await.unwrap();
     handed.take().expect("the gateway hands its connection off")

@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 use frisbee::{
-    Client, CloseKind, CloseReason, Connection, HandOff, HandOffError, Handler, Handlers, Mounts, Next, Operation,
-    Outbox, Packet, PacketId, Peer, Policy, Router, Server, Stream, Taking, Turn, opening,
+    Client, CloseKind, CloseReason, Connection, HandOffError, HandOffRequest, Handler, Handlers, Mounts, Operation,
+    Outbox, Packet, PacketId, PeerKind, Policy, Routed, Router, Server, Stream, TakeOver, Turn, opening,
 };
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
 use frisbee_tests::raw::{Endless, Raw, packet};
@@ -36,8 +36,8 @@ impl Router for Eager {
         vec![Bytes::from_static(b"turn")]
     }
 
-    fn route(&self, _: &mut Vec<Bytes>, _: Packet, _: &mut Outbox) -> Next {
-        Next::Continue
+    fn route(&self, _: &mut Vec<Bytes>, _: Packet, _: &mut Outbox) -> Routed {
+        Routed::Continue
     }
 
     fn turn(&self, session: &mut Vec<Bytes>, turn: &mut Turn<'_>) -> Option<Instant> {
@@ -101,35 +101,35 @@ impl Router for Named {
         (connection.clone(), false)
     }
 
-    fn route(&self, _session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Next {
+    fn route(&self, _session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let answered = outbox.push(packet.id, packet.operation, &Bytes::from_static(self.name.as_bytes()));
-        answered.map_or_else(|error| Next::close(error.to_string()), |()| Next::Continue)
+        answered.map_or_else(|error| Routed::close(error.to_string()), |()| Routed::Continue)
     }
 
-    fn stream(&self, session: &mut Self::Session, first: Bytes, stream: Stream) -> Next {
+    fn stream(&self, session: &mut Self::Session, first: Bytes, stream: Stream) -> Routed {
         let name = Bytes::from_static(self.name.as_bytes());
         session.0.spawn(async move {
             stream.send(&name).await.expect("the stream is open");
             stream.send(&opening::rest(&first).unwrap_or(first)).await.expect("the stream is open");
         });
-        Next::Continue
+        Routed::Continue
     }
 
-    fn shed(&self, _session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Next {
+    fn shed(&self, _session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let told = outbox.push(packet.id, packet.operation, &Bytes::from(format!("{} has no room", self.name)));
-        told.map_or_else(|error| Next::close(error.to_string()), |()| Next::Continue)
+        told.map_or_else(|error| Routed::close(error.to_string()), |()| Routed::Continue)
     }
 
-    fn hand_off(&self, _session: &mut Self::Session, asked: HandOff) -> Next {
+    fn hand_off(&self, _session: &mut Self::Session, asked: HandOffRequest) -> Routed {
         let name = self.name;
-        let greet = Taking::new(async move |mut raw| {
+        let greet = TakeOver::new(async move |mut raw| {
             AsyncWriteExt::write_all(&mut raw, name.as_bytes()).await.expect("the client is there");
         });
         asked.accept(name, greet);
-        Next::Continue
+        Routed::Continue
     }
 
-    fn verdict(&self, _session: &mut Self::Session, peer: &Peer) {
+    fn peer_known(&self, _session: &mut Self::Session, peer: &PeerKind) {
         self.tell(if peer.hello().is_some() { "ours" } else { "go" });
     }
 
@@ -237,7 +237,7 @@ async fn a_connection_is_handed_to_the_router_that_is_mounted_on_the_operation_i
             let mut accepted = connection.hand_off(operation(number), "").await.unwrap();
             assert_eq!(accepted.reply, name);
             let mut greeting = String::new();
-            AsyncReadExt::read_to_string(&mut accepted.raw, &mut greeting).await.unwrap();
+            AsyncReadExt::read_to_string(&mut accepted.transport, &mut greeting).await.unwrap();
             assert_eq!(greeting, name);
         }
     }
@@ -282,9 +282,9 @@ impl Router for Closing {
 
     fn connected(&self, _connection: &Connection) {}
 
-    fn route(&self, _session: &mut (), _packet: Packet, _outbox: &mut Outbox) -> Next {
+    fn route(&self, _session: &mut (), _packet: Packet, _outbox: &mut Outbox) -> Routed {
         self.0.fetch_add(1, Ordering::SeqCst);
-        Next::close("enough")
+        Routed::close("enough")
     }
 }
 
@@ -373,15 +373,15 @@ struct Seen(AtomicU64);
 async fn handlers_and_routers_of_a_connection_see_the_same_values_until_it_ends() {
     let (ended, mut ends) = mpsc::unbounded_channel();
     let counted = |connection: Connection, packet: Packet| async move {
-        let seen = connection.extensions().get_or_insert::<Seen>().0.load(Ordering::SeqCst);
+        let seen = connection.attachments().get_or_insert::<Seen>().0.load(Ordering::SeqCst);
         Some(Packet::new(packet.id, packet.operation, seen.to_string()))
     };
     let mounted = Handlers::new().on(operation(1000), counted);
     let builder = frpc::Server::builder().mount(1000..=1000, mounted).on_connect(move |connection| {
-        connection.extensions().get_or_insert::<Seen>().0.store(42, Ordering::SeqCst);
+        connection.attachments().get_or_insert::<Seen>().0.store(42, Ordering::SeqCst);
         let (ended, at_end) = (ended.clone(), connection.clone());
         connection.on_close(move |reason| {
-            let seen = at_end.extensions().get::<Seen>().map(|seen| seen.0.load(Ordering::SeqCst));
+            let seen = at_end.attachments().get::<Seen>().map(|seen| seen.0.load(Ordering::SeqCst));
             ended.send((seen, reason.to_string(), at_end.clone())).ok();
         });
     });
@@ -445,7 +445,7 @@ impl Router for Forwarding {
 
     fn connected(&self, _connection: &Connection) {}
 
-    fn route(&self, _session: &mut (), packet: Packet, outbox: &mut Outbox) -> Next {
+    fn route(&self, _session: &mut (), packet: Packet, outbox: &mut Outbox) -> Routed {
         let before = outbox.slices(&mut [std::io::IoSlice::new(&[]); 8], usize::MAX);
         outbox.forward(&packet).expect("it is no longer than before");
         let mut slices = [std::io::IoSlice::new(&[]); 8];
@@ -456,7 +456,7 @@ impl Router for Forwarding {
         if let Some(other) = &*self.0.lock().unwrap() {
             other.send_now(|outbox| outbox.forward(&packet)).unwrap().unwrap();
         }
-        Next::Continue
+        Routed::Continue
     }
 }
 

@@ -72,7 +72,7 @@ async fn services_are_called_over_memory() {
     let (here, there) = frpc::memory();
     let acceptor = acceptor();
     tokio::spawn(async move { acceptor.serve_connection(there).await });
-    expect_service(&Channel::from_io(here).await.unwrap()).await;
+    expect_service(&Channel::connect_io(here).await.unwrap()).await;
 }
 
 #[tokio::test]
@@ -80,7 +80,7 @@ async fn a_transport_that_takes_a_byte_at_a_time_is_served_all_the_same() {
     let (here, there) = tokio::io::duplex(1);
     let acceptor = acceptor();
     tokio::spawn(async move { acceptor.serve_connection(there).await });
-    let client = InteropClient::new(Channel::from_io(here).await.unwrap());
+    let client = InteropClient::new(Channel::connect_io(here).await.unwrap());
     assert_eq!(client.add(AddRequest { a: 1, b: 2 }).await.unwrap().get_ref().total, 3);
 }
 
@@ -89,7 +89,7 @@ async fn a_transport_that_holds_back_what_is_written_until_it_is_flushed_is_serv
     let (here, there) = frpc::memory();
     let acceptor = acceptor();
     tokio::spawn(async move { acceptor.serve_connection(tokio::io::BufStream::new(there)).await });
-    expect_service(&Channel::from_io(tokio::io::BufStream::new(here)).await.unwrap()).await;
+    expect_service(&Channel::connect_io(tokio::io::BufStream::new(here)).await.unwrap()).await;
 }
 
 /// A transport for which 5 ms of virtual time pass whenever it has brought something to a large buffer.
@@ -146,7 +146,7 @@ async fn the_time_that_large_bodies_take_is_not_held_against_their_handlers() {
     let (here, there) = tokio::io::duplex(1 << 20);
     let acceptor = Server::builder().add_service(ParrotServer::new(Placed)).build().expect("nothing overlaps");
     tokio::spawn(async move { acceptor.serve_connection(Laborious(there)).await });
-    let client = ParrotClient::new(Channel::from_io(here).await.unwrap());
+    let client = ParrotClient::new(Channel::connect_io(here).await.unwrap());
     let mut tasks = Vec::new();
     for _ in 0..8 {
         let ask = Ask { word: "a".repeat(700_000), times: 1 };
@@ -160,7 +160,7 @@ async fn a_channel_on_a_given_transport_says_that_it_cannot_be_made_anew() {
     let (here, there) = frpc::memory();
     let acceptor = acceptor();
     let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
-    let channel = Channel::from_io(here).await.unwrap();
+    let channel = Channel::connect_io(here).await.unwrap();
     expect_service(&channel).await;
     let connection = channel.connection().unwrap();
     serving.abort();
@@ -187,7 +187,7 @@ async fn a_channel_with_a_connector_is_made_anew() {
             Ok(here)
         }
     };
-    let channel = Channel::builder().connect_with(connector).await.unwrap();
+    let channel = Channel::builder().connect_with_connector(connector).await.unwrap();
     expect_service(&channel).await;
     let connection = channel.connection().unwrap();
     connection.abort();
@@ -216,7 +216,7 @@ async fn a_slow_link_behind_a_large_buffer_carries_large_bodies_in_both_directio
     tokio::spawn(carry(from_there, to_here, BYTES));
     let acceptor = acceptor();
     tokio::spawn(async move { acceptor.serve_connection(there).await });
-    let client = InteropClient::new(Channel::from_io(here).await.unwrap());
+    let client = InteropClient::new(Channel::connect_io(here).await.unwrap());
     let payload = Payload { seq: 1, data: vec![1; 4_500_000] };
     let mut call = Request::new(payload.clone());
     call.set_timeout(Duration::from_secs(600));
@@ -226,7 +226,7 @@ async fn a_slow_link_behind_a_large_buffer_carries_large_bodies_in_both_directio
 #[tokio::test(start_paused = true)]
 async fn what_was_sent_before_the_end_is_written_however_slow_the_link_is() {
     let (here, near) = tokio::io::duplex(64 * 1024);
-    let connection = frisbee::Client::builder().from_io(here, frisbee::Handlers::new()).await.unwrap();
+    let connection = frisbee::Client::builder().connect_io(here, frisbee::Handlers::new()).await.unwrap();
     let body = vec![7; 900_000];
     connection.send(&Packet::new(PacketId(1), Operation::FIRST_USER, body.clone())).await.unwrap();
     connection.close();
@@ -243,7 +243,7 @@ async fn an_acceptor_that_is_shut_down_closes_its_connections_and_takes_no_more(
         let acceptor = acceptor.clone();
         async move { acceptor.serve_connection(there).await }
     });
-    let channel = Channel::from_io(here).await.unwrap();
+    let channel = Channel::connect_io(here).await.unwrap();
     expect_service(&channel).await;
     let closing = channel.connection().unwrap();
     let (_, _, reason) = tokio::join!(acceptor.shutdown(), async { drop(channel) }, serving);

@@ -1,6 +1,6 @@
 //! Calls in both directions on one connection.
 
-use frisbee::{Config, Peer};
+use frisbee::{Config, PeerKind};
 use frisbee_tests::interop::{
     AddRequest, Count, Interop, InteropClient, InteropServer, Payload, Range, Scalars, SleepRequest, Sum, Text,
 };
@@ -170,8 +170,8 @@ async fn the_bytes_are_as_specified() {
     // HELLO of a client that offers a service without methods, which is a service all the same.
     raw.write(&packet(0, 3, b"fris\x01\x20\x0D\x03a.B\0\0\0\0\0\0\0\0\0")).await;
     let connection = next(&mut connections).await;
-    let peer = connection.verdict().await.unwrap();
-    assert!(matches!(peer, Peer::Ours(_)));
+    let peer = connection.peer_known().await.unwrap();
+    assert!(matches!(peer, PeerKind::Extended(_)));
     let client = InteropClient::new(Channel::from_connection(&connection));
     let mut calls = JoinSet::new();
     calls.spawn(async move { client.add(AddRequest { a: 1, b: -1 }).await });
@@ -192,7 +192,7 @@ async fn what_a_client_that_serves_nothing_did_not_ask_for_is_counted_and_not_an
     let channel = Channel::connect(address).await.unwrap();
     let mut raw = accepted.await;
     raw.write(&packet(0, 3, b"fris\x01")).await;
-    channel.connection().unwrap().verdict().await.unwrap();
+    channel.connection().unwrap().peer_known().await.unwrap();
     let call = packet(5, 10, &[0x10, 2, 4, 0, 8, 0]);
     raw.write(&call).await;
     // Its own calls go on: the first packet that it sends is the next call.
@@ -356,7 +356,7 @@ async fn an_end_that_calls_and_takes_no_replies_is_refused_and_then_left() {
     let mut raw = accepted.await;
     raw.write(&packet(0, 3, b"fris\x01")).await;
     let connection = channel.connection().unwrap();
-    connection.verdict().await.unwrap();
+    connection.peer_known().await.unwrap();
     let (_, mut writing) = raw.socket.into_split();
     let text = "x".repeat(1000).into_bytes();
     let body = [&[0x10, 2, 4, 0, 8, 0, 0x05, 0x0A, 0xE8, 0x07][..], &text].concat();

@@ -1,7 +1,7 @@
 //! Which connections are found to be unused, in virtual time: those that carry nothing but signs of life.
 
 use bytes::Bytes;
-use frisbee::{Client, Connection, Next, Operation, Outbox, Packet, PacketId, Router, Server, Stream};
+use frisbee::{Client, Connection, Operation, Outbox, Packet, PacketId, Routed, Router, Server, Stream};
 use frisbee_tests::far_apart;
 use frisbee_tests::raw::packet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -39,13 +39,13 @@ impl Router for Counting {
         Vec::new()
     }
 
-    fn route(&self, _: &mut Vec<Stream>, _: Packet, _: &mut Outbox) -> Next {
-        Next::Continue
+    fn route(&self, _: &mut Vec<Stream>, _: Packet, _: &mut Outbox) -> Routed {
+        Routed::Continue
     }
 
-    fn stream(&self, session: &mut Vec<Stream>, _: Bytes, stream: Stream) -> Next {
+    fn stream(&self, session: &mut Vec<Stream>, _: Bytes, stream: Stream) -> Routed {
         session.push(stream);
-        Next::Continue
+        Routed::Continue
     }
 
     fn idle(&self, _: &mut Vec<Stream>) {
@@ -63,7 +63,7 @@ async fn connect(apart: Duration) -> [Counting; 2] {
     let ends: [Counting; 2] = Default::default();
     let server = Server::builder().build(ends[1].clone());
     tokio::spawn(async move { server.serve_connection(there).await });
-    Client::builder().from_io(here, ends[0].clone()).await.expect("it is in memory");
+    Client::builder().connect_io(here, ends[0].clone()).await.expect("it is in memory");
     // The server has one as soon as it runs.
     sleep(apart * 3 + Duration::from_millis(1)).await;
     ends

@@ -1,5 +1,5 @@
 //! What is peculiar to io_uring: operations that outlive their tasks, ways that change with the size of transfers,
-//! and systems on which it does not work. Everything else runs on it too, with `FRISBEE_RUNTIME=require`.
+//! and systems on which it does not work. Everything else runs on it too, with `FRISBEE_IO_BACKEND=require`.
 
 use bytes::Bytes;
 use frisbee::{Config, Handlers, HeaderForm, Operation, PacketId};
@@ -7,7 +7,7 @@ use frisbee_core::Decoder;
 use frisbee_tests::interop::{AddRequest, InteropClient, Payload, SleepRequest};
 use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::{serve_interop_with, until};
-use frpc::{Channel, Runtime, Server, Workers};
+use frpc::{Channel, IoBackend, Server, Workers};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::process::{Command, Output};
@@ -17,11 +17,11 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::runtime::Handle;
 
 async fn serve() -> SocketAddr {
-    serve_interop_with(Server::builder().runtime(Runtime::Uring).workers(Workers::Threads(1))).await
+    serve_interop_with(Server::builder().io_backend(IoBackend::Uring).workers(Workers::Threads(1))).await
 }
 
 async fn client(address: SocketAddr) -> InteropClient {
-    let channel = Channel::builder().runtime(Runtime::Uring).connect(address.to_string()).await;
+    let channel = Channel::builder().io_backend(IoBackend::Uring).connect(address.to_string()).await;
     InteropClient::new(channel.expect("the server listens"))
 }
 
@@ -164,7 +164,7 @@ fn with_fault(runtime: &str, fault: &str) -> Option<String> {
         .args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=io_uring_setup,io_uring_register,io_uring_enter"])
         .args(["-e", &format!("inject={fault}")])
         .args([env!("CARGO_BIN_EXE_child"), "twice"])
-        .env("FRISBEE_RUNTIME", runtime)
+        .env("FRISBEE_IO_BACKEND", runtime)
         .output()
         .expect("strace was there just now");
     assert!(output.status.success(), "{output:?}");
@@ -221,22 +221,22 @@ impl frisbee::Router for Echoes {
 
     fn connected(&self, _connection: &frisbee::Connection) {}
 
-    fn route(&self, (): &mut (), packet: frisbee::Packet, outbox: &mut frisbee::Outbox) -> frisbee::Next {
+    fn route(&self, (): &mut (), packet: frisbee::Packet, outbox: &mut frisbee::Outbox) -> frisbee::Routed {
         outbox.forward(&packet).unwrap();
         if packet.body == "raw from here on" {
-            return frisbee::Next::HandOff(echo());
+            return frisbee::Routed::HandOff(echo());
         }
-        frisbee::Next::Continue
+        frisbee::Routed::Continue
     }
 
-    fn hand_off(&self, (): &mut (), asked: frisbee::HandOff) -> frisbee::Next {
+    fn hand_off(&self, (): &mut (), asked: frisbee::HandOffRequest) -> frisbee::Routed {
         asked.accept("", echo());
-        frisbee::Next::Continue
+        frisbee::Routed::Continue
     }
 }
 
-fn echo() -> frisbee::Taking {
-    frisbee::Taking::new(|raw| {
+fn echo() -> frisbee::TakeOver {
+    frisbee::TakeOver::new(|raw| {
         let runtime = Handle::try_current();
         async move {
             assert!(raw.is::<TcpStream>(), "it has left its ring");
@@ -262,7 +262,7 @@ async fn expect_echo(io: impl AsyncRead + AsyncWrite + Unpin, mut came: Vec<u8>,
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_socket_leaves_its_ring_with_every_byte_when_its_connection_is_handed_off() {
-    let server = frisbee::Server::builder().runtime(Runtime::Uring).workers(Workers::Threads(1));
+    let server = frisbee::Server::builder().io_backend(IoBackend::Uring).workers(Workers::Threads(1));
     let server = server.bind("127.0.0.1:0", Echoes).await.unwrap();
     let address = server.local_addr();
     tokio::spawn(server.serve());
@@ -270,11 +270,11 @@ async fn a_socket_leaves_its_ring_with_every_byte_when_its_connection_is_handed_
     for _ in 0..50 {
         // Asked for by a client whose own socket is on a ring as well.
         let operation = Operation::FIRST_USER;
-        let builder = frisbee::Client::builder().runtime(Runtime::Uring);
+        let builder = frisbee::Client::builder().io_backend(IoBackend::Uring);
         let connection = builder.connect(address, Handlers::new()).await.unwrap();
         let accepted = connection.hand_off(operation, "").await.unwrap();
-        assert!(accepted.raw.is::<TcpStream>());
-        expect_echo(accepted.raw, Vec::new(), &sent, 0).await;
+        assert!(accepted.transport.is::<TcpStream>());
+        expect_echo(accepted.transport, Vec::new(), &sent, 0).await;
 
         // Without a word, and with raw bytes in the same segment as the packet.
         let mut socket = TcpStream::connect(address).await.unwrap();
@@ -295,7 +295,7 @@ async fn a_client_with_old_headers_sends_its_very_first_packet_behind_one() {
     // The ring begins with a connection after the caller has it, so that the caller may be the first to send.
     for round in 0..50 {
         let config = Config { hello: false, header_form: HeaderForm::Old, ..Config::default() };
-        let client = frisbee::Client::builder().runtime(Runtime::Uring).config(config);
+        let client = frisbee::Client::builder().io_backend(IoBackend::Uring).config(config);
         let connection = client.connect(address, Handlers::new()).await.unwrap();
         let sent = connection
             .send_now(|outbox| outbox.push(PacketId(round), Operation::FIRST_USER, &Bytes::from_static(b"first")));
@@ -315,14 +315,15 @@ async fn a_client_with_old_headers_sends_its_very_first_packet_behind_one() {
 #[test]
 fn connections_on_the_rings_of_the_process_end_with_the_runtime_of_their_server() {
     let [runtime, clients] = [(); 2].map(|()| tokio::runtime::Runtime::new().unwrap());
-    let server = frisbee::Server::builder().runtime(Runtime::Uring).workers(Workers::Caller);
+    let server = frisbee::Server::builder().io_backend(IoBackend::Uring).workers(Workers::Caller);
     let server = runtime.block_on(server.bind("127.0.0.1:0", Handlers::new())).unwrap();
     let (address, stats) = (server.local_addr(), server.stats());
     runtime.spawn(server.serve());
     let connection = clients.block_on(async {
-        let connection = frisbee::Client::builder().runtime(Runtime::Tokio).connect(address, Handlers::new()).await;
+        let connection =
+            frisbee::Client::builder().io_backend(IoBackend::Tokio).connect(address, Handlers::new()).await;
         let connection = connection.unwrap();
-        connection.verdict().await.unwrap();
+        connection.peer_known().await.unwrap();
         connection
     });
     assert_eq!(stats.open(), 1);

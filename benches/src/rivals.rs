@@ -60,10 +60,10 @@ pub trait Rival: 'static {
 /// A connection on which any number of calls can be made at one time.
 pub trait Client: Clone + Send + Sync + 'static {
     /// What comes back.
-    type Reply: AsRef<[u8]> + Send;
+    type CallResponse: AsRef<[u8]> + Send;
 
     /// Sends a text and gives what is sent back. The copy that an owned message needs belongs to the call.
-    fn echo(&self, text: &Text) -> impl Future<Output = Result<Self::Reply, BoxError>> + Send;
+    fn echo(&self, text: &Text) -> impl Future<Output = Result<Self::CallResponse, BoxError>> + Send;
 
     /// The texts of a caller, in the form that suits the messages.
     fn text(caller: usize, length: usize) -> Text {

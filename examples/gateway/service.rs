@@ -28,12 +28,12 @@ impl Gateway for Service {
         if self.users.get(&user) != Some(&password) {
             return Err(Status::unauthenticated("no such user, or another password"));
         }
-        connection.extensions().insert(LoggedIn { user });
+        connection.attachments().insert(LoggedIn { user });
         Ok(Response::new(Session { targets: self.targets.keys().cloned().collect() }))
     }
 
     async fn open(&self, request: Request<Target>) -> Result<Response<Opened>, Status> {
-        let user = request.connection().and_then(|connection| connection.extensions().get::<LoggedIn>());
+        let user = request.connection().and_then(|connection| connection.attachments().get::<LoggedIn>());
         let user = user.ok_or_else(|| Status::unauthenticated("log in first, on the same connection"))?;
         let asked = request.hand_off().ok_or_else(|| Status::failed_precondition("ask for the connection"))?;
         let name = &request.get_ref().name;

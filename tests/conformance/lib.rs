@@ -27,7 +27,7 @@ pub const MESSAGES: &[(&str, Carry)] = include!(concat!(env!("OUT_DIR"), "/table
 /// The rich form has to bring back exactly the same value, the flat form one with the same flat form.
 fn carry<M: Message + prost::Message + Default + Debug>(protobuf: &[u8]) -> Result<Vec<u8>, String> {
     let value = M::decode(protobuf).map_err(|error| error.to_string())?;
-    let rich = encode(&value, Form::Rich)?;
+    let rich = encode(&value, Form::Extended)?;
     let again: M = decode(&rich)?;
     if again.encode_to_vec() != value.encode_to_vec() {
         return Err(format!("{value:?} became {again:?} in the rich form"));

@@ -84,7 +84,7 @@ async fn a_call_that_was_sent_fails_when_its_server_dies_and_the_next_finds_the_
 async fn a_call_that_is_made_once_more_takes_no_longer_than_its_timeout() {
     const TIMEOUT: Duration = Duration::from_secs(10);
     // Servers that take everything, answer nothing, and are lost when most of the time is over.
-    let channel = Channel::builder().calls::<ExtensionClient>().timeout(TIMEOUT).connect_with(|| async {
+    let channel = Channel::builder().calls::<ExtensionClient>().timeout(TIMEOUT).connect_with_connector(|| async {
         let (here, mut there) = tokio::io::duplex(64 * 1024);
         tokio::spawn(async move {
             let _ = tokio::time::timeout(TIMEOUT * 9 / 10, tokio::io::copy(&mut there, &mut tokio::io::sink())).await;
@@ -117,7 +117,7 @@ async fn a_call_that_was_sent_and_cannot_be_made_once_more_may_have_run() {
     for (timeout, code) in [(10_000, Code::Unavailable), (2_000, Code::DeadlineExceeded)] {
         let dialled = AtomicU64::new(0);
         let builder = Channel::builder().calls::<ExtensionClient>().reconnect_patience(Duration::from_secs(3));
-        let channel = builder.connect_with(move || {
+        let channel = builder.connect_with_connector(move || {
             let first = dialled.fetch_add(1, Ordering::SeqCst) == 0;
             async move { if first { Ok(soon_lost(b"")) } else { Err(io::ErrorKind::ConnectionRefused.into()) } }
         });
@@ -133,7 +133,7 @@ async fn a_call_that_was_sent_and_cannot_be_made_once_more_may_have_run() {
 async fn a_streaming_call_whose_request_was_not_sent_goes_to_the_next_connection() {
     let dialled = Arc::new(AtomicU64::new(0));
     let counted = dialled.clone();
-    let channel = Channel::builder().connect_with(move || {
+    let channel = Channel::builder().connect_with_connector(move || {
         let first = counted.fetch_add(1, Ordering::SeqCst) == 0;
         async move {
             // Without credit streams are opened, and no message is sent.
@@ -149,7 +149,8 @@ async fn a_streaming_call_whose_request_was_not_sent_goes_to_the_next_connection
 #[tokio::test(start_paused = true)]
 async fn a_streaming_call_whose_connections_are_all_lost_has_one_patience() {
     let patience = Duration::from_secs(5);
-    let channel = Channel::builder().reconnect_patience(patience).connect_with(|| async { Ok(soon_lost(b"fris\x01")) });
+    let channel =
+        Channel::builder().reconnect_patience(patience).connect_with_connector(|| async { Ok(soon_lost(b"fris\x01")) });
     let client = ExtensionClient::new(channel.await.expect("the first is made"));
     let begun = tokio::time::Instant::now();
     let called = tokio::time::timeout(10 * patience, client.flood(Time { millis: 1 })).await;
@@ -225,12 +226,12 @@ async fn a_server_that_soon_ends_what_it_has_begun_to_serve_is_dialled_with_paus
     for goes_away in [false, true] {
         let dialled = Arc::new(AtomicU64::new(0));
         let counted = dialled.clone();
-        let channel = Channel::builder().connect_lazy_with(move || {
+        let channel = Channel::builder().connect_lazy_with_connector(move || {
             counted.fetch_add(1, Ordering::SeqCst);
             let server = Server::builder().on_connect(move |connection| {
                 let connection = connection.clone();
                 tokio::spawn(async move {
-                    connection.verdict().await.expect("the client says what it is");
+                    connection.peer_known().await.expect("the client says what it is");
                     tokio::time::sleep(Duration::from_millis(10)).await;
                     if goes_away { connection.close_when_idle() } else { connection.close() }
                 });
@@ -302,7 +303,7 @@ where
 {
     let dialled = Arc::new(AtomicU64::new(0));
     let counted = dialled.clone();
-    let channel = builder.connect_with(move || {
+    let channel = builder.connect_with_connector(move || {
         let again = (counted.fetch_add(1, Ordering::SeqCst) > 0).then(&again);
         async move {
             match again {

@@ -213,7 +213,7 @@ fn stuck() -> (DuplexStream, Arc<()>) {
 /// It went on for as long as the server let it.
 #[tokio::test(start_paused = true)]
 async fn a_stream_of_requests_ends_with_the_deadline_of_its_call() {
-    let client = ParrotClient::new(Channel::from_io(stuck().0).await.expect("connecting is free"));
+    let client = ParrotClient::new(Channel::connect_io(stuck().0).await.expect("connecting is free"));
     let (sender, requests) = RequestStream::channel(1);
     let mut request = Request::new(requests);
     request.set_timeout(Duration::from_secs(1));
@@ -228,7 +228,7 @@ async fn a_stream_of_requests_ends_with_the_deadline_of_its_call() {
 #[tokio::test(start_paused = true)]
 async fn who_feeds_a_stream_of_requests_learns_when_its_call_is_over() {
     let second = Duration::from_secs(1);
-    let client = ParrotClient::new(Channel::from_io(stuck().0).await.expect("connecting is free"));
+    let client = ParrotClient::new(Channel::connect_io(stuck().0).await.expect("connecting is free"));
     let (sender, requests) = RequestStream::channel(1);
     let answers = client.chat(requests).await.expect("it is opened");
     tokio::time::timeout(second, sender.closed()).await.expect_err("it goes on");
@@ -248,7 +248,7 @@ async fn the_timeout_of_a_channel_bounds_the_opening_of_streams_and_not_their_li
         let server = server.clone();
         tokio::spawn(async move { server.serve_connection(there).await });
         let builder = timeout.into_iter().fold(Channel::builder(), ChannelBuilder::timeout);
-        let client = ParrotClient::new(builder.from_io(here).await.expect("connecting is free"));
+        let client = ParrotClient::new(builder.connect_io(here).await.expect("connecting is free"));
         let mut first = client.chat(ask()).await.expect("there is a place for one").into_inner();
         let begun = Instant::now();
         let called = tokio::time::timeout(100 * second, client.chat(ask())).await;
@@ -265,7 +265,7 @@ async fn a_call_whose_request_finds_no_room_in_time_was_not_sent() {
     let (here, mut there) = tokio::io::duplex(64 * 1024);
     there.write_all(&packet(0, 3, b"fris\x01")).await.expect("there is room"); // It gives no credit.
     let builder = Channel::builder().timeout(Duration::from_secs(1));
-    let client = ExtensionClient::new(builder.from_io(here).await.expect("connecting is free"));
+    let client = ExtensionClient::new(builder.connect_io(here).await.expect("connecting is free"));
     let status = client.flood(Time::default()).await.expect_err("it is not sent");
     assert_eq!((status.code(), status.may_have_run()), (Code::DeadlineExceeded, false), "{status}");
 }

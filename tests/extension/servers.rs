@@ -24,7 +24,7 @@ async fn nowhere() -> String {
 async fn a_lazy_channel_connects_for_its_first_call_and_not_before() {
     let dialled = Arc::new(AtomicU64::new(0));
     let counted = dialled.clone();
-    let channel = Channel::builder().connect_lazy_with(move || {
+    let channel = Channel::builder().connect_lazy_with_connector(move || {
         counted.fetch_add(1, Ordering::SeqCst);
         async { Ok(in_memory()) }
     });
@@ -42,7 +42,7 @@ async fn a_lazy_channel_connects_for_its_first_call_and_not_before() {
 async fn a_call_of_a_lazy_channel_waits_no_longer_than_its_patience_and_was_not_sent() {
     const PATIENCE: Duration = Duration::from_secs(3);
     let builder = Channel::builder().reconnect_patience(PATIENCE);
-    let channel = builder.connect_lazy_with(|| async {
+    let channel = builder.connect_lazy_with_connector(|| async {
         tokio::time::sleep(Duration::from_millis(1)).await;
         Err::<tokio::io::DuplexStream, _>(io::ErrorKind::ConnectionRefused.into())
     });
@@ -224,7 +224,7 @@ async fn a_server_that_says_nothing_gets_no_calls_while_another_is_there() {
     let client = ExtensionClient::new(builder.connect_all(addresses).await.expect("both accept"));
     until("both are connected", || connected.lock().len() == 2).await;
     let there = connected.lock().iter().find(|connection| connection.peer_addr() == Some(server.address)).cloned();
-    there.expect("it is one of the two").verdict().await.expect("it says what it is");
+    there.expect("it is one of the two").peer_known().await.expect("it says what it is");
     let calls = async {
         for _ in 0..50 {
             client.wait(Time::default()).await.expect("it is served");

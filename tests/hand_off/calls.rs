@@ -183,7 +183,7 @@ async fn a_go_server_cannot_be_asked_and_says_so_at_once() {
         there.write_all(&frisbee_tests::raw::packet(0, 1, &[])).await.unwrap();
         there.read_to_end(&mut Vec::new()).await.unwrap();
     });
-    let (asking, _handed) = Channel::from_io(here).await.unwrap().handing_off();
+    let (asking, _handed) = Channel::connect_io(here).await.unwrap().handing_off();
     let status = GatewayClient::new(asking).open(target("echo")).await.unwrap_err();
     assert_eq!((status.code(), status.may_have_run()), (Code::Unimplemented, false), "{status}");
 }

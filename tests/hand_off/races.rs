@@ -37,7 +37,7 @@ async fn race(address: SocketAddr, seed: u64) -> bool {
         match connection.hand_off(TUNNEL, request).await {
             Ok(accepted) => {
                 assert_eq!(request, "accept");
-                let mut raw = accepted.raw;
+                let mut raw = accepted.transport;
                 let mut came = vec![0; GREETING.len() + 3];
                 raw.write_all(b"raw").await.unwrap();
                 raw.flush().await.unwrap();

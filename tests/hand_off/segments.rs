@@ -2,8 +2,8 @@
 
 use super::{GREETING, Gateway, PATIENCE, TUNNEL, operation};
 use bytes::Bytes;
-use frisbee::{Client, Handlers, Raw, Server, Workers};
-use frisbee_core::{CONTENT_MAX, Decoder, HeaderForm};
+use frisbee::{Client, Handlers, RawTransport, Server, Workers};
+use frisbee_core::{BODY_MAX, Decoder, HeaderForm};
 use frisbee_tests::pki::Authority;
 use frisbee_tests::raw::packet;
 use std::sync::LazyLock;
@@ -40,7 +40,7 @@ async fn expect_raw(io: &mut (impl AsyncRead + Unpin)) {
 
 /// Packets until one of an operation has come; what follows that.
 async fn read_until(io: &mut (impl AsyncRead + Unpin), wanted: u16) -> Bytes {
-    let mut decoder = Decoder::new(HeaderForm::Current, CONTENT_MAX);
+    let mut decoder = Decoder::new(HeaderForm::Current, BODY_MAX);
     loop {
         let mut buffer = vec![0; 4096];
         let count = io.read(&mut buffer).await.unwrap();
@@ -72,14 +72,14 @@ async fn client_gets_all(here: impl Io, mut there: impl Io) {
         there.read_exact(&mut answer).await.unwrap();
         assert_eq!(&answer, b"ok", "nothing stands before what the new owner writes");
     });
-    let connection = Client::builder().from_io(here, handlers).await.unwrap();
+    let connection = Client::builder().connect_io(here, handlers).await.unwrap();
     let mut accepted = connection.hand_off(TUNNEL, "").await.unwrap();
     assert_eq!(accepted.reply, "granted");
-    expect_raw(&mut accepted.raw).await;
+    expect_raw(&mut accepted.transport).await;
     assert_eq!(received.recv().await.unwrap(), "crossing");
-    accepted.raw.write_all(b"ok").await.unwrap();
-    accepted.raw.flush().await.unwrap();
-    accepted.raw.flush().await.unwrap();
+    accepted.transport.write_all(b"ok").await.unwrap();
+    accepted.transport.flush().await.unwrap();
+    accepted.transport.flush().await.unwrap();
     peer.await.unwrap();
 }
 
@@ -150,7 +150,7 @@ async fn every_byte_behind_the_last_packet_reaches_the_next_owner_on_tls() {
 }
 
 /// A client and a server as users have them; what each hands over is said to be what it is.
-async fn expect_kind<T: 'static>(raw: Raw) {
+async fn expect_kind<T: 'static>(raw: RawTransport) {
     assert!(raw.is::<T>());
     assert!(!raw.is::<u8>());
     let raw = raw.downcast::<u8>().expect_err("it is something else");
@@ -164,7 +164,7 @@ async fn outlives(server: Server<Gateway>, client: frisbee::ClientBuilder) {
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let serving = tokio::spawn(server.serve_with_shutdown(async { drop(stopped.await) }));
     let connection = client.connect(address, Handlers::new()).await.unwrap();
-    let mut raw = connection.hand_off(TUNNEL, "accept").await.unwrap().raw;
+    let mut raw = connection.hand_off(TUNNEL, "accept").await.unwrap().transport;
     super::expect_greeting(&mut raw).await;
     stop.send(()).unwrap();
     serving.await.unwrap().unwrap();
@@ -190,7 +190,7 @@ async fn a_transport_can_be_had_as_what_it_is() {
     let address = server.local_addr();
     tokio::spawn(server.serve());
     let connection = Client::builder().connect(address, Handlers::new()).await.unwrap();
-    expect_kind::<TcpStream>(connection.hand_off(TUNNEL, "accept").await.unwrap().raw).await;
+    expect_kind::<TcpStream>(connection.hand_off(TUNNEL, "accept").await.unwrap().transport).await;
 
     let authority = Authority::default();
     let builder = Server::builder().tls(authority.server());
@@ -198,16 +198,16 @@ async fn a_transport_can_be_had_as_what_it_is() {
     let address = server.local_addr();
     tokio::spawn(server.serve());
     let connection = Client::builder().tls(authority.client()).connect(address, Handlers::new()).await.unwrap();
-    expect_kind::<TlsStream<TcpStream>>(connection.hand_off(TUNNEL, "accept").await.unwrap().raw).await;
+    expect_kind::<TlsStream<TcpStream>>(connection.hand_off(TUNNEL, "accept").await.unwrap().transport).await;
 
     let path = std::env::temp_dir().join(format!("frisbee-handed-{}", std::process::id()));
     let server = Server::builder().bind_unix(&path, Gateway { held: None }).await.unwrap();
     tokio::spawn(server.serve());
     let connection = Client::builder().connect(format!("unix:{}", path.display()), Handlers::new()).await.unwrap();
-    expect_kind::<UnixStream>(connection.hand_off(TUNNEL, "accept").await.unwrap().raw).await;
+    expect_kind::<UnixStream>(connection.hand_off(TUNNEL, "accept").await.unwrap().transport).await;
 
     let acceptor = Server::builder().build(Gateway { held: None });
-    let connection = Client::builder().from_io(super::served(&acceptor), Handlers::new()).await.unwrap();
-    expect_kind::<DuplexStream>(connection.hand_off(TUNNEL, "accept").await.unwrap().raw).await;
+    let connection = Client::builder().connect_io(super::served(&acceptor), Handlers::new()).await.unwrap();
+    expect_kind::<DuplexStream>(connection.hand_off(TUNNEL, "accept").await.unwrap().transport).await;
     assert!(operation(10) == TUNNEL);
 }

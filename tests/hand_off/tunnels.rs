@@ -3,7 +3,7 @@
 use super::{PATIENCE, expect_echo};
 use bytes::Bytes;
 use frisbee::{
-    Acceptor, Client, Config, Connection, Handlers, Next, Operation, Outbox, Packet, PacketId, Router, Server, Stream,
+    Acceptor, Client, Config, Connection, Handlers, Operation, Outbox, Packet, PacketId, Routed, Router, Server, Stream,
 };
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -22,12 +22,12 @@ impl Router for Tunnels {
         connection.clone()
     }
 
-    fn route(&self, _connection: &mut Connection, packet: Packet, outbox: &mut Outbox) -> Next {
+    fn route(&self, _connection: &mut Connection, packet: Packet, outbox: &mut Outbox) -> Routed {
         outbox.forward(&packet).unwrap();
-        Next::Continue
+        Routed::Continue
     }
 
-    fn stream(&self, connection: &mut Connection, first: Bytes, stream: Stream) -> Next {
+    fn stream(&self, connection: &mut Connection, first: Bytes, stream: Stream) -> Routed {
         connection.spawn(async move {
             match &first[..] {
                 b"echo" => drop(super::echo(stream.into_io()).await),
@@ -39,7 +39,7 @@ impl Router for Tunnels {
                 _ => std::future::pending().await,
             }
         });
-        Next::Continue
+        Routed::Continue
     }
 }
 
@@ -52,7 +52,7 @@ async fn connected_with([server, client]: [Config; 2], handlers: Handlers) -> Co
     let acceptor: Acceptor<Tunnels> = Server::builder().config(server).build(Tunnels);
     let (here, there) = frisbee::memory();
     tokio::spawn(async move { acceptor.serve_connection(there).await });
-    Client::builder().config(client).from_io(here, handlers).await.unwrap()
+    Client::builder().config(client).connect_io(here, handlers).await.unwrap()
 }
 
 async fn open(connection: &Connection, first: &'static str) -> frisbee::StreamIo {
@@ -69,7 +69,7 @@ async fn every_byte_goes_through_a_tunnel_and_each_direction_ends_for_itself() {
 
 #[tokio::test]
 async fn a_tunnel_keeps_to_the_longest_content_that_either_end_takes() {
-    let little = Config { content_max: 10_000, ..Config::default() };
+    let little = Config { body_max: 10_000, ..Config::default() };
     for configs in [[little.clone(), Config::default()], [Config::default(), little]] {
         let connection = connected_with(configs, Handlers::new()).await;
         expect_echo(open(&connection, "echo").await).await;

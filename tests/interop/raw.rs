@@ -1,7 +1,9 @@
-//! Connections that go raw without a word, with Go's `Raw()` at the other end.
+//! Connections that go raw without a word, with Go's `RawTransport()` at the other end.
 
 use crate::go::Peer;
-use frisbee::{Client, Connection, Next, Operation, Outbox, Packet, PacketId, Raw, Router, Server, Taking};
+use frisbee::{
+    Client, Connection, Operation, Outbox, Packet, PacketId, RawTransport, Routed, Router, Server, TakeOver,
+};
 use parking_lot::Mutex;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -15,7 +17,7 @@ const GREETING: &[u8] = b"raw from here on\n";
 /// Takes the connection with the first packet of [`TURN`], which it echoes if it is the server.
 struct Turns {
     echoes: bool,
-    taken: Mutex<Option<oneshot::Sender<Raw>>>,
+    taken: Mutex<Option<oneshot::Sender<RawTransport>>>,
 }
 
 impl Router for Turns {
@@ -23,17 +25,17 @@ impl Router for Turns {
 
     fn connected(&self, _connection: &Connection) {}
 
-    fn route(&self, (): &mut (), packet: Packet, outbox: &mut Outbox) -> Next {
+    fn route(&self, (): &mut (), packet: Packet, outbox: &mut Outbox) -> Routed {
         if self.echoes {
             outbox.forward(&packet).unwrap();
         }
         let taken = self.taken.lock().take().expect("one connection is taken");
-        Next::HandOff(Taking::new(async move |raw| drop(taken.send(raw))))
+        Routed::HandOff(TakeOver::new(async move |raw| drop(taken.send(raw))))
     }
 }
 
-/// Reads the greeting. A Go program sends PINGs until it calls `Raw()`, and they may come behind the last packet.
-async fn expect_greeting(raw: &mut Raw) {
+/// Reads the greeting. A Go program sends PINGs until it calls `RawTransport()`, and they may come behind the last packet.
+async fn expect_greeting(raw: &mut RawTransport) {
     let reading = async {
         let mut head = [0; 10];
         raw.read_exact(&mut head).await.unwrap();
@@ -56,7 +58,7 @@ async fn a_go_server_turns_raw_and_echoes_what_comes_behind() {
     let turns = Turns { echoes: false, taken: Mutex::new(Some(taken)) };
     let connection = Client::builder().connect(&server.address, turns).await.unwrap();
     // Until the verdict, a PONG is on its way.
-    connection.verdict().await.unwrap();
+    connection.peer_known().await.unwrap();
     connection.send(&Packet::new(PacketId(1), TURN, "")).await.unwrap();
     let raw = tokio::time::timeout(PATIENCE, raw).await.expect("the peer answers");
     let mut raw = raw.expect("it is taken");

@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .out_dir(folder("views")?)
         .views(true)
         .btree_map(".")
-        .raw_requests(".services.First")
+        .undecoded_requests(".services.First")
         .include_file("all.rs")
         .compile_protos(&protos, &["proto"])?;
     let protos = GRPC.map(|name| format!("proto/{name}.proto"));

@@ -193,8 +193,8 @@ impl World {
         let builder = Channel::builder().timeout(Duration::from_secs(20));
         let channel = loop {
             let connected = match self.plan.servers {
-                1 => builder.clone().connect_with(dialler(0)).await,
-                servers => builder.clone().connect_all_with((0..servers).map(dialler)).await,
+                1 => builder.clone().connect_with_connector(dialler(0)).await,
+                servers => builder.clone().connect_all_with_connectors((0..servers).map(dialler)).await,
             };
             match connected {
                 Ok(channel) => break channel,

@@ -95,7 +95,7 @@ pub fn connection(data: &[u8]) {
     let Some((&[role, size], stream)) = data.split_first_chunk() else { return };
     let role_is = if role & 1 == 0 { Role::Server } else { Role::Client };
     let mut now = Instant::now();
-    let config = Config { served: Arc::new([10..=23]), content_max: LIMIT, ..Config::default() };
+    let config = Config { served: Arc::new([10..=23]), body_max: LIMIT, ..Config::default() };
     let mut connection = Connection::new(role_is, &config, now);
     let mut waiting = connection.outbox().len();
     for chunk in stream.chunks(usize::from(size) + 1) {

@@ -21,7 +21,7 @@ fn run(test: impl Future<Output = ()>) {
 pub fn server(data: &[u8]) {
     let Some((&manner, data)) = data.split_first() else { return };
     run(async move {
-        let config = Config { content_max: 100_000, streams_max: 8, calls_max: 16, ..Config::default() };
+        let config = Config { body_max: 100_000, streams_max: 8, calls_max: 16, ..Config::default() };
         let builder = frpc::Server::builder().config(config).memory_max(64 * 1024);
         let builder = builder.add_service(InteropServer::new(Service));
         let acceptor: Acceptor = builder.build().expect("there is one service");
@@ -46,9 +46,9 @@ pub fn client(data: &[u8]) {
             let given = given.lock().ok().and_then(|mut given| given.take());
             async move { given.ok_or(std::io::ErrorKind::ConnectionRefused.into()) }
         };
-        let config = Config { content_max: 100_000, ..Config::default() };
+        let config = Config { body_max: 100_000, ..Config::default() };
         let builder = Channel::builder().config(config).timeout(Duration::from_secs(2));
-        let channel = builder.reconnect_patience(Duration::from_millis(100)).connect_with(connector).await;
+        let channel = builder.reconnect_patience(Duration::from_millis(100)).connect_with_connector(connector).await;
         let client = InteropClient::new(channel.expect("there is one transport"));
         let calling = tokio::spawn(async move {
             let (sum, payload, counts, total) =

@@ -68,7 +68,7 @@ fn value(from: &mut Decoder<'_>, kind: u8) -> bool {
 /// A message that is understood is understood again as it is written, and then written the same.
 pub fn messages(data: &[u8]) {
     let Some((&[which, form], body)) = data.split_first_chunk() else { return };
-    let form = if form & 1 == 0 { Form::Flat } else { Form::Rich };
+    let form = if form & 1 == 0 { Form::Flat } else { Form::Extended };
     match which % 16 {
         0 => round::<Scalars>(body, form),
         1 => round::<Nested>(body, form),

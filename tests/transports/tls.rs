@@ -57,7 +57,7 @@ async fn tls_goes_over_any_transport() {
     let (here, there) = frpc::memory();
     tokio::spawn(async move { acceptor.serve_connection(there).await });
     let builder = Channel::builder().tls(authority.client()).server_name("127.0.0.1");
-    expect_service(&builder.from_io(here).await.unwrap()).await;
+    expect_service(&builder.connect_io(here).await.unwrap()).await;
 }
 
 #[tokio::test]
@@ -249,7 +249,7 @@ async fn a_client_waits_while_as_many_handshakes_go_on_as_may() {
             let acceptor = acceptor.clone();
             async move { acceptor.serve_connection(there).await }
         });
-        let connecting = Channel::builder().tls(authority.client()).server_name("127.0.0.1").from_io(here);
+        let connecting = Channel::builder().tls(authority.client()).server_name("127.0.0.1").connect_io(here);
         let mut connecting = std::pin::pin!(connecting);
         let early = tokio::time::timeout(Duration::from_millis(400), connecting.as_mut()).await;
         assert!(early.is_err(), "it waits its turn, of {max}");

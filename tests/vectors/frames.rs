@@ -4,8 +4,7 @@ use crate::corpus::{CapturedFrame, Sender, corpus};
 use crate::values::Type;
 use bytes::Bytes;
 use frisbee_core::{
-    CONTENT_MAX, Config, Connection, Decoder, Event, HeaderForm, Operation, Outbox, Packet, PacketId, ProtocolError,
-    Role,
+    BODY_MAX, Config, Connection, Decoder, Event, HeaderForm, Operation, Outbox, Packet, PacketId, ProtocolError, Role,
 };
 use frpc::polyglot::{self, Encoder, Root};
 use std::ops::RangeInclusive;
@@ -19,7 +18,7 @@ const SERVED: RangeInclusive<u16> = 10..=23;
 fn frames_are_read_as_captured() {
     for frame in &corpus().frames {
         let mut input = Bytes::from(frame.bytes.clone());
-        let mut decoder = Decoder::new(HeaderForm::Current, CONTENT_MAX);
+        let mut decoder = Decoder::new(HeaderForm::Current, BODY_MAX);
         let packet = decoder.next(&mut input).expect("a frame").expect("all of it");
         assert_eq!(
             (packet.id.0, packet.operation.number(), &packet.body[..]),
@@ -57,7 +56,7 @@ fn sequences_cut_anywhere_give_the_same_packets() {
             let expected = sequence.packets();
             let boundaries = sequence.boundaries(form);
             for pieces in cuts(&sequence.bytes(form)) {
-                let mut decoder = Decoder::new(form, CONTENT_MAX);
+                let mut decoder = Decoder::new(form, BODY_MAX);
                 let mut packets = Vec::new();
                 let mut fed = 0;
                 for piece in &pieces {
@@ -80,7 +79,7 @@ fn the_form_of_headers_is_found_wherever_the_first_one_is_cut() {
             let expected = sequence.packets();
             let may_open = form == HeaderForm::Current || expected[0].operation != Operation::PONG;
             for pieces in cuts(&sequence.bytes(form)) {
-                let mut decoder = Decoder::detecting(served.clone(), CONTENT_MAX);
+                let mut decoder = Decoder::detecting(served.clone(), BODY_MAX);
                 let packets = pieces.iter().map(|piece| read(&mut decoder, piece.clone()));
                 let packets: Result<Vec<_>, _> = packets.collect();
                 if may_open {
@@ -313,7 +312,7 @@ fn as_packet(event: Event) -> Option<Packet> {
     match event {
         Event::Packet(packet) => Some(packet),
         Event::Stream { id, body } => Some(Packet { id, operation: Operation::STREAM, body }),
-        Event::Verdict | Event::Nothing => None,
+        Event::PeerKnown | Event::Nothing => None,
         Event::Control(packet) => panic!("a Go peer has nothing to say by {:?}", packet.operation),
         Event::HandOff(event) => panic!("a Go peer knows no hand-off: {event:?}"),
     }

@@ -2,7 +2,7 @@
 
 use crate::corpus::{Decoding, corpus};
 use crate::exceptions::{Exception, Here, Part, exception};
-use frisbee_core::{CONTENT_MAX, Header, HeaderForm, Operation, PacketId};
+use frisbee_core::{BODY_MAX, Header, HeaderForm, Operation, PacketId};
 use frpc::polyglot::Decoder;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -27,7 +27,7 @@ async fn a_request_that_is_an_error_is_answered_by_an_error() {
         socket.read_exact(&mut header).await.expect("the server answers");
         let reply = Header::decode(&header).expect("the magic");
         assert_eq!((reply.id, reply.operation), (request.id, operation), "{name}");
-        assert!(reply.length <= CONTENT_MAX, "{name}");
+        assert!(reply.length <= BODY_MAX, "{name}");
         let mut body = vec![0; reply.length as usize];
         socket.read_exact(&mut body).await.expect("the whole reply");
         let answer = Decoder::new(&body).error_text().expect("an error").to_owned();

@@ -30,7 +30,7 @@ use benches::rivals::Setup;
 use benches::rivals::frpc::serve;
 use bytes::Bytes;
 use frisbee::pubsub::{self, Broker};
-use frisbee::{CloseReason, Config, Connection, Next, Operation, Outbox, Packet, PacketId, Router};
+use frisbee::{CloseReason, Config, Connection, Operation, Outbox, Packet, PacketId, Routed, Router};
 use frpc::{Request, Response, Status, Workers};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -185,7 +185,8 @@ async fn published(messages: u64, subscribers: usize) -> Result<(), BoxError> {
     tokio::spawn(server.serve());
     let mut readers = JoinSet::new();
     for _ in 0..subscribers {
-        let client = pubsub::Client::connect_with(frisbee::Client::builder().config(untimed()), address).await?;
+        let client =
+            pubsub::Client::connect_with_connector(frisbee::Client::builder().config(untimed()), address).await?;
         let mut subscription = client.subscribe("topic").await?;
         readers.spawn(async move {
             for _ in 0..messages {
@@ -194,7 +195,7 @@ async fn published(messages: u64, subscribers: usize) -> Result<(), BoxError> {
             Ok::<_, BoxError>(())
         });
     }
-    let publisher = pubsub::Client::connect_with(frisbee::Client::builder().config(untimed()), address)
+    let publisher = pubsub::Client::connect_with_connector(frisbee::Client::builder().config(untimed()), address)
         .await?
         .publisher("topic")?;
     for _ in 0..messages {
@@ -216,14 +217,14 @@ impl Router for Mirror {
         0
     }
 
-    fn route(&self, echoed: &mut u64, packet: Packet, outbox: &mut Outbox) -> Next {
+    fn route(&self, echoed: &mut u64, packet: Packet, outbox: &mut Outbox) -> Routed {
         *echoed += 1;
         if let Some((wanted, done)) = &self.0
             && *echoed >= *wanted
         {
             let _ = done.send(());
         }
-        outbox.forward(&packet).map_or_else(|error| Next::close(error.to_string()), |()| Next::Continue)
+        outbox.forward(&packet).map_or_else(|error| Routed::close(error.to_string()), |()| Routed::Continue)
     }
 
     fn disconnected(&self, _echoed: u64, _reason: &CloseReason) {}

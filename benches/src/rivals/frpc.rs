@@ -9,7 +9,7 @@ use crate::proto::benchmark::{
 use crate::proto::bulk::{BulkService, BulkServiceClient, BulkServiceServer, Data};
 use crate::text::Text;
 use bytes::Bytes;
-use frpc::{Channel, ChannelBuilder, Policy, Request, Response, Runtime, Server, ServerBuilder, Status, Workers};
+use frpc::{Channel, ChannelBuilder, IoBackend, Policy, Request, Response, Server, ServerBuilder, Status, Workers};
 use std::marker::PhantomData;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -37,7 +37,7 @@ impl<S: Setting> Rival for Ours<S> {
     type Client = BenchmarkServiceClient;
 
     async fn serve(setup: Setup, bound: Bound) -> Result<(), BoxError> {
-        serve_with(setup, S::server(Server::builder().runtime(Runtime::Tokio)), bound).await
+        serve_with(setup, S::server(Server::builder().io_backend(IoBackend::Tokio)), bound).await
     }
 
     async fn connect(address: SocketAddr, _setup: Setup) -> Result<Self::Client, BoxError> {
@@ -78,7 +78,7 @@ settings! {
     /// In the runtime of the caller.
     Shared = "frpc-shared": |server: ServerBuilder| server.workers(Workers::Caller);
     /// Servers on io_uring, and clients as ever.
-    Uring = "frpc-uring": |server: ServerBuilder| server.runtime(Runtime::Uring);
+    Uring = "frpc-uring": |server: ServerBuilder| server.io_backend(IoBackend::Uring);
     /// Both ends stay awake for as long as there is something to do, and a while longer.
     Busy = "frpc-busy": |server: ServerBuilder| server.busy_poll(AWAKE), |client: ChannelBuilder| client.busy_poll(AWAKE);
     /// Clients in the runtime of the caller, and their connections on a thread for each core.
@@ -144,7 +144,7 @@ async fn serve_with(setup: Setup, server: ServerBuilder, bound: Bound) -> Result
 }
 
 impl Client for BenchmarkServiceClient {
-    type Reply = String;
+    type CallResponse = String;
 
     async fn echo(&self, text: &Text) -> Result<String, BoxError> {
         Ok(self.benchmark(Echo { message: text.as_str().to_owned() }).await?.into_inner().message)
@@ -152,7 +152,7 @@ impl Client for BenchmarkServiceClient {
 }
 
 impl Client for BulkServiceClient {
-    type Reply = Bytes;
+    type CallResponse = Bytes;
 
     async fn echo(&self, text: &Text) -> Result<Bytes, BoxError> {
         Ok(self.bulk(Data { data: text.to_bytes() }).await?.into_inner().data)

@@ -5,7 +5,7 @@ use crate::BoxError;
 use crate::background::Bound;
 use crate::contest::{Contestant, Load};
 use crate::text::Text;
-use frisbee::{Client, CloseReason, Connection, Next, Operation, Outbox, Packet, PacketId, Router, Server};
+use frisbee::{Client, CloseReason, Connection, Operation, Outbox, Packet, PacketId, Routed, Router, Server};
 use parking_lot::Mutex;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -60,8 +60,8 @@ impl Router for Echo {
 
     fn connected(&self, _connection: &Connection) {}
 
-    fn route(&self, _session: &mut (), packet: Packet, outbox: &mut Outbox) -> Next {
-        outbox.forward(&packet).map_or_else(|error| Next::close(error.to_string()), |()| Next::Continue)
+    fn route(&self, _session: &mut (), packet: Packet, outbox: &mut Outbox) -> Routed {
+        outbox.forward(&packet).map_or_else(|error| Routed::close(error.to_string()), |()| Routed::Continue)
     }
 }
 
@@ -107,12 +107,12 @@ impl Router for Calling {
 
     fn connected(&self, _connection: &Connection) {}
 
-    fn route(&self, _session: &mut (), packet: Packet, outbox: &mut Outbox) -> Next {
+    fn route(&self, _session: &mut (), packet: Packet, outbox: &mut Outbox) -> Routed {
         let mut calls = self.calls.lock();
         let caller = usize::from(packet.id.0);
         if calls.texts.get(caller).is_none_or(|text| text.as_bytes() != packet.body) {
             let _ = self.done.send(Err("a frame differs from what was sent".into()));
-            return Next::close("a frame differs from what was sent");
+            return Routed::close("a frame differs from what was sent");
         }
         calls.flying -= 1;
         calls.counted += u64::from(self.load.meter.counts());
@@ -121,14 +121,14 @@ impl Router for Calling {
         }
         if self.load.meter.runs() {
             return match calls.send(caller, &self.load, outbox) {
-                Ok(()) => Next::Continue,
-                Err(error) => Next::close(error.to_string()),
+                Ok(()) => Routed::Continue,
+                Err(error) => Routed::close(error.to_string()),
             };
         }
         if calls.flying == 0 {
             let _ = self.done.send(Ok(calls.counted));
         }
-        Next::Continue
+        Routed::Continue
     }
 
     fn disconnected(&self, _session: (), reason: &CloseReason) {

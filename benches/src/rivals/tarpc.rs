@@ -85,7 +85,7 @@ impl Echoes for Service {
 }
 
 impl Client for EchoesClient {
-    type Reply = String;
+    type CallResponse = String;
 
     async fn echo(&self, text: &Text) -> Result<String, BoxError> {
         let mut context = context::current();

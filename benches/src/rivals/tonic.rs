@@ -81,7 +81,7 @@ impl BenchmarkService for Service {
 }
 
 impl Client for BenchmarkServiceClient<Channel> {
-    type Reply = String;
+    type CallResponse = String;
 
     async fn echo(&self, text: &Text) -> Result<String, BoxError> {
         // Its methods take `&mut self`; clones share the connection and are what its users make for each call.

@@ -114,7 +114,7 @@ where
 pub struct StringsClient(EchoServiceClient);
 
 impl Client for StringsClient {
-    type Reply = FastStr;
+    type CallResponse = FastStr;
 
     async fn echo(&self, text: &Text) -> Result<FastStr, BoxError> {
         let message = FastStr::new(text.as_str());
@@ -127,7 +127,7 @@ impl Client for StringsClient {
 pub struct SharesClient(EchoServiceClient);
 
 impl Client for SharesClient {
-    type Reply = Bytes;
+    type CallResponse = Bytes;
 
     async fn echo(&self, text: &Text) -> Result<Bytes, BoxError> {
         let data = text.to_bytes();

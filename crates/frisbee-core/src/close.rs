@@ -19,7 +19,7 @@ pub enum CloseReason {
     /// The client sent no header in time.
     NoFirstHeader,
     /// The server has not shown within the verdict timeout what it speaks.
-    NoVerdict,
+    PeerUnknown,
     /// A packet arrived at less than the least rate.
     TooSlow,
     /// The peer took no byte for longer than the write timeout.
@@ -63,7 +63,7 @@ impl CloseReason {
             Self::Protocol(ProtocolError::PingFlood) => CloseKind::PingFlood,
             Self::IdleTimeout => CloseKind::IdleTimeout,
             Self::NoFirstHeader => CloseKind::NoFirstHeader,
-            Self::NoVerdict => CloseKind::NoVerdict,
+            Self::PeerUnknown => CloseKind::PeerUnknown,
             Self::TooSlow => CloseKind::TooSlow,
             Self::WriteTimeout { .. } => CloseKind::WriteTimeout,
             Self::Io { .. } => CloseKind::Io,
@@ -82,7 +82,7 @@ impl CloseReason {
             Self::Truncated
                 | Self::Protocol(_)
                 | Self::NoFirstHeader
-                | Self::NoVerdict
+                | Self::PeerUnknown
                 | Self::TooSlow
                 | Self::WriteTimeout { .. }
         )
@@ -115,8 +115,8 @@ pub enum CloseKind {
     IdleTimeout,
     /// [`CloseReason::NoFirstHeader`].
     NoFirstHeader,
-    /// [`CloseReason::NoVerdict`].
-    NoVerdict,
+    /// [`CloseReason::PeerUnknown`].
+    PeerUnknown,
     /// [`CloseReason::TooSlow`].
     TooSlow,
     /// [`CloseReason::WriteTimeout`].
@@ -149,7 +149,7 @@ impl CloseKind {
         Self::PingFlood,
         Self::IdleTimeout,
         Self::NoFirstHeader,
-        Self::NoVerdict,
+        Self::PeerUnknown,
         Self::TooSlow,
         Self::WriteTimeout,
         Self::Io,
@@ -174,7 +174,7 @@ impl CloseKind {
             Self::PingFlood => "ping_flood",
             Self::IdleTimeout => "idle_timeout",
             Self::NoFirstHeader => "no_first_header",
-            Self::NoVerdict => "no_verdict",
+            Self::PeerUnknown => "peer_unknown",
             Self::TooSlow => "too_slow",
             Self::WriteTimeout => "write_timeout",
             Self::Io => "io",
@@ -207,7 +207,7 @@ impl fmt::Display for CloseReason {
             Self::Protocol(error) => write!(f, "protocol error: {error}"),
             Self::IdleTimeout => f.write_str("the peer was silent for too long"),
             Self::NoFirstHeader => f.write_str("the client sent no header in time"),
-            Self::NoVerdict => f.write_str(
+            Self::PeerUnknown => f.write_str(
                 "the server did not answer a PING in time: it hangs, or the port is that of something else than Frisbee \
                  that waits for its client to speak",
             ),

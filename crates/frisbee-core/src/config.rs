@@ -1,6 +1,6 @@
 //! What an end of a connection is, and the limits and times that it keeps, with their defaults.
 
-use crate::{CONTENT_LEAST, CONTENT_MAX, HeaderForm};
+use crate::{BODY_MAX, BODY_MAX_LEAST, HeaderForm};
 use bytes::Bytes;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -32,9 +32,9 @@ impl Role {
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The longest content in either direction, in bytes; a peer that sends a longer one is closed. What the ends say
-    /// of themselves when they meet may be longer, and less than [`CONTENT_LEAST`] counts as that. Default:
-    /// [`CONTENT_MAX`].
-    pub content_max: u32,
+    /// of themselves when they meet may be longer, and less than [`BODY_MAX_LEAST`] counts as that. Default:
+    /// [`BODY_MAX`].
+    pub body_max: u32,
     /// How long the peer may be silent before it gets a PING. Default: 2 s, so that two PINGs fit into the time
     /// after which a Go peer gives up.
     pub ping_interval: Duration,
@@ -87,7 +87,7 @@ pub struct Config {
     /// values.
     pub hello_items: Vec<(u8, Bytes)>,
     /// For clients: how long the server may take to show what it is. Default: 5 s; Go answers a PING at once.
-    pub verdict_timeout: Duration,
+    pub peer_kind_timeout: Duration,
     /// How long the answer to a hand-off may take, at either end. Nothing else is timed meanwhile. Default: 30 s, as
     /// calls.
     pub hand_off_timeout: Duration,
@@ -101,7 +101,7 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
-            content_max: CONTENT_MAX,
+            body_max: BODY_MAX,
             ping_interval: Duration::from_secs(2),
             idle_timeout: Duration::from_secs(10),
             first_header_timeout: Duration::from_secs(10),
@@ -117,7 +117,7 @@ impl Default for Config {
             stream_credit: 256 * 1024,
             hello: true,
             hello_items: Vec::new(),
-            verdict_timeout: Duration::from_secs(5),
+            peer_kind_timeout: Duration::from_secs(5),
             hand_off_timeout: Duration::from_secs(30),
             served: Arc::new([]),
             header_form: HeaderForm::Current,
@@ -126,9 +126,9 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The longest content in either direction, in bytes: [`content_max`](Self::content_max), but no less than
-    /// [`CONTENT_LEAST`].
-    pub fn content_limit(&self) -> u32 {
-        self.content_max.max(CONTENT_LEAST)
+    /// The longest content in either direction, in bytes: [`body_max`](Self::body_max), but no less than
+    /// [`BODY_MAX_LEAST`].
+    pub fn body_limit(&self) -> u32 {
+        self.body_max.max(BODY_MAX_LEAST)
     }
 }

@@ -7,11 +7,11 @@ use crate::hello::HELLO_MAX;
 use crate::pool;
 use crate::usage::Usage;
 use crate::{
-    Bucket, CloseReason, Config, Decoder, Header, HeaderForm, Hello, Keepalive, Operation, Outbox, Pace, Packet,
-    PacketId, ProtocolError, Role, TooLong, Verdict, Waste, earlier,
+    Bucket, CloseReason, Config, Decoder, Header, HeaderForm, Hello, Keepalive, Liveness, Operation, Outbox, Pace,
+    Packet, PacketId, ProtocolError, Role, TooLong, Waste, earlier,
 };
 use bytes::Bytes;
-use hand_off::{HandOff, HandOffEvent, Stage};
+use hand_off::{HandOffEvent, HandOffProgress, Stage};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -38,7 +38,7 @@ pub enum Event {
         body: Bytes,
     },
     /// What the peer is has come out; see [`Connection::peer`].
-    Verdict,
+    PeerKnown,
     /// A peer of ours says something about a stream, a call or itself: [`CREDIT`](Operation::CREDIT),
     /// [`CANCEL`](Operation::CANCEL), [`END`](Operation::END) or [`GOING_AWAY`](Operation::GOING_AWAY).
     Control(Packet),
@@ -56,29 +56,29 @@ impl Event {
                 body.len()
             }
             Self::HandOff(HandOffEvent::Asked { body, .. } | HandOffEvent::Answered { body, .. }) => body.len(),
-            Self::HandOff(HandOffEvent::GivenUp) | Self::Verdict | Self::Nothing => 0,
+            Self::HandOff(HandOffEvent::GivenUp) | Self::PeerKnown | Self::Nothing => 0,
         }
     }
 }
 
 /// What the peer is.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub enum Peer {
+pub enum PeerKind {
     /// It has not shown yet.
     #[default]
     Unknown,
     /// It speaks the protocol as Go does.
-    Go,
+    Plain,
     /// It is one of ours, and this is what it has said.
-    Ours(Arc<Hello>),
+    Extended(Arc<Hello>),
 }
 
-impl Peer {
+impl PeerKind {
     /// What the peer has said, if it is one of ours.
     pub fn hello(&self) -> Option<&Hello> {
         match self {
-            Self::Ours(hello) => Some(hello),
-            Self::Unknown | Self::Go => None,
+            Self::Extended(hello) => Some(hello),
+            Self::Unknown | Self::Plain => None,
         }
     }
 }
@@ -113,22 +113,22 @@ pub struct Connection {
     /// Since when the peer has taken no byte although some wait.
     stalled_since: Option<Instant>,
     write_timeout: Duration,
-    peer: Peer,
+    peer: PeerKind,
     /// What is said in HELLO; for a server once the client has said it. `None` when that is over, or not wanted.
     hello: Option<Arc<Hello>>,
     hand_off_timeout: Duration,
-    hand_off: Option<Box<HandOff>>,
+    hand_off: Option<Box<HandOffProgress>>,
 }
 
 impl Connection {
     /// One end of a connection that was established at `now`.
     pub fn new(role: Role, config: &Config, now: Instant) -> Self {
         let (decoder, form) = match role {
-            Role::Client => (Decoder::new(config.header_form, config.content_limit()), config.header_form),
-            Role::Server => (Decoder::detecting(config.served.clone(), config.content_limit()), HeaderForm::Current),
+            Role::Client => (Decoder::new(config.header_form, config.body_limit()), config.header_form),
+            Role::Server => (Decoder::detecting(config.served.clone(), config.body_limit()), HeaderForm::Current),
         };
         let mut outbox = Outbox::new(form);
-        outbox.set_limit(config.content_limit());
+        outbox.set_limit(config.body_limit());
         let hello = config.hello.then(|| Hello::own(config));
         let asks = role == Role::Client && config.hello;
         let mut connection = Self {
@@ -145,14 +145,14 @@ impl Connection {
             pong_waits: false,
             is_special: role == Role::Server,
             shows_by: match role {
-                Role::Client if asks => now.checked_add(config.verdict_timeout),
+                Role::Client if asks => now.checked_add(config.peer_kind_timeout),
                 Role::Client => None,
                 Role::Server => now.checked_add(config.first_header_timeout),
             },
             first: None,
             stalled_since: None,
             write_timeout: config.write_timeout,
-            peer: if role == Role::Client && !config.hello { Peer::Go } else { Peer::Unknown },
+            peer: if role == Role::Client && !config.hello { PeerKind::Plain } else { PeerKind::Unknown },
             hello,
             hand_off_timeout: config.hand_off_timeout,
             hand_off: None,
@@ -167,7 +167,7 @@ impl Connection {
 
     /// What the peer is, as far as it has shown.
     #[inline]
-    pub fn peer(&self) -> &Peer {
+    pub fn peer(&self) -> &PeerKind {
         &self.peer
     }
 
@@ -175,7 +175,7 @@ impl Connection {
     /// its peer, or only that of a HELLO, which is answered before anything else is said.
     #[inline]
     pub fn sends(&self) -> Option<HeaderForm> {
-        let is_greeted = || self.peer == Peer::Unknown && self.decoder.arriving() == Some(Operation::HELLO);
+        let is_greeted = || self.peer == PeerKind::Unknown && self.decoder.arriving() == Some(Operation::HELLO);
         self.decoder.form().filter(|_| self.role == Role::Client || !is_greeted())
     }
 
@@ -215,7 +215,7 @@ impl Connection {
         if self.is_special {
             match self.look(input)? {
                 Look::GoOn => {}
-                Look::Verdict => return Ok(Some(Event::Verdict)),
+                Look::PeerKnown => return Ok(Some(Event::PeerKnown)),
                 Look::GivenUp => return Ok(Some(Event::HandOff(HandOffEvent::GivenUp))),
                 Look::Stop => return Ok(None),
             }
@@ -374,7 +374,7 @@ impl Connection {
         }
         if self.shows_by.is_some_and(|by| now >= by) && !self.is_beginning() {
             return Err(match self.role {
-                Role::Client => CloseReason::NoVerdict,
+                Role::Client => CloseReason::PeerUnknown,
                 Role::Server => CloseReason::NoFirstHeader,
             });
         }
@@ -389,15 +389,15 @@ impl Connection {
             return Err(CloseReason::TooSlow);
         }
         match self.keepalive.poll(now) {
-            Verdict::Gone => Err(CloseReason::IdleTimeout),
+            Liveness::Dead => Err(CloseReason::IdleTimeout),
             // What waits to be written says as much as a PING behind it.
-            Verdict::Ask
+            Liveness::SendPing
                 if self.sends().is_some() && (self.stalled_since.is_none() || self.keepalive.is_silent(now)) =>
             {
                 self.send_sign(PacketId(0), Operation::PING);
                 Ok(())
             }
-            Verdict::Ask | Verdict::Well => Ok(()),
+            Liveness::SendPing | Liveness::Alive => Ok(()),
         }
     }
 
@@ -441,7 +441,7 @@ impl Connection {
             // The verdict on a client comes before its first packet, which stays where it is.
             None if self.judge_first_packet(input)? => {
                 self.is_special = false;
-                Ok(Look::Verdict)
+                Ok(Look::PeerKnown)
             }
             None => Ok(Look::GoOn),
         }
@@ -463,7 +463,7 @@ impl Connection {
                 self.say_hello();
             }
             None => {
-                self.peer = Peer::Go;
+                self.peer = PeerKind::Plain;
                 self.first = Some(Box::new(first));
             }
         }
@@ -481,7 +481,7 @@ impl Connection {
 
     #[inline(never)]
     fn handle_reserved(&mut self, packet: Packet, now: Instant) -> Result<Event, ProtocolError> {
-        let ours = matches!(self.peer, Peer::Ours(_));
+        let ours = matches!(self.peer, PeerKind::Extended(_));
         if matches!(packet.operation, Operation::PING | Operation::PONG) {
             self.usage.carry_sign(self.outbox.header_size());
         }
@@ -497,8 +497,8 @@ impl Connection {
                 self.send_sign(PacketId(0), Operation::PONG);
                 self.pong_waits = true;
             }
-            Operation::PONG if self.peer == Peer::Unknown => return Ok(self.decide(Peer::Go)),
-            Operation::HELLO if self.peer == Peer::Unknown => {
+            Operation::PONG if self.peer == PeerKind::Unknown => return Ok(self.decide(PeerKind::Plain)),
+            Operation::HELLO if self.peer == PeerKind::Unknown => {
                 if let Some(peer) = greeted(&packet) {
                     return Ok(self.decide(peer));
                 }
@@ -514,10 +514,10 @@ impl Connection {
     }
 
     /// The server has shown what it is.
-    fn decide(&mut self, peer: Peer) -> Event {
+    fn decide(&mut self, peer: PeerKind) -> Event {
         self.peer = peer;
         self.shows_by = None;
-        Event::Verdict
+        Event::PeerKnown
     }
 
     /// Sends a PING or PONG.
@@ -533,7 +533,7 @@ enum Look {
     /// The next packet may be taken.
     GoOn,
     /// What the peer is has come out.
-    Verdict,
+    PeerKnown,
     /// The peer, which asks for the connection, no longer waits for the answer.
     GivenUp,
     /// Nothing is to be taken.
@@ -541,11 +541,11 @@ enum Look {
 }
 
 /// A peer of ours, if that is what a packet shows.
-fn greeted(packet: &Packet) -> Option<Peer> {
+fn greeted(packet: &Packet) -> Option<PeerKind> {
     if packet.operation != Operation::HELLO {
         return None;
     }
-    Hello::decode_shared(&packet.body).map(Peer::Ours)
+    Hello::decode_shared(&packet.body).map(PeerKind::Extended)
 }
 
 #[cfg(test)]

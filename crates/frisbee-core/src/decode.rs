@@ -33,9 +33,9 @@ const DIRECT_MIN: usize = 16 * 1024;
 ///
 /// ```
 /// use bytes::Bytes;
-/// use frisbee_core::{CONTENT_MAX, Decoder, HeaderForm};
+/// use frisbee_core::{BODY_MAX, Decoder, HeaderForm};
 ///
-/// let mut decoder = Decoder::new(HeaderForm::Current, CONTENT_MAX);
+/// let mut decoder = Decoder::new(HeaderForm::Current, BODY_MAX);
 /// let mut first = Bytes::from_static(&[0, 0x0F, 0, 1, 0, 18, 0, 0, 0, 2, b'h']);
 /// assert_eq!(decoder.next(&mut first)?, None);
 /// let mut second = Bytes::from_static(b"i");

@@ -1,7 +1,7 @@
 //! HELLO: how two of ours recognise each other, and what each tells the other about itself.
 
 use crate::tlv::{self, Items};
-use crate::{CONTENT_LEAST, CONTENT_MAX, Config, PROTOCOL_VERSION};
+use crate::{BODY_MAX, BODY_MAX_LEAST, Config, PROTOCOL_VERSION};
 use bytes::Bytes;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub struct Hello {
     /// The version of the extension. Later versions keep what earlier ones have.
     pub version: u8,
     /// The longest content that the sender takes, in bytes.
-    pub content_max: u32,
+    pub body_max: u32,
     /// The streams that the receiver may have open at one time.
     pub streams_max: u32,
     /// The calls that the receiver may have in flight at one time.
@@ -76,7 +76,7 @@ impl Hello {
     pub(crate) fn new(config: &Config) -> Self {
         Self {
             version: PROTOCOL_VERSION,
-            content_max: config.content_limit(),
+            body_max: config.body_limit(),
             streams_max: u32::try_from(config.streams_max).unwrap_or(u32::MAX),
             calls_max: config.calls_max,
             stream_credit: config.stream_credit.max(1), // Without any, nobody could begin.
@@ -108,7 +108,7 @@ impl Hello {
         let mut bytes = SIGNATURE.to_vec();
         bytes.push(self.version);
         for (kind, number) in [
-            (CONTENT, self.content_max),
+            (CONTENT, self.body_max),
             (STREAMS, self.streams_max),
             (CALLS, self.calls_max),
             (CREDIT, self.stream_credit),
@@ -150,7 +150,7 @@ impl Hello {
         // What an item does not say is as it is without the extension.
         let mut hello = Self {
             version,
-            content_max: CONTENT_MAX,
+            body_max: BODY_MAX,
             streams_max: u32::MAX,
             calls_max: u32::MAX,
             stream_credit: 0,
@@ -162,7 +162,7 @@ impl Hello {
             let (kind, value) = item?;
             let number = || tlv::whole_varint(value).and_then(|number| u32::try_from(number).ok());
             match kind {
-                CONTENT => hello.content_max = number()?.max(CONTENT_LEAST),
+                CONTENT => hello.body_max = number()?.max(BODY_MAX_LEAST),
                 STREAMS => hello.streams_max = number()?,
                 CALLS => hello.calls_max = number()?,
                 CREDIT => hello.stream_credit = number()?,

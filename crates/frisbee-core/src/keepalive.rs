@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 /// What the time says about the peer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Verdict {
+pub enum Liveness {
     /// Nothing is to be done before [`Keepalive::deadline`].
-    Well,
+    Alive,
     /// It, or this end, has been silent for the ping interval: send a PING.
-    Ask,
+    SendPing,
     /// It has been silent for the idle timeout: close.
-    Gone,
+    Dead,
 }
 
 /// Tracks how long a peer has been silent, and this end.
@@ -63,20 +63,20 @@ impl Keepalive {
     }
 
     /// What is to be done now. A PING that is asked for counts as sent.
-    pub fn poll(&mut self, now: Instant) -> Verdict {
+    pub fn poll(&mut self, now: Instant) -> Liveness {
         if now.saturating_duration_since(self.heard) >= self.idle_timeout {
-            return Verdict::Gone;
+            return Liveness::Dead;
         }
         let since = self.asked.unwrap_or(self.quiet_since());
         if now.saturating_duration_since(since) >= self.ping_interval {
             self.asked = Some(now);
             self.said(now);
-            return Verdict::Ask;
+            return Liveness::SendPing;
         }
-        Verdict::Well
+        Liveness::Alive
     }
 
-    /// When [`poll`](Self::poll) will next say something else than [`Verdict::Well`]; `None` if that is never.
+    /// When [`poll`](Self::poll) will next say something else than [`Liveness::Alive`]; `None` if that is never.
     #[inline]
     pub fn deadline(&self) -> Option<Instant> {
         match self.asked {
@@ -107,22 +107,22 @@ mod tests {
         let start = Instant::now();
         let mut keepalive = Keepalive::new(2 * SECOND, 5 * SECOND, start);
         assert_eq!(keepalive.deadline(), Some(start + 2 * SECOND));
-        assert_eq!(keepalive.poll(start + SECOND), Verdict::Well);
+        assert_eq!(keepalive.poll(start + SECOND), Liveness::Alive);
         assert!(!keepalive.is_silent(start + SECOND) && keepalive.is_silent(start + 2 * SECOND));
-        assert_eq!(keepalive.poll(start + 2 * SECOND), Verdict::Ask);
-        assert_eq!(keepalive.poll(start + 3 * SECOND), Verdict::Well);
-        assert_eq!(keepalive.poll(start + 4 * SECOND), Verdict::Ask);
+        assert_eq!(keepalive.poll(start + 2 * SECOND), Liveness::SendPing);
+        assert_eq!(keepalive.poll(start + 3 * SECOND), Liveness::Alive);
+        assert_eq!(keepalive.poll(start + 4 * SECOND), Liveness::SendPing);
         assert_eq!(keepalive.deadline(), Some(start + 5 * SECOND));
-        assert_eq!(keepalive.poll(start + 5 * SECOND), Verdict::Gone);
+        assert_eq!(keepalive.poll(start + 5 * SECOND), Liveness::Dead);
     }
 
     #[test]
     fn any_byte_is_a_sign_of_life() {
         let start = Instant::now();
         let mut keepalive = Keepalive::new(2 * SECOND, 5 * SECOND, start);
-        assert_eq!(keepalive.poll(start + 4 * SECOND), Verdict::Ask);
+        assert_eq!(keepalive.poll(start + 4 * SECOND), Liveness::SendPing);
         keepalive.heard(start + 4 * SECOND);
-        assert_eq!(keepalive.poll(start + 5 * SECOND), Verdict::Well);
+        assert_eq!(keepalive.poll(start + 5 * SECOND), Liveness::Alive);
         assert_eq!(keepalive.deadline(), Some(start + 6 * SECOND));
     }
 
@@ -132,7 +132,7 @@ mod tests {
         let mut keepalive = Keepalive::new(2 * SECOND, 5 * SECOND, start);
         let asked = |keepalive: &mut Keepalive, second| {
             keepalive.heard(start + second * SECOND);
-            keepalive.poll(start + second * SECOND) == Verdict::Ask
+            keepalive.poll(start + second * SECOND) == Liveness::SendPing
         };
         assert!((1..=6).map(|second| asked(&mut keepalive, second)).eq([false, true, false, true, false, true]));
         keepalive.said(start + 7 * SECOND);

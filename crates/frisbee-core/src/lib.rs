@@ -22,7 +22,7 @@
 //! while let Some(event) = server.poll_event(&mut wire, now)? {
 //!     match event {
 //!         Event::Packet(packet) => packets.push(packet),
-//!         Event::Verdict => assert!(server.peer().hello().is_some(), "the client said HELLO"),
+//!         Event::PeerKnown => assert!(server.peer().hello().is_some(), "the client said HELLO"),
 //!         other => assert_eq!(other, Event::Nothing, "a PING, which is answered"),
 //!     }
 //! }
@@ -51,25 +51,25 @@ mod usage;
 
 pub use close::{CloseKind, CloseReason};
 pub use config::{Config, Role};
-pub use connection::hand_off::{HandOffEvent, HandOffVerdict};
-pub use connection::{Connection, Event, Peer};
+pub use connection::hand_off::{HandOffAnswer, HandOffEvent};
+pub use connection::{Connection, Event, PeerKind};
 pub use decode::{Decoder, ProtocolError};
 pub use foreign::Foreign;
 pub use header::{Header, HeaderForm, MAGIC, Operation, PacketId};
 pub use hello::Hello;
-pub use keepalive::{Keepalive, Verdict, earlier};
+pub use keepalive::{Keepalive, Liveness, earlier};
 pub use outbox::{Frame, Outbox, TooLong};
 pub use pace::{Bucket, Pace, Waste};
 pub use packet::Packet;
 pub use pool::copy_to_share;
-pub use stream::{Openings, StreamError, StreamState, Tell};
+pub use stream::{Openings, StreamError, StreamSignal, StreamState};
 
 /// The longest content a packet may have unless configured otherwise: the limit of Go's frisbee, which closes a
 /// connection on seeing a header that declares more.
-pub const CONTENT_MAX: u32 = 5 * 1024 * 1024;
+pub const BODY_MAX: u32 = 5 * 1024 * 1024;
 
 /// What every end of ours takes, whatever it has been told: errors, resets and the like are no longer.
-pub const CONTENT_LEAST: u32 = 1024;
+pub const BODY_MAX_LEAST: u32 = 1024;
 
 /// The version of what we add to Go's protocol, as HELLO announces it.
 pub const PROTOCOL_VERSION: u8 = 1;

@@ -45,9 +45,9 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// An empty outbox for headers of `form`, with contents of up to [`CONTENT_MAX`](crate::CONTENT_MAX).
+    /// An empty outbox for headers of `form`, with contents of up to [`BODY_MAX`](crate::BODY_MAX).
     pub fn new(form: HeaderForm) -> Self {
-        Self { form, limit: crate::CONTENT_MAX, ..Self::default() }
+        Self { form, limit: crate::BODY_MAX, ..Self::default() }
     }
 
     /// An empty outbox with the same form and limit.
@@ -382,7 +382,7 @@ impl fmt::Display for TooLong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "body of {} bytes exceeds the limit of {}, the lower content_max of the two ends",
+            "body of {} bytes exceeds the limit of {}, the lower body_max of the two ends",
             self.length, self.limit
         )
     }

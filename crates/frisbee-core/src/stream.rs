@@ -45,7 +45,7 @@ enum By {
 /// What the peer has to be told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
-pub enum Tell {
+pub enum StreamSignal {
     /// Nothing: it knows, or it cannot be told.
     Nothing,
     /// That the stream is closed, by a packet without content.
@@ -64,7 +64,7 @@ impl StreamState {
 
     /// Whether directions end for themselves.
     #[inline]
-    pub const fn is_rich(&self) -> bool {
+    pub const fn is_extended(&self) -> bool {
         self.rich
     }
 
@@ -100,12 +100,12 @@ impl StreamState {
     }
 
     /// Ends our direction. With a Go peer that has to be said in a message.
-    pub const fn end(&mut self) -> Tell {
+    pub const fn end(&mut self) -> StreamSignal {
         if !self.rich || !self.sending || self.closed.is_some() {
-            return Tell::Nothing;
+            return StreamSignal::Nothing;
         }
         self.sending = false;
-        Tell::End
+        StreamSignal::End
     }
 
     /// Takes in the end of the peer's direction.
@@ -116,12 +116,12 @@ impl StreamState {
     }
 
     /// Closes both directions from this end.
-    pub const fn close(&mut self) -> Tell {
+    pub const fn close(&mut self) -> StreamSignal {
         if self.is_over() {
-            return Tell::Nothing;
+            return StreamSignal::Nothing;
         }
         self.closed = Some(By::Us);
-        if self.rich { Tell::Reset } else { Tell::Close }
+        if self.rich { StreamSignal::Reset } else { StreamSignal::Close }
     }
 
     /// Takes in that the peer, or the end of the connection, has closed both directions.
@@ -191,17 +191,17 @@ mod tests {
 
     #[test]
     fn the_first_close_decides_and_only_our_own_is_told() {
-        for (rich, told) in [(false, Tell::Close), (true, Tell::Reset)] {
+        for (rich, told) in [(false, StreamSignal::Close), (true, StreamSignal::Reset)] {
             let mut ours = StreamState::new(rich);
             assert_eq!(ours.close(), told);
-            assert_eq!(ours.close(), Tell::Nothing);
+            assert_eq!(ours.close(), StreamSignal::Nothing);
             ours.handle_close();
             assert_eq!(ours.send(), Err(StreamError::Closed));
             assert!(!ours.receives());
 
             let mut theirs = StreamState::new(rich);
             theirs.handle_close();
-            assert_eq!(theirs.close(), Tell::Nothing);
+            assert_eq!(theirs.close(), StreamSignal::Nothing);
             assert_eq!(theirs.send(), Err(StreamError::ClosedByPeer));
         }
     }
@@ -209,13 +209,13 @@ mod tests {
     #[test]
     fn directions_end_for_themselves_between_two_of_ours() {
         let mut state = StreamState::new(true);
-        assert_eq!(state.end(), Tell::End);
-        assert_eq!(state.end(), Tell::Nothing);
+        assert_eq!(state.end(), StreamSignal::End);
+        assert_eq!(state.end(), StreamSignal::Nothing);
         assert_eq!(state.send(), Err(StreamError::Ended));
         assert!(state.receives() && !state.is_over());
         state.handle_end();
         assert!(state.is_over() && state.has_ended());
-        assert_eq!(state.close(), Tell::Nothing);
+        assert_eq!(state.close(), StreamSignal::Nothing);
     }
 
     #[test]
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn a_direction_cannot_end_for_itself_with_a_go_peer() {
         let mut state = StreamState::new(false);
-        assert_eq!(state.end(), Tell::Nothing);
+        assert_eq!(state.end(), StreamSignal::Nothing);
         assert_eq!(state.send(), Ok(()));
     }
 }

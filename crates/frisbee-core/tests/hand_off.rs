@@ -2,7 +2,7 @@
 
 use bytes::{Bytes, BytesMut};
 use frisbee_core::{
-    CloseReason, Config, Connection, Event, HandOffEvent, HandOffVerdict, Operation, PacketId, ProtocolError, Role,
+    CloseReason, Config, Connection, Event, HandOffAnswer, HandOffEvent, Operation, PacketId, ProtocolError, Role,
 };
 use std::io::IoSlice;
 use std::time::{Duration, Instant};
@@ -68,7 +68,7 @@ fn pair(now: Instant) -> (End, End) {
         server.write(&mut client, usize::MAX, now);
         client.read(usize::MAX, now).unwrap();
     }
-    assert_eq!((client.events.len(), server.events.len()), (1, 1), "each has its verdict");
+    assert_eq!((client.events.len(), server.events.len()), (1, 1), "each has its answer");
     client.events.clear();
     server.events.clear();
     (client, server)
@@ -78,8 +78,8 @@ fn asked(body: &'static [u8]) -> Event {
     Event::HandOff(HandOffEvent::Asked { operation: GATEWAY, body: Bytes::from_static(body) })
 }
 
-fn answered(verdict: HandOffVerdict, body: &'static [u8]) -> Event {
-    Event::HandOff(HandOffEvent::Answered { verdict, body: Bytes::from_static(body) })
+fn answered(answer: HandOffAnswer, body: &'static [u8]) -> Event {
+    Event::HandOff(HandOffEvent::Answered { answer, body: Bytes::from_static(body) })
 }
 
 /// A pair whose client has asked, and whose server knows.
@@ -100,7 +100,7 @@ fn the_bytes_of_a_hand_off_are_those_of_the_document() {
     client.write(&mut server, usize::MAX, now);
     assert_eq!(server.inbox[..], [0, 0x0F, 0, 0, 0, 8, 0, 0, 0, 4, 0xAC, 0x02, b'm', b'e']);
     server.read(usize::MAX, now).unwrap();
-    server.core.answer_hand_off(HandOffVerdict::Accepted, &Bytes::from_static(b"ok"), now).unwrap();
+    server.core.answer_hand_off(HandOffAnswer::Accepted, &Bytes::from_static(b"ok"), now).unwrap();
     server.write(&mut client, usize::MAX, now);
     assert_eq!(client.inbox[..], [0, 0x0F, 0, 0, 0, 8, 0, 0, 0, 3, 1, b'o', b'k']);
 }
@@ -112,12 +112,12 @@ fn bytes_in_the_same_segment_as_the_reply_are_the_new_owners_wherever_it_is_cut(
     let length = 13 + raw.len();
     for cut in 0..length {
         let (mut client, mut server) = asked_pair(now);
-        server.core.answer_hand_off(HandOffVerdict::Accepted, &Bytes::from_static(b"ok"), now).unwrap();
+        server.core.answer_hand_off(HandOffAnswer::Accepted, &Bytes::from_static(b"ok"), now).unwrap();
         server.write(&mut client, usize::MAX, now);
         server.write_raw(&mut client, &raw);
         client.read(cut, now).unwrap();
         client.read(usize::MAX, now).unwrap();
-        assert_eq!(client.events, [answered(HandOffVerdict::Accepted, b"ok")], "cut at {cut}");
+        assert_eq!(client.events, [answered(HandOffAnswer::Accepted, b"ok")], "cut at {cut}");
         assert!(client.core.is_handed_off());
         assert_eq!(client.inbox, raw, "cut at {cut}");
     }
@@ -143,10 +143,10 @@ fn a_client_that_has_asked_sends_nothing_until_it_is_refused() {
     assert!(!client.waits(), "no PING either, and silence is no reason to close");
 
     server.read(usize::MAX, now).unwrap();
-    server.core.answer_hand_off(HandOffVerdict::Refused, &Bytes::from_static(b"no"), now).unwrap();
+    server.core.answer_hand_off(HandOffAnswer::Refused, &Bytes::from_static(b"no"), now).unwrap();
     server.write(&mut client, usize::MAX, now);
     client.read(usize::MAX, now).unwrap();
-    assert_eq!(client.events[1..], [answered(HandOffVerdict::Refused, b"no")]);
+    assert_eq!(client.events[1..], [answered(HandOffAnswer::Refused, b"no")]);
     client.write(&mut server, usize::MAX, now);
     server.events.clear();
     server.read(usize::MAX, now).unwrap();
@@ -160,7 +160,7 @@ fn a_client_that_has_asked_sends_nothing_until_it_is_refused() {
 #[test]
 fn a_ping_that_crossed_the_request_is_answered_neither_before_nor_behind_the_hand_off() {
     let now = Instant::now();
-    for verdict in [HandOffVerdict::Refused, HandOffVerdict::Accepted] {
+    for answer in [HandOffAnswer::Refused, HandOffAnswer::Accepted] {
         let (mut client, mut server) = pair(now);
         client.core.ask_hand_off(GATEWAY, &Bytes::new(), now).unwrap();
         server.core.handle_timeout(now + 3 * SECOND).unwrap();
@@ -169,14 +169,14 @@ fn a_ping_that_crossed_the_request_is_answered_neither_before_nor_behind_the_han
         client.read(usize::MAX, now).unwrap();
         client.write(&mut server, usize::MAX, now);
         server.read(usize::MAX, now).unwrap();
-        server.core.answer_hand_off(verdict, &Bytes::new(), now).unwrap();
+        server.core.answer_hand_off(answer, &Bytes::new(), now).unwrap();
         server.write(&mut client, usize::MAX, now);
         client.read(usize::MAX, now).unwrap();
         // Behind a reply that refuses it would be a second one, had the server asked again; behind one that accepts it
         // would be in the next owner's bytes.
         client.write(&mut server, usize::MAX, now);
-        assert!(server.inbox.is_empty(), "{verdict:?}: {:?}", server.inbox);
-        assert!(client.core.outbox().is_empty(), "{verdict:?}");
+        assert!(server.inbox.is_empty(), "{answer:?}: {:?}", server.inbox);
+        assert!(client.core.outbox().is_empty(), "{answer:?}");
     }
 }
 
@@ -208,7 +208,7 @@ const CANCEL: [u8; 11] = [0, 0x0F, 0, 0, 0, 6, 0, 0, 0, 1, 10];
 #[test]
 fn a_client_says_once_that_nobody_waits_for_its_answer_and_is_answered_all_the_same() {
     let now = Instant::now();
-    for verdict in [HandOffVerdict::Refused, HandOffVerdict::Accepted] {
+    for answer in [HandOffAnswer::Refused, HandOffAnswer::Accepted] {
         let (mut client, mut server) = asked_pair(now);
         client.core.outbox().push(PacketId(2), GATEWAY, &Bytes::from_static(b"behind")).unwrap();
         client.core.give_up_hand_off(GATEWAY);
@@ -217,11 +217,11 @@ fn a_client_says_once_that_nobody_waits_for_its_answer_and_is_answered_all_the_s
         assert_eq!(server.inbox[..], CANCEL, "once, and nothing else before the answer");
         server.read(usize::MAX, now).unwrap();
         assert_eq!(std::mem::take(&mut server.events), [Event::HandOff(HandOffEvent::GivenUp)]);
-        server.core.answer_hand_off(verdict, &Bytes::new(), now).unwrap();
+        server.core.answer_hand_off(answer, &Bytes::new(), now).unwrap();
         server.write(&mut client, usize::MAX, now);
         client.read(usize::MAX, now).unwrap();
-        assert_eq!(client.events, [answered(verdict, b"")]);
-        assert_eq!(client.core.is_handed_off(), verdict == HandOffVerdict::Accepted);
+        assert_eq!(client.events, [answered(answer, b"")]);
+        assert_eq!(client.core.is_handed_off(), answer == HandOffAnswer::Accepted);
     }
     let (_, mut server) = asked_pair(now);
     server.inbox.extend_from_slice(&[CANCEL, CANCEL].concat());
@@ -236,7 +236,7 @@ fn a_cancel_that_is_cut_by_the_answer_is_written_to_its_end_before_anything_else
         let (mut client, mut server) = asked_pair(now);
         client.core.give_up_hand_off(GATEWAY);
         client.core.outbox().push(PacketId(2), GATEWAY, &Bytes::from_static(b"behind")).unwrap();
-        server.core.answer_hand_off(HandOffVerdict::Refused, &Bytes::new(), now).unwrap();
+        server.core.answer_hand_off(HandOffAnswer::Refused, &Bytes::new(), now).unwrap();
         client.write(&mut server, cut, now);
         server.write(&mut client, usize::MAX, now);
         client.read(usize::MAX, now).unwrap();
@@ -294,7 +294,7 @@ fn an_answer_that_nobody_waits_for_breaks_the_protocol_and_so_does_one_that_make
         let malformed = ProtocolError::Malformed(Operation::HAND_OFF);
         let over = client.read(usize::MAX, now).unwrap_err();
         assert!(matches!(&over, CloseReason::Protocol(error) if *error == malformed), "{over}");
-        server.core.answer_hand_off(HandOffVerdict::Refused, &Bytes::new(), now).unwrap();
+        server.core.answer_hand_off(HandOffAnswer::Refused, &Bytes::new(), now).unwrap();
         server.inbox.extend_from_slice(&packet);
         let over = server.read(usize::MAX, now).unwrap_err();
         assert!(matches!(&over, CloseReason::Protocol(error) if *error == malformed), "{over}");
@@ -307,7 +307,7 @@ fn a_peer_that_is_go_is_asked_nothing_and_what_it_asks_is_skipped() {
     let mut server = End::new(Role::Server, now);
     server.inbox.extend_from_slice(&[0, 0x0F, 0, 1, 0, 10, 0, 0, 0, 0, 0, 0x0F, 0, 0, 0, 8, 0, 0, 0, 1, 10]);
     server.read(usize::MAX, now).unwrap();
-    assert!(matches!(&server.events[..], [Event::Verdict, Event::Packet(_)]));
+    assert!(matches!(&server.events[..], [Event::PeerKnown, Event::Packet(_)]));
 }
 
 #[test]
@@ -315,7 +315,7 @@ fn a_connection_is_left_behind_the_packet_by_which_its_client_has_shown_what_it_
     let now = Instant::now();
     let mut server = Connection::new(Role::Server, &Config::default(), now);
     let mut input = Bytes::from_static(&[0, 0x0F, 0, 1, 0, 10, 0, 0, 0, 0, b'r', b'a', b'w']);
-    assert_eq!(server.poll_event(&mut input, now), Ok(Some(Event::Verdict)));
+    assert_eq!(server.poll_event(&mut input, now), Ok(Some(Event::PeerKnown)));
     assert!(server.holds_packet() && !server.leave());
     assert!(matches!(server.poll_event(&mut input, now), Ok(Some(Event::Packet(_)))));
     assert!(!server.holds_packet() && server.leave());
@@ -352,12 +352,12 @@ fn race(seed: u64) -> &'static str {
     let mut dice = fastrand::Rng::with_seed(seed);
     let mut now = Instant::now();
     let (mut client, mut server) = pair(now);
-    let (mut has_asked, mut verdict, mut calls, mut answers, mut refusals) = (false, None, 0_u16, 0_u16, 0);
+    let (mut has_asked, mut answer, mut calls, mut answers, mut refusals) = (false, None, 0_u16, 0_u16, 0);
     let mut raw_written = [false; 2];
     let mut given_up = false;
     for step in 0..400 {
         match dice.u8(0..13) {
-            0 if !has_asked || verdict.is_some() => {
+            0 if !has_asked || answer.is_some() => {
                 calls += 1;
                 client.core.outbox().push(PacketId(calls), GATEWAY, &Bytes::from(vec![7; dice.usize(0..300)])).unwrap();
             }
@@ -376,10 +376,10 @@ fn race(seed: u64) -> &'static str {
                 server.events.clear();
                 // What has come in part can only be a CANCEL.
                 let accepts = dice.u8(0..4) == 0 && !server.core.is_mid_packet();
-                let chosen = if accepts { HandOffVerdict::Accepted } else { HandOffVerdict::Refused };
+                let chosen = if accepts { HandOffAnswer::Accepted } else { HandOffAnswer::Refused };
                 let body = Bytes::from(vec![2; dice.usize(0..100)]);
                 server.core.answer_hand_off(chosen, &body, now).unwrap();
-                verdict = Some(chosen);
+                answer = Some(chosen);
             }
             9 if dice.u8(0..200) == 0 => return "closed",
             10 if server.core.is_handed_off() && !raw_written[1] => {
@@ -418,8 +418,8 @@ fn race(seed: u64) -> &'static str {
         for event in client.events.drain(..) {
             match event {
                 Event::Packet(packet) if packet.id.0 > 0 => answers += 1,
-                Event::HandOff(HandOffEvent::Answered { verdict: HandOffVerdict::Refused, .. }) => {
-                    (has_asked, verdict) = (false, None);
+                Event::HandOff(HandOffEvent::Answered { answer: HandOffAnswer::Refused, .. }) => {
+                    (has_asked, answer) = (false, None);
                     refusals += 1;
                 }
                 _ => {}
@@ -434,8 +434,8 @@ fn race(seed: u64) -> &'static str {
             match event {
                 Event::Packet(packet) => server.core.outbox().push(packet.id, GATEWAY, &Bytes::new()).unwrap(),
                 Event::HandOff(HandOffEvent::Asked { .. }) => {
-                    let verdict = if given_up { HandOffVerdict::Refused } else { HandOffVerdict::Accepted };
-                    server.core.answer_hand_off(verdict, &Bytes::new(), now).unwrap();
+                    let answer = if given_up { HandOffAnswer::Refused } else { HandOffAnswer::Accepted };
+                    server.core.answer_hand_off(answer, &Bytes::new(), now).unwrap();
                 }
                 _ => {}
             }

@@ -36,7 +36,7 @@ type Make = Box<dyn FnOnce() -> BoxFuture + Send>;
 /// A thread that owns a ring. It ends, with its tasks, when this is dropped.
 #[derive(Debug)]
 pub struct Worker {
-    shared: Arc<Shared>,
+    shared: Arc<WorkerShared>,
 }
 
 impl Worker {
@@ -45,7 +45,7 @@ impl Worker {
     /// # Errors
     /// If there can be no thread or no ring.
     pub fn start(name: String) -> io::Result<Self> {
-        let shared = Arc::new(Shared { mail: Mutex::default(), event: Arc::new(eventfd()?) });
+        let shared = Arc::new(WorkerShared { mail: Mutex::default(), event: Arc::new(eventfd()?) });
         let (report, started) = mpsc::channel();
         let worker = shared.clone();
         thread::Builder::new().name(name).spawn(move || {
@@ -76,7 +76,7 @@ impl Drop for Worker {
 }
 
 /// What other threads know of a worker.
-struct Shared {
+struct WorkerShared {
     mail: Mutex<Mail>,
     /// Ends the wait of a worker that is asleep.
     event: Arc<File>,
@@ -95,13 +95,13 @@ enum Message {
     Stop,
 }
 
-impl std::fmt::Debug for Shared {
+impl std::fmt::Debug for WorkerShared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shared").finish_non_exhaustive()
+        f.debug_struct("WorkerShared").finish_non_exhaustive()
     }
 }
 
-impl Shared {
+impl WorkerShared {
     fn lock(&self) -> MutexGuard<'_, Mail> {
         // Nothing that can panic runs with the lock held.
         self.mail.lock().unwrap_or_else(PoisonError::into_inner)
@@ -141,7 +141,7 @@ impl Shared {
 struct Task {
     place: usize,
     woken: Woken,
-    shared: Arc<Shared>,
+    shared: Arc<WorkerShared>,
 }
 
 /// Whether a task waits to be polled.
@@ -195,7 +195,7 @@ thread_local! {
 
 /// The worker of this thread.
 pub(crate) struct Local {
-    shared: Arc<Shared>,
+    shared: Arc<WorkerShared>,
     pub(crate) sockets: RefCell<Sockets>,
     pub(crate) timers: RefCell<Timers>,
     ready: RefCell<VecDeque<Arc<Task>>>,
@@ -208,12 +208,12 @@ impl Local {
         CURRENT.try_with(|current| current.borrow().clone()).ok().flatten()
     }
 
-    fn current_if(shared: &Arc<Shared>) -> Option<Rc<Self>> {
+    fn current_if(shared: &Arc<WorkerShared>) -> Option<Rc<Self>> {
         let is_it = |local: &&Rc<Self>| Arc::ptr_eq(&local.shared, shared);
         CURRENT.try_with(|current| current.borrow().as_ref().filter(is_it).cloned()).ok().flatten()
     }
 
-    fn run(shared: Arc<Shared>, ring: Ring) {
+    fn run(shared: Arc<WorkerShared>, ring: Ring) {
         let local = Rc::new(Self {
             shared,
             sockets: RefCell::new(Sockets::new(ring)),

@@ -8,7 +8,7 @@ use crate::runtime::engine::Engine;
 use crate::runtime::timer::{TokioTimer, now, tokio_timer};
 use crate::runtime::tokio::{Driver, Running};
 use crate::transport::Io;
-use crate::{CloseReason, Config, Raw, Router};
+use crate::{CloseReason, Config, RawTransport, Router};
 use frisbee_core::Role;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -37,8 +37,8 @@ const LATE_NAMED: usize = 3;
 /// let acceptor = Server::builder().build(Handlers::new().on(echo, |_connection, packet| async { Some(packet) }));
 /// let (here, there) = frisbee::memory();
 /// tokio::spawn(async move { acceptor.serve_connection(there).await });
-/// let connection = Client::builder().from_io(here, Handlers::new()).await?;
-/// # connection.verdict().await?;
+/// let connection = Client::builder().connect_io(here, Handlers::new()).await?;
+/// # connection.peer_known().await?;
 /// # Ok(())
 /// # }
 /// ```
@@ -200,7 +200,7 @@ impl<T: Io, R: Router> Future for Serving<'_, T, R> {
                 Err(ended) => {
                     *self = Self::Rare(Box::pin(async move {
                         let _entry = entry;
-                        ended.hand_over(Raw::new_in).await
+                        ended.hand_over(RawTransport::new_in).await
                     }));
                 }
             }

@@ -9,7 +9,7 @@ use crate::runtime::tokio::Driver;
 use crate::server::MEMORY_MAX;
 use crate::transport::Io;
 use crate::workers::{Place, Pool, Workers};
-use crate::{Config, ConnectError, HeaderForm, Raw, Router, Runtime};
+use crate::{Config, ConnectError, HeaderForm, IoBackend, RawTransport, Router};
 use frisbee_core::Role;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub struct ClientBuilder {
     connect_timeout: Duration,
     memory_max: usize,
     workers: Workers,
-    runtime: Runtime,
+    io_backend: IoBackend,
     busy_poll: Duration,
     #[cfg(feature = "tls")]
     tls: Option<crate::tls::ClientTls>,
@@ -55,7 +55,7 @@ impl Client {
             connect_timeout: CONNECT_TIMEOUT,
             memory_max: MEMORY_MAX,
             workers: Workers::Caller,
-            runtime: Runtime::default(),
+            io_backend: IoBackend::default(),
             busy_poll: Duration::ZERO,
             #[cfg(feature = "tls")]
             tls: None,
@@ -109,13 +109,13 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets what moves the bytes of the connection. By default, and with [`Runtime::Auto`], it is the current tokio
+    /// Sets what moves the bytes of the connection. By default, and with [`IoBackend::Auto`], it is the current tokio
     /// runtime, unless there are other [`workers`](Self::workers).
     ///
-    /// With [`Runtime::Uring`] it is threads that all such connections of the process share. What is sent and
+    /// With [`IoBackend::Uring`] it is threads that all such connections of the process share. What is sent and
     /// received then crosses threads, which measures dearer unless very many calls are in flight.
-    pub fn runtime(mut self, runtime: Runtime) -> Self {
-        self.runtime = runtime;
+    pub fn io_backend(mut self, backend: IoBackend) -> Self {
+        self.io_backend = backend;
         self
     }
 
@@ -183,7 +183,7 @@ impl ClientBuilder {
     ///
     /// # Panics
     /// Outside of a tokio runtime.
-    pub async fn from_io<T, R>(self, io: T, router: R) -> Result<Connection, ConnectError>
+    pub async fn connect_io<T, R>(self, io: T, router: R) -> Result<Connection, ConnectError>
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
         R: Router,
@@ -191,7 +191,7 @@ impl ClientBuilder {
         let name = String::from("the given transport");
         check(&router, &name)?;
         let timeout = self.connect_timeout;
-        let pool = Pool::of_client(self.workers, self.runtime, false);
+        let pool = Pool::of_client(self.workers, self.io_backend, false);
         let pool = pool.map_err(|source| ConnectError::Io { address: name.clone(), source })?;
         let begun = self.begin(io, Ends::default(), name.clone(), router, pool.next().worker());
         match tokio::time::timeout(timeout, begun).await {
@@ -213,12 +213,12 @@ impl ClientBuilder {
         }
         #[cfg(unix)]
         if let Some(path) = name.strip_prefix("unix:") {
-            let pool = Pool::of_client(self.workers, self.runtime, false).map_err(failed)?;
+            let pool = Pool::of_client(self.workers, self.io_backend, false).map_err(failed)?;
             let socket = tokio::net::UnixStream::connect(path).await.map_err(failed)?;
             let ends = crate::transport::unix::ends(&socket);
             return self.begin(socket, ends, name, router, pool.next().worker()).await;
         }
-        let pool = Pool::of_client(self.workers, self.runtime, !self.is_secured()).map_err(failed)?;
+        let pool = Pool::of_client(self.workers, self.io_backend, !self.is_secured()).map_err(failed)?;
         let addresses = tokio::net::lookup_host(address).await.map_err(failed)?;
         let socket = connect_to_any(addresses, TcpStream::connect).await.map_err(failed)?;
         socket.set_nodelay(true).map_err(failed)?;
@@ -263,7 +263,7 @@ impl ClientBuilder {
             // By TLS 1.3, that the server does not take this end's certificate is said behind the handshake.
             if asks {
                 let mut unclaimed = AbortOnDrop(Some(handle.clone()));
-                if let Err(crate::SendError::Closed(reason)) = handle.verdict().await {
+                if let Err(crate::SendError::Closed(reason)) = handle.peer_known().await {
                     return Err(match crate::tls::TlsError::of(&reason) {
                         Some(error) => failed(error),
                         None => ConnectError::Io { address: name, source: io::Error::other(reason.to_string()) },
@@ -290,7 +290,7 @@ impl ClientBuilder {
             let (handle, engine) = self.prepare(ends, router, now());
             let driver = Driver::new(io, engine, None, tokio_timer(), busy).among_callers().buffering(buffers);
             tokio::spawn(tokio::task::unconstrained(async move {
-                driver.run().await.hand_over(Raw::new_in).await;
+                driver.run().await.hand_over(RawTransport::new_in).await;
             }));
             return Ok(handle);
         };
@@ -304,7 +304,7 @@ impl ClientBuilder {
         worker.spawn(tokio::task::unconstrained(async move {
             let _driven = driven;
             let driver = Driver::new(io, engine, Some(caller), tokio_timer(), busy).buffering(buffers);
-            driver.run().await.hand_over(Raw::new_in).await;
+            driver.run().await.hand_over(RawTransport::new_in).await;
         }));
         Ok(handle)
     }

@@ -1,12 +1,14 @@
 //! The handle of a connection: cheap to clone, usable from any thread.
 
 use crate::budget::{Budget, Hold};
-use crate::context::Extensions;
-use crate::hand_off::{self, Accepted};
+use crate::context::Attachments;
+use crate::hand_off::{self, HandOffAccepted};
 use crate::mailbox::{Mailbox, Order, Waiter};
 use crate::stream::Stream;
 use crate::work::{Begun, Call, Carrier, Ended, Job, Taken, Work};
-use crate::{CloseReason, Config, HandOffError, Operation, Outbox, Packet, PacketId, Peer, Raw, SendError};
+use crate::{
+    CloseReason, Config, HandOffError, Operation, Outbox, Packet, PacketId, PeerKind, RawTransport, SendError,
+};
 use bytes::Bytes;
 use frisbee_core::Role;
 use std::fmt;
@@ -23,13 +25,13 @@ use tokio::runtime::Handle;
 /// Clones are handles to the same connection, which lives until it is closed by either end; dropping handles does
 /// not close it.
 #[derive(Clone)]
-pub struct Connection(pub(crate) Arc<Shared>);
+pub struct Connection(pub(crate) Arc<ConnectionShared>);
 
 /// What the handles and the task of a connection share.
-pub(crate) struct Shared {
+pub(crate) struct ConnectionShared {
     pub(crate) mailbox: Mailbox,
     pub(crate) work: Work,
-    pub(crate) extensions: Extensions,
+    pub(crate) attachments: Attachments,
     /// Memory for input that is held, and counts; of the whole server at one.
     pub(crate) budget: Arc<Budget>,
     pub(crate) role: Role,
@@ -63,14 +65,14 @@ pub(crate) struct Ends {
 
 impl Connection {
     pub(crate) fn new(role: Role, config: &Config, budget: Arc<Budget>, runtime: Handle, ends: Ends) -> Self {
-        let mailbox = Mailbox::new(config.content_limit(), config.backlog_max);
+        let mailbox = Mailbox::new(config.body_limit(), config.backlog_max);
         if role == Role::Client {
             mailbox.lock().outbox.set_form(config.header_form);
         }
-        Self(Arc::new(Shared {
+        Self(Arc::new(ConnectionShared {
             mailbox,
             work: Work::default(),
-            extensions: Extensions::new(),
+            attachments: Attachments::new(),
             budget,
             role,
             guests: AtomicUsize::new(0),
@@ -154,7 +156,7 @@ impl Connection {
     /// # Cancel safety
     /// Dropping the future before it is ready opens nothing.
     pub async fn open_stream(&self, first: &Bytes) -> Result<Stream, SendError> {
-        self.verdict().await?;
+        self.peer_known().await?;
         let mut watch = self.waiter();
         poll_fn(|context| Stream::poll_open(&self.0, first, context, &mut watch)).await
     }
@@ -167,7 +169,7 @@ impl Connection {
     }
 
     /// What the peer is, as far as it has shown.
-    pub fn peer(&self) -> Peer {
+    pub fn peer(&self) -> PeerKind {
         self.0.mailbox.lock().peer.clone()
     }
 
@@ -175,7 +177,7 @@ impl Connection {
     ///
     /// # Errors
     /// If the connection has ended before.
-    pub async fn verdict(&self) -> Result<Peer, SendError> {
+    pub async fn peer_known(&self) -> Result<PeerKind, SendError> {
         let mut watch = self.waiter();
         poll_fn(|context| self.0.mailbox.poll_peer(context, &mut watch)).await
     }
@@ -221,7 +223,7 @@ impl Connection {
 
     /// The runtime in which the connection's work runs, wherever the connection is driven. What is spawned there
     /// directly is no work of the connection: nobody waits for it, and it goes on when the connection has ended.
-    pub fn runtime(&self) -> &Handle {
+    pub fn runtime_handle(&self) -> &Handle {
         &self.0.runtime
     }
 
@@ -302,7 +304,11 @@ impl Connection {
     ///
     /// # Cancel safety
     /// Dropping the future gives up, of which the peer is told. If it agrees nevertheless, the connection is closed.
-    pub async fn hand_off(&self, operation: Operation, request: impl Into<Bytes>) -> Result<Accepted, HandOffError> {
+    pub async fn hand_off(
+        &self,
+        operation: Operation,
+        request: impl Into<Bytes>,
+    ) -> Result<HandOffAccepted, HandOffError> {
         self.hand_off_if(operation, request, || Some(())).await
     }
 
@@ -320,12 +326,12 @@ impl Connection {
         operation: Operation,
         request: impl Into<Bytes>,
         may: impl FnOnce() -> Option<K>,
-    ) -> Result<Accepted, HandOffError> {
+    ) -> Result<HandOffAccepted, HandOffError> {
         hand_off::ask(self, operation, request.into(), may).await
     }
 
     /// Takes the transport without a word to the peer, which has to know by the users' protocol: for Go peers, whose
-    /// `Raw()` is the like.
+    /// `RawTransport()` is the like.
     ///
     /// What handles have sent is written first. What has been received and not been routed is what is read first; a
     /// packet that has come in part is waited for and routed. The connection has then ended, with
@@ -333,14 +339,14 @@ impl Connection {
     ///
     /// Two things cannot be known here: which bytes of the peer are the first that are not packets, and whether a PING
     /// of it is on its way. So the peer should send nothing until it is told, by a byte sent on the transport; a router
-    /// that knows which packet is the last one gives [`Next::HandOff`](crate::Next::HandOff) instead.
+    /// that knows which packet is the last one gives [`Routed::HandOff`](crate::Routed::HandOff) instead.
     ///
     /// # Errors
     /// If the connection has ended, or a hand-off is in progress.
     ///
     /// # Cancel safety
     /// If the future is dropped, the connection goes on or is closed.
-    pub async fn into_raw(self) -> Result<Raw, HandOffError> {
+    pub async fn into_transport(self) -> Result<RawTransport, HandOffError> {
         hand_off::leave(&self).await
     }
 
@@ -349,7 +355,7 @@ impl Connection {
         self.0.mailbox.order(Order::Flush(CloseReason::Local));
     }
 
-    /// As [`close`](Self::close), for a reason of the protocol's own: what [`Next::close`](crate::Next::close) is where
+    /// As [`close`](Self::close), for a reason of the protocol's own: what [`Routed::close`](crate::Routed::close) is where
     /// a packet is routed, for handlers, tasks and [turns](crate::Router::turn). The log, [`closed`](Self::closed) and
     /// [`Router::disconnected`](crate::Router::disconnected) get it.
     pub fn close_for(&self, reason: impl Into<String>) {
@@ -512,7 +518,7 @@ mod tests {
         let server = Server::builder().build(Handlers::new().on(Operation::FIRST_USER, endless));
         let (here, there) = crate::memory();
         tokio::spawn(async move { server.serve_connection(there).await });
-        let client = Client::builder().from_io(here, Handlers::new()).await.expect("it is in memory");
+        let client = Client::builder().connect_io(here, Handlers::new()).await.expect("it is in memory");
         let request = Packet { id: PacketId(1), operation: Operation::FIRST_USER, body: Bytes::new() };
         client.send(&request).await.expect("it is open");
         let connection = begun.recv().await.expect("the handler runs");

@@ -22,10 +22,10 @@ use std::sync::{Arc, OnceLock};
 /// struct Requests(AtomicU64);
 ///
 /// fn count(connection: &Connection) -> u64 {
-///     connection.extensions().get_or_insert::<Requests>().0.fetch_add(1, Ordering::Relaxed)
+///     connection.attachments().get_or_insert::<Requests>().0.fetch_add(1, Ordering::Relaxed)
 /// }
 /// ```
-pub struct Extensions(OnceLock<Box<Mutex<Context>>>);
+pub struct Attachments(OnceLock<Box<Mutex<Context>>>);
 
 type Value = Arc<dyn Any + Send + Sync>;
 
@@ -38,7 +38,7 @@ struct Context {
     on_close: Vec<AtEnd>,
 }
 
-impl Extensions {
+impl Attachments {
     pub(crate) const fn new() -> Self {
         Self(OnceLock::new())
     }
@@ -61,7 +61,7 @@ impl Extensions {
         self.get_or_insert_with(T::default)
     }
 
-    /// The value of a type, made if there is none yet. `make` runs under the lock and must not use the extensions.
+    /// The value of a type, made if there is none yet. `make` runs under the lock and must not use the attachments.
     pub fn get_or_insert_with<T: Send + Sync + 'static>(&self, make: impl FnOnce() -> T) -> Arc<T> {
         let mut context = self.context().lock();
         let found = context.values.iter().find(|(id, _)| *id == TypeId::of::<T>());
@@ -131,22 +131,22 @@ impl Context {
 
 impl Connection {
     /// Values that belong to the connection, seen by everybody who has a handle to it.
-    pub fn extensions(&self) -> &Extensions {
-        &self.0.extensions
+    pub fn attachments(&self) -> &Attachments {
+        &self.0.attachments
     }
 
     /// Runs something when the connection has ended: behind [`Router::disconnected`](crate::Router::disconnected), in
     /// the order of registration, on the connection's own task, so it must not block. Runs it at once if the connection
     /// has ended already.
     pub fn on_close(&self, run: impl FnOnce(&CloseReason) + Send + 'static) {
-        self.0.extensions.on_close(run, || self.close_reason());
+        self.0.attachments.on_close(run, || self.close_reason());
     }
 }
 
-impl fmt::Debug for Extensions {
+impl fmt::Debug for Attachments {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let values = self.0.get().map_or(0, |context| context.lock().values.len());
-        f.debug_struct("Extensions").field("values", &values).finish_non_exhaustive()
+        f.debug_struct("Attachments").field("values", &values).finish_non_exhaustive()
     }
 }
 
@@ -157,36 +157,36 @@ mod tests {
 
     #[test]
     fn there_is_one_value_of_each_type_and_everybody_gets_the_same() {
-        let extensions = Extensions::new();
-        assert!(extensions.get::<u32>().is_none() && extensions.remove::<u32>().is_none());
-        assert!(!extensions.is_used(), "looking takes no memory");
-        let one = extensions.get_or_insert_with(|| 7_u32);
-        assert!(Arc::ptr_eq(&one, &extensions.get_or_insert::<u32>()));
-        extensions.insert("text".to_owned());
-        assert_eq!(extensions.insert(8_u32).as_deref(), Some(&7));
-        assert_eq!(extensions.remove::<u32>().as_deref(), Some(&8));
-        assert_eq!(extensions.get::<String>().as_deref().map(String::as_str), Some("text"));
+        let attachments = Attachments::new();
+        assert!(attachments.get::<u32>().is_none() && attachments.remove::<u32>().is_none());
+        assert!(!attachments.is_used(), "looking takes no memory");
+        let one = attachments.get_or_insert_with(|| 7_u32);
+        assert!(Arc::ptr_eq(&one, &attachments.get_or_insert::<u32>()));
+        attachments.insert("text".to_owned());
+        assert_eq!(attachments.insert(8_u32).as_deref(), Some(&7));
+        assert_eq!(attachments.remove::<u32>().as_deref(), Some(&8));
+        assert_eq!(attachments.get::<String>().as_deref().map(String::as_str), Some("text"));
     }
 
     #[test]
     fn what_is_kept_for_the_end_runs_once_in_order_and_sees_the_values() {
-        let extensions = Arc::new(Extensions::new());
+        let attachments = Arc::new(Attachments::new());
         let (told, ran) = mpsc::channel();
-        extensions.insert(5_u8);
+        attachments.insert(5_u8);
         for number in 0..3 {
-            let (told, seen) = (told.clone(), extensions.clone());
+            let (told, seen) = (told.clone(), attachments.clone());
             let run = move |_: &CloseReason| {
                 assert_ne!(number, 1, "the second one fails");
                 told.send((number, seen.get::<u8>().is_some())).unwrap();
             };
-            extensions.on_close(run, || None);
+            attachments.on_close(run, || None);
         }
-        extensions.handle_close(&CloseReason::Local);
-        extensions.handle_close(&CloseReason::Local);
+        attachments.handle_close(&CloseReason::Local);
+        attachments.handle_close(&CloseReason::Local);
         assert_eq!(ran.try_iter().collect::<Vec<_>>(), [(0, true), (2, true)]);
-        assert!(extensions.get::<u8>().is_none());
+        assert!(attachments.get::<u8>().is_none());
         let told_late = told.clone();
-        extensions.on_close(move |_| told_late.send((9, false)).unwrap(), || Some(CloseReason::Local));
+        attachments.on_close(move |_| told_late.send((9, false)).unwrap(), || Some(CloseReason::Local));
         assert_eq!(ran.try_recv(), Ok((9, false)));
     }
 }

@@ -17,7 +17,7 @@ pub enum SendError {
     /// Every stream id of the connection is in use.
     TooManyStreams,
     /// The body is longer than the peer accepts; the connection goes on. Before the peer has [shown what it
-    /// is](crate::Connection::verdict) only this end's own limit is known, and a packet beyond that of the peer ends
+    /// is](crate::Connection::peer_known) only this end's own limit is known, and a packet beyond that of the peer ends
     /// the connection there.
     TooLong(TooLong),
 }
@@ -54,7 +54,7 @@ pub enum HandOffError {
     /// The peer takes no connections for this operation.
     NotServed,
     /// The peer is Go, which knows no such thing, or this end accepted the connection: only the end that dialled asks.
-    /// See [`Connection::into_raw`](crate::Connection::into_raw).
+    /// See [`Connection::into_transport`](crate::Connection::into_transport).
     Unsupported,
     /// The request is longer than the peer accepts.
     TooLong(TooLong),

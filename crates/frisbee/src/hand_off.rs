@@ -2,9 +2,9 @@
 
 use crate::connection::Connection;
 use crate::mailbox::{HandingOff, wake_all};
-use crate::{CloseReason, HandOffError, Operation, Outbox, Peer, Raw, SendError};
+use crate::{CloseReason, HandOffError, Operation, Outbox, PeerKind, RawTransport, SendError};
 use bytes::Bytes;
-use frisbee_core::{HandOffVerdict, Role};
+use frisbee_core::{HandOffAnswer, Role};
 use std::any::Any;
 use std::fmt;
 use std::future::poll_fn;
@@ -16,43 +16,43 @@ use tokio::sync::oneshot;
 /// A connection that was handed off to the end that asked.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Accepted {
+pub struct HandOffAccepted {
     /// What goes along with the peer's consent.
     pub reply: Bytes,
     /// The transport.
-    pub raw: Raw,
+    pub transport: RawTransport,
 }
 
 /// Who takes a transport when it is free.
 #[must_use]
-pub struct Taking(Box<Take>);
+pub struct TakeOver(Box<Take>);
 
-type Take = dyn FnOnce(Raw, &Handle) + Send;
+type Take = dyn FnOnce(RawTransport, &Handle) + Send;
 
-impl Taking {
+impl TakeOver {
     /// By a function whose future becomes a task of the runtime in which the server was started or the client
     /// connected; the function is called within it. The task belongs to nobody: it neither ends with the connection,
     /// nor does a shutdown of the server wait for it.
-    pub fn new<F>(take: impl FnOnce(Raw) -> F + Send + 'static) -> Self
+    pub fn new<F>(take: impl FnOnce(RawTransport) -> F + Send + 'static) -> Self
     where
         F: Future<Output = ()> + Send + 'static,
     {
         Self(Box::new(move |raw, runtime| drop(runtime.spawn(take(raw)))))
     }
 
-    pub(crate) fn at_once(take: impl FnOnce(Raw) + Send + 'static) -> Self {
+    pub(crate) fn at_once(take: impl FnOnce(RawTransport) + Send + 'static) -> Self {
         Self(Box::new(move |raw, _| take(raw)))
     }
 
-    pub(crate) fn take(self, raw: Raw, runtime: &Handle) {
+    pub(crate) fn take(self, raw: RawTransport, runtime: &Handle) {
         let _entered = runtime.enter();
         (self.0)(raw, runtime);
     }
 }
 
-impl fmt::Debug for Taking {
+impl fmt::Debug for TakeOver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Taking").finish_non_exhaustive()
+        f.debug_struct("TakeOver").finish_non_exhaustive()
     }
 }
 
@@ -63,14 +63,14 @@ impl fmt::Debug for Taking {
 /// connections for the operation.
 #[derive(Debug)]
 #[must_use]
-pub struct HandOff {
+pub struct HandOffRequest {
     connection: Connection,
     operation: Operation,
     request: Bytes,
     is_decided: bool,
 }
 
-impl HandOff {
+impl HandOffRequest {
     pub(crate) fn new(connection: Connection, operation: Operation, request: Bytes) -> Self {
         Self { connection, operation, request, is_decided: false }
     }
@@ -103,21 +103,21 @@ impl HandOff {
     /// Agrees. The transport is taken as soon as the reply has been written; what is then written to it comes right
     /// behind the reply. If a stream has been opened from here meanwhile, the peer is told that the connection is busy
     /// and nobody takes it; nobody does either if the peer has [given up](Self::given_up).
-    pub fn accept(mut self, reply: impl Into<Bytes>, taking: Taking) {
-        self.decide(HandOffVerdict::Accepted, reply.into(), Some(taking));
+    pub fn accept(mut self, reply: impl Into<Bytes>, taking: TakeOver) {
+        self.decide(HandOffAnswer::Accepted, reply.into(), Some(taking));
     }
 
     /// Does not agree; the connection goes on.
     pub fn refuse(mut self, reply: impl Into<Bytes>) {
-        self.decide(HandOffVerdict::Refused, reply.into(), None);
+        self.decide(HandOffAnswer::Refused, reply.into(), None);
     }
 
     /// Says that something is in progress which needs the connection; it goes on.
     pub fn busy(mut self) {
-        self.decide(HandOffVerdict::Busy, Bytes::new(), None);
+        self.decide(HandOffAnswer::Busy, Bytes::new(), None);
     }
 
-    fn decide(&mut self, verdict: HandOffVerdict, reply: Bytes, taking: Option<Taking>) {
+    fn decide(&mut self, answer: HandOffAnswer, reply: Bytes, taking: Option<TakeOver>) {
         self.is_decided = true;
         let mut inner = self.connection.0.mailbox.lock();
         if inner.closed.is_some() {
@@ -125,16 +125,16 @@ impl HandOff {
             drop(inner);
             return drop((reply, taking));
         }
-        inner.hand_off = Some(Box::new(Step::Decide { verdict, reply, taking }));
+        inner.hand_off = Some(Box::new(Step::Decide { answer, reply, taking }));
         drop(inner);
         self.connection.0.mailbox.notify();
     }
 }
 
-impl Drop for HandOff {
+impl Drop for HandOffRequest {
     fn drop(&mut self) {
         if !self.is_decided {
-            self.decide(HandOffVerdict::NotServed, Bytes::new(), None);
+            self.decide(HandOffAnswer::NotServed, Bytes::new(), None);
         }
     }
 }
@@ -151,26 +151,26 @@ pub(crate) enum Step {
     /// Nobody waits any more for the answer.
     GiveUp,
     Decide {
-        verdict: HandOffVerdict,
+        answer: HandOffAnswer,
         reply: Bytes,
         /// There, if it is accepted.
-        taking: Option<Taking>,
+        taking: Option<TakeOver>,
     },
     /// Take the transport without a word.
-    Leave(Taking),
+    Leave(TakeOver),
 }
 
 /// Whoever waits for an answer.
 #[derive(Debug)]
 pub(crate) struct Asking {
     pub(crate) operation: Operation,
-    answer: oneshot::Sender<Result<Accepted, HandOffError>>,
+    answer: oneshot::Sender<Result<HandOffAccepted, HandOffError>>,
     /// What a protocol has put aside until there is one.
     kept: Box<dyn Any + Send>,
 }
 
 impl Asking {
-    pub(crate) fn answer(self, answer: Result<Accepted, HandOffError>) {
+    pub(crate) fn answer(self, answer: Result<HandOffAccepted, HandOffError>) {
         // Whoever is told may ask again at once.
         drop(self.kept);
         let _ = self.answer.send(answer);
@@ -185,11 +185,11 @@ impl Asking {
 /// Waits for an answer. Dropping it gives up.
 struct Asked<'a> {
     connection: &'a Connection,
-    answer: Option<oneshot::Receiver<Result<Accepted, HandOffError>>>,
+    answer: Option<oneshot::Receiver<Result<HandOffAccepted, HandOffError>>>,
 }
 
 impl Future for Asked<'_> {
-    type Output = Result<Accepted, HandOffError>;
+    type Output = Result<HandOffAccepted, HandOffError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let Some(answer) = &mut self.answer else { return Poll::Pending };
@@ -241,9 +241,9 @@ pub(crate) async fn ask<K: Send + 'static>(
     operation: Operation,
     request: Bytes,
     may: impl FnOnce() -> Option<K>,
-) -> Result<Accepted, HandOffError> {
-    let peer = connection.verdict().await.map_err(|error| ended(connection, error))?;
-    if connection.0.role == Role::Server || !matches!(peer, Peer::Ours(_)) {
+) -> Result<HandOffAccepted, HandOffError> {
+    let peer = connection.peer_known().await.map_err(|error| ended(connection, error))?;
+    if connection.0.role == Role::Server || !matches!(peer, PeerKind::Extended(_)) {
         return Err(HandOffError::Unsupported);
     }
     let answered = begin(connection, |inner| {
@@ -259,18 +259,18 @@ pub(crate) async fn ask<K: Send + 'static>(
 }
 
 /// Takes the transport of a connection without a word to the peer.
-pub(crate) async fn leave(connection: &Connection) -> Result<Raw, HandOffError> {
+pub(crate) async fn leave(connection: &Connection) -> Result<RawTransport, HandOffError> {
     let taken = begin(connection, |_| {
         let (takes, taken) = oneshot::channel();
         // Whoever waits for it may have gone; then it is closed.
-        Ok((Step::Leave(Taking::at_once(|raw| drop(takes.send(raw)))), taken))
+        Ok((Step::Leave(TakeOver::at_once(|raw| drop(takes.send(raw)))), taken))
     })?;
     taken.await.map_err(|_| HandOffError::Closed(why(connection)))
 }
 
 fn begin<T>(
     connection: &Connection,
-    step: impl FnOnce(&mut crate::mailbox::Inner) -> Result<(Step, T), HandOffError>,
+    step: impl FnOnce(&mut crate::mailbox::MailboxState) -> Result<(Step, T), HandOffError>,
 ) -> Result<T, HandOffError> {
     let mut inner = connection.0.mailbox.lock();
     inner.check_open().map_err(|error| ended(connection, error))?;

@@ -67,21 +67,21 @@ pub use client::{Client, ClientBuilder};
 #[cfg(unix)]
 pub use connection::UnixCredentials;
 pub use connection::{Connection, Task};
-pub use context::Extensions;
+pub use context::Attachments;
 pub use error::{ConnectError, HandOffError, SendError};
 pub use frisbee_core::{
-    CONTENT_LEAST, CONTENT_MAX, CloseKind, CloseReason, Config, Foreign, Frame, Header, HeaderForm, Hello, Operation,
-    Outbox, Packet, PacketId, Peer, ProtocolError, TooLong, copy_to_share, tlv,
+    BODY_MAX, BODY_MAX_LEAST, CloseKind, CloseReason, Config, Foreign, Frame, Header, HeaderForm, Hello, Operation,
+    Outbox, Packet, PacketId, PeerKind, ProtocolError, TooLong, copy_to_share, tlv,
 };
-pub use hand_off::{Accepted, HandOff, Taking};
+pub use hand_off::{HandOffAccepted, HandOffRequest, TakeOver};
 pub use mailbox::Waiter;
-pub use raw::Raw;
+pub use raw::RawTransport;
 pub use router::handlers::{Handler, HandlerTable, Handlers, Reply};
 pub use router::inline::{Cell, Parked, Polled, Then, Worked};
 pub use router::mounts::{MountError, Mounts, MountsSession};
 pub use router::pubsub;
-pub use router::{Next, Router, Turn, opening};
-pub use runtime::choose::Runtime;
+pub use router::{Routed, Router, Turn, opening};
+pub use runtime::choose::IoBackend;
 pub use server::{Server, ServerBuilder};
 pub use stream::io::StreamIo;
 pub use stream::{Message as StreamMessage, Stream, StreamBatch, StreamEnd, StreamReceiver, StreamSender};

@@ -1,10 +1,10 @@
 //! Where handles leave what the connection's own task is to send, and what both have to know of each other.
 
 use crate::hand_off::Step;
-use crate::stream::Shared as StreamShared;
+use crate::stream::StreamShared;
 use crate::sync::{AtomicBool, Mutex, MutexGuard};
-use crate::{CloseReason, Operation, Outbox, PacketId, Peer, SendError};
-use frisbee_core::{Role, Tell};
+use crate::{CloseReason, Operation, Outbox, PacketId, PeerKind, SendError};
+use frisbee_core::{Role, StreamSignal};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,7 +15,7 @@ use std::task::{Context, Poll, Waker};
 /// The meeting point of a connection's handles and its task.
 #[derive(Debug)]
 pub(crate) struct Mailbox {
-    inner: Mutex<Inner>,
+    inner: Mutex<MailboxState>,
     /// The task has been woken and has not looked yet. Written with the lock held, read without.
     notified: AtomicBool,
     /// See [`frisbee_core::Config::backlog_max`].
@@ -23,7 +23,7 @@ pub(crate) struct Mailbox {
 }
 
 #[derive(Debug)]
-pub(crate) struct Inner {
+pub(crate) struct MailboxState {
     /// What handles have sent since the task last looked.
     pub(crate) outbox: Outbox,
     /// What waits at the task, as it last said.
@@ -43,7 +43,7 @@ pub(crate) struct Inner {
     /// The id after the one given to the last stream opened from here.
     next_stream: u16,
     /// What the peer is, as far as it has shown.
-    pub(crate) peer: Peer,
+    pub(crate) peer: PeerKind,
     /// The peer takes nothing new any more.
     pub(crate) going_away: bool,
     /// The client has no more time for its first header.
@@ -110,10 +110,10 @@ impl Order {
 }
 
 impl Mailbox {
-    pub(crate) fn new(content_max: u32, backlog_max: usize) -> Self {
+    pub(crate) fn new(body_max: u32, backlog_max: usize) -> Self {
         let mut outbox = Outbox::default();
-        outbox.set_limit(content_max);
-        let inner = Inner {
+        outbox.set_limit(body_max);
+        let inner = MailboxState {
             outbox,
             backlog: 0,
             task: None,
@@ -123,7 +123,7 @@ impl Mailbox {
             streams: BTreeMap::new(),
             opened_here: 0,
             next_stream: 0,
-            peer: Peer::Unknown,
+            peer: PeerKind::Unknown,
             going_away: false,
             hurried: false,
             closed: None,
@@ -134,7 +134,7 @@ impl Mailbox {
         Self { inner: Mutex::new(inner), notified: AtomicBool::new(false), backlog_max: backlog_max.max(1) }
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Inner> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, MailboxState> {
         self.inner.lock()
     }
 
@@ -168,7 +168,7 @@ impl Mailbox {
         let mut inner = self.inner.lock();
         inner.check_open()?;
         if inner.is_full(self.backlog_max) {
-            Inner::wait_for_room(inner, context, waiter);
+            MailboxState::wait_for_room(inner, context, waiter);
             return Poll::Pending;
         }
         let filled = fill(&mut inner.outbox);
@@ -183,7 +183,7 @@ impl Mailbox {
         let inner = self.inner.lock();
         inner.check_open()?;
         if inner.is_full(self.backlog_max) {
-            Inner::wait_for_room(inner, context, None);
+            MailboxState::wait_for_room(inner, context, None);
             return Ok(Poll::Pending);
         }
         Ok(Poll::Ready(()))
@@ -222,14 +222,14 @@ impl Mailbox {
     }
 
     /// Locks for the task, which thereby has looked.
-    pub(crate) fn lock_by_task(&self) -> MutexGuard<'_, Inner> {
+    pub(crate) fn lock_by_task(&self) -> MutexGuard<'_, MailboxState> {
         let inner = self.inner.lock();
         self.notified.store(false, Ordering::Relaxed);
         inner
     }
 
     /// The waker to call, unless the task has been woken already.
-    fn to_wake(&self, inner: &Inner) -> Option<Waker> {
+    fn to_wake(&self, inner: &MailboxState) -> Option<Waker> {
         // Nobody else writes while the lock is held, so this need not be one step.
         if self.notified.load(Ordering::Relaxed) {
             return None;
@@ -244,23 +244,27 @@ impl Mailbox {
         if let Some(reason) = inner.closed.as_ref().filter(|_| inner.over) {
             return Poll::Ready(CloseReason::clone(reason));
         }
-        Inner::watch(inner, context, watch);
+        MailboxState::watch(inner, context, watch);
         Poll::Pending
     }
 
     /// What the peer is, once it has shown.
-    pub(crate) fn poll_peer(&self, context: &mut Context<'_>, watch: &mut Waiter<'_>) -> Poll<Result<Peer, SendError>> {
+    pub(crate) fn poll_peer(
+        &self,
+        context: &mut Context<'_>,
+        watch: &mut Waiter<'_>,
+    ) -> Poll<Result<PeerKind, SendError>> {
         let inner = self.inner.lock();
-        if inner.peer != Peer::Unknown {
+        if inner.peer != PeerKind::Unknown {
             return Poll::Ready(Ok(inner.peer.clone()));
         }
         inner.check_open()?;
-        Inner::watch(inner, context, watch);
+        MailboxState::watch(inner, context, watch);
         Poll::Pending
     }
 
     /// Takes in what the peer is.
-    pub(crate) fn handle_verdict(&self, peer: Peer) {
+    pub(crate) fn handle_peer_known(&self, peer: PeerKind) {
         let mut inner = self.inner.lock();
         inner.peer = peer;
         let watchers = inner.take_watchers();
@@ -274,7 +278,7 @@ impl Mailbox {
         if inner.handing_off == HandingOff::GivenUp || inner.closed.is_some() {
             return Poll::Ready(());
         }
-        Inner::watch(inner, context, watch);
+        MailboxState::watch(inner, context, watch);
         Poll::Pending
     }
 
@@ -386,7 +390,7 @@ pub(crate) fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
     }
 }
 
-impl Inner {
+impl MailboxState {
     pub(crate) fn check_open(&self) -> Result<(), SendError> {
         match &self.closed {
             Some(reason) => Err(SendError::Closed(CloseReason::clone(reason))),
@@ -472,9 +476,9 @@ impl Inner {
         make: impl FnOnce(PacketId) -> Arc<StreamShared>,
     ) -> Option<PacketId> {
         let (ids, places) = match (&self.peer, role) {
-            (Peer::Ours(hello), Role::Client) => (1..=0x7FFF, hello.streams_max),
-            (Peer::Ours(hello), Role::Server) => (0x8000..=u16::MAX, hello.streams_max),
-            (Peer::Go | Peer::Unknown, _) => (1..=u16::MAX, u32::MAX),
+            (PeerKind::Extended(hello), Role::Client) => (1..=0x7FFF, hello.streams_max),
+            (PeerKind::Extended(hello), Role::Server) => (0x8000..=u16::MAX, hello.streams_max),
+            (PeerKind::Plain | PeerKind::Unknown, _) => (1..=u16::MAX, u32::MAX),
         };
         if self.opened_here >= usize::try_from(places).unwrap_or(usize::MAX) {
             return None;
@@ -515,12 +519,12 @@ impl Inner {
     }
 
     /// Writes a packet about a stream, in the order in which the lock was taken.
-    pub(crate) fn tell(&mut self, tell: Tell, id: PacketId, reset: &[u8]) {
+    pub(crate) fn tell(&mut self, tell: StreamSignal, id: PacketId, reset: &[u8]) {
         let (operation, content) = match tell {
-            Tell::Nothing => return,
-            Tell::Close => (Operation::STREAM, &[][..]),
-            Tell::End => (Operation::END, &[][..]),
-            Tell::Reset => (Operation::END, reset),
+            StreamSignal::Nothing => return,
+            StreamSignal::Close => (Operation::STREAM, &[][..]),
+            StreamSignal::End => (Operation::END, &[][..]),
+            StreamSignal::Reset => (Operation::END, reset),
         };
         // Whoever resets may say a lot, and the peer may take little. It puts up with a text that is cut anywhere.
         let most = usize::try_from(self.outbox.limit()).unwrap_or(usize::MAX);

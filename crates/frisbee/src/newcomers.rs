@@ -1,4 +1,4 @@
-//! Accepted connections that have sent nothing of use yet: how many there may be, and whose place the next one gets.
+//! HandOffAccepted connections that have sent nothing of use yet: how many there may be, and whose place the next one gets.
 
 use crate::connection::Connection;
 use parking_lot::Mutex;

@@ -16,12 +16,12 @@ use tokio::runtime::Handle;
 /// in which the server was started or the client connected, which has to go on for as long as it is used.
 ///
 /// Dropping it closes the transport.
-pub struct Raw {
+pub struct RawTransport {
     early: Bytes,
     io: Box<dyn Io>,
 }
 
-impl Raw {
+impl RawTransport {
     /// As [`new`](Self::new), in another runtime.
     pub(crate) async fn new_in<T: Io>(io: T, early: Bytes, runtime: Handle) -> io::Result<Self> {
         let _entered = runtime.enter();
@@ -60,7 +60,7 @@ impl Raw {
     }
 }
 
-impl AsyncRead for Raw {
+impl AsyncRead for RawTransport {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -74,7 +74,7 @@ impl AsyncRead for Raw {
     }
 }
 
-impl AsyncWrite for Raw {
+impl AsyncWrite for RawTransport {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut *self.io).poll_write(context, bytes)
     }
@@ -100,8 +100,8 @@ impl AsyncWrite for Raw {
     }
 }
 
-impl fmt::Debug for Raw {
+impl fmt::Debug for RawTransport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Raw").field("early", &self.early.len()).finish_non_exhaustive()
+        f.debug_struct("RawTransport").field("early", &self.early.len()).finish_non_exhaustive()
     }
 }

@@ -7,7 +7,9 @@ pub mod opening;
 pub mod pubsub;
 mod topics;
 
-use crate::{CloseReason, Connection, HandOff, MountError, Outbox, Packet, PacketId, Peer, Stream, Taking};
+use crate::{
+    CloseReason, Connection, HandOffRequest, MountError, Outbox, Packet, PacketId, PeerKind, Stream, TakeOver,
+};
 use bytes::Bytes;
 use std::ops::RangeInclusive;
 use std::time::Instant;
@@ -20,7 +22,7 @@ use std::time::Instant;
 /// connection ends, which is logged as an error.
 ///
 /// ```
-/// use frisbee::{Connection, Next, Outbox, Packet, Router};
+/// use frisbee::{Connection, Routed, Outbox, Packet, Router};
 ///
 /// /// Sends each packet back and counts them.
 /// struct Echo;
@@ -32,11 +34,11 @@ use std::time::Instant;
 ///         0
 ///     }
 ///
-///     fn route(&self, echoed: &mut u64, packet: Packet, outbox: &mut Outbox) -> Next {
+///     fn route(&self, echoed: &mut u64, packet: Packet, outbox: &mut Outbox) -> Routed {
 ///         *echoed += 1;
 ///         match outbox.forward(&packet) {
-///             Ok(()) => Next::Continue,
-///             Err(too_long) => Next::close(too_long.to_string()),
+///             Ok(()) => Routed::Continue,
+///             Err(too_long) => Routed::close(too_long.to_string()),
 ///         }
 ///     }
 /// }
@@ -69,13 +71,13 @@ pub trait Router: Send + Sync + 'static {
     fn connected(&self, connection: &Connection) -> Self::Session;
 
     /// Takes in a packet, in wire order. What is put into `outbox` leaves in one write with the rest of the batch.
-    fn route(&self, session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Next;
+    fn route(&self, session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed;
 
     /// Takes in a stream that the peer opened; `first` is the packet that opened it. Dropping the stream closes it,
     /// which is the default.
-    fn stream(&self, session: &mut Self::Session, first: Bytes, stream: Stream) -> Next {
+    fn stream(&self, session: &mut Self::Session, first: Bytes, stream: Stream) -> Routed {
         let _ = (session, first, stream);
-        Next::Continue
+        Routed::Continue
     }
 
     /// The body of a packet was thrown away while it arrived, since the server holds as much input as it may; of the
@@ -83,13 +85,13 @@ pub trait Router: Send + Sync + 'static {
     /// The default closes the connection, so that nobody waits for an answer.
     ///
     /// Only servers throw bodies away. Those of streams are dealt with: the stream is reset.
-    fn shed(&self, session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Next {
+    fn shed(&self, session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let _ = (session, packet, outbox);
-        Next::close("no memory for a request")
+        Routed::close("no memory for a request")
     }
 
     /// The peer has shown what it is: before its first packet at a server, after a round trip at a client.
-    fn verdict(&self, session: &mut Self::Session, peer: &Peer) {
+    fn peer_known(&self, session: &mut Self::Session, peer: &PeerKind) {
         let _ = (session, peer);
     }
 
@@ -100,9 +102,9 @@ pub trait Router: Send + Sync + 'static {
 
     /// A peer of ours asks for the connection itself. The router keeps `asked` until it has decided; dropping it says
     /// that nobody takes connections here, which is the default. Nothing else comes from the peer meanwhile.
-    fn hand_off(&self, session: &mut Self::Session, asked: HandOff) -> Next {
+    fn hand_off(&self, session: &mut Self::Session, asked: HandOffRequest) -> Routed {
         let _ = (session, asked);
-        Next::Continue
+        Routed::Continue
     }
 
     /// A peer of ours will close the connection and takes nothing new. It does when it has nothing in progress and
@@ -177,7 +179,7 @@ impl Turn<'_> {
 #[derive(Debug)]
 #[must_use]
 #[non_exhaustive]
-pub enum Next {
+pub enum Routed {
     /// It goes on.
     Continue,
     /// It goes on. The packet was of no use, and no honest peer sends many such: one that does is read more slowly, see
@@ -189,11 +191,11 @@ pub enum Next {
     /// What waits is written and the connection closed.
     Close(CloseReason),
     /// What waits is written, and then the transport is somebody else's, with every byte behind this packet. Nothing is
-    /// said to the peer, which has to know: the form for Go peers. See [`Taking`].
-    HandOff(Taking),
+    /// said to the peer, which has to know: the form for Go peers. See [`TakeOver`].
+    HandOff(TakeOver),
 }
 
-impl Next {
+impl Routed {
     /// Closes the connection for a reason of the router's own.
     pub fn close(reason: impl Into<String>) -> Self {
         Self::Close(CloseReason::Router(reason.into().into()))

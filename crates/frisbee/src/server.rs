@@ -6,7 +6,7 @@ use crate::connection::Ends;
 use crate::newcomers::{Newcomers, SILENT_MAX};
 use crate::transport::{Movable, Socket};
 use crate::workers::{Place, Pool, Workers};
-use crate::{Config, Router, Runtime};
+use crate::{Config, IoBackend, Router};
 use std::future::{pending, poll_fn};
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -79,7 +79,7 @@ impl Listener for TcpListener {
 pub struct ServerBuilder {
     config: Config,
     workers: Workers,
-    runtime: Runtime,
+    io_backend: IoBackend,
     busy_poll: Duration,
     memory_max: usize,
     silent_max: usize,
@@ -94,7 +94,7 @@ impl Server<()> {
         ServerBuilder {
             config: Config::default(),
             workers: Workers::default(),
-            runtime: Runtime::default(),
+            io_backend: IoBackend::default(),
             busy_poll: Duration::ZERO,
             memory_max: MEMORY_MAX,
             silent_max: SILENT_MAX,
@@ -118,9 +118,9 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets what moves the bytes of connections. Default: [`Runtime::default`].
-    pub fn runtime(mut self, runtime: Runtime) -> Self {
-        self.runtime = runtime;
+    /// Sets what moves the bytes of connections. Default: [`IoBackend::default`].
+    pub fn io_backend(mut self, backend: IoBackend) -> Self {
+        self.io_backend = backend;
         self
     }
 
@@ -281,7 +281,7 @@ impl<L, R: Router> Bound<L, R> {
 
 impl<L: Listener, R: Router> Bound<L, R> {
     pub(crate) async fn serve(self, shutdown: impl Future<Output = ()>) -> io::Result<()> {
-        let pool = Pool::start(self.settings.workers, self.settings.runtime, self.takes_rings())?;
+        let pool = Pool::start(self.settings.workers, self.settings.io_backend, self.takes_rings())?;
         let (listener, host) = self.into_host();
         let host = Arc::new(host);
         if pool.is_shared() {

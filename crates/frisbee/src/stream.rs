@@ -5,15 +5,15 @@ mod inbox;
 pub(crate) mod io;
 mod state;
 
-use crate::connection::{Connection, Shared as ConnectionShared};
-use crate::mailbox::{HandingOff, Inner, Waiter, wake_all};
+use crate::connection::{Connection, ConnectionShared};
+use crate::mailbox::{HandingOff, MailboxState, Waiter, wake_all};
 use crate::{Frame, Operation, Outbox, PacketId, SendError};
 pub use batch::StreamBatch;
 use bytes::Bytes;
-use frisbee_core::{Role, StreamState, Tell, tlv};
+use frisbee_core::{Role, StreamSignal, StreamState, tlv};
 pub use inbox::Message;
 use state::{Messages, Taken, Waiting};
-pub(crate) use state::{Shared, reset_content};
+pub(crate) use state::{StreamShared, reset_content};
 use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -74,18 +74,18 @@ impl Stream {
         inner.check_open()?;
         // It could not be sent before the answer, behind which the connection may be somebody else's.
         if inner.handing_off != HandingOff::No && connection.role == Role::Client {
-            Inner::watch(inner, context, watch);
+            MailboxState::watch(inner, context, watch);
             return Poll::Pending;
         }
         let mut opened = None;
         let peer = inner.peer.clone();
         let id = inner.enter_stream(connection.role, |id| {
-            let shared = Arc::new(Shared::new(id, connection, &peer, true));
+            let shared = Arc::new(StreamShared::new(id, connection, &peer, true));
             opened = Some(shared.clone());
             shared
         });
         let (Some(id), Some(shared)) = (id, opened) else {
-            Inner::watch(inner, context, watch);
+            MailboxState::watch(inner, context, watch);
             return Poll::Pending;
         };
         let mut frame = inner.outbox.frame(id, Operation::STREAM);
@@ -101,7 +101,7 @@ impl Stream {
         Poll::Ready(Ok(Self::new(connection.clone(), shared)))
     }
 
-    pub(crate) fn new(connection: Arc<ConnectionShared>, shared: Arc<Shared>) -> Self {
+    pub(crate) fn new(connection: Arc<ConnectionShared>, shared: Arc<StreamShared>) -> Self {
         if !shared.opened_here {
             connection.guests.fetch_add(1, Ordering::Relaxed);
         }
@@ -119,8 +119,8 @@ impl Stream {
     }
 
     /// Whether directions end for themselves, which they do if the peer is one of ours.
-    pub fn is_rich(&self) -> bool {
-        self.0.shared.is_rich()
+    pub fn is_extended(&self) -> bool {
+        self.0.shared.is_extended()
     }
 
     /// Sends a message, once the connection and the receiver have room.
@@ -223,8 +223,8 @@ impl StreamSender {
     }
 
     /// Whether directions end for themselves, which they do if the peer is one of ours.
-    pub fn is_rich(&self) -> bool {
-        self.0.shared.is_rich()
+    pub fn is_extended(&self) -> bool {
+        self.0.shared.is_extended()
     }
 
     /// As [`Stream::end`].
@@ -288,9 +288,9 @@ impl StreamReceiver {
         self.0.shared.how_ended()
     }
 
-    /// As [`Stream::is_rich`].
-    pub fn is_rich(&self) -> bool {
-        self.0.shared.is_rich()
+    /// As [`Stream::is_extended`].
+    pub fn is_extended(&self) -> bool {
+        self.0.shared.is_extended()
     }
 
     /// As [`Stream::close`].
@@ -306,12 +306,12 @@ fn by_itself(message: Message<'_>) -> Bytes {
 /// Closes the stream when its last handle goes.
 struct Guard {
     connection: Arc<ConnectionShared>,
-    shared: Arc<Shared>,
+    shared: Arc<StreamShared>,
 }
 
 impl Guard {
     async fn send(&self, message: &Bytes) -> Result<(), SendError> {
-        if message.is_empty() && !self.shared.is_rich() {
+        if message.is_empty() && !self.shared.is_extended() {
             return Err(SendError::Empty);
         }
         let credit = Awaited { shared: &self.shared, waiting: |inner| &mut inner.senders, number: 0 };
@@ -420,12 +420,12 @@ impl Guard {
 
     /// Changes the state from this end and tells the peer. The connection's lock is taken first, as in sending, so
     /// that nothing is sent behind the packet that closes.
-    fn change(&self, change: impl FnOnce(&mut StreamState) -> Tell, reset: &[u8]) {
+    fn change(&self, change: impl FnOnce(&mut StreamState) -> StreamSignal, reset: &[u8]) {
         let mut connection = self.connection.mailbox.lock();
         let mut inner = self.shared.inner.lock();
         let tell = change(&mut inner.state);
         let over = inner.state.is_over();
-        if tell == Tell::Nothing {
+        if tell == StreamSignal::Nothing {
             return;
         }
         let mut wake = inner.take_waiting();
@@ -447,7 +447,7 @@ impl Guard {
 
 /// Something that is waited for on a stream. The waker goes with it.
 struct Awaited<'a> {
-    shared: &'a Shared,
+    shared: &'a StreamShared,
     /// Where it stands.
     waiting: fn(&mut Messages) -> &mut Waiting,
     number: u64,

@@ -19,7 +19,7 @@ const MEMORY_PIPE: usize = 64 * 1024;
 /// Two ends of a connection in memory: what is written into one is read from the other.
 ///
 /// For tests, and for services in the same process. Dropping one end is the end of input for the other. One goes to
-/// [`ClientBuilder::from_io`](crate::ClientBuilder::from_io), the other to
+/// [`ClientBuilder::connect_io`](crate::ClientBuilder::connect_io), the other to
 /// [`Acceptor::serve_connection`](crate::Acceptor::serve_connection).
 pub fn memory() -> (DuplexStream, DuplexStream) {
     tokio::io::duplex(MEMORY_PIPE)

@@ -1,6 +1,6 @@
 //! The threads that drive connections.
 
-use crate::Runtime;
+use crate::IoBackend;
 #[cfg(all(feature = "uring", target_os = "linux"))]
 use crate::runtime::uring::Rings;
 use std::collections::BTreeMap;
@@ -90,17 +90,17 @@ struct Worker {
 
 impl Pool {
     /// Workers of a server, with rings if the sockets are of the kind, and `runtime` and the environment say so.
-    pub(crate) fn start(workers: Workers, runtime: Runtime, takes_rings: bool) -> io::Result<Self> {
-        if takes_rings && let Some(rings) = runtime.start(workers.pay_for_rings(), || Self::start_rings(workers))? {
+    pub(crate) fn start(workers: Workers, io_backend: IoBackend, takes_rings: bool) -> io::Result<Self> {
+        if takes_rings && let Some(rings) = io_backend.start(workers.pay_for_rings(), || Self::start_rings(workers))? {
             return Ok(rings);
         }
         workers.count().map_or(Ok(Self::Caller), |count| Threads::start(count).map(Self::Threads))
     }
 
     /// Workers of a client, which are its caller's runtime or shared by all clients.
-    pub(crate) fn of_client(workers: Workers, runtime: Runtime, takes_rings: bool) -> io::Result<Self> {
+    pub(crate) fn of_client(workers: Workers, io_backend: IoBackend, takes_rings: bool) -> io::Result<Self> {
         if takes_rings
-            && let Some(rings) = runtime.start(workers.pay_for_rings(), || Self::start_rings(Workers::Caller))?
+            && let Some(rings) = io_backend.start(workers.pay_for_rings(), || Self::start_rings(Workers::Caller))?
         {
             return Ok(rings);
         }

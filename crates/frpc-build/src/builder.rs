@@ -61,7 +61,7 @@ impl Builder {
                 client: true,
                 server: true,
                 grpc: false,
-                raw_requests: Vec::new(),
+                undecoded_requests: Vec::new(),
                 client_attributes: Vec::new(),
                 server_attributes: Vec::new(),
                 trait_attributes: Vec::new(),
@@ -153,15 +153,15 @@ impl Builder {
         self
     }
 
-    /// Hands the requests of these methods to their handlers undecoded, as `frpc::Raw<Foo>` instead of `Foo`, for
+    /// Hands the requests of these methods to their handlers undecoded, as `frpc::Undecoded<Foo>` instead of `Foo`, for
     /// handlers that only look, by way of a [view](Self::views), or that pass requests on. Takes one path or a list:
     /// `.package.Service.Method`, or the end of such a path. Clients do not change.
     ///
     /// With the Polyglot codec only, and not together with [`grpc`](Self::grpc). Requests that are a wrapper like
     /// `google.protobuf.StringValue` cannot be meant: they are plain values in Rust.
-    pub fn raw_requests(mut self, paths: impl Paths) -> Self {
-        let paths = self.noted("raw_requests", Target::Method, paths);
-        self.services.raw_requests.extend(paths);
+    pub fn undecoded_requests(mut self, paths: impl Paths) -> Self {
+        let paths = self.noted("undecoded_requests", Target::Method, paths);
+        self.services.undecoded_requests.extend(paths);
         self
     }
 
@@ -382,8 +382,10 @@ impl Builder {
         if is_protobuf && self.externs.views {
             return refused("`views(true)` needs the Polyglot codec: protobuf has no views");
         }
-        if !self.services.raw_requests.is_empty() && (is_protobuf || self.services.grpc) {
-            return refused("`raw_requests` needs the Polyglot codec, and cannot be used together with `grpc(true)`");
+        if !self.services.undecoded_requests.is_empty() && (is_protobuf || self.services.grpc) {
+            return refused(
+                "`undecoded_requests` needs the Polyglot codec, and cannot be used together with `grpc(true)`",
+            );
         }
         self.locks.codec = self.externs.codec;
         self.externs.apply(&mut self.prost, schema);

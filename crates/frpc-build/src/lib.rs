@@ -63,7 +63,7 @@
 //! With [`views(true)`](Builder::views) there is a view `FooView<'a>` beside each message `Foo`: a struct of the same
 //! fields that borrows from the body, `&str` and `&[u8]`, with lists and maps that are decoded as they are walked.
 //! Decoding one allocates nothing. Handlers that only look get their requests undecoded by
-//! [`raw_requests`](Builder::raw_requests), as `frpc::Raw<Foo>`, and ask for the view: `request.get_ref().view()?`.
+//! [`undecoded_requests`](Builder::undecoded_requests), as `frpc::Undecoded<Foo>`, and ask for the view: `request.get_ref().view()?`.
 //!
 //! # gRPC
 //!

@@ -286,7 +286,10 @@ fn options_that_exclude_each_other_are_errors() {
         error(|builder| builder.codec(Codec::Protobuf).views(true)),
         "`views(true)` needs the Polyglot codec: protobuf has no views"
     );
-    assert!(error(|builder| builder.codec(Codec::Protobuf).raw_requests(".")).starts_with("`raw_requests` needs the"));
+    assert!(
+        error(|builder| builder.codec(Codec::Protobuf).undecoded_requests("."))
+            .starts_with("`undecoded_requests` needs the")
+    );
 }
 
 #[test]
@@ -300,8 +303,8 @@ fn options_for_what_cannot_have_them_are_errors_and_not_code_that_does_not_compi
     let boxed = error(|builder| builder.boxed("A.by.b"));
     assert_eq!(boxed.kind(), ErrorKind::Option);
     assert!(boxed.to_string().starts_with("`boxed` is set for a member of a oneof, `B` in Rust"), "{boxed}");
-    let raw = error(|builder| builder.raw_requests(".test.S"));
+    let raw = error(|builder| builder.undecoded_requests(".test.S"));
     assert_eq!(raw.kind(), ErrorKind::Option);
     assert!(raw.to_string().contains("`test.S.Get`, whose request is a `google.protobuf.StringValue`"), "{raw}");
-    build.run(|builder| builder.compile_well_known_types(true).raw_requests(".test.S"), &["test.proto"]).unwrap();
+    build.run(|builder| builder.compile_well_known_types(true).undecoded_requests(".test.S"), &["test.proto"]).unwrap();
 }

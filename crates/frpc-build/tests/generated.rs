@@ -421,12 +421,12 @@ fn views_have_free_names_and_the_fields_of_the_message() {
 fn requests_that_are_not_decoded_change_the_trait_only() {
     let source =
         format!("{HEAD}message A {{}}\nservice S {{ rpc Look(A) returns (A); rpc Read(stream A) returns (A); }}");
-    let text = Build::of(&source).text_with(|builder| builder.raw_requests("S.Look"));
-    assert!(has(&text, "fn look(&self, request: ::frpc::Request<::frpc::Raw<A>>)"), "{text}");
+    let text = Build::of(&source).text_with(|builder| builder.undecoded_requests("S.Look"));
+    assert!(has(&text, "fn look(&self, request: ::frpc::Request<::frpc::Undecoded<A>>)"), "{text}");
     assert!(has(&text, "fn read(&self, request: ::frpc::Request<::frpc::Streaming<A>>)"));
     assert!(has(&text, "pub fn look(&self, request: impl ::frpc::IntoRequest<A>)"));
-    let text = Build::of(&source).text_with(|builder| builder.raw_requests(["."]));
-    assert!(has(&text, "fn read(&self, request: ::frpc::Request<::frpc::Streaming<::frpc::Raw<A>>>)"));
+    let text = Build::of(&source).text_with(|builder| builder.undecoded_requests(["."]));
+    assert!(has(&text, "fn read(&self, request: ::frpc::Request<::frpc::Streaming<::frpc::Undecoded<A>>>)"));
 }
 
 /// Half a second is the limit for an optimized build on a quiet machine; this one is neither.

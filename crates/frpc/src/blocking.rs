@@ -70,7 +70,7 @@ pub fn connect_with<C>(
     address: impl Into<String>,
     make: impl FnOnce(Channel) -> C,
 ) -> Result<Blocking<C>, Error> {
-    connect_by(|| builder.connect(address), make)
+    connect_using(|| builder.connect(address), make)
 }
 
 /// Makes the channel by `connect`, in whatever way there is: to several servers, when it is first called, over anything
@@ -82,7 +82,7 @@ pub fn connect_with<C>(
 /// # fn main() -> Result<(), frpc::Error> {
 /// let servers = ["10.0.0.1:8080", "10.0.0.2:8080"];
 /// let connect = || frpc::Channel::builder().connect_all(servers);
-/// let echo = frpc::blocking::connect_by(connect, EchoClient::new)?;
+/// let echo = frpc::blocking::connect_using(connect, EchoClient::new)?;
 /// # Ok(())
 /// # }
 /// ```
@@ -92,7 +92,7 @@ pub fn connect_with<C>(
 ///
 /// # Panics
 /// As [`connect`].
-pub fn connect_by<C, F>(connect: impl FnOnce() -> F, make: impl FnOnce(Channel) -> C) -> Result<Blocking<C>, Error>
+pub fn connect_using<C, F>(connect: impl FnOnce() -> F, make: impl FnOnce(Channel) -> C) -> Result<Blocking<C>, Error>
 where
     F: Future<Output = Result<Channel, Error>>,
 {

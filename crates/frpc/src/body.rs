@@ -33,7 +33,7 @@ impl Manner<'_> {
 
 /// The longest body that has [`CONTAINER_MEMORY_MAX`] for its lists and maps: the longest that a frame carries by
 /// default.
-const USUAL_MAX: usize = frisbee::CONTENT_MAX as usize;
+const USUAL_MAX: usize = frisbee::BODY_MAX as usize;
 
 /// How much memory the lists and maps of a body may take. Beyond the usual, for a server that takes longer frames, as
 /// many times its length.
@@ -138,7 +138,7 @@ pub(crate) fn put_message<M: Message>(mut frame: Frame<'_>, message: &M, manner:
 pub(crate) fn put_error(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, style: Style) {
     /// What stands around the text: a prefix of four bytes, kinds and a length.
     const AROUND: usize = 20;
-    let rich = style.form == Form::Rich;
+    let rich = style.form == Form::Extended;
     let put = |outbox: &mut Outbox, text: &str, whole: bool| {
         let mut frame = outbox.frame(id, operation);
         let metadata = status.metadata().filter(|_| rich && whole);
@@ -181,7 +181,7 @@ pub(crate) fn put_reply<M: Message>(
     let Style { form, backward } = style;
     match reply {
         Ok(reply) => {
-            let metadata = reply.metadata_if_any().filter(|_| form == Form::Rich);
+            let metadata = reply.metadata_if_any().filter(|_| form == Form::Extended);
             let manner = Manner { metadata, backward, ..Manner::plain(form) };
             if let Err(error) = put_message(outbox.frame(id, operation), reply.get_ref(), &manner) {
                 put_error(outbox, id, operation, &error.into_status(), style);

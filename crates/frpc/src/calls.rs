@@ -190,7 +190,7 @@ impl Calls {
     }
 
     /// Takes in what the server is, and how many calls it takes if it is one of ours.
-    pub(crate) fn handle_verdict(&mut self, calls_max: Option<u32>) {
+    pub(crate) fn handle_peer_known(&mut self, calls_max: Option<u32>) {
         self.server = if calls_max.is_some() { Server::Ours } else { Server::Go };
         let allowed = calls_max.and_then(|max| usize::try_from(max).ok());
         let allowed = allowed.map(|allowed| allowed.clamp(1, CALLS_MAX));
@@ -499,7 +499,7 @@ mod tests {
     fn what_the_server_says_of_itself_while_calls_are_paused_counts_when_they_go_on() {
         let mut calls = Calls::default();
         assert!(calls.pause());
-        calls.handle_verdict(Some(1));
+        calls.handle_peer_known(Some(1));
         assert!(matches!(calls.begin(ADD, None, None), Err(BeginError::Full)));
         calls.resume();
         calls.begin(ADD, None, None).unwrap();
@@ -548,7 +548,7 @@ mod tests {
     fn the_id_of_a_call_given_up_stays_out_of_use_until_it_is_answered() {
         let mut calls = Calls::default();
         let given_up = calls.begin(ADD, None, None).unwrap();
-        calls.handle_verdict(Some(u32::MAX));
+        calls.handle_peer_known(Some(u32::MAX));
         assert!(cancels(&mut calls, given_up));
         assert_eq!(calls.given_up(), 1);
         let next = calls.begin(ADD, None, None).unwrap();
@@ -563,7 +563,7 @@ mod tests {
     #[test]
     fn calls_that_were_never_sent_or_not_waited_for_to_the_end_leave_their_places() {
         let mut calls = Calls::default();
-        calls.handle_verdict(Some(u32::MAX));
+        calls.handle_peer_known(Some(u32::MAX));
         let unsent = calls.begin(ADD, None, None).unwrap();
         calls.revoke(unsent);
         assert!(calls.is_idle());
@@ -622,7 +622,7 @@ mod tests {
     #[test]
     fn no_more_calls_are_in_flight_than_the_server_takes() {
         let mut calls = Calls::default();
-        calls.handle_verdict(Some(3));
+        calls.handle_peer_known(Some(3));
         assert_eq!(calls.server, Server::Ours);
         let tickets: Vec<_> = (0..3).map(|_| calls.begin(ADD, None, None).unwrap()).collect();
         assert!(matches!(calls.begin(ADD, None, None), Err(BeginError::Full)));

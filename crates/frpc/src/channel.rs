@@ -10,7 +10,7 @@ mod unary;
 
 use crate::codegen::Method;
 use crate::deadline::{self, Within};
-use crate::hand_off::Handed;
+use crate::hand_off::HandedOff;
 use crate::metadata::Metadata;
 use crate::middleware::{About, CallKind, Chain};
 use crate::streaming::{self, Streaming};
@@ -50,14 +50,14 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// nothing: it closes when it is told to, and not when it is dropped.
 #[derive(Clone)]
 pub struct Channel {
-    inner: Arc<Inner>,
+    inner: Arc<ChannelShared>,
     /// What runs around calls.
     chain: Option<Arc<Chain>>,
     /// Unary calls ask for the connection, which is put here.
-    handed: Option<Handed>,
+    handed: Option<HandedOff>,
 }
 
-struct Inner {
+struct ChannelShared {
     servers: Servers,
     retries: RetryBudget,
     /// How long calls may take, and the opening of streams, unless their requests say otherwise.
@@ -81,11 +81,11 @@ impl Channel {
     ///
     /// # Errors
     /// None, without TLS.
-    pub async fn from_io<T>(io: T) -> Result<Self, Error>
+    pub async fn connect_io<T>(io: T) -> Result<Self, Error>
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        Self::builder().from_io(io).await
+        Self::builder().connect_io(io).await
     }
 
     /// Settings to begin with.
@@ -107,7 +107,7 @@ impl Channel {
     pub fn from_connection(connection: &Connection) -> Self {
         let servers = Servers::One(Links::bound(Link::of(connection)));
         Self {
-            inner: Arc::new(Inner {
+            inner: Arc::new(ChannelShared {
                 servers,
                 retries: RetryBudget::default(),
                 timeout: Some(TIMEOUT),
@@ -131,8 +131,8 @@ impl Channel {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn handing_off(&self) -> (Self, Handed) {
-        let handed = Handed::default();
+    pub fn handing_off(&self) -> (Self, HandedOff) {
+        let handed = HandedOff::default();
         let asking = Self { handed: Some(handed.clone()), ..self.clone() };
         (asking, handed)
     }
@@ -281,7 +281,7 @@ impl Channel {
 
     #[inline]
     pub(crate) fn terms(&self, own: Option<Duration>) -> Terms {
-        let Inner { timeout, is_told, strict_presence, .. } = *self.inner;
+        let ChannelShared { timeout, is_told, strict_presence, .. } = *self.inner;
         Terms {
             timeout: deadline::allowed(own.or(timeout)),
             told: is_told || own.is_some() || deadline::is_inherited(),

@@ -2,7 +2,7 @@
 
 pub use crate::layout::Layout;
 pub use crate::protobuf::{Field, Protobuf, decode_protobuf, encode_protobuf};
-pub use crate::service::{Methods, MethodsBuilder, Service, Shared};
+pub use crate::service::{Methods, MethodsBuilder, Service, ServiceHandle};
 use frisbee::Operation;
 use std::fmt;
 

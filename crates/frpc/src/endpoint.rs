@@ -11,8 +11,8 @@ use crate::service::{Caller, Entry, Instance, Kind, Methods};
 use crate::{Policy, Status, body, prefix};
 use bytes::Bytes;
 use frisbee::{
-    CloseReason, Connection, HandOff, MountsSession, Next, Operation, Outbox, Packet, PacketId, Peer, Router, Stream,
-    Turn,
+    CloseReason, Connection, HandOffRequest, MountsSession, Operation, Outbox, Packet, PacketId, PeerKind, Routed,
+    Router, Stream, Turn,
 };
 use polyglot::Nesting;
 use std::collections::{BTreeMap, HashMap};
@@ -154,10 +154,10 @@ impl Router for Endpoint {
             channel::put_calls(connection, calls);
             // Without a HELLO of its own a client takes its server for Go from the start, and gets no verdict.
             let peer = connection.peer();
-            if peer != Peer::Unknown {
+            if peer != PeerKind::Unknown {
                 calls.with(|calls| {
-                    calls.handle_verdict(None);
-                    calls.offers.handle_verdict(&peer);
+                    calls.handle_peer_known(None);
+                    calls.offers.handle_peer_known(&peer);
                 });
             }
         }
@@ -179,7 +179,7 @@ impl Router for Endpoint {
         session
     }
 
-    fn route(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Next {
+    fn route(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         if prefix::is_present(&packet.body) && self.is_backward(session, &packet) {
             return self.route_backward(session, packet, outbox);
         }
@@ -190,10 +190,10 @@ impl Router for Endpoint {
             return self.offer.mounts.route(&mut session.mounted, packet, outbox);
         }
         session.replies.push(packet);
-        Next::Continue
+        Routed::Continue
     }
 
-    fn stream(&self, session: &mut Session, first: Bytes, stream: Stream) -> Next {
+    fn stream(&self, session: &mut Session, first: Bytes, stream: Stream) -> Routed {
         let offer = &*self.offer;
         let (operation, prefix) = match body::opening(&first) {
             Opening::Names(operation, prefix) => (operation, prefix),
@@ -202,24 +202,24 @@ impl Router for Endpoint {
             }
             Opening::Malformed if offer.mounts.is_empty() => {
                 crate::streaming::refuse(&stream, &body::malformed("request"));
-                return Next::Wasted;
+                return Routed::Wasted;
             }
-            _ if stream.is_rich() => {
+            _ if stream.is_extended() => {
                 let status = Status::invalid_argument("the packet that opens the stream names no operation");
                 crate::streaming::refuse(&stream, &status);
-                return Next::Wasted;
+                return Routed::Wasted;
             }
             // It belongs to a stream of Go that is over: it crossed the packet that closed it. As many may be on their
             // way as the sockets hold, for each stream that is left early, so they are not counted. On those of mounted
             // routers packets may look like anything.
             Opening::Malformed | Opening::Nothing => {
                 stream.forget();
-                return Next::Continue;
+                return Routed::Continue;
             }
         };
         if let Some(status) = session.refused(operation) {
             crate::streaming::refuse(&stream, &status);
-            return Next::Wasted;
+            return Routed::Wasted;
         }
         match offer.table.get(operation) {
             Some((Entry { kind: Kind::Stream(opens), method }, _)) => {
@@ -230,7 +230,7 @@ impl Router for Endpoint {
             }
             None if self.calls.is_some() && offer.table.is_empty() => {
                 session.strays += 1;
-                if stream.is_rich() {
+                if stream.is_extended() {
                     crate::streaming::refuse(&stream, &Status::unimplemented("this end offers no service"));
                 } else {
                     stream.forget();
@@ -238,14 +238,14 @@ impl Router for Endpoint {
             }
             _ => {
                 crate::streaming::refuse(&stream, &Status::unimplemented(format!("{operation} opens no stream")));
-                return Next::Wasted;
+                return Routed::Wasted;
             }
         }
-        Next::Continue
+        Routed::Continue
     }
 
     #[cold]
-    fn shed(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Next {
+    fn shed(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Packet { id, operation, ref body } = packet;
         let is_waiting = |calls: &Arc<CallTable>| calls.with(|calls| calls.is_waiting(id, operation));
         if !self.offer.mounts.contains(operation) && session.calls().is_some_and(is_waiting) {
@@ -254,32 +254,32 @@ impl Router for Endpoint {
                     let status =
                         Status::resource_exhausted("the reply was thrown away: this end holds as much as it may");
                     session.replies.push(Packet { body: body::error(&status), ..packet });
-                    return Next::Continue;
+                    return Routed::Continue;
                 }
                 Some(false) => {}
-                None => return Next::close("no memory for what may be the reply to a call"),
+                None => return Routed::close("no memory for what may be the reply to a call"),
             }
         }
         self.refuse_request(session, packet, outbox)
     }
 
-    fn verdict(&self, session: &mut Session, peer: &Peer) {
+    fn peer_known(&self, session: &mut Session, peer: &PeerKind) {
         let hello = peer.hello();
-        session.caller.handle_verdict(hello.is_some());
+        session.caller.handle_peer_known(hello.is_some());
         let Offer { table, mounts, .. } = &*self.offer;
         let is_mounted = |operation| Operation::user(operation).is_some_and(|operation| mounts.contains(operation));
         let has = |operation| table.get(operation).is_some() || is_mounted(operation);
         session.clauses = Clauses::new(&table.layouts, has, peer).present();
         if let Some(calls) = &self.calls {
             calls.with(|calls| {
-                calls.handle_verdict(hello.map(|hello| hello.calls_max));
-                calls.offers.handle_verdict(peer);
+                calls.handle_peer_known(hello.map(|hello| hello.calls_max));
+                calls.offers.handle_peer_known(peer);
             });
             calls.show();
         } else if let Some(calls) = session.calls() {
-            handle_verdict_on_client(calls, peer);
+            handle_client_known(calls, peer);
         }
-        self.offer.mounts.verdict(&mut session.mounted, peer);
+        self.offer.mounts.peer_known(&mut session.mounted, peer);
     }
 
     fn cancelled(&self, session: &mut Session, id: PacketId, content: Bytes, outbox: &mut Outbox) {
@@ -290,12 +290,12 @@ impl Router for Endpoint {
         self.offer.mounts.cancelled(&mut session.mounted, id, content, outbox);
     }
 
-    fn hand_off(&self, session: &mut Session, asked: HandOff) -> Next {
+    fn hand_off(&self, session: &mut Session, asked: HandOffRequest) -> Routed {
         let operation = asked.operation();
         // Calls of this end, if it accepted the connection and makes any.
         if session.calls().is_some_and(|calls| !calls.is_idle()) {
             asked.busy();
-            return Next::Continue;
+            return Routed::Continue;
         }
         let number = operation.number();
         let entry = self.offer.table.get(number).map(|(entry, _)| entry.method);
@@ -303,7 +303,7 @@ impl Router for Endpoint {
             session.bring(number, &self.offer.table);
             if let Some((_, instance)) = &mut session.last {
                 instance.hand_off(&session.caller, method, asked);
-                return Next::Continue;
+                return Routed::Continue;
             }
         }
         self.offer.mounts.hand_off(&mut session.mounted, asked)
@@ -368,7 +368,7 @@ impl Router for Endpoint {
 impl Endpoint {
     /// Calls a method.
     #[inline(always)]
-    fn serve(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Next {
+    fn serve(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         if session.caller.connection.is_overloaded() {
             session.caller.connection.count_shed();
             return self.refuse_request(session, packet, outbox);
@@ -381,13 +381,13 @@ impl Endpoint {
 
     /// Answers a request for which there is no memory.
     #[cold]
-    fn refuse_request(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Next {
+    fn refuse_request(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         if self.offer.mounts.contains(packet.operation) {
             return self.offer.mounts.shed(&mut session.mounted, packet, outbox);
         }
         let status = Status::resource_exhausted("the server holds as much input as it may");
         body::put_error(outbox, packet.id, packet.operation, &status, session.caller.style());
-        Next::Continue
+        Routed::Continue
     }
 
     /// The end of a turn with routers beside services, or with strays; `calls` is when the next call expires.
@@ -405,7 +405,7 @@ impl Endpoint {
     /// The way of packets that no unary method takes.
     #[cold]
     #[inline(never)]
-    fn route_unserved(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Next {
+    fn route_unserved(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let operation = packet.operation;
         let refused = session.refused(operation.number());
         if refused.is_none() && self.offer.mounts.contains(operation) {
@@ -416,7 +416,7 @@ impl Endpoint {
         let unknown = || Status::unimplemented(format!("operation {operation} is no unary method of this end"));
         let status = refused.unwrap_or_else(unknown);
         body::put_error(outbox, packet.id, operation, &status, session.caller.style());
-        Next::Wasted
+        Routed::Wasted
     }
 
     /// Whether a packet with a prefix belongs to a call of the end that accepted. What bodies of mounted routers begin
@@ -430,44 +430,44 @@ impl Endpoint {
     /// Takes in a call of the end that accepted, or there the reply to one.
     #[cold]
     #[inline(never)]
-    fn route_backward(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Next {
+    fn route_backward(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         if self.calls.is_none() {
             match session.calls() {
                 Some(_) => session.replies.push(packet),
                 None => {
                     session.strays += 1;
-                    return Next::Wasted;
+                    return Routed::Wasted;
                 }
             }
-            return Next::Continue;
+            return Routed::Continue;
         }
         if self.offer.table.is_empty() {
             session.strays += 1;
-            return Next::Continue;
+            return Routed::Continue;
         }
         match outbox.len() {
             ..REPLIES_MAX => self.serve(session, packet, outbox),
             REPLIES_MAX..REPLIES_END => {
                 let status = Status::resource_exhausted("the replies to earlier calls have not been taken");
                 body::put_error(outbox, packet.id, packet.operation, &status, session.caller.style());
-                Next::Continue
+                Routed::Continue
             }
-            waiting => Next::close(format!("{waiting} bytes of replies were not taken by the end that calls")),
+            waiting => Routed::close(format!("{waiting} bytes of replies were not taken by the end that calls")),
         }
     }
 }
 
 /// Whether the peer of an end that accepted can be called: one that offers nothing takes no calls.
-pub(crate) fn takes_calls(client: &Peer) -> bool {
+pub(crate) fn takes_calls(client: &PeerKind) -> bool {
     client.hello().is_some_and(|hello| hello.items().any(|(kind, _)| kind == layout::OFFERED))
 }
 
 /// Takes in what the peer of an end that accepted and calls is.
-pub(crate) fn handle_verdict_on_client(calls: &CallTable, client: &Peer) {
+pub(crate) fn handle_client_known(calls: &CallTable, client: &PeerKind) {
     let hello = client.hello().filter(|_| takes_calls(client));
     calls.with(|calls| {
-        calls.handle_verdict(hello.map(|hello| hello.calls_max));
-        calls.offers.handle_verdict(client);
+        calls.handle_peer_known(hello.map(|hello| hello.calls_max));
+        calls.offers.handle_peer_known(client);
     });
 }
 
@@ -540,7 +540,7 @@ impl Session {
     /// At the end that accepted: whether it may have made calls. One look at an atomic.
     #[inline]
     fn has_calls(&self) -> bool {
-        self.caller.connection.extensions().is_used()
+        self.caller.connection.attachments().is_used()
     }
 
     #[cold]
@@ -552,7 +552,7 @@ impl Session {
     /// At the end that accepted: its calls, if it has made any.
     fn calls(&mut self) -> Option<&Arc<CallTable>> {
         if self.calls.is_none() {
-            self.calls = self.caller.connection.extensions().get::<CallTable>();
+            self.calls = self.caller.connection.attachments().get::<CallTable>();
         }
         self.calls.as_ref()
     }

@@ -4,11 +4,11 @@
 //! for the connection. The handler sees that in its [request](crate::Request::hand_off) and decides.
 //!
 //! ```
-//! use frpc::hand_off::Raw;
+//! use frpc::hand_off::RawTransport;
 //! # use frpc::{Request, Response, Status};
 //! # struct Open;
 //! # struct Opened;
-//! # async fn speak(raw: Raw) {}
+//! # async fn speak(raw: RawTransport) {}
 //!
 //! async fn open(request: Request<Open>) -> Result<Response<Opened>, Status> {
 //!     let Some(asked) = request.hand_off() else {
@@ -32,31 +32,31 @@ use crate::codegen::Method;
 use crate::request::Along;
 use crate::{Code, Request, Response, Status, deadline, layout};
 use bytes::{Buf, Bytes};
-use frisbee::{Accepted, HandOffError, Header, Outbox, PacketId, Taking};
+use frisbee::{HandOffAccepted, HandOffError, Header, Outbox, PacketId, TakeOver};
 use parking_lot::Mutex;
 use polyglot::{Form, Message};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
-pub use frisbee::Raw;
+pub use frisbee::RawTransport;
 
 /// In a handler: the caller asks for the connection.
 #[derive(Clone, Default)]
-pub struct HandOff(Arc<Mutex<Option<Taking>>>);
+pub struct HandOff(Arc<Mutex<Option<TakeOver>>>);
 
 impl HandOff {
     /// Agrees. If the handler then succeeds, `take` gets the transport as soon as the reply has been written; its
     /// future becomes a task of the runtime in which the server was started, which belongs to nobody. If the handler
     /// fails, `take` is dropped.
-    pub fn accept<F>(&self, take: impl FnOnce(Raw) -> F + Send + 'static)
+    pub fn accept<F>(&self, take: impl FnOnce(RawTransport) -> F + Send + 'static)
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        *self.0.lock() = Some(Taking::new(take));
+        *self.0.lock() = Some(TakeOver::new(take));
     }
 
-    pub(crate) fn taking(&self) -> Option<Taking> {
+    pub(crate) fn taking(&self) -> Option<TakeOver> {
         self.0.lock().take()
     }
 }
@@ -70,11 +70,11 @@ impl fmt::Debug for HandOff {
 /// Where a client finds the connection that it has asked for; see
 /// [`Channel::handing_off`](crate::Channel::handing_off).
 #[derive(Clone, Debug, Default)]
-pub struct Handed(Arc<Mutex<Option<Raw>>>);
+pub struct HandedOff(Arc<Mutex<Option<RawTransport>>>);
 
-impl Handed {
+impl HandedOff {
     /// The transport, if the last call through the channel was answered and the handler has handed it off.
-    pub fn take(&self) -> Option<Raw> {
+    pub fn take(&self) -> Option<RawTransport> {
         self.0.lock().take()
     }
 }
@@ -91,7 +91,7 @@ fn alone(put: impl FnOnce(&mut Outbox)) -> Bytes {
 
 /// What a handler has answered.
 pub(crate) fn reply<M: Message>(reply: Result<&Response<M>, &Status>, method: Method) -> Bytes {
-    let style = Style { form: Form::Rich, backward: false };
+    let style = Style { form: Form::Extended, backward: false };
     alone(|outbox| body::put_reply(outbox, PacketId(0), method.operation, reply, style))
 }
 
@@ -100,7 +100,7 @@ pub(crate) async fn call<A, B>(
     channel: &Channel,
     method: &'static Method,
     request: Request<A>,
-    handed: &Handed,
+    handed: &HandedOff,
     terms: Terms,
 ) -> Result<Response<B>, Status>
 where
@@ -121,7 +121,7 @@ where
 struct Asking<'a> {
     channel: &'a Channel,
     method: &'static Method,
-    handed: &'a Handed,
+    handed: &'a HandedOff,
     /// Whether the server is told until when it may take.
     told: bool,
     until: Option<Instant>,
@@ -139,11 +139,11 @@ impl Asking<'_> {
         let mut begun = None;
         loop {
             let link = channel.link(self.until, &mut begun).await?;
-            let Ok(peer) = link.connection.verdict().await else { continue };
+            let Ok(peer) = link.connection.peer_known().await else { continue };
             let reading = link.reading(layout::rules(method.layout, &peer)?.missing(method));
             let left = self.until.map(|until| until.saturating_duration_since(deadline::now()));
             let metadata = present(Along::sent(along.as_deref()));
-            let manner = Manner { metadata, timeout: left.filter(|_| self.told), ..Manner::plain(Form::Rich) };
+            let manner = Manner { metadata, timeout: left.filter(|_| self.told), ..Manner::plain(Form::Extended) };
             let mut encoded = Ok(());
             let body = alone(|outbox| {
                 encoded = body::put_message(outbox.frame(PacketId(0), method.operation), &message, &manner);
@@ -170,12 +170,12 @@ impl Asking<'_> {
     /// Makes a reply of what has been answered, and puts the connection where its caller finds it.
     fn take<B: Message>(
         &self,
-        answered: Result<Accepted, HandOffError>,
+        answered: Result<HandOffAccepted, HandOffError>,
         reading: Reading,
     ) -> Result<Response<B>, Status> {
         let status = match answered {
             Ok(accepted) => {
-                *self.handed.0.lock() = Some(accepted.raw);
+                *self.handed.0.lock() = Some(accepted.transport);
                 return body::reply(&accepted.reply, reading);
             }
             Err(HandOffError::Refused(reply)) => return body::reply(&reply, reading),

@@ -7,7 +7,7 @@ use crate::codegen::Method;
 use crate::{Error, Status};
 use bytes::Bytes;
 use frisbee::tlv::{put_varint, take_varint};
-use frisbee::{Hello, Peer};
+use frisbee::{Hello, PeerKind};
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
@@ -185,7 +185,7 @@ const OTHERS_MAX: usize = 1024;
 
 impl Clauses {
     /// For a server that offers `layouts`; `has` tells on which operations there is a method or a router.
-    pub(crate) fn new(layouts: &[&'static Layout], has: impl Fn(u16) -> bool, peer: &Peer) -> Self {
+    pub(crate) fn new(layouts: &[&'static Layout], has: impl Fn(u16) -> bool, peer: &PeerKind) -> Self {
         let mut clauses = Self::default();
         let mut others = 0..OTHERS_MAX;
         let mut told = HashSet::new();
@@ -273,7 +273,7 @@ pub(crate) struct Offers {
     /// All that were.
     known: Vec<(&'static Layout, Rules)>,
     /// What the server is.
-    peer: Peer,
+    peer: PeerKind,
     /// The services that our HELLO has named: the server refuses calls to them that do not fit.
     named: Arc<[&'static Layout]>,
 }
@@ -306,11 +306,11 @@ pub(crate) enum Refusal {
 
 impl Offers {
     pub(crate) fn new(named: Arc<[&'static Layout]>) -> Self {
-        Self { last: None, known: Vec::new(), peer: Peer::Unknown, named }
+        Self { last: None, known: Vec::new(), peer: PeerKind::Unknown, named }
     }
 
     /// Takes in what the server is.
-    pub(crate) fn handle_verdict(&mut self, peer: &Peer) {
+    pub(crate) fn handle_peer_known(&mut self, peer: &PeerKind) {
         self.peer = peer.clone();
         self.last = None;
         self.known.clear();
@@ -332,8 +332,8 @@ impl Offers {
             return Ok(*rules);
         }
         let rules = match &self.peer {
-            Peer::Unknown if self.named.contains(&layout) => Rules::Same,
-            Peer::Unknown => return Err(Refusal::Unclear),
+            PeerKind::Unknown if self.named.contains(&layout) => Rules::Same,
+            PeerKind::Unknown => return Err(Refusal::Unclear),
             peer => rules(layout, peer).map_err(Refusal::Failed)?,
         };
         self.known.push((layout, rules));
@@ -343,7 +343,7 @@ impl Offers {
 }
 
 /// Whether a service of a peer that has shown what it is may be called, and by which rules.
-pub(crate) fn rules(layout: &'static Layout, peer: &Peer) -> Result<Rules, Status> {
+pub(crate) fn rules(layout: &'static Layout, peer: &PeerKind) -> Result<Rules, Status> {
     let Some(hello) = peer.hello() else { return Ok(Rules::Same) };
     for theirs in Told::all(hello, OFFERED) {
         if theirs.service == layout.service {
@@ -378,12 +378,12 @@ mod tests {
     static OTHER: Layout = Layout::new("shop.Carts", &[11], 4, &[]);
     static APART: Layout = Layout::new("shop.Stock", &[90], 5, &[]);
 
-    fn told(kind: u8, layouts: &[&'static Layout]) -> Peer {
+    fn told(kind: u8, layouts: &[&'static Layout]) -> PeerKind {
         let mut hello = b"fris\x01".to_vec();
         for layout in layouts {
             frisbee::tlv::put_item(&mut hello, kind, &layout.item());
         }
-        Peer::Ours(Arc::new(Hello::decode(&hello.into()).expect("it is one")))
+        PeerKind::Extended(Arc::new(Hello::decode(&hello.into()).expect("it is one")))
     }
 
     #[test]
@@ -447,7 +447,7 @@ mod tests {
         let mut offers = Offers::new(Arc::new([&FIRST]));
         assert_eq!(offers.ask(&FIRST).unwrap(), Rules::Same);
         assert!(matches!(offers.ask(&APART), Err(Refusal::Unclear)));
-        offers.handle_verdict(&told(OFFERED, &[&SECOND]));
+        offers.handle_peer_known(&told(OFFERED, &[&SECOND]));
         assert_eq!(offers.ask(&FIRST).unwrap(), Rules::Same);
         assert_eq!(offers.ask(&APART).unwrap(), Rules::Same, "nothing is in its place");
         assert!(
@@ -456,9 +456,9 @@ mod tests {
         assert!(
             matches!(offers.ask(&OTHER), Err(Refusal::Failed(status)) if status.code() == crate::Code::Unimplemented)
         );
-        offers.handle_verdict(&told(OFFERED, &[&FIRST]));
+        offers.handle_peer_known(&told(OFFERED, &[&FIRST]));
         assert_eq!(offers.ask(&SECOND).unwrap(), Rules::Older);
-        offers.handle_verdict(&Peer::Go);
+        offers.handle_peer_known(&PeerKind::Plain);
         assert_eq!(offers.ask(&BROKEN).unwrap(), Rules::Same, "Go tells nothing of its layouts");
     }
 }

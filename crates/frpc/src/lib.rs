@@ -78,13 +78,13 @@ pub use error::Error;
 pub use frisbee::pubsub;
 #[cfg(feature = "tls")]
 pub use frisbee::tls;
-pub use frisbee::{Connection, HeaderForm, Policy, Runtime, Workers, memory};
+pub use frisbee::{Connection, HeaderForm, IoBackend, Policy, Workers, memory};
 pub use http::Extensions;
 pub use metadata::{Metadata, MetadataError};
 #[cfg(feature = "tower")]
-pub use middleware::tower::{Exchange, Inner as TowerInner, Tower};
-pub use middleware::{Call, CallKind, Middleware, Next, Reply};
-pub use polyglot::Raw;
+pub use middleware::tower::{Exchange, Tower, TowerNext};
+pub use middleware::{Call, CallKind, CallResponse, Middleware, Next};
+pub use polyglot::Undecoded;
 pub use request::{IntoRequest, IntoStreamingRequest, Request, Response};
 #[cfg(unix)]
 pub use server::UnixServer;

@@ -30,7 +30,7 @@ use std::time::Duration;
 /// and the calls that are made there, as it does those of a handler.
 ///
 /// ```
-/// use frpc::{Call, Middleware, Next, Reply, Request, Status};
+/// use frpc::{Call, Middleware, Next, CallResponse, Request, Status};
 /// use std::collections::HashMap;
 ///
 /// /// Lets in who knows a word.
@@ -40,7 +40,7 @@ use std::time::Duration;
 /// struct Guest(String);
 ///
 /// impl Middleware for Doorkeeper {
-///     async fn call(&self, mut call: Call, next: Next) -> Result<Reply, Status> {
+///     async fn call(&self, mut call: Call, next: Next) -> Result<CallResponse, Status> {
 ///         let Some(guest) = call.metadata().get("word").and_then(|word| self.0.get(word)) else {
 ///             return Err(Status::permission_denied(format!("{} is not for you", call.method())));
 ///         };
@@ -62,7 +62,7 @@ pub trait Middleware: Send + Sync + 'static {
     /// ready.
     ///
     /// The future is dropped where it stands when the call is cancelled.
-    fn call(&self, call: Call, next: Next) -> impl Future<Output = Result<Reply, Status>> + Send;
+    fn call(&self, call: Call, next: Next) -> impl Future<Output = Result<CallResponse, Status>> + Send;
 }
 
 /// A call as [`Middleware`] sees it.
@@ -170,12 +170,12 @@ impl Call {
 }
 
 /// What a call was answered with, as [`Middleware`] sees it. It can only be had from [`Next::run`].
-pub struct Reply {
+pub struct CallResponse {
     along: Option<Box<Along>>,
     body: Box<dyn Any + Send>,
 }
 
-impl Reply {
+impl CallResponse {
     /// What goes along with the reply. At a client, that of a stream is not there yet.
     pub fn metadata(&self) -> &Metadata {
         Along::metadata(self.along.as_deref())
@@ -205,7 +205,7 @@ pub struct Next {
 }
 
 type Last = Box<dyn FnOnce(Call) -> Answering<'static> + Send>;
-type Answering<'a> = Pin<Box<dyn Future<Output = Result<Reply, Status>> + Send + 'a>>;
+type Answering<'a> = Pin<Box<dyn Future<Output = Result<CallResponse, Status>> + Send + 'a>>;
 
 impl Next {
     /// Goes on with the call.
@@ -215,7 +215,7 @@ impl Next {
     ///
     /// # Cancel safety
     /// Dropping the future gives the call up.
-    pub async fn run(self, call: Call) -> Result<Reply, Status> {
+    pub async fn run(self, call: Call) -> Result<CallResponse, Status> {
         let Self { chain, at, last } = self;
         let Some(middleware) = chain.0.get(at) else { return last(call).await };
         middleware.call(call, Self { chain: chain.clone(), at: at + 1, last }).await
@@ -266,10 +266,10 @@ impl Chain {
             let answering = last(Request::together(message, call.timeout, call.origin, call.along));
             Box::pin(async move {
                 let (body, along) = answering.await?.apart();
-                Ok(Reply { along, body: Box::new(body) })
+                Ok(CallResponse { along, body: Box::new(body) })
             })
         };
-        let Reply { along, body } = Next { chain: self, at: 0, last: Box::new(last) }.run(call).await?;
+        let CallResponse { along, body } = Next { chain: self, at: 0, last: Box::new(last) }.run(call).await?;
         match body.downcast() {
             Ok(body) => Ok(Response::together(*body, along)),
             Err(_) => Err(Status::internal("a middleware gave the reply of another call")),
@@ -295,9 +295,9 @@ where
     }
 }
 
-impl fmt::Debug for Reply {
+impl fmt::Debug for CallResponse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reply").field("metadata", self.metadata()).finish_non_exhaustive()
+        f.debug_struct("CallResponse").field("metadata", self.metadata()).finish_non_exhaustive()
     }
 }
 

@@ -212,7 +212,7 @@ impl<T> Request<T> {
     }
 
     /// In a handler: the connection that the request came by, unless that was another protocol. Its
-    /// [extensions](Connection::extensions) are what handlers, streams and mounted routers know in common of it.
+    /// [attachments](Connection::attachments) are what handlers, streams and mounted routers know in common of it.
     pub fn connection(&self) -> Option<&Connection> {
         self.origin.connection()
     }

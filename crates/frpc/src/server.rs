@@ -4,7 +4,7 @@ use crate::codegen;
 use crate::endpoint::Endpoint;
 use crate::offer::Offering;
 use crate::service::Service;
-use crate::{Error, Middleware, Policy, Runtime, Workers};
+use crate::{Error, IoBackend, Middleware, Policy, Workers};
 use frisbee::{Connection, Router};
 use polyglot::Nesting;
 use std::fmt;
@@ -99,7 +99,7 @@ impl ServerBuilder {
 
     /// Calls a function for each connection that is accepted, on the connection's own task: it must not block. From
     /// there the peer [can be called](crate::Channel::from_connection), and values be put into the connection's
-    /// [extensions](Connection::extensions).
+    /// [attachments](Connection::attachments).
     pub fn on_connect(mut self, connected: impl Fn(&Connection) + Send + Sync + 'static) -> Self {
         self.offering.on_connect(connected);
         self
@@ -139,9 +139,9 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets what moves the bytes of connections. Default: [`Runtime::default`].
-    pub fn runtime(mut self, runtime: Runtime) -> Self {
-        self.inner = self.inner.runtime(runtime);
+    /// Sets what moves the bytes of connections. Default: [`IoBackend::default`].
+    pub fn io_backend(mut self, backend: IoBackend) -> Self {
+        self.inner = self.inner.io_backend(backend);
         self
     }
 
@@ -286,7 +286,7 @@ impl UnixServer {
 /// let acceptor = frpc::Server::builder().build()?;
 /// let (here, there) = frpc::memory();
 /// tokio::spawn(async move { acceptor.serve_connection(there).await });
-/// let channel = frpc::Channel::from_io(here).await?;
+/// let channel = frpc::Channel::connect_io(here).await?;
 /// # Ok(())
 /// # }
 /// ```

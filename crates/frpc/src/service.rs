@@ -11,7 +11,7 @@ use crate::streaming::{self, ResponseStream, Streaming};
 use crate::{Request, Response, Status};
 use bytes::Bytes;
 use frisbee::{
-    Cell, Connection, Next, Operation, Outbox, Packet, PacketId, Parked, Policy, Polled, Stream, Task, Then, Worked,
+    Cell, Connection, Operation, Outbox, Packet, PacketId, Parked, Policy, Polled, Routed, Stream, Task, Then, Worked,
     body_memory,
 };
 use polyglot::{Form, Message};
@@ -64,10 +64,10 @@ pub(crate) trait Unary: Send + Sync {
 pub(crate) trait Instance: Send {
     /// Answers a request, in `outbox` if that is possible at once. `inline` says whether the handler may be polled in
     /// place.
-    fn call(&mut self, caller: &Caller, packet: Packet, outbox: &mut Outbox, inline: bool) -> Next;
+    fn call(&mut self, caller: &Caller, packet: Packet, outbox: &mut Outbox, inline: bool) -> Routed;
 
     /// Answers a request that comes with one for the connection.
-    fn hand_off(&mut self, caller: &Caller, method: Method, asked: frisbee::HandOff);
+    fn hand_off(&mut self, caller: &Caller, method: Method, asked: frisbee::HandOffRequest);
 }
 
 /// A method that streams in one or both directions.
@@ -98,7 +98,7 @@ impl Caller {
     }
 
     /// Takes in what the peer is.
-    pub(crate) fn handle_verdict(&mut self, ours: bool) {
+    pub(crate) fn handle_peer_known(&mut self, ours: bool) {
         self.is_ours = ours;
     }
 
@@ -111,7 +111,7 @@ impl Caller {
     /// How the peer gets replies.
     #[inline]
     pub(crate) fn style(&self) -> Style {
-        let form = if self.is_ours() { Form::Rich } else { Form::Flat };
+        let form = if self.is_ours() { Form::Extended } else { Form::Flat };
         Style { form, backward: self.backward }
     }
 
@@ -126,22 +126,22 @@ impl Caller {
 /// What handlers get of their service: a reference that a connection counts for itself, since one counted by all of
 /// them would travel between cores at every call.
 #[allow(clippy::redundant_allocation)] // The outer count is the point.
-pub struct Shared<S>(Arc<Arc<S>>);
+pub struct ServiceHandle<S>(Arc<Arc<S>>);
 
-impl<S> Shared<S> {
+impl<S> ServiceHandle<S> {
     fn of_connection(service: &Arc<S>) -> Self {
         Self(Arc::new(service.clone()))
     }
 }
 
-impl<S> Clone for Shared<S> {
+impl<S> Clone for ServiceHandle<S> {
     #[inline]
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }
 }
 
-impl<S> Deref for Shared<S> {
+impl<S> Deref for ServiceHandle<S> {
     type Target = S;
 
     #[inline]
@@ -150,9 +150,9 @@ impl<S> Deref for Shared<S> {
     }
 }
 
-impl<S> fmt::Debug for Shared<S> {
+impl<S> fmt::Debug for ServiceHandle<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared").finish_non_exhaustive()
+        f.debug_struct("ServiceHandle").finish_non_exhaustive()
     }
 }
 
@@ -178,7 +178,7 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
     where
         A: Message + Send + 'static,
         B: Message + Send + 'static,
-        H: Fn(Shared<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
+        H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
         let handler = Handler::new(&self.service, About::new::<A, B>(method, CallKind::Unary), handler);
@@ -190,13 +190,14 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
     where
         A: Message + Send + 'static,
         B: Message + Send + 'static,
-        H: Fn(Shared<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
+        H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
     {
         let service = self.service.clone();
         let about = About::new::<A, B>(method, CallKind::ServerStreaming);
         let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream, reading: Reading| {
-            let (service, handler, chain) = (Shared::of_connection(&service), handler.clone(), caller.chain.clone());
+            let (service, handler, chain) =
+                (ServiceHandle::of_connection(&service), handler.clone(), caller.chain.clone());
             let handler = move |request| through(chain, about, request, move |request| handler(service, request));
             streaming::serve_server_streaming(caller, prefix, stream, reading, handler);
         };
@@ -208,13 +209,14 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
     where
         A: Message + Send + 'static,
         B: Message + Send + 'static,
-        H: Fn(Shared<S>, Request<Streaming<A>>) -> F + Clone + Send + Sync + 'static,
+        H: Fn(ServiceHandle<S>, Request<Streaming<A>>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
         let service = self.service.clone();
         let about = About::new::<A, B>(method, CallKind::ClientStreaming);
         let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream, reading: Reading| {
-            let (service, handler, chain) = (Shared::of_connection(&service), handler.clone(), caller.chain.clone());
+            let (service, handler, chain) =
+                (ServiceHandle::of_connection(&service), handler.clone(), caller.chain.clone());
             let handler = move |request| through(chain, about, request, move |request| handler(service, request));
             streaming::serve_client_streaming(caller, prefix, stream, reading, handler);
         };
@@ -226,13 +228,14 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
     where
         A: Message + Send + 'static,
         B: Message + Send + 'static,
-        H: Fn(Shared<S>, Request<Streaming<A>>) -> F + Clone + Send + Sync + 'static,
+        H: Fn(ServiceHandle<S>, Request<Streaming<A>>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
     {
         let service = self.service.clone();
         let about = About::new::<A, B>(method, CallKind::Streaming);
         let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream, reading: Reading| {
-            let (service, handler, chain) = (Shared::of_connection(&service), handler.clone(), caller.chain.clone());
+            let (service, handler, chain) =
+                (ServiceHandle::of_connection(&service), handler.clone(), caller.chain.clone());
             let handler = move |request| through(chain, about, request, move |request| handler(service, request));
             streaming::serve_streaming(caller, prefix, stream, reading, handler);
         };
@@ -275,7 +278,7 @@ where
     S: Send + Sync + 'static,
     A: Message + Send + 'static,
     B: Message + Send + 'static,
-    H: Fn(Shared<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
+    H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
     fn instance(&self, policy: Policy, reading: Reading, chain: Option<&Arc<Chain>>) -> Box<dyn Instance> {
@@ -284,7 +287,7 @@ where
             Policy::Inline | Policy::Concurrent => None,
         };
         Box::new(Serving {
-            service: Shared::of_connection(&self.service),
+            service: ServiceHandle::of_connection(&self.service),
             handler: self.handler.clone(),
             cell: Cell::default(),
             reading,
@@ -298,7 +301,7 @@ where
 
 /// A unary method on one connection.
 struct Serving<S, H, A, F> {
-    service: Shared<S>,
+    service: ServiceHandle<S>,
     handler: H,
     cell: Cell<F, Answer>,
     /// How requests are read.
@@ -316,14 +319,14 @@ where
     S: Send + Sync + 'static,
     A: Message + Send + 'static,
     B: Message + Send + 'static,
-    H: Fn(Shared<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
+    H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    fn call(&mut self, caller: &Caller, packet: Packet, outbox: &mut Outbox, inline: bool) -> Next {
+    fn call(&mut self, caller: &Caller, packet: Packet, outbox: &mut Outbox, inline: bool) -> Routed {
         let Packet { id, operation, mut body } = packet;
         let style = caller.style();
         let mut terms = Terms::default();
-        if style.form == Form::Rich && prefix::is_present(&body) {
+        if style.form == Form::Extended && prefix::is_present(&body) {
             match Terms::take(&mut body) {
                 Ok(taken) => terms = taken,
                 Err(status) => return refuse(outbox, id, operation, &status, style),
@@ -361,12 +364,12 @@ where
             }
             Polled::Panicked(panic) => body::put_error(outbox, id, operation, &panicked(panic.as_ref()), style),
         }
-        Next::Continue
+        Routed::Continue
     }
 
     #[cold]
-    fn hand_off(&mut self, caller: &Caller, method: Method, asked: frisbee::HandOff) {
-        let refuse = |asked: frisbee::HandOff, status: &Status| {
+    fn hand_off(&mut self, caller: &Caller, method: Method, asked: frisbee::HandOffRequest) {
+        let refuse = |asked: frisbee::HandOffRequest, status: &Status| {
             asked.refuse(hand_off::reply::<B>(Err(status), method));
         };
         let mut body = asked.request().clone();
@@ -400,14 +403,14 @@ where
     S: Send + Sync + 'static,
     A: Message + Send + 'static,
     B: Message + Send + 'static,
-    H: Fn(Shared<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
+    H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
     /// Calls a handler with something around it.
     #[cold]
     #[inline(never)]
-    fn call_through(&mut self, request: Request<A>, call: Pending<'_>, outbox: &mut Outbox, inline: bool) -> Next {
-        let Some((chain, about)) = self.around.clone() else { return Next::Continue };
+    fn call_through(&mut self, request: Request<A>, call: Pending<'_>, outbox: &mut Outbox, inline: bool) -> Routed {
+        let Some((chain, about)) = self.around.clone() else { return Routed::Continue };
         let (service, handler) = (self.service.clone(), self.handler.clone());
         // One type for whatever is around: a box of its own, which the cell cannot spare.
         let future: Pin<Box<dyn Future<Output = _> + Send>> =
@@ -426,13 +429,13 @@ where
                 body::put_error(outbox, call.id, call.operation, &status, call.caller.style());
             }
         }
-        Next::Continue
+        Routed::Continue
     }
 }
 
 impl<S, H, A, B, F> Serving<S, H, A, F>
 where
-    H: Fn(Shared<S>, Request<A>) -> F,
+    H: Fn(ServiceHandle<S>, Request<A>) -> F,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     B: Message + Send + 'static,
 {
@@ -446,7 +449,7 @@ where
     /// Gives a call a task of its own.
     #[cold]
     #[inline(never)]
-    fn call_apart(&self, request: Request<A>, call: Pending<'_>, outbox: &mut Outbox) -> Next {
+    fn call_apart(&self, request: Request<A>, call: Pending<'_>, outbox: &mut Outbox) -> Routed {
         let future = (self.handler)(self.service.clone(), request);
         call.go_on(Cell::park(future), self.permits.clone(), outbox)
     }
@@ -488,7 +491,7 @@ struct Pending<'a> {
 
 impl Pending<'_> {
     /// Lets the handler go on as a task of its own, which sends the reply.
-    fn go_on<B, F>(self, parked: Parked<F, Answer>, permits: Option<Arc<Semaphore>>, outbox: &mut Outbox) -> Next
+    fn go_on<B, F>(self, parked: Parked<F, Answer>, permits: Option<Arc<Semaphore>>, outbox: &mut Outbox) -> Routed
     where
         B: Message + Send + 'static,
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
@@ -510,7 +513,7 @@ impl Pending<'_> {
             caller.connection.count_shed();
             return refuse(outbox, id, operation, &Status::resource_exhausted(why), style);
         }
-        Next::Continue
+        Routed::Continue
     }
 }
 
@@ -557,9 +560,9 @@ impl<B: Message> Then<Result<Response<B>, Status>> for Answer {
 
 /// Answers what never became a call.
 #[cold]
-fn refuse(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, style: Style) -> Next {
+fn refuse(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, style: Style) -> Routed {
     body::put_error(outbox, id, operation, status, style);
-    Next::Wasted
+    Routed::Wasted
 }
 
 /// What a caller is told of a panic: that there was one. The text stays here.

@@ -112,11 +112,11 @@ impl fmt::Display for Code {
 /// assert_eq!(status.details()[..], [1, 2, 3]);
 /// ```
 #[derive(Clone, PartialEq, Eq)]
-pub struct Status(Box<Inner>);
+pub struct Status(Box<StatusInner>);
 
 /// In a box, so that a result is not larger, nor slower to pass on, because of what it is not.
 #[derive(Clone, PartialEq, Eq)]
-struct Inner {
+struct StatusInner {
     code: Code,
     unsent: bool,
     message: Box<str>,
@@ -128,7 +128,13 @@ impl Status {
     /// A status of the given code.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         let message = message.into().into_boxed_str();
-        Self(Box::new(Inner { code, unsent: false, message, details: Bytes::new(), metadata: Metadata::default() }))
+        Self(Box::new(StatusInner {
+            code,
+            unsent: false,
+            message,
+            details: Bytes::new(),
+            metadata: Metadata::default(),
+        }))
     }
 
     /// Adds details, whose meaning is up to both ends; gRPC's are an encoded `google.rpc.Status`. With the metadata

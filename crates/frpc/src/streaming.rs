@@ -41,7 +41,7 @@ pub struct Streaming<M> {
     reading: Reading,
     metadata: Metadata,
     /// The peer is one of ours: the text `EOF` is a text like any other.
-    is_rich: bool,
+    is_extended: bool,
     end: End,
     deadline: Option<Pin<Box<Sleep>>>,
     /// Messages since the deadline was looked at.
@@ -102,13 +102,13 @@ impl<M: Message> Streaming<M> {
     }
 
     fn new(receiver: StreamReceiver, end: End, reading: Reading, deadline: Option<Pin<Box<Sleep>>>) -> Self {
-        let is_rich = receiver.is_rich();
+        let is_extended = receiver.is_extended();
         let metadata = Metadata::new();
         Self {
             receiver: Some(receiver),
             reading,
             metadata,
-            is_rich,
+            is_extended,
             end,
             deadline,
             looked: 0,
@@ -164,7 +164,7 @@ impl<M: Message> Streaming<M> {
                     }
                     continue;
                 }
-                Some(Read::Error(text, _)) if text == body::EOF && !self.is_rich => {
+                Some(Read::Error(text, _)) if text == body::EOF && !self.is_extended => {
                     self.handle_answer(Code::Ok);
                     self.finish(true);
                     None
@@ -316,7 +316,7 @@ fn late() -> Status {
 
 /// How messages of a stream are written.
 fn form(sender: &StreamSender) -> Form {
-    if sender.is_rich() { Form::Rich } else { Form::Flat }
+    if sender.is_extended() { Form::Extended } else { Form::Flat }
 }
 
 /// Sends one message. `strict` refuses one that a Go peer cannot be sent without loss.
@@ -385,7 +385,7 @@ where
 
 /// Sends what goes along with messages, to a peer that understands it. Fails if it is longer than the peer takes.
 fn send_metadata(sender: &StreamSender, metadata: &Metadata) -> Result<(), Status> {
-    if metadata.is_empty() || !sender.is_rich() {
+    if metadata.is_empty() || !sender.is_extended() {
         return Ok(());
     }
     let sent = sender.send_now(|outbox, id| {
@@ -411,7 +411,7 @@ fn send_error(sender: &StreamSender, status: &Status) {
 
 /// Ends this end's direction.
 fn send_end(sender: &StreamSender) {
-    if sender.is_rich() {
+    if sender.is_extended() {
         return sender.end();
     }
     let end = Status::unknown(body::EOF);

@@ -4,7 +4,7 @@ use crate::body::{self, Manner, PutError, Reading};
 use crate::channel::unsent;
 use crate::{Code, Status};
 use frisbee::pubsub::{Client, Error, Publisher, RecvError, Subscription};
-use frisbee::{CloseReason, Peer, SendError};
+use frisbee::{CloseReason, PeerKind, SendError};
 use polyglot::{Form, Message, Nesting, Root};
 use std::fmt;
 use std::future::poll_fn;
@@ -148,7 +148,7 @@ impl<M: Message> TopicPublisher<M> {
     /// # Cancel safety
     /// Dropping the future before it is ready publishes nothing.
     pub async fn publish(&self, message: &M) -> Result<(), Status> {
-        let manner = Manner::plain(Form::Rich);
+        let manner = Manner::plain(Form::Extended);
         let written =
             poll_fn(|context| self.publisher.poll_publish(context, |frame| body::put_message(frame, message, &manner)));
         written.await.map_err(|error| unsent(&error))?.map_err(PutError::into_status)
@@ -260,9 +260,9 @@ impl std::error::Error for TopicRecvError {}
 /// Waits until the peer has shown that it is one of ours.
 async fn check_peer(client: &Client) -> Result<(), Status> {
     let connection = client.connection().map_err(|error| unsent(&error))?;
-    match connection.verdict().await.map_err(|error| unsent(&error))? {
-        Peer::Ours(_) => Ok(()),
-        Peer::Go | Peer::Unknown => {
+    match connection.peer_known().await.map_err(|error| unsent(&error))? {
+        PeerKind::Extended(_) => Ok(()),
+        PeerKind::Plain | PeerKind::Unknown => {
             Err(Status::failed_precondition("subscribing to a typed topic needs a peer that says HELLO"))
         }
     }

@@ -179,7 +179,7 @@ impl<K: Key + Ord, T, C: Codec<Target = T>> Shape<C> for BTreeMap<K, T> {
 /// Writes what stands for an absent value in the form of the encoder.
 #[inline]
 fn encode_absent<C: Codec>(to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-    if to.form() == Form::Rich {
+    if to.form() == Form::Extended {
         to.nil();
         return Ok(());
     }

@@ -46,7 +46,7 @@ pub enum Form {
     Flat,
     /// An absent `optional` field is nil; a oneof stands at the place of its first member and names the member that
     /// is set.
-    Rich,
+    Extended,
 }
 
 /// Bytes that an encoder has set aside instead of copying them.

@@ -218,7 +218,7 @@ pub enum EncodeReason {
     },
     /// Messages nest deeper than [`NESTING_CEILING`](crate::NESTING_CEILING).
     NestingTooDeep,
-    /// A [`Raw`](crate::Raw) body does not hold the message, in the words of its decoding.
+    /// A [`Undecoded`](crate::Undecoded) body does not hold the message, in the words of its decoding.
     Unreadable(String),
     /// An [enclosed](crate::encode_enclosed) message is not as long as its codec has said.
     Content {

@@ -91,4 +91,4 @@ pub use message::{Fields, Message, Root, decode_root, encode_root, view_root};
 pub use oneof::{Oneof, OneofDecoder};
 pub use value::{Element, Key, Value};
 pub use view::{Items, List, Map, MessageView, Nested, View};
-pub use viewed::{Number, OneofView, Raw, Viewed};
+pub use viewed::{Number, OneofView, Undecoded, Viewed};

@@ -66,7 +66,7 @@ use crate::{Codec, DecodeError, DecodeReason, Decoder, Element, EncodeError, Enc
 ///
 /// let answer = Answer { choice: Some(Choice::Number(0)) };
 /// let mut rich = Vec::new();
-/// let mut encoder = Encoder::new(&mut rich).with_form(Form::Rich);
+/// let mut encoder = Encoder::new(&mut rich).with_form(Form::Extended);
 /// polyglot::encode_root(&answer, &mut encoder)?;
 /// assert_eq!(rich, [0x08, 0x00, 0x03, 1, 0x0c, 0]);
 /// assert_eq!(polyglot::decode_root(&mut Decoder::new(&rich))?, Root::Message(answer.clone()));
@@ -194,7 +194,7 @@ impl Encoder<'_> {
         name: &'static str,
         value: Option<&C::Target>,
     ) -> Result<(), EncodeError> {
-        if self.form() == Form::Rich {
+        if self.form() == Form::Extended {
             return Ok(());
         }
         let Some(value) = value else {

@@ -20,7 +20,7 @@ pub trait Viewed: Fields {
 /// A message as it stands in a body, to be looked at without copying it.
 ///
 /// ```
-/// # use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Fields, Message, MessageView, Raw, Root, Viewed};
+/// # use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Fields, Message, MessageView, Undecoded, Root, Viewed};
 /// # #[derive(Default)]
 /// # struct Book { title: String }
 /// # impl Fields for Book {
@@ -36,12 +36,12 @@ pub trait Viewed: Fields {
 /// # }
 /// # impl Viewed for Book { type View<'a> = BookView<'a>; }
 /// let body = b"\x08\x00\x05\x0a\x04Emma";
-/// let Root::Message(raw) = Raw::<Book>::decode_root(&mut Decoder::new(body))? else { panic!("an error") };
+/// let Root::Message(raw) = Undecoded::<Book>::decode_root(&mut Decoder::new(body))? else { panic!("an error") };
 /// let book: BookView<'_> = raw.view()?;
 /// assert_eq!(book.title, "Emma");
 /// # Ok::<(), DecodeError>(())
 /// ```
-pub struct Raw<M> {
+pub struct Undecoded<M> {
     /// Empty for a default message.
     body: Bytes,
     trailing_defaults: u32,
@@ -49,7 +49,7 @@ pub struct Raw<M> {
     message: PhantomData<fn() -> M>,
 }
 
-impl<M: Fields> Raw<M> {
+impl<M: Fields> Undecoded<M> {
     /// The message in a body of its own, as a peer would get it.
     ///
     /// # Errors
@@ -57,7 +57,7 @@ impl<M: Fields> Raw<M> {
     /// If the message cannot be put on the wire.
     pub fn new(message: &M) -> Result<Self, EncodeError> {
         let mut body = Vec::new();
-        message.encode_root(&mut Encoder::new(&mut body).with_form(crate::Form::Rich))?;
+        message.encode_root(&mut Encoder::new(&mut body).with_form(crate::Form::Extended))?;
         Ok(Self { body: body.into(), nesting: Nesting::DEEPEST, ..Self::default() })
     }
 
@@ -110,7 +110,7 @@ impl<M: Fields> Raw<M> {
     }
 }
 
-impl<M: Fields> Message for Raw<M> {
+impl<M: Fields> Message for Undecoded<M> {
     const NAME: &'static str = <M as Fields>::NAME;
 
     /// Decodes the message and encodes it again: the form of the body need not be that of the peer.
@@ -132,22 +132,22 @@ impl<M: Fields> Message for Raw<M> {
     }
 }
 
-impl<M> Default for Raw<M> {
+impl<M> Default for Undecoded<M> {
     fn default() -> Self {
         Self { body: Bytes::new(), trailing_defaults: 0, nesting: Nesting::default(), message: PhantomData }
     }
 }
 
-impl<M> Clone for Raw<M> {
+impl<M> Clone for Undecoded<M> {
     fn clone(&self) -> Self {
         let Self { ref body, trailing_defaults, nesting, message } = *self;
         Self { body: body.clone(), trailing_defaults, nesting, message }
     }
 }
 
-impl<M> fmt::Debug for Raw<M> {
+impl<M> fmt::Debug for Undecoded<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Raw").field("bytes", &self.body.len()).finish_non_exhaustive()
+        f.debug_struct("Undecoded").field("bytes", &self.body.len()).finish_non_exhaustive()
     }
 }
 

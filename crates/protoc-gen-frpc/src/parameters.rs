@@ -74,10 +74,10 @@ const PARAMETERS: [Parameter; 26] = [
         set: |builder, value| Ok(builder.views(switch(value)?)),
     },
     Parameter {
-        name: "raw_requests",
+        name: "undecoded_requests",
         value: "=PATH",
         help: "hand the requests of methods to their handlers undecoded",
-        set: |builder, value| Ok(builder.raw_requests(text(value)?)),
+        set: |builder, value| Ok(builder.undecoded_requests(text(value)?)),
     },
     Parameter {
         name: "codec",

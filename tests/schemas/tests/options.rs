@@ -31,7 +31,7 @@ fn is_within(part: &[u8], whole: &[u8]) -> bool {
 #[test]
 fn long_bytes_fields_share_the_memory_of_the_body_in_every_place() {
     let sent = chunk_of(&Bytes::from(vec![7; BULK_MIN]));
-    for form in [Form::Flat, Form::Rich] {
+    for form in [Form::Flat, Form::Extended] {
         let mut body = Vec::new();
         polyglot::encode_root(&sent, &mut Encoder::new(&mut body).with_form(form)).unwrap();
         let body = Bytes::from(body);
@@ -94,7 +94,7 @@ fn boxes_ordered_maps_attributes_and_foreign_types_work() {
         choice: Some(holder::Choice::BoxedNumber(Box::new(-1))),
     };
     let mut body = Vec::new();
-    polyglot::encode_root(&holder, &mut Encoder::new(&mut body).with_form(Form::Rich)).unwrap();
+    polyglot::encode_root(&holder, &mut Encoder::new(&mut body).with_form(Form::Extended)).unwrap();
     assert_eq!(polyglot::decode_root(&mut Decoder::new(&body)).unwrap(), Root::Message(holder.clone()));
     assert!(Part { n: 1 } < Part { n: 2 }, "derived by an attribute");
     assert_eq!(Holder::full_name(), "options.Holder");
@@ -116,7 +116,7 @@ fn random_values_survive_with_all_options() {
         let bytes = protobuf(&pool.get_message_by_name("options.Holder").unwrap(), &mut Random::new(seed));
         let holder = Holder::decode(&*bytes).unwrap();
         let mut body = Vec::new();
-        polyglot::encode_root(&holder, &mut Encoder::new(&mut body).with_form(Form::Rich)).unwrap();
+        polyglot::encode_root(&holder, &mut Encoder::new(&mut body).with_form(Form::Extended)).unwrap();
         assert_eq!(polyglot::decode_root(&mut Decoder::new(&body)).unwrap(), Root::Message(holder));
     }
 }

@@ -31,7 +31,7 @@ fn decoded<M: polyglot::Message>(body: &[u8]) -> M {
 #[track_caller]
 fn survives<M: polyglot::Message + frpc::prost::Message + PartialEq + Debug>(bytes: &[u8]) {
     let message = M::decode(bytes).unwrap();
-    let (rich, lost) = encoded(&message, Form::Rich);
+    let (rich, lost) = encoded(&message, Form::Extended);
     assert!(!lost);
     assert_eq!(decoded::<M>(&rich), message);
     let (flat, lost) = encoded(&message, Form::Flat);
@@ -180,7 +180,7 @@ fn well_known_types_stand_on_the_wire_as_the_messages_that_their_files_declare()
             let descriptor = pool.get_message_by_name(concat!("wellknown.", stringify!($message))).unwrap();
             for seed in 0..VALUES {
                 let bytes = protobuf(&descriptor, &mut Random::new(seed));
-                for form in [Form::Flat, Form::Rich] {
+                for form in [Form::Flat, Form::Extended] {
                     same_wire::<
                         schema_tests::all::wellknown::$message,
                         schema_tests::compiled::wellknown::$message,

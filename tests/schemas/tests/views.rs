@@ -30,7 +30,7 @@ where
     for<'a> M::View<'a>: Debug,
 {
     let message = M::decode(bytes).unwrap();
-    for form in [Form::Rich, Form::Flat] {
+    for form in [Form::Extended, Form::Flat] {
         let mut body = Vec::new();
         polyglot::encode_root(&message, &mut Encoder::new(&mut body).with_form(form)).unwrap();
         let Root::Message(owned) = polyglot::decode_root::<M>(&mut Decoder::new(&body)).unwrap() else { panic!() };
@@ -115,7 +115,7 @@ struct Looker;
 impl services::First for Looker {
     async fn talk(
         &self,
-        request: Request<Streaming<frpc::Raw<services::Word>>>,
+        request: Request<Streaming<frpc::Undecoded<services::Word>>>,
     ) -> Result<Response<ResponseStream<services::Word>>, Status> {
         let mut words = request.into_inner();
         let mut all = String::new();
@@ -127,7 +127,7 @@ impl services::First for Looker {
 
     async fn feed(
         &self,
-        request: Request<Streaming<frpc::Raw<services::Word>>>,
+        request: Request<Streaming<frpc::Undecoded<services::Word>>>,
     ) -> Result<Response<services::Count>, Status> {
         let (mut words, mut count) = (request.into_inner(), 0);
         while let Some(word) = words.message().await? {
@@ -138,13 +138,16 @@ impl services::First for Looker {
 
     async fn watch(
         &self,
-        request: Request<frpc::Raw<services::Count>>,
+        request: Request<frpc::Undecoded<services::Count>>,
     ) -> Result<Response<ResponseStream<services::Word>>, Status> {
         let word = request.get_ref().view()?.count.to_string();
         Ok(Response::new(ResponseStream::new(frpc::iter([Ok(services::Word { word })]))))
     }
 
-    async fn echo(&self, request: Request<frpc::Raw<services::Word>>) -> Result<Response<services::Word>, Status> {
+    async fn echo(
+        &self,
+        request: Request<frpc::Undecoded<services::Word>>,
+    ) -> Result<Response<services::Word>, Status> {
         let raw = request.into_inner();
         let word = raw.view()?.word;
         assert!(raw.as_bytes().as_ptr_range().contains(&word.as_ptr()) || word.is_empty());
@@ -182,16 +185,16 @@ async fn handlers_look_at_requests_without_decoding_them() -> Result<(), Box<dyn
 fn raw_messages_can_be_made_decoded_and_sent_on_in_either_form() -> Result<(), Box<dyn std::error::Error>> {
     use schema_tests::views::scalars::Optional;
     let message = Optional { f_int32: Some(0), ..Optional::default() };
-    let raw = frpc::Raw::new(&message)?;
+    let raw = frpc::Undecoded::new(&message)?;
     assert_eq!(raw.decode()?, message);
     assert_eq!(raw.view()?.f_int32, Some(0));
-    for form in [Form::Flat, Form::Rich] {
+    for form in [Form::Flat, Form::Extended] {
         let (mut one, mut other) = (Vec::new(), Vec::new());
         polyglot::encode_root(&raw, &mut Encoder::new(&mut one).with_form(form))?;
         polyglot::encode_root(&message, &mut Encoder::new(&mut other).with_form(form))?;
         assert_eq!(one, other);
     }
-    let none = frpc::Raw::<Optional>::default();
+    let none = frpc::Undecoded::<Optional>::default();
     assert_eq!(none.decode()?, Optional::default());
     assert_eq!(none.view()?.f_string, None);
     Ok(())

@@ -17,7 +17,7 @@
 //! end may send again only when it knows the answer. The exception is one CANCEL, by which the end that has asked says
 //! that nobody waits for the answer any more. The answer comes all the same.
 
-use super::{Connection, Event, Look, Peer};
+use super::{Connection, Event, Look, PeerKind};
 use crate::Role;
 use crate::{Operation, Outbox, PacketId, ProtocolError, TooLong, tlv};
 use bytes::{Buf, Bytes};
@@ -26,7 +26,7 @@ use std::time::Instant;
 /// What the end that was asked says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum HandOffVerdict {
+pub enum HandOffAnswer {
     /// The connection goes on as it was.
     Refused,
     /// What follows the reply is no packet.
@@ -37,7 +37,7 @@ pub enum HandOffVerdict {
     NotServed,
 }
 
-impl HandOffVerdict {
+impl HandOffAnswer {
     fn number(self) -> u8 {
         match self {
             Self::Refused => 0,
@@ -67,7 +67,7 @@ pub enum HandOffEvent {
     /// The peer has answered. If it has accepted, what is left of the input belongs to the new owner.
     Answered {
         /// The answer.
-        verdict: HandOffVerdict,
+        answer: HandOffAnswer,
         /// What goes along with it.
         body: Bytes,
     },
@@ -75,7 +75,7 @@ pub enum HandOffEvent {
 
 /// A hand-off that is under way.
 #[derive(Debug)]
-pub(crate) struct HandOff {
+pub(crate) struct HandOffProgress {
     pub(crate) stage: Stage,
     /// What is still written; what is sent from now on waits elsewhere, or is lost with the connection.
     pub(crate) last: Outbox,
@@ -104,7 +104,7 @@ impl Connection {
     /// # Panics
     /// If this end is the server, has asked already, or does not know the peer for one of ours.
     pub fn ask_hand_off(&mut self, operation: Operation, body: &Bytes, now: Instant) -> Result<(), TooLong> {
-        let may = self.role == Role::Client && self.hand_off.is_none() && matches!(self.peer, Peer::Ours(_));
+        let may = self.role == Role::Client && self.hand_off.is_none() && matches!(self.peer, PeerKind::Extended(_));
         assert!(may, "a client asks a peer of ours, once at a time");
         put_request(&mut self.outbox, operation, body)?;
         self.seal(Stage::Asked, now.checked_add(self.hand_off_timeout));
@@ -134,13 +134,13 @@ impl Connection {
     ///
     /// # Panics
     /// If the peer has not asked, or has been answered.
-    pub fn answer_hand_off(&mut self, verdict: HandOffVerdict, body: &Bytes, now: Instant) -> Result<(), TooLong> {
+    pub fn answer_hand_off(&mut self, answer: HandOffAnswer, body: &Bytes, now: Instant) -> Result<(), TooLong> {
         assert!(self.is_at(Stage::Deciding), "the peer has asked");
-        put_reply(&mut self.outbox, verdict, body)?;
+        put_reply(&mut self.outbox, answer, body)?;
         self.hand_off = None;
         self.is_special = false;
         self.keepalive.heard(now);
-        if verdict == HandOffVerdict::Accepted {
+        if answer == HandOffAnswer::Accepted {
             self.seal(Stage::Left, None);
         }
         Ok(())
@@ -178,7 +178,7 @@ impl Connection {
         let mut last = self.outbox.new_like();
         last.append(&mut self.outbox);
         self.is_special = true;
-        self.hand_off = Some(Box::new(HandOff { stage, last, by, is_given_up: false, behind: 0 }));
+        self.hand_off = Some(Box::new(HandOffProgress { stage, last, by, is_given_up: false, behind: 0 }));
     }
 
     /// Takes in what comes while this end decides, of which there may be one packet.
@@ -207,16 +207,16 @@ impl Connection {
                 let by = now.checked_add(self.hand_off_timeout);
                 let last = Outbox::default();
                 let stage = Stage::Deciding;
-                self.hand_off = Some(Box::new(HandOff { stage, last, by, is_given_up: false, behind: 0 }));
+                self.hand_off = Some(Box::new(HandOffProgress { stage, last, by, is_given_up: false, behind: 0 }));
                 self.is_special = true;
                 event
             }
             (Role::Client, Some(mut asked)) if asked.stage == Stage::Asked => {
-                let (verdict, body) = reply(content).ok_or(malformed)?;
+                let (answer, body) = reply(content).ok_or(malformed)?;
                 if asked.last.len() > asked.behind {
                     return Err(ProtocolError::HandOff); // It has not been asked yet.
                 }
-                if verdict == HandOffVerdict::Accepted {
+                if answer == HandOffAnswer::Accepted {
                     asked.stage = Stage::Left;
                     asked.by = None;
                     self.hand_off = Some(asked);
@@ -227,7 +227,7 @@ impl Connection {
                     self.is_special = false;
                     self.keepalive.heard(now);
                 }
-                HandOffEvent::Answered { verdict, body }
+                HandOffEvent::Answered { answer, body }
             }
             _ => return Err(ProtocolError::HandOff),
         };
@@ -242,9 +242,9 @@ fn put_request(outbox: &mut Outbox, operation: Operation, body: &Bytes) -> Resul
     put(outbox, &head, body)
 }
 
-/// The content of a reply: the verdict, then the body.
-fn put_reply(outbox: &mut Outbox, verdict: HandOffVerdict, body: &Bytes) -> Result<(), TooLong> {
-    put(outbox, &[verdict.number()], body)
+/// The content of a reply: the answer, then the body.
+fn put_reply(outbox: &mut Outbox, answer: HandOffAnswer, body: &Bytes) -> Result<(), TooLong> {
+    put(outbox, &[answer.number()], body)
 }
 
 fn put(outbox: &mut Outbox, head: &[u8], body: &Bytes) -> Result<(), TooLong> {
@@ -262,8 +262,8 @@ fn request(mut content: Bytes) -> Option<HandOffEvent> {
     Some(HandOffEvent::Asked { operation, body: content })
 }
 
-fn reply(mut content: Bytes) -> Option<(HandOffVerdict, Bytes)> {
-    let verdict = HandOffVerdict::from_number(*content.first()?)?;
+fn reply(mut content: Bytes) -> Option<(HandOffAnswer, Bytes)> {
+    let answer = HandOffAnswer::from_number(*content.first()?)?;
     content.advance(1);
-    Some((verdict, content))
+    Some((answer, content))
 }

@@ -1,7 +1,7 @@
 //! What a connection answers by itself, and when it is over, with time that is told to it.
 
 use super::*;
-use crate::CONTENT_LEAST;
+use crate::BODY_MAX_LEAST;
 
 const SECOND: Duration = Duration::from_secs(1);
 const PING: &[u8] = &[0, 0x0F, 0, 0, 0, 0, 0, 0, 0, 0];
@@ -20,7 +20,7 @@ fn client(now: Instant) -> Connection {
 fn feed(connection: &mut Connection, bytes: &[u8], now: Instant) -> Result<(), ProtocolError> {
     let mut input = Bytes::copy_from_slice(bytes);
     while let Some(event) = connection.poll_event(&mut input, now)? {
-        assert!(matches!(event, Event::Verdict | Event::Nothing), "{event:?}");
+        assert!(matches!(event, Event::PeerKnown | Event::Nothing), "{event:?}");
     }
     connection.handle_read(bytes.len(), now);
     Ok(())
@@ -158,10 +158,10 @@ fn two_of_ours_recognise_each_other_and_hear_of_their_limits() {
     let now = Instant::now();
     let mut client = Connection::new(Role::Client, &Config { calls_max: 7, ..Config::default() }, now);
     let mut server = Connection::new(Role::Server, &Config { streams_max: 8, ..Config::default() }, now);
-    assert_eq!(client.peer(), &Peer::Unknown);
-    assert_eq!(exchange(&mut client, &mut server, now), [Event::Verdict]);
+    assert_eq!(client.peer(), &PeerKind::Unknown);
+    assert_eq!(exchange(&mut client, &mut server, now), [Event::PeerKnown]);
     assert_eq!(server.peer().hello().map(|hello| hello.calls_max), Some(7));
-    assert_eq!(exchange(&mut server, &mut client, now), [Event::Verdict]);
+    assert_eq!(exchange(&mut server, &mut client, now), [Event::PeerKnown]);
     assert_eq!(client.peer().hello().map(|hello| hello.streams_max), Some(8));
     client.outbox().push(PacketId(3), Operation::CANCEL, &Bytes::from_static(&[10])).unwrap();
     assert!(matches!(&exchange(&mut client, &mut server, now)[..], [Event::Control(packet)] if packet.id.0 == 3));
@@ -173,23 +173,23 @@ fn what_the_ends_say_of_themselves_may_be_longer_than_what_they_take() {
     let now = Instant::now();
     for header_form in [HeaderForm::Current, HeaderForm::Old] {
         let hello_items = vec![(Hello::FIRST_USER_ITEM, vec![1; Hello::ITEMS_MAX - 4].into())];
-        let config = Config { content_max: 10, hello_items, header_form, ..Config::default() };
+        let config = Config { body_max: 10, hello_items, header_form, ..Config::default() };
         let mut client = Connection::new(Role::Client, &config, now);
         let mut server = Connection::new(Role::Server, &config, now);
-        assert_eq!(exchange(&mut client, &mut server, now), [Event::Verdict]);
-        assert_eq!(exchange(&mut server, &mut client, now), [Event::Verdict]);
+        assert_eq!(exchange(&mut client, &mut server, now), [Event::PeerKnown]);
+        assert_eq!(exchange(&mut server, &mut client, now), [Event::PeerKnown]);
         let mut say = |length| {
             let sent = client.outbox().push(PacketId(3), Operation::STREAM, &vec![1; length].into());
             sent.map(|()| exchange(&mut client, &mut server, now)).map_err(|error| error.limit)
         };
-        assert!(matches!(&say(CONTENT_LEAST as usize).unwrap()[..], [Event::Stream { .. }]));
-        assert_eq!(say(CONTENT_LEAST as usize + 1), Err(CONTENT_LEAST));
+        assert!(matches!(&say(BODY_MAX_LEAST as usize).unwrap()[..], [Event::Stream { .. }]));
+        assert_eq!(say(BODY_MAX_LEAST as usize + 1), Err(BODY_MAX_LEAST));
         let sent_all_the_same: &[u8] = match header_form {
             HeaderForm::Current => &[0, 0x0F, 0, 3, 0, 2, 0, 0, 4, 1],
             HeaderForm::Old => &[0, 3, 0, 2, 0, 0, 4, 1],
         };
         let refused = server.poll_event(&mut Bytes::from_static(sent_all_the_same), now);
-        assert_eq!(refused, Err(ProtocolError::TooLong { length: 1025, limit: CONTENT_LEAST }));
+        assert_eq!(refused, Err(ProtocolError::TooLong { length: 1025, limit: BODY_MAX_LEAST }));
     }
 }
 
@@ -250,14 +250,14 @@ fn a_pong_before_any_hello_is_gos_and_a_client_that_does_not_begin_with_hello_is
     let now = Instant::now();
     let mut client = Connection::new(Role::Client, &Config::default(), now);
     feed(&mut client, PONG, now).unwrap();
-    assert_eq!(client.peer(), &Peer::Go);
+    assert_eq!(client.peer(), &PeerKind::Plain);
 
     let hello = Connection::new(Role::Client, &Config::default(), now).outbox().take_bytes();
     let mut server = server(now);
     feed(&mut server, PING, now).unwrap();
-    assert_eq!(server.peer(), &Peer::Go);
+    assert_eq!(server.peer(), &PeerKind::Plain);
     feed(&mut server, &hello, now).unwrap();
-    assert_eq!(server.peer(), &Peer::Go);
+    assert_eq!(server.peer(), &PeerKind::Plain);
     assert_eq!(server.outbox().take_bytes(), PONG);
 }
 
@@ -266,7 +266,7 @@ fn extension_operations_of_a_go_peer_mean_nothing() {
     let now = Instant::now();
     let mut server = server(now);
     feed(&mut server, &[0, 15, 0, 0, 0, 3, 0, 0, 0, 2, b'h', b'i'], now).unwrap();
-    assert_eq!(server.peer(), &Peer::Go);
+    assert_eq!(server.peer(), &PeerKind::Plain);
     for operation in 4..=7 {
         feed(&mut server, &[0, 15, 0, 1, 0, operation, 0, 0, 0, 1, 10], now).unwrap();
     }
@@ -295,7 +295,7 @@ fn the_verdict_comes_before_the_first_packet_wherever_the_bytes_are_cut() {
         for mut part in [wire.slice(..cut), wire.slice(cut..)] {
             events.extend(std::iter::from_fn(|| server.poll_event(&mut part, now).unwrap()));
         }
-        assert!(matches!(&events[..], [Event::Verdict, Event::Packet(_)]), "cut at {cut}: {events:?}");
+        assert!(matches!(&events[..], [Event::PeerKnown, Event::Packet(_)]), "cut at {cut}: {events:?}");
     }
 }
 

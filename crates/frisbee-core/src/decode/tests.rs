@@ -37,7 +37,7 @@ fn packets_survive_every_cut_in_two() {
     for form in [HeaderForm::Current, HeaderForm::Old] {
         let (packets, wire) = script(form);
         for cut in (0..100).chain((100..wire.len()).step_by(4_999)) {
-            let mut decoder = Decoder::new(form, crate::CONTENT_MAX);
+            let mut decoder = Decoder::new(form, crate::BODY_MAX);
             let chunks = [wire.slice(..cut), wire.slice(cut..)].into_iter();
             assert_eq!(decode(&mut decoder, chunks).unwrap(), packets, "cut at {cut}");
             assert!(!decoder.is_mid_packet());
@@ -49,7 +49,7 @@ fn packets_survive_every_cut_in_two() {
 fn the_short_way_takes_whole_packets_of_users_and_leaves_all_else_as_it_is() {
     let (packets, wire) = script(HeaderForm::Current);
     for cut in (0..100).chain((100..wire.len()).step_by(4_999)) {
-        let mut decoder = Decoder::new(HeaderForm::Current, crate::CONTENT_MAX);
+        let mut decoder = Decoder::new(HeaderForm::Current, crate::BODY_MAX);
         let (mut found, mut short) = (Vec::new(), 0);
         for mut chunk in [wire.slice(..cut), wire.slice(cut..)] {
             loop {
@@ -119,7 +119,7 @@ fn a_packet_that_lies_whole_in_a_chunk_is_not_copied() {
 #[test]
 fn a_length_over_the_limit_is_refused_on_seeing_the_header() {
     let header = |length| Header { id: PacketId(1), operation: operation(10), length };
-    let limit = crate::CONTENT_MAX;
+    let limit = crate::BODY_MAX;
     let mut decoder = Decoder::new(HeaderForm::Current, limit);
     let mut input = Bytes::copy_from_slice(&header(limit + 1).encode(HeaderForm::Current));
     let refused = ProtocolError::TooLong { length: limit + 1, limit };

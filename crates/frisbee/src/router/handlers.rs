@@ -3,7 +3,7 @@
 use crate::budget::{READ_BUFFER, SLICED_MIN, body_memory};
 use crate::connection::Task;
 use crate::router::inline::{Cell, Parked, Polled, Then, Worked};
-use crate::{Connection, Next, Operation, Outbox, Packet, Policy, Router, Stream};
+use crate::{Connection, Operation, Outbox, Packet, Policy, Routed, Router, Stream};
 use bytes::Bytes;
 use parking_lot::Mutex;
 use std::any::Any;
@@ -202,30 +202,30 @@ impl Router for Handlers {
         }
     }
 
-    fn route(&self, session: &mut HandlersSession, packet: Packet, outbox: &mut Outbox) -> Next {
+    fn route(&self, session: &mut HandlersSession, packet: Packet, outbox: &mut Outbox) -> Routed {
         if session.version != self.table.version() {
             session.refresh(&self.table);
         }
         let operation = packet.operation.number();
         let Some(handler) = session.table.get(&operation) else {
             session.unknown += 1;
-            return Next::Wasted;
+            return Routed::Wasted;
         };
         if session.connection.is_overloaded() {
             session.connection.count_shed();
-            return Next::close("no memory for a request");
+            return Routed::close("no memory for a request");
         }
         let running = session.running.entry(operation);
         let (_, instance) = running.or_insert_with(|| (handler.clone(), handler.0.instance()));
         instance.handle(&session.connection, packet, outbox);
-        Next::Continue
+        Routed::Continue
     }
 
-    fn stream(&self, _session: &mut HandlersSession, first: Bytes, stream: Stream) -> Next {
+    fn stream(&self, _session: &mut HandlersSession, first: Bytes, stream: Stream) -> Routed {
         if let Some(handler) = &self.streams {
             handler(first, stream);
         }
-        Next::Continue
+        Routed::Continue
     }
 
     fn disconnected(&self, session: HandlersSession, _reason: &crate::CloseReason) {

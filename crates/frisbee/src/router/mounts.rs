@@ -1,7 +1,9 @@
 //! Several routers on one connection, each with a range of operations of its own.
 
 use crate::router::opening;
-use crate::{CloseReason, Connection, HandOff, Next, Outbox, Packet, PacketId, Peer, Router, Stream, Turn};
+use crate::{
+    CloseReason, Connection, HandOffRequest, Outbox, Packet, PacketId, PeerKind, Routed, Router, Stream, Turn,
+};
 use bytes::Bytes;
 use frisbee_core::Operation;
 use std::fmt;
@@ -201,43 +203,43 @@ impl Router for Mounts {
         MountsSession((!self.is_empty()).then(|| Box::new(sessions())))
     }
 
-    fn route(&self, session: &mut MountsSession, packet: Packet, outbox: &mut Outbox) -> Next {
+    fn route(&self, session: &mut MountsSession, packet: Packet, outbox: &mut Outbox) -> Routed {
         let mounted = self.find(packet.operation.number()).and_then(|at| session.get(at));
         let Some(mounted) = mounted else {
             session.0.get_or_insert_default().unknown += 1;
-            return Next::Wasted;
+            return Routed::Wasted;
         };
         mounted.route(packet, outbox)
     }
 
-    fn stream(&self, session: &mut MountsSession, first: Bytes, stream: Stream) -> Next {
+    fn stream(&self, session: &mut MountsSession, first: Bytes, stream: Stream) -> Routed {
         let mounted = match opening::operation(&first) {
             Some(operation) => self.find(operation).and_then(|at| session.get(at)),
             None => session.0.as_mut().and_then(|of| of.fallback.as_mut()),
         };
         match mounted {
             Some(mounted) => mounted.stream(first, stream),
-            None => Next::Wasted,
+            None => Routed::Wasted,
         }
     }
 
-    fn hand_off(&self, session: &mut MountsSession, asked: HandOff) -> Next {
+    fn hand_off(&self, session: &mut MountsSession, asked: HandOffRequest) -> Routed {
         match self.find(asked.operation().number()).and_then(|at| session.get(at)) {
             Some(mounted) => mounted.hand_off(asked),
-            None => Next::Wasted,
+            None => Routed::Wasted,
         }
     }
 
-    fn shed(&self, session: &mut MountsSession, packet: Packet, outbox: &mut Outbox) -> Next {
+    fn shed(&self, session: &mut MountsSession, packet: Packet, outbox: &mut Outbox) -> Routed {
         match self.find(packet.operation.number()).and_then(|at| session.get(at)) {
             Some(mounted) => mounted.shed(packet, outbox),
             // It would have been dropped anyway.
-            None => Next::Continue,
+            None => Routed::Continue,
         }
     }
 
-    fn verdict(&self, session: &mut MountsSession, peer: &Peer) {
-        session.each().for_each(|mounted| mounted.verdict(peer));
+    fn peer_known(&self, session: &mut MountsSession, peer: &PeerKind) {
+        session.each().for_each(|mounted| mounted.peer_known(peer));
     }
 
     fn cancelled(&self, session: &mut MountsSession, id: PacketId, content: Bytes, outbox: &mut Outbox) {
@@ -306,12 +308,12 @@ trait Erased: Send + Sync {
 
 /// A router and what it keeps for one connection: each of the calls below is one of its [`Router`] methods.
 trait ErasedSession: Send {
-    fn route(&mut self, packet: Packet, outbox: &mut Outbox) -> Next;
-    fn stream(&mut self, first: Bytes, stream: Stream) -> Next;
-    fn shed(&mut self, packet: Packet, outbox: &mut Outbox) -> Next;
-    fn verdict(&mut self, peer: &Peer);
+    fn route(&mut self, packet: Packet, outbox: &mut Outbox) -> Routed;
+    fn stream(&mut self, first: Bytes, stream: Stream) -> Routed;
+    fn shed(&mut self, packet: Packet, outbox: &mut Outbox) -> Routed;
+    fn peer_known(&mut self, peer: &PeerKind);
     fn cancelled(&mut self, id: PacketId, content: Bytes, outbox: &mut Outbox);
-    fn hand_off(&mut self, asked: HandOff) -> Next;
+    fn hand_off(&mut self, asked: HandOffRequest) -> Routed;
     fn going_away(&mut self);
     fn is_busy(&mut self) -> bool;
     fn idle(&mut self);
@@ -342,24 +344,24 @@ struct Mounted<R: Router> {
 }
 
 impl<R: Router> ErasedSession for Mounted<R> {
-    fn route(&mut self, packet: Packet, outbox: &mut Outbox) -> Next {
-        let Some(session) = &mut self.session else { return Next::Continue };
+    fn route(&mut self, packet: Packet, outbox: &mut Outbox) -> Routed {
+        let Some(session) = &mut self.session else { return Routed::Continue };
         self.router.route(session, packet, outbox)
     }
 
-    fn stream(&mut self, first: Bytes, stream: Stream) -> Next {
-        let Some(session) = &mut self.session else { return Next::Continue };
+    fn stream(&mut self, first: Bytes, stream: Stream) -> Routed {
+        let Some(session) = &mut self.session else { return Routed::Continue };
         self.router.stream(session, first, stream)
     }
 
-    fn shed(&mut self, packet: Packet, outbox: &mut Outbox) -> Next {
-        let Some(session) = &mut self.session else { return Next::Continue };
+    fn shed(&mut self, packet: Packet, outbox: &mut Outbox) -> Routed {
+        let Some(session) = &mut self.session else { return Routed::Continue };
         self.router.shed(session, packet, outbox)
     }
 
-    fn verdict(&mut self, peer: &Peer) {
+    fn peer_known(&mut self, peer: &PeerKind) {
         let Some(session) = &mut self.session else { return };
-        self.router.verdict(session, peer);
+        self.router.peer_known(session, peer);
     }
 
     fn cancelled(&mut self, id: PacketId, content: Bytes, outbox: &mut Outbox) {
@@ -367,8 +369,8 @@ impl<R: Router> ErasedSession for Mounted<R> {
         self.router.cancelled(session, id, content, outbox);
     }
 
-    fn hand_off(&mut self, asked: HandOff) -> Next {
-        let Some(session) = &mut self.session else { return Next::Continue };
+    fn hand_off(&mut self, asked: HandOffRequest) -> Routed {
+        let Some(session) = &mut self.session else { return Routed::Continue };
         self.router.hand_off(session, asked)
     }
 

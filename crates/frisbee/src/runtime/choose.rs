@@ -4,16 +4,16 @@ use std::io;
 use std::sync::Once;
 
 /// The environment variable that has the last word.
-const VARIABLE: &str = "FRISBEE_RUNTIME";
+const VARIABLE: &str = "FRISBEE_IO_BACKEND";
 
 /// What moves the bytes of connections.
 ///
-/// The environment variable `FRISBEE_RUNTIME` has the last word, since whoever runs a program knows the machine:
+/// The environment variable `FRISBEE_IO_BACKEND` has the last word, since whoever runs a program knows the machine:
 /// `off` is [`Tokio`](Self::Tokio), `auto` is [`Auto`](Self::Auto), `require` is [`Uring`](Self::Uring). The default
 /// is `Auto` on Linux with the feature `uring`, and `Tokio` otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum Runtime {
+pub enum IoBackend {
     /// tokio's sockets.
     Tokio,
     /// io_uring where it is cheaper and works, tokio otherwise: for servers that bring threads of their own. Why it
@@ -24,13 +24,13 @@ pub enum Runtime {
     Uring,
 }
 
-impl Default for Runtime {
+impl Default for IoBackend {
     fn default() -> Self {
         if cfg!(all(feature = "uring", target_os = "linux")) { Self::Auto } else { Self::Tokio }
     }
 }
 
-impl Runtime {
+impl IoBackend {
     /// What was asked for, after the environment has been looked at.
     fn resolve(self, variable: Option<&str>) -> io::Result<Self> {
         match variable {
@@ -73,18 +73,18 @@ mod tests {
 
     #[test]
     fn the_environment_has_the_last_word() {
-        for asked in [Runtime::Tokio, Runtime::Auto, Runtime::Uring] {
+        for asked in [IoBackend::Tokio, IoBackend::Auto, IoBackend::Uring] {
             assert_eq!(asked.resolve(None).unwrap(), asked);
-            assert_eq!(asked.resolve(Some("off")).unwrap(), Runtime::Tokio);
-            assert_eq!(asked.resolve(Some("auto")).unwrap(), Runtime::Auto);
-            assert_eq!(asked.resolve(Some("require")).unwrap(), Runtime::Uring);
+            assert_eq!(asked.resolve(Some("off")).unwrap(), IoBackend::Tokio);
+            assert_eq!(asked.resolve(Some("auto")).unwrap(), IoBackend::Auto);
+            assert_eq!(asked.resolve(Some("require")).unwrap(), IoBackend::Uring);
         }
     }
 
     #[test]
     fn a_word_that_means_nothing_is_an_error_that_says_what_would() {
-        let error = Runtime::Auto.resolve(Some("on")).unwrap_err().to_string();
-        for part in ["FRISBEE_RUNTIME", "\"on\"", "auto", "require", "off"] {
+        let error = IoBackend::Auto.resolve(Some("on")).unwrap_err().to_string();
+        for part in ["FRISBEE_IO_BACKEND", "\"on\"", "auto", "require", "off"] {
             assert!(error.contains(part), "{error}");
         }
     }

@@ -7,12 +7,12 @@ mod streams;
 
 use self::ending::Goodbye;
 use crate::connection::Connection;
-use crate::hand_off::{Asking, Taking};
+use crate::hand_off::{Asking, TakeOver};
 use crate::mailbox::{Order, wake_all};
 use crate::newcomers::Newcomer;
 use crate::runtime::timer::now as clock;
-use crate::stream::Shared as StreamShared;
-use crate::{CloseReason, Next, Operation, Packet, ProtocolError, Router, Turn};
+use crate::stream::StreamShared;
+use crate::{CloseReason, Operation, Packet, ProtocolError, Routed, Router, Turn};
 use bytes::Bytes;
 use frisbee_core::{Config, Decoder, Event, HeaderForm, Openings, Role, earlier};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -70,9 +70,9 @@ pub(crate) struct Engine<R: Router> {
     /// Waits for the answer to a hand-off.
     asking: Option<Asking>,
     /// Leaves at the end of the packet that is arriving.
-    leaving: Option<Taking>,
+    leaving: Option<TakeOver>,
     /// Who gets the transport, once what waits has been written, and what has been read of it.
-    taking: Option<Box<(Taking, Bytes)>>,
+    taking: Option<Box<(TakeOver, Bytes)>>,
     /// What the peer knows of the end of the connection.
     goodbye: Goodbye,
     /// This end has heard that the peer will close, and is to say so behind what it had sent by then.
@@ -89,7 +89,7 @@ impl Drop for Unborn<'_> {
         self.0.0.mailbox.close(&reason);
         self.0.0.work.abort();
         let _entered = self.0.0.runtime.enter();
-        self.0.0.extensions.handle_close(&reason);
+        self.0.0.attachments.handle_close(&reason);
         self.0.0.mailbox.finish();
     }
 }
@@ -281,7 +281,7 @@ impl<R: Router> Engine<R> {
                 next = self.handle_event(event);
             }
             routed += 1;
-            if !matches!(next, Next::Continue) && self.stops(next, length, now) || is_last {
+            if !matches!(next, Routed::Continue) && self.stops(next, length, now) || is_last {
                 break;
             }
         }
@@ -299,16 +299,16 @@ impl<R: Router> Engine<R> {
     /// at `now`, is over.
     #[cold]
     #[inline(never)]
-    fn stops(&mut self, next: Next, length: usize, now: Instant) -> bool {
+    fn stops(&mut self, next: Routed, length: usize, now: Instant) -> bool {
         match next {
-            Next::Continue => return false,
-            Next::Slow => return self.is_over(now),
-            Next::Wasted => {
+            Routed::Continue => return false,
+            Routed::Slow => return self.is_over(now),
+            Routed::Wasted => {
                 self.core.waste(length);
                 return false;
             }
-            Next::HandOff(taking) => self.leave(taking),
-            Next::Close(reason) => {
+            Routed::HandOff(taking) => self.leave(taking),
+            Routed::Close(reason) => {
                 Order::put(Order::Flush(reason), &mut self.order);
                 // What was cut off here must not be gone on with by another read of this turn.
                 self.input.clear();
@@ -419,80 +419,80 @@ impl<R: Router> Engine<R> {
     }
 
     #[inline(always)]
-    fn handle_packet(&mut self, packet: Packet) -> Next {
-        let Some(session) = &mut self.session else { return Next::Continue };
+    fn handle_packet(&mut self, packet: Packet) -> Routed {
+        let Some(session) = &mut self.session else { return Routed::Continue };
         self.router.route(session, packet, self.core.outbox())
     }
 
     #[inline(always)]
-    fn handle_event(&mut self, event: Event) -> Next {
+    fn handle_event(&mut self, event: Event) -> Routed {
         if self.session.is_none() {
-            return Next::Continue;
+            return Routed::Continue;
         }
         match event {
             Event::Packet(packet) => self.handle_packet(packet),
             Event::Stream { id, body } => self.handle_stream(id, body),
-            Event::Verdict => self.handle_verdict(),
+            Event::PeerKnown => self.handle_peer_known(),
             Event::Control(packet) => self.handle_control(packet),
             Event::HandOff(event) => self.handle_hand_off(event),
-            Event::Nothing => Next::Continue,
+            Event::Nothing => Routed::Continue,
         }
     }
 
     /// Takes in what the peer has shown itself to be.
     #[cold]
-    fn handle_verdict(&mut self) -> Next {
+    fn handle_peer_known(&mut self) -> Routed {
         self.newcomer = None;
         let peer = self.core.peer().clone();
         if let Some(hello) = peer.hello() {
             if !self.charge_greeting(hello) {
-                return Next::close("no memory for what the peer says of itself");
+                return Routed::close("no memory for what the peer says of itself");
             }
             // A packet that is longer ends the connection at a peer of ours.
-            let limit = self.core.outbox().limit().min(hello.content_max);
+            let limit = self.core.outbox().limit().min(hello.body_max);
             self.core.outbox().set_limit(limit);
             self.handle.0.mailbox.lock().outbox.set_limit(limit);
         }
         tracing::debug!(ours = peer.hello().is_some(), "the peer has shown what it is");
-        self.handle.0.mailbox.handle_verdict(peer.clone());
+        self.handle.0.mailbox.handle_peer_known(peer.clone());
         if let Some(session) = &mut self.session {
-            self.router.verdict(session, &peer);
+            self.router.peer_known(session, &peer);
         }
-        Next::Continue
+        Routed::Continue
     }
 
     /// Takes in what a peer of ours says beside messages.
-    fn handle_control(&mut self, packet: Packet) -> Next {
+    fn handle_control(&mut self, packet: Packet) -> Routed {
         let Packet { id, operation, body } = packet;
         match operation {
             Operation::CREDIT | Operation::END => {
                 let stream = self.handle.0.mailbox.lock().streams.get(&id).cloned();
                 // One that is over here may not be over there yet.
-                let Some(stream) = stream else { return Next::Wasted };
+                let Some(stream) = stream else { return Routed::Wasted };
                 let understood = match operation {
                     Operation::CREDIT => stream.handle_credit(&body),
                     _ => stream.handle_end(&body),
                 };
                 if !understood {
-                    return Next::Close(CloseReason::Protocol(ProtocolError::Malformed(operation)));
+                    return Routed::Close(CloseReason::Protocol(ProtocolError::Malformed(operation)));
                 }
                 if stream.is_over() {
                     self.handle.0.mailbox.leave_stream(&stream);
                 }
             }
             Operation::CANCEL => {
-                let Some(session) = &mut self.session else { return Next::Continue };
+                let Some(session) = &mut self.session else { return Routed::Continue };
                 self.router.cancelled(session, id, body, self.core.outbox());
                 // What was begun for nothing is waste as well: calls that are cancelled at once cost more than any
                 // other.
-                return Next::Wasted;
+                return Routed::Wasted;
             }
             Operation::GOING_AWAY if self.goodbye == Goodbye::Said => self.goodbye = Goodbye::Heard,
             Operation::GOING_AWAY => {
                 if std::mem::replace(&mut self.handle.0.mailbox.lock().going_away, true) {
-                    return Next::Wasted;
+                    return Routed::Wasted;
                 }
-                let Some(session) = &mut self.session else { return Next::Continue };
+                let Some(session) = &mut self.session else { return Routed::Continue };
                 self.router.going_away(session);
                 if self.role == Role::Client && !self.router.closes_by_itself() {
                     self.hears_goodbye = true;
@@ -501,7 +501,7 @@ impl<R: Router> Engine<R> {
             }
             _ => {}
         }
-        Next::Continue
+        Routed::Continue
     }
 
     /// Runs a part of the router. One that panics has lost its state, so its connection ends.

@@ -6,9 +6,9 @@ mod tests;
 use super::busy::BusyPoll;
 use super::engine::{Engine, Mail};
 use super::timer::{Timer, now};
-use crate::hand_off::Taking;
+use crate::hand_off::TakeOver;
 use crate::mailbox::Order;
-use crate::{CloseReason, Raw, Router};
+use crate::{CloseReason, RawTransport, Router};
 use bytes::{BufMut, Bytes, BytesMut};
 use std::cell::Cell;
 use std::io::{self, IoSlice};
@@ -133,7 +133,7 @@ where
 pub(crate) struct Ended<T> {
     reason: CloseReason,
     /// The transport, what it has brought for its next owner, who that is, and the runtime.
-    handed: Option<(T, Bytes, Taking, Handle)>,
+    handed: Option<(T, Bytes, TakeOver, Handle)>,
 }
 
 impl<T> Ended<T> {
@@ -146,7 +146,7 @@ impl<T> Ended<T> {
     /// within the runtime of that owner.
     pub(crate) async fn hand_over<F>(self, raw: impl FnOnce(T, Bytes, Handle) -> F) -> CloseReason
     where
-        F: Future<Output = io::Result<Raw>>,
+        F: Future<Output = io::Result<RawTransport>>,
     {
         if let Some((io, early, taking, runtime)) = self.handed {
             match raw(io, early, runtime.clone()).await {

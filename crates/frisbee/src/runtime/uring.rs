@@ -4,7 +4,7 @@ use super::busy::BusyPoll;
 use super::engine::Engine;
 use super::timer::{Timer, now};
 use super::tokio::Driver;
-use crate::{Raw, Router};
+use crate::{RawTransport, Router};
 use bytes::Bytes;
 use frisbee_uring::{Socket, Worker};
 use std::future::poll_fn;
@@ -18,13 +18,13 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
 /// Takes a socket off its ring, for its next owner. The driver has flushed it, so that nothing here waits for the peer.
-async fn release(socket: Socket, early: Bytes, runtime: Handle) -> io::Result<Raw> {
+async fn release(socket: Socket, early: Bytes, runtime: Handle) -> io::Result<RawTransport> {
     let (socket, received) = socket.release().await?;
     socket.set_nonblocking(true)?;
     let _entered = runtime.enter();
     let socket = tokio::net::TcpStream::from_std(socket)?;
     // What the driver has taken came before what the ring still held.
-    Raw::new(socket, if received.is_empty() { early } else { [early, received.into()].concat().into() })
+    RawTransport::new(socket, if received.is_empty() { early } else { [early, received.into()].concat().into() })
 }
 
 impl Timer for frisbee_uring::Timer {

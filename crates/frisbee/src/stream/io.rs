@@ -24,7 +24,7 @@ const MESSAGE_MAX: usize = 64 * 1024;
 /// ended, that is an error, once what came before has been read; with a Go peer a close is an end.
 ///
 /// ```
-/// use frisbee::{Acceptor, Client, Connection, Handlers, Next, Outbox, Packet, Router, Server, Stream};
+/// use frisbee::{Acceptor, Client, Connection, Handlers, Routed, Outbox, Packet, Router, Server, Stream};
 /// use tokio::io::{AsyncReadExt, AsyncWriteExt};
 ///
 /// /// Echoes what comes on streams.
@@ -37,17 +37,17 @@ const MESSAGE_MAX: usize = 64 * 1024;
 ///         connection.clone()
 ///     }
 ///
-///     fn route(&self, _connection: &mut Connection, _packet: Packet, _outbox: &mut Outbox) -> Next {
-///         Next::Continue
+///     fn route(&self, _connection: &mut Connection, _packet: Packet, _outbox: &mut Outbox) -> Routed {
+///         Routed::Continue
 ///     }
 ///
-///     fn stream(&self, connection: &mut Connection, _first: bytes::Bytes, stream: Stream) -> Next {
+///     fn stream(&self, connection: &mut Connection, _first: bytes::Bytes, stream: Stream) -> Routed {
 ///         connection.spawn(async move {
 ///             let (mut read, mut write) = tokio::io::split(stream.into_io());
 ///             let _ = tokio::io::copy(&mut read, &mut write).await;
 ///             let _ = write.shutdown().await;
 ///         });
-///         Next::Continue
+///         Routed::Continue
 ///     }
 /// }
 ///
@@ -56,7 +56,7 @@ const MESSAGE_MAX: usize = 64 * 1024;
 /// let acceptor = Server::builder().build(Echo);
 /// let (here, there) = frisbee::memory();
 /// tokio::spawn(async move { acceptor.serve_connection(there).await });
-/// let connection = Client::builder().from_io(here, Handlers::new()).await?;
+/// let connection = Client::builder().connect_io(here, Handlers::new()).await?;
 ///
 /// let mut tunnel = connection.open_stream(&"an echo, please".into()).await?.into_io();
 /// tunnel.write_all(b"hello").await?;
@@ -90,7 +90,7 @@ impl StreamIo {
     fn end(&self) -> io::Result<()> {
         match self.stream.how_ended() {
             StreamEnd::Ended => Ok(()),
-            StreamEnd::Closed if !self.stream.is_rich() => Ok(()),
+            StreamEnd::Closed if !self.stream.is_extended() => Ok(()),
             StreamEnd::Closed => Err(io::Error::new(io::ErrorKind::ConnectionAborted, "the stream was closed")),
             StreamEnd::Reset { message, .. } => Err(io::Error::new(io::ErrorKind::ConnectionReset, message)),
             StreamEnd::Overflowed => {

@@ -3,13 +3,13 @@
 use super::StreamEnd;
 use super::inbox::Inbox;
 use crate::budget::{Budget, body_memory};
-use crate::connection::Shared as ConnectionShared;
+use crate::connection::ConnectionShared;
 use crate::mailbox::wake_all;
 use crate::runtime::timer;
-use crate::{Outbox, PacketId, Peer, SendError};
+use crate::{Outbox, PacketId, PeerKind, SendError};
 use bytes::Bytes;
 use frisbee_core::flow::{Credit, Window, cost};
-use frisbee_core::{StreamState, Tell, tlv};
+use frisbee_core::{StreamSignal, StreamState, tlv};
 use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -34,7 +34,7 @@ fn memory_of(length: usize) -> usize {
 
 /// One stream, as its handles and the connection's task see it.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct StreamShared {
     pub(super) id: PacketId,
     pub(super) opened_here: bool,
     pub(super) rich: bool,
@@ -160,7 +160,7 @@ impl Messages {
         (taken.messages, taken.bytes) = (0, 0);
         let freed = std::mem::take(&mut taken.memory).min(self.charged);
         self.charged -= freed;
-        let credit = self.window.consume(cost).filter(|_| self.state.is_rich() && self.state.receives());
+        let credit = self.window.consume(cost).filter(|_| self.state.is_extended() && self.state.receives());
         let credit = credit.map(|credit| self.window.adapt(credit, timer::now()));
         (freed, credit.filter(|credit| *credit > 0))
     }
@@ -181,12 +181,12 @@ impl Messages {
     }
 }
 
-impl Shared {
-    pub(crate) fn new(id: PacketId, connection: &ConnectionShared, peer: &Peer, opened_here: bool) -> Self {
+impl StreamShared {
+    pub(crate) fn new(id: PacketId, connection: &ConnectionShared, peer: &PeerKind, opened_here: bool) -> Self {
         let budget = connection.budget.clone();
         let (credit, window) = match peer {
-            Peer::Ours(hello) => (Credit::new(hello.stream_credit), u64::from(connection.stream_credit)),
-            Peer::Go | Peer::Unknown => (Credit::unlimited(), budget.per_stream()),
+            PeerKind::Extended(hello) => (Credit::new(hello.stream_credit), u64::from(connection.stream_credit)),
+            PeerKind::Plain | PeerKind::Unknown => (Credit::unlimited(), budget.per_stream()),
         };
         let inner = Mutex::new(Messages {
             state: StreamState::new(peer.hello().is_some()),
@@ -217,7 +217,7 @@ impl Shared {
         self.inner.lock().state.is_over()
     }
 
-    pub(super) fn is_rich(&self) -> bool {
+    pub(super) fn is_extended(&self) -> bool {
         self.rich
     }
 
@@ -263,7 +263,7 @@ impl Shared {
     ///
     /// # Errors
     /// Gives the message back if nothing is received any more.
-    pub(crate) fn handle_packet(&self, message: Bytes) -> Result<Tell, Bytes> {
+    pub(crate) fn handle_packet(&self, message: Bytes) -> Result<StreamSignal, Bytes> {
         let mut inner = self.inner.lock();
         if !inner.state.receives() {
             return Err(message);
@@ -280,16 +280,16 @@ impl Shared {
         if let Some(reader) = reader {
             reader.wake();
         }
-        Ok(Tell::Nothing)
+        Ok(StreamSignal::Nothing)
     }
 
     /// A message has been thrown away for want of memory: the stream is over, and the peer is to be told.
-    pub(crate) fn handle_shed(&self) -> Tell {
+    pub(crate) fn handle_shed(&self) -> StreamSignal {
         let inner = self.inner.lock();
-        if inner.state.receives() { Self::overflow(inner) } else { Tell::Nothing }
+        if inner.state.receives() { Self::overflow(inner) } else { StreamSignal::Nothing }
     }
 
-    pub(super) fn overflow(mut inner: MutexGuard<'_, Messages>) -> Tell {
+    pub(super) fn overflow(mut inner: MutexGuard<'_, Messages>) -> StreamSignal {
         inner.overflowed = true;
         let tell = inner.state.close();
         let waiting = inner.take_waiting();

@@ -17,7 +17,7 @@ pub type Job = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A task's other end.
 pub(crate) struct Carrier {
-    next: Mutex<Next>,
+    next: Mutex<Assigned>,
     /// There is a next job. Written with the lock held, read without.
     has_next: AtomicBool,
     /// The task is to end.
@@ -26,7 +26,7 @@ pub(crate) struct Carrier {
     waker: OnceLock<Waker>,
 }
 
-struct Next {
+struct Assigned {
     job: Option<Job>,
     /// The task has ended.
     is_dead: bool,
@@ -35,7 +35,7 @@ struct Next {
 impl Carrier {
     pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self {
-            next: Mutex::new(Next { job: None, is_dead: false }),
+            next: Mutex::new(Assigned { job: None, is_dead: false }),
             has_next: AtomicBool::new(false),
             is_over: AtomicBool::new(false),
             waker: OnceLock::new(),

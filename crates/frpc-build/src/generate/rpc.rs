@@ -24,7 +24,7 @@ pub(crate) struct ServiceOptions {
     /// Also tonic's.
     pub(crate) grpc: bool,
     /// Patterns of the methods whose requests are not decoded.
-    pub(crate) raw_requests: Vec<String>,
+    pub(crate) undecoded_requests: Vec<String>,
     /// Pairs of a path pattern and an attribute.
     pub(crate) client_attributes: Vec<(String, String)>,
     pub(crate) server_attributes: Vec<(String, String)>,
@@ -84,11 +84,11 @@ pub(crate) fn rpcs(
             name => name,
         };
         let constant = format!("{prefix}_{}", method.proto_name.to_shouty_snake_case());
-        let is_raw = options.raw_requests.iter().any(|pattern| path_matches(pattern, &method_name));
+        let is_raw = options.undecoded_requests.iter().any(|pattern| path_matches(pattern, &method_name));
         if is_raw && is_value(&method.input_proto_type, &method.input_type) {
             let request = method.input_proto_type.trim_start_matches('.');
             let text = format!(
-                "`raw_requests` is set for `{method_name}`, whose request is a `{request}`: that is a plain value in Rust, \
+                "`undecoded_requests` is set for `{method_name}`, whose request is a `{request}`: that is a plain value in Rust, \
                  with nothing in it to look at"
             );
             return Err(Error::new(ErrorKind::Option, text));

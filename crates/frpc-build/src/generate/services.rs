@@ -92,7 +92,7 @@ fn trait_tokens(name: &Ident, docs: &[Attribute], attributes: &[Attribute], rpcs
     let methods = rpcs.iter().map(|rpc| {
         let Rpc { name, docs, request, reply, .. } = rpc;
         let request = if rpc.is_raw {
-            quote! { ::frpc::Raw<#request> }
+            quote! { ::frpc::Undecoded<#request> }
         } else {
             quote! { #request }
         };

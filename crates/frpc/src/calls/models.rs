@@ -18,7 +18,7 @@ fn with<T>(table: &Table, change: impl FnOnce(&mut Calls) -> T) -> T {
 /// The calls to a server of ours.
 fn ours() -> Table {
     let table = Table::default();
-    with(&table, |calls| calls.handle_verdict(Some(u32::MAX)));
+    with(&table, |calls| calls.handle_peer_known(Some(u32::MAX)));
     table
 }
 

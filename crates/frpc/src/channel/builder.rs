@@ -4,10 +4,10 @@ use super::dial::{Address, Connector, Dialler, Given};
 use super::link::{Links, RetryBudget};
 use super::making::Maker;
 use super::servers::{Servers, Several};
-use super::{Channel, Inner, TIMEOUT};
+use super::{Channel, ChannelShared, TIMEOUT};
 use crate::offer::{Offer, Offering};
 use crate::service::Service;
-use crate::{Error, Middleware, Runtime, Workers, codegen};
+use crate::{Error, IoBackend, Middleware, Workers, codegen};
 use frisbee::{Client, ClientBuilder, Connection, HeaderForm, Router};
 use parking_lot::Mutex;
 use polyglot::Nesting;
@@ -116,8 +116,8 @@ impl ChannelBuilder {
 
     /// Sets what moves the bytes of the connection. Default: the current tokio runtime; see
     /// [`frisbee::ClientBuilder::runtime`].
-    pub fn runtime(mut self, runtime: Runtime) -> Self {
-        self.client = self.client.runtime(runtime);
+    pub fn io_backend(mut self, backend: IoBackend) -> Self {
+        self.client = self.client.io_backend(backend);
         self
     }
 
@@ -203,7 +203,7 @@ impl ChannelBuilder {
     /// As [`Channel::connect`], and if two services or mounted routers overlap.
     pub async fn connect(self, address: impl Into<String>) -> Result<Channel, Error> {
         let dialler = Address(address.into());
-        self.connect_by(Box::new(dialler)).await
+        self.connect_using(Box::new(dialler)).await
     }
 
     /// Connects by a function that makes a transport: anything that reads and writes bytes. It is called again
@@ -214,7 +214,7 @@ impl ChannelBuilder {
     /// # async fn main() -> Result<(), frpc::Error> {
     /// let acceptor = frpc::Server::builder().build()?;
     /// let channel = frpc::Channel::builder()
-    ///     .connect_with(move || {
+    ///     .connect_with_connector(move || {
     ///         let acceptor = acceptor.clone();
     ///         async move {
     ///             let (here, there) = frpc::memory();
@@ -230,14 +230,14 @@ impl ChannelBuilder {
     /// # Errors
     /// What the function says the first time, or if it takes longer than
     /// [`connect_timeout`](Self::connect_timeout).
-    pub async fn connect_with<C, F, T>(self, connector: C) -> Result<Channel, Error>
+    pub async fn connect_with_connector<C, F, T>(self, connector: C) -> Result<Channel, Error>
     where
         C: Fn() -> F + Send + Sync + 'static,
         F: Future<Output = io::Result<T>> + Send + 'static,
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
         let to = Connector { connector, timeout: self.connect_timeout };
-        self.connect_by(Box::new(to)).await
+        self.connect_using(Box::new(to)).await
     }
 
     /// As [`connect`](Self::connect), but at once: the connection is made when a call needs it, which waits as one does
@@ -262,14 +262,14 @@ impl ChannelBuilder {
         self.connect_lazy_by(Box::new(Address(address.into())))
     }
 
-    /// As [`connect_with`](Self::connect_with), but at once, as [`connect_lazy`](Self::connect_lazy).
+    /// As [`connect_with_connector`](Self::connect_with_connector), but at once, as [`connect_lazy`](Self::connect_lazy).
     ///
     /// # Errors
     /// As there.
     ///
     /// # Panics
     /// As there.
-    pub fn connect_lazy_with<C, F, T>(self, connector: C) -> Result<Channel, Error>
+    pub fn connect_lazy_with_connector<C, F, T>(self, connector: C) -> Result<Channel, Error>
     where
         C: Fn() -> F + Send + Sync + 'static,
         F: Future<Output = io::Result<T>> + Send + 'static,
@@ -307,11 +307,14 @@ impl ChannelBuilder {
         self.connect_all_by(addresses.into_iter().map(|address| Address(address.into()))).await
     }
 
-    /// As [`connect_all`](Self::connect_all), each connection by a function as in [`connect_with`](Self::connect_with).
+    /// As [`connect_all`](Self::connect_all), each connection by a function as in [`connect_with_connector`](Self::connect_with_connector).
     ///
     /// # Errors
     /// As there.
-    pub async fn connect_all_with<C, F, T>(self, connectors: impl IntoIterator<Item = C>) -> Result<Channel, Error>
+    pub async fn connect_all_with_connectors<C, F, T>(
+        self,
+        connectors: impl IntoIterator<Item = C>,
+    ) -> Result<Channel, Error>
     where
         C: Fn() -> F + Send + Sync + 'static,
         F: Future<Output = io::Result<T>> + Send + 'static,
@@ -321,18 +324,18 @@ impl ChannelBuilder {
         self.connect_all_by(connectors.into_iter().map(|connector| Connector { connector, timeout })).await
     }
 
-    /// As [`Channel::from_io`].
+    /// As [`Channel::connect_io`].
     ///
     /// # Errors
     /// As there.
-    pub async fn from_io<T>(self, io: T) -> Result<Channel, Error>
+    pub async fn connect_io<T>(self, io: T) -> Result<Channel, Error>
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        self.connect_by(Box::new(Given(Mutex::new(Some(io))))).await
+        self.connect_using(Box::new(Given(Mutex::new(Some(io))))).await
     }
 
-    async fn connect_by(mut self, dialler: Box<dyn Dialler>) -> Result<Channel, Error> {
+    async fn connect_using(mut self, dialler: Box<dyn Dialler>) -> Result<Channel, Error> {
         let offer = self.offer()?;
         let links = self.links(dialler, &offer, &Arc::default());
         links.connect_first().await?;
@@ -374,7 +377,7 @@ impl ChannelBuilder {
 
     fn channel(self, servers: Servers) -> Channel {
         Channel {
-            inner: Arc::new(Inner {
+            inner: Arc::new(ChannelShared {
                 servers,
                 retries: RetryBudget::default(),
                 timeout: self.timeout,

@@ -9,7 +9,7 @@ use crate::layout::Refusal;
 use crate::metadata::Metadata;
 use crate::{Code, Response, Status, deadline};
 use bytes::Bytes;
-use frisbee::{CONTENT_LEAST, Operation, Outbox, Waiter};
+use frisbee::{BODY_MAX_LEAST, Operation, Outbox, Waiter};
 use polyglot::{Form, Message};
 use std::future::poll_fn;
 use std::marker::PhantomData;
@@ -84,7 +84,7 @@ impl From<Refusal> for Started {
 impl<'a, A: Message> Attempt<'a, A> {
     /// Sends the call, if that is possible at once. Its caller is entered with it and need not come back to be.
     #[inline]
-    pub(crate) fn make_now<B>(&self, link: Arc<Link>, caller: &Waker) -> Option<Call<B>> {
+    pub(crate) fn make_now<B>(&self, link: Arc<Link>, caller: &Waker) -> Option<PendingCall<B>> {
         // Whoever cannot be sent at once does not wait for room here.
         let mut nobody = Context::from_waker(Waker::noop());
         let mut started = Started::Full;
@@ -102,8 +102,8 @@ impl<'a, A: Message> Attempt<'a, A> {
     }
 
     #[inline]
-    fn sent<B>(&self, link: Arc<Link>, ticket: Ticket) -> Call<B> {
-        Call { link, method: self.method, ticket: Some(ticket), reply: PhantomData }
+    fn sent<B>(&self, link: Arc<Link>, ticket: Ticket) -> PendingCall<B> {
+        PendingCall { link, method: self.method, ticket: Some(ticket), reply: PhantomData }
     }
 
     /// Enters a call and sends its request, all at once if there is room; the caller is woken when there is room to
@@ -160,7 +160,7 @@ impl<'a, A: Message> Attempt<'a, A> {
         drop(calls);
         let manner = match server {
             Server::Ours => Manner {
-                form: Form::Rich,
+                form: Form::Extended,
                 timeout: timeout.filter(|_| told),
                 metadata: present(self.metadata),
                 lossless: false,
@@ -173,7 +173,7 @@ impl<'a, A: Message> Attempt<'a, A> {
         // end the connection, and each that follows.
         let limit = outbox.limit();
         if server == Server::Unknown {
-            outbox.set_limit(limit.min(CONTENT_LEAST));
+            outbox.set_limit(limit.min(BODY_MAX_LEAST));
         }
         let put = body::put_message(outbox.frame(ticket.id, self.method.operation), self.message, &manner);
         if server == Server::Unknown {
@@ -220,7 +220,7 @@ impl<'a, A: Message> Attempt<'a, A> {
                 match started.await {
                     Started::Full => {}
                     Started::Unclear => {
-                        if let Err(error) = link.connection.verdict().await {
+                        if let Err(error) = link.connection.peer_known().await {
                             return Started::Over(unsent(&error));
                         }
                     }
@@ -270,7 +270,7 @@ impl Drop for Waiting<'_> {
 }
 
 /// A call that has been sent and waits for its reply.
-pub(crate) struct Call<B> {
+pub(crate) struct PendingCall<B> {
     link: Arc<Link>,
     method: &'static Method,
     /// Until the reply has been taken.
@@ -278,7 +278,7 @@ pub(crate) struct Call<B> {
     reply: PhantomData<fn() -> B>,
 }
 
-impl<B> Call<B> {
+impl<B> PendingCall<B> {
     /// How a reply is read in which fields may be missing.
     #[cold]
     fn reading(&self) -> Reading {
@@ -325,7 +325,7 @@ impl<B> Call<B> {
     }
 }
 
-impl<B: Message> Future for Call<B> {
+impl<B: Message> Future for PendingCall<B> {
     type Output = Result<Response<B>, Box<Failure>>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -375,7 +375,7 @@ pub(crate) fn expired(method: &Method) -> Status {
     Status::deadline_exceeded(format!("{method} was not answered in time, it may have run"))
 }
 
-impl<B> Drop for Call<B> {
+impl<B> Drop for PendingCall<B> {
     fn drop(&mut self) {
         if let Some(ticket) = self.ticket {
             self.give_up(ticket);

@@ -57,7 +57,7 @@ where
         let (connecting, timeout) = ((self.connector)(), self.timeout);
         Box::pin(async move {
             match tokio::time::timeout(timeout, connecting).await {
-                Ok(Ok(io)) => client.from_io(io, endpoint).await,
+                Ok(Ok(io)) => client.connect_io(io, endpoint).await,
                 Ok(Err(source)) => Err(ConnectError::Io { address: CONNECTOR.into(), source }),
                 Err(_) => Err(ConnectError::Timeout { address: CONNECTOR.into() }),
             }
@@ -77,7 +77,7 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Dialler for Given<T> {
         let given = self.0.lock().take();
         Box::pin(async move {
             match given {
-                Some(io) => client.from_io(io, endpoint).await,
+                Some(io) => client.connect_io(io, endpoint).await,
                 None => {
                     let source = io::Error::new(io::ErrorKind::NotConnected, "it was given once and has been lost");
                     Err(ConnectError::Io { address: "the given transport".into(), source })

@@ -3,10 +3,10 @@
 use super::making::{Maker, Making};
 use crate::body::Reading;
 use crate::calls::Calls;
-use crate::endpoint::handle_verdict_on_client;
+use crate::endpoint::handle_client_known;
 use crate::layout::{Layout, Offers};
 use crate::{Code, Status};
-use frisbee::{CloseReason, ConnectError, Connection, Peer};
+use frisbee::{CloseReason, ConnectError, Connection, PeerKind};
 use parking_lot::Mutex;
 use polyglot::Nesting;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -43,21 +43,21 @@ impl Link {
     pub(crate) fn of(connection: &Connection) -> Self {
         let backward = !connection.is_dialled();
         let calls = if backward {
-            let calls = connection.extensions().get_or_insert::<CallTable>();
+            let calls = connection.attachments().get_or_insert::<CallTable>();
             // The peer may have shown itself already. If not, the connection's task tells the calls that it finds.
             let peer = connection.peer();
-            if peer != Peer::Unknown {
-                handle_verdict_on_client(&calls, &peer);
+            if peer != PeerKind::Unknown {
+                handle_client_known(&calls, &peer);
             }
             calls
         } else {
-            let dialled = connection.extensions().get::<Dialled>();
+            let dialled = connection.attachments().get::<Dialled>();
             dialled.map_or_else(CallTable::of_nobody, |dialled| dialled.0.clone())
         };
         if let Some(reason) = connection.close_reason() {
             calls.end(lost(&reason)); // Nobody else does, if the calls came into being only now.
         }
-        let nesting = connection.extensions().get::<NestingOf>().map_or_else(Nesting::default, |of| of.0);
+        let nesting = connection.attachments().get::<NestingOf>().map_or_else(Nesting::default, |of| of.0);
         Self { connection: connection.clone(), calls, backward, nesting, end: LinkEnd::Leave }
     }
 
@@ -99,12 +99,12 @@ struct Dialled(Arc<CallTable>);
 
 /// Lets the calls of an end that dialled be found by its connection.
 pub(crate) fn put_calls(connection: &Connection, calls: &Arc<CallTable>) {
-    connection.extensions().insert(Dialled(calls.clone()));
+    connection.attachments().insert(Dialled(calls.clone()));
 }
 
 /// Takes in how a server has answered a call with a stream; see [`CallTable::handle_answer`].
 pub(crate) fn handle_answer(connection: &Connection, code: Code) {
-    if let Some(dialled) = connection.extensions().get::<Dialled>() {
+    if let Some(dialled) = connection.attachments().get::<Dialled>() {
         dialled.0.handle_answer(code);
     }
 }
@@ -116,7 +116,7 @@ struct NestingOf(Nesting);
 pub(crate) fn put_nesting(connection: &Connection, nesting: Nesting) {
     // A connection without values need not be asked for any.
     if nesting != Nesting::default() {
-        connection.extensions().insert(NestingOf(nesting));
+        connection.attachments().insert(NestingOf(nesting));
     }
 }
 

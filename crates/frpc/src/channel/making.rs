@@ -5,7 +5,7 @@ use super::link::{CallTable, Link, Place, closed, is_closed, placed, put, unreac
 use crate::Status;
 use crate::endpoint::Endpoint;
 use crate::offer::Offer;
-use frisbee::{ClientBuilder, CloseReason, ConnectError, Connection, Peer};
+use frisbee::{ClientBuilder, CloseReason, ConnectError, Connection, PeerKind};
 use parking_lot::Mutex;
 use std::future::poll_fn;
 use std::io;
@@ -205,13 +205,13 @@ impl Making {
     async fn attempt(&self) {
         loop {
             let next = self.next();
-            if next != Next::Attempt {
+            if next != NextStep::Attempt {
                 self.changed.notify_waiters();
             }
             match next {
-                Next::Nothing => return,
-                Next::Pause(end) => tokio::time::sleep_until(end).await,
-                Next::Attempt => {
+                NextStep::Nothing => return,
+                NextStep::Pause(end) => tokio::time::sleep_until(end).await,
+                NextStep::Attempt => {
                     let made = self.dialled().await;
                     self.settle(made);
                 }
@@ -220,7 +220,7 @@ impl Making {
     }
 
     /// What the task does next. For nothing it is no longer the task.
-    fn next(&self) -> Next {
+    fn next(&self) -> NextStep {
         let is_there = placed(&self.place).is_some();
         if !is_there {
             self.judge_last();
@@ -228,18 +228,18 @@ impl Making {
         let mut progress = self.progress.lock();
         if !is_there {
             if progress.dial.is_some() {
-                return Next::Attempt;
+                return NextStep::Attempt;
             }
             if self.maker.dialler.is_used_up() {
                 progress.over = Some("the connection was given by the user, and cannot be made anew");
             }
             if progress.waiting > 0 && progress.over.is_none() {
                 let pause = progress.failures.next_attempt.filter(|end| Instant::now() < *end);
-                return pause.map_or(Next::Attempt, Next::Pause);
+                return pause.map_or(NextStep::Attempt, NextStep::Pause);
             }
         }
         progress.task = None;
-        Next::Nothing
+        NextStep::Nothing
     }
 
     /// What comes of the attempt in progress, or of another one.
@@ -305,7 +305,7 @@ impl Making {
 
 /// What the task that makes attempts does next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Next {
+enum NextStep {
     /// There is a connection, nobody waits for one, or there can be none.
     Nothing,
     Pause(Instant),
@@ -359,7 +359,7 @@ fn why_ended(ended: &JoinError) -> &'static str {
 /// has ended it soon. Who accepts and closes, as a balancer without a server behind it, would be dialled without end.
 fn stillborn((at, made): &Made) -> Option<String> {
     match made.close_reason() {
-        Some(reason) if made.peer() == Peer::Unknown => Some(reason.to_string()),
+        Some(reason) if made.peer() == PeerKind::Unknown => Some(reason.to_string()),
         _ if at.elapsed() >= LASTS_MIN => None,
         _ if made.is_going_away() => Some(String::from("the server is going away")),
         Some(CloseReason::HandedOff | CloseReason::Local) | None => None,

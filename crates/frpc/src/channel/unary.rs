@@ -1,6 +1,6 @@
 //! A unary call: sent at once where nothing is in its way, and otherwise attempted until it is over.
 
-use super::call::{Attempt, Call, Failure, Sent, expired};
+use super::call::{Attempt, Failure, PendingCall, Sent, expired};
 use super::{Channel, Terms, around};
 use crate::codegen::Method;
 use crate::middleware::{About, CallKind};
@@ -27,7 +27,7 @@ type Boxed<'a, B> = Pin<Box<dyn Future<Output = Result<Response<B>, Status>> + S
 enum Stage<'a, B> {
     New,
     /// For its reply.
-    Waiting(Call<B>),
+    Waiting(PendingCall<B>),
     /// It could not be sent at once, has to be made again, or something runs around it.
     Elsewhere(Boxed<'a, B>),
 }
@@ -83,7 +83,7 @@ where
 {
     /// The connection that is there has room for all but few calls.
     #[inline]
-    fn send_now(&self, context: &Context<'_>) -> Option<Call<B>> {
+    fn send_now(&self, context: &Context<'_>) -> Option<PendingCall<B>> {
         let Self { channel, method, timeout, ref message, ref along, .. } = *self;
         if channel.chain.is_some() || channel.handed.is_some() {
             return None;

@@ -1,6 +1,6 @@
 //! Layers of tower around calls.
 
-use super::{Answering, Call, Middleware, Next, Reply};
+use super::{Answering, Call, CallResponse, Middleware, Next};
 use crate::Status;
 use parking_lot::Mutex;
 use std::error::Error;
@@ -34,17 +34,17 @@ pub struct Exchange {
 
 /// The innermost service of a [`Tower`]: goes on with the call.
 #[derive(Clone, Copy, Debug)]
-pub struct Inner(());
+pub struct TowerNext(());
 
 impl<S> Tower<S> {
     /// The calls within a layer.
-    pub fn new<L: Layer<Inner, Service = S>>(layer: L) -> Self {
-        Self(Mutex::new(layer.layer(Inner(()))))
+    pub fn new<L: Layer<TowerNext, Service = S>>(layer: L) -> Self {
+        Self(Mutex::new(layer.layer(TowerNext(()))))
     }
 }
 
-impl Service<Exchange> for Inner {
-    type Response = Reply;
+impl Service<Exchange> for TowerNext {
+    type Response = CallResponse;
     type Error = Status;
     type Future = Answering<'static>;
 
@@ -59,11 +59,11 @@ impl Service<Exchange> for Inner {
 
 impl<S> Middleware for Tower<S>
 where
-    S: Service<Exchange, Response = Reply> + Clone + Send + 'static,
+    S: Service<Exchange, Response = CallResponse> + Clone + Send + 'static,
     S::Error: Into<Box<dyn Error + Send + Sync>>,
     S::Future: Send,
 {
-    async fn call(&self, call: Call, next: Next) -> Result<Reply, Status> {
+    async fn call(&self, call: Call, next: Next) -> Result<CallResponse, Status> {
         let mut service = self.0.lock().clone();
         poll_fn(|context| service.poll_ready(context)).await.map_err(status)?;
         service.call(Exchange { call, next }).await.map_err(status)

@@ -44,7 +44,7 @@ where
     // With a Go server the request is the end, without saying so.
     sender.end();
     let connection = link.connection.clone();
-    connection.runtime().spawn(keep(link, sender));
+    connection.runtime_handle().spawn(keep(link, sender));
     Ok(Response::new(Streaming::of_client(receiver, connection, reading, terms.sleep())))
 }
 
@@ -115,7 +115,7 @@ where
     let replies = Streaming::of_client(receiver, connection.clone(), reading, terms.sleep());
     let failed = replies.failed();
     let mut deadline = terms.sleep();
-    connection.runtime().spawn(keep(link, sender.clone()));
+    connection.runtime_handle().spawn(keep(link, sender.clone()));
     connection.spawn(async move {
         let sent = {
             let mut sending = pin!(Parked::new(async { send_messages(&sender, messages, strict).await }));
@@ -185,7 +185,7 @@ impl Opening {
         let open = async {
             loop {
                 let link = channel.link(self.open_until, begun).await?;
-                let Ok(peer) = link.connection.verdict().await else { continue };
+                let Ok(peer) = link.connection.peer_known().await else { continue };
                 if link.backward && !takes_calls(&peer) {
                     return Err(takes_no_calls());
                 }

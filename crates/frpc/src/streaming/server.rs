@@ -43,7 +43,7 @@ pub(crate) fn serve_server_streaming<A, B, H, F>(
     let (connection, origin) = (caller.connection.clone(), caller.origin());
     serve(caller, prefix, stream, move |sender, mut receiver, lent, prefix| async move {
         let Some(body) = receiver.recv().await else { return Ok(()) };
-        if sender.is_rich() {
+        if sender.is_extended() {
             // It says so behind the request, for which the stream is kept open until then.
             lent.give_back(receiver);
         } else {
@@ -155,7 +155,7 @@ where
             Poll::Pending => sender.poll_closed(context),
         });
         let _ = tokio::time::timeout(END_TIMEOUT, ended).await;
-        if !sender.is_rich() && lent.sent() > CLOSED_AT_ONCE_MAX {
+        if !sender.is_extended() && lent.sent() > CLOSED_AT_ONCE_MAX {
             let closed = poll_fn(|context| sender.poll_closed(context));
             let _ = tokio::time::timeout(CLOSED_LATER, closed).await;
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use bytes::Bytes;
 use polyglot::{
     DecodeError, DecodeReason, Decoder, EncodeError, Encoder, Fields, Form, Message, MessageView, NESTING_CEILING,
-    NESTING_MAX, Nested, Raw, Root, Viewed, decode_root, view_root,
+    NESTING_MAX, Nested, Root, Undecoded, Viewed, decode_root, view_root,
 };
 
 use crate::schema::{Deep, DeepView, Inner, encode, hex};
@@ -105,7 +105,7 @@ impl Viewed for Deep {
 #[test]
 fn a_raw_message_is_looked_at_by_the_limit_it_was_received_by() {
     let body = levels(NESTING_MAX + 1);
-    let received = |max| decode::<Raw<Deep>>(Decoder::new(&body).with_nesting_max(max)).unwrap();
+    let received = |max| decode::<Undecoded<Deep>>(Decoder::new(&body).with_nesting_max(max)).unwrap();
     for deep in [received(NESTING_MAX + 1), received(NESTING_MAX + 1).clone()] {
         assert_eq!(deep.decode().unwrap(), Deep::levels(NESTING_MAX + 1));
         assert!(deep.view().is_ok());
@@ -114,7 +114,7 @@ fn a_raw_message_is_looked_at_by_the_limit_it_was_received_by() {
     assert_eq!(too_deep(&shallow.decode().unwrap_err()), Some(NESTING_MAX));
     assert_eq!(too_deep(&shallow.view().unwrap_err()), Some(NESTING_MAX));
     // One's own goes as deep as can be encoded.
-    let own = Raw::new(&Deep::levels(NESTING_CEILING)).unwrap();
+    let own = Undecoded::new(&Deep::levels(NESTING_CEILING)).unwrap();
     assert_eq!(own.decode().unwrap(), Deep::levels(NESTING_CEILING));
 }
 
@@ -224,7 +224,7 @@ fn the_deepest_messages_of_twenty_fields_fit_the_stack_of_a_usual_thread() {
             |inner| Wide { next: Some(Box::new(inner)), ..Wide::default() },
         ] {
             let message = (1..NESTING_CEILING).fold(Wide::default(), |inner, _| grow(inner));
-            let body = encode(&message, Form::Rich);
+            let body = encode(&message, Form::Extended);
             let read: Wide = decode(Decoder::new(&body).with_nesting_max(NESTING_CEILING)).unwrap();
             assert!(read.clone() == message);
             assert!(format!("{read:?}").len() > body.len());

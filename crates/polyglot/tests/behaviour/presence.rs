@@ -19,21 +19,21 @@ fn choices() -> [Option<Choice>; 6] {
 fn an_absent_optional_field_is_its_default_in_the_flat_form_and_nil_in_the_rich_one() {
     let absent = One { v: None::<u64> };
     assert_eq!(encode(&absent, Form::Flat), hex("08000b00"));
-    assert_eq!(encode(&absent, Form::Rich), hex("080000"));
+    assert_eq!(encode(&absent, Form::Extended), hex("080000"));
     assert_eq!(decode::<One<Option<u64>>>(&hex("080000")).unwrap(), absent);
     assert_eq!(decode::<One<Option<u64>>>(&hex("08000b00")).unwrap(), One { v: Some(0) });
 }
 
 #[test]
 fn an_absent_message_is_nil_in_both_forms() {
-    for form in [Form::Flat, Form::Rich] {
+    for form in [Form::Flat, Form::Extended] {
         assert_eq!(encode(&One { v: None::<Inner> }, form), hex("080000"));
     }
 }
 
 #[test]
 fn a_rich_oneof_stands_at_its_first_member_and_names_the_one_that_is_set() {
-    let rich = |choice| encode(&OneOf { choice, after: true }, Form::Rich);
+    let rich = |choice| encode(&OneOf { choice, after: true }, Form::Extended);
     assert_eq!(rich(None), hex("080003000701"));
     assert_eq!(rich(Some(Choice::Number(0))), hex("080003010c000701"));
     assert_eq!(rich(Some(Choice::Word(String::new()))), hex("08000302050a000701"));
@@ -45,7 +45,7 @@ fn a_rich_oneof_stands_at_its_first_member_and_names_the_one_that_is_set() {
 fn the_rich_form_keeps_every_member_and_its_absence() {
     for choice in choices() {
         let message = OneOf { choice, after: true };
-        assert_eq!(decode::<OneOf>(&encode(&message, Form::Rich)).unwrap(), message);
+        assert_eq!(decode::<OneOf>(&encode(&message, Form::Extended)).unwrap(), message);
     }
 }
 
@@ -80,7 +80,7 @@ fn an_encoder_knows_when_the_flat_form_loses_presence() {
         encoder.lost_presence()
     }
     assert!(lost(&One { v: None::<u64> }, Form::Flat));
-    assert!(!lost(&One { v: None::<u64> }, Form::Rich));
+    assert!(!lost(&One { v: None::<u64> }, Form::Extended));
     assert!(!lost(&One { v: Some(0_u64) }, Form::Flat));
     assert!(!lost(&One { v: None::<Inner> }, Form::Flat));
     for choice in choices() {
@@ -88,7 +88,7 @@ fn an_encoder_knows_when_the_flat_form_loses_presence() {
             matches!(&choice, Some(Choice::Number(0) | Choice::Sparse(0))) || choice == Some(Choice::Word("".into()));
         let message = OneOf { choice, after: false };
         assert_eq!(lost(&message, Form::Flat), default, "{message:?}");
-        assert!(!lost(&message, Form::Rich));
+        assert!(!lost(&message, Form::Extended));
         // And it is right: what it does not report comes back.
         assert_eq!(decode::<OneOf>(&encode(&message, Form::Flat)).unwrap() == message, !default);
     }

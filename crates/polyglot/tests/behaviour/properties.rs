@@ -115,7 +115,7 @@ fn same(left: &Everything, right: &Everything) -> bool {
     }
     fn rest(message: &Everything) -> Vec<u8> {
         let rest = Everything { by_text: HashMap::new(), by_flag: HashMap::new(), ..message.clone() };
-        encode(&rest, Form::Rich)
+        encode(&rest, Form::Extended)
     }
     rest(left) == rest(right) && floats(&left.by_text) == floats(&right.by_text) && left.by_flag == right.by_flag
 }
@@ -152,7 +152,7 @@ impl<'a> MessageView<'a> for OrderView<'a> {
 proptest! {
     #[test]
     fn the_rich_form_brings_back_every_message(message in everything()) {
-        let bytes = encode(&message, Form::Rich);
+        let bytes = encode(&message, Form::Extended);
         let mut decoder = Decoder::new(&bytes);
         let Root::Message(read) = decode_root::<Everything>(&mut decoder)? else { panic!("an error") };
         prop_assert_eq!(decoder.remaining(), 0);
@@ -178,7 +178,7 @@ proptest! {
 
     #[test]
     fn every_truncation_is_an_error(message in everything(), rich in any::<bool>()) {
-        let bytes = encode(&message, if rich { Form::Rich } else { Form::Flat });
+        let bytes = encode(&message, if rich { Form::Extended } else { Form::Flat });
         for length in 0..bytes.len() {
             prop_assert!(decode_root::<Everything>(&mut Decoder::new(&bytes[..length])).is_err(), "{} of {}", length, bytes.len());
         }
@@ -189,14 +189,14 @@ proptest! {
         message in everything(),
         changes in vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
     ) {
-        let mut bytes = encode(&message, Form::Rich);
+        let mut bytes = encode(&message, Form::Extended);
         for (at, byte) in changes {
             let at = at.index(bytes.len());
             bytes[at] = byte;
         }
         if let Ok(Root::Message(read)) = decode_root::<Everything>(&mut Decoder::new(&bytes)) {
             // What was accepted can be sent on.
-            encode(&read, Form::Rich);
+            encode(&read, Form::Extended);
         }
     }
 

@@ -4,7 +4,7 @@ use super::fanout::{Fanout, Published};
 use super::queue::{Bounds, Subscriber};
 use super::{FIRST_OPERATION, Kind, Operations, Reason, put, refuse, split_name};
 use crate::router::topics::{TOPIC_MAX, Trie, check_pattern, shrink};
-use crate::{CloseReason, Connection, Next, Outbox, Packet, PacketId, Peer, Router, Turn};
+use crate::{CloseReason, Connection, Outbox, Packet, PacketId, PeerKind, Routed, Router, Turn};
 use parking_lot::RwLock;
 use std::collections::HashMap;
 use std::fmt;
@@ -56,7 +56,7 @@ pub enum Slow {
 /// [bound](BrokerBuilder::queue_max), and beyond that [`Slow`] says what happens. A connection that takes no byte at
 /// all for the [write timeout](crate::Config::write_timeout) ends in either case.
 #[derive(Clone, Debug)]
-pub struct Broker(pub(super) Arc<Shared>);
+pub struct Broker(pub(super) Arc<BrokerShared>);
 
 /// Settings of a [`Broker`].
 #[derive(Clone, Debug)]
@@ -72,7 +72,7 @@ pub struct BrokerBuilder {
 
 /// What all connections share.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct BrokerShared {
     /// By connection and id. Read when a publisher does not remember a topic, written by subscribing.
     pub(super) subscriptions: RwLock<Trie<(u64, u16), Target>>,
     /// Grows with each change of the subscriptions, after it.
@@ -178,7 +178,7 @@ impl BrokerBuilder {
     /// The broker.
     pub fn build(self) -> Broker {
         let Self { queue_max, memory_max, slow, .. } = self;
-        Broker(Arc::new(Shared {
+        Broker(Arc::new(BrokerShared {
             bounds: Arc::new(Bounds { queue_max, memory_max, slow, waiting: AtomicUsize::new(0) }),
             subscriptions: RwLock::default(),
             version: AtomicU64::new(0),
@@ -197,7 +197,7 @@ pub struct BrokerSession {
     patterns: HashMap<u16, Box<str>>,
     fanout: Fanout,
     /// The longest content that the peer takes.
-    content_max: u32,
+    body_max: u32,
 }
 
 #[cfg(test)]
@@ -227,27 +227,27 @@ impl Router for Broker {
             subscriber: Arc::new(subscriber),
             patterns: HashMap::new(),
             fanout: Fanout::default(),
-            content_max: u32::MAX,
+            body_max: u32::MAX,
         }
     }
 
-    fn verdict(&self, session: &mut BrokerSession, peer: &Peer) {
+    fn peer_known(&self, session: &mut BrokerSession, peer: &PeerKind) {
         if let Some(hello) = peer.hello() {
-            session.content_max = hello.content_max;
+            session.body_max = hello.body_max;
         }
     }
 
-    fn route(&self, session: &mut BrokerSession, packet: Packet, outbox: &mut Outbox) -> Next {
+    fn route(&self, session: &mut BrokerSession, packet: Packet, outbox: &mut Outbox) -> Routed {
         let operations = self.0.operations;
         match operations.kind(packet.operation) {
             Some(Kind::Message) => {
                 let Some((topic, _)) = split_name(&packet.body) else { return cut_off(&packet) };
                 match session.fanout.publish(&self.0, &session.subscriber, topic, &packet.body) {
                     Ok(Published::AsUsual) => {}
-                    Ok(Published::Slowly) => return Next::Slow,
+                    Ok(Published::Slowly) => return Routed::Slow,
                     Err(error) => {
                         refuse(outbox, packet.id, operations.of(Kind::Refused), Reason::Topic, &error.to_string());
-                        return Next::Wasted;
+                        return Routed::Wasted;
                     }
                 }
             }
@@ -257,7 +257,7 @@ impl Router for Broker {
                     Ok(()) => put(outbox, packet.id, packet.operation, &[]),
                     Err((reason, text)) => {
                         refuse(outbox, packet.id, packet.operation, reason, &text);
-                        return Next::Wasted;
+                        return Routed::Wasted;
                     }
                 }
             }
@@ -266,15 +266,15 @@ impl Router for Broker {
             Some(Kind::Lagged | Kind::Refused) | None => {
                 let text = format!("operation {} means nothing to the broker", packet.operation);
                 refuse(outbox, packet.id, operations.of(Kind::Refused), Reason::Operation, &text);
-                return Next::Wasted;
+                return Routed::Wasted;
             }
         }
-        Next::Continue
+        Routed::Continue
     }
 
     fn turn(&self, session: &mut BrokerSession, turn: &mut Turn<'_>) -> Option<Instant> {
         session.fanout.flush(&self.0, &session.subscriber);
-        session.subscriber.pull(turn, session.content_max);
+        session.subscriber.pull(turn, session.body_max);
         session.fanout.refresh(&self.0);
         None
     }
@@ -292,12 +292,12 @@ impl Router for Broker {
 }
 
 #[cold]
-fn cut_off(packet: &Packet) -> Next {
+fn cut_off(packet: &Packet) -> Routed {
     let length = packet.body.len();
-    Next::close(format!("a packet of operation {} with {length} bytes ends within its topic", packet.operation))
+    Routed::close(format!("a packet of operation {} with {length} bytes ends within its topic", packet.operation))
 }
 
-impl Shared {
+impl BrokerShared {
     fn subscribe(
         &self,
         session: &mut BrokerSession,

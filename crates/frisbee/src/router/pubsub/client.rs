@@ -78,7 +78,7 @@ impl From<SendError> for Error {
 /// client has made is closed, behind what waits to be written, when nobody has the client, a publisher or a
 /// subscription of it any more.
 #[derive(Clone, Debug)]
-pub struct Client(pub(super) Arc<Shared>, pub(super) Option<Arc<Own>>);
+pub struct Client(pub(super) Arc<ClientShared>, pub(super) Option<Arc<Own>>);
 
 /// The connection that a client has made for itself, held by all who use it.
 #[derive(Debug)]
@@ -92,17 +92,17 @@ impl Drop for Own {
 
 /// What handles and router share.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct ClientShared {
     pub(super) operations: Operations,
     pub(super) inbox_max: usize,
     pub(super) connection: OnceLock<Connection>,
     /// Grows with each change of the subscriptions.
     pub(super) version: AtomicU64,
-    inner: Mutex<Inner>,
+    inner: Mutex<ClientState>,
 }
 
 #[derive(Debug, Default)]
-struct Inner {
+struct ClientState {
     /// All inboxes, by id.
     inboxes: HashMap<u16, Arc<Inbox>>,
     /// Those that are not members of a group, by their patterns.
@@ -122,14 +122,14 @@ impl Client {
     /// # Errors
     /// If no address accepts the connection in time.
     pub async fn connect(address: impl ToSocketAddrs + fmt::Display) -> Result<Self, ConnectError> {
-        Self::connect_with(crate::Client::builder(), address).await
+        Self::connect_with_connector(crate::Client::builder(), address).await
     }
 
     /// Connects to a broker.
     ///
     /// # Errors
     /// If no address accepts the connection in time.
-    pub async fn connect_with(
+    pub async fn connect_with_connector(
         settings: ClientBuilder,
         address: impl ToSocketAddrs + fmt::Display,
     ) -> Result<Self, ConnectError> {
@@ -295,7 +295,7 @@ impl Publisher {
     }
 }
 
-impl Shared {
+impl ClientShared {
     pub(super) fn new(first_operation: u16) -> Self {
         Self {
             operations: Operations::starting_at(first_operation),

@@ -5,7 +5,7 @@
 //! which a number that only grows tells. Packets for the same subscribers are encoded one behind the other, and at the
 //! end of the turn each subscriber's queue is locked, and its task woken, once.
 
-use super::broker::{Shared, Target};
+use super::broker::{BrokerShared, Target};
 use super::queue::{Segment, Subscriber};
 use crate::PacketId;
 use crate::router::topics::{TopicError, check_topic};
@@ -103,7 +103,7 @@ impl Fanout {
     /// Takes in a message: `topic` is that of `body`, which goes out as it is.
     pub(super) fn publish(
         &mut self,
-        broker: &Shared,
+        broker: &BrokerShared,
         from: &Subscriber,
         topic: &[u8],
         body: &Bytes,
@@ -161,7 +161,7 @@ impl Fanout {
     }
 
     /// The end of a turn: hands over what has come together.
-    pub(super) fn flush(&mut self, broker: &Shared, from: &Subscriber) {
+    pub(super) fn flush(&mut self, broker: &BrokerShared, from: &Subscriber) {
         if self.deliveries == 0 {
             return;
         }
@@ -190,7 +190,7 @@ impl Fanout {
     }
 
     /// Forgets who gets what, if that has changed, so that nobody who has left is held on to.
-    pub(super) fn refresh(&mut self, broker: &Shared) {
+    pub(super) fn refresh(&mut self, broker: &BrokerShared) {
         if !self.routes.is_empty() && self.version != broker.version.load(Ordering::Acquire) {
             self.forget(broker);
         }
@@ -202,13 +202,13 @@ impl Fanout {
     }
 
     /// Gives back what is remembered of topics, for a connection that publishes nothing for the time being.
-    pub(super) fn release(&mut self, broker: &Shared) {
+    pub(super) fn release(&mut self, broker: &BrokerShared) {
         if self.used == 0 {
             self.forget(broker);
         }
     }
 
-    fn forget(&mut self, broker: &Shared) {
+    fn forget(&mut self, broker: &BrokerShared) {
         debug_assert_eq!(self.used, 0, "runs know their routes by their places");
         self.by_topic = HashMap::new();
         self.routes = Vec::new();
@@ -218,7 +218,7 @@ impl Fanout {
     }
 
     /// The route of a topic, from the table or the broker's tree.
-    fn find(&mut self, broker: &Shared, from: &Subscriber, topic: &[u8]) -> Result<usize, TopicError> {
+    fn find(&mut self, broker: &BrokerShared, from: &Subscriber, topic: &[u8]) -> Result<usize, TopicError> {
         if let Some(route) = self.by_topic.get(topic) {
             return Ok(*route);
         }
@@ -253,7 +253,7 @@ fn deliver_runs(runs: &[Run], routes: &[Route], from: &Subscriber) {
 impl Route {
     /// Looks a topic up. A connection with several subscriptions that match is there once; members of groups with the
     /// same name and different patterns are one group.
-    fn find(broker: &Shared, topic: &str) -> Self {
+    fn find(broker: &BrokerShared, topic: &str) -> Self {
         let mut everybody = Vec::new();
         let mut groups = HashMap::<Arc<str>, Vec<_>>::new();
         broker.subscriptions.read().for_each_match(topic, |(_, id), Target { subscriber, group }| match group {

@@ -1,6 +1,6 @@
 //! Subscriptions: what has come for one waits in its inbox until it is read, bounded.
 
-use super::client::{Own, Shared};
+use super::client::{ClientShared, Own};
 use crate::CloseReason;
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -64,7 +64,7 @@ impl std::error::Error for RecvError {}
 /// A subscription, which ends when it is dropped.
 #[derive(Debug)]
 pub struct Subscription {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<ClientShared>,
     pub(super) _own: Option<Arc<Own>>,
     pub(super) id: u16,
     pub(super) inbox: Arc<Inbox>,

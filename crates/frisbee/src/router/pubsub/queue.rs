@@ -155,9 +155,9 @@ impl Subscriber {
         }
     }
 
-    /// Moves what waits into the outbox of the subscriber's own task, as much as is good for it. `content_max` is what
+    /// Moves what waits into the outbox of the subscriber's own task, as much as is good for it. `body_max` is what
     /// the peer says that it takes.
-    pub(super) fn pull(&self, turn: &mut Turn<'_>, content_max: u32) {
+    pub(super) fn pull(&self, turn: &mut Turn<'_>, body_max: u32) {
         if !self.scheduled.load(Ordering::Acquire) {
             return;
         }
@@ -175,7 +175,7 @@ impl Subscriber {
                 break;
             };
             queue.bytes -= segment.charge();
-            let limit = content_max.min(turn.outbox.limit());
+            let limit = body_max.min(turn.outbox.limit());
             if segment.longest <= limit && segment.packets.header_size() == turn.outbox.header_size() {
                 turn.outbox.append(&mut segment.packets);
             } else {

@@ -4,11 +4,11 @@
 //! here, and remembered for each topic until subscriptions change. What comes in one turn for the same subscriptions is
 //! handed over at once.
 
-use super::client::{Client, Shared};
+use super::client::{Client, ClientShared};
 use super::inbox::{Entry, Inbox, Message};
 use super::{FIRST_OPERATION, Kind, split_name};
 use crate::router::topics::{TopicError, check_topic};
-use crate::{CloseReason, Connection, Next, Outbox, Packet, PacketId, Router, Turn};
+use crate::{CloseReason, Connection, Outbox, Packet, PacketId, Routed, Router, Turn};
 use bytes::{Buf, Bytes};
 use frisbee_core::tlv;
 use std::collections::HashMap;
@@ -24,7 +24,7 @@ const REMEMBERED_MAX: usize = 1024;
 ///
 /// It is for one connection; on further ones it does nothing.
 #[derive(Debug)]
-pub struct ClientRouter(Arc<Shared>);
+pub struct ClientRouter(Arc<ClientShared>);
 
 impl ClientRouter {
     /// A router for a broker's default operations.
@@ -37,7 +37,7 @@ impl ClientRouter {
     /// # Panics
     /// If they are not all between 10 and 65 535.
     pub fn starting_at(first: u16) -> Self {
-        Self(Arc::new(Shared::new(first)))
+        Self(Arc::new(ClientShared::new(first)))
     }
 
     /// The handle by which the connection of this router is used, once it is there.
@@ -91,10 +91,10 @@ impl Router for ClientRouter {
         ClientSession { is_mine: Arc::ptr_eq(&mine.0, &connection.0), ..ClientSession::default() }
     }
 
-    fn route(&self, session: &mut ClientSession, packet: Packet, _outbox: &mut Outbox) -> Next {
+    fn route(&self, session: &mut ClientSession, packet: Packet, _outbox: &mut Outbox) -> Routed {
         let id = packet.id;
         if !session.is_mine {
-            return Next::Continue;
+            return Routed::Continue;
         }
         match self.0.operations.kind(packet.operation) {
             Some(Kind::Message) => return session.receive(&self.0, id, packet.body),
@@ -103,14 +103,14 @@ impl Router for ClientRouter {
             }
             Some(Kind::Sync) => {
                 if !packet.body.is_empty() {
-                    return Next::close(NO_BROKER);
+                    return Routed::close(NO_BROKER);
                 }
                 session.flush(&self.0);
                 self.0.handle_sync();
             }
             Some(Kind::Lagged) => {
                 let Some(count) = tlv::whole_varint(&packet.body) else {
-                    return Next::close(format!("{NO_BROKER}: a count of lost messages is none"));
+                    return Routed::close(format!("{NO_BROKER}: a count of lost messages is none"));
                 };
                 session.flush(&self.0);
                 self.0.handle_lag(count);
@@ -123,7 +123,7 @@ impl Router for ClientRouter {
                 tracing::debug!(operation = %packet.operation, "a packet that means nothing here was dropped");
             }
         }
-        Next::Continue
+        Routed::Continue
     }
 
     fn turn(&self, session: &mut ClientSession, _turn: &mut Turn<'_>) -> Option<Instant> {
@@ -150,9 +150,9 @@ fn refusal(body: &[u8]) -> Option<String> {
 }
 
 impl ClientSession {
-    fn receive(&mut self, shared: &Shared, id: PacketId, mut body: Bytes) -> Next {
+    fn receive(&mut self, shared: &ClientShared, id: PacketId, mut body: Bytes) -> Routed {
         let Some((topic, payload)) = split_name(&body) else {
-            return Next::close(format!("{NO_BROKER}: a message ends within its topic"));
+            return Routed::close(format!("{NO_BROKER}: a message ends within its topic"));
         };
         let before = body.len() - payload.len();
         if self.version != shared.version.load(Ordering::Acquire) {
@@ -162,7 +162,7 @@ impl ClientSession {
         if self.routes.get(self.last).is_none_or(|last| last.topic.as_bytes() != topic) {
             match self.find(shared, topic) {
                 Ok(found) => self.last = found,
-                Err(error) => return Next::close(format!("{NO_BROKER}: a message has no topic: {error}")),
+                Err(error) => return Routed::close(format!("{NO_BROKER}: a message has no topic: {error}")),
             }
         }
         if id.0 != 0 && self.member.as_ref().is_none_or(|(member, _)| *member != id) {
@@ -172,7 +172,7 @@ impl ClientSession {
         let inboxes = self.member.as_ref().filter(|_| id.0 != 0).map_or(inboxes, |(_, inboxes)| inboxes);
         // None is left if the subscription has just been dropped.
         if inboxes.is_empty() {
-            return Next::Continue;
+            return Routed::Continue;
         }
         let topic = topic.clone();
         if !is_same(inboxes, &self.to) {
@@ -182,11 +182,11 @@ impl ClientSession {
         }
         body.advance(before);
         self.messages.push(Entry::Message(Message { topic, payload: body }));
-        Next::Continue
+        Routed::Continue
     }
 
     /// Hands over what has come together.
-    fn flush(&mut self, shared: &Shared) {
+    fn flush(&mut self, shared: &ClientShared) {
         if self.messages.is_empty() {
             return;
         }
@@ -199,7 +199,7 @@ impl ClientSession {
     }
 
     /// The route of a topic.
-    fn find(&mut self, shared: &Shared, topic: &[u8]) -> Result<usize, TopicError> {
+    fn find(&mut self, shared: &ClientShared, topic: &[u8]) -> Result<usize, TopicError> {
         let text = std::str::from_utf8(topic).map_err(|_| TopicError::NotText)?;
         if let Some(known) = self.by_topic.get(text) {
             return Ok(*known);

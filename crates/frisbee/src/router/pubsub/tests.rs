@@ -3,9 +3,9 @@
 use super::{Broker, BrokerBuilder, FIRST_OPERATION, Kind, Operations, Reason, Slow, name};
 use crate::budget::Budget;
 use crate::connection::Ends;
-use crate::{CloseReason, Config, Connection, Next, Operation, Outbox, Packet, PacketId, Router, Turn};
+use crate::{CloseReason, Config, Connection, Operation, Outbox, Packet, PacketId, Routed, Router, Turn};
 use bytes::Bytes;
-use frisbee_core::{CONTENT_MAX, Decoder, HeaderForm, Peer, Role, tlv};
+use frisbee_core::{BODY_MAX, Decoder, HeaderForm, PeerKind, Role, tlv};
 use std::io::IoSlice;
 use std::sync::Arc;
 use std::time::Instant;
@@ -34,7 +34,7 @@ impl Member {
         Self { broker: broker.clone(), connection, session, outbox: Outbox::new(HeaderForm::Current) }
     }
 
-    fn send(&mut self, kind: Kind, id: u16, body: impl Into<Bytes>) -> Next {
+    fn send(&mut self, kind: Kind, id: u16, body: impl Into<Bytes>) -> Routed {
         let packet = Packet::new(PacketId(id), NUMBERS.of(kind), body);
         self.broker.route(self.session.as_mut().unwrap(), packet, &mut self.outbox)
     }
@@ -52,7 +52,7 @@ impl Member {
     }
 
     fn publish(&mut self, topic: &str, payload: impl AsRef<[u8]>) {
-        assert!(matches!(self.send(Kind::Message, 0, message(topic, payload)), Next::Continue | Next::Slow));
+        assert!(matches!(self.send(Kind::Message, 0, message(topic, payload)), Routed::Continue | Routed::Slow));
     }
 
     fn turn(&mut self) -> bool {
@@ -306,7 +306,7 @@ fn short_headers_are_written_to_those_who_speak_them() {
     writer.turn();
     reader.turn();
     let mut bytes = reader.outbox.take_bytes();
-    let mut decoder = Decoder::new(HeaderForm::Old, CONTENT_MAX);
+    let mut decoder = Decoder::new(HeaderForm::Old, BODY_MAX);
     assert_eq!(decoder.next(&mut bytes).unwrap().unwrap().body, message("a", "x"));
     assert_eq!(decoder.next(&mut bytes).unwrap().unwrap().body, message("a", vec![7; 20_000]));
 }
@@ -316,8 +316,8 @@ fn what_is_longer_than_a_subscriber_takes_is_lost_to_it_and_counted() {
     let (_runtime, broker, [mut reader, mut writer]) = peers(Broker::builder());
     reader.subscribe(1, "a", "");
     let mut hello = frisbee_core::Hello::decode(&Bytes::from_static(b"fris\x01")).unwrap();
-    hello.content_max = 100;
-    broker.verdict(reader.session.as_mut().unwrap(), &Peer::Ours(hello.into()));
+    hello.body_max = 100;
+    broker.peer_known(reader.session.as_mut().unwrap(), &PeerKind::Extended(hello.into()));
     writer.publish("a", "x");
     writer.publish("a", [0; 200]);
     writer.publish("a", "y");
@@ -403,8 +403,8 @@ fn what_is_wrong_is_answered_and_what_is_cut_off_closes() {
     let _ = peer.broker.route(peer.session.as_mut().unwrap(), far, &mut peer.outbox);
     assert_eq!(peer.taken()[0].body[0], Reason::Operation as u8);
     for cut in [&b""[..], b"\x05abc", b"\xFF", b"\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF"] {
-        assert!(matches!(peer.send(Kind::Message, 0, cut), Next::Close(_)), "{}", cut.escape_ascii());
-        assert!(matches!(peer.send(Kind::Subscribe, 1, cut), Next::Close(_)), "{}", cut.escape_ascii());
+        assert!(matches!(peer.send(Kind::Message, 0, cut), Routed::Close(_)), "{}", cut.escape_ascii());
+        assert!(matches!(peer.send(Kind::Subscribe, 1, cut), Routed::Close(_)), "{}", cut.escape_ascii());
     }
 }
 

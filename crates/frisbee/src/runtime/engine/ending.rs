@@ -3,7 +3,7 @@
 use super::{Engine, PANICKED};
 use crate::mailbox::{HandingOff, Order};
 use crate::{CloseReason, Operation, PacketId, Router};
-use frisbee_core::{Peer, Role};
+use frisbee_core::{PeerKind, Role};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
@@ -36,7 +36,7 @@ impl<R: Router> Engine<R> {
         }
         if matches!(self.order.as_deref(), Some(Order::WhenIdle(_))) {
             // A request that a peer of ours has sent before it hears of this is still served.
-            let says_goodbye = self.role == Role::Server && matches!(self.core.peer(), Peer::Ours(_));
+            let says_goodbye = self.role == Role::Server && matches!(self.core.peer(), PeerKind::Extended(_));
             if says_goodbye && !self.has_heard_goodbye() || !self.is_idle() || self.is_busy()? {
                 return Ok(None);
             }
@@ -119,6 +119,6 @@ impl<R: Router> Engine<R> {
             tracing::error!("a router panicked when its connection had ended");
         }
         let _entered = runtime.enter();
-        self.handle.0.extensions.handle_close(reason);
+        self.handle.0.attachments.handle_close(reason);
     }
 }

@@ -1,18 +1,18 @@
 //! What a hand-off means to the engine: asking, deciding, leaving.
 
 use super::Engine;
-use crate::hand_off::{Accepted, HandOff, Step, Taking};
+use crate::hand_off::{HandOffAccepted, HandOffRequest, Step, TakeOver};
 use crate::mailbox::HandingOff;
 use crate::runtime::timer::now;
-use crate::{CloseReason, HandOffError, Next, Router};
+use crate::{CloseReason, HandOffError, Routed, Router};
 use bytes::Bytes;
-use frisbee_core::{HandOffEvent, HandOffVerdict, TooLong};
+use frisbee_core::{HandOffAnswer, HandOffEvent, TooLong};
 use tokio::runtime::Handle;
 
 impl<R: Router> Engine<R> {
     /// Takes in what a peer of ours says about a hand-off.
     #[cold]
-    pub(super) fn handle_hand_off(&mut self, event: HandOffEvent) -> Next {
+    pub(super) fn handle_hand_off(&mut self, event: HandOffEvent) -> Routed {
         match event {
             HandOffEvent::Asked { operation, body } => {
                 let mut inner = self.handle.0.mailbox.lock();
@@ -23,32 +23,32 @@ impl<R: Router> Engine<R> {
                 }
                 drop(inner);
                 if !is_free {
-                    self.answer(HandOffVerdict::Busy, &Bytes::new());
-                    return Next::Wasted;
+                    self.answer(HandOffAnswer::Busy, &Bytes::new());
+                    return Routed::Wasted;
                 }
-                let Some(session) = &mut self.session else { return Next::Continue };
-                self.router.hand_off(session, HandOff::new(self.handle.clone(), operation, body))
+                let Some(session) = &mut self.session else { return Routed::Continue };
+                self.router.hand_off(session, HandOffRequest::new(self.handle.clone(), operation, body))
             }
             HandOffEvent::GivenUp => {
                 self.handle.0.mailbox.set_handing_off(HandingOff::GivenUp);
-                Next::Wasted
+                Routed::Wasted
             }
-            HandOffEvent::Answered { verdict, body } => {
-                let Some(asking) = self.asking.take() else { return Next::Continue };
-                let error = match verdict {
-                    HandOffVerdict::Accepted => {
+            HandOffEvent::Answered { answer, body } => {
+                let Some(asking) = self.asking.take() else { return Routed::Continue };
+                let error = match answer {
+                    HandOffAnswer::Accepted => {
                         // Whoever waited for it may have gone; then it is closed.
-                        let accepted = |raw| asking.answer(Ok(Accepted { reply: body, raw }));
-                        self.depart(Taking::at_once(accepted));
-                        return Next::Continue;
+                        let accepted = |transport| asking.answer(Ok(HandOffAccepted { reply: body, transport }));
+                        self.depart(TakeOver::at_once(accepted));
+                        return Routed::Continue;
                     }
-                    HandOffVerdict::Busy => HandOffError::Busy,
-                    HandOffVerdict::NotServed => HandOffError::NotServed,
+                    HandOffAnswer::Busy => HandOffError::Busy,
+                    HandOffAnswer::NotServed => HandOffError::NotServed,
                     _ => HandOffError::Refused(body),
                 };
                 self.handle.0.mailbox.set_handing_off(HandingOff::No);
                 asking.answer(Err(error));
-                Next::Continue
+                Routed::Continue
             }
         }
     }
@@ -71,7 +71,7 @@ impl<R: Router> Engine<R> {
                 }
             }
             Step::Leave(taking) => self.leave(taking),
-            Step::Decide { verdict, reply, taking } => {
+            Step::Decide { answer, reply, taking } => {
                 let mut inner = self.handle.0.mailbox.lock();
                 let is_given_up = inner.handing_off == HandingOff::GivenUp || self.core.is_mid_packet();
                 inner.handing_off = HandingOff::No;
@@ -79,25 +79,25 @@ impl<R: Router> Engine<R> {
                 drop(inner);
                 match taking {
                     // Who asked would close it. What has come in part says so: nothing else may come.
-                    Some(_) if is_given_up => drop(self.answer(HandOffVerdict::Refused, &Bytes::new())),
+                    Some(_) if is_given_up => drop(self.answer(HandOffAnswer::Refused, &Bytes::new())),
                     Some(taking) if is_free => {
-                        if self.answer(verdict, &reply) {
+                        if self.answer(answer, &reply) {
                             self.depart(taking);
                         }
                     }
-                    Some(_) => drop(self.answer(HandOffVerdict::Busy, &Bytes::new())),
-                    None => drop(self.answer(verdict, &reply)),
+                    Some(_) => drop(self.answer(HandOffAnswer::Busy, &Bytes::new())),
+                    None => drop(self.answer(answer, &reply)),
                 }
             }
         }
     }
 
     /// Answers a peer that has asked; `false` if it has to be told something else, since the reply is too long.
-    fn answer(&mut self, verdict: HandOffVerdict, reply: &Bytes) -> bool {
-        let answered = self.core.answer_hand_off(verdict, reply, now());
+    fn answer(&mut self, answer: HandOffAnswer, reply: &Bytes) -> bool {
+        let answered = self.core.answer_hand_off(answer, reply, now());
         if let Err(error) = &answered {
             tracing::warn!(%error, "a hand-off is refused, since its reply is too long");
-            let told = self.core.answer_hand_off(HandOffVerdict::Refused, &Bytes::new(), now());
+            let told = self.core.answer_hand_off(HandOffAnswer::Refused, &Bytes::new(), now());
             debug_assert!(told.is_ok(), "short packets are within every limit");
         }
         answered.is_ok()
@@ -105,7 +105,7 @@ impl<R: Router> Engine<R> {
 
     /// Leaves the connection without a word, now or when the packet that is arriving is complete.
     #[cold]
-    pub(super) fn leave(&mut self, taking: Taking) {
+    pub(super) fn leave(&mut self, taking: TakeOver) {
         if self.core.leave() {
             self.depart(taking);
         } else if !self.core.has_left() {
@@ -114,14 +114,14 @@ impl<R: Router> Engine<R> {
     }
 
     /// Ends the connection for its handles. The transport goes to its next owner when what waits has been written.
-    fn depart(&mut self, taking: Taking) {
+    fn depart(&mut self, taking: TakeOver) {
         self.reads = false;
         self.taking = Some(Box::new((taking, std::mem::take(&mut self.input))));
         self.end(&CloseReason::HandedOff);
     }
 
     /// What the transport has brought for its next owner, who that is, and where.
-    pub(crate) fn hand_over(&mut self) -> Option<(Bytes, Taking, Handle)> {
+    pub(crate) fn hand_over(&mut self) -> Option<(Bytes, TakeOver, Handle)> {
         let (taking, early) = *self.taking.take()?;
         Some((early, taking, self.handle.0.runtime.clone()))
     }

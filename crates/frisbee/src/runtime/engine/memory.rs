@@ -3,8 +3,8 @@
 use super::Engine;
 use super::streams::{NO_ROOM, refuse_stream};
 use crate::mailbox::Order;
-use crate::{CloseReason, Next, Operation, PacketId, Router};
-use frisbee_core::{Hello, Role, Tell};
+use crate::{CloseReason, Operation, PacketId, Routed, Router};
+use frisbee_core::{Hello, Role, StreamSignal};
 
 /// The longest items of a HELLO that are not charged to the server's memory, in bytes: those of some dozen services.
 const GREETING_FREE_MAX: usize = 4 * 1024;
@@ -52,9 +52,9 @@ impl<R: Router> Engine<R> {
         }
         let next = self.guarded(|engine| match &mut engine.session {
             Some(session) => engine.router.shed(session, packet, engine.core.outbox()),
-            None => Next::Continue,
+            None => Routed::Continue,
         })?;
-        if let Next::Close(reason) = next {
+        if let Routed::Close(reason) = next {
             Order::put(Order::Flush(reason), &mut self.order);
         }
         Ok(())
@@ -72,9 +72,9 @@ impl<R: Router> Engine<R> {
                 self.handle.0.mailbox.leave_stream(&stream);
                 tell
             }
-            None if !rich => Tell::Close,
-            None if self.openings.handle(id) => Tell::Reset,
-            None => Tell::Nothing,
+            None if !rich => StreamSignal::Close,
+            None if self.openings.handle(id) => StreamSignal::Reset,
+            None => StreamSignal::Nothing,
         };
         refuse_stream(self.core.outbox(), id, tell, NO_ROOM);
     }

@@ -1,10 +1,10 @@
 //! Packets of streams: those that are open, and those that the peer opens.
 
 use super::Engine;
-use crate::stream::{RESOURCE_EXHAUSTED, Shared as StreamShared, Stream, reset_content};
-use crate::{Next, Operation, Outbox, PacketId, Router};
+use crate::stream::{RESOURCE_EXHAUSTED, Stream, StreamShared, reset_content};
+use crate::{Operation, Outbox, PacketId, Routed, Router};
 use bytes::Bytes;
-use frisbee_core::Tell;
+use frisbee_core::StreamSignal;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -12,11 +12,11 @@ use std::sync::atomic::Ordering;
 pub(super) const NO_ROOM: &str = "no room for more of this stream";
 
 /// Tells the peer that there is no room for a stream, or none for more of it.
-pub(super) fn refuse_stream(outbox: &mut Outbox, id: PacketId, tell: Tell, why: &str) {
+pub(super) fn refuse_stream(outbox: &mut Outbox, id: PacketId, tell: StreamSignal, why: &str) {
     let (operation, content) = match tell {
-        Tell::Nothing => return,
-        Tell::Close | Tell::End => (Operation::STREAM, Vec::new()),
-        Tell::Reset => (Operation::END, reset_content(RESOURCE_EXHAUSTED, why)),
+        StreamSignal::Nothing => return,
+        StreamSignal::Close | StreamSignal::End => (Operation::STREAM, Vec::new()),
+        StreamSignal::Reset => (Operation::END, reset_content(RESOURCE_EXHAUSTED, why)),
     };
     let mut frame = outbox.frame(id, operation);
     frame.put_slice(&content);
@@ -25,11 +25,11 @@ pub(super) fn refuse_stream(outbox: &mut Outbox, id: PacketId, tell: Tell, why: 
 }
 
 impl<R: Router> Engine<R> {
-    pub(super) fn handle_stream(&mut self, id: PacketId, body: Bytes) -> Next {
+    pub(super) fn handle_stream(&mut self, id: PacketId, body: Bytes) -> Routed {
         // Messages of one stream often come in a row.
         let body = match &self.stream {
             Some(stream) if stream.id() == id && !body.is_empty() => match stream.handle_packet(body) {
-                Ok(Tell::Nothing) => return Next::Continue,
+                Ok(StreamSignal::Nothing) => return Routed::Continue,
                 Ok(tell) => return self.leave_stream(tell),
                 Err(body) => body,
             },
@@ -41,10 +41,10 @@ impl<R: Router> Engine<R> {
             drop(inner);
             let tell = if body.is_empty() && !rich {
                 stream.handle_close();
-                Tell::Nothing
+                StreamSignal::Nothing
             } else {
                 // What comes behind the end of a direction is dropped.
-                stream.handle_packet(body).unwrap_or(Tell::Nothing)
+                stream.handle_packet(body).unwrap_or(StreamSignal::Nothing)
             };
             self.stream = Some(stream);
             return self.leave_stream(tell);
@@ -52,7 +52,7 @@ impl<R: Router> Engine<R> {
         // A close that crossed ours, or a message that did. A Go client has its ids from several counters, and may use
         // one again at once.
         if body.is_empty() || rich && !self.openings.handle(id) {
-            return Next::Continue;
+            return Routed::Continue;
         }
         // One that is opened and closed in a loop has its place until whoever has the stream lets go of it. Those who
         // are about to count up to as many again, so that a peer that keeps to the limit is not refused by chance.
@@ -63,23 +63,23 @@ impl<R: Router> Engine<R> {
             drop(inner);
             self.handle.count_shed();
             let why = if is_full { "too many streams" } else { NO_ROOM };
-            refuse_stream(self.core.outbox(), id, if rich { Tell::Reset } else { Tell::Close }, why);
-            return if is_full { Next::Wasted } else { Next::Continue };
+            refuse_stream(self.core.outbox(), id, if rich { StreamSignal::Reset } else { StreamSignal::Close }, why);
+            return if is_full { Routed::Wasted } else { Routed::Continue };
         }
         let shared = Arc::new(StreamShared::new(id, &self.handle.0, &inner.peer, false));
         inner.streams.insert(id, shared.clone());
         drop(inner);
         let stream = Stream::new(self.handle.0.clone(), shared);
-        let Some(session) = &mut self.session else { return Next::Continue };
+        let Some(session) = &mut self.session else { return Routed::Continue };
         self.router.stream(session, body, stream)
     }
 
     /// Lets go of the stream at hand if it is over, and tells the peer why.
-    fn leave_stream(&mut self, tell: Tell) -> Next {
+    fn leave_stream(&mut self, tell: StreamSignal) -> Routed {
         if let Some(stream) = self.stream.take_if(|stream| stream.is_over()) {
             self.handle.0.mailbox.leave_stream(&stream);
             refuse_stream(self.core.outbox(), stream.id(), tell, NO_ROOM);
         }
-        Next::Continue
+        Routed::Continue
     }
 }

@@ -2,7 +2,7 @@ use super::*;
 use crate::budget::Budget;
 use crate::connection::{Connection, Ends};
 use crate::runtime::timer::{TokioTimer, tokio_timer};
-use crate::{Config, Next, Operation, Outbox, Packet, PacketId};
+use crate::{Config, Operation, Outbox, Packet, PacketId, Routed};
 use frisbee_core::Role;
 use std::sync::Arc;
 use std::task::Waker;
@@ -16,8 +16,8 @@ impl Router for Sink {
 
     fn connected(&self, _connection: &Connection) {}
 
-    fn route(&self, (): &mut (), _packet: Packet, _outbox: &mut Outbox) -> Next {
-        Next::Continue
+    fn route(&self, (): &mut (), _packet: Packet, _outbox: &mut Outbox) -> Routed {
+        Routed::Continue
     }
 }
 
@@ -128,7 +128,7 @@ async fn a_transport_that_does_not_get_rid_of_the_last_bytes_is_not_handed_over_
         let start = now();
         let taken = tokio::spawn(async move {
             if raw {
-                return handle.into_raw().await.is_ok();
+                return handle.into_transport().await.is_ok();
             }
             handle.close();
             handle.closed().await;
