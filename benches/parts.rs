@@ -5,7 +5,7 @@
 use bytes::{Bytes, BytesMut};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use frisbee::{Client, Handlers, Operation, Outbox, Packet, PacketId, Server};
-use frisbee_core::{Config, Connection, Event, HeaderForm, Role};
+use frisbee_core::{Connection, Event, HeaderForm, ServerConfig};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
@@ -33,8 +33,7 @@ fn decode_and_echo(criterion: &mut Criterion) {
     for length in [32, 512, 4096] {
         let wire = batch(length);
         let now = Instant::now();
-        let mut connection =
-            Connection::new(Role::Server, &Config { served: [10..=10].into(), ..Config::default() }, now);
+        let mut connection = Connection::server(&ServerConfig::default().served([10..=10].into()), now);
         // The buffer is used again as that of a thread that reads: it is free once its packets are gone.
         let mut buffer = BytesMut::with_capacity(2 * wire.len());
         group.bench_function(BenchmarkId::from_parameter(format!("{length}B")), |bencher| {

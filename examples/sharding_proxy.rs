@@ -105,7 +105,7 @@ impl Router for Answers {
 struct Proxy(Vec<Shard>);
 
 impl Proxy {
-    async fn to(shards: &[SocketAddr]) -> Result<Self, frisbee::ConnectError> {
+    async fn to(shards: &[SocketAddr]) -> Result<Self, frisbee::Error> {
         let mut connected = Vec::new();
         for address in shards {
             let waiting: Arc<Mutex<Waiting>> = Arc::default();

@@ -104,7 +104,7 @@ impl Router for Tunnels {
     }
 }
 
-async fn serve(address: &str, allowed: Vec<String>) -> io::Result<Server<Tunnels>> {
+async fn serve(address: &str, allowed: Vec<String>) -> Result<Server<Tunnels>, frisbee::Error> {
     Server::builder().bind(address, Tunnels { allowed: Arc::new(allowed) }).await
 }
 

@@ -156,7 +156,7 @@ impl Router for Spawning {
 /// Waits until everything a router can be asked to do has been done at both ends of a connection.
 async fn live(workers: Workers, server: Spawning, client: Spawning) {
     // Silent for that long, it is idle.
-    let config = Config { ping_interval: Duration::from_millis(20), ..Config::default() };
+    let config = Config::default().ping_interval(Duration::from_millis(20));
     let seen = [server.seen.clone(), client.seen.clone()];
     let has_done = |what: &[&str]| {
         let done = |seen: &BTreeMap<_, _>| what.iter().all(|what| seen.contains_key(what));
@@ -199,7 +199,7 @@ fn handlers_begin_in_the_runtime_of_their_acceptor_wherever_a_connection_is_brou
         told.send(Handle::current().id()).expect("the test waits");
         async { None }
     });
-    let acceptor = made.block_on(async { frisbee::Server::builder().build(handlers) });
+    let acceptor = made.block_on(async { frisbee::Server::builder().build(handlers).unwrap() });
     brought.block_on(async {
         let (here, there) = frisbee::memory();
         tokio::spawn(async move { acceptor.serve_connection(there).await });
@@ -226,8 +226,8 @@ async fn a_tls_connection_that_is_given_up_while_it_waits_for_the_server_is_clos
             let _ = socket.read_to_end(&mut more).await;
         });
         let hour = Duration::from_secs(3600);
-        let config = Config { peer_kind_timeout: hour, idle_timeout: hour, ..Config::default() };
-        let builder = Client::builder().config(config).tls(authority.client()).workers(workers);
+        let config = Config::default().idle_timeout(hour);
+        let builder = Client::builder().config(config).peer_kind_timeout(hour).tls(authority.client()).workers(workers);
         let connecting = tokio::spawn(builder.connect(address, Handlers::new()));
         has_said.await.expect("the server goes on");
         connecting.abort();
@@ -310,7 +310,7 @@ async fn whoever_has_a_connection_finds_the_calls_of_its_channel_at_once() {
 async fn a_client_that_says_no_hello_takes_its_peer_for_go_at_once() {
     let (address, builders) = busy().await;
     for builder in builders {
-        let builder = builder.config(Config { hello: false, ..Config::default() });
+        let builder = builder.config(Config::default().hello(false));
         let channel = builder.connect(address.as_str()).await.expect("the server listens");
         let connection = channel.connection().expect("it is connected");
         // In a task of its own, which is polled when it is woken and not otherwise.
@@ -346,7 +346,7 @@ fn a_connection_that_writes_its_last_ends_with_the_runtime_of_its_caller() {
         let address = listener.local_addr().expect("it is bound");
         let caller = caller();
         let connection = caller.block_on(async {
-            let config = Config { write_timeout: 2 * PATIENCE, ..Config::default() };
+            let config = Config::default().write_timeout(2 * PATIENCE);
             let connection = Client::builder().config(config).workers(workers).connect(address, Handlers::new()).await;
             let connection = connection.expect("it is accepted");
             let body = Bytes::from(vec![1; 4 << 20]);

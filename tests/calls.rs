@@ -479,7 +479,10 @@ async fn an_address_that_is_taken_is_named_by_who_wants_to_listen_there() {
     let address = listener.local_addr().expect("it is bound");
     let server = Server::builder().add_service(InteropServer::new(Service));
     let error = server.bind(address).await.expect_err("somebody listens there");
-    assert!(matches!(&error, frpc::Error::Io(error) if error.kind() == std::io::ErrorKind::AddrInUse), "{error}");
+    assert!(
+        matches!(&error, frpc::Error::Transport(frisbee::Error::Bind { source: error, .. }) if error.kind() == std::io::ErrorKind::AddrInUse),
+        "{error}"
+    );
     assert!(error.to_string().starts_with(&format!("cannot listen on {address}: ")), "{error}");
     for nowhere in ["localhost", "localhost:http"] {
         let server = Server::builder().add_service(InteropServer::new(Service));

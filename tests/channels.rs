@@ -19,7 +19,7 @@ fn sleep(millis: u32) -> SleepRequest {
 
 /// A server in memory that takes one call at a time.
 fn narrow() -> Acceptor {
-    let builder = Server::builder().config(Config { calls_max: 1, ..Config::default() });
+    let builder = Server::builder().config(Config::default().calls_max(1));
     builder.add_service(InteropServer::new(Service)).build().expect("one service does not overlap")
 }
 
@@ -57,7 +57,7 @@ async fn a_call_that_waits_for_a_place_goes_to_the_next_connection_when_its_serv
 
 #[tokio::test]
 async fn a_first_request_that_is_too_long_for_its_server_fails_and_the_connection_lives() {
-    let config = Config { body_max: 64 * 1024, ..Config::default() };
+    let config = Config::default().body_max(64 * 1024);
     let address = serve_interop_with(Server::builder().config(config)).await;
     let dialled = Arc::new(AtomicUsize::new(0));
     let count = dialled.clone();

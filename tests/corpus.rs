@@ -202,9 +202,9 @@ fn hello_packet() -> Vec<u8> {
 /// HELLO with so many items of the layers above.
 fn hello(items: u8) -> Vec<u8> {
     let item = |kind| (32 + kind, vec![kind; usize::from(kind)].into());
-    let config = frisbee::Config { hello_items: (0..items).map(item).collect(), ..frisbee::Config::default() };
+    let config = frisbee_core::ClientConfig::default().hello_items((0..items).map(item).collect());
     let now = std::time::Instant::now();
-    let mut core = frisbee_core::Connection::new(frisbee_core::Role::Client, &config, now);
+    let mut core = frisbee_core::Connection::client(&config, now);
     let begins = core.outbox().take_bytes();
     begins[..begins.len() - 10].to_vec() // Without the PING behind it.
 }

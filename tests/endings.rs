@@ -69,7 +69,7 @@ async fn whoever_has_waited_for_the_end_has_written_what_was_sent() {
 
 #[tokio::test]
 async fn whoever_waits_for_the_end_is_told_though_a_stream_could_not_be_opened_meanwhile() {
-    let (connection, _) = connected(&frisbee::Server::builder().build(Handlers::new())).await;
+    let (connection, _) = connected(&frisbee::Server::builder().build(Handlers::new()).unwrap()).await;
     let waits = tokio::spawn({
         let connection = connection.clone();
         async move { connection.closed().await }
@@ -114,7 +114,7 @@ async fn a_transport_that_is_never_done_with_its_shutdown_is_left() {
 #[tokio::test(start_paused = true)]
 async fn a_connection_that_is_aborted_while_it_writes_its_last_is_over_at_once() {
     let (here, _deaf) = frisbee::memory();
-    let config = Config { write_timeout: 2 * PATIENCE, ..Config::default() };
+    let config = Config::default().write_timeout(2 * PATIENCE);
     let connection = Client::builder().config(config).connect_io(here, Handlers::new()).await.expect("it is in memory");
     send_much(&connection, 8);
     connection.close();
@@ -137,8 +137,7 @@ async fn what_a_server_says_before_it_closes_waits_for_the_first_header() {
         said.expect("it is open").expect("it is short enough");
         connection.close();
     });
-    let config = Config { first_header_timeout: Duration::from_millis(100), ..Config::default() };
-    let address = serve_interop_with(builder.config(config)).await;
+    let address = serve_interop_with(builder.first_header_timeout(Duration::from_millis(100))).await;
     let mut client = Raw::connect(address).await;
     // As Go's clients begin: with a PING.
     client.write(&packet(1, 0, b"")).await;
@@ -169,7 +168,8 @@ impl Router for Asking {
 async fn a_server_that_stops_closes_idle_peers_and_waits_for_routers_that_are_busy() {
     for is_busy in [false, true] {
         let asks = Arc::new(AtomicBool::new(is_busy));
-        let server = frisbee::Server::builder().shutdown_timeout(Duration::from_secs(60)).build(Asking(asks.clone()));
+        let server =
+            frisbee::Server::builder().shutdown_timeout(Duration::from_secs(60)).build(Asking(asks.clone())).unwrap();
         let (connection, _) = connected(&server).await;
         let begun = Instant::now();
         let stopping = tokio::spawn(async move { server.shutdown().await });
@@ -186,9 +186,9 @@ async fn a_server_that_stops_closes_idle_peers_and_waits_for_routers_that_are_bu
 #[tokio::test(start_paused = true)]
 async fn a_client_that_has_heard_of_the_end_may_read_what_was_written_last() {
     let silent = Duration::from_secs(100);
-    let config = Config { idle_timeout: silent, ping_interval: silent, ..Config::default() };
+    let config = Config::default().idle_timeout(silent).ping_interval(silent);
     let builder = frisbee::Server::builder().config(config).shutdown_timeout(Duration::from_secs(60));
-    let server = builder.build(Asking(Arc::default()));
+    let server = builder.build(Asking(Arc::default())).unwrap();
     let (mut here, there) = frisbee::memory();
     let serving = tokio::spawn({
         let server = server.clone();
@@ -222,7 +222,7 @@ async fn a_stream_that_has_ended_in_good_order_is_whole_though_its_sender_has_le
             stream.end();
         });
     };
-    let (connection, _) = connected(&frisbee::Server::builder().build(Handlers::new().on_stream(send))).await;
+    let (connection, _) = connected(&frisbee::Server::builder().build(Handlers::new().on_stream(send)).unwrap()).await;
     for _ in 0..20 {
         let mut stream = connection.open_stream(&Bytes::from_static(b"first")).await.expect("it is open");
         // The sender's end, and that it has left the other direction too, come before anything is read.
@@ -327,7 +327,7 @@ impl Router for Hesitant {
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_stops_waits_for_a_hand_off_that_has_not_been_decided() {
-    let server = frisbee::Server::builder().build(Hesitant);
+    let server = frisbee::Server::builder().build(Hesitant).unwrap();
     let (connection, _) = connected(&server).await;
     let asking = tokio::spawn(async move { connection.hand_off(Operation::FIRST_USER, "").await });
     tokio::time::sleep(Duration::from_secs(1)).await;
@@ -337,7 +337,7 @@ async fn a_server_that_stops_waits_for_a_hand_off_that_has_not_been_decided() {
 
 #[tokio::test]
 async fn a_router_that_panics_when_it_is_asked_whether_it_is_busy_ends_its_connection_and_says_so() {
-    let server = frisbee::Server::builder().build(Hesitant);
+    let server = frisbee::Server::builder().build(Hesitant).unwrap();
     let (_connection, serving) = connected(&server).await;
     server.shutdown().await;
     assert_eq!(serving.await.expect("its driver does not panic").kind(), CloseKind::Router);
@@ -360,13 +360,13 @@ impl Router for Tells {
 
 /// Nothing happens by itself.
 fn quiet() -> Config {
-    Config { ping_interval: Duration::MAX, idle_timeout: Duration::MAX, ..Config::default() }
+    Config::default().ping_interval(Duration::MAX).idle_timeout(Duration::MAX)
 }
 
 /// The server's end of a connection on which nothing has come, and the transport.
 async fn unheard(config: Config) -> (Connection, DuplexStream) {
     let (tells, mut told) = mpsc::unbounded_channel();
-    let server = frisbee::Server::builder().config(config).build(Tells(tells));
+    let server = frisbee::Server::builder().config(config).build(Tells(tells)).unwrap();
     let (here, there) = frisbee::memory();
     tokio::spawn(async move { server.serve_connection(there).await });
     (told.recv().await.expect("it is served"), here)
@@ -374,7 +374,7 @@ async fn unheard(config: Config) -> (Connection, DuplexStream) {
 
 #[tokio::test(start_paused = true)]
 async fn who_waits_for_room_goes_on_when_a_client_with_old_headers_has_shown_itself() {
-    let (connection, mut here) = unheard(Config { backlog_max: 1000, ..quiet() }).await;
+    let (connection, mut here) = unheard(quiet().backlog_max(1000)).await;
     let sends = tokio::spawn(async move {
         for _ in 0..200 {
             connection.send(&Packet::new(PacketId(1), Operation::FIRST_USER, "")).await.expect("it is open");
@@ -391,7 +391,7 @@ async fn who_waits_for_room_goes_on_when_a_client_with_old_headers_has_shown_its
 async fn a_connection_that_was_told_to_close_when_it_is_idle_closes_when_its_stream_is_forgotten() {
     let (tells, mut told) = mpsc::unbounded_channel();
     let handlers = Handlers::new().on_stream(move |_, stream| tells.send(stream).expect("the test waits"));
-    let server = frisbee::Server::builder().config(quiet()).build(handlers);
+    let server = frisbee::Server::builder().config(quiet()).build(handlers).unwrap();
     let (here, there) = frisbee::memory();
     tokio::spawn(async move { server.serve_connection(there).await });
     let connection =
@@ -429,7 +429,7 @@ impl Wake for Broken {
 
 #[tokio::test]
 async fn a_waker_that_panics_keeps_nobody_from_hearing_of_the_end() {
-    let (connection, _) = connected(&frisbee::Server::builder().build(Handlers::new())).await;
+    let (connection, _) = connected(&frisbee::Server::builder().build(Handlers::new()).unwrap()).await;
     let broken = Arc::new(Broken).into();
     let mut first = pin!(connection.closed());
     assert!(first.as_mut().poll(&mut Context::from_waker(&broken)).is_pending());

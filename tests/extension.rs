@@ -340,7 +340,7 @@ async fn a_stream_that_is_not_read_holds_its_sender_and_nobody_else() {
     let service = Service::default();
     let state = service.state.clone();
     // Sixteen times as much, which a stream may have whose reader keeps up, is still known.
-    let config = Config { stream_credit: 16 * 1024, ..Config::default() };
+    let config = Config::default().stream_credit(16 * 1024);
     let channel = Channel::builder().config(config).connect(start(service).await.to_string());
     let client = ExtensionClient::new(channel.await.expect("the server listens"));
     let mut unread = client.flood(Time::default()).await.expect("it streams").into_inner();
@@ -401,7 +401,7 @@ async fn streams_one_after_the_other_use_up_nothing() {
 
 #[tokio::test]
 async fn a_server_without_the_extension_gets_and_gives_what_go_would() {
-    let config = Config { hello: false, ..Config::default() };
+    let config = Config::default().hello(false);
     let server = Server::builder().config(config).add_service(ExtensionServer::new(Service::default()));
     let server = server.bind("127.0.0.1:0").await.expect("loopback has free ports");
     let channel = Channel::connect(server.local_addr().to_string());

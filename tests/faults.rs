@@ -135,7 +135,7 @@ async fn a_connection_that_is_cut_fails_its_calls_and_the_next_finds_a_new_one()
 
 #[tokio::test]
 async fn a_network_that_falls_silent_is_noticed_by_both_ends() {
-    let config = || frisbee::Config { idle_timeout: Duration::from_millis(600), ..quick() };
+    let config = || quick().idle_timeout(Duration::from_millis(600));
     let builder = Server::builder().config(config()).add_service(InteropServer::new(Service));
     let server = builder.bind("127.0.0.1:0").await.expect("loopback has free ports");
     let stats = server.stats();
@@ -159,12 +159,12 @@ async fn a_network_that_falls_silent_is_noticed_by_both_ends() {
 
 /// Times that a test can wait for.
 fn quick() -> frisbee::Config {
-    frisbee::Config { ping_interval: Duration::from_millis(100), ..frisbee::Config::default() }
+    frisbee::Config::default().ping_interval(Duration::from_millis(100))
 }
 
 #[tokio::test]
 async fn flipped_bits_may_change_what_is_said_and_never_hang_or_kill() {
-    let config = || frisbee::Config { idle_timeout: Duration::from_millis(600), pace_window: SECOND, ..quick() };
+    let config = || quick().idle_timeout(Duration::from_millis(600)).pace_window(SECOND);
     let (address, manner) = proxy(serve_interop_with(Server::builder().config(config())).await).await;
     let builder = Channel::builder().config(config()).timeout(Duration::from_millis(500));
     let client = InteropClient::new(builder.connect(address.to_string()).await.expect("the proxy listens"));

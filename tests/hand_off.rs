@@ -91,7 +91,7 @@ impl Router for Gateway {
 }
 
 fn gateway() -> Acceptor<Gateway> {
-    Server::builder().build(Gateway { held: None })
+    Server::builder().build(Gateway { held: None }).unwrap()
 }
 
 /// Serves one connection in memory; the other end of it.
@@ -170,7 +170,7 @@ async fn a_connection_that_is_refused_goes_on_and_may_be_asked_for_again() {
 #[tokio::test]
 async fn what_others_send_behind_the_request_waits_for_the_answer() {
     let (holds, mut held) = mpsc::unbounded_channel();
-    let acceptor = Server::builder().build(Gateway { held: Some(holds) });
+    let acceptor = Server::builder().build(Gateway { held: Some(holds) }).unwrap();
     let (connection, mut received) = client(served(&acceptor)).await;
     connection.peer_known().await.unwrap();
     let asking = tokio::spawn({
@@ -193,7 +193,7 @@ async fn what_others_send_behind_the_request_waits_for_the_answer() {
 #[tokio::test]
 async fn streams_and_work_at_either_end_keep_a_connection_from_being_handed_off() {
     let (holds, mut held) = mpsc::unbounded_channel();
-    let acceptor = Server::builder().build(Gateway { held: Some(holds) });
+    let acceptor = Server::builder().build(Gateway { held: Some(holds) }).unwrap();
     let (connection, mut received) = client(served(&acceptor)).await;
     let busy = async |connection: &Connection| {
         let refused = connection.hand_off(TUNNEL, "accept").await.unwrap_err();
@@ -232,7 +232,7 @@ async fn streams_and_work_at_either_end_keep_a_connection_from_being_handed_off(
 #[tokio::test]
 async fn only_the_end_that_dialled_may_ask() {
     let (holds, mut held) = mpsc::unbounded_channel();
-    let acceptor = Server::builder().build(Gateway { held: Some(holds) });
+    let acceptor = Server::builder().build(Gateway { held: Some(holds) }).unwrap();
     let (connection, _received) = client(served(&acceptor)).await;
     let deciding = async {
         let asked = held.recv().await.unwrap();
@@ -256,7 +256,7 @@ async fn a_request_that_is_too_long_changes_nothing() {
 #[tokio::test]
 async fn a_hand_off_that_its_caller_has_given_up_closes_the_connection_if_it_is_granted() {
     let (holds, mut held) = mpsc::unbounded_channel();
-    let acceptor = Server::builder().build(Gateway { held: Some(holds) });
+    let acceptor = Server::builder().build(Gateway { held: Some(holds) }).unwrap();
     let (connection, _received) = client(served(&acceptor)).await;
     let (ended, at_an_end) = oneshot::channel();
     let asking = connection.hand_off(TUNNEL, "hold");
@@ -274,7 +274,7 @@ async fn a_hand_off_that_its_caller_has_given_up_closes_the_connection_if_it_is_
 #[tokio::test]
 async fn who_was_to_take_a_connection_that_has_ended_meanwhile_is_let_go() {
     let (held, mut asked) = mpsc::unbounded_channel();
-    let acceptor = Server::builder().build(Gateway { held: Some(held) });
+    let acceptor = Server::builder().build(Gateway { held: Some(held) }).unwrap();
     let (connection, _) = client(served(&acceptor)).await;
     let asking = tokio::spawn({
         let connection = connection.clone();
@@ -294,8 +294,8 @@ async fn who_was_to_take_a_connection_that_has_ended_meanwhile_is_let_go() {
 #[tokio::test(start_paused = true)]
 async fn a_hand_off_has_a_time_of_its_own_and_silence_is_none() {
     let (holds, mut held) = mpsc::unbounded_channel();
-    let config = Config { hand_off_timeout: Duration::from_secs(60), ..Config::default() };
-    let acceptor = Server::builder().config(config.clone()).build(Gateway { held: Some(holds) });
+    let config = Config::default().hand_off_timeout(Duration::from_secs(60));
+    let acceptor = Server::builder().config(config.clone()).build(Gateway { held: Some(holds) }).unwrap();
     let connection = Client::builder().config(config).connect_io(served(&acceptor), Handlers::new()).await.unwrap();
     for seconds in [59, 61] {
         let asking = connection.hand_off(TUNNEL, "hold");
@@ -344,7 +344,7 @@ impl Router for Lends {
 async fn what_a_go_client_sends_first_is_routed_though_its_connection_is_being_left() {
     for behind in ["", "more"] {
         let (lends, mut lent) = mpsc::unbounded_channel();
-        let acceptor = Server::builder().build(Lends(lends));
+        let acceptor = Server::builder().build(Lends(lends)).unwrap();
         let (mut here, there) = frisbee::memory();
         tokio::spawn(async move { acceptor.serve_connection(there).await });
         let connection = lent.recv().await.unwrap();

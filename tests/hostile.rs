@@ -308,13 +308,9 @@ async fn a_client_that_has_nothing_more_to_send_still_gets_its_replies() {
 
 #[tokio::test]
 async fn silent_and_slow_clients_are_closed_in_time() {
-    let config = Config {
-        first_header_timeout: Duration::from_millis(100),
-        idle_timeout: Duration::from_millis(400),
-        pace_window: Duration::from_secs(1),
-        ..Config::default()
-    };
-    let address = serve_interop_with(Server::builder().config(config)).await;
+    let config = Config::default().idle_timeout(Duration::from_millis(400)).pace_window(Duration::from_secs(1));
+    let address =
+        serve_interop_with(Server::builder().config(config).first_header_timeout(Duration::from_millis(100))).await;
     Raw::connect(address).await.closed().await;
 
     let mut half_a_header = Raw::connect(address).await;
@@ -338,7 +334,7 @@ async fn silent_and_slow_clients_are_closed_in_time() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_takes_no_replies_is_given_up_and_costs_little() {
-    let config = Config { write_timeout: Duration::from_millis(300), ..Config::default() };
+    let config = Config::default().write_timeout(Duration::from_millis(300));
     let address = serve_interop_with(Server::builder().config(config)).await;
     let healthy = Healthy::beside(address).await;
     let mut greedy = Raw::connect(address).await;
@@ -413,10 +409,7 @@ fn repeated(packet: &[u8], count: usize) -> Vec<u8> {
 
 #[tokio::test(start_paused = true)]
 async fn a_peer_is_made_to_wait_that_sends_more_of_no_use_than_it_may_and_nothing_it_sends_is_lost() {
-    let hello =
-        frisbee_core::Connection::new(frisbee_core::Role::Client, &Config::default(), std::time::Instant::now())
-            .outbox()
-            .take_bytes();
+    let hello = frisbee_core::Connection::client(&Default::default(), std::time::Instant::now()).outbox().take_bytes();
     let entry = [2, 2, 1, b'k'].repeat(300);
     let metadata = [&[0x10, 0xb0, 0x09][..], &entry, &[8, 0]].concat();
     let sleep = packet(7, 19, &encoded(&SleepRequest { millis: 3_600_000, tag: 1 }));
@@ -462,7 +455,7 @@ async fn a_peer_that_sends_what_is_of_use_is_never_made_to_wait() {
 async fn a_peer_that_opens_streams_without_end_lets_others_have_their_turn() {
     const OPENS: usize = 20_000;
     // 1024 packets in each turn, and no rest.
-    let config = Config { turn_max: Duration::MAX, waste_rate: u32::MAX, ..Config::default() };
+    let config = Config::default().turn_max(Duration::MAX).waste_rate(u32::MAX);
     let server = Server::builder().add_service(InteropServer::new(Service)).config(config);
     let acceptor = server.build().expect("nothing overlaps");
     let (here, there) = tokio::io::duplex(4 << 20);

@@ -19,7 +19,7 @@ use go::Peer;
 
 /// The Go suite opens 600 streams at once, more than a server takes by default.
 fn generous() -> frpc::ServerBuilder {
-    Server::builder().config(frisbee::Config { streams_max: 1000, ..frisbee::Config::default() })
+    Server::builder().config(frisbee::Config::default().streams_max(1000))
 }
 
 /// What the other end of a channel has shown itself to be.

@@ -209,7 +209,7 @@ async fn fields_may_be_missing_only_where_an_earlier_layout_was_shown() {
 /// Such a client waited for what its server has to say, and span on it.
 #[tokio::test]
 async fn a_client_that_says_no_hello_takes_its_server_for_go_and_waits_for_nothing() {
-    let config = frisbee::Config { hello: false, ..frisbee::Config::default() };
+    let config = frisbee::Config::default().hello(false);
     let channel = Channel::builder().config(config).connect(serve_first().await.to_string()).await.unwrap();
     let client = first::ParrotClient::new(channel);
     let mut request = Request::new(old("ab"));

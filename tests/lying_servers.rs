@@ -107,8 +107,9 @@ async fn streams_that_a_server_has_no_business_to_open_are_lies_as_well() {
 
 #[tokio::test]
 async fn silence_costs_a_call_its_deadline_and_the_connection_its_own() {
-    let config = Config { peer_kind_timeout: Duration::from_millis(400), ..Config::default() };
-    let settings = |builder: ChannelBuilder| builder.config(config).timeout(Duration::from_millis(50));
+    let settings = |builder: ChannelBuilder| {
+        builder.peer_kind_timeout(Duration::from_millis(400)).timeout(Duration::from_millis(50))
+    };
     let (client, mut silent) = deceived(settings).await;
     assert_eq!(code(client.add(AddRequest { a: 1, b: 1 }).await), Code::DeadlineExceeded);
     let mut request = Request::new(AddRequest { a: 1, b: 1 });
@@ -285,7 +286,7 @@ async fn a_stream_that_nobody_reads_is_given_up_before_it_fills_the_memory() {
 async fn a_server_of_ours_that_ignores_its_credit_loses_the_stream() {
     let (client, mut liar) = deceived(|builder| builder).await;
     let now = std::time::Instant::now();
-    let mut core = frisbee_core::Connection::new(frisbee_core::Role::Client, &Config::default(), now);
+    let mut core = frisbee_core::Connection::client(&Default::default(), now);
     let begins = core.outbox().take_bytes();
     liar.write(&begins[..begins.len() - 10]).await; // HELLO without the PING behind it.
     let opened = tokio::spawn({
@@ -327,7 +328,7 @@ async fn a_server_that_resets_its_streams_gets_few_of_them_where_there_is_anothe
     let mut liar = accepted.await;
     tokio::spawn(async move {
         let config = Config::default();
-        let mut core = frisbee_core::Connection::new(frisbee_core::Role::Client, &config, std::time::Instant::now());
+        let mut core = frisbee_core::Connection::client(&config.clone().into(), std::time::Instant::now());
         let begins = core.outbox().take_bytes();
         liar.write(&begins[..begins.len() - 10]).await; // HELLO without the PING behind it.
         while let Some(sent) = liar.next().await {

@@ -165,7 +165,7 @@ async fn silent_connections_are_bounded_whatever_drives_them() {
     let authority = Authority::default();
     const HOUR: Duration = Duration::from_secs(3_600);
     for (tls, backend) in [(false, IoBackend::Auto), (false, IoBackend::Tokio), (true, IoBackend::Tokio)] {
-        let config = Config { first_header_timeout: HOUR, idle_timeout: HOUR, ..Config::default() };
+        let config = Config::default().first_header_timeout(HOUR).idle_timeout(HOUR);
         let builder = Server::builder().silent_max(8).config(config);
         let mut builder = builder.workers(Workers::Threads(2)).io_backend(backend);
         if tls {

@@ -202,7 +202,7 @@ async fn the_metadata_of_requests_whose_handlers_wait_is_held_with_them() {
 
 #[tokio::test]
 async fn calls_beyond_the_limit_of_a_connection_are_refused_at_once() {
-    let config = Config { calls_max: 100, ..Config::default() };
+    let config = Config::default().calls_max(100);
     let (address, stats) = serve(|builder| builder.config(config)).await;
     let mut peer = Raw::connect(address).await;
     let sleeps = (0..1_000).map(|id| packet(id, SLEEP, &encoded(&SleepRequest { millis: 1_500, tag: 0 })));
@@ -329,7 +329,7 @@ async fn messages_nobody_reads_are_bounded_over_all_connections() {
 async fn how_much_may_wait_to_be_written_can_be_set() {
     for (backlog_max, fit) in [(1_000, 10), (10_000, 100), (0, 1)] {
         let (io, _never_reads) = tokio::io::duplex(1);
-        let config = Config { backlog_max, hello: false, ..Config::default() };
+        let config = Config::default().backlog_max(backlog_max).hello(false);
         let client = frisbee::Client::builder().config(config).connect_io(io, Handlers::new()).await.unwrap();
         let packet = Packet::new(PacketId(0), Operation::FIRST_USER, vec![0; 90]);
         let mut sent = 0;
@@ -366,7 +366,7 @@ impl Router for Turns {
 async fn peers_that_send_without_end_hold_up_nobody_for_more_than_a_turn_each() {
     let turns = Arc::new(AtomicU64::new(0));
     let (came, mut coming) = unbounded_channel();
-    let acceptor = frisbee::Server::builder().build(Turns(turns.clone(), came));
+    let acceptor = frisbee::Server::builder().build(Turns(turns.clone(), came)).unwrap();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
     let mut healthy = std::net::TcpStream::connect(listener.local_addr().expect("it is bound")).expect("it listens");
     let (served, _) = listener.accept().expect("a client comes");
@@ -402,8 +402,9 @@ async fn a_peer_that_goes_on_sending_after_it_was_closed_is_left_in_time() {
     let request = packet(1, 10, b"");
     let closing = frisbee::Server::builder()
         .memory_max(0)
-        .build(Handlers::new().on(Operation::FIRST_USER, |_connection, packet| async { Some(packet) }));
-    let secured = frisbee::Server::builder().tls(authority.server()).build(Handlers::new());
+        .build(Handlers::new().on(Operation::FIRST_USER, |_connection, packet| async { Some(packet) })).unwrap()
+        .unwrap();
+    let secured = frisbee::Server::builder().tls(authority.server()).build(Handlers::new()).unwrap();
     for (acceptor, kind) in [(closing, CloseKind::Router), (secured, CloseKind::Io)] {
         let serving = acceptor.serve_connection(Endless::new(&request, usize::MAX));
         let reason = tokio::time::timeout(Duration::from_secs(20), serving).await.expect("it is left in time");
@@ -413,13 +414,9 @@ async fn a_peer_that_goes_on_sending_after_it_was_closed_is_left_in_time() {
 
 #[tokio::test]
 async fn every_kind_of_close_is_counted() {
-    let config = Config {
-        first_header_timeout: Duration::from_millis(100),
-        idle_timeout: Duration::from_millis(300),
-        pace_window: Duration::from_secs(1),
-        ..Config::default()
-    };
-    let (address, stats) = serve(|builder| builder.config(config)).await;
+    let config = Config::default().idle_timeout(Duration::from_millis(300)).pace_window(Duration::from_secs(1));
+    let (address, stats) =
+        serve(|builder| builder.config(config).first_header_timeout(Duration::from_millis(100))).await;
     let add = packet(1, ADD, &encoded(&AddRequest { a: 1, b: 2 }));
     let pings = packet(0, 0, b"").repeat(100);
     let malformed = [packet(0, 3, &hello()), packet(1, 2, &[9, CHAT as u8]), packet(1, 5, &[0x80])].concat();
@@ -457,7 +454,7 @@ async fn every_kind_of_close_is_counted() {
 /// What one of ours begins with.
 fn hello() -> Bytes {
     let now = Instant::now();
-    let mut core = frisbee_core::Connection::new(frisbee_core::Role::Client, &Config::default(), now);
+    let mut core = frisbee_core::Connection::client(&Default::default(), now);
     let begins = core.outbox().take_bytes();
     // Behind the header, and before a PING of ten bytes.
     begins.slice(10..begins.len() - 10)
@@ -559,7 +556,7 @@ impl Router for Echoing {
 async fn a_turn_that_has_lasted_long_enough_ends_behind_a_packet_that_took_long() {
     for is_slow in [false, true] {
         let turns = Arc::new(AtomicU64::new(0));
-        let config = Config { turn_max: Duration::ZERO, ..Config::default() };
+        let config = Config::default().turn_max(Duration::ZERO);
         let router = Echoing { is_slow, turns: turns.clone() };
         let server = frisbee::Server::builder().config(config).bind("127.0.0.1:0", router).await;
         let server = server.expect("loopback has free ports");

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use frisbee::pubsub::{
-    Broker, BrokerBuilder, Client, ClientRouter, Error, FIRST_OPERATION, Message, OPERATIONS, RecvError, Slow,
+    Broker, BrokerBuilder, Client, ClientRouter, FIRST_OPERATION, Message, OPERATIONS, PubSubError, RecvError, Slow,
     Subscription,
 };
 use frisbee::{CloseReason, Config, Operation, Packet, PacketId, SendError, Server};
@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 async fn serve(settings: BrokerBuilder) -> (SocketAddr, Broker) {
     let broker = settings.build();
     // A stalled peer is here to be dealt with by the broker, not by the connection's own time.
-    let config = Config { write_timeout: 2 * PATIENCE, ..Config::default() };
+    let config = Config::default().write_timeout(2 * PATIENCE);
     let server = Server::builder().config(config).bind("127.0.0.1:0", broker.clone()).await;
     let server = server.expect("loopback has free ports");
     let address = server.local_addr();
@@ -358,9 +358,9 @@ async fn all_that_came_can_be_read_when_the_connection_has_ended() {
         assert!(matches!(next(&mut subscription).await, Err(RecvError::Closed(CloseReason::Local))));
     }
     let failed = client.subscribe("b").await.unwrap_err();
-    assert!(matches!(failed, Error::Send(SendError::Closed(_))), "{failed}");
+    assert!(matches!(failed, PubSubError::Send(SendError::Closed(_))), "{failed}");
     let failed = client.sync().await.unwrap_err();
-    assert!(matches!(failed, Error::Send(SendError::Closed(_))), "{failed}");
+    assert!(matches!(failed, PubSubError::Send(SendError::Closed(_))), "{failed}");
 }
 
 #[tokio::test]
@@ -390,7 +390,7 @@ async fn what_is_no_topic_or_more_than_is_allowed_fails_with_the_reason() {
 async fn a_server_that_is_no_broker_is_noticed() {
     let client = client(serve_interop().await).await;
     let failed = client.subscribe("a").await.unwrap_err();
-    assert!(matches!(failed, Error::Refused(_)), "{failed}");
+    assert!(matches!(failed, PubSubError::Refused(_)), "{failed}");
     assert!(failed.to_string().ends_with("it may be none"), "{failed}");
 }
 
@@ -500,7 +500,7 @@ async fn messages_of_a_schema_arrive_with_what_is_absent() {
 
 #[tokio::test]
 async fn typed_topics_are_for_peers_of_ours() {
-    let config = Config { hello: false, ..Config::default() };
+    let config = Config::default().hello(false);
     let server = Server::builder().config(config.clone()).bind("127.0.0.1:0", Broker::new()).await.unwrap();
     let address = server.local_addr();
     tokio::spawn(server.serve());
@@ -559,7 +559,7 @@ async fn a_peer_that_owes_very_many_answers_is_asked_for_no_more() {
         asked += 1;
         assert!(asked <= 16_384, "it is asked without end");
     }
-    assert!(matches!(client.sync().await, Err(Error::NoAnswer)));
+    assert!(matches!(client.sync().await, Err(PubSubError::NoAnswer)));
 }
 
 #[tokio::test]

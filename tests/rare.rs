@@ -133,7 +133,7 @@ fn poll_by_two<T>(connection: &Connection, mut poll: impl FnMut(&mut Context<'_>
 /// A client whose peer says nothing, with a mailbox that is full as soon as something is in it.
 async fn alone() -> (Connection, DuplexStream) {
     let (here, there) = frisbee::memory();
-    let config = Config { backlog_max: 1, hello: false, ..Config::default() };
+    let config = Config::default().backlog_max(1).hello(false);
     let connection = Client::builder().config(config).connect_io(here, Handlers::new()).await;
     (connection.expect("it is in memory"), there)
 }
@@ -178,7 +178,7 @@ fn the_owner_of_what_was_not_sent_may_use_the_connection_when_that_is_dropped() 
     in_time(async {
         let (here, there) = frisbee::memory();
         drop(here);
-        frisbee::Server::builder().build(Eager).serve_connection(there).await;
+        frisbee::Server::builder().build(Eager).unwrap().serve_connection(there).await;
     });
 }
 
@@ -419,7 +419,7 @@ async fn who_no_longer_waits_for_something_on_a_stream_leaves_nothing_behind() {
 #[tokio::test]
 async fn a_task_that_waits_for_room_twice_is_woken_though_it_gives_one_of_them_up() {
     let (here, mut peer) = frisbee::memory();
-    let config = Config { backlog_max: 1000, hello: false, ..Config::default() };
+    let config = Config::default().backlog_max(1000).hello(false);
     let connection = Client::builder().config(config).connect_io(here, Handlers::new()).await.expect("it is in memory");
     let body = Bytes::from(vec![1; 1024 * 1024]);
     let sent = connection.send_now(|outbox| outbox.push(PacketId(1), user(10), &body));
@@ -444,7 +444,7 @@ async fn a_task_that_waits_for_room_twice_is_woken_though_it_gives_one_of_them_u
 
 #[tokio::test]
 async fn a_first_packet_that_has_to_wait_for_room_is_routed_though_no_other_comes() {
-    let config = Config { backlog_max: 1000, ..Config::default() };
+    let config = Config::default().backlog_max(1000);
     let server = frisbee::Server::builder().config(config).bind("127.0.0.1:0", Eager).await;
     let server = server.expect("loopback has free ports");
     let address = server.local_addr();
@@ -459,7 +459,7 @@ async fn a_first_packet_that_has_to_wait_for_room_is_routed_though_no_other_come
 
 #[tokio::test]
 async fn what_waits_is_written_at_the_end_even_if_writing_may_take_for_ever() {
-    let config = Config { write_timeout: Duration::MAX, ..Config::default() };
+    let config = Config::default().write_timeout(Duration::MAX);
     let (address, peer) = Raw::listen().await;
     let accepted = tokio::spawn(peer);
     let connection = Client::builder().config(config).connect(address, Handlers::new()).await;
@@ -479,7 +479,7 @@ async fn what_waits_is_written_at_the_end_even_if_writing_may_take_for_ever() {
 
 #[tokio::test]
 async fn the_time_that_a_call_waits_for_a_place_counts() {
-    let client = client(Config { calls_max: 1, ..Config::default() }).await;
+    let client = client(Config::default().calls_max(1)).await;
     client.add(SUM).await.expect("it adds");
     let second = async {
         tokio::task::yield_now().await;
@@ -501,7 +501,7 @@ async fn a_call_that_asks_for_the_connection_has_its_deadline() {
 
 #[tokio::test]
 async fn after_a_burst_before_the_server_has_shown_itself_calls_keep_to_its_limit() {
-    let config = Config { calls_max: 10, ..Config::default() };
+    let config = Config::default().calls_max(10);
     let address = serve_interop_with(Server::builder().config(config)).await;
     let channel = Channel::builder().calls::<InteropClient>().connect(address.to_string()).await;
     let client = Arc::new(InteropClient::new(channel.expect("the server listens")));
@@ -517,7 +517,7 @@ async fn after_a_burst_before_the_server_has_shown_itself_calls_keep_to_its_limi
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_that_keeps_to_the_servers_limit_is_refused_nothing() {
-    let client = Arc::new(client(Config { calls_max: 4, ..Config::default() }).await);
+    let client = Arc::new(client(Config::default().calls_max(4)).await);
     client.add(SUM).await.expect("it adds");
     let calls = (0..5_000).map(|_| {
         let client = client.clone();
@@ -529,8 +529,8 @@ async fn a_client_that_keeps_to_the_servers_limit_is_refused_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_takes_no_streams_or_gives_no_credit_lets_nobody_hang() {
-    let none = Config { streams_max: 0, ..Config::default() };
-    let no_credit = Config { stream_credit: 0, ..Config::default() };
+    let none = Config::default().streams_max(0);
+    let no_credit = Config::default().stream_credit(0);
     for (config, fails) in [(none, true), (no_credit, false)] {
         let acceptor = Server::builder().config(config).add_service(InteropServer::new(Service)).build();
         let acceptor = acceptor.expect("its operations do not overlap");
@@ -545,7 +545,7 @@ async fn a_server_that_takes_no_streams_or_gives_no_credit_lets_nobody_hang() {
 
 #[tokio::test]
 async fn a_message_that_is_too_long_for_the_server_fails_by_itself() {
-    let client = client(Config { body_max: 64 * 1024, ..Config::default() }).await;
+    let client = client(Config::default().body_max(64 * 1024)).await;
     client.add(SUM).await.expect("it adds");
     let long = async {
         tokio::task::yield_now().await;
@@ -559,7 +559,7 @@ async fn a_message_that_is_too_long_for_the_server_fails_by_itself() {
 #[tokio::test]
 async fn ends_that_are_told_to_take_nothing_take_what_the_protocol_needs() {
     for (server_takes, client_takes) in [(0, 5 << 20), (5 << 20, 0)] {
-        let config = |body_max| Config { body_max, ..Config::default() };
+        let config = |body_max| Config::default().body_max(body_max);
         let address = serve_interop_with(Server::builder().config(config(server_takes))).await;
         let builder = Channel::builder().config(config(client_takes));
         let builder = builder.add_service(InteropServer::new(Service));
@@ -575,7 +575,7 @@ async fn ends_that_are_told_to_take_nothing_take_what_the_protocol_needs() {
 async fn a_reset_with_a_text_that_is_too_long_for_the_peer_arrives_cut() {
     let (told, mut streams) = mpsc::unbounded_channel();
     let handlers = Handlers::new().on_stream(move |_, stream| drop(told.send(stream)));
-    let server = frisbee::Server::builder().config(Config { body_max: 2048, ..Config::default() });
+    let server = frisbee::Server::builder().config(Config::default().body_max(2048));
     let server = server.bind("127.0.0.1:0", handlers).await.expect("loopback has free ports");
     let address = server.local_addr();
     tokio::spawn(server.serve());
@@ -603,9 +603,8 @@ async fn a_server_that_takes_few_calls_and_answers_none_is_left() {
                 accepted.fetch_add(1, Ordering::SeqCst);
                 peers.spawn(async move {
                     let mut raw = Raw::over(socket);
-                    let config = Config { calls_max: 4, ..Config::default() };
-                    let role = frisbee_core::Role::Client;
-                    let begins = frisbee_core::Connection::new(role, &config, Instant::now()).outbox().take_bytes();
+                    let config = Config::default().calls_max(4);
+                    let begins = frisbee_core::Connection::client(&config.into(), Instant::now()).outbox().take_bytes();
                     raw.write(&begins[..begins.len() - 10]).await; // HELLO, without the PING behind it.
                     loop {
                         raw.write(&packet(0, 0, &[])).await; // PING: it is alive.
@@ -628,7 +627,7 @@ async fn a_server_that_takes_few_calls_and_answers_none_is_left() {
 #[tokio::test]
 async fn a_stream_that_is_late_says_so_whatever_the_server_has_made_of_it() {
     let address = serve_interop_with(Server::builder()).await;
-    let config = Config { stream_credit: 2048, ..Config::default() };
+    let config = Config::default().stream_credit(2048);
     let channel = Channel::builder().config(config).connect(address.to_string()).await.expect("the server listens");
     let counts = InteropClient::new(channel).count_up(within(100 * MS, Range { from: 0, count: 1_000_000 })).await;
     let mut counts = counts.expect("it streams").into_inner();
@@ -683,8 +682,7 @@ fn a_client_whose_thread_was_busy_reads_what_has_come_before_it_gives_a_peer_up(
     let address = server.block_on(serve_interop_with(Server::builder())).to_string();
     let client = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("there are threads");
     client.block_on(async {
-        let config = Config { peer_kind_timeout: 50 * MS, ..Config::default() };
-        let builder = Channel::builder().config(config).calls::<InteropClient>();
+        let builder = Channel::builder().peer_kind_timeout(50 * MS).calls::<InteropClient>();
         let client = InteropClient::new(builder.connect(address).await.expect("the server listens"));
         std::thread::sleep(100 * MS);
         client.add(SUM).await.expect("the server has said what it is in time");

@@ -299,7 +299,10 @@ async fn a_socket_file_that_was_left_behind_is_replaced_and_nothing_else_is() {
     let serving = tokio::spawn(server.serve());
 
     let error = bound(&place).await.unwrap_err();
-    assert!(matches!(&error, frpc::Error::Io(error) if error.kind() == io::ErrorKind::AddrInUse), "{error}");
+    assert!(
+        matches!(&error, frpc::Error::Transport(frisbee::Error::Bind { source: error, .. }) if error.kind() == io::ErrorKind::AddrInUse),
+        "{error}"
+    );
     let channel = Channel::connect(format!("unix:{}", place.socket().display())).await.unwrap();
     expect_service(&channel).await;
     serving.abort();
@@ -307,7 +310,10 @@ async fn a_socket_file_that_was_left_behind_is_replaced_and_nothing_else_is() {
 
     std::fs::write(place.socket(), "a file of somebody's").unwrap();
     let error = bound(&place).await.unwrap_err();
-    assert!(matches!(&error, frpc::Error::Io(error) if error.kind() == io::ErrorKind::AddrInUse), "{error}");
+    assert!(
+        matches!(&error, frpc::Error::Transport(frisbee::Error::Bind { source: error, .. }) if error.kind() == io::ErrorKind::AddrInUse),
+        "{error}"
+    );
     assert!(error.to_string().starts_with(&format!("cannot listen on {}: ", place.socket().display())), "{error}");
     assert_eq!(std::fs::read(place.socket()).unwrap(), b"a file of somebody's");
 }

@@ -350,7 +350,7 @@ async fn two_ends_with_full_outboxes_do_not_wait_for_each_other() {
 #[tokio::test]
 async fn an_end_that_calls_and_takes_no_replies_is_refused_and_then_left() {
     let (address, accepted) = Raw::listen().await;
-    let config = Config { write_timeout: Duration::from_secs(600), ..Config::default() };
+    let config = Config::default().write_timeout(Duration::from_secs(600));
     let builder = Channel::builder().config(config).add_service(InteropServer::new(Service));
     let channel = builder.connect(address).await.unwrap();
     let mut raw = accepted.await;

@@ -294,8 +294,9 @@ async fn a_client_with_old_headers_sends_its_very_first_packet_behind_one() {
     let address = listener.local_addr().unwrap();
     // The ring begins with a connection after the caller has it, so that the caller may be the first to send.
     for round in 0..50 {
-        let config = Config { hello: false, header_form: HeaderForm::Old, ..Config::default() };
+        let config = Config::default().hello(false);
         let client = frisbee::Client::builder().io_backend(IoBackend::Uring).config(config);
+        let client = client.header_form(HeaderForm::Old);
         let connection = client.connect(address, Handlers::new()).await.unwrap();
         let sent = connection
             .send_now(|outbox| outbox.push(PacketId(round), Operation::FIRST_USER, &Bytes::from_static(b"first")));

@@ -9,7 +9,7 @@ use tokio::io::AsyncWriteExt;
 /// Why a call fails at a server that begins with these bytes, and then says nothing.
 async fn failure(first: &[u8]) -> String {
     let (address, accepted) = Raw::listen().await;
-    let config = frisbee::Config { peer_kind_timeout: Duration::from_millis(300), ..frisbee::Config::default() };
+    let config = frisbee::Config::default().peer_kind_timeout(Duration::from_millis(300));
     let channel =
         Channel::builder().calls::<InteropClient>().config(config).connect(address).await.expect("it listens");
     let mut server = accepted.await;

@@ -6,7 +6,6 @@ use crate::pki::Authority;
 use crate::raw::{encoded, header, packet};
 use examples::benchmark::Request as Echo;
 use frisbee_core::tlv::put_varint;
-use frisbee_core::{Config, Role};
 use polyglot::{Encoder, Kind};
 use std::time::{Duration, Instant};
 
@@ -36,7 +35,7 @@ fn add(id: u16) -> Vec<u8> {
 
 /// What one of ours says first.
 fn hello() -> Vec<u8> {
-    let mut core = frisbee_core::Connection::new(Role::Client, &Config::default(), Instant::now());
+    let mut core = frisbee_core::Connection::client(&Default::default(), Instant::now());
     core.outbox().take_bytes().to_vec()
 }
 

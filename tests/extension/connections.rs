@@ -1,7 +1,6 @@
 //! One connection after the other: made anew when it is lost, left when it is worn out, closed when a server stops.
 
 use super::{Service, State};
-use frisbee::Config;
 use frisbee_tests::extension::{ExtensionClient, ExtensionServer, Time};
 use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::{Serving, until};
@@ -497,7 +496,7 @@ async fn streams_that_are_over_and_still_held_let_a_server_stop_at_once() {
 async fn a_server_that_stops_closes_those_who_have_nothing_more_to_send_once_they_have_their_replies() {
     let (mut server, state) = start("127.0.0.1:0").await;
     let mut peer = Raw::connect(server.address).await;
-    let mut ours = frisbee_core::Connection::new(frisbee_core::Role::Client, &Config::default(), Instant::now());
+    let mut ours = frisbee_core::Connection::client(&Default::default(), Instant::now());
     peer.write(&ours.outbox().take_bytes()).await; // HELLO and a PING.
     peer.write(&packet(7, 12, &[8, 0, 0x0b, 0xC8, 1])).await; // Wait 200 ms.
     until("the call runs", || state.waiting.load(Ordering::SeqCst) == 1).await;

@@ -85,7 +85,7 @@ async fn a_request_stream_that_fails_is_not_taken_for_the_servers_doing() {
 
 #[tokio::test]
 async fn a_stream_for_which_there_is_no_time_or_no_place_was_not_sent() {
-    let builder = Server::builder().config(Config { streams_max: 1, ..Config::default() });
+    let builder = Server::builder().config(Config::default().streams_max(1));
     let address = serve(builder.add_service(ExtensionServer::new(Service::default()))).await;
     let client = ExtensionClient::connect(address.to_string()).await.expect("the server listens");
     let within = |timeout| {
@@ -240,7 +240,7 @@ async fn who_feeds_a_stream_of_requests_learns_when_its_call_is_over() {
 #[tokio::test(start_paused = true)]
 async fn the_timeout_of_a_channel_bounds_the_opening_of_streams_and_not_their_lives() {
     let (ask, second) = (|| frpc::iter([Ask::default()]), Duration::from_secs(1));
-    let builder = Server::builder().config(Config { streams_max: 1, ..Config::default() });
+    let builder = Server::builder().config(Config::default().streams_max(1));
     let server = builder.add_service(ParrotServer::new(Stuck(Arc::default()))).build();
     let server = server.expect("nothing is wrong with it");
     for timeout in [None, Some(second)] {

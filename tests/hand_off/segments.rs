@@ -85,7 +85,7 @@ async fn client_gets_all(here: impl Io, mut there: impl Io) {
 
 /// A server of ours gets the connection from a peer that writes packets and a mebibyte at once.
 async fn server_gets_all(mut here: impl Io, there: impl Io) {
-    let acceptor = Server::builder().build(Gateway { held: None });
+    let acceptor = Server::builder().build(Gateway { held: None }).unwrap();
     tokio::spawn(async move { acceptor.serve_connection(there).await });
     let last = "raw from here on".as_bytes();
     let mut segment = [packet(1, 10, b"one"), packet(2, 10, last)].concat();
@@ -206,7 +206,7 @@ async fn a_transport_can_be_had_as_what_it_is() {
     let connection = Client::builder().connect(format!("unix:{}", path.display()), Handlers::new()).await.unwrap();
     expect_kind::<UnixStream>(connection.hand_off(TUNNEL, "accept").await.unwrap().transport).await;
 
-    let acceptor = Server::builder().build(Gateway { held: None });
+    let acceptor = Server::builder().build(Gateway { held: None }).unwrap();
     let connection = Client::builder().connect_io(super::served(&acceptor), Handlers::new()).await.unwrap();
     expect_kind::<DuplexStream>(connection.hand_off(TUNNEL, "accept").await.unwrap().transport).await;
     assert!(operation(10) == TUNNEL);

@@ -49,7 +49,7 @@ async fn connected(handlers: Handlers) -> Connection {
 
 /// With settings of the server and of the client.
 async fn connected_with([server, client]: [Config; 2], handlers: Handlers) -> Connection {
-    let acceptor: Acceptor<Tunnels> = Server::builder().config(server).build(Tunnels);
+    let acceptor: Acceptor<Tunnels> = Server::builder().config(server).build(Tunnels).unwrap();
     let (here, there) = frisbee::memory();
     tokio::spawn(async move { acceptor.serve_connection(there).await });
     Client::builder().config(client).connect_io(here, handlers).await.unwrap()
@@ -69,7 +69,7 @@ async fn every_byte_goes_through_a_tunnel_and_each_direction_ends_for_itself() {
 
 #[tokio::test]
 async fn a_tunnel_keeps_to_the_longest_content_that_either_end_takes() {
-    let little = Config { body_max: 10_000, ..Config::default() };
+    let little = Config::default().body_max(10_000);
     for configs in [[little.clone(), Config::default()], [Config::default(), little]] {
         let connection = connected_with(configs, Handlers::new()).await;
         expect_echo(open(&connection, "echo").await).await;

@@ -132,7 +132,7 @@ impl World {
 
     fn start_server(&self, server: usize) {
         let policy = [Policy::Inline, Policy::Concurrent, Policy::AtMost(3)][self.net.draw(|rng| rng.usize(..3))];
-        let config = Config { stream_credit: 2_000, ..Config::default() };
+        let config = Config::default().stream_credit(2_000);
         let builder = frpc::Server::builder().config(config).policy(policy);
         let builder = builder.add_service(InteropServer::new(Service(self.memory.clone())));
         let acceptor = builder.build().expect("there is one service");

@@ -21,7 +21,7 @@ fn run(test: impl Future<Output = ()>) {
 pub fn server(data: &[u8]) {
     let Some((&manner, data)) = data.split_first() else { return };
     run(async move {
-        let config = Config { body_max: 100_000, streams_max: 8, calls_max: 16, ..Config::default() };
+        let config = Config::default().body_max(100_000).streams_max(8).calls_max(16);
         let builder = frpc::Server::builder().config(config).memory_max(64 * 1024);
         let builder = builder.add_service(InteropServer::new(Service));
         let acceptor: Acceptor = builder.build().expect("there is one service");
@@ -46,7 +46,7 @@ pub fn client(data: &[u8]) {
             let given = given.lock().ok().and_then(|mut given| given.take());
             async move { given.ok_or(std::io::ErrorKind::ConnectionRefused.into()) }
         };
-        let config = Config { body_max: 100_000, ..Config::default() };
+        let config = Config::default().body_max(100_000);
         let builder = Channel::builder().config(config).timeout(Duration::from_secs(2));
         let channel = builder.reconnect_patience(Duration::from_millis(100)).connect_with_connector(connector).await;
         let client = InteropClient::new(channel.expect("there is one transport"));
@@ -101,7 +101,7 @@ fn told(manner: u8, data: &[u8]) -> Vec<u8> {
 /// What makes one of ours of the peer, so that prefixes, credit and the like are understood.
 fn hello() -> Vec<u8> {
     let now = std::time::Instant::now();
-    let mut core = frisbee_core::Connection::new(frisbee_core::Role::Client, &Config::default(), now);
+    let mut core = frisbee_core::Connection::client(&Default::default(), now);
     let begins = core.outbox().take_bytes();
     begins[..begins.len() - 10].to_vec() // Without the PING behind it.
 }

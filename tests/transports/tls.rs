@@ -2,7 +2,7 @@
 
 use super::expect_service;
 use frisbee::tls::{ClientTls, ServerTls, TlsError};
-use frisbee::{Client, ClientBuilder, CloseReason, ConnectError, Connection, Handlers, Operation, ProtocolError};
+use frisbee::{Client, ClientBuilder, CloseReason, Connection, Handlers, Operation, ProtocolError};
 use frisbee_tests::interop::InteropServer;
 use frisbee_tests::pki::Authority;
 use frisbee_tests::serve_interop_with;
@@ -20,18 +20,18 @@ async fn serve(tls: &ServerTls) -> SocketAddr {
     serve_interop_with(Server::builder().tls(tls.clone())).await
 }
 
-async fn connect(address: SocketAddr, tls: &ClientTls) -> Result<Connection, ConnectError> {
+async fn connect(address: SocketAddr, tls: &ClientTls) -> Result<Connection, frisbee::Error> {
     connect_as(Client::builder().tls(tls.clone()), address).await
 }
 
-async fn connect_as(builder: ClientBuilder, address: SocketAddr) -> Result<Connection, ConnectError> {
+async fn connect_as(builder: ClientBuilder, address: SocketAddr) -> Result<Connection, frisbee::Error> {
     let connecting = builder.connect(address, Handlers::new());
     tokio::time::timeout(PATIENCE, connecting).await.expect("whatever is wrong is said soon")
 }
 
-fn tls_error(connected: Result<Connection, ConnectError>) -> TlsError {
+fn tls_error(connected: Result<Connection, frisbee::Error>) -> TlsError {
     match connected {
-        Err(ConnectError::Tls { error, .. }) => error,
+        Err(frisbee::Error::Tls { source: error, .. }) => error,
         other => panic!("expected an error about TLS: {other:?}"),
     }
 }

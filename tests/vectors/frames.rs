@@ -4,7 +4,8 @@ use crate::corpus::{CapturedFrame, Sender, corpus};
 use crate::values::Type;
 use bytes::Bytes;
 use frisbee_core::{
-    BODY_MAX, Config, Connection, Decoder, Event, HeaderForm, Operation, Outbox, Packet, PacketId, ProtocolError, Role,
+    BODY_MAX, ClientConfig, Config, Connection, Decoder, Event, HeaderForm, Operation, Outbox, Packet, PacketId,
+    ProtocolError, Role, ServerConfig,
 };
 use frpc::polyglot::{self, Encoder, Root};
 use std::ops::RangeInclusive;
@@ -102,7 +103,7 @@ fn the_form_of_headers_is_found_wherever_the_first_one_is_cut() {
 fn connections_give_the_same_events_and_answer_pings_wherever_the_bytes_are_cut() {
     let now = Instant::now();
     for form in [HeaderForm::Current, HeaderForm::Old] {
-        let config = Config { header_form: form, served: Arc::new([SERVED]), hello: false, ..Config::default() };
+        let common = Config::default().hello(false);
         for sequence in sequences() {
             let role = match sequence.from {
                 Sender::Client if form == HeaderForm::Old && sequence.packets()[0].operation == Operation::PONG => {
@@ -121,7 +122,15 @@ fn connections_give_the_same_events_and_answer_pings_wherever_the_bytes_are_cut(
             }
             let answer = pong.take_bytes();
             for pieces in cuts(&sequence.bytes(form)) {
-                let mut connection = Connection::new(role, &config, now);
+                let mut connection = match role {
+                    Role::Client => {
+                        Connection::client(&ClientConfig::default().common(common.clone()).header_form(form), now)
+                    }
+                    Role::Server => Connection::server(
+                        &ServerConfig::default().common(common.clone()).served(Arc::new([SERVED])),
+                        now,
+                    ),
+                };
                 let mut events = Vec::new();
                 for piece in &pieces {
                     let mut input = piece.clone();

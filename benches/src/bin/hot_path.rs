@@ -142,7 +142,7 @@ async fn wide(in_flight: usize, calls: u64) -> Result<(), BoxError> {
 
 /// Settings by which no turn ends because of the time it has taken, which is fifty times the usual here.
 fn untimed() -> Config {
-    Config { turn_max: Duration::MAX, ..Config::default() }
+    Config::default().turn_max(Duration::MAX)
 }
 
 /// One stream of as many items.

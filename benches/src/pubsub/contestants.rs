@@ -105,7 +105,7 @@ pub(crate) fn serve(queue_max: Option<usize>) -> Result<(), BoxError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         // One that stalls is to stay for the whole run.
-        let config = Config { write_timeout: Duration::from_secs(600), ..Config::default() };
+        let config = Config::default().write_timeout(Duration::from_secs(600));
         let server = frisbee::Server::builder().config(config).bind("127.0.0.1:0", broker.build()).await?;
         println!("listening {}", server.local_addr());
         server.serve().await?;

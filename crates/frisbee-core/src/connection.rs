@@ -7,8 +7,8 @@ use crate::hello::HELLO_MAX;
 use crate::pool;
 use crate::usage::Usage;
 use crate::{
-    Bucket, CloseReason, Config, Decoder, Header, HeaderForm, Hello, Keepalive, Liveness, Operation, Outbox, Pace,
-    Packet, PacketId, ProtocolError, Role, TooLong, Waste, earlier,
+    Bucket, ClientConfig, CloseReason, Config, Decoder, Header, HeaderForm, Hello, Keepalive, Liveness, Operation,
+    Outbox, Pace, Packet, PacketId, ProtocolError, Role, ServerConfig, TooLong, Waste, earlier,
 };
 use bytes::Bytes;
 use hand_off::{HandOffEvent, HandOffProgress, Stage};
@@ -121,17 +121,44 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// One end of a connection that was established at `now`.
-    pub fn new(role: Role, config: &Config, now: Instant) -> Self {
-        let (decoder, form) = match role {
-            Role::Client => (Decoder::new(config.header_form, config.body_limit()), config.header_form),
-            Role::Server => (Decoder::detecting(config.served.clone(), config.body_limit()), HeaderForm::Current),
-        };
+    /// The dialling end of a connection that was established at `now`.
+    pub fn client(config: &ClientConfig, now: Instant) -> Self {
+        let ClientConfig { common, header_form, hello_items, .. } = config;
+        let decoder = Decoder::new(*header_form, common.body_limit());
+        let shows_by = if common.hello { now.checked_add(config.peer_kind_timeout) } else { None };
+        let mut connection = Self::new(Role::Client, common, hello_items, decoder, *header_form, now);
+        connection.shows_by = shows_by;
+        if common.hello {
+            // A Go server skips the first and answers the second, an extended one answers the first before anything
+            // else.
+            connection.say_hello();
+            connection.send_sign(PacketId(1), Operation::PING);
+        } else {
+            connection.peer = PeerKind::Plain;
+        }
+        connection
+    }
+
+    /// The accepting end of a connection that was established at `now`.
+    pub fn server(config: &ServerConfig, now: Instant) -> Self {
+        let ServerConfig { common, first_header_timeout, served, hello_items } = config;
+        let decoder = Decoder::detecting(served.clone(), common.body_limit());
+        let mut connection = Self::new(Role::Server, common, hello_items, decoder, HeaderForm::Current, now);
+        connection.shows_by = now.checked_add(*first_header_timeout);
+        connection
+    }
+
+    fn new(
+        role: Role,
+        config: &Config,
+        hello_items: &[(u8, Bytes)],
+        decoder: Decoder,
+        form: HeaderForm,
+        now: Instant,
+    ) -> Self {
         let mut outbox = Outbox::new(form);
         outbox.set_limit(config.body_limit());
-        let hello = config.hello.then(|| Hello::own(config));
-        let asks = role == Role::Client && config.hello;
-        let mut connection = Self {
+        Self {
             role,
             decoder,
             outbox,
@@ -144,25 +171,20 @@ impl Connection {
             usage: Usage::new(now),
             pong_waits: false,
             is_special: role == Role::Server,
-            shows_by: match role {
-                Role::Client if asks => now.checked_add(config.peer_kind_timeout),
-                Role::Client => None,
-                Role::Server => now.checked_add(config.first_header_timeout),
-            },
+            shows_by: None,
             first: None,
             stalled_since: None,
             write_timeout: config.write_timeout,
-            peer: if role == Role::Client && !config.hello { PeerKind::Plain } else { PeerKind::Unknown },
-            hello,
+            peer: PeerKind::Unknown,
+            hello: config.hello.then(|| Hello::own(config, hello_items)),
             hand_off_timeout: config.hand_off_timeout,
             hand_off: None,
-        };
-        if asks {
-            // A Go server skips the first and answers the second, one of ours answers the first before anything else.
-            connection.say_hello();
-            connection.send_sign(PacketId(1), Operation::PING);
         }
-        connection
+    }
+
+    /// Which end of the connection this is.
+    pub fn role(&self) -> Role {
+        self.role
     }
 
     /// What the peer is, as far as it has shown.

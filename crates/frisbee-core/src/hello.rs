@@ -73,7 +73,7 @@ impl Hello {
     }
 
     /// What an end with this configuration says.
-    pub(crate) fn new(config: &Config) -> Self {
+    pub(crate) fn new(config: &Config, items: &[(u8, Bytes)]) -> Self {
         Self {
             version: PROTOCOL_VERSION,
             body_max: config.body_limit(),
@@ -82,9 +82,9 @@ impl Hello {
             stream_credit: config.stream_credit.max(1), // Without any, nobody could begin.
             hand_off_cancel: true,
             items: {
-                let mut items = Vec::new();
-                config.hello_items.iter().for_each(|(kind, value)| tlv::put_item(&mut items, *kind, value));
-                items.into()
+                let mut encoded = Vec::new();
+                items.iter().for_each(|(kind, value)| tlv::put_item(&mut encoded, *kind, value));
+                encoded.into()
             },
         }
     }
@@ -95,8 +95,8 @@ impl Hello {
     }
 
     /// As [`new`](Self::new). Connections that say the same share it.
-    pub(crate) fn own(config: &Config) -> Arc<Self> {
-        let hello = Self::new(config);
+    pub(crate) fn own(config: &Config, items: &[(u8, Bytes)]) -> Arc<Self> {
+        let hello = Self::new(config, items);
         OWN.with_borrow_mut(|own| match own {
             Some(own) if **own == hello => own.clone(),
             _ => own.insert(Arc::new(hello)).clone(),
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_hello_comes_back_as_it_was_and_says_what_it_is_byte_for_byte() {
-        let mut hello = Hello::new(&Config::default());
+        let mut hello = Hello::new(&Config::default(), &[]);
         hello.items = Bytes::from_static(b"\x28\x05above");
         let bytes = hello.encode();
         #[rustfmt::skip]
@@ -204,7 +204,7 @@ mod tests {
     fn connections_share_a_hello_that_says_the_same_and_no_other() {
         let said = |word: &'static [u8]| {
             let hello_items = vec![(40, Bytes::from_static(word))];
-            Hello::own(&Config { hello_items, ..Config::default() })
+            Hello::own(&Config::default(), &hello_items)
         };
         let (one, again, other) = (said(b"one"), said(b"one"), said(b"other"));
         assert!(Arc::ptr_eq(&one, &again));
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn what_is_cut_or_has_no_version_is_no_hello() {
-        let whole = Hello::new(&Config::default()).encode();
+        let whole = Hello::new(&Config::default(), &[]).encode();
         let items = [5, 11, 15, 20, 25, 27];
         for cut in (0..whole.len()).filter(|cut| !items.contains(cut)) {
             assert_eq!(Hello::decode(&whole[..cut].to_vec().into()), None, "cut at {cut}");

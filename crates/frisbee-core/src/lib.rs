@@ -7,12 +7,12 @@
 //!
 //! ```
 //! use bytes::Bytes;
-//! use frisbee_core::{Config, Connection, Event, Operation, PacketId, Role};
+//! use frisbee_core::{ClientConfig, Connection, Event, Operation, PacketId, ServerConfig};
 //! use std::time::Instant;
 //!
 //! let now = Instant::now();
-//! let mut client = Connection::new(Role::Client, &Config::default(), now);
-//! let mut server = Connection::new(Role::Server, &Config::default(), now);
+//! let mut client = Connection::client(&ClientConfig::default(), now);
+//! let mut server = Connection::server(&ServerConfig::default(), now);
 //!
 //! let echo = Operation::user(10).expect("10 is the first operation open to users");
 //! client.outbox().push(PacketId(1), echo, &Bytes::from_static(b"hello"))?;
@@ -50,7 +50,7 @@ pub mod tlv;
 mod usage;
 
 pub use close::{CloseKind, CloseReason};
-pub use config::{Config, Role};
+pub use config::{ClientConfig, Config, Role, ServerConfig};
 pub use connection::hand_off::{HandOffAnswer, HandOffEvent};
 pub use connection::{Connection, Event, PeerKind};
 pub use decode::{Decoder, ProtocolError};

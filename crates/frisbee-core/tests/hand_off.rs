@@ -2,7 +2,8 @@
 
 use bytes::{Bytes, BytesMut};
 use frisbee_core::{
-    CloseReason, Config, Connection, Event, HandOffAnswer, HandOffEvent, Operation, PacketId, ProtocolError, Role,
+    ClientConfig, CloseReason, Connection, Event, HandOffAnswer, HandOffEvent, Operation, PacketId, ProtocolError,
+    Role, ServerConfig,
 };
 use std::io::IoSlice;
 use std::time::{Duration, Instant};
@@ -10,7 +11,13 @@ use std::time::{Duration, Instant};
 const SECOND: Duration = Duration::from_secs(1);
 const GATEWAY: Operation = Operation::FIRST_USER;
 
-/// One end: its state, what is on its way to it, and what it has seen.
+fn connection(role: Role, now: Instant) -> Connection {
+    match role {
+        Role::Client => Connection::client(&Default::default(), now),
+        Role::Server => Connection::server(&Default::default(), now),
+    }
+}
+
 struct End {
     core: Connection,
     inbox: BytesMut,
@@ -19,7 +26,7 @@ struct End {
 
 impl End {
     fn new(role: Role, now: Instant) -> Self {
-        Self { core: Connection::new(role, &Config::default(), now), inbox: BytesMut::new(), events: Vec::new() }
+        Self { core: connection(role, now), inbox: BytesMut::new(), events: Vec::new() }
     }
 
     /// Reads up to `count` bytes of what has come. What follows a hand-off stays in the inbox.
@@ -313,7 +320,7 @@ fn a_peer_that_is_go_is_asked_nothing_and_what_it_asks_is_skipped() {
 #[test]
 fn a_connection_is_left_behind_the_packet_by_which_its_client_has_shown_what_it_is() {
     let now = Instant::now();
-    let mut server = Connection::new(Role::Server, &Config::default(), now);
+    let mut server = Connection::server(&Default::default(), now);
     let mut input = Bytes::from_static(&[0, 0x0F, 0, 1, 0, 10, 0, 0, 0, 0, b'r', b'a', b'w']);
     assert_eq!(server.poll_event(&mut input, now), Ok(Some(Event::PeerKnown)));
     assert!(server.holds_packet() && !server.leave());

@@ -8,8 +8,8 @@ use crate::runtime::engine::Engine;
 use crate::runtime::timer::{TokioTimer, now, tokio_timer};
 use crate::runtime::tokio::{Driver, Running};
 use crate::transport::Io;
-use crate::{CloseReason, Config, RawTransport, Router};
-use frisbee_core::Role;
+use crate::{CloseReason, RawTransport, Router};
+use frisbee_core::ServerConfig;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::fmt;
@@ -34,7 +34,7 @@ const LATE_NAMED: usize = 3;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let echo = Operation::user(10).expect("users have 10 and up");
-/// let acceptor = Server::builder().build(Handlers::new().on(echo, |_connection, packet| async { Some(packet) }));
+/// let acceptor = Server::builder().build(Handlers::new().on(echo, |_connection, packet| async { Some(packet) }))?;
 /// let (here, there) = frisbee::memory();
 /// tokio::spawn(async move { acceptor.serve_connection(there).await });
 /// let connection = Client::builder().connect_io(here, Handlers::new()).await?;
@@ -103,7 +103,7 @@ impl Drop for AbortOnDrop {
 /// What the connections of one server share.
 pub(crate) struct Host<R> {
     pub(crate) router: Arc<R>,
-    pub(crate) config: Config,
+    pub(crate) config: ServerConfig,
     pub(crate) busy_poll: Duration,
     pub(crate) budget: Arc<Budget>,
     pub(crate) open: Arc<Open>,
@@ -119,11 +119,15 @@ impl<R: Router> Host<R> {
     /// Makes a connection of a socket, unless the server is shutting down. The engine is made where it is driven.
     pub(crate) fn admit(&self, ends: Ends) -> Option<(impl FnOnce(Instant) -> Engine<R> + Send + use<R>, Entry)> {
         tracing::debug!(peer = ?ends.peer, "connection accepted");
-        let handle = Connection::new(Role::Server, &self.config, self.budget.clone(), self.runtime.clone(), ends);
+        let handle = Connection::server(&self.config, self.budget.clone(), self.runtime.clone(), ends);
         let entry = Open::enter(&self.open, handle.clone())?;
         let newcomer = Newcomers::enter(&self.newcomers, handle.clone());
         let (router, config) = (self.router.clone(), self.config.clone());
-        Some((move |now| Engine::new(Role::Server, &config, router, handle, now).entered(newcomer), entry))
+        let engine = move |now| {
+            let core = frisbee_core::Connection::server(&config, now);
+            Engine::new(core, router, handle).entered(newcomer)
+        };
+        Some((engine, entry))
     }
 
     /// Drives a connection on the current runtime, from the handshake if there is one. `context` is the runtime of

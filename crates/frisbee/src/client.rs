@@ -9,8 +9,8 @@ use crate::runtime::tokio::Driver;
 use crate::server::MEMORY_MAX;
 use crate::transport::Io;
 use crate::workers::{Place, Pool, Workers};
-use crate::{Config, ConnectError, HeaderForm, IoBackend, RawTransport, Router};
-use frisbee_core::Role;
+use crate::{Config, Error, HeaderForm, IoBackend, RawTransport, Router};
+use frisbee_core::ClientConfig;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -35,7 +35,7 @@ pub struct Client(());
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct ClientBuilder {
-    config: Config,
+    config: ClientConfig,
     connect_timeout: Duration,
     memory_max: usize,
     workers: Workers,
@@ -51,7 +51,7 @@ impl Client {
     /// Settings to begin with.
     pub fn builder() -> ClientBuilder {
         ClientBuilder {
-            config: Config::default(),
+            config: ClientConfig::default(),
             connect_timeout: CONNECT_TIMEOUT,
             memory_max: MEMORY_MAX,
             workers: Workers::Caller,
@@ -68,13 +68,20 @@ impl Client {
 impl ClientBuilder {
     /// Sets the limits and times of the connection.
     pub fn config(mut self, config: Config) -> Self {
-        self.config = config;
+        self.config.common = config;
         self
     }
 
     /// Sets the form of headers to speak: [`HeaderForm::Old`] for servers on frisbee-go up to v0.10.2.
     pub fn header_form(mut self, form: HeaderForm) -> Self {
         self.config.header_form = form;
+        self
+    }
+
+    /// Sets how long the server may take to show whether it is an [extended peer](crate::PeerKind). Default: 5 s; a Go
+    /// server answers a PING at once.
+    pub fn peer_kind_timeout(mut self, timeout: Duration) -> Self {
+        self.config.peer_kind_timeout = timeout;
         self
     }
 
@@ -161,13 +168,13 @@ impl ClientBuilder {
         self,
         address: impl ToSocketAddrs + fmt::Display,
         router: R,
-    ) -> Result<Connection, ConnectError> {
+    ) -> Result<Connection, Error> {
         let name = address.to_string();
-        check(&router, &name)?;
+        router.check()?;
         let timeout = self.connect_timeout;
         match tokio::time::timeout(timeout, self.dial(address, name.clone(), router)).await {
             Ok(connected) => connected,
-            Err(_) => Err(ConnectError::Timeout { address: name }),
+            Err(_) => Err(Error::ConnectTimeout { address: name }),
         }
     }
 
@@ -183,20 +190,20 @@ impl ClientBuilder {
     ///
     /// # Panics
     /// Outside of a tokio runtime.
-    pub async fn connect_io<T, R>(self, io: T, router: R) -> Result<Connection, ConnectError>
+    pub async fn connect_io<T, R>(self, io: T, router: R) -> Result<Connection, Error>
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
         R: Router,
     {
         let name = String::from("the given transport");
-        check(&router, &name)?;
+        router.check()?;
         let timeout = self.connect_timeout;
         let pool = Pool::of_client(self.workers, self.io_backend, false);
-        let pool = pool.map_err(|source| ConnectError::Io { address: name.clone(), source })?;
+        let pool = pool.map_err(|source| Error::Connect { address: name.clone(), source })?;
         let begun = self.begin(io, Ends::default(), name.clone(), router, pool.next().worker());
         match tokio::time::timeout(timeout, begun).await {
             Ok(connected) => connected,
-            Err(_) => Err(ConnectError::Timeout { address: name }),
+            Err(_) => Err(Error::ConnectTimeout { address: name }),
         }
     }
 
@@ -206,8 +213,8 @@ impl ClientBuilder {
         address: impl ToSocketAddrs,
         name: String,
         router: R,
-    ) -> Result<Connection, ConnectError> {
-        let failed = |source| ConnectError::Io { address: name.clone(), source };
+    ) -> Result<Connection, Error> {
+        let failed = |source| Error::Connect { address: name.clone(), source };
         if let Some(wrong) = wrong_with(&name) {
             return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, wrong)));
         }
@@ -251,14 +258,14 @@ impl ClientBuilder {
         name: String,
         router: R,
         worker: Option<&Handle>,
-    ) -> Result<Connection, ConnectError> {
-        let not_moved = |source| ConnectError::Io { address: name.clone(), source };
+    ) -> Result<Connection, Error> {
+        let not_moved = |source| Error::Connect { address: name.clone(), source };
         #[cfg(feature = "tls")]
         if let Some(tls) = &self.tls {
-            let failed = |error| ConnectError::Tls { address: name.clone(), error };
+            let failed = |error| Error::Tls { address: name.clone(), source: error };
             let secured = tls.connect(io, &name, self.server_name.as_deref()).await.map_err(failed)?;
             let ends = Ends { certificates: crate::transport::tls::peer_certificates(&secured), ..ends };
-            let asks = self.config.hello;
+            let asks = self.config.common.hello;
             let handle = self.drive(secured, ends, router, true, worker).map_err(not_moved)?;
             // By TLS 1.3, that the server does not take this end's certificate is said behind the handshake.
             if asks {
@@ -266,7 +273,7 @@ impl ClientBuilder {
                 if let Err(crate::SendError::Closed(reason)) = handle.peer_known().await {
                     return Err(match crate::tls::TlsError::of(&reason) {
                         Some(error) => failed(error),
-                        None => ConnectError::Io { address: name, source: io::Error::other(reason.to_string()) },
+                        None => Error::Connect { address: name, source: io::Error::other(reason.to_string()) },
                     });
                 }
                 unclaimed.0 = None;
@@ -314,9 +321,10 @@ impl ClientBuilder {
     fn prepare<R: Router>(&mut self, ends: Ends, router: R, now: Instant) -> (Connection, Engine<R>) {
         self.config.hello_items = router.hello_items();
         tracing::debug!(peer = ?ends.peer, "connected");
-        let budget = Arc::new(Budget::new(self.memory_max, self.config.stream_buffer_max));
-        let handle = Connection::new(Role::Client, &self.config, budget, Handle::current(), ends);
-        let engine = Engine::new(Role::Client, &self.config, Arc::new(router), handle.clone(), now);
+        let budget = Arc::new(Budget::new(self.memory_max, self.config.common.stream_buffer_max));
+        let handle = Connection::client(&self.config, budget, Handle::current(), ends);
+        let core = frisbee_core::Connection::client(&self.config, now);
+        let engine = Engine::new(core, Arc::new(router), handle.clone());
         (handle, engine)
     }
 }
@@ -392,14 +400,6 @@ fn wrong_with(address: &str) -> Option<&'static str> {
         Some((_, port)) if port.parse::<u16>().is_err() => Some("the port is not a number up to 65535"),
         Some(_) => None,
     }
-}
-
-/// Asks the router whether something is wrong with it.
-fn check<R: Router>(router: &R, name: &str) -> Result<(), ConnectError> {
-    router.check().map_err(|wrong| {
-        let source = io::Error::new(io::ErrorKind::InvalidInput, wrong);
-        ConnectError::Io { address: name.to_owned(), source }
-    })
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::{
     CloseReason, Config, HandOffError, Operation, Outbox, Packet, PacketId, PeerKind, RawTransport, SendError,
 };
 use bytes::Bytes;
-use frisbee_core::Role;
+use frisbee_core::{ClientConfig, Role, ServerConfig};
 use std::fmt;
 use std::future::poll_fn;
 use std::net::SocketAddr;
@@ -64,11 +64,20 @@ pub(crate) struct Ends {
 }
 
 impl Connection {
-    pub(crate) fn new(role: Role, config: &Config, budget: Arc<Budget>, runtime: Handle, ends: Ends) -> Self {
+    /// The handle of a dialling end.
+    pub(crate) fn client(config: &ClientConfig, budget: Arc<Budget>, runtime: Handle, ends: Ends) -> Self {
+        let connection = Self::new(Role::Client, &config.common, budget, runtime, ends);
+        connection.0.mailbox.lock().outbox.set_form(config.header_form);
+        connection
+    }
+
+    /// The handle of an accepting end.
+    pub(crate) fn server(config: &ServerConfig, budget: Arc<Budget>, runtime: Handle, ends: Ends) -> Self {
+        Self::new(Role::Server, &config.common, budget, runtime, ends)
+    }
+
+    fn new(role: Role, config: &Config, budget: Arc<Budget>, runtime: Handle, ends: Ends) -> Self {
         let mailbox = Mailbox::new(config.body_limit(), config.backlog_max);
-        if role == Role::Client {
-            mailbox.lock().outbox.set_form(config.header_form);
-        }
         Self(Arc::new(ConnectionShared {
             mailbox,
             work: Work::default(),
@@ -515,7 +524,7 @@ mod tests {
             began.send(connection).expect("the test waits");
             std::future::pending()
         };
-        let server = Server::builder().build(Handlers::new().on(Operation::FIRST_USER, endless));
+        let server = Server::builder().build(Handlers::new().on(Operation::FIRST_USER, endless)).unwrap();
         let (here, there) = crate::memory();
         tokio::spawn(async move { server.serve_connection(there).await });
         let client = Client::builder().connect_io(here, Handlers::new()).await.expect("it is in memory");

@@ -1,6 +1,6 @@
 //! What can go wrong for a caller; why a connection ended is [`CloseReason`].
 
-use crate::{CloseReason, TooLong};
+use crate::{CloseReason, MountError, TooLong};
 use bytes::Bytes;
 use std::{fmt, io};
 
@@ -77,50 +77,95 @@ impl fmt::Display for HandOffError {
 
 impl std::error::Error for HandOffError {}
 
-/// Why no connection came about.
-#[derive(Debug)]
+/// Why a server cannot serve or a client cannot connect.
+///
+/// Everything fallible that sets up a server or a client fails with this, so `main` can return it: its `Debug` is its
+/// text.
 #[non_exhaustive]
-pub enum ConnectError {
-    /// The name could not be resolved, or no address accepted the connection.
-    Io {
-        /// What was to be connected to.
+pub enum Error {
+    /// A client could not connect: the name cannot be resolved, no address accepted the connection, or the system
+    /// refused.
+    Connect {
+        /// The address that was dialled.
         address: String,
         /// The system's error.
         source: io::Error,
     },
-    /// No address accepted the connection in time.
-    Timeout {
-        /// What was to be connected to.
+    /// No address accepted the connection within [`connect_timeout`](crate::ClientBuilder::connect_timeout).
+    ConnectTimeout {
+        /// The address that was dialled.
         address: String,
     },
-    /// The transport is there, and TLS did not come about on it.
+    /// The connection was accepted, but its TLS handshake failed.
     #[cfg(feature = "tls")]
     Tls {
-        /// What was to be connected to.
+        /// The address that was dialled.
         address: String,
-        /// What is wrong.
-        error: crate::tls::TlsError,
+        /// Why the handshake failed.
+        source: crate::tls::TlsError,
     },
+    /// A server could not listen.
+    Bind {
+        /// The address or path to listen on.
+        address: String,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// Routers overlap, or are mounted on operations that the protocol reserves.
+    Mount(MountError),
+    /// The workers that drive connections could not be started, or io_uring is required and does not work.
+    Workers(io::Error),
 }
 
-impl fmt::Display for ConnectError {
+impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Io { address, source } => write!(f, "connecting to {address} failed: {source}"),
-            Self::Timeout { address } => write!(f, "connecting to {address} took too long"),
+            Self::Connect { address, source } => write!(f, "connecting to {address} failed: {source}"),
+            Self::ConnectTimeout { address } => write!(f, "connecting to {address} timed out"),
             #[cfg(feature = "tls")]
-            Self::Tls { address, error } => write!(f, "no TLS with {address}: {error}"),
+            Self::Tls { address, source } => write!(f, "the TLS handshake with {address} failed: {source}"),
+            Self::Bind { address, source } => write!(f, "listening on {address} failed: {source}"),
+            Self::Mount(error) => error.fmt(f),
+            Self::Workers(error) => write!(f, "starting the workers failed: {error}"),
         }
     }
 }
 
-impl std::error::Error for ConnectError {
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Io { source, .. } => Some(source),
-            Self::Timeout { .. } => None,
+            Self::Connect { source, .. } | Self::Bind { source, .. } => Some(source),
+            Self::ConnectTimeout { .. } => None,
             #[cfg(feature = "tls")]
-            Self::Tls { error, .. } => Some(error),
+            Self::Tls { source, .. } => Some(source),
+            Self::Mount(error) => Some(error),
+            Self::Workers(error) => Some(error),
         }
+    }
+}
+
+impl From<MountError> for Error {
+    fn from(error: MountError) -> Self {
+        Self::Mount(error)
+    }
+}
+
+/// For functions that return [`io::Result`]. The kind is that of the system's error, if there is one.
+impl From<Error> for io::Error {
+    fn from(error: Error) -> Self {
+        let kind = match &error {
+            Error::Connect { source, .. } | Error::Bind { source, .. } | Error::Workers(source) => source.kind(),
+            Error::ConnectTimeout { .. } => io::ErrorKind::TimedOut,
+            #[cfg(feature = "tls")]
+            Error::Tls { .. } => io::ErrorKind::InvalidData,
+            Error::Mount(_) => io::ErrorKind::InvalidInput,
+        };
+        Self::new(kind, error)
     }
 }

@@ -68,7 +68,7 @@ pub use client::{Client, ClientBuilder};
 pub use connection::UnixCredentials;
 pub use connection::{Connection, Task};
 pub use context::Attachments;
-pub use error::{ConnectError, HandOffError, SendError};
+pub use error::{Error, HandOffError, SendError};
 pub use frisbee_core::{
     BODY_MAX, BODY_MAX_LEAST, CloseKind, CloseReason, Config, Foreign, Frame, Header, HeaderForm, Hello, Operation,
     Outbox, Packet, PacketId, PeerKind, ProtocolError, TooLong, copy_to_share, tlv,

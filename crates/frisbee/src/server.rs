@@ -6,7 +6,8 @@ use crate::connection::Ends;
 use crate::newcomers::{Newcomers, SILENT_MAX};
 use crate::transport::{Movable, Socket};
 use crate::workers::{Place, Pool, Workers};
-use crate::{Config, IoBackend, Router};
+use crate::{Config, Error, IoBackend, Router};
+use frisbee_core::ServerConfig;
 use std::future::{pending, poll_fn};
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -77,7 +78,7 @@ impl Listener for TcpListener {
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct ServerBuilder {
-    config: Config,
+    config: ServerConfig,
     workers: Workers,
     io_backend: IoBackend,
     busy_poll: Duration,
@@ -92,7 +93,7 @@ impl Server<()> {
     /// Settings to begin with.
     pub fn builder() -> ServerBuilder {
         ServerBuilder {
-            config: Config::default(),
+            config: ServerConfig::default(),
             workers: Workers::default(),
             io_backend: IoBackend::default(),
             busy_poll: Duration::ZERO,
@@ -106,9 +107,15 @@ impl Server<()> {
 }
 
 impl ServerBuilder {
-    /// Sets the limits and times of connections. [`Config::served`] is taken from the router.
+    /// Sets the limits and times of connections.
     pub fn config(mut self, config: Config) -> Self {
-        self.config = config;
+        self.config.common = config;
+        self
+    }
+
+    /// Sets how long a client may take to send its first header. Default: 10 s.
+    pub fn first_header_timeout(mut self, timeout: Duration) -> Self {
+        self.config.first_header_timeout = timeout;
         self
     }
 
@@ -182,10 +189,14 @@ impl ServerBuilder {
     ///
     /// # Errors
     /// If no address can be bound, or the router finds something [wrong](Router::check) with itself.
-    pub async fn bind<R: Router>(self, address: impl ToSocketAddrs + fmt::Debug, router: R) -> io::Result<Server<R>> {
-        check(&router)?;
+    pub async fn bind<R: Router>(
+        self,
+        address: impl ToSocketAddrs + fmt::Debug,
+        router: R,
+    ) -> Result<Server<R>, Error> {
+        router.check()?;
         let listener = listen(address).await?;
-        let local = listener.local_addr()?;
+        let local = listener.local_addr().map_err(Error::Workers)?;
         Ok(Server { local, bound: self.bound(listener, router) })
     }
 
@@ -197,29 +208,31 @@ impl ServerBuilder {
     /// If somebody listens there, the path is something else than a socket, the system refuses, or the router finds
     /// something [wrong](Router::check) with itself.
     #[cfg(unix)]
-    pub async fn bind_unix<R: Router>(self, path: impl AsRef<Path>, router: R) -> io::Result<UnixServer<R>> {
-        check(&router)?;
+    pub async fn bind_unix<R: Router>(self, path: impl AsRef<Path>, router: R) -> Result<UnixServer<R>, Error> {
+        router.check()?;
         let path = path.as_ref();
-        let listener = UnixSocket::bind(path).map_err(|error| cannot_listen(path.display(), &error))?;
+        let listener =
+            UnixSocket::bind(path).map_err(|source| Error::Bind { address: path.display().to_string(), source })?;
         Ok(UnixServer { bound: self.bound(listener, router) })
     }
 
     /// Makes a server without a socket, for connections that the user brings. They are driven by the runtime that
     /// they are brought in, and handlers run in the current one.
     ///
+    /// # Errors
+    /// If the router finds something [wrong](Router::check) with itself.
+    ///
     /// # Panics
-    /// Outside of a tokio runtime, and if the router finds something [wrong](Router::check) with itself.
-    pub fn build<R: Router>(self, router: R) -> Acceptor<R> {
-        if let Err(wrong) = router.check() {
-            panic!("{wrong}");
-        }
-        Acceptor(Arc::new(self.bound((), router).into_host().1))
+    /// Outside of a tokio runtime.
+    pub fn build<R: Router>(self, router: R) -> Result<Acceptor<R>, Error> {
+        router.check()?;
+        Ok(Acceptor(Arc::new(self.bound((), router).into_host().1)))
     }
 
     fn bound<L, R: Router>(mut self, listener: L, router: R) -> Bound<L, R> {
         self.config.served = router.operations().into();
         self.config.hello_items = router.hello_items();
-        let budget = Arc::new(Budget::new(self.memory_max, self.config.stream_buffer_max));
+        let budget = Arc::new(Budget::new(self.memory_max, self.config.common.stream_buffer_max));
         Bound { listener, budget, settings: self, router: Arc::new(router) }
     }
 }
@@ -242,7 +255,7 @@ impl<R: Router> Server<R> {
     ///
     /// # Cancel safety
     /// Dropping the future closes every connection at once if workers drive them; on the caller's runtime they go on.
-    pub async fn serve(self) -> io::Result<()> {
+    pub async fn serve(self) -> Result<(), Error> {
         self.serve_with_shutdown(pending()).await
     }
 
@@ -251,7 +264,7 @@ impl<R: Router> Server<R> {
     ///
     /// # Errors
     /// As [`serve`](Self::serve).
-    pub async fn serve_with_shutdown(self, shutdown: impl Future<Output = ()>) -> io::Result<()> {
+    pub async fn serve_with_shutdown(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
         self.bound.serve(shutdown).await
     }
 }
@@ -280,8 +293,9 @@ impl<L, R: Router> Bound<L, R> {
 }
 
 impl<L: Listener, R: Router> Bound<L, R> {
-    pub(crate) async fn serve(self, shutdown: impl Future<Output = ()>) -> io::Result<()> {
-        let pool = Pool::start(self.settings.workers, self.settings.io_backend, self.takes_rings())?;
+    pub(crate) async fn serve(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
+        let pool =
+            Pool::start(self.settings.workers, self.settings.io_backend, self.takes_rings()).map_err(Error::Workers)?;
         let (listener, host) = self.into_host();
         let host = Arc::new(host);
         if pool.is_shared() {
@@ -384,17 +398,17 @@ fn is_about_one_connection(error: &io::Error) -> bool {
 }
 
 /// Listens on the first of the addresses that can be bound.
-async fn listen(address: impl ToSocketAddrs + fmt::Debug) -> io::Result<TcpListener> {
+async fn listen(address: impl ToSocketAddrs + fmt::Debug) -> Result<TcpListener, Error> {
+    let failed = |address: String| move |source| Error::Bind { address, source };
     let name = format!("{address:?}");
-    let nowhere = io::Error::new(io::ErrorKind::InvalidInput, "it stands for no address");
-    let mut failed = cannot_listen(&name, &nowhere);
-    for address in lookup_host(address).await.map_err(|error| cannot_listen(&name, &error))? {
+    let mut error = io::Error::new(io::ErrorKind::InvalidInput, "the name resolves to no address");
+    for address in lookup_host(address).await.map_err(failed(name.clone()))? {
         match listen_on(address) {
             Ok(listener) => return Ok(listener),
-            Err(error) => failed = cannot_listen(address, &error),
+            Err(refused) => error = refused,
         }
     }
-    Err(failed)
+    Err(failed(name)(error))
 }
 
 /// As `TcpListener::bind` does, which lets 128 connections wait.
@@ -405,14 +419,4 @@ fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     socket.listen(BACKLOG)
-}
-
-/// The system's error does not say where.
-fn cannot_listen(place: impl fmt::Display, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("cannot listen on {place}: {error}"))
-}
-
-/// Asks the router whether something is wrong with it.
-fn check<R: Router>(router: &R) -> io::Result<()> {
-    router.check().map_err(|wrong| io::Error::new(io::ErrorKind::InvalidInput, wrong))
 }

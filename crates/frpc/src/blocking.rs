@@ -96,7 +96,7 @@ pub fn connect_using<C, F>(connect: impl FnOnce() -> F, make: impl FnOnce(Channe
 where
     F: Future<Output = Result<Channel, Error>>,
 {
-    let background = Background::start()?;
+    let background = Background::start().map_err(Error::Thread)?;
     let channel = background.runtime.block_on(async { connect().await })?;
     Ok(Blocking { client: make(channel.clone()), channel, background: Arc::new(background) })
 }

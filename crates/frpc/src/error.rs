@@ -1,17 +1,20 @@
 //! What can go wrong outside a call.
 
-use frisbee::{ConnectError, MountError};
+use frisbee::MountError;
 use std::{fmt, io};
 
 /// Why a server cannot serve or a client cannot connect.
 ///
-/// `Debug` writes the same text as `Display`, because that is what a program shows when its `main` returns an error.
+/// Everything fallible that sets up a server, a channel or a blocking client fails with this, so `main` can return it:
+/// its `Debug` is its text.
 #[non_exhaustive]
 pub enum Error {
-    /// No connection came about.
-    Connect(ConnectError),
-    /// The system refused: an address in use, no more threads.
-    Io(io::Error),
+    /// Listening, connecting or mounting a router failed.
+    Transport(frisbee::Error),
+    /// The list of servers to connect to is empty.
+    NoServers,
+    /// The system gave no thread.
+    Thread(io::Error),
     /// Two services of one server have a method on the same operation.
     Overlap {
         /// The operation.
@@ -19,8 +22,6 @@ pub enum Error {
         /// The two methods, as `package.Service/Method`.
         methods: [String; 2],
     },
-    /// A router cannot be mounted where it was to be.
-    Mount(MountError),
     /// A method was named that no service of the server has.
     UnknownMethod(String),
     /// A policy was set for a method with streams, whose handlers have tasks of their own in any case.
@@ -37,8 +38,9 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Connect(error) => error.fmt(f),
-            Self::Io(error) => error.fmt(f),
+            Self::Transport(error) => error.fmt(f),
+            Self::NoServers => f.write_str("the list of servers to connect to is empty"),
+            Self::Thread(error) => write!(f, "starting a thread failed: {error}"),
             Self::Overlap { operation, methods: [one, other] } => {
                 write!(f, "the methods {one} and {other} both have operation {operation}: ")?;
                 f.write_str(if one == other {
@@ -48,7 +50,6 @@ impl fmt::Display for Error {
                      apart there by `frpc_build::configure().operation_base(\"FILE.proto\", 100)`; both ends need the same"
                 })
             }
-            Self::Mount(error) => error.fmt(f),
             Self::TooManyServices { length, limit } => write!(
                 f,
                 "naming all services to a peer takes {length} bytes, which exceeds the limit of {limit}: serve some of \
@@ -71,24 +72,25 @@ impl fmt::Debug for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Connect(error) => error.source(),
-            Self::Io(error) => error.source(),
-            Self::Mount(error) => error.source(),
-            Self::Overlap { .. } | Self::UnknownMethod(_) | Self::StreamingPolicy(_) | Self::TooManyServices { .. } => {
-                None
-            }
+            Self::Transport(error) => error.source(),
+            Self::Thread(error) => Some(error),
+            Self::NoServers
+            | Self::Overlap { .. }
+            | Self::UnknownMethod(_)
+            | Self::StreamingPolicy(_)
+            | Self::TooManyServices { .. } => None,
         }
     }
 }
 
-impl From<ConnectError> for Error {
-    fn from(error: ConnectError) -> Self {
-        Self::Connect(error)
+impl From<frisbee::Error> for Error {
+    fn from(error: frisbee::Error) -> Self {
+        Self::Transport(error)
     }
 }
 
-impl From<io::Error> for Error {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
+impl From<MountError> for Error {
+    fn from(error: MountError) -> Self {
+        Self::Transport(error.into())
     }
 }

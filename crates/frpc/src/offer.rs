@@ -5,7 +5,7 @@ use crate::layout::Layout;
 use crate::middleware::Chain;
 use crate::service::{Methods, Service};
 use crate::{Error, Middleware, Policy};
-use frisbee::{Connection, MountError, Mounts, Router};
+use frisbee::{Connection, Mounts, Router};
 use polyglot::Nesting;
 use std::collections::HashMap;
 use std::fmt;
@@ -97,12 +97,6 @@ impl Offer {
     /// Tells those who want to know of a new connection.
     pub(crate) fn connected(&self, connection: &Connection) {
         self.on_connect.iter().for_each(|hook| hook(connection));
-    }
-}
-
-impl From<MountError> for Error {
-    fn from(error: MountError) -> Self {
-        Self::Mount(error)
     }
 }
 

@@ -158,6 +158,12 @@ impl ServerBuilder {
         self
     }
 
+    /// Sets how long a client may take to send its first header. Default: 10 s.
+    pub fn first_header_timeout(mut self, timeout: Duration) -> Self {
+        self.inner = self.inner.first_header_timeout(timeout);
+        self
+    }
+
     /// Sets how many bytes of input may be held, over all connections. Default: 256 MiB. What comes beyond is refused
     /// with `ResourceExhausted` before a handler begins; see [`frisbee::ServerBuilder::memory_max`].
     pub fn memory_max(mut self, bytes: usize) -> Self {
@@ -226,7 +232,7 @@ impl ServerBuilder {
     /// Outside of a tokio runtime.
     pub fn build(self) -> Result<Acceptor, Error> {
         let (inner, endpoint) = self.done()?;
-        Ok(Acceptor { inner: inner.build(endpoint) })
+        Ok(Acceptor { inner: inner.build(endpoint)? })
     }
 
     /// Speaks TLS on every connection; see [`frisbee::ServerBuilder::tls`]. Default: no TLS.

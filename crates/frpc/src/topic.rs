@@ -3,7 +3,7 @@
 use crate::body::{self, Manner, PutError, Reading};
 use crate::channel::unsent;
 use crate::{Code, Status};
-use frisbee::pubsub::{Client, Error, Publisher, RecvError, Subscription};
+use frisbee::pubsub::{Client, PubSubError, Publisher, RecvError, Subscription};
 use frisbee::{CloseReason, PeerKind, SendError};
 use polyglot::{Form, Message, Nesting, Root};
 use std::fmt;
@@ -268,13 +268,13 @@ async fn check_peer(client: &Client) -> Result<(), Status> {
     }
 }
 
-fn status(error: &Error) -> Status {
+fn status(error: &PubSubError) -> Status {
     match error {
-        Error::Topic(error) => Status::invalid_argument(error.to_string()),
-        Error::Send(error @ (SendError::Closed(_) | SendError::TooLong(_))) => unsent(error),
-        Error::Refused(_) => Status::failed_precondition(error.to_string()),
-        Error::TooMany => Status::resource_exhausted(error.to_string()),
-        Error::NoAnswer => Status::unavailable(error.to_string()),
+        PubSubError::Topic(error) => Status::invalid_argument(error.to_string()),
+        PubSubError::Send(error @ (SendError::Closed(_) | SendError::TooLong(_))) => unsent(error),
+        PubSubError::Refused(_) => Status::failed_precondition(error.to_string()),
+        PubSubError::TooMany => Status::resource_exhausted(error.to_string()),
+        PubSubError::NoAnswer => Status::unavailable(error.to_string()),
         _ => Status::new(Code::Unknown, error.to_string()),
     }
 }

@@ -173,7 +173,7 @@ async fn handlers_look_at_requests_without_decoding_them() -> Result<(), Box<dyn
     assert_eq!(words.message().await?, Some(word("7")));
 
     // One that tells nothing of its layout; another would be refused before its request is looked at.
-    let config = frisbee::Config { hello: false, ..frisbee::Config::default() };
+    let config = frisbee::Config::default().hello(false);
     let stranger = frpc::Channel::builder().config(config).connect(address).await?;
     let stranger = schema_tests::protobuf::services::FirstClient::new(stranger);
     let error = stranger.echo(schema_tests::protobuf::services::Word { word: "hi".to_owned() }).await.unwrap_err();

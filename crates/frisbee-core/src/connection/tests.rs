@@ -8,12 +8,12 @@ const PING: &[u8] = &[0, 0x0F, 0, 0, 0, 0, 0, 0, 0, 0];
 const PONG: &[u8] = &[0, 0x0F, 0, 0, 0, 1, 0, 0, 0, 0];
 
 fn server(now: Instant) -> Connection {
-    Connection::new(Role::Server, &Config { served: Arc::new([10..=20]), ..Config::default() }, now)
+    Connection::server(&ServerConfig::default().served(Arc::new([10..=20])), now)
 }
 
 /// A client that does not say HELLO.
 fn client(now: Instant) -> Connection {
-    Connection::new(Role::Client, &Config { hello: false, ..Config::default() }, now)
+    Connection::client(&Config::default().hello(false).into(), now)
 }
 
 /// Feeds bytes, expects nothing for others but the verdict.
@@ -108,8 +108,8 @@ fn a_silent_peer_is_pinged_and_closed() {
 #[test]
 fn a_peer_that_has_wasted_too_much_rests_and_is_not_taken_for_silent() {
     let start = Instant::now();
-    let config = Config { waste_rate: 1000, ping_interval: SECOND / 4, idle_timeout: SECOND / 2, ..Config::default() };
-    let mut connection = Connection::new(Role::Server, &config, start);
+    let config = Config::default().waste_rate(1000).ping_interval(SECOND / 4).idle_timeout(SECOND / 2);
+    let mut connection = Connection::server(&config.clone().into(), start);
     feed(&mut connection, PONG, start).unwrap();
     assert!(!connection.is_resting(), "it costs 74 bytes");
     feed(&mut connection, &PONG.repeat(14), start).unwrap();
@@ -156,8 +156,8 @@ fn exchange(from: &mut Connection, to: &mut Connection, now: Instant) -> Vec<Eve
 #[test]
 fn two_of_ours_recognise_each_other_and_hear_of_their_limits() {
     let now = Instant::now();
-    let mut client = Connection::new(Role::Client, &Config { calls_max: 7, ..Config::default() }, now);
-    let mut server = Connection::new(Role::Server, &Config { streams_max: 8, ..Config::default() }, now);
+    let mut client = Connection::client(&Config::default().calls_max(7).into(), now);
+    let mut server = Connection::server(&Config::default().streams_max(8).into(), now);
     assert_eq!(client.peer(), &PeerKind::Unknown);
     assert_eq!(exchange(&mut client, &mut server, now), [Event::PeerKnown]);
     assert_eq!(server.peer().hello().map(|hello| hello.calls_max), Some(7));
@@ -173,9 +173,12 @@ fn what_the_ends_say_of_themselves_may_be_longer_than_what_they_take() {
     let now = Instant::now();
     for header_form in [HeaderForm::Current, HeaderForm::Old] {
         let hello_items = vec![(Hello::FIRST_USER_ITEM, vec![1; Hello::ITEMS_MAX - 4].into())];
-        let config = Config { body_max: 10, hello_items, header_form, ..Config::default() };
-        let mut client = Connection::new(Role::Client, &config, now);
-        let mut server = Connection::new(Role::Server, &config, now);
+        let common = Config::default().body_max(10);
+        let config = ClientConfig::default().common(common.clone()).hello_items(hello_items.clone());
+        let config = config.header_form(header_form);
+        let mut client = Connection::client(&config, now);
+        let config = ServerConfig::default().common(common).hello_items(hello_items);
+        let mut server = Connection::server(&config, now);
         assert_eq!(exchange(&mut client, &mut server, now), [Event::PeerKnown]);
         assert_eq!(exchange(&mut server, &mut client, now), [Event::PeerKnown]);
         let mut say = |length| {
@@ -196,7 +199,7 @@ fn what_the_ends_say_of_themselves_may_be_longer_than_what_they_take() {
 #[test]
 fn hello_and_the_ping_behind_it_are_the_first_bytes_of_a_client_and_hello_those_of_a_server() {
     let now = Instant::now();
-    let mut client = Connection::new(Role::Client, &Config::default(), now);
+    let mut client = Connection::client(&Default::default(), now);
     let bytes = client.outbox().take_bytes();
     assert_eq!(bytes[..10], [0, 15, 0, 0, 0, 3, 0, 0, 0, 27]);
     assert_eq!(bytes[37..], [0, 15, 0, 1, 0, 0, 0, 0, 0, 0]);
@@ -212,7 +215,7 @@ fn hello_and_the_ping_behind_it_are_the_first_bytes_of_a_client_and_hello_those_
 fn a_server_says_hello_first_of_all_wherever_that_of_its_client_is_cut() {
     let start = Instant::now();
     for header_form in [HeaderForm::Current, HeaderForm::Old] {
-        let hello = Config { header_form, ..Config::default() };
+        let hello = Config::default().header_form(header_form);
         let wire = Connection::new(Role::Client, &hello, start).outbox().take_bytes();
         let (hello_len, ping_len) = (header_form.size() + 25, header_form.size());
         assert_eq!(wire.len(), hello_len + ping_len);
@@ -248,11 +251,11 @@ fn a_server_sends_while_the_first_packet_of_a_go_client_arrives() {
 #[test]
 fn a_pong_before_any_hello_is_gos_and_a_client_that_does_not_begin_with_hello_is_go_for_good() {
     let now = Instant::now();
-    let mut client = Connection::new(Role::Client, &Config::default(), now);
+    let mut client = Connection::client(&Default::default(), now);
     feed(&mut client, PONG, now).unwrap();
     assert_eq!(client.peer(), &PeerKind::Plain);
 
-    let hello = Connection::new(Role::Client, &Config::default(), now).outbox().take_bytes();
+    let hello = Connection::client(&Default::default(), now).outbox().take_bytes();
     let mut server = server(now);
     feed(&mut server, PING, now).unwrap();
     assert_eq!(server.peer(), &PeerKind::Plain);
@@ -276,7 +279,7 @@ fn extension_operations_of_a_go_peer_mean_nothing() {
 #[test]
 fn a_server_that_says_nothing_is_given_up_and_not_taken_for_one_with_old_headers() {
     let start = Instant::now();
-    let mut client = Connection::new(Role::Client, &Config::default(), start);
+    let mut client = Connection::client(&Default::default(), start);
     client.handle_timeout(start + 4 * SECOND).unwrap();
     let over = client.handle_timeout(start + 5 * SECOND).unwrap_err();
     assert!(over.to_string().contains("it hangs, or the port is that of something else"), "{over}");

@@ -51,7 +51,7 @@ mod tests;
 
 pub use super::topics::TopicError;
 pub use broker::{Broker, BrokerBuilder, Slow};
-pub use client::{Client, Error, Publisher};
+pub use client::{Client, PubSubError, Publisher};
 pub use inbox::{Message, RecvError, Subscription};
 pub use receive::ClientRouter;
 

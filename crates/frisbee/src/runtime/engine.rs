@@ -14,7 +14,7 @@ use crate::runtime::timer::now as clock;
 use crate::stream::StreamShared;
 use crate::{CloseReason, Operation, Packet, ProtocolError, Routed, Router, Turn};
 use bytes::Bytes;
-use frisbee_core::{Config, Decoder, Event, HeaderForm, Openings, Role, earlier};
+use frisbee_core::{Decoder, Event, HeaderForm, Openings, Role, earlier};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Waker;
@@ -107,8 +107,8 @@ pub(crate) enum Mail {
 }
 
 impl<R: Router> Engine<R> {
-    pub(crate) fn new(role: Role, config: &Config, router: Arc<R>, handle: Connection, now: Instant) -> Self {
-        let core = frisbee_core::Connection::new(role, config, now);
+    pub(crate) fn new(core: frisbee_core::Connection, router: Arc<R>, handle: Connection) -> Self {
+        let role = core.role();
         handle.0.mailbox.lock().peer = core.peer().clone();
         let unborn = Unborn(&handle);
         let session = Some(router.connected(&handle));

@@ -53,7 +53,7 @@ const MESSAGE_MAX: usize = 64 * 1024;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let acceptor = Server::builder().build(Echo);
+/// let acceptor = Server::builder().build(Echo)?;
 /// let (here, there) = frisbee::memory();
 /// tokio::spawn(async move { acceptor.serve_connection(there).await });
 /// let connection = Client::builder().connect_io(here, Handlers::new()).await?;

@@ -1,9 +1,9 @@
 //! Unix sockets: listening on a path, and what is known of who connects.
 
 use super::Socket;
-use crate::Router;
 use crate::connection::{Ends, UnixCredentials};
 use crate::server::{Bound, Listener};
+use crate::{Error, Router};
 use std::future::pending;
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -32,7 +32,7 @@ impl<R: Router> UnixServer<R> {
     ///
     /// # Errors
     /// As there.
-    pub async fn serve(self) -> io::Result<()> {
+    pub async fn serve(self) -> Result<(), Error> {
         self.bound.serve(pending()).await
     }
 
@@ -40,7 +40,7 @@ impl<R: Router> UnixServer<R> {
     ///
     /// # Errors
     /// As there.
-    pub async fn serve_with_shutdown(self, shutdown: impl Future<Output = ()>) -> io::Result<()> {
+    pub async fn serve_with_shutdown(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
         self.bound.serve(shutdown).await
     }
 }

@@ -1,8 +1,7 @@
 use super::SPARE_MAX;
 use crate::budget::Budget;
 use crate::connection::{Connection, Ends, Task};
-use crate::{Config, Operation, PacketId};
-use frisbee_core::Role;
+use crate::{Operation, PacketId};
 use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +12,7 @@ const CALL: (PacketId, Operation) = (PacketId(1), Operation::FIRST_USER);
 
 fn connection() -> Connection {
     let budget = Arc::new(Budget::new(usize::MAX, usize::MAX));
-    Connection::new(Role::Server, &Config::default(), budget, Handle::current(), Ends::default())
+    Connection::server(&Default::default(), budget, Handle::current(), Ends::default())
 }
 
 /// Lets everything run that can.

@@ -87,6 +87,13 @@ impl ChannelBuilder {
         self
     }
 
+    /// Sets how long the server may take to show whether it is an extended peer; see
+    /// [`frisbee::ClientBuilder::peer_kind_timeout`]. Default: 5 s.
+    pub fn peer_kind_timeout(mut self, timeout: Duration) -> Self {
+        self.client = self.client.peer_kind_timeout(timeout);
+        self
+    }
+
     /// Sets how long connecting may take. Default: 10 s.
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.client = self.client.connect_timeout(timeout);
@@ -353,7 +360,7 @@ impl ChannelBuilder {
         let made = Arc::default();
         let all = diallers.map(|dialler| self.links(Box::new(dialler), &offer, &made)).collect();
         let Some(several) = Several::connected(all, made, self.patience, &Handle::current()).await else {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "there is no server to connect to").into());
+            return Err(Error::NoServers);
         };
         Ok(self.channel(Servers::Several(several?)))
     }

@@ -1,7 +1,7 @@
 //! How a channel gets to its server: by an address, by a function of the user's, or on one given transport.
 
 use crate::endpoint::Endpoint;
-use frisbee::{ClientBuilder, ConnectError, Connection};
+use frisbee::{ClientBuilder, Connection};
 use parking_lot::Mutex;
 use std::io;
 use std::pin::Pin;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 /// A connection in the making.
-pub(crate) type Dialling = Pin<Box<dyn Future<Output = Result<Connection, ConnectError>> + Send>>;
+pub(crate) type Dialling = Pin<Box<dyn Future<Output = Result<Connection, frisbee::Error>> + Send>>;
 
 /// Makes connections, one at a time.
 pub(crate) trait Dialler: Send + Sync + 'static {
@@ -58,8 +58,8 @@ where
         Box::pin(async move {
             match tokio::time::timeout(timeout, connecting).await {
                 Ok(Ok(io)) => client.connect_io(io, endpoint).await,
-                Ok(Err(source)) => Err(ConnectError::Io { address: CONNECTOR.into(), source }),
-                Err(_) => Err(ConnectError::Timeout { address: CONNECTOR.into() }),
+                Ok(Err(source)) => Err(frisbee::Error::Connect { address: CONNECTOR.into(), source }),
+                Err(_) => Err(frisbee::Error::ConnectTimeout { address: CONNECTOR.into() }),
             }
         })
     }
@@ -80,7 +80,7 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Dialler for Given<T> {
                 Some(io) => client.connect_io(io, endpoint).await,
                 None => {
                     let source = io::Error::new(io::ErrorKind::NotConnected, "it was given once and has been lost");
-                    Err(ConnectError::Io { address: "the given transport".into(), source })
+                    Err(frisbee::Error::Connect { address: "the given transport".into(), source })
                 }
             }
         })

@@ -6,7 +6,7 @@ use crate::calls::Calls;
 use crate::endpoint::handle_client_known;
 use crate::layout::{Layout, Offers};
 use crate::{Code, Status};
-use frisbee::{CloseReason, ConnectError, Connection, PeerKind};
+use frisbee::{CloseReason, Connection, PeerKind};
 use parking_lot::Mutex;
 use polyglot::Nesting;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -276,7 +276,7 @@ impl Links {
     }
 
     /// Makes the first connection, in one attempt.
-    pub(crate) async fn connect_first(&self) -> Result<(), ConnectError> {
+    pub(crate) async fn connect_first(&self) -> Result<(), frisbee::Error> {
         match &self.making {
             Some(making) => making.connect_first().await,
             None => Ok(()),

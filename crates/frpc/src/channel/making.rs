@@ -5,7 +5,7 @@ use super::link::{CallTable, Link, Place, closed, is_closed, placed, put, unreac
 use crate::Status;
 use crate::endpoint::Endpoint;
 use crate::offer::Offer;
-use frisbee::{ClientBuilder, CloseReason, ConnectError, Connection, PeerKind};
+use frisbee::{ClientBuilder, CloseReason, Connection, PeerKind};
 use parking_lot::Mutex;
 use std::future::poll_fn;
 use std::io;
@@ -68,7 +68,7 @@ struct Dial(JoinHandle<Result<Made, Failed>>);
 type Made = (Instant, Connection);
 
 /// When an attempt to connect has failed, and why.
-type Failed = (Instant, ConnectError);
+type Failed = (Instant, frisbee::Error);
 
 impl Drop for Dial {
     fn drop(&mut self) {
@@ -140,12 +140,12 @@ impl Making {
     }
 
     /// Makes the first connection, in one attempt.
-    pub(super) async fn connect_first(&self) -> Result<(), ConnectError> {
+    pub(super) async fn connect_first(&self) -> Result<(), frisbee::Error> {
         let made = match self.dialled().await {
             Ok(made) => made.map_err(|(_, error)| error)?,
             Err(ended) => {
                 let source = io::Error::other(why_ended(&ended));
-                return Err(ConnectError::Io { address: self.name().to_owned(), source });
+                return Err(frisbee::Error::Connect { address: self.name().to_owned(), source });
             }
         };
         self.progress.lock().made = Some(made);

@@ -3,7 +3,6 @@
 use super::link::{Link, Links, closed, unreachable};
 use super::making::RUNTIME_ENDED;
 use crate::Status;
-use frisbee::ConnectError;
 use std::future::{pending, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
@@ -103,7 +102,7 @@ impl Several {
         made: Arc<Notify>,
         patience: Duration,
         runtime: &Handle,
-    ) -> Option<Result<Self, ConnectError>> {
+    ) -> Option<Result<Self, frisbee::Error>> {
         match first(all.iter().map(Links::connect_first)).await? {
             Ok(()) => {}
             Err(error) => return Some(Err(error)),

@@ -4,7 +4,7 @@ use super::inbox::{Entry, Inbox, Subscription};
 use super::receive::ClientRouter;
 use super::{Kind, Operations, name, put};
 use crate::router::topics::{TOPIC_MAX, TopicError, Trie, check_pattern, check_topic};
-use crate::{ClientBuilder, CloseReason, ConnectError, Connection, Frame, Packet, PacketId, SendError};
+use crate::{ClientBuilder, CloseReason, Connection, Frame, Packet, PacketId, SendError};
 use bytes::Bytes;
 use parking_lot::Mutex;
 use std::collections::{HashMap, VecDeque};
@@ -31,7 +31,7 @@ const SYNCS_MAX: usize = 16 * 1024;
 /// Why publishing or subscribing failed.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Error {
+pub enum PubSubError {
     /// The topic, the pattern or the name of the group is none.
     Topic(TopicError),
     /// The message could not be sent, or the connection has ended.
@@ -44,7 +44,7 @@ pub enum Error {
     TooMany,
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for PubSubError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Topic(error) => error.fmt(f),
@@ -58,15 +58,23 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for PubSubError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Topic(error) => Some(error),
+            Self::Send(error) => Some(error),
+            Self::Refused(_) | Self::NoAnswer | Self::TooMany => None,
+        }
+    }
+}
 
-impl From<TopicError> for Error {
+impl From<TopicError> for PubSubError {
     fn from(error: TopicError) -> Self {
         Self::Topic(error)
     }
 }
 
-impl From<SendError> for Error {
+impl From<SendError> for PubSubError {
     fn from(error: SendError) -> Self {
         Self::Send(error)
     }
@@ -121,7 +129,7 @@ impl Client {
     ///
     /// # Errors
     /// If no address accepts the connection in time.
-    pub async fn connect(address: impl ToSocketAddrs + fmt::Display) -> Result<Self, ConnectError> {
+    pub async fn connect(address: impl ToSocketAddrs + fmt::Display) -> Result<Self, crate::Error> {
         Self::connect_with_connector(crate::Client::builder(), address).await
     }
 
@@ -132,7 +140,7 @@ impl Client {
     pub async fn connect_with_connector(
         settings: ClientBuilder,
         address: impl ToSocketAddrs + fmt::Display,
-    ) -> Result<Self, ConnectError> {
+    ) -> Result<Self, crate::Error> {
         let router = ClientRouter::new();
         let Self(shared, _) = router.client();
         let own = Own(settings.connect(address, router).await?);
@@ -148,7 +156,7 @@ impl Client {
     ///
     /// # Cancel safety
     /// Dropping the future before it is ready takes the subscription back.
-    pub async fn subscribe(&self, pattern: &str) -> Result<Subscription, Error> {
+    pub async fn subscribe(&self, pattern: &str) -> Result<Subscription, PubSubError> {
         self.subscribe_in(pattern, "").await
     }
 
@@ -162,14 +170,14 @@ impl Client {
     ///
     /// # Cancel safety
     /// As [`subscribe`](Self::subscribe).
-    pub async fn queue_subscribe(&self, pattern: &str, group: &str) -> Result<Subscription, Error> {
+    pub async fn queue_subscribe(&self, pattern: &str, group: &str) -> Result<Subscription, PubSubError> {
         if group.is_empty() || group.len() > TOPIC_MAX {
             return Err(TopicError::Length(group.len()).into());
         }
         self.subscribe_in(pattern, group).await
     }
 
-    async fn subscribe_in(&self, pattern: &str, group: &str) -> Result<Subscription, Error> {
+    async fn subscribe_in(&self, pattern: &str, group: &str) -> Result<Subscription, PubSubError> {
         let pattern = check_pattern(pattern.as_bytes())?;
         let connection = self.connection()?;
         let (answer, answered) = oneshot::channel();
@@ -178,7 +186,7 @@ impl Client {
         body.extend_from_slice(group.as_bytes());
         let operation = self.0.operations.of(Kind::Subscribe);
         connection.send(&Packet::new(PacketId(subscription.id), operation, body)).await?;
-        self.answer(answered).await?.map_err(Error::Refused)?;
+        self.answer(answered).await?.map_err(PubSubError::Refused)?;
         Ok(subscription)
     }
 
@@ -191,7 +199,7 @@ impl Client {
     ///
     /// # Cancel safety
     /// Dropping the future before it is ready publishes nothing.
-    pub async fn publish(&self, topic: &str, payload: impl Into<Bytes>) -> Result<(), Error> {
+    pub async fn publish(&self, topic: &str, payload: impl Into<Bytes>) -> Result<(), PubSubError> {
         self.publisher(topic)?.publish(payload).await
     }
 
@@ -199,7 +207,7 @@ impl Client {
     ///
     /// # Errors
     /// If the topic is none, or there is no connection yet.
-    pub fn publisher(&self, topic: &str) -> Result<Publisher, Error> {
+    pub fn publisher(&self, topic: &str) -> Result<Publisher, PubSubError> {
         let topic = check_topic(topic.as_bytes())?;
         Ok(Publisher {
             connection: self.connection()?.clone(),
@@ -217,14 +225,14 @@ impl Client {
     ///
     /// # Cancel safety
     /// Safe.
-    pub async fn sync(&self) -> Result<(), Error> {
+    pub async fn sync(&self) -> Result<(), PubSubError> {
         let (answer, answered) = oneshot::channel();
         let operation = self.0.operations.of(Kind::Sync);
         {
             // Answers come in the order in which it is sent, hence under one lock.
             let mut inner = self.0.inner.lock();
             if inner.syncs.len() >= SYNCS_MAX {
-                return Err(Error::NoAnswer);
+                return Err(PubSubError::NoAnswer);
             }
             self.connection()?.send_now(|outbox| put(outbox, PacketId(0), operation, &[]))?;
             inner.syncs.push_back(answer);
@@ -240,11 +248,11 @@ impl Client {
         self.0.connection.get().ok_or_else(|| SendError::Closed(CloseReason::Router("not connected yet".into())))
     }
 
-    async fn answer<T>(&self, answered: oneshot::Receiver<T>) -> Result<T, Error> {
+    async fn answer<T>(&self, answered: oneshot::Receiver<T>) -> Result<T, PubSubError> {
         match tokio::time::timeout(ANSWER_TIMEOUT, answered).await {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(_)) => Err(SendError::Closed(self.0.close_reason()).into()),
-            Err(_) => Err(Error::NoAnswer),
+            Err(_) => Err(PubSubError::NoAnswer),
         }
     }
 }
@@ -267,7 +275,7 @@ impl Publisher {
     ///
     /// # Cancel safety
     /// Dropping the future before it is ready publishes nothing.
-    pub async fn publish(&self, payload: impl Into<Bytes>) -> Result<(), Error> {
+    pub async fn publish(&self, payload: impl Into<Bytes>) -> Result<(), PubSubError> {
         let payload = payload.into();
         let write = |mut frame: Frame<'_>| {
             frame.put_shared(&payload);
@@ -313,14 +321,14 @@ impl ClientShared {
         group: &str,
         answer: oneshot::Sender<Result<(), String>>,
         own: Option<Arc<Own>>,
-    ) -> Result<Subscription, Error> {
+    ) -> Result<Subscription, PubSubError> {
         let mut inner = self.inner.lock();
         if let Some(reason) = &inner.closed {
             return Err(SendError::Closed(reason.clone()).into());
         }
         let first = inner.last_id;
         let id = (1..=u16::MAX).map(|step| first.wrapping_add(step));
-        let id = id.filter(|id| *id != 0).find(|id| !inner.inboxes.contains_key(id)).ok_or(Error::TooMany)?;
+        let id = id.filter(|id| *id != 0).find(|id| !inner.inboxes.contains_key(id)).ok_or(PubSubError::TooMany)?;
         let inbox = Arc::<Inbox>::default();
         inner.last_id = id;
         inner.inboxes.insert(id, inbox.clone());

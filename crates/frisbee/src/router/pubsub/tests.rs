@@ -5,7 +5,7 @@ use crate::budget::Budget;
 use crate::connection::Ends;
 use crate::{CloseReason, Config, Connection, Operation, Outbox, Packet, PacketId, Routed, Router, Turn};
 use bytes::Bytes;
-use frisbee_core::{BODY_MAX, Decoder, HeaderForm, PeerKind, Role, tlv};
+use frisbee_core::{BODY_MAX, Decoder, HeaderForm, PeerKind, tlv};
 use std::io::IoSlice;
 use std::sync::Arc;
 use std::time::Instant;
@@ -29,7 +29,7 @@ impl Member {
     fn new(broker: &Broker, runtime: &Handle) -> Self {
         let config = Config::default();
         let budget = Arc::new(Budget::new(0, 0));
-        let connection = Connection::new(Role::Server, &config, budget, runtime.clone(), Ends::default());
+        let connection = Connection::server(&config.clone().into(), budget, runtime.clone(), Ends::default());
         let session = Some(broker.connected(&connection));
         Self { broker: broker.clone(), connection, session, outbox: Outbox::new(HeaderForm::Current) }
     }

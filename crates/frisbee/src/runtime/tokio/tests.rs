@@ -3,7 +3,7 @@ use crate::budget::Budget;
 use crate::connection::{Connection, Ends};
 use crate::runtime::timer::{TokioTimer, tokio_timer};
 use crate::{Config, Operation, Outbox, Packet, PacketId, Routed};
-use frisbee_core::Role;
+use frisbee_core::ClientConfig;
 use std::sync::Arc;
 use std::task::Waker;
 use tokio::io::{AsyncWriteExt, DuplexStream, ReadBuf, duplex};
@@ -45,10 +45,11 @@ fn drive<T>(io: T) -> (Running<T, Sink, TokioTimer>, Connection)
 where
     T: AsyncRead + AsyncWrite + Unpin,
 {
-    let config = Config { hello: false, ..Config::default() };
+    let config = ClientConfig::from(Config::default().hello(false));
     let budget = Arc::new(Budget::new(usize::MAX, usize::MAX));
-    let handle = Connection::new(Role::Client, &config, budget, Handle::current(), Ends::default());
-    let engine = Engine::new(Role::Client, &config, Arc::new(Sink), handle.clone(), now());
+    let handle = Connection::client(&config, budget, Handle::current(), Ends::default());
+    let core = frisbee_core::Connection::client(&config, now());
+    let engine = Engine::new(core, Arc::new(Sink), handle.clone());
     let busy = BusyPoll::new(Duration::ZERO);
     (Driver::new(io, engine, None, tokio_timer(), busy).run(), handle)
 }
