@@ -26,8 +26,9 @@ async fn bind(builder: ServerBuilder) -> Result<Server, frpc::Error> {
 async fn serve() -> Result<(), Box<dyn Error>> {
     // Peers that say nothing are closed for other reasons than their time.
     let hour = Duration::from_secs(3_600);
-    let config = frisbee::Config::default().first_header_timeout(hour).idle_timeout(hour);
-    let builder = Server::builder().config(config).memory_max(32 << 20).workers(frpc::Workers::Caller);
+    let config = frisbee::Config::default().idle_timeout(hour);
+    let builder =
+        Server::builder().config(config).first_header_timeout(hour).memory_max(32 << 20).workers(frpc::Workers::Caller);
     let server = bind(builder).await?;
     println!("listening on {}", server.local_addr());
     let stats = server.stats();

@@ -4,7 +4,8 @@
 mod healthy;
 
 use bytes::Bytes;
-use frisbee::{Config, Handlers, Operation, tlv};
+use frisbee::support::tlv;
+use frisbee::{Config, Handlers, Operation};
 use frisbee_tests::attacks::{ADD, CHAT, FORGED, breaches};
 use frisbee_tests::interop::{
     AddRequest, Inner, InteropServer, Lists, Maps, Middle, Mixed, Nested, Payload, Scalars, SleepRequest, Text,

@@ -165,8 +165,8 @@ async fn silent_connections_are_bounded_whatever_drives_them() {
     let authority = Authority::default();
     const HOUR: Duration = Duration::from_secs(3_600);
     for (tls, backend) in [(false, IoBackend::Auto), (false, IoBackend::Tokio), (true, IoBackend::Tokio)] {
-        let config = Config::default().first_header_timeout(HOUR).idle_timeout(HOUR);
-        let builder = Server::builder().silent_max(8).config(config);
+        let config = Config::default().idle_timeout(HOUR);
+        let builder = Server::builder().silent_max(8).config(config).first_header_timeout(HOUR);
         let mut builder = builder.workers(Workers::Threads(2)).io_backend(backend);
         if tls {
             builder = builder.tls(authority.server().handshake_timeout(HOUR));

@@ -1,8 +1,9 @@
 //! A server that is asked for more than it has: what it refuses, what it holds, and what it tells of it.
 
 use bytes::Bytes;
+use frisbee::support::tlv;
 use frisbee::{
-    CloseKind, Config, Connection, Handlers, Operation, Outbox, Packet, PacketId, Routed, Router, Stats, Turn, tlv,
+    CloseKind, Config, Connection, Handlers, Operation, Outbox, Packet, PacketId, Routed, Router, Stats, Turn,
 };
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, SleepRequest};
 use frisbee_tests::pki::Authority;
@@ -402,7 +403,7 @@ async fn a_peer_that_goes_on_sending_after_it_was_closed_is_left_in_time() {
     let request = packet(1, 10, b"");
     let closing = frisbee::Server::builder()
         .memory_max(0)
-        .build(Handlers::new().on(Operation::FIRST_USER, |_connection, packet| async { Some(packet) })).unwrap()
+        .build(Handlers::new().on(Operation::FIRST_USER, |_connection, packet| async { Some(packet) }))
         .unwrap();
     let secured = frisbee::Server::builder().tls(authority.server()).build(Handlers::new()).unwrap();
     for (acceptor, kind) in [(closing, CloseKind::Router), (secured, CloseKind::Io)] {

@@ -61,7 +61,7 @@ fn unused(ends: &[Counting; 2]) -> [usize; 2] {
 async fn connect(apart: Duration) -> [Counting; 2] {
     let (here, there) = far_apart(apart);
     let ends: [Counting; 2] = Default::default();
-    let server = Server::builder().build(ends[1].clone());
+    let server = Server::builder().build(ends[1].clone()).unwrap();
     tokio::spawn(async move { server.serve_connection(there).await });
     Client::builder().connect_io(here, ends[0].clone()).await.expect("it is in memory");
     // The server has one as soon as it runs.
@@ -99,7 +99,7 @@ async fn a_connection_is_used_while_one_end_sends_and_the_other_says_nothing() {
 async fn a_client_that_sends_nothing_but_two_pings_a_second_as_go_does_is_unused() {
     let (mut here, there) = frisbee::memory();
     let end = Counting::default();
-    let server = Server::builder().build(end.clone());
+    let server = Server::builder().build(end.clone()).unwrap();
     tokio::spawn(async move { server.serve_connection(there).await });
     here.write_all(&packet(1, 10, b"message")).await.expect("the server reads");
     for _ in 0..16 {

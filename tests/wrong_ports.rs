@@ -9,9 +9,8 @@ use tokio::io::AsyncWriteExt;
 /// Why a call fails at a server that begins with these bytes, and then says nothing.
 async fn failure(first: &[u8]) -> String {
     let (address, accepted) = Raw::listen().await;
-    let config = frisbee::Config::default().peer_kind_timeout(Duration::from_millis(300));
-    let channel =
-        Channel::builder().calls::<InteropClient>().config(config).connect(address).await.expect("it listens");
+    let builder = Channel::builder().calls::<InteropClient>().peer_kind_timeout(Duration::from_millis(300));
+    let channel = builder.connect(address).await.expect("it listens");
     let mut server = accepted.await;
     server.socket.write_all(first).await.expect("the client is there");
     let status = InteropClient::new(channel).add(AddRequest::default()).await.expect_err("it answers no call");

@@ -1,7 +1,8 @@
 //! What is too much, too long or too late, and what its sender is told.
 
 use super::{Service, serve, served};
-use frisbee::{Config, Operation, Packet, tlv};
+use frisbee::support::tlv;
+use frisbee::{Config, Operation, Packet};
 use frisbee_tests::extension::{Chunk, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
 use frisbee_tests::interop::{InteropClient, Text};
 use frisbee_tests::raw::{Raw, encoded, packet};

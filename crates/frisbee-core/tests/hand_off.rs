@@ -2,8 +2,7 @@
 
 use bytes::{Bytes, BytesMut};
 use frisbee_core::{
-    ClientConfig, CloseReason, Connection, Event, HandOffAnswer, HandOffEvent, Operation, PacketId, ProtocolError,
-    Role, ServerConfig,
+    CloseReason, Connection, Event, HandOffAnswer, HandOffEvent, Operation, PacketId, ProtocolError, Role,
 };
 use std::io::IoSlice;
 use std::time::{Duration, Instant};

@@ -119,6 +119,7 @@ impl Connection {
     ///
     /// # Errors
     /// If the connection has ended.
+    #[doc(hidden)]
     pub fn poll_send<T>(
         &self,
         context: &mut Context<'_>,
@@ -128,6 +129,7 @@ impl Connection {
     }
 
     /// Somebody who may stop waiting: as [`poll_send`](Self::poll_send), for futures that can be dropped.
+    #[doc(hidden)]
     pub fn waiter(&self) -> Waiter<'_> {
         Waiter::new(&self.0.mailbox)
     }
@@ -148,6 +150,7 @@ impl Connection {
     /// The task does this by itself before each batch. A router calls it when something may have been sent by a
     /// handle while the router was at work, and its own answer must come behind.
     #[inline]
+    #[doc(hidden)]
     pub fn collect(&self, outbox: &mut Outbox) {
         if self.0.mailbox.is_notified() {
             outbox.append(&mut self.0.mailbox.lock().outbox);
@@ -214,13 +217,14 @@ impl Connection {
     }
 
     /// As [`spawn`](Self::spawn), for the work on a request that takes so many bytes, which are charged to the memory
-    /// of the server; see [`body_memory`](crate::body_memory). The work has to hold the [`Task`] until it is over.
+    /// of the server; see [`body_memory`](crate::support::body_memory). The work has to hold the [`Task`] until it is over.
     ///
     /// A `call` is what the peer may [cancel](Self::cancel_call) it by. The reply goes by [`Task::answer`].
     ///
     /// `false` if as many tasks run as [the peer may have calls](Self::calls_max) in flight; nothing has been spawned
     /// then.
     #[must_use]
+    #[doc(hidden)]
     pub fn spawn_call(
         &self,
         call: Option<(PacketId, Operation)>,
@@ -265,6 +269,7 @@ impl Connection {
 
     /// Aborts the task that answers a call, which is the caller's to answer then. `false` if there is no such task, or
     /// it has [answered](Task::answer).
+    #[doc(hidden)]
     pub fn cancel_call(&self, id: PacketId, operation: Operation) -> bool {
         self.0.work.cancel((id, operation))
     }
@@ -275,7 +280,8 @@ impl Connection {
     }
 
     /// Charges input of so many bytes to the memory of the server until what is returned is dropped. For routers,
-    /// whose handlers keep a request while they wait; [`body_memory`](crate::body_memory) tells how much a body keeps.
+    /// whose handlers keep a request while they wait; [`body_memory`](crate::support::body_memory) tells how much a body keeps.
+    #[doc(hidden)]
     pub fn hold(&self, bytes: usize) -> Hold {
         Hold::new(&self.0.budget, bytes)
     }
@@ -330,6 +336,7 @@ impl Connection {
     ///
     /// # Cancel safety
     /// As there.
+    #[doc(hidden)]
     pub async fn hand_off_if<K: Send + 'static>(
         &self,
         operation: Operation,

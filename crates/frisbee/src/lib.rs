@@ -62,22 +62,20 @@ mod work;
 mod workers;
 
 pub use acceptor::Acceptor;
-pub use budget::{Hold, Stats, body_memory};
+pub use budget::Stats;
 pub use client::{Client, ClientBuilder};
+pub use connection::Connection;
 #[cfg(unix)]
 pub use connection::UnixCredentials;
-pub use connection::{Connection, Task};
 pub use context::Attachments;
 pub use error::{Error, HandOffError, SendError};
 pub use frisbee_core::{
     BODY_MAX, BODY_MAX_LEAST, CloseKind, CloseReason, Config, Foreign, Frame, Header, HeaderForm, Hello, Operation,
-    Outbox, Packet, PacketId, PeerKind, ProtocolError, TooLong, copy_to_share, tlv,
+    Outbox, Packet, PacketId, PeerKind, ProtocolError, TooLong,
 };
 pub use hand_off::{HandOffAccepted, HandOffRequest, TakeOver};
-pub use mailbox::Waiter;
 pub use raw::RawTransport;
 pub use router::handlers::{Handler, HandlerTable, Handlers, Reply};
-pub use router::inline::{Cell, Parked, Polled, Then, Worked};
 pub use router::mounts::{MountError, Mounts, MountsSession};
 pub use router::pubsub;
 pub use router::{Routed, Router, Turn, opening};
@@ -88,5 +86,16 @@ pub use stream::{Message as StreamMessage, Stream, StreamBatch, StreamEnd, Strea
 pub use transport::memory;
 #[cfg(unix)]
 pub use transport::unix::UnixServer;
-pub use work::{Job, Policy};
+pub use work::Policy;
 pub use workers::Workers;
+
+/// What frpc needs of this crate beside its public surface. Nothing here is covered by semantic versioning.
+#[doc(hidden)]
+pub mod support {
+    pub use crate::budget::{Hold, body_memory};
+    pub use crate::connection::Task;
+    pub use crate::mailbox::Waiter;
+    pub use crate::router::inline::{Cell, Parked, Polled, Then, Worked};
+    pub use crate::work::Job;
+    pub use frisbee_core::{copy_to_share, tlv};
+}

@@ -117,7 +117,8 @@ pub(crate) fn put_message<M: Message>(mut frame: Frame<'_>, message: &M, manner:
         prefix::put(frame.buffer(), Said { backward, timeout, metadata, status: None });
     }
     let mut bulk = Vec::<Bulk>::new(); // Allocates only if there is something large.
-    let mut encoder = Encoder::gathering(frame.buffer(), &mut bulk).copying(frisbee::copy_to_share).with_form(form);
+    let mut encoder =
+        Encoder::gathering(frame.buffer(), &mut bulk).copying(frisbee::support::copy_to_share).with_form(form);
     if let Err(error) = polyglot::encode_root(message, &mut encoder) {
         let status = Status::internal(format!("{} cannot be encoded: {error}", M::NAME));
         return Err(PutError::Failed(status));
@@ -280,13 +281,13 @@ pub(crate) fn opening(body: &Bytes) -> Opening {
 /// What a CANCEL says beside the id.
 pub(crate) fn cancel(operation: Operation) -> Vec<u8> {
     let mut content = Vec::with_capacity(3);
-    frisbee::tlv::put_varint(&mut content, operation.number().into());
+    frisbee::support::tlv::put_varint(&mut content, operation.number().into());
     content
 }
 
 /// The operation of a call that is cancelled.
 pub(crate) fn cancelled(content: &[u8]) -> Option<u16> {
-    frisbee::tlv::whole_varint(content).and_then(|operation| u16::try_from(operation).ok())
+    frisbee::support::tlv::whole_varint(content).and_then(|operation| u16::try_from(operation).ok())
 }
 
 #[cfg(test)]

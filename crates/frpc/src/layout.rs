@@ -6,7 +6,7 @@
 use crate::codegen::Method;
 use crate::{Error, Status};
 use bytes::Bytes;
-use frisbee::tlv::{put_varint, take_varint};
+use frisbee::support::tlv::{put_varint, take_varint};
 use frisbee::{Hello, PeerKind};
 use std::collections::HashSet;
 use std::fmt;
@@ -381,7 +381,7 @@ mod tests {
     fn told(kind: u8, layouts: &[&'static Layout]) -> PeerKind {
         let mut hello = b"fris\x01".to_vec();
         for layout in layouts {
-            frisbee::tlv::put_item(&mut hello, kind, &layout.item());
+            frisbee::support::tlv::put_item(&mut hello, kind, &layout.item());
         }
         PeerKind::Extended(Arc::new(Hello::decode(&hello.into()).expect("it is one")))
     }

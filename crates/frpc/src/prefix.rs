@@ -7,7 +7,7 @@ use crate::metadata::{self, Metadata};
 use crate::request::Along;
 use crate::status::Code;
 use bytes::{Buf, Bytes};
-use frisbee::tlv::{Items, put_item, put_varint, take_varint, whole_varint};
+use frisbee::support::tlv::{Items, put_item, put_varint, take_varint, whole_varint};
 use std::time::Duration;
 
 /// What a prefix begins with. Messages begin with `00`, `06` or `08`.

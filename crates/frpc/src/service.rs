@@ -10,10 +10,8 @@ use crate::request::Origin;
 use crate::streaming::{self, ResponseStream, Streaming};
 use crate::{Request, Response, Status};
 use bytes::Bytes;
-use frisbee::{
-    Cell, Connection, Operation, Outbox, Packet, PacketId, Parked, Policy, Polled, Routed, Stream, Task, Then, Worked,
-    body_memory,
-};
+use frisbee::support::{Cell, Parked, Polled, Task, Then, Worked, body_memory};
+use frisbee::{Connection, Operation, Outbox, Packet, PacketId, Policy, Routed, Stream};
 use polyglot::{Form, Message};
 use std::any::Any;
 use std::fmt;

@@ -215,9 +215,8 @@ fn hello_and_the_ping_behind_it_are_the_first_bytes_of_a_client_and_hello_those_
 fn a_server_says_hello_first_of_all_wherever_that_of_its_client_is_cut() {
     let start = Instant::now();
     for header_form in [HeaderForm::Current, HeaderForm::Old] {
-        let hello = Config::default().header_form(header_form);
-        let wire = Connection::new(Role::Client, &hello, start).outbox().take_bytes();
-        let (hello_len, ping_len) = (header_form.size() + 25, header_form.size());
+        let wire = Connection::client(&ClientConfig::default().header_form(header_form), start).outbox().take_bytes();
+        let (hello_len, ping_len) = (header_form.size() + 27, header_form.size());
         assert_eq!(wire.len(), hello_len + ping_len);
         for cut in 0..=wire.len() {
             let mut server = server(start);

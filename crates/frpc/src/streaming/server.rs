@@ -7,7 +7,8 @@ use crate::prefix::Prefix;
 use crate::request::Origin;
 use crate::service::{Caller, panicked};
 use crate::{Request, Response, Status, body};
-use frisbee::{Parked, Stream, StreamReceiver, StreamSender};
+use frisbee::support::Parked;
+use frisbee::{Stream, StreamReceiver, StreamSender};
 use polyglot::Message;
 use std::future::{pending, poll_fn};
 use std::pin::pin;
@@ -52,7 +53,7 @@ pub(crate) fn serve_server_streaming<A, B, H, F>(
             lent.end();
         }
         let Received { message, memory } = body::request(&body, reading)?;
-        let _hold = connection.hold(frisbee::body_memory(memory));
+        let _hold = connection.hold(frisbee::support::body_memory(memory));
         let request = Request::received(message, origin, prefix.map(Box::new));
         drop(body);
         respond(&sender, handler(request).await?, &lent).await
