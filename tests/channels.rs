@@ -19,7 +19,7 @@ fn sleep(millis: u32) -> SleepRequest {
 
 /// A server in memory that takes one call and one stream at a time.
 fn narrow() -> Acceptor {
-    let builder = Server::builder().config(Config { calls_max: 1, streams_max: 1, ..Config::default() });
+    let builder = Server::builder().config(Config::default().calls_max(1).streams_max(1));
     builder.add_service(InteropServer::new(Service)).build().expect("one service does not overlap")
 }
 

@@ -23,7 +23,7 @@ async fn begin<F: Future>(mut future: Pin<&mut F>) {
 /// A server that holds what it is asked for.
 fn holding() -> (Acceptor<Gateway>, mpsc::UnboundedReceiver<frisbee::HandOffRequest>) {
     let (holds, held) = mpsc::unbounded_channel();
-    (Server::builder().build(Gateway { held: Some(holds) }), held)
+    (Server::builder().build(Gateway { held: Some(holds) }).unwrap(), held)
 }
 
 #[tokio::test]
@@ -47,7 +47,7 @@ async fn a_hand_off_that_was_given_up_is_granted_to_nobody_and_the_connection_go
 
 #[tokio::test]
 async fn a_hand_off_that_was_given_up_before_it_was_sent_is_not_sent() {
-    let (connection, mut received) = client(served(&Server::builder().build(Gateway { held: None }))).await;
+    let (connection, mut received) = client(served(&Server::builder().build(Gateway { held: None }).unwrap())).await;
     connection.peer_known().await.unwrap();
     connection.send_now(|outbox| outbox.forward(&packet("before"))).unwrap().unwrap();
     // The connection's task has had no turn yet.

@@ -53,8 +53,8 @@ impl Client {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn check_address(address: &str) -> Result<(), ConnectError> {
-        let wrong = |wrong| ConnectError::Io {
+    pub fn check_address(address: &str) -> Result<(), Error> {
+        let wrong = |wrong| Error::Connect {
             address: address.to_owned(),
             source: io::Error::new(io::ErrorKind::InvalidInput, wrong),
         };
@@ -226,9 +226,9 @@ impl ClientBuilder {
         address: impl ToSocketAddrs,
         name: String,
         router: R,
-    ) -> Result<Connection, ConnectError> {
+    ) -> Result<Connection, Error> {
         Client::check_address(&name)?;
-        let failed = |source| ConnectError::Io { address: name.clone(), source };
+        let failed = |source| Error::Connect { address: name.clone(), source };
         #[cfg(unix)]
         if let Some(path) = name.strip_prefix("unix:") {
             let pool = Pool::of_client(self.workers, self.io_backend, false).map_err(failed)?;

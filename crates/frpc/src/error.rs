@@ -78,10 +78,10 @@ impl fmt::Debug for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Connect(error) => error.source(),
-            Self::Io(error) => error.source(),
-            Self::Mount(error) => error.source(),
-            Self::Overlap { .. }
+            Self::Transport(error) => error.source(),
+            Self::Thread(error) => Some(error),
+            Self::NoServers
+            | Self::Overlap { .. }
             | Self::UnknownMethod(_)
             | Self::StreamingPolicy(_)
             | Self::StreamingHandOff(_)

@@ -1,7 +1,7 @@
 //! How a channel gets to its server: by an address, by a function of the user's, or on one given transport.
 
 use crate::endpoint::Endpoint;
-use frisbee::{Client, ClientBuilder, ConnectError, Connection};
+use frisbee::{Client, ClientBuilder, Connection};
 use parking_lot::Mutex;
 use std::io;
 use std::pin::Pin;
@@ -30,7 +30,7 @@ pub(crate) struct Address(String);
 
 impl Address {
     /// An address to which there can be a connection.
-    pub(crate) fn new(address: impl Into<String>) -> Result<Self, ConnectError> {
+    pub(crate) fn new(address: impl Into<String>) -> Result<Self, frisbee::Error> {
         let address = address.into();
         Client::check_address(&address).map(|()| Self(address))
     }

@@ -10,7 +10,8 @@ use crate::prefix::Prefix;
 use crate::request::Origin;
 use crate::service::{Caller, note, panicked};
 use crate::{Request, Response, Status, body};
-use frisbee::{Connection, Parked, Stream, StreamReceiver, StreamSender};
+use frisbee::support::Parked;
+use frisbee::{Connection, Stream, StreamReceiver, StreamSender};
 use polyglot::Message;
 use std::future::{pending, poll_fn};
 use std::pin::pin;
@@ -62,7 +63,7 @@ pub(crate) fn serve_server_streaming<A, B, H, F>(
                 return Ok(());
             }
         };
-        let _hold = connection.hold(frisbee::body_memory(memory));
+        let _hold = connection.hold(frisbee::support::body_memory(memory));
         let request = Request::received(message, origin, prefix.map(Box::new));
         drop(body);
         respond(&sender, &connection, handler(request).await?, &lent).await
