@@ -8,8 +8,8 @@ use frisbee_tests::interop::{
 use frisbee_tests::raw::{Raw, encoded, error_text, packet};
 use frisbee_tests::{extension, left_to_service, serve};
 use frpc::{
-    Call, Channel, Code, Connection, Metadata, Middleware, Policy, Reply, Request, RequestStream, Response,
-    ResponseStream, Routed, Server, ServerBuilder, Status, Streaming,
+    Call, CallResponse, Channel, Code, Connection, Metadata, Middleware, Next, Policy, Request, RequestStream,
+    Response, ResponseStream, Server, ServerBuilder, Status, Streaming,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,7 +24,7 @@ type Answer<T> = Result<Response<T>, Status>;
 struct Closed(Arc<AtomicUsize>);
 
 impl Middleware for Closed {
-    async fn call(&self, call: Call, _next: Routed) -> Result<Reply, Status> {
+    async fn call(&self, call: Call, _next: Next) -> Result<CallResponse, Status> {
         self.0.fetch_add(1, Ordering::SeqCst);
         Err(Status::permission_denied(format!("{} is closed", call.method())))
     }

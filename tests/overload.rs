@@ -404,7 +404,6 @@ async fn a_peer_that_goes_on_sending_after_it_was_closed_is_left_in_time() {
     let closing = frisbee::Server::builder()
         .memory_max(0)
         .build(Handlers::new().on(Operation::FIRST_USER, |_connection, packet| async { Some(packet) }))
-        .unwrap()
         .unwrap();
     let secured = frisbee::Server::builder().tls(authority.server()).build(Handlers::new()).unwrap();
     for (acceptor, kind) in [(closing, CloseKind::Router), (secured, CloseKind::Io)] {

@@ -114,7 +114,7 @@ async fn a_server_refuses_what_has_no_time_left_before_any_handler_is_called() {
 struct Unreachable;
 
 impl Middleware for Unreachable {
-    async fn call(&self, call: frpc::Call, _next: frpc::Routed) -> Result<frpc::Reply, Status> {
+    async fn call(&self, call: frpc::Call, _next: frpc::Next) -> Result<frpc::CallResponse, Status> {
         panic!("{call:?}")
     }
 }
@@ -349,7 +349,7 @@ async fn calls_of_every_kind_are_made_outside_of_tokio() {
 struct Through;
 
 impl Middleware for Through {
-    async fn call(&self, call: frpc::Call, next: frpc::Routed) -> Result<frpc::Reply, Status> {
+    async fn call(&self, call: frpc::Call, next: frpc::Next) -> Result<frpc::CallResponse, Status> {
         next.run(call).await
     }
 }
