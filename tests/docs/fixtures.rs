@@ -1,0 +1,28 @@
+//! What stands in for the reader's own program.
+
+use examples::agents::{self, Command, Empty, Load, Output};
+use frpc::{Request, Response, ResponseStream, Status};
+
+/// Serves the controller of two-way.md.
+pub(crate) struct Agent;
+
+impl agents::Agent for Agent {
+    async fn report(&self, _request: Request<Empty>) -> Result<Response<Load>, Status> {
+        Err(Status::unimplemented("an agent of the documentation"))
+    }
+
+    async fn run(&self, _request: Request<Command>) -> Result<Response<ResponseStream<Output>>, Status> {
+        Err(Status::unimplemented("an agent of the documentation"))
+    }
+}
+
+/// As tokio-postgres has it, for hand-off.md.
+pub(crate) struct PostgresConfig;
+
+pub(crate) struct NoTls;
+
+impl PostgresConfig {
+    pub(crate) async fn connect_raw<T>(&self, raw: T, _tls: NoTls) -> std::io::Result<((), T)> {
+        Ok(((), raw))
+    }
+}

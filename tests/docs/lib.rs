@@ -1,0 +1,62 @@
+//! Compiles the code of README.md and of the pages in docs/ and crates/, and runs what needs no more than a loopback.
+//!
+//! Pages show what matters and leave out imports and values. Here is what they leave out, beside the name of each
+//! block: the page and the number of the block on it. `build.rs` takes the blocks out of the pages.
+
+#![cfg(test)]
+// Pages are written for people; what lints say of a fragment is of no use.
+#![allow(unused, unused_qualifications, non_snake_case, unreachable_code, clippy::all, clippy::pedantic)]
+
+mod fixtures;
+mod pages;
+
+use std::error::Error;
+use std::sync::OnceLock;
+
+/// Where the server of the README listens, in place of the address that the pages name.
+static ADDRESS: OnceLock<String> = OnceLock::new();
+
+fn address() -> &'static str {
+    ADDRESS.get().map_or("127.0.0.1:0", String::as_str)
+}
+
+/// Items of a block.
+macro_rules! items {
+    ($block:literal) => {
+        include!(concat!(env!("OUT_DIR"), "/", $block, ".rs"));
+    };
+}
+
+/// Statements of a block, in a scope of their own.
+macro_rules! statements {
+    ($block:literal) => {
+        include!(concat!(env!("OUT_DIR"), "/", $block, ".body.rs"))
+    };
+}
+
+use {items, statements};
+
+/// What the functions around blocks return.
+type Outcome = Result<(), Box<dyn Error>>;
+
+#[test]
+fn every_block_of_every_page_is_compiled() {
+    let blocks: &[&str] = include!(concat!(env!("OUT_DIR"), "/blocks.rs"));
+    let pages = include_str!("pages.rs");
+    let missing: Vec<_> = blocks.iter().filter(|block| !pages.contains(&format!("!(\"{block}\")"))).collect();
+    assert!(missing.is_empty(), "tests/docs/pages.rs has nothing for these blocks of code: {missing:?}");
+}
+
+#[tokio::test]
+async fn the_client_of_the_readme_calls_its_server() -> Outcome {
+    ADDRESS.set(pages::readme::server::start().await?).map_err(|_| "another test has set the address")?;
+    pages::readme::client().await
+}
+
+#[test]
+fn blocks_without_sockets_run() -> Outcome {
+    pages::core()?;
+    pages::polyglot()?;
+    pages::routers::handlers();
+    Ok(())
+}

@@ -1,0 +1,191 @@
+//! A function or module for each block of code, with what its page leaves out.
+
+use crate::{Outcome, items, statements};
+
+pub(crate) mod readme {
+    use super::*;
+
+    mod build {
+        super::items!("readme-1");
+    }
+
+    pub(crate) mod server {
+        super::items!("readme-2");
+
+        /// Serves as `main` does, on a port that is free. Returns the address.
+        pub(crate) async fn start() -> Result<String, frpc::Error> {
+            let server = Server::builder().add_service(GreeterServer::new(Service)).bind("127.0.0.1:0").await?;
+            let address = server.local_addr().to_string();
+            tokio::spawn(server.serve());
+            Ok(address)
+        }
+    }
+
+    /// What the client shares with the server above: the types of the schema.
+    pub(crate) mod greet {
+        #![allow(missing_docs, unreachable_pub)]
+        frpc::include_proto!("greet");
+    }
+
+    pub(crate) async fn client() -> Outcome {
+        statements!("readme-3");
+        Ok(())
+    }
+
+    async fn old_headers() -> Outcome {
+        statements!("readme-4");
+        Ok(())
+    }
+
+    /// A service, for other pages.
+    pub(crate) struct Service;
+
+    impl greet::Greeter for Service {
+        async fn greet(
+            &self,
+            _request: frpc::Request<greet::Name>,
+        ) -> Result<frpc::Response<greet::Greeting>, frpc::Status> {
+            Err(frpc::Status::unimplemented("a service of the documentation"))
+        }
+
+        async fn recite(
+            &self,
+            _request: frpc::Request<greet::Name>,
+        ) -> Result<frpc::Response<frpc::ResponseStream<greet::Greeting>>, frpc::Status> {
+            Err(frpc::Status::unimplemented("a service of the documentation"))
+        }
+    }
+}
+
+pub(crate) mod routers {
+    use super::readme::Service as Echo;
+    use super::readme::greet::GreeterServer as EchoServer;
+    use super::*;
+    use examples::store::Store;
+    use frisbee::{Handlers as Answers, Packet, PacketId};
+    use frpc::{Call, CallResponse};
+    use std::sync::OnceLock;
+
+    pub(crate) fn handlers() {
+        statements!("routers-1");
+    }
+
+    async fn server() -> Outcome {
+        let (shouting, Anything) = (Answers::new(), Answers::new());
+        statements!("routers-2");
+        Ok(())
+    }
+
+    async fn client() -> Outcome {
+        let shout = frisbee::Operation::user(1000).ok_or("users have 10 and up")?;
+        statements!("routers-3");
+        Ok(())
+    }
+
+    fn attachments(connection: &frisbee::Connection, request: &frpc::Request<()>, name: String) {
+        statements!("routers-4");
+    }
+
+    fn middleware(channel: frpc::Channel) {
+        statements!("routers-5");
+    }
+}
+
+mod two_way {
+    use super::*;
+    use crate::fixtures::Agent;
+    use examples::agents::{AgentClient, AgentServer};
+    use frpc::Channel;
+
+    async fn agent() -> Outcome {
+        statements!("two-way-1");
+        Ok(())
+    }
+
+    async fn controller() -> Outcome {
+        statements!("two-way-2");
+        Ok(())
+    }
+}
+
+mod pubsub {
+    use super::readme::Service as Echo;
+    use super::readme::greet::GreeterServer as EchoServer;
+    use super::*;
+
+    async fn broker() -> Outcome {
+        statements!("pubsub-1");
+        Ok(())
+    }
+
+    async fn mounted() -> Outcome {
+        statements!("pubsub-2");
+        Ok(())
+    }
+}
+
+mod hand_off {
+    use super::*;
+    use crate::fixtures::{NoTls, PostgresConfig};
+    use examples::gateway::{Credentials, GatewayClient, Opened, Target};
+    use frpc::{Channel, Request, Response, Status};
+    use tokio::io::copy_bidirectional;
+    use tokio::net::TcpStream;
+
+    async fn client(credentials: Credentials, postgres_config: PostgresConfig) -> Outcome {
+        statements!("hand-off-1");
+        Ok(())
+    }
+
+    struct Service;
+
+    impl Service {
+        fn address(&self, _target: &Target) -> Result<String, Status> {
+            Err(Status::not_found("a gateway of the documentation"))
+        }
+    }
+
+    items!("hand-off-2");
+}
+
+mod transports {
+    use super::readme::Service;
+    use super::readme::greet::GreeterServer;
+    use super::*;
+    use frpc::tls::{Authorities, ClientTls, Identity, ServerTls};
+    use frpc::{Channel, Server};
+
+    async fn tls(certificate: Vec<u8>, key: Vec<u8>, clients: Vec<u8>, servers: Vec<u8>) -> Outcome {
+        statements!("transports-1");
+        Ok(())
+    }
+}
+
+mod frpc_readme {
+    use super::readme::greet;
+    use super::*;
+
+    async fn client() -> Outcome {
+        statements!("frpc-1");
+        Ok(())
+    }
+}
+
+async fn frisbee() -> Outcome {
+    statements!("frisbee-1");
+    Ok(())
+}
+
+mod frpc_build_readme {
+    super::items!("frpc-build-1");
+}
+
+pub(crate) fn core() -> Outcome {
+    statements!("frisbee-core-1");
+    Ok(())
+}
+
+pub(crate) fn polyglot() -> Outcome {
+    statements!("polyglot-1");
+    Ok(())
+}
