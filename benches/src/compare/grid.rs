@@ -121,7 +121,7 @@ pub(crate) fn grid(quick: bool) -> Vec<Cell> {
 }
 
 impl Cell {
-    fn new(section: Section, clients: usize, in_flight: usize, length: usize) -> Self {
+    pub(crate) fn new(section: Section, clients: usize, in_flight: usize, length: usize) -> Self {
         Self { section, clients, in_flight, length, sleep: None, mode: Mode::Closed }
     }
 }

@@ -53,7 +53,12 @@ pub(crate) fn write(folder: &Path, report: &Report, entries: &[Entry]) -> Result
         entries: entries.iter().filter(|entry| samples.iter().any(|sample| sample.entry == entry.name)).collect(),
     };
     let commands = [&report.commands[..], &[machine::command()]].concat();
-    let mut text = machine::describe(&commands) + &results.method();
+    let machine = machine::describe(&commands);
+    let of = |name| machine::described(&machine, name).concat();
+    let mut text = format!("This report is of {}, at revision {}.\n\n", of("Machine"), of("Revision"));
+    results.summary(&mut text);
+    let _ = write!(text, "## Machine and method\n\n{machine}{}", results.method());
+    results.contestants(&mut text);
     for section in SECTIONS {
         let cells: Vec<_> = results.cells.iter().filter(|cell| cell.section == section.0).collect();
         if !cells.is_empty() {
@@ -61,8 +66,8 @@ pub(crate) fn write(folder: &Path, report: &Report, entries: &[Entry]) -> Result
             results.section(&cells, folder, &mut text)?;
         }
     }
-    results.contestants(&mut text);
-    std::fs::write(folder.join(TEXT), format!("# Performance\n\n{text}"))?;
+    // Each section ends with an empty line, the file does not.
+    std::fs::write(folder.join(TEXT), format!("# Performance\n\n{}\n", text.trim_end()))?;
     Ok(())
 }
 
@@ -110,6 +115,9 @@ const SECTIONS: [(Section, &str, &str); 8] = [
          keeps is not in it.",
     ),
 ];
+
+/// Whom the five figures in front compare.
+const SUMMARY: [&str; 5] = ["raw", "frpc", "tonic", "tarpc", "go-frpc"];
 
 /// A figure of a run.
 type Figure = fn(&Sample) -> f64;
@@ -161,8 +169,8 @@ impl Results<'_> {
                     Some(format!("{:.1}", median / 1024.0 / cell.clients as f64))
                 });
             } else {
-                self.tables(&group, text);
                 self.charts(&group, &title, folder, text)?;
+                self.tables(&group, text);
             }
             done.push(title);
         }
@@ -269,6 +277,45 @@ impl Results<'_> {
         for entry in &self.entries {
             let _ = writeln!(text, "* {}: {}", entry.name, entry.about);
         }
+        text.push('\n');
+    }
+
+    /// What most readers come for: what a call costs in comparison, and five figures.
+    fn summary(&self, text: &mut String) {
+        text.push_str("## In short\n\n");
+        let short = |in_flight| Cell::new(Section::Small, 16, in_flight, 32);
+        for (in_flight, calls) in [(1, "one call"), (10, "ten calls")] {
+            let cell = short(in_flight);
+            let ratios = (self.ratios(&cell, "frpc", "raw"), self.ratios(&cell, "tonic", "frpc"));
+            if let (Some([_, raw, _]), Some([_, tonic, _])) = ratios {
+                let _ = writeln!(
+                    text,
+                    "* With {calls} in flight on each of 16 connections, frpc takes {} times the processor time of raw frames, \
+                     and tonic {} times that of frpc.",
+                    digits(raw),
+                    digits(tonic)
+                );
+            }
+        }
+        let idle = self.cells.iter().find(|cell| cell.mode == Mode::Idle).copied();
+        let rate: Figure = |sample| sample.outcome.calls as f64 / sample.outcome.seconds / 1000.0;
+        let growth: Figure = |sample| sample.server_growth as f64 / 1024.0 / sample.cell.clients as f64;
+        let figures: [(&str, Option<Cell>, Figure); 5] = [
+            ("processor time per call, both ends, 16x1, us", Some(short(1)), |sample| sample.both_us),
+            ("processor time per call, both ends, 16x10, us", Some(short(10)), |sample| sample.both_us),
+            ("thousand calls per second, 16x10", Some(short(10)), rate),
+            ("p99, 16x10, ms", Some(short(10)), |sample| sample.outcome.p99_us / 1000.0),
+            ("memory of the server per idle connection, KiB", idle, growth),
+        ];
+        let shown: Vec<_> = self.entries.iter().filter(|entry| SUMMARY.contains(&entry.name)).collect();
+        let heads: Vec<_> = shown.iter().map(|entry| entry.name).collect();
+        let _ = writeln!(text, "\n| echo of 32 bytes | {} |\n|---|{}", heads.join(" | "), "---|".repeat(heads.len()));
+        for (what, cell, figure) in figures {
+            let value = |entry| cell.and_then(|cell| self.median(&cell, entry, figure));
+            let values: Vec<_> = shown.iter().map(|entry| value(entry).map_or("-".into(), digits)).collect();
+            let _ = writeln!(text, "| {what} | {} |", values.join(" | "));
+        }
+        text.push('\n');
     }
 }
 
