@@ -1,0 +1,47 @@
+# The commands of daily work, for https://just.systems. CONTRIBUTING.md says when to use which.
+
+# What there is.
+default:
+    @just --list
+
+# Serves and calls every kind of method, and prints how fast that is.
+try:
+    cargo run --release -p examples --example quickstart
+
+# Formatting and lints: a minute.
+quick:
+    cargo fmt --all --check
+    cargo clippy --workspace --all-targets --locked -- -D warnings
+
+# Tests of one package, or some of them: `just test frisbee-core decoder`.
+test package *arguments:
+    cargo test --locked -p {{package}} {{arguments}}
+
+# The code of the README and of the pages.
+docs:
+    cargo test --locked -p docs-tests
+    RUSTDOCFLAGS='-D warnings' cargo doc --locked --no-deps -p frisbee-rs -p frpc-rs --features frpc-rs/tls
+
+# All tests: ten minutes.
+all:
+    cargo test --workspace --locked
+
+# Everything that a change has to pass.
+ci:
+    .ci/run
+
+# What takes an hour: sanitizers, fuzzers, seeds, loads.
+full:
+    .ci/full
+
+# Replays one seed of the simulation: `just seed 7`.
+seed number:
+    FRISBEE_SEED={{number}} cargo test --locked -p frisbee-tests --test simulation no_seed -- --nocapture
+
+# Instructions of the hot path, against the counts in the repository. Needs valgrind.
+instructions:
+    cargo run --release --locked -p benches --bin hot_path -- check
+
+# Writes generated code anew; read the diff.
+golden:
+    UPDATE_GOLDEN=1 cargo test --locked -p frpc-build
