@@ -2,7 +2,7 @@
 
 use bytes::{BufMut, Bytes};
 use frisbee_core::{
-    Config, Connection, Decoder, Event, Header, HeaderForm, Hello, Operation, Packet, ProtocolError, ServerConfig, tlv,
+    CloseKind, CloseReason, Config, Connection, Decoder, Event, Header, HeaderForm, Hello, Operation, Packet, ServerConfig, tlv,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,7 +23,8 @@ pub fn header(data: &[u8]) {
 /// What the frames of this target may contain, in bytes.
 const LIMIT: u32 = 200_000;
 
-type Read = (Vec<Packet>, Option<ProtocolError>);
+/// What is wrong is compared by its kind: how a peer is named that speaks something else depends on how much is there.
+type Read = (Vec<Packet>, Option<CloseKind>);
 
 /// The packets of a byte stream are the same however it is split, and whether bodies are read in place or not.
 pub fn frames(data: &[u8]) {
@@ -61,7 +62,7 @@ fn read(mut decoder: Decoder, stream: &[u8], size: usize, in_place: bool) -> Rea
             rest = later;
             match decoder.next(&mut Bytes::new()) {
                 Ok(packet) => packets.extend(packet),
-                Err(error) => return (packets, Some(error)),
+                Err(error) => return (packets, Some(CloseReason::from(error).kind())),
             }
         }
         let mut input = Bytes::copy_from_slice(rest);
@@ -69,7 +70,7 @@ fn read(mut decoder: Decoder, stream: &[u8], size: usize, in_place: bool) -> Rea
             match decoder.next(&mut input) {
                 Ok(Some(packet)) => packets.push(packet),
                 Ok(None) => break,
-                Err(error) => return (packets, Some(error)),
+                Err(error) => return (packets, Some(CloseReason::from(error).kind())),
             }
         }
         assert!(input.is_empty(), "nothing is left when there is no packet");
