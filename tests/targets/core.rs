@@ -2,7 +2,8 @@
 
 use bytes::{BufMut, Bytes};
 use frisbee_core::{
-    CloseKind, CloseReason, Config, Connection, Decoder, Event, Header, HeaderForm, Hello, Operation, Packet, ServerConfig, tlv,
+    CloseKind, CloseReason, Config, Connection, Decoder, Event, Header, HeaderForm, Hello, Operation, Packet,
+    ServerConfig, tlv,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
