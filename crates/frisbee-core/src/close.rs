@@ -22,7 +22,8 @@ pub enum CloseReason {
     PeerUnknown,
     /// A packet arrived at less than the least rate.
     TooSlow,
-    /// The peer took no byte for longer than the write timeout.
+    /// The peer took no byte of what waited for longer than the [write timeout](crate::Config::write_timeout), or
+    /// hardly any for longer still.
     WriteTimeout {
         /// The bytes that waited.
         waiting: usize,
@@ -212,7 +213,7 @@ impl fmt::Display for CloseReason {
                  that waits for its client to speak",
             ),
             Self::TooSlow => f.write_str("a packet arrived too slowly"),
-            Self::WriteTimeout { waiting } => write!(f, "the peer took no byte while {waiting} waited"),
+            Self::WriteTimeout { waiting } => write!(f, "the peer took nothing, or too little, while {waiting} bytes waited"),
             Self::Io { message, .. } => write!(f, "input or output failed: {message}"),
             Self::HandOffTimeout => f.write_str("a hand-off was not answered in time"),
             Self::HandedOff => f.write_str("handed off"),

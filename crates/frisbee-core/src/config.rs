@@ -80,17 +80,23 @@ settings! {
     /// How long the peer may be silent before it gets a PING. Default: 2 s, so that two PINGs fit into the time
     /// after which a Go peer gives up.
     ping_interval: Duration = Duration::from_secs(2);
-    /// How long the peer may be silent before the connection is closed. Default: 10 s, five PINGs.
+    /// How long the peer may be silent before the connection is closed. Default: 10 s, five PINGs. Taking what the
+    /// system had no room for is no silence.
     idle_timeout: Duration = Duration::from_secs(10);
     /// How long a peer may take no byte while some wait. Default: 5 s, as Go.
     ///
     /// What the system has taken over is not what the peer has taken: a socket of Linux holds up to 4 MiB, and takes
-    /// more only when a third of that has gone. So it gets this time once more for each of the first four MiB of a
-    /// connection.
+    /// more only when a third of that has gone. So it gets this time four times more for each of the first four MiB of
+    /// a connection: 85 s at most, in which the system gets rid of a third at 17 KiB/s.
+    ///
+    /// Over twice as long a peer has to take half of the [`least_rate`](Self::least_rate), while more waits than that
+    /// rate brings in the time here: 8 KiB/s while 80 KiB wait. A client counts what its server sends as well, since a
+    /// server may stop reading while its own packets are not taken.
     write_timeout: Duration = Duration::from_secs(5);
-    /// How much may wait to be written before whoever sends waits, and before a server reads no more requests, in
-    /// bytes. One packet may overdraw it, or it could not be sent at all. Default: 1 MiB, the bandwidth-delay product
-    /// of 1 Gbit/s over 8 ms.
+    /// How much may wait to be written before whoever sends waits, and before the requests of a client wait at their
+    /// server, in bytes. One packet may overdraw it, or it could not be sent at all. When as much has come in requests
+    /// that wait, again with one that may overdraw it, the server reads no further. Default: 1 MiB, the bandwidth-delay
+    /// product of 1 Gbit/s over 8 ms.
     backlog_max: usize = 1024 * 1024;
     /// For how long a connection that has more to do may keep its thread from others. It is looked at after every 32
     /// packets. Default: 20 us, in which some hundred calls are answered.

@@ -8,7 +8,7 @@ use crate::pool;
 use crate::usage::Usage;
 use crate::{
     Bucket, ClientConfig, CloseReason, Config, Decoder, Header, HeaderForm, Hello, Keepalive, Liveness, Operation,
-    Outbox, Pace, Packet, PacketId, ProtocolError, Role, ServerConfig, TooLong, Waste, earlier,
+    Outbox, Pace, Packet, PacketId, ProtocolError, Role, ServerConfig, TooLong, Uptake, Waste, earlier,
 };
 use bytes::Bytes;
 use hand_off::{HandOffEvent, HandOffProgress, Stage};
@@ -21,9 +21,6 @@ const PINGS_PER_SECOND: u32 = 20;
 
 /// How often a peer that has closed its sending half is sent a PING, which is how its absence is noticed.
 const HALF_CLOSED_PING_INTERVAL: Duration = Duration::from_millis(250);
-
-/// What a socket may hold that the peer has not taken: Linux lets it be 4 MiB unless told otherwise.
-const SYSTEM_BUFFER_MAX: u32 = 4 << 20;
 
 /// What a peer's bytes amounted to.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -98,9 +95,10 @@ pub struct Connection {
     waste: Waste,
     pings: Bucket<PING_BURST, PINGS_PER_SECOND>,
     received: u64,
-    /// The bytes that the transport has taken, as far as they can be counted.
-    written: u32,
     usage: Usage,
+    taking: Uptake,
+    /// In a box, since mostly the peer is heard well.
+    hearing: Option<Box<Hearing>>,
     /// A PONG may still wait in the outbox, so that no second one is added.
     pong_waits: bool,
     /// Packets may not simply be taken: the first one has not been seen, or the connection is being handed off.
@@ -110,9 +108,6 @@ pub struct Connection {
     shows_by: Option<Instant>,
     /// The first packet of a client, if it is not yet dealt with.
     first: Option<Box<Packet>>,
-    /// Since when the peer has taken no byte although some wait.
-    stalled_since: Option<Instant>,
-    write_timeout: Duration,
     peer: PeerKind,
     /// What is said in HELLO; for a server once the client has said it. `None` when that is over, or not wanted.
     hello: Option<Arc<Hello>>,
@@ -167,14 +162,13 @@ impl Connection {
             waste: Waste::new(config.waste_rate, now),
             pings: Bucket::new(now),
             received: 0,
-            written: 0,
             usage: Usage::new(now),
+            taking: Uptake::new(config.write_timeout, config.least_rate),
+            hearing: None,
             pong_waits: false,
             is_special: role == Role::Server,
             shows_by: None,
             first: None,
-            stalled_since: None,
-            write_timeout: config.write_timeout,
             peer: PeerKind::Unknown,
             hello: config.hello.then(|| Hello::own(config, hello_items)),
             hand_off_timeout: config.hand_off_timeout,
@@ -259,13 +253,22 @@ impl Connection {
         self.first.is_some()
     }
 
-    /// Tells that `count` bytes have been read; to be called once for each read, after its events.
+    /// Tells that `count` bytes have been read; to be called once for each read, after its events, and with 0 after
+    /// events for which nothing was read.
     pub fn handle_read(&mut self, count: usize, now: Instant) {
-        self.keepalive.heard(now);
+        if count > 0 {
+            self.keepalive.heard(now);
+        }
         self.received = self.received.saturating_add(count as u64);
         self.usage.carry(count);
         self.waste.end_batch(count, now);
-        if self.decoder.is_mid_packet() {
+        self.watch_pace(now);
+    }
+
+    /// Watches how fast the packet arrives that has begun, if one has.
+    #[inline]
+    fn watch_pace(&mut self, now: Instant) {
+        if self.decoder.is_mid_packet() && self.hearing.is_none() {
             self.pace.waiting(self.received, now);
         } else {
             self.pace.complete();
@@ -282,6 +285,22 @@ impl Connection {
     #[inline]
     pub fn is_resting(&self) -> bool {
         self.waste.deadline().is_some()
+    }
+
+    /// Tells whether the peer is listened to. While it is not, since it takes too little of what it has asked for, it is
+    /// judged by what it takes alone: neither its silence nor how slowly a packet arrives is held against it. When it is
+    /// listened to again it has as long to notice, for the pauses between a system's attempts to send grow with the time
+    /// in which they fail.
+    pub fn set_listening(&mut self, listens: bool, now: Instant) {
+        let hearing = match self.hearing.as_deref() {
+            None | Some(Hearing::Again { .. }) if !listens => Some(Hearing::Deaf { since: now }),
+            Some(Hearing::Deaf { since }) if listens => {
+                now.checked_add(now.saturating_duration_since(*since)).map(|until| Hearing::Again { until })
+            }
+            _ => return,
+        };
+        self.hearing = hearing.map(Box::new);
+        self.watch_pace(now);
     }
 
     /// Whether nothing but PINGs and PONGs has gone either way for [`Config::ping_interval`]. To be asked now and then:
@@ -318,15 +337,25 @@ impl Connection {
         }
         let all = transmit.is_empty();
         if count > 0 {
-            self.stalled_since = None;
-            self.written = self.written.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
             self.usage.carry(count);
             self.keepalive.said(now);
         }
+        let given = self.given();
+        if self.taking.handle_written(count, !all, given, now) {
+            // Who takes what waited is there, whatever it says.
+            self.keepalive.heard(now);
+        }
         if all {
             self.pong_waits = false;
-        } else if self.stalled_since.is_none() {
-            self.stalled_since = Some(now);
+        }
+    }
+
+    /// What the peer has given, in bytes, as far as that stands for what it takes.
+    #[inline]
+    fn given(&self) -> u64 {
+        match self.role {
+            Role::Client => self.received,
+            Role::Server => 0,
         }
     }
 
@@ -334,7 +363,7 @@ impl Connection {
     #[inline]
     pub fn next_timeout(&self) -> Option<Instant> {
         // Asked in every turn of every connection, most of which have nothing to mind but silence.
-        let minds_more = self.stalled_since.is_some()
+        let minds_more = self.taking.is_stalled()
             || self.hand_off.is_some()
             || self.shows_by.is_some()
             || self.pace.deadline().is_some()
@@ -342,23 +371,11 @@ impl Connection {
         if minds_more { self.next_of_all_timeouts() } else { self.keepalive.deadline() }
     }
 
-    /// How long the transport may take nothing: [`Config::write_timeout`], and as much for each MiB that may still be
-    /// under way in it.
-    fn write_patience(&self) -> Duration {
-        let buffered = self.written.min(SYSTEM_BUFFER_MAX) >> 20;
-        self.write_timeout.saturating_mul(buffered.saturating_add(1))
-    }
-
-    /// When the transport will have taken nothing for as long as it may, if it takes nothing at the moment.
-    fn stalled_by(&self) -> Option<Instant> {
-        self.stalled_since.and_then(|since| since.checked_add(self.write_patience()))
-    }
-
     /// Begins to write what waits, behind which this end closes. It may take as long as a peer needs that takes it as
     /// slowly as bodies may come here, at [`Config::least_rate`].
     pub fn begin_flush(&mut self, now: Instant) {
         let waiting = self.transmit().len() as u64;
-        self.shows_by = now.checked_add(self.write_patience().saturating_add(self.pace.time_for(waiting)));
+        self.shows_by = now.checked_add(self.taking.patience().saturating_add(self.pace.time_for(waiting)));
     }
 
     /// Ends the time that a client has for its first header, unless that has come.
@@ -370,11 +387,11 @@ impl Connection {
 
     /// When what waits at the end has been written, or has taken too long; if ever.
     pub fn flushed_by(&self) -> Option<Instant> {
-        earlier(self.shows_by, self.stalled_by())
+        earlier(self.shows_by, self.taking.stalled_by())
     }
 
     fn next_of_all_timeouts(&self) -> Option<Instant> {
-        let stalled = self.stalled_by();
+        let stalled = self.taking.deadline();
         if let Some(hand_off) = &self.hand_off {
             return earlier(earlier(hand_off.by, stalled), self.waste.deadline());
         }
@@ -390,9 +407,13 @@ impl Connection {
     /// If the peer has used up one of its times.
     pub fn handle_timeout(&mut self, now: Instant) -> Result<(), CloseReason> {
         pool::sweep(now);
-        if self.is_resting() {
+        if self.is_resting() || self.hearing.is_some() {
             self.waste.handle_timeout(now);
             self.keepalive.heard(now); // It was not listened to.
+            if matches!(self.hearing.as_deref(), Some(Hearing::Again { until }) if *until <= now) {
+                self.hearing = None;
+                self.watch_pace(now);
+            }
         }
         if self.shows_by.is_some_and(|by| now >= by) && !self.is_beginning() {
             return Err(match self.role {
@@ -400,8 +421,9 @@ impl Connection {
                 Role::Server => CloseReason::NoFirstHeader,
             });
         }
-        if self.stalled_since.is_some_and(|since| now.saturating_duration_since(since) >= self.write_patience()) {
-            return Err(CloseReason::WriteTimeout { waiting: self.transmit().len() });
+        let (waiting, given) = (self.transmit().len(), self.given());
+        if self.taking.is_too_slow(waiting, given, now) {
+            return Err(CloseReason::WriteTimeout { waiting });
         }
         if let Some(hand_off) = &self.hand_off {
             let late = hand_off.by.is_some_and(|by| now >= by);
@@ -414,7 +436,7 @@ impl Connection {
             Liveness::Dead => Err(CloseReason::IdleTimeout),
             // What waits to be written says as much as a PING behind it.
             Liveness::SendPing
-                if self.sends().is_some() && (self.stalled_since.is_none() || self.keepalive.is_silent(now)) =>
+                if self.sends().is_some() && (!self.taking.is_stalled() || self.keepalive.is_silent(now)) =>
             {
                 self.send_sign(PacketId(0), Operation::PING);
                 Ok(())
@@ -548,6 +570,15 @@ impl Connection {
         debug_assert!(sent.is_ok(), "no limit is below zero bytes");
         self.usage.carry_sign(self.outbox.header_size());
     }
+}
+
+/// Why the peer's silence is not held against it.
+#[derive(Debug)]
+enum Hearing {
+    /// It is not listened to.
+    Deaf { since: Instant },
+    /// It was not, and may not have noticed yet that it is.
+    Again { until: Instant },
 }
 
 /// What a closer look at the input has shown.

@@ -46,6 +46,7 @@ mod pace;
 mod packet;
 mod pool;
 mod stream;
+mod taking;
 pub mod tlv;
 mod usage;
 
@@ -63,6 +64,7 @@ pub use pace::{Bucket, Pace, Waste};
 pub use packet::Packet;
 pub use pool::copy_to_share;
 pub use stream::{Openings, StreamError, StreamSignal, StreamState};
+pub use taking::Uptake;
 
 /// The longest content a packet may have unless configured otherwise: the limit of Go's frisbee, which closes a
 /// connection on seeing a header that declares more.

@@ -329,7 +329,7 @@ fn a_peer_that_takes_no_byte_is_closed_and_one_that_takes_some_is_not() {
 #[test]
 fn a_peer_that_has_taken_megabytes_gets_more_time_since_the_system_may_have_them() {
     let start = Instant::now();
-    for (written, times) in [(1 << 20, 2), (3 << 20, 4), (100 << 20, 5)] {
+    for (written, times) in [(1 << 20, 5), (3 << 20, 13), (100 << 20, 17)] {
         let mut connection = client(start);
         let body = Bytes::from(vec![0; written + 1]);
         connection.outbox().set_limit(u32::MAX);
@@ -342,5 +342,69 @@ fn a_peer_that_has_taken_megabytes_gets_more_time_since_the_system_may_have_them
         assert_eq!(connection.next_timeout(), Some(late));
         let over = connection.handle_timeout(late).unwrap_err();
         assert!(matches!(over, CloseReason::WriteTimeout { .. }), "{over}");
+    }
+}
+
+/// Lets time pass up to a moment, and the peer take what it is sent.
+fn pass(connection: &mut Connection, until: Instant) -> Result<(), CloseReason> {
+    while let Some(due) = connection.next_timeout().filter(|due| *due <= until) {
+        connection.handle_timeout(due)?;
+        connection.outbox().take_bytes();
+    }
+    Ok(())
+}
+
+#[test]
+fn a_peer_that_is_not_listened_to_is_neither_silent_nor_slow() {
+    let start = Instant::now();
+    for is_mid_packet in [false, true] {
+        let mut connection = server(start);
+        let begun: &[u8] = if is_mid_packet { &[0, 0x0F, 0, 1, 0, 10, 0, 1, 0, 0] } else { &[] };
+        feed(&mut connection, &[PING, begun].concat(), start).unwrap();
+        connection.set_listening(false, start + SECOND);
+        pass(&mut connection, start + 50 * SECOND).unwrap();
+        // It may notice as late again, and the system has kept some of what it had sent.
+        let again = start + 51 * SECOND;
+        connection.set_listening(true, again);
+        connection.handle_read(1000, again);
+        pass(&mut connection, again + 50 * SECOND).unwrap();
+        let over = pass(&mut connection, again + 63 * SECOND).unwrap_err();
+        assert!(matches!(over, CloseReason::TooSlow) == is_mid_packet, "{over}");
+        assert!(matches!(over, CloseReason::IdleTimeout) != is_mid_packet, "{over}");
+    }
+}
+
+#[test]
+fn who_takes_what_waited_is_there_whatever_it_says() {
+    let start = Instant::now();
+    let mut connection = client(start);
+    connection.outbox().push(PacketId(1), Operation::FIRST_USER, &Bytes::from(vec![0; 1000])).unwrap();
+    connection.handle_written(100, start);
+    for second in 1..60 {
+        connection.handle_written(1, start + second * SECOND);
+        connection.handle_timeout(start + second * SECOND).unwrap();
+    }
+    let left = connection.outbox().len();
+    connection.handle_written(left, start + 60 * SECOND);
+    connection.handle_timeout(start + 69 * SECOND).unwrap();
+    // What a system takes at once says nothing of the peer.
+    connection.outbox().push(PacketId(1), Operation::FIRST_USER, &Bytes::from(vec![0; 1000])).unwrap();
+    connection.handle_written(1010, start + 69 * SECOND);
+    let over = connection.handle_timeout(start + 70 * SECOND).unwrap_err();
+    assert!(matches!(over, CloseReason::IdleTimeout), "{over}");
+}
+
+#[test]
+fn a_client_waits_for_a_server_that_takes_nothing_as_long_as_it_sends_much_and_a_server_does_not() {
+    let start = Instant::now();
+    for (mut connection, waits) in [(client(start), true), (server(start), false)] {
+        feed(&mut connection, PING, start).unwrap();
+        connection.outbox().push(PacketId(1), Operation::FIRST_USER, &Bytes::from(vec![0; 200_000])).unwrap();
+        connection.handle_written(0, start);
+        let lives = (1..300).all(|second| {
+            connection.handle_read(20_000, start + second * SECOND);
+            connection.handle_timeout(start + second * SECOND).is_ok()
+        });
+        assert_eq!(lives, waits);
     }
 }

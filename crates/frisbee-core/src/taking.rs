@@ -1,0 +1,218 @@
+//! Whether a peer takes what is written to it: functions of counts and time alone.
+
+use std::time::{Duration, Instant};
+
+/// What a socket may hold that the peer has not taken: Linux lets it be 4 MiB unless told otherwise.
+const SYSTEM_BUFFER_MAX: u32 = 4 << 20;
+
+/// In units of so many bytes it is looked at what a socket may hold.
+const UNIT: u32 = 64 * 1024;
+
+/// Which part of the timeout a peer gets for each unit that the socket may hold. A socket takes more only when a third of
+/// what it holds has gone. Four times the usual 5 s for each MiB are what that takes at 17 KiB/s, just above the usual
+/// least rate.
+const PART: u64 = 4;
+
+/// Watches that a peer takes what waits for it.
+///
+/// It may take nothing for the timeout, and while more waits than it may take in that time at the least rate, it has to
+/// take half of that rate at least. Both are longer when the system may hold megabytes for it: see
+/// [`patience`](Self::patience).
+///
+/// An end that accepted reads no further while its own packets are not taken. So at the one that dialled what the peer
+/// *gives* counts as well: it waits for this end to have read that.
+#[derive(Clone, Debug)]
+pub struct Uptake {
+    /// In milliseconds, 49 days at most: what an idle connection keeps is counted.
+    timeout: u32,
+    least_rate: u32,
+    /// The bytes that the transport has taken, as far as it may hold them.
+    taken: u32,
+    /// In a box, since mostly nothing waits.
+    waiting: Option<Box<Waiting>>,
+}
+
+/// Something waits for the peer.
+#[derive(Clone, Debug)]
+struct Waiting {
+    /// The transport has taken nothing since.
+    stalled: Instant,
+    /// All that the peer had given then.
+    given: u64,
+    /// What is taken and given is counted since.
+    window: Instant,
+    /// What the transport has taken since then.
+    moved: u64,
+    /// All that the peer had given then.
+    given_before: u64,
+}
+
+impl Uptake {
+    /// Lets a peer take nothing for `timeout`, and otherwise half of `least_rate` bytes in a second at least.
+    pub fn new(timeout: Duration, least_rate: u32) -> Self {
+        let timeout = u32::try_from(timeout.as_nanos().div_ceil(1_000_000)).unwrap_or(u32::MAX);
+        Self { timeout, least_rate, taken: 0, waiting: None }
+    }
+
+    /// Tells that the transport has taken `count` bytes, which is 0 if it takes none at the moment, and whether more
+    /// wait. `given` are all bytes that the peer has given, as far as they count.
+    ///
+    /// `true` if the peer has taken some: the transport had no room before.
+    pub fn handle_written(&mut self, count: usize, waits: bool, given: u64, now: Instant) -> bool {
+        if count > 0 {
+            let count = u32::try_from(count).unwrap_or(u32::MAX);
+            self.taken = self.taken.saturating_add(count).min(SYSTEM_BUFFER_MAX);
+        }
+        let went_on = count > 0 && self.waiting.is_some();
+        if !waits {
+            self.waiting = None;
+            return went_on;
+        }
+        match &mut self.waiting {
+            None => {
+                let waiting = Waiting { stalled: now, given, window: now, moved: 0, given_before: given };
+                self.waiting = Some(Box::new(waiting));
+            }
+            Some(waiting) if count > 0 => {
+                (waiting.stalled, waiting.given) = (now, given);
+                waiting.moved = waiting.moved.saturating_add(count as u64);
+            }
+            Some(_) => {}
+        }
+        went_on
+    }
+
+    /// Whether something waits that the transport does not take.
+    #[inline]
+    pub fn is_stalled(&self) -> bool {
+        self.waiting.is_some()
+    }
+
+    /// How long the transport may take nothing: the timeout, and four times as long again for each MiB that may be
+    /// under way in it.
+    pub fn patience(&self) -> Duration {
+        let units = self.taken / UNIT;
+        let millis = u64::from(self.timeout);
+        let more = (millis / PART).saturating_mul(units.into());
+        Duration::from_millis(millis.saturating_add(more))
+    }
+
+    /// When the transport will have taken nothing for as long as it may, if it takes nothing at the moment.
+    pub fn stalled_by(&self) -> Option<Instant> {
+        self.waiting.as_ref().and_then(|waiting| waiting.stalled.checked_add(self.patience()))
+    }
+
+    /// When [`is_too_slow`](Self::is_too_slow) should be asked next.
+    pub fn deadline(&self) -> Option<Instant> {
+        let twice = self.patience().saturating_mul(2);
+        let window = self.waiting.as_ref().and_then(|waiting| waiting.window.checked_add(twice));
+        crate::earlier(self.stalled_by(), window)
+    }
+
+    /// Whether the peer has taken too little of what waits, now `waiting` bytes; `given` as in
+    /// [`handle_written`](Self::handle_written).
+    pub fn is_too_slow(&mut self, waiting: usize, given: u64, now: Instant) -> bool {
+        let patience = self.patience();
+        // Half of the least rate over twice the patience.
+        let least = self.at_least_rate(patience);
+        let little = self.at_least_rate(Duration::from_millis(self.timeout.into()));
+        let Some(state) = &mut self.waiting else { return false };
+        if now.saturating_duration_since(state.stalled) >= patience {
+            if given.saturating_sub(state.given) < (least / 2).max(1) {
+                return true;
+            }
+            (state.stalled, state.given) = (now, given);
+        }
+        if now.saturating_duration_since(state.window) >= patience.saturating_mul(2) {
+            let moved = state.moved.saturating_add(given.saturating_sub(state.given_before));
+            if moved < least && waiting as u64 > little {
+                return true;
+            }
+            (state.window, state.moved, state.given_before) = (now, 0, given);
+        }
+        false
+    }
+
+    /// What the least rate brings in so much time, in bytes.
+    fn at_least_rate(&self, time: Duration) -> u64 {
+        let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        u64::from(self.least_rate).saturating_mul(millis) / 1000
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+    const LEAST_RATE: u32 = 16 * 1024;
+
+    /// When a peer is given up that takes so many bytes in a second, behind a socket that holds `buffer` of them, and
+    /// gives so many; `waiting` is what there is to take, and something always waits. Not within an hour if not at all.
+    fn given_up(buffer: u64, rate: u64, gives: u64, waiting: u64) -> Option<Duration> {
+        let start = Instant::now();
+        let mut taking = Uptake::new(5 * SECOND, LEAST_RATE);
+        let mut held = 0;
+        for millis in (0..3_600_000).step_by(100) {
+            let now = start + Duration::from_millis(millis);
+            held -= held.min(rate / 10);
+            let given = gives * millis / 1000;
+            // A socket takes more when a third of it is free.
+            let room = if buffer - held >= buffer.div_ceil(3) { buffer - held } else { 0 };
+            taking.handle_written(room as usize, true, given, now);
+            held += room;
+            let due = taking.deadline().is_some_and(|due| now >= due);
+            assert!(due || !taking.clone().is_too_slow(waiting as usize, given, now), "it is due earlier");
+            if taking.is_too_slow(waiting as usize, given, now) {
+                return Some(now - start);
+            }
+        }
+        None
+    }
+
+    const MUCH: u64 = 1 << 20;
+
+    #[test]
+    fn whoever_takes_20_kilobytes_a_second_is_never_given_up_whatever_the_system_holds() {
+        for buffer in [1 << 10, 64 << 10, 1 << 20, 5 << 19, 4 << 20] {
+            assert_eq!(given_up(buffer, 20_000, 0, MUCH), None, "behind {buffer} bytes");
+        }
+    }
+
+    #[test]
+    fn a_peer_that_takes_nothing_is_given_up_in_a_time_that_grows_with_what_the_system_may_hold() {
+        for (buffer, seconds) in [(1 << 10, 5), (1 << 20, 25), (4 << 20, 85), (100 << 20, 85)] {
+            assert_eq!(given_up(buffer, 0, 0, 1), Some(seconds * SECOND), "behind {buffer} bytes");
+        }
+    }
+
+    #[test]
+    fn a_peer_that_takes_a_trickle_is_given_up_unless_little_waits() {
+        let trickle = |buffer, rate| given_up(buffer, rate, 0, MUCH);
+        assert_eq!(trickle(100, 1_000), Some(10 * SECOND));
+        assert_eq!(trickle(100, u64::from(LEAST_RATE) / 2 - 100), Some(10 * SECOND));
+        assert!(trickle(4 << 20, 10).is_some_and(|by| by <= 170 * SECOND));
+        assert_eq!(given_up(100, 1_000, 0, 50_000), None, "little is held for it");
+    }
+
+    #[test]
+    fn a_peer_that_gives_may_take_nothing_meanwhile_and_only_as_long_as_it_gives_much() {
+        assert_eq!(given_up(1 << 20, 0, LEAST_RATE.into(), MUCH), None);
+        assert_eq!(given_up(1 << 20, 0, 100, MUCH), Some(25 * SECOND), "PINGs are not much");
+    }
+
+    #[test]
+    fn nothing_is_due_when_nothing_waits_and_a_rate_of_nothing_is_kept_by_whoever_takes_a_byte() {
+        let now = Instant::now();
+        let mut taking = Uptake::new(5 * SECOND, 0);
+        assert!(!taking.handle_written(100, false, 0, now));
+        assert_eq!(taking.deadline(), None);
+        assert!(!taking.handle_written(100, true, 0, now), "it may be the system's");
+        assert!(taking.handle_written(1, true, 0, now + 4 * SECOND));
+        assert_eq!(taking.deadline(), Some(now + 9 * SECOND));
+        assert!(!taking.is_too_slow(1 << 30, 0, now + 8 * SECOND));
+        assert!(taking.is_too_slow(1 << 30, 0, now + 9 * SECOND));
+        taking.handle_written(1, false, 0, now + 9 * SECOND);
+        assert_eq!(taking.deadline(), None);
+    }
+}
