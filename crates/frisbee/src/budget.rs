@@ -90,6 +90,11 @@ impl Budget {
         charge
     }
 
+    /// How much is held.
+    pub(crate) fn held(&self) -> usize {
+        usize::try_from(self.total.saturating_sub(self.left.load(Ordering::Relaxed))).unwrap_or(0)
+    }
+
     pub(crate) fn count_opened(&self) {
         self.opened.fetch_add(1, Ordering::Relaxed);
     }
@@ -194,8 +199,7 @@ impl Stats {
     /// Input that is held at the moment, in bytes, as far as it is charged to
     /// [`memory_max`](crate::ServerBuilder::memory_max).
     pub fn input_held(&self) -> usize {
-        let held = self.0.total.saturating_sub(self.0.left.load(Ordering::Relaxed));
-        usize::try_from(held).unwrap_or(0)
+        self.0.held()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::budget::{Budget, Hold};
 use crate::context::Attachments;
+use crate::deferred::Deferred;
 use crate::hand_off::{self, HandOffAccepted};
 use crate::mailbox::{Mailbox, Order, Waiter};
 use crate::stream::Stream;
@@ -31,6 +32,7 @@ pub struct Connection(pub(crate) Arc<ConnectionShared>);
 pub(crate) struct ConnectionShared {
     pub(crate) mailbox: Mailbox,
     pub(crate) work: Work,
+    pub(crate) deferred: Deferred,
     pub(crate) attachments: Attachments,
     /// Memory for input that is held, and counts; of the whole server at one.
     pub(crate) budget: Arc<Budget>,
@@ -81,6 +83,7 @@ impl Connection {
         Self(Arc::new(ConnectionShared {
             mailbox,
             work: Work::default(),
+            deferred: Deferred::default(),
             attachments: Attachments::new(),
             budget,
             role,
@@ -267,11 +270,12 @@ impl Connection {
         true
     }
 
-    /// Aborts the task that answers a call, which is the caller's to answer then. `false` if there is no such task, or
-    /// it has [answered](Task::answer).
+    /// Aborts the task that answers a call, or forgets a request that [waits](crate::WhenFull::Wait) to be routed; the
+    /// call is the caller's to answer then. `false` if there is no such task or request, or the task has
+    /// [answered](Task::answer).
     #[doc(hidden)]
     pub fn cancel_call(&self, id: PacketId, operation: Operation) -> bool {
-        self.0.work.cancel((id, operation))
+        self.0.work.cancel((id, operation)) || self.0.deferred.cancel(id, operation, &self.0.budget)
     }
 
     /// How many calls the peer may have in flight: [`Config::calls_max`]. It is for routers to hold it to that.

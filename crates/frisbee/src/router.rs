@@ -73,6 +73,14 @@ pub trait Router: Send + Sync + 'static {
     /// Takes in a packet, in wire order. What is put into `outbox` leaves in one write with the rest of the batch.
     fn route(&self, session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed;
 
+    /// What is to become of a packet, or of one that opens a [stream](Self::stream), while as much waits to be written
+    /// as may ([`Config::backlog_max`](crate::Config::backlog_max)), since the peer takes too little. Asked at the end
+    /// that accepted the connection; the one that dialled routes all that comes.
+    fn when_full(&self, session: &Self::Session, packet: &Packet) -> WhenFull {
+        let _ = (session, packet);
+        WhenFull::Stop
+    }
+
     /// Takes in a stream that the peer opened; `first` is the packet that opened it. Dropping the stream closes it,
     /// which is the default.
     fn stream(&self, session: &mut Self::Session, first: Bytes, stream: Stream) -> Routed {
@@ -173,6 +181,21 @@ impl Turn<'_> {
     pub fn again_when_written(&mut self) {
         self.when_written = true;
     }
+}
+
+/// What becomes of a packet while as much waits to be written as may; see [`Router::when_full`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum WhenFull {
+    /// It waits until there is room, and nothing behind it is looked at. For packets that may be the last ones of the
+    /// protocol, which [`Routed::HandOff`] follows; the default, since only a router knows them.
+    Stop,
+    /// It waits until there is room. Behind it, streams that are open, the cancelling of calls and the like go on; as
+    /// many bytes of packets may wait as of what is to be written. For requests.
+    Wait,
+    /// It is routed all the same. For packets that are answered with nothing, such as replies; one that opens a stream
+    /// waits.
+    Route,
 }
 
 /// What becomes of the connection after a packet.

@@ -12,7 +12,7 @@ use crate::{Policy, Status, body, hand_off, prefix};
 use bytes::Bytes;
 use frisbee::{
     CloseReason, Connection, HandOffRequest, MountsSession, Operation, Outbox, Packet, PacketId, PeerKind, Routed,
-    Router, Stream, Turn,
+    Router, Stream, Turn, WhenFull,
 };
 use polyglot::Nesting;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -207,6 +207,19 @@ impl Router for Endpoint {
         }
         session.replies.push(packet);
         Routed::Continue
+    }
+
+    fn when_full(&self, session: &Session, packet: &Packet) -> WhenFull {
+        let Offer { table, mounts, .. } = &*self.offer;
+        let has_stream = || match body::opening(&packet.body) {
+            Opening::Names(operation, _) => table.get(operation).is_some(),
+            _ => !mounts.has_fallback(),
+        };
+        if mounts.contains(packet.operation) || packet.operation == Operation::STREAM && !has_stream() {
+            return mounts.when_full(&session.mounted, packet);
+        }
+        let is_reply = prefix::is_present(&packet.body) && self.is_backward(session, packet);
+        if is_reply { WhenFull::Route } else { WhenFull::Wait }
     }
 
     fn stream(&self, session: &mut Session, first: Bytes, stream: Stream) -> Routed {

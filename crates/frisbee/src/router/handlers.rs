@@ -3,7 +3,7 @@
 use crate::budget::{READ_BUFFER, SLICED_MIN, body_memory};
 use crate::connection::Task;
 use crate::router::inline::{Cell, Parked, Polled, Then, Worked};
-use crate::{Connection, Operation, Outbox, Packet, Policy, Routed, Router, Stream};
+use crate::{Connection, Operation, Outbox, Packet, Policy, Routed, Router, Stream, WhenFull};
 use bytes::Bytes;
 use parking_lot::Mutex;
 use std::any::Any;
@@ -219,6 +219,10 @@ impl Router for Handlers {
         let (_, instance) = running.or_insert_with(|| (handler.clone(), handler.0.instance()));
         instance.handle(&session.connection, packet, outbox);
         Routed::Continue
+    }
+
+    fn when_full(&self, _session: &HandlersSession, _packet: &Packet) -> WhenFull {
+        WhenFull::Wait
     }
 
     fn stream(&self, _session: &mut HandlersSession, first: Bytes, stream: Stream) -> Routed {

@@ -2,7 +2,7 @@
 
 use crate::router::opening;
 use crate::{
-    CloseReason, Connection, HandOffRequest, Outbox, Packet, PacketId, PeerKind, Routed, Router, Stream, Turn,
+    CloseReason, Connection, HandOffRequest, Outbox, Packet, PacketId, PeerKind, Routed, Router, Stream, Turn, WhenFull,
 };
 use bytes::Bytes;
 use frisbee_core::Operation;
@@ -212,6 +212,19 @@ impl Router for Mounts {
         mounted.route(packet, outbox)
     }
 
+    fn when_full(&self, session: &MountsSession, packet: &Packet) -> WhenFull {
+        let Some(of) = &session.0 else { return WhenFull::Wait };
+        let operation = match packet.operation {
+            Operation::STREAM => opening::operation(&packet.body),
+            operation => Some(operation.number()),
+        };
+        let mounted = match operation {
+            Some(operation) => self.find(operation).and_then(|at| of.sessions.get(at)),
+            None => of.fallback.as_ref(),
+        };
+        mounted.map_or(WhenFull::Wait, |mounted| mounted.when_full(packet))
+    }
+
     fn stream(&self, session: &mut MountsSession, first: Bytes, stream: Stream) -> Routed {
         let mounted = match opening::operation(&first) {
             Some(operation) => self.find(operation).and_then(|at| session.get(at)),
@@ -309,6 +322,7 @@ trait Erased: Send + Sync {
 /// A router and what it keeps for one connection: each of the calls below is one of its [`Router`] methods.
 trait ErasedSession: Send {
     fn route(&mut self, packet: Packet, outbox: &mut Outbox) -> Routed;
+    fn when_full(&self, packet: &Packet) -> WhenFull;
     fn stream(&mut self, first: Bytes, stream: Stream) -> Routed;
     fn shed(&mut self, packet: Packet, outbox: &mut Outbox) -> Routed;
     fn peer_known(&mut self, peer: &PeerKind);
@@ -347,6 +361,10 @@ impl<R: Router> ErasedSession for Mounted<R> {
     fn route(&mut self, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Some(session) = &mut self.session else { return Routed::Continue };
         self.router.route(session, packet, outbox)
+    }
+
+    fn when_full(&self, packet: &Packet) -> WhenFull {
+        self.session.as_ref().map_or(WhenFull::Wait, |session| self.router.when_full(session, packet))
     }
 
     fn stream(&mut self, first: Bytes, stream: Stream) -> Routed {

@@ -1,6 +1,7 @@
 //! One turn of a connection, whatever moves its bytes: mail, routing, time. The drivers add the socket.
 
 mod ending;
+mod full;
 mod hand_off;
 mod memory;
 mod streams;
@@ -50,6 +51,8 @@ pub(crate) struct Engine<R: Router> {
     one_came: bool,
     /// What waits here, as handles were last told. They know the task from then on.
     told: Option<usize>,
+    /// As much waits to be written as may, or did, and not all is routed that came meanwhile.
+    is_full: bool,
     /// Read and not yet routed.
     input: Bytes,
     order: Option<Box<Order>>,
@@ -127,6 +130,7 @@ impl<R: Router> Engine<R> {
             mail_is_held: role == Role::Server,
             one_came: false,
             told: None,
+            is_full: false,
             input: Bytes::new(),
             order: None,
             due: None,
@@ -202,7 +206,7 @@ impl<R: Router> Engine<R> {
 
     /// Whether the driver should read.
     pub(crate) fn wants_input(&mut self) -> bool {
-        self.reads && !self.has_input() && self.has_room() && !self.core.is_resting()
+        self.reads && !self.has_input() && self.takes_more() && !self.core.is_resting()
     }
 
     /// Takes in what was read.
@@ -256,10 +260,16 @@ impl<R: Router> Engine<R> {
     }
 
     fn route_batch(&mut self, now: Instant) -> Result<(), CloseReason> {
+        if self.is_full {
+            return self.route_full(now);
+        }
         // Whoever wants the connection gets it at the end of the packet that is arriving.
         let mut left = if self.leaving.is_none() { PACKETS_PER_TURN } else { 1 };
         let mut routed = 0;
-        while left > 0 && self.has_room() {
+        while left > 0 {
+            if !self.has_room() {
+                return self.route_full(now);
+            }
             left -= 1;
             if left % PACKETS_PER_LOOK == 1 && self.is_over(now) {
                 break;
@@ -312,13 +322,14 @@ impl<R: Router> Engine<R> {
                 Order::put(Order::Flush(reason), &mut self.order);
                 // What was cut off here must not be gone on with by another read of this turn.
                 self.input.clear();
+                self.handle.0.deferred.clear(&self.handle.0.budget);
                 self.reads = false;
             }
         }
         true
     }
 
-    /// Whether more may be routed. A server whose client does not take its replies takes no further requests.
+    /// Whether all that comes may be routed. At a server whose client does not take its replies, requests wait.
     fn has_room(&mut self) -> bool {
         self.role == Role::Client || self.core.outbox().len() < self.handle.0.mailbox.backlog_max
     }
@@ -358,7 +369,7 @@ impl<R: Router> Engine<R> {
 
     /// Whether [`route`](Self::route) would get on, without anything new being read.
     pub(crate) fn can_route(&mut self) -> bool {
-        self.has_input() && self.has_room() && !self.core.is_resting()
+        (self.has_input() && self.takes_more() || self.is_full && self.has_room()) && !self.core.is_resting()
     }
 
     /// When the time has to be looked at next.
@@ -367,6 +378,9 @@ impl<R: Router> Engine<R> {
     }
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) -> Result<(), CloseReason> {
+        if self.is_full {
+            self.tell_listening(now);
+        }
         self.core.handle_timeout(now)
     }
 
@@ -536,6 +550,7 @@ impl<R: Router> Drop for Engine<R> {
     fn drop(&mut self) {
         self.end(&CloseReason::Shutdown);
         self.handle.0.mailbox.finish();
+        self.handle.0.deferred.clear(&self.handle.0.budget);
         self.handle.0.budget.give_back(self.charged + self.greeting);
     }
 }

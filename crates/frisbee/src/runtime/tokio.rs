@@ -296,7 +296,7 @@ where
         }
         self.poll_timer(context, now)?;
         // Writing may have made room for what could not be read or routed before.
-        let goes_on = read != Step::Waiting && (self.engine.wants_input() || self.engine.can_route());
+        let goes_on = self.engine.can_route() || read != Step::Waiting && self.engine.wants_input();
         self.goes_on = goes_on || self.engine.wants_turn();
         if self.busy.again(happened, now) || self.goes_on {
             go_last(context);

@@ -4,7 +4,7 @@ use super::fanout::{Fanout, Published};
 use super::queue::{Bounds, Subscriber};
 use super::{FIRST_OPERATION, Kind, Operations, Reason, put, refuse, split_name};
 use crate::router::topics::{TOPIC_MAX, Trie, check_pattern, shrink};
-use crate::{CloseReason, Connection, Outbox, Packet, PacketId, PeerKind, Routed, Router, Turn};
+use crate::{CloseReason, Connection, Outbox, Packet, PacketId, PeerKind, Routed, Router, Turn, WhenFull};
 use parking_lot::RwLock;
 use std::collections::HashMap;
 use std::fmt;
@@ -54,7 +54,7 @@ pub enum Slow {
 ///
 /// Publishing never waits. What a subscriber does not take at once waits for it, up to a
 /// [bound](BrokerBuilder::queue_max), and beyond that [`Slow`] says what happens. A connection that takes no byte at
-/// all for the [write timeout](crate::Config::write_timeout) ends in either case.
+/// all for the [write timeout](crate::Config::write_timeout), or hardly any for longer, ends in either case.
 #[derive(Clone, Debug)]
 pub struct Broker(pub(super) Arc<BrokerShared>);
 
@@ -270,6 +270,10 @@ impl Router for Broker {
             }
         }
         Routed::Continue
+    }
+
+    fn when_full(&self, _session: &BrokerSession, _packet: &Packet) -> WhenFull {
+        WhenFull::Wait
     }
 
     fn turn(&self, session: &mut BrokerSession, turn: &mut Turn<'_>) -> Option<Instant> {

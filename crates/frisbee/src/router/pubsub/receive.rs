@@ -8,7 +8,7 @@ use super::client::{Client, ClientShared};
 use super::inbox::{Entry, Inbox, Message};
 use super::{FIRST_OPERATION, Kind, split_name};
 use crate::router::topics::{TopicError, check_topic};
-use crate::{CloseReason, Connection, Outbox, Packet, PacketId, Routed, Router, Turn};
+use crate::{CloseReason, Connection, Outbox, Packet, PacketId, Routed, Router, Turn, WhenFull};
 use bytes::{Buf, Bytes};
 use frisbee_core::tlv;
 use std::collections::HashMap;
@@ -124,6 +124,10 @@ impl Router for ClientRouter {
             }
         }
         Routed::Continue
+    }
+
+    fn when_full(&self, _session: &ClientSession, _packet: &Packet) -> WhenFull {
+        WhenFull::Route
     }
 
     fn turn(&self, session: &mut ClientSession, _turn: &mut Turn<'_>) -> Option<Instant> {

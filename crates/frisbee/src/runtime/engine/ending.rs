@@ -89,6 +89,7 @@ impl<R: Router> Engine<R> {
             && !self.when_written
             && !self.core.is_mid_packet()
             && !self.has_input()
+            && !self.is_full
             && self.handle.0.work.len() == 0
             && {
                 let inner = self.handle.0.mailbox.lock();

@@ -17,7 +17,7 @@ impl<R: Router> Engine<R> {
             HandOffEvent::Asked { operation, body } => {
                 let mut inner = self.handle.0.mailbox.lock();
                 let is_free = inner.handing_off == HandingOff::No && inner.streams.is_empty();
-                let is_free = is_free && self.handle.0.work.len() == 0;
+                let is_free = is_free && self.handle.0.work.len() == 0 && self.handle.0.deferred.is_empty();
                 if is_free {
                     inner.handing_off = HandingOff::Undecided;
                 }
@@ -106,7 +106,8 @@ impl<R: Router> Engine<R> {
     /// Leaves the connection without a word, now or when the packet that is arriving is complete.
     #[cold]
     pub(super) fn leave(&mut self, taking: TakeOver) {
-        if self.core.leave() {
+        // What has been taken out of the input and not been routed is no longer there for the next owner.
+        if self.handle.0.deferred.is_empty() && self.core.leave() {
             self.depart(taking);
         } else if !self.core.has_left() {
             self.leaving = Some(taking);

@@ -77,9 +77,15 @@ impl<R: Router> Engine<R> {
                 self.handle.0.mailbox.leave_stream(&stream);
                 tell
             }
-            None if !rich => StreamSignal::Close,
-            None if self.openings.handle(id) => StreamSignal::Reset,
-            None => StreamSignal::Nothing,
+            None => {
+                // Its opening may wait, and need not any more.
+                let waited = self.handle.0.deferred.leave_stream(id, &self.handle.0.budget);
+                match rich {
+                    false => StreamSignal::Close,
+                    true if waited || self.openings.handle(id) => StreamSignal::Reset,
+                    true => StreamSignal::Nothing,
+                }
+            }
         };
         refuse_stream(self.core.outbox(), id, tell, NO_ROOM);
     }

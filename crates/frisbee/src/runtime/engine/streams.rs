@@ -35,7 +35,7 @@ impl<R: Router> Engine<R> {
             },
             _ => body,
         };
-        let mut inner = self.handle.0.mailbox.lock();
+        let inner = self.handle.0.mailbox.lock();
         let rich = inner.peer.hello().is_some();
         if let Some(stream) = inner.streams.get(&id).cloned() {
             drop(inner);
@@ -49,11 +49,21 @@ impl<R: Router> Engine<R> {
             self.stream = Some(stream);
             return self.leave_stream(tell);
         }
-        // A close that crossed ours, or a message that did. A Go client has its ids from several counters, and may use
-        // one again at once.
-        if body.is_empty() || rich && !self.openings.handle(id) {
-            return Routed::Continue;
-        }
+        drop(inner);
+        if self.opens_stream(id, &body, rich) { self.open_stream(id, body) } else { Routed::Continue }
+    }
+
+    /// Whether a packet of a stream that is not open opens it. To be asked in the order in which packets come.
+    pub(super) fn opens_stream(&mut self, id: PacketId, body: &Bytes, rich: bool) -> bool {
+        // A close that crossed ours, or a message that did, does not. A Go client has its ids from several counters, and
+        // may use one again at once.
+        !body.is_empty() && (!rich || self.openings.handle(id))
+    }
+
+    /// Opens a stream that the peer opens by this packet.
+    pub(super) fn open_stream(&mut self, id: PacketId, body: Bytes) -> Routed {
+        let mut inner = self.handle.0.mailbox.lock();
+        let rich = inner.peer.hello().is_some();
         // One that is opened and closed in a loop has its place until whoever has the stream lets go of it. Those who
         // are about to count up to as many again, so that a peer that keeps to the limit is not refused by chance.
         let guests = self.handle.0.guests.load(Ordering::Relaxed);

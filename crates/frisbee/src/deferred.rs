@@ -1,0 +1,236 @@
+//! Packets that have come and are routed only when there is room for what they give rise to.
+
+use crate::budget::{Budget, SLICED_MIN, body_memory};
+use crate::{Operation, Packet, PacketId};
+use bytes::Bytes;
+use parking_lot::Mutex;
+use std::collections::{BTreeSet, VecDeque};
+
+/// What a connection has deferred. Its task puts packets there and takes them out, in order; a router that is asked to
+/// cancel a call takes out the request, if that is here.
+#[derive(Default)]
+pub(crate) struct Deferred(Mutex<Option<Box<Queue>>>);
+
+/// A packet that waits.
+pub(crate) struct Waiting {
+    pub(crate) packet: Packet,
+    /// It opens a stream.
+    pub(crate) opens: bool,
+    /// Nothing that comes behind it may be looked at before it has been routed.
+    pub(crate) stops: bool,
+}
+
+#[derive(Default)]
+struct Queue {
+    /// With what each is charged of the server's memory, in bytes.
+    packets: VecDeque<(Waiting, usize)>,
+    /// The sum of these charges.
+    charged: usize,
+    /// Streams of which packets are here. Later ones come behind them, so they stay until all is routed.
+    streams: BTreeSet<PacketId>,
+    /// Nothing behind the last packet may be looked at.
+    stops: bool,
+    /// How much has been added to what waits to be written, in bytes, by packets that were not deferred.
+    added: usize,
+}
+
+impl Deferred {
+    /// Defers a packet.
+    pub(crate) fn push(&self, mut waiting: Waiting, budget: &Budget) {
+        let packet = &mut waiting.packet;
+        let memory = body_memory(packet.body.len());
+        if memory < SLICED_MIN {
+            // A slice would keep the buffer that it was read into.
+            packet.body = Bytes::copy_from_slice(&packet.body);
+        }
+        let charge = budget.hold(memory);
+        let mut queue = self.0.lock();
+        let queue = queue.get_or_insert_default();
+        if is_of_stream(packet) {
+            queue.streams.insert(packet.id);
+        }
+        queue.charged += charge;
+        queue.stops = waiting.stops;
+        queue.packets.push_back((waiting, charge));
+    }
+
+    /// Takes out the first packet.
+    pub(crate) fn pop(&self, budget: &Budget) -> Option<Waiting> {
+        let mut queue = self.0.lock();
+        let queue = queue.as_mut()?;
+        let (waiting, charge) = queue.packets.pop_front()?;
+        queue.forget(charge, budget);
+        Some(waiting)
+    }
+
+    /// Takes out a request; whether it was here.
+    pub(crate) fn cancel(&self, id: PacketId, operation: Operation, budget: &Budget) -> bool {
+        let mut queue = self.0.lock();
+        let Some(queue) = queue.as_mut() else { return false };
+        let is_it = |(Waiting { packet, .. }, _): &(Waiting, usize)| packet.id == id && packet.operation == operation;
+        let Some(place) = queue.packets.iter().position(is_it) else { return false };
+        let Some((_request, charge)) = queue.packets.remove(place) else { return false };
+        queue.forget(charge, budget);
+        true
+    }
+
+    /// Takes out the packets of a stream; whether there were any. Later ones still come behind all that is here.
+    pub(crate) fn leave_stream(&self, id: PacketId, budget: &Budget) -> bool {
+        let mut queue = self.0.lock();
+        let Some(queue) = queue.as_mut() else { return false };
+        let mut freed = 0;
+        let before = queue.packets.len();
+        queue.packets.retain(|(Waiting { packet, .. }, charge)| {
+            let leaves = packet.id == id && is_of_stream(packet);
+            freed += if leaves { *charge } else { 0 };
+            !leaves
+        });
+        queue.forget(freed, budget);
+        queue.packets.len() < before
+    }
+
+    /// Whether later packets of a stream have to come behind one that is here.
+    pub(crate) fn has_stream(&self, id: PacketId) -> bool {
+        self.0.lock().as_ref().is_some_and(|queue| queue.streams.contains(&id))
+    }
+
+    /// Tells that a packet which was not deferred has added so much to what waits to be written.
+    pub(crate) fn add(&self, count: usize) {
+        self.0.lock().get_or_insert_default().added += count;
+    }
+
+    /// Whether no packet is here.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.lock().as_ref().is_none_or(|queue| queue.packets.is_empty())
+    }
+
+    /// Whether nothing more may be looked at: as much is here, or was added, as `max` bytes, which one packet may
+    /// overdraw, or as the server may hold.
+    pub(crate) fn is_full(&self, max: usize, budget: &Budget) -> bool {
+        let is_full =
+            |queue: &Queue| queue.stops || queue.charged.saturating_add(queue.added) >= max || budget.is_exhausted();
+        self.0.lock().as_deref().is_some_and(is_full)
+    }
+
+    /// Forgets everything.
+    pub(crate) fn clear(&self, budget: &Budget) {
+        let queue = self.0.lock().take();
+        if let Some(queue) = queue {
+            budget.give_back(queue.charged);
+        }
+    }
+}
+
+impl Queue {
+    /// Accounts for what is here no more.
+    fn forget(&mut self, charge: usize, budget: &Budget) {
+        self.charged -= charge;
+        self.stops &= !self.packets.is_empty();
+        budget.give_back(charge);
+    }
+}
+
+fn is_of_stream(packet: &Packet) -> bool {
+    matches!(packet.operation, Operation::STREAM | Operation::CREDIT | Operation::END)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: usize = 1 << 20;
+
+    fn request(id: u16, length: usize) -> Waiting {
+        let packet = Packet::new(PacketId(id), Operation::FIRST_USER, vec![0; length]);
+        Waiting { packet, opens: false, stops: false }
+    }
+
+    #[test]
+    fn what_is_deferred_is_bounded_in_bytes_and_in_number_and_charged_until_it_is_gone() {
+        let budget = Budget::new(100 * MIB, MIB);
+        for (length, many) in [(0, 1_000..2_000), (100_000, 11..12), (5 * MIB, 1..2)] {
+            let deferred = Deferred::default();
+            let full = (0..).find(|id| {
+                let is_full = deferred.is_full(MIB, &budget);
+                deferred.push(request(*id, length), &budget);
+                is_full
+            });
+            assert!(full.is_some_and(|count| many.contains(&count)), "{full:?} of {length} bytes");
+            assert!(budget.held() > MIB);
+            if length > 0 {
+                while deferred.pop(&budget).is_some() {}
+            } else {
+                deferred.clear(&budget);
+            }
+            assert!(deferred.is_empty());
+            assert_eq!(budget.held(), 0);
+        }
+    }
+
+    #[test]
+    fn what_is_added_to_what_waits_counts_until_all_is_routed() {
+        let budget = Budget::new(MIB, MIB);
+        let deferred = Deferred::default();
+        deferred.add(MIB - 1);
+        assert!(!deferred.is_full(MIB, &budget));
+        deferred.add(1);
+        assert!(deferred.is_full(MIB, &budget));
+        deferred.clear(&budget);
+        assert!(!deferred.is_full(MIB, &budget));
+    }
+
+    #[test]
+    fn nothing_more_is_deferred_when_the_server_holds_as_much_as_it_may() {
+        let budget = Budget::new(1000, 1000);
+        let deferred = Deferred::default();
+        deferred.push(request(1, 100), &budget);
+        assert!(!deferred.is_full(MIB, &budget));
+        deferred.push(request(2, 100), &budget);
+        assert!(deferred.is_full(MIB, &budget));
+    }
+
+    #[test]
+    fn a_request_that_is_cancelled_is_gone_and_the_others_keep_their_order() {
+        let budget = Budget::new(MIB, MIB);
+        let deferred = Deferred::default();
+        (1..=4).for_each(|id| deferred.push(Waiting { stops: id == 4, ..request(id, 10) }, &budget));
+        assert!(!deferred.cancel(PacketId(2), Operation::STREAM, &budget), "it is another operation's");
+        assert!(deferred.cancel(PacketId(2), Operation::FIRST_USER, &budget));
+        assert!(!deferred.cancel(PacketId(2), Operation::FIRST_USER, &budget), "it is gone");
+        let order = std::iter::from_fn(|| deferred.pop(&budget)).map(|waiting| waiting.packet.id.0);
+        assert_eq!(order.collect::<Vec<_>>(), [1, 3, 4]);
+        assert!(!deferred.is_full(MIB, &budget), "what stopped has been routed");
+        assert_eq!(budget.held(), 0);
+    }
+
+    #[test]
+    fn a_stream_with_packets_here_stays_behind_them_until_all_is_routed() {
+        let budget = Budget::new(MIB, MIB);
+        let deferred = Deferred::default();
+        let packet = Packet { id: PacketId(7), operation: Operation::STREAM, body: Bytes::from_static(b"opens") };
+        deferred.push(Waiting { packet, opens: true, stops: false }, &budget);
+        deferred.push(request(8, 0), &budget);
+        assert!(deferred.has_stream(PacketId(7)) && !deferred.has_stream(PacketId(8)));
+        deferred.pop(&budget);
+        assert!(deferred.has_stream(PacketId(7)));
+        assert!(!deferred.leave_stream(PacketId(7), &budget), "it has been routed");
+        deferred.clear(&budget);
+        assert!(!deferred.has_stream(PacketId(7)));
+    }
+
+    #[test]
+    fn a_stream_that_is_left_takes_its_packets_along_and_no_others() {
+        let budget = Budget::new(MIB, MIB);
+        let deferred = Deferred::default();
+        for operation in [Operation::STREAM, Operation::FIRST_USER, Operation::END] {
+            for id in [7, 8] {
+                let packet = Packet { id: PacketId(id), operation, body: Bytes::from_static(b"body") };
+                deferred.push(Waiting { packet, opens: false, stops: false }, &budget);
+            }
+        }
+        assert!(deferred.leave_stream(PacketId(7), &budget) && !deferred.leave_stream(PacketId(7), &budget));
+        let left = std::iter::from_fn(|| deferred.pop(&budget)).map(|waiting| waiting.packet.id.0);
+        assert_eq!(left.collect::<Vec<_>>(), [8, 7, 8, 8], "a call is no stream");
+        assert_eq!(budget.held(), 0);
+    }
+}

@@ -1,0 +1,124 @@
+//! What is routed while the peer takes too little of what it has asked for, and what waits: requests do, whatever makes
+//! no answers goes on.
+
+use super::{Engine, PACKETS_PER_TURN};
+use crate::deferred::Waiting;
+use crate::{CloseReason, Operation, Packet, PacketId, Routed, Router, WhenFull};
+use bytes::Bytes;
+use frisbee_core::Event;
+use std::time::Instant;
+
+impl<R: Router> Engine<R> {
+    /// Whether more input may be taken: always, but for what has been deferred. It is routed first when there is room.
+    pub(super) fn takes_more(&mut self) -> bool {
+        !self.is_full || !self.has_room() && !self.is_stuck()
+    }
+
+    /// Whether nothing more may be looked at before there is room.
+    fn is_stuck(&self) -> bool {
+        let shared = &self.handle.0;
+        // Whoever wants the connection itself gets it behind what has been taken out of the input.
+        self.leaving.is_some() || shared.deferred.is_full(shared.mailbox.backlog_max, &shared.budget)
+    }
+
+    /// Routes what has been deferred, as far as there is room, and while there is none, what needs none.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn route_full(&mut self, now: Instant) -> Result<(), CloseReason> {
+        self.is_full = true;
+        self.one_came = false;
+        for _ in 0..PACKETS_PER_TURN {
+            let routed = if self.has_room() { self.route_deferred() } else { self.route_urgent(now)? };
+            let Some((next, length)) = routed else { break };
+            let stops = !matches!(next, Routed::Continue) && self.stops(next, length, now);
+            if stops || self.is_over(now) {
+                break;
+            }
+        }
+        self.tell_listening(now);
+        Ok(())
+    }
+
+    /// Tells the core whether the peer is listened to, which may change with the memory of the server as well.
+    #[cold]
+    pub(super) fn tell_listening(&mut self, now: Instant) {
+        let listens = self.takes_more() || self.has_room();
+        self.core.set_listening(listens, now);
+    }
+
+    /// Routes the first packet that was deferred; `None` if there is none, and all is as usual again.
+    fn route_deferred(&mut self) -> Option<(Routed, usize)> {
+        let Some(Waiting { packet, opens, .. }) = self.handle.0.deferred.pop(&self.handle.0.budget) else {
+            self.handle.0.deferred.clear(&self.handle.0.budget);
+            self.is_full = false;
+            return None;
+        };
+        let length = packet.body.len();
+        let next = match packet.operation {
+            Operation::STREAM if opens => self.open_stream(packet.id, packet.body),
+            Operation::STREAM => self.handle_stream(packet.id, packet.body),
+            Operation::CREDIT | Operation::END => self.handle_control(packet),
+            _ => self.handle_packet(packet),
+        };
+        Some((next, length))
+    }
+
+    /// Takes the next event from the input: it is deferred if it has to wait for room, and dealt with otherwise. `None`
+    /// if there is none, or it may not be looked at yet.
+    fn route_urgent(&mut self, now: Instant) -> Result<Option<(Routed, usize)>, CloseReason> {
+        if self.is_stuck() {
+            return Ok(None);
+        }
+        let before = self.core.outbox().len();
+        let Some(event) = self.core.poll_event(&mut self.input, now)? else { return Ok(None) };
+        let length = event.body_len();
+        let Some(event) = self.defer(event) else { return Ok(Some((Routed::Continue, length))) };
+        let next = self.handle_event(event);
+        let added = self.core.outbox().len().saturating_sub(before);
+        if added > 0 {
+            self.handle.0.deferred.add(added);
+        }
+        Ok(Some((next, length)))
+    }
+
+    /// Defers what has to wait for room; the event if it has not.
+    fn defer(&mut self, event: Event) -> Option<Event> {
+        let (packet, opens) = match event {
+            Event::Packet(packet) => (packet, false),
+            Event::Stream { id, body } => match self.has_to_wait(id, &body) {
+                Some(opens) => (Packet { id, operation: Operation::STREAM, body }, opens),
+                None => return Some(Event::Stream { id, body }),
+            },
+            Event::Control(packet)
+                if matches!(packet.operation, Operation::CREDIT | Operation::END)
+                    && self.handle.0.deferred.has_stream(packet.id) =>
+            {
+                (packet, false)
+            }
+            event => return Some(event),
+        };
+        let mut when_full = WhenFull::Wait;
+        if let Some(session) = self.session.as_ref().filter(|_| opens || !packet.operation.is_reserved()) {
+            when_full = self.router.when_full(session, &packet);
+        }
+        if when_full == WhenFull::Route && !opens {
+            return Some(Event::Packet(packet));
+        }
+        let waiting = Waiting { packet, opens, stops: when_full == WhenFull::Stop };
+        self.handle.0.deferred.push(waiting, &self.handle.0.budget);
+        None
+    }
+
+    /// Whether a packet of a stream has to wait, since earlier ones do, or it opens the stream: whether it does.
+    fn has_to_wait(&mut self, id: PacketId, body: &Bytes) -> Option<bool> {
+        let shared = &self.handle.0;
+        if shared.deferred.has_stream(id) {
+            return Some(false);
+        }
+        let inner = shared.mailbox.lock();
+        let (is_open, rich) = (inner.streams.contains_key(&id), inner.peer.hello().is_some());
+        drop(inner);
+        // What came behind the end of its stream opens none, and is ignored at once.
+        (!is_open && self.opens_stream(id, body, rich)).then_some(true)
+    }
+}
