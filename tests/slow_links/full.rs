@@ -1,0 +1,228 @@
+//! What a peer can make an end hold that it takes nothing from, and what it gets.
+
+use super::Config;
+use bytes::Bytes;
+use frisbee::{
+    CloseReason, Connection, Handlers, Operation, Outbox, Packet, Policy, Routed, Router, Server, Stream, TakeOver,
+};
+use frisbee_tests::raw::packet;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+const ECHO: u16 = 10;
+const MIB: usize = 1 << 20;
+
+/// Echoes, and keeps the streams that are opened.
+fn echo() -> Handlers {
+    let (kept, mut streams) = mpsc::unbounded_channel();
+    tokio::spawn(async move {
+        let mut open: Vec<Stream> = Vec::new();
+        while let Some(stream) = streams.recv().await {
+            open.push(stream);
+        }
+    });
+    Handlers::new()
+        .on(Operation::FIRST_USER, |_, packet| async { Some(packet) })
+        .on_stream(move |_, stream| drop(kept.send(stream)))
+}
+
+/// A server with a peer that has sent so much as to be sent back, and takes nothing of it.
+async fn served(router: impl Router, config: Config, body: usize) -> (DuplexStream, JoinHandle<CloseReason>) {
+    let acceptor = Server::builder().config(config).build(router);
+    let (mut here, there) = tokio::io::duplex(64 * 1024);
+    let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
+    here.write_all(&[packet(0, 3, b"fris\x01"), packet(1, ECHO, &vec![1; body])].concat()).await.expect("it reads");
+    (here, serving)
+}
+
+/// How many bytes of what is repeated are taken before the server reads no more.
+async fn taken_of(peer: &mut DuplexStream, repeated: &[u8]) -> usize {
+    let mut taken = 0;
+    // Longer than a rest.
+    while let Ok(written) =
+        tokio::time::timeout(Duration::from_secs(4), peer.write(&repeated[taken % repeated.len()..])).await
+    {
+        taken += written.expect("the server lives");
+        assert!(taken < 100 * MIB, "it takes all of it");
+    }
+    taken
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_peer_that_takes_nothing_makes_a_server_hold_a_few_megabytes_whatever_it_sends() {
+    let large = packet(2, ECHO, &vec![2; MIB]);
+    let small = packet(2, ECHO, b"").repeat(1000);
+    let opens = (0..500).flat_map(|id| packet(1000 + id * 2, 2, b"opens")).collect::<Vec<_>>();
+    let messages = [packet(7, 2, b"opens"), packet(7, 2, &[1; 1000]).repeat(100)].concat();
+    let asks = packet(0, 8, &[10]).repeat(1000);
+    let patience = Duration::from_secs(1000);
+    for (repeated, most) in [(large, 3 * MIB), (small, MIB), (opens, MIB), (messages, 2 * MIB), (asks, 4 * MIB)] {
+        let config =
+            Config { write_timeout: patience, idle_timeout: patience, waste_rate: u32::MAX, ..Config::default() };
+        let (mut peer, _serving) = served(echo(), config, 2 * MIB).await;
+        // While it waits, who asks for the connection is told so.
+        peer.write_all(&packet(1, ECHO, b"waits")).await.expect("the server lives");
+        let taken = taken_of(&mut peer, &repeated).await;
+        assert!(taken <= most, "{taken} bytes of {:x?}", &repeated[..10]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_peer_that_takes_nothing_is_given_up_after_the_write_timeout() {
+    let begun = Instant::now();
+    let (mut peer, serving) = served(echo(), Config::default(), 2 * MIB).await;
+    // It is not silent.
+    let pinging = tokio::spawn(async move {
+        while peer.write_all(&packet(0, 0, b"")).await.is_ok() {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+        peer
+    });
+    let reason = serving.await.expect("nobody panics");
+    assert!(matches!(reason, CloseReason::WriteTimeout { .. }), "{reason}");
+    // The socket has taken 64 KiB.
+    assert!((5..8).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+    drop(pinging.await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_peer_that_takes_a_byte_now_and_then_is_given_up_as_well() {
+    let begun = Instant::now();
+    let (mut peer, serving) = served(echo(), Config::default(), 2 * MIB).await;
+    let trickling = tokio::spawn(async move {
+        while peer.read_u8().await.is_ok() {
+            let _ = peer.write_all(&packet(0, 0, b"")).await;
+            tokio::time::sleep(Duration::from_secs(4)).await;
+        }
+    });
+    let reason = serving.await.expect("nobody panics");
+    assert!(matches!(reason, CloseReason::WriteTimeout { .. }), "{reason}");
+    assert!((10..16).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+    trickling.await.expect("nobody panics");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_peer_that_vanishes_while_much_waits_for_it_is_missed_in_time() {
+    let begun = Instant::now();
+    let config = Config { write_timeout: Duration::from_secs(1000), ..Config::default() };
+    let (_peer, serving) = served(echo(), config, 2 * MIB).await;
+    let reason = serving.await.expect("nobody panics");
+    assert!(matches!(reason, CloseReason::IdleTimeout), "{reason}");
+    assert!((10..11).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+}
+
+/// Another connection has used it up meanwhile.
+#[tokio::test(start_paused = true)]
+async fn a_peer_that_is_not_read_for_want_of_memory_is_not_taken_for_silent() {
+    const MEMORY: usize = 8_000_000;
+    let handlers = echo().on_with(Operation::user(11).expect("users have it"), Policy::Concurrent, |_, packet| async {
+        let _held = packet;
+        std::future::pending().await
+    });
+    let acceptor = Server::builder().memory_max(MEMORY).build(handlers);
+    let serve = || {
+        let (here, there) = tokio::io::duplex(MIB);
+        let acceptor = acceptor.clone();
+        tokio::spawn(async move { acceptor.serve_connection(there).await });
+        here
+    };
+    let (mut peer, mut other) = (serve(), serve());
+    peer.write_all(&[packet(0, 3, b"fris\x01"), packet(1, ECHO, &vec![1; 4 * MIB])].concat()).await.expect("it reads");
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    peer.write_all(&packet(0, 0, b"")).await.expect("the server still reads");
+    let stats = acceptor.stats();
+    while let left @ 1.. = MEMORY.saturating_sub(stats.input_held()) {
+        // Half of what there is room for, as long as that is any.
+        let requests = packet(1, 11, b"").repeat((left / 2000).max(1));
+        other.write_all(&requests).await.expect("the server lives");
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    let mut taken = vec![0; MIB];
+    // Longer than it may be silent, and not longer than it may take nothing. Then less waits than may.
+    for _ in 0..2 {
+        for _ in 0..7 {
+            tokio::time::sleep(Duration::from_secs(2)).await;
+            peer.write_all(&packet(0, 0, b"")).await.expect("the server lives");
+            let _ = tokio::time::timeout(Duration::from_millis(1), other.write_all(&packet(0, 0, b""))).await;
+        }
+        peer.read_exact(&mut taken).await.expect("the server lives");
+    }
+}
+
+/// Echoes, and gives the connection away behind a packet that says so.
+struct Leaving;
+
+impl Router for Leaving {
+    type Session = ();
+
+    fn connected(&self, _connection: &Connection) {}
+
+    fn route(&self, (): &mut (), packet: Packet, outbox: &mut Outbox) -> Routed {
+        outbox.forward(&packet).expect("it is short enough");
+        if packet.body != "the rest is raw" {
+            return Routed::Continue;
+        }
+        Routed::HandOff(TakeOver::new(async |mut raw| {
+            let mut line = [0; 20];
+            raw.read_exact(&mut line).await.expect("the peer says so much");
+            raw.write_all(&line).await.expect("the peer reads");
+            raw.flush().await.expect("the peer reads");
+        }))
+    }
+}
+
+/// A router that says nothing of what may wait has every packet in its place.
+#[tokio::test(start_paused = true)]
+async fn what_follows_the_last_packet_is_no_packet_though_that_waits_for_room() {
+    let (mut peer, _serving) = served(Leaving, Config::default(), 2 * MIB).await;
+    let last = packet(2, ECHO, b"the rest is raw");
+    // What would be a CANCEL and half of a header.
+    let raw = [packet(1, 6, &[10]), vec![0, 15, 0, 0, 0, 0, 0, 0, 0]].concat();
+    peer.write_all(&[last.clone(), raw.clone()].concat()).await.expect("the server lives");
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let mut read = vec![0; 2 * MIB];
+    let mut answers = Vec::new();
+    while let Ok(count @ 1..) = peer.read(&mut read).await {
+        answers.extend_from_slice(&read[..count]);
+    }
+    let expected = [last, raw].concat();
+    assert!(answers.ends_with(&expected), "{:x?}", &answers[answers.len().saturating_sub(60)..]);
+}
+
+/// Whoever asks for the connection while requests wait is told to come again; what waits is answered.
+#[tokio::test(start_paused = true)]
+async fn a_connection_is_not_handed_off_while_requests_wait() {
+    let (mut peer, _serving) = served(echo(), Config::default(), 2 * MIB).await;
+    let waiting = [packet(2, ECHO, b"waits"), packet(0, 8, &[10]), packet(3, ECHO, b"waits as well")].concat();
+    peer.write_all(&waiting).await.expect("the server lives");
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let mut answers = Vec::new();
+    let behind = [packet(0, 8, &[2]), packet(2, ECHO, b"waits"), packet(3, ECHO, b"waits as well")].concat();
+    let mut read = vec![0; MIB];
+    while !answers.ends_with(&behind) {
+        let count = peer.read(&mut read).await.expect("the server lives");
+        assert!(count > 0, "{} bytes", answers.len());
+        answers.extend_from_slice(&read[..count]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_that_wait_are_answered_though_their_sender_has_nothing_more_to_send() {
+    let (mut peer, serving) = served(echo(), Config::default(), 2 * MIB).await;
+    let waiting: Vec<_> = (0..100).flat_map(|id| packet(id, ECHO, b"waits")).collect();
+    peer.write_all(&waiting).await.expect("the server lives");
+    peer.shutdown().await.expect("the server lives");
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let mut answers = Vec::new();
+    peer.read_to_end(&mut answers).await.expect("the server closes in good order");
+    // Somewhere between them it has asked whether the peer is there.
+    let answered = Bytes::from(answers);
+    let ping = packet(0, 0, b"");
+    let end = answered.len();
+    assert!((2 * MIB + waiting.len()..2 * MIB + waiting.len() + 1000).contains(&end), "{end} bytes");
+    assert!(answered.ends_with(&packet(99, ECHO, b"waits")) || answered.ends_with(&ping));
+    serving.await.expect("nobody panics");
+}

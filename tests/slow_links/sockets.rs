@@ -1,0 +1,104 @@
+//! The same over sockets, on every runtime that drives them here, with times and sizes that a test has.
+
+use super::{MB, Service, patient};
+use frisbee::{Config, Runtime};
+use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload};
+use frpc::{Channel, Server};
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::task::JoinSet;
+
+/// What a link carries in a second, each way.
+const RATE: u32 = MB;
+
+/// What goes each way: more than the system holds, which lets the rest wait for longer than a peer may be silent.
+const LENGTH: u32 = 5 * MB;
+
+/// A fraction of the usual times; the rate is sixty times the least one.
+fn quick() -> Config {
+    Config {
+        ping_interval: Duration::from_millis(200),
+        idle_timeout: Duration::from_millis(1_500),
+        backlog_max: 64 * 1024,
+        ..Config::default()
+    }
+}
+
+/// Sockets that hold as little as the system lets them.
+fn thin() -> TcpSocket {
+    let socket = TcpSocket::new_v4().expect("there are sockets");
+    socket.set_recv_buffer_size(4096).expect("it is known");
+    socket.set_send_buffer_size(4096).expect("it is known");
+    socket
+}
+
+async fn carry(mut from: OwnedReadHalf, mut to: OwnedWriteHalf) {
+    let mut buffer = vec![0; 4096];
+    let mut due = tokio::time::Instant::now();
+    while let Ok(count @ 1..) = from.read(&mut buffer).await {
+        if to.write_all(&buffer[..count]).await.is_err() {
+            return;
+        }
+        due = due.max(tokio::time::Instant::now() - Duration::from_millis(10));
+        due += Duration::from_secs(1) * count as u32 / RATE;
+        tokio::time::sleep_until(due).await;
+    }
+}
+
+/// A proxy in front of a server that carries so much and holds next to nothing.
+async fn slow(server: SocketAddr) -> SocketAddr {
+    let listener = thin();
+    listener.bind("127.0.0.1:0".parse().expect("it is an address")).expect("loopback has free ports");
+    let listener = listener.listen(16).expect("it is bound");
+    let address = listener.local_addr().expect("it is bound");
+    tokio::spawn(async move {
+        while let Ok((client, _)) = listener.accept().await {
+            let server = thin().connect(server).await.expect("the server listens");
+            let split = |socket: TcpStream| {
+                socket.set_nodelay(true).expect("it is known");
+                socket.into_split()
+            };
+            let ((from_client, to_client), (from_server, to_server)) = (split(client), split(server));
+            tokio::spawn(carry(from_client, to_server));
+            tokio::spawn(carry(from_server, to_client));
+        }
+    });
+    address
+}
+
+async fn passes(runtime: Runtime) {
+    let builder =
+        Server::builder().config(quick()).runtime(runtime).add_service(InteropServer::new(Service::default()));
+    let server = builder.bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let (address, stats) = (slow(server.local_addr()).await, server.stats());
+    tokio::spawn(server.serve());
+    let builder = Channel::builder().config(quick()).runtime(runtime);
+    let client = InteropClient::new(builder.connect(address.to_string()).await.expect("the proxy listens"));
+    let mut calls = JoinSet::new();
+    for (up, down) in [(0, LENGTH), (LENGTH, 0)] {
+        let client = client.clone();
+        calls.spawn(async move {
+            let payload = Payload { seq: down, data: vec![1; up as usize] };
+            let reply = client.echo_payload(patient(payload)).await.expect("slow is not lost");
+            assert_eq!(reply.get_ref().data.len(), down as usize);
+        });
+    }
+    for a in 0..20 {
+        let client = client.clone();
+        calls.spawn(async move { drop(client.add(patient(AddRequest { a, b: 1 })).await.expect("slow is not lost")) });
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    calls.join_all().await;
+    assert_eq!((stats.opened(), stats.open()), (1, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn megabytes_pass_a_slow_link_of_sockets_each_way_at_once_with_calls_beside() {
+    passes(IoBackend::Tokio).await;
+    if cfg!(all(feature = "uring", target_os = "linux")) {
+        passes(IoBackend::Auto).await;
+    }
+}
