@@ -147,6 +147,60 @@ async fn what_a_server_says_before_it_closes_waits_for_the_first_header() {
     Raw::connect(address).await.closed().await;
 }
 
+#[tokio::test(start_paused = true)]
+async fn whoever_reads_a_stream_hears_that_its_client_has_nothing_more_to_send() {
+    let (tells, mut told) = mpsc::unbounded_channel();
+    let handlers = Handlers::new().on_stream(move |_, stream| tells.send(stream).expect("the test waits"));
+    let server = frisbee::Server::builder().build(handlers);
+    let (mut here, there) = frisbee::memory();
+    tokio::spawn(async move { server.serve_connection(there).await });
+    here.write_all(&[packet(1, 2, b"open"), packet(1, 2, b"message")].concat()).await.expect("the server reads");
+    let mut stream = told.recv().await.expect("it comes");
+    assert_eq!(stream.recv().await.expect("it is there"), "message");
+    let reads = tokio::spawn(async move { stream.recv().await });
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    assert!(!reads.is_finished(), "there may be more");
+    here.shutdown().await.expect("the server reads");
+    assert_eq!(timeout(PATIENCE, reads).await.expect("it is told").expect("nobody panics"), None);
+}
+
+/// Says farewell by its handle when the server goes away.
+struct Farewell;
+
+impl Router for Farewell {
+    type Session = Connection;
+
+    fn connected(&self, connection: &Connection) -> Connection {
+        connection.clone()
+    }
+
+    fn route(&self, _: &mut Connection, _packet: Packet, _outbox: &mut Outbox) -> Routed {
+        Routed::Continue
+    }
+
+    fn going_away(&self, connection: &mut Connection) {
+        let said = connection.send_now(|outbox| outbox.push(PacketId(1), Operation::FIRST_USER, &Bytes::new()));
+        said.expect("it is open").expect("it is short enough");
+    }
+}
+
+/// A server that has heard it closes a connection on which nothing is in progress.
+#[tokio::test(start_paused = true)]
+async fn a_client_says_that_it_has_heard_of_the_end_behind_what_it_has_sent_by_then() {
+    let (here, mut there) = frisbee::memory();
+    let _connection = Client::builder().connect_io(here, Farewell).await.expect("it is in memory");
+    there.write_all(&[packet(0, 3, b"fris\x01"), packet(0, 4, b"")].concat()).await.expect("the client reads");
+    let heard = packet(0, 4, b"");
+    let mut said = Vec::new();
+    let hears = async {
+        while !said.ends_with(&heard) {
+            said.push(there.read_u8().await.expect("the client goes on"));
+        }
+    };
+    timeout(PATIENCE, hears).await.expect("it says so");
+    assert!(said.ends_with(&[packet(1, 10, b""), heard.clone()].concat()), "{said:x?}");
+}
+
 /// Has a request of its own in progress for as long as it is told.
 struct Asking(Arc<AtomicBool>);
 

@@ -103,6 +103,23 @@ async fn a_stream_for_which_there_is_no_time_or_no_place_was_not_sent() {
     client.flood(Time::default()).await.expect("there is a place again");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_call_that_waits_for_a_place_for_its_stream_goes_on_as_soon_as_there_is_one() {
+    let builder = Server::builder().config(Config { streams_max: 1, ..Config::default() });
+    let acceptor = builder.add_service(ExtensionServer::new(Service::default())).build().expect("it is one service");
+    let (here, there) = frpc::memory();
+    tokio::spawn(async move { acceptor.serve_connection(there).await });
+    let client = ExtensionClient::new(Channel::connect_io(here).await.expect("it is in memory"));
+    let first = client.flood(Time::default()).await.expect("there is a place for one");
+    let begun = Instant::now();
+    let second = tokio::spawn(async move { client.flood(Time::default()).await });
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert!(!second.is_finished(), "there is no place for two");
+    drop(first);
+    second.await.expect("nobody panics").expect("there is a place again");
+    assert!(begun.elapsed() < Duration::from_millis(200), "it took {:?}", begun.elapsed());
+}
+
 #[tokio::test]
 async fn why_requests_failed_is_told_though_the_client_has_been_dropped() {
     let address = serve_interop_with(Server::builder()).await;

@@ -323,6 +323,19 @@ mod tests {
     }
 
     #[test]
+    fn who_has_used_up_the_window_to_the_byte_may_send_nothing_more() {
+        let size = 10 * cost(36);
+        let (mut credit, mut window) = (Credit::new(size as u32), Window::new(size));
+        for _ in 0..10 {
+            assert!(credit.is_open());
+            credit.spend(36);
+            assert!(window.receive(36));
+        }
+        assert!(!credit.is_open());
+        assert!(!window.receive(0), "the sender had no credit for this");
+    }
+
+    #[test]
     fn messages_without_content_are_not_free() {
         let mut credit = Credit::new(1_000);
         let sent = std::iter::from_fn(|| credit.is_open().then(|| credit.spend(0))).count();

@@ -308,6 +308,26 @@ fn an_answer_that_nobody_waits_for_breaks_the_protocol_and_so_does_one_that_make
 }
 
 #[test]
+fn an_answer_that_comes_before_its_request_has_been_written_breaks_the_protocol() {
+    let now = Instant::now();
+    let granted = [0, 0x0F, 0, 0, 0, 8, 0, 0, 0, 1, 1];
+    for written in [0, 1, 10, 16, 17] {
+        let (mut client, mut server) = pair(now);
+        client.core.ask_hand_off(GATEWAY, &Bytes::from_static(b"please"), now).unwrap();
+        client.write(&mut server, written, now);
+        client.inbox.extend_from_slice(&granted);
+        let read = client.read(usize::MAX, now);
+        if written == 17 {
+            read.unwrap();
+            assert_eq!(client.events, [answered(HandOffAnswer::Accepted, b"")]);
+        } else {
+            let over = read.unwrap_err();
+            assert!(matches!(over, CloseReason::Protocol(ProtocolError::HandOff)), "{written} bytes: {over}");
+        }
+    }
+}
+
+#[test]
 fn a_peer_that_is_go_is_asked_nothing_and_what_it_asks_is_skipped() {
     let now = Instant::now();
     let mut server = End::new(Role::Server, now);

@@ -136,3 +136,68 @@ pub(super) fn ask(core: &mut frisbee_core::Connection, step: &mut Step) -> Resul
     core.outbox().append(before);
     core.ask_hand_off(asking.operation, request, now())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Client, Connection, Handlers, Operation, Outbox, Packet, Server};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::sync::mpsc;
+
+    /// A packet with an id of 0.
+    fn packet(operation: u16, body: &[u8]) -> Vec<u8> {
+        let length = u32::try_from(body.len()).expect("it is short");
+        [&[0, 15, 0, 0], &operation.to_be_bytes()[..], &length.to_be_bytes(), body].concat()
+    }
+
+    const HELLO: &[u8] = b"fris\x01";
+
+    #[tokio::test]
+    async fn what_comes_in_one_read_with_an_answer_that_grants_a_connection_is_read_from_it() {
+        let (here, mut there) = crate::memory();
+        let connection = Client::builder().connect_io(here, Handlers::new()).await.expect("it is in memory");
+        let asking = tokio::spawn(async move { connection.hand_off(Operation::FIRST_USER, "").await });
+        there.write_all(&packet(3, HELLO)).await.expect("the client reads");
+        let asked = packet(8, &[10]);
+        let mut heard = Vec::new();
+        while !heard.ends_with(&asked) {
+            heard.push(there.read_u8().await.expect("the client asks"));
+        }
+        there.write_all(&[packet(8, b"\x01granted"), b"raw".to_vec()].concat()).await.expect("the client reads");
+        drop(there);
+        let mut raw = asking.await.expect("nobody panics").expect("it is granted").raw;
+        let mut read = Vec::new();
+        raw.read_to_end(&mut read).await.expect("it has ended in good order");
+        assert_eq!(read, b"raw");
+    }
+
+    /// Leaves each connection behind the first packet.
+    struct Leaving(mpsc::UnboundedSender<Vec<u8>>);
+
+    impl Router for Leaving {
+        type Session = ();
+
+        fn connected(&self, _connection: &Connection) {}
+
+        fn route(&self, (): &mut (), _packet: Packet, _outbox: &mut Outbox) -> Routed {
+            let told = self.0.clone();
+            Routed::HandOff(TakeOver::new(async move |mut raw| {
+                let mut read = Vec::new();
+                raw.read_to_end(&mut read).await.expect("it has ended in good order");
+                told.send(read).expect("the test waits");
+            }))
+        }
+    }
+
+    #[tokio::test]
+    async fn what_comes_in_one_read_with_the_last_packet_is_read_from_what_was_a_connection() {
+        let (told, mut read) = mpsc::unbounded_channel();
+        let acceptor = Server::builder().build(Leaving(told));
+        let (mut here, there) = crate::memory();
+        tokio::spawn(async move { acceptor.serve_connection(there).await });
+        let raw = [0, 15, 0, 1];
+        here.write_all(&[packet(3, HELLO), packet(10, b"last"), raw.to_vec()].concat()).await.expect("it reads");
+        here.shutdown().await.expect("the server reads");
+        assert_eq!(read.recv().await.expect("it is handed off"), raw);
+    }
+}
