@@ -20,6 +20,9 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, oneshot};
 
+#[cfg(feature = "tls")]
+use crate::tls::{TlsError, TlsStream};
+
 /// How many of the connections that a shutdown waited for in vain are named in the log.
 const LATE_NAMED: usize = 3;
 
@@ -136,29 +139,32 @@ impl<R: Router> Host<R> {
     pub(crate) fn serve<T: Io>(&self, io: T, ends: Box<Ends>, context: Option<Handle>) -> Serving<'_, T, R> {
         #[cfg(feature = "tls")]
         if let Some(tls) = &self.tls {
-            return Serving::Rare(Box::pin(self.serve_secured(tls, io, *ends, context)));
+            let handshake = Box::pin(tls.accept(io, &self.newcomers));
+            return Serving::Rare(Box::pin(self.serve_secured(handshake, *ends, context)));
         }
         self.drive(io, *ends, context, T::buffers())
     }
 
-    /// As [`serve`](Self::serve), with a handshake.
+    /// As [`serve`](Self::serve), with a handshake. Its memory, and that of what comes behind it, is taken for as long
+    /// as it is needed.
     #[cfg(feature = "tls")]
     async fn serve_secured<T: Io>(
         &self,
-        tls: &crate::transport::tls::Handshakes,
-        io: T,
+        handshake: Pin<Box<impl Future<Output = Result<TlsStream<T>, TlsError>>>>,
         ends: Ends,
         context: Option<Handle>,
     ) -> CloseReason {
-        match tls.accept(io, &self.newcomers).await {
-            Ok(secured) => {
-                let certificates = crate::transport::tls::peer_certificates(&secured);
-                self.drive(secured, Ends { certificates, ..ends }, context, true).await
-            }
+        let peer = ends.peer;
+        let driving = handshake.await.map(|secured| {
+            let certificates = crate::transport::tls::peer_certificates(&secured);
+            Box::pin(self.drive(secured, Ends { certificates, ..ends }, context, true))
+        });
+        match driving {
+            Ok(driving) => driving.await,
             Err(error) => {
                 let reason = error.into();
                 self.budget.count_opened();
-                self.budget.count_closed(ends.peer, &reason, now());
+                self.budget.count_closed(peer, &reason, now());
                 reason
             }
         }
