@@ -172,17 +172,16 @@ async fn calls_in_flight_fail_when_the_server_is_lost() {
 
 #[tokio::test]
 async fn a_lost_client_cancels_its_handlers() {
+    const DO_NOTHING: u16 = 15;
     let server = Probing::start(|builder| builder).await;
-    let client = server.client().await;
-    let call = tokio::spawn({
-        let client = client.clone();
-        async move { client.do_nothing(interop::Empty {}).await }
-    });
-    let mut counts = client.count_up(interop::Range::default()).await.expect("the server listens").into_inner();
-    counts.message().await.expect("the server counts");
-    server.reaches(2).await;
-    call.abort();
-    drop((client, counts, call));
+    // It cancels nothing and leaves no stream: it is gone from one moment to the next.
+    let mut client = Raw::connect(server.serving.address).await;
+    let streams = [21, 23].map(|operation| packet(operation.into(), 2, &[9, operation]));
+    let range = packet(21, 2, &[8, 0, 0x0d, 0, 0x0d, 0]);
+    client.write(&[&packet(1, DO_NOTHING, &[8, 0])[..], &streams.concat(), &range].concat()).await;
+    server.reaches(3).await;
+    client.socket.set_zero_linger().expect("it is a socket");
+    drop(client);
     server.reaches(0).await;
 }
 

@@ -7,16 +7,17 @@ mod limits;
 #[path = "extension/servers.rs"]
 mod servers;
 
-use frisbee::{Config, PeerKind};
+use frisbee::{Config, PeerKind, tlv};
 use frisbee_tests::extension::maybe::Choice;
 use frisbee_tests::extension::{Chunk, Extension, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
-use frisbee_tests::raw::{Raw, packet};
+use frisbee_tests::raw::{Raw, encoded, packet};
 use frisbee_tests::{serve, until};
 use frpc::{Channel, Code, Metadata, Request, RequestStream, Response, ResponseStream, Server, Status, Streaming};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use tokio::io::AsyncWriteExt;
 use tokio::task::JoinSet;
 
 type Reply<T> = Result<Response<T>, Status>;
@@ -251,15 +252,25 @@ async fn a_plain_call_does_not_wait_for_the_verdict() {
     });
 }
 
-#[tokio::test]
+/// A client of ours cancels its call at that time as well; this one says nothing more.
+#[tokio::test(start_paused = true)]
 async fn a_handler_whose_caller_has_stopped_waiting_is_dropped() {
-    let (client, state) = served().await;
-    client.get(Time::default()).await.expect("both ends know each other now");
-    let mut request = Request::new(Time { millis: 60_000 });
-    request.set_timeout(Duration::from_millis(50));
-    let status = client.wait(request).await.expect_err("it takes too long");
-    assert_eq!(status.code(), Code::DeadlineExceeded);
+    let service = Service::default();
+    let state = service.state.clone();
+    let server =
+        Server::builder().add_service(ExtensionServer::new(service)).build().expect("nothing is wrong with it");
+    let (mut client, there) = tokio::io::duplex(64 * 1024);
+    tokio::spawn(async move { server.serve_connection(there).await });
+    let (mut timeout, mut terms, mut body) = (Vec::new(), Vec::new(), vec![0x10]);
+    tlv::put_varint(&mut timeout, 50_000); // In microseconds.
+    tlv::put_item(&mut terms, 1, &timeout);
+    tlv::put_varint(&mut body, terms.len() as u64);
+    body.extend(terms.into_iter().chain(encoded(&Time { millis: 3_600_000 })));
+    let begun = tokio::time::Instant::now();
+    client.write_all(&[packet(0, 3, b"fris\x01"), packet(7, 12, &body)].concat()).await.expect("the server reads");
+    until("the handler runs", || state.waiting.load(Ordering::SeqCst) == 1).await;
     until("the handler is gone", || state.waiting.load(Ordering::SeqCst) == 0).await;
+    assert!((50..60).contains(&begun.elapsed().as_millis()), "{:?}", begun.elapsed());
 }
 
 #[tokio::test]

@@ -5,12 +5,12 @@ use frisbee::support::tlv;
 use frisbee::{
     CloseKind, Config, Connection, Handlers, Operation, Outbox, Packet, PacketId, Routed, Router, Stats, Turn,
 };
-use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, SleepRequest};
+use frisbee_tests::interop::{AddRequest, Interop, InteropClient, InteropServer, Payload, SleepRequest};
 use frisbee_tests::pki::Authority;
 use frisbee_tests::raw::{Endless, Raw, encoded, error_text, header, packet};
 use frisbee_tests::service::Service;
-use frisbee_tests::until;
-use frpc::{Channel, Code, Metadata, Request, RequestStream, Server, ServerBuilder};
+use frisbee_tests::{left_to_service, until};
+use frpc::{Channel, Code, Metadata, Request, RequestStream, Response, Server, ServerBuilder, Status};
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -167,6 +167,40 @@ async fn requests_are_refused_before_their_handlers_begin_once_waiting_handlers_
     assert!(answered >= 100, "{answered} were answered");
     until("nothing is held", || stats.input_held() == 0).await;
     client.sleep(SleepRequest { millis: 0, tag: 3 }).await.expect("there is memory again");
+}
+
+/// Keeps payloads for as long as it is called, and counts them.
+struct Keeping(Arc<AtomicU64>);
+
+impl Interop for Keeping {
+    async fn echo_payload(&self, request: Request<Payload>) -> Result<Response<Payload>, Status> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        std::future::pending::<()>().await;
+        Ok(Response::new(request.into_inner()))
+    }
+
+    left_to_service!(echo_scalars, echo_nested, echo_lists, echo_maps, echo_mixed, do_nothing, fail, add);
+    left_to_service!(sleep, describe, count_up, sum_up, chat);
+}
+
+#[tokio::test]
+async fn requests_whose_handlers_wait_are_held_with_all_their_bytes() {
+    const LENGTH: usize = 10_000;
+    let kept = Arc::new(AtomicU64::new(0));
+    let builder = Server::builder().add_service(InteropServer::new(Keeping(kept.clone())));
+    let server = builder.bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let (address, stats) = (server.local_addr(), server.stats());
+    tokio::spawn(server.serve());
+    let mut peer = Raw::connect(address).await;
+    let body = encoded(&Payload { seq: 1, data: vec![1; LENGTH] });
+    for id in 1..=20 {
+        peer.write(&packet(id, PAYLOAD, &body)).await;
+    }
+    until("all handlers wait", || kept.load(Ordering::SeqCst) == 20).await;
+    until("all of it is held", || stats.input_held() >= 20 * LENGTH).await;
+    assert!(stats.input_held() < 30 * LENGTH, "{}", stats.input_held());
+    drop(peer);
+    until("nothing is held", || stats.input_held() == 0).await;
 }
 
 #[tokio::test]

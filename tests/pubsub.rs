@@ -268,6 +268,18 @@ async fn what_is_not_read_at_a_client_is_bounded_and_its_reader_told() {
 async fn nothing_is_left_of_those_who_come_and_go() {
     let (address, broker) = serve(Broker::builder()).await;
     let writer = client(address).await;
+    // Messages wait for them when they go.
+    for resets in [true, false] {
+        let gone = stalled(address, "stalled").await;
+        while broker.waiting() == 0 {
+            writer.publish("stalled", vec![0; 64 * 1024]).await.unwrap();
+        }
+        if resets {
+            gone.socket.set_zero_linger().unwrap();
+        }
+        drop(gone);
+        until(|| (broker.subscriptions(), broker.waiting()) == (0, 0)).await;
+    }
     for round in 0..20 {
         let mut gone = Vec::new();
         for number in 0..10 {

@@ -1,11 +1,11 @@
 //! Nothing is believed that the input cannot justify.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use bytes::Bytes;
 use polyglot::{
-    BULK_MIN, Bulk, CONTAINER_MEMORY_MAX, DecodeReason, Decoder, EncodeReason, Encoder, Form, Kind, LONG_MIN,
-    NESTING_CEILING, NESTING_MAX, decode_root, encode_root,
+    BULK_MIN, Bulk, CONTAINER_MEMORY_MAX, Codec, DecodeError, DecodeReason, Decoder, EncodeReason, Encoder, Form, Kind,
+    LONG_MIN, NESTING_CEILING, NESTING_MAX, decode_root, encode_root, wellknown,
 };
 
 use crate::schema::{Deep, Inner, Nothing, One, decode, encode, hex};
@@ -100,7 +100,7 @@ fn nil_elements_cannot_balloon() {
         fn encode_fields(&self, _: &mut Encoder<'_>) -> Result<(), polyglot::EncodeError> {
             Ok(())
         }
-        fn decode_fields(_: &mut Decoder<'_>) -> Result<Self, polyglot::DecodeError> {
+        fn decode_fields(_: &mut Decoder<'_>) -> Result<Self, DecodeError> {
             Ok(Self::default())
         }
     }
@@ -143,6 +143,33 @@ fn maps_and_boxes_count_too() {
     let limited = |allowed| decode_root::<Deep>(&mut Decoder::new(&bytes).with_container_memory(allowed));
     assert!(limited(2 * size_of::<Deep>()).is_ok());
     assert!(limited(2 * size_of::<Deep>() - 1).is_err());
+}
+
+/// Decodes with so much memory as is needed, and with a byte less.
+#[track_caller]
+fn expect_needs<T>(bytes: &[u8], needed: usize, decode: impl Fn(&mut Decoder<'_>) -> Result<T, DecodeError>) {
+    assert!(decode(&mut Decoder::new(bytes).with_container_memory(needed)).is_ok());
+    match decode(&mut Decoder::new(bytes).with_container_memory(needed - 1)).map(drop).unwrap_err().reason() {
+        DecodeReason::ContainerMemory { .. } => {}
+        other => panic!("not for want of memory: {other:?}"),
+    }
+}
+
+#[test]
+fn sorted_maps_boxes_that_are_no_messages_and_enclosed_messages_count_too() {
+    let map = One { v: BTreeMap::from([(1_u32, 2_u64), (3, 4)]) };
+    expect_needs(&encode(&map, Form::Flat), 32, decode_root::<One<BTreeMap<u32, u64>>>);
+
+    let mut wrapped = Vec::new();
+    wellknown::UInt64Value::encode(&7, &mut Encoder::new(&mut wrapped)).unwrap();
+    expect_needs(&wrapped, 8, <wellknown::Boxed<wellknown::UInt64Value> as Codec>::decode);
+
+    let mut enclosed = Vec::new();
+    polyglot::encode_enclosed("test.Enclosed", &mut Encoder::new(&mut enclosed), 2, |out| out.extend(b"hi")).unwrap();
+    let read = |from: &mut Decoder<'_>| {
+        polyglot::decode_enclosed("test.Enclosed", from, |bytes| 50 * bytes.len(), |_| Ok::<_, String>(()))
+    };
+    expect_needs(&enclosed, 100, read);
 }
 
 #[test]
@@ -224,7 +251,7 @@ fn a_failed_encoding_sets_nothing_aside() {
             to.field("bytes", &self.0)?;
             to.field("deep", &self.1)
         }
-        fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, polyglot::DecodeError> {
+        fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
             Ok(Self(from.field("bytes")?, from.field("deep")?))
         }
     }
