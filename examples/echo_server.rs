@@ -6,7 +6,6 @@
 use examples::benchmark::{BenchmarkService, BenchmarkServiceServer, Request as Echo, Response as Echoed};
 use frpc::{Policy, Request, Response, Server, Status, Workers};
 use std::time::Duration;
-use tokio::signal::unix::{SignalKind, signal};
 
 const USAGE: &str = "usage: echo-server ADDR [--policy inline|concurrent] [--sleep-us N] [--workers N|caller] \
     [--busy-us N]";
@@ -90,17 +89,29 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .busy_poll(arguments.busy)
         .bind(arguments.address)
         .await?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
+    let told = told_to_stop()?;
     println!("listening on {}", server.local_addr());
-    server
-        .serve_with_shutdown(async {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = interrupt.recv() => {}
-            }
-        })
-        .await?;
+    server.serve_with_shutdown(told).await?;
     println!("stopped");
     Ok(())
+}
+
+/// Ready when somebody wants the program to end: by Ctrl-C, or as orchestrators do.
+#[cfg(unix)]
+fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}
+
+/// Ready when somebody wants the program to end, by Ctrl-C.
+#[cfg(not(unix))]
+fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
+    Ok(async { drop(tokio::signal::ctrl_c().await) })
 }
