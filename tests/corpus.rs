@@ -65,7 +65,12 @@ replays! {
     messages_take_their_corpus "messages"
     a_server_takes_its_corpus "server"
     a_client_takes_its_corpus "client"
+    calls_of_the_accepting_end_take_their_corpus "two_way"
+    hand_offs_take_their_corpus "hand_off"
+    a_broker_takes_its_corpus "broker"
+    a_subscriber_takes_its_corpus "subscriber"
     the_generator_takes_its_corpus "proto"
+    a_lock_takes_its_corpus "lock"
 }
 
 #[test]
@@ -98,7 +103,7 @@ fn update() {
         let mut rng = Rng::with_seed(name.bytes().map(u64::from).sum());
         let mut seeds = seeds(name);
         rng.shuffle(&mut seeds);
-        let longest = if name == "proto" { 4_000 } else { LONGEST };
+        let longest = if ["proto", "lock"].contains(&name) { 4_000 } else { LONGEST };
         seeds.iter_mut().for_each(|seed| seed.truncate(longest));
         let originals = seeds.len().min(SEEDS * 2 / 3);
         seeds.truncate(originals);
@@ -191,8 +196,98 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
             streams.extend(frames.windows(2).map(<[_]>::concat));
             numbered(&streams, &|number| vec![number.wrapping_mul(2)])
         }
+        "two_way" => numbered(&two_way(&bodies), &|number| vec![number.wrapping_mul(8) | number >> 3 & 6]),
+        "hand_off" => numbered(&hand_offs(), &|number| vec![number.wrapping_mul(8) | number >> 3 & 6]),
+        "broker" | "subscriber" => numbered(&pubsub(), &|number| vec![number.wrapping_mul(8) | number >> 3 & 6]),
+        "lock" => numbered(&locks(), &|number| vec![number % 16]),
         _ => protos(),
     }
+}
+
+/// Calls of the accepting end, with its mark, and replies to them.
+fn two_way(bodies: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let mark = [0x10, 2, 4, 0];
+    let marked = |id, operation, body: &[u8]| packet(id, operation, &[&mark[..], body].concat());
+    let mut streams = Vec::new();
+    for operation in 10..24 {
+        let body = &bodies[usize::from(operation)];
+        streams.push([hello_packet(), marked(operation, operation, body)].concat());
+        streams.push([hello_packet(), marked(0, operation, body), packet(0, 6, &[0x10, 2, 4, 0])].concat());
+    }
+    for reply in [&[8, 0, 0x0d, 4, 0x0d, 4][..], &[6, 5, 0x0a, 2, b'n', b'o'], &[0], &[]] {
+        for (id, operation) in [(0, 18), (1, 17), (0, 17), (0x8000, 2), (0x8001, 2), (1, 2)] {
+            streams.push([hello_packet(), marked(id, operation, reply), packet(id, operation, reply)].concat());
+        }
+    }
+    streams
+}
+
+/// What the two ends of a hand-off say, and bytes behind it.
+fn hand_offs() -> Vec<Vec<u8>> {
+    let behind = b"what is no packet";
+    let mut streams = Vec::new();
+    for first in 0..5 {
+        let answer = packet(0, 8, &[&[first][..], b"ok"].concat());
+        let asked = packet(0, 8, &[10, first, b'x']);
+        let by_packet = packet(1, 10, &[first]);
+        for said in [answer, asked, by_packet] {
+            streams.push([hello_packet(), said.clone()].concat());
+            streams.push([&hello_packet()[..], &said, behind].concat());
+            streams.push([&hello_packet()[..], &packet(1, 10, &[1]), &said, &packet(0, 0, &[]), &said].concat());
+        }
+    }
+    streams.push([hello_packet(), packet(1, 2, &[9, 10]), packet(0, 8, &[10, 0])].concat());
+    streams
+}
+
+/// What clients and brokers say to each other.
+fn pubsub() -> Vec<Vec<u8>> {
+    let name = |text: &str| [&[text.len() as u8], text.as_bytes()].concat();
+    let first = frisbee::pubsub::FIRST_OPERATION;
+    let topics = ["a.b", "a.>", "*.b", ">", "a", "a..b", "", "a.*.c", "x.y.z.x.y.z"];
+    let mut streams = Vec::new();
+    for (id, topic) in (1..).zip(topics) {
+        let subscribe = packet(id, first, &name(topic));
+        let in_group = packet(id, first, &[&name(topic)[..], b"group"].concat());
+        let message = packet(0, first + 2, &[&name(topic)[..], &[b'x'; 100]].concat());
+        let leave = packet(id, first + 1, &[]);
+        streams.push([hello_packet(), subscribe.clone(), message.repeat(5), leave.clone()].concat());
+        streams.push([in_group.clone(), message.repeat(3), packet(7, first + 3, &[]), leave].concat());
+        streams.push([subscribe.clone(), subscribe, in_group, message.repeat(30)].concat());
+    }
+    for id in 0..4 {
+        let answers = [packet(id, first, &[]), packet(id, first, &[3, b'n', b'o']), packet(id, first + 5, &[1, b'n'])];
+        for answer in answers {
+            let message = packet(id, first + 2, &[&name("a.b")[..], b"hi"].concat());
+            let lagged = packet(0, first + 4, &[7]);
+            streams.push(
+                [&hello_packet()[..], &answer, &message, &lagged, &packet(id, first + 3, &[]), &message].concat(),
+            );
+        }
+    }
+    streams
+}
+
+/// The lock that fits, with lines changed, left out, and twice; and those of other schemas.
+fn locks() -> Vec<Vec<u8>> {
+    let fitting = frisbee_tests::targets::lock_that_fits();
+    let lines: Vec<_> = fitting.lines().collect();
+    let mut texts = vec![fitting.clone()];
+    for at in 2..lines.len() {
+        let mut changed = lines.clone();
+        match at % 3 {
+            0 => drop(changed.remove(at)),
+            1 => changed.insert(at, lines[at]),
+            _ => changed.swap(at, at - 1),
+        }
+        texts.push(changed.join("\n"));
+        texts.push(fitting.replace(lines[at], &lines[at].replace(['1', 'a'], "2")));
+    }
+    let mut texts: Vec<_> = texts.into_iter().map(String::into_bytes).collect();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let others = ["proto/interop", "proto/versions", "../examples/proto/metrics", "../examples/proto/agents"];
+    texts.extend(others.iter().filter_map(|name| fs::read(root.join(format!("{name}.frpc.lock"))).ok()));
+    texts
 }
 
 fn hello_packet() -> Vec<u8> {

@@ -1,0 +1,106 @@
+//! The target of hand-offs: a gateway with a hostile client, or a client that asks a server that lies.
+
+use super::peer::{HANGS, Manner, hello, pipe, run, say, told};
+use bytes::Bytes;
+use frisbee::{
+    Client, Connection, HandOffRequest, Handlers, Operation, Outbox, Packet, PacketId, Raw, Routed, Router, Server,
+    Stream, TakeOver,
+};
+use std::time::Duration;
+use tokio::io::AsyncWriteExt;
+
+/// A router that gives its connections away when it is asked, by the protocol's own request or by a packet.
+struct Gateway;
+
+async fn echo(raw: Raw) {
+    let (mut read, mut write) = tokio::io::split(raw);
+    let _ = tokio::io::copy(&mut read, &mut write).await;
+    let _ = write.shutdown().await;
+}
+
+impl Router for Gateway {
+    type Session = (Connection, Vec<Stream>);
+
+    fn connected(&self, connection: &Connection) -> Self::Session {
+        (connection.clone(), Vec::new())
+    }
+
+    fn route(&self, (connection, _): &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
+        let _ = outbox.forward(&packet);
+        match packet.body.first() {
+            Some(0) => return Routed::HandOff(TakeOver::new(echo)),
+            Some(1) => connection.spawn(tokio::time::sleep(Duration::from_secs(1))),
+            Some(2) => {
+                let connection = connection.clone();
+                tokio::spawn(async move {
+                    if let Ok(raw) = connection.into_transport().await {
+                        echo(raw).await;
+                    }
+                });
+            }
+            _ => {}
+        }
+        Routed::Continue
+    }
+
+    fn stream(&self, (_, streams): &mut Self::Session, _first: Bytes, stream: Stream) -> Routed {
+        streams.push(stream);
+        Routed::Continue
+    }
+
+    fn hand_off(&self, _session: &mut Self::Session, asked: HandOffRequest) -> Routed {
+        match asked.request().first() {
+            Some(0) => asked.accept("yours", TakeOver::new(echo)),
+            Some(1) => asked.refuse("mine"),
+            Some(2) => asked.busy(),
+            Some(3) => {
+                tokio::spawn(async move {
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                    asked.accept("yours, later", TakeOver::new(echo));
+                });
+            }
+            _ => drop(asked),
+        }
+        Routed::Continue
+    }
+}
+
+/// Connections that are given away at any time, with any bytes behind.
+pub fn hand_off(data: &[u8]) {
+    let Some((manner, data)) = Manner::of(data) else { return };
+    let bytes = told(manner, &hello(), data, u16::from);
+    run(async move { if manner.other() { ask(manner, &bytes).await } else { be_asked(manner, &bytes).await } });
+}
+
+async fn be_asked(manner: Manner, bytes: &[u8]) {
+    let acceptor = Server::builder().memory_max(64 * 1024).build(Gateway);
+    let stats = acceptor.stats();
+    let (mut here, there) = pipe();
+    let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
+    say(&mut here, bytes, manner).await;
+    drop(here);
+    let closed = tokio::time::timeout(HANGS, serving).await;
+    closed.expect("the connection ends").expect("the gateway does not panic");
+    assert_eq!((stats.open(), stats.input_held()), (0, 0), "something is left");
+}
+
+async fn ask(manner: Manner, bytes: &[u8]) {
+    let (here, mut there) = pipe();
+    let connection = Client::builder().connect_io(here, Handlers::new()).await.expect("nothing is wrong");
+    let asking = tokio::spawn({
+        let connection = connection.clone();
+        async move {
+            let _ = connection.peer_known().await;
+            let _ = connection.send(&Packet::new(PacketId(1), Operation::FIRST_USER, "before")).await;
+            if let Ok(accepted) = connection.hand_off(Operation::FIRST_USER, "give").await {
+                echo(accepted.transport).await;
+            }
+        }
+    });
+    say(&mut there, bytes, manner).await;
+    drop(there);
+    let ended = tokio::time::timeout(HANGS, asking).await;
+    ended.expect("the answer is waited for in vain no longer than it may be").expect("the client does not panic");
+    connection.abort();
+    connection.closed().await;
+}

@@ -1,0 +1,159 @@
+//! The peer that a target with a whole end of a connection has: it says what the fuzzer wants in the manner that the
+//! fuzzer wants. Time is virtual, and all runs of a thread share one runtime.
+
+use frisbee::Config;
+use std::cell::LazyCell;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, DuplexStream, ReadBuf};
+use tokio::runtime::{Builder, Handle, Runtime};
+
+/// No end takes longer to notice that it is over, in virtual time: the longest of its timeouts is 30 s.
+pub(super) const HANGS: Duration = Duration::from_secs(120);
+
+/// How much a transport holds: little, so that ends have to wait for each other.
+const PIPE: usize = 4 * 1024;
+
+thread_local! {
+    static RUNTIME: LazyCell<Runtime> = LazyCell::new(|| {
+        let runtime = Builder::new_current_thread().enable_time().start_paused(true).build();
+        runtime.expect("a runtime without sockets can be made")
+    });
+}
+
+/// Runs to its end; nothing of it may go on.
+pub(super) fn run(test: impl Future<Output = ()>) {
+    RUNTIME.with(|runtime| {
+        runtime.block_on(async {
+            test.await;
+            let over = async {
+                while Handle::current().metrics().num_alive_tasks() > 0 {
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
+            };
+            tokio::time::timeout(HANGS, over).await.expect("every task ends");
+        });
+    });
+}
+
+/// A transport in memory.
+pub(super) fn pipe() -> (DuplexStream, DuplexStream) {
+    tokio::io::duplex(PIPE)
+}
+
+/// How a peer behaves, in the bits of a byte.
+#[derive(Clone, Copy)]
+pub(super) struct Manner(pub(super) u8);
+
+impl Manner {
+    /// The first byte of the input, and what is left of it.
+    pub(super) fn of(data: &[u8]) -> Option<(Self, &[u8])> {
+        data.split_first().map(|(manner, rest)| (Self(*manner), rest))
+    }
+
+    fn is_framed(self) -> bool {
+        self.0 & 1 != 0
+    }
+
+    fn piece(self) -> usize {
+        [3, 17, 100, 100_000][usize::from(self.0 >> 1 & 3)]
+    }
+
+    fn shuts_down(self) -> bool {
+        self.0 & 8 == 0
+    }
+
+    fn stays(self) -> bool {
+        self.0 & 16 == 0
+    }
+
+    fn greets(self) -> bool {
+        self.0 & 32 != 0
+    }
+
+    /// Which of two ends the peer is, or what it meets there; whatever that means to the target.
+    pub(super) fn other(self) -> bool {
+        self.0 & 64 != 0
+    }
+
+    fn takes_its_time(self) -> bool {
+        self.0 & 128 != 0
+    }
+}
+
+/// The bytes as they are, or as the contents of packets: operation, id and length in a byte each, then the body. With
+/// or without a greeting in front. `operation` tells which one a byte stands for.
+pub(super) fn told(manner: Manner, greeting: &[u8], data: &[u8], operation: impl Fn(u8) -> u16) -> Vec<u8> {
+    let mut bytes = if manner.greets() { greeting.to_vec() } else { Vec::new() };
+    if !manner.is_framed() {
+        bytes.extend_from_slice(data);
+        return bytes;
+    }
+    let mut rest = data;
+    while let Some((&[number, id, length], behind)) = rest.split_first_chunk() {
+        let (body, behind) = behind.split_at(behind.len().min(length.into()));
+        bytes.extend(crate::raw::packet(id.into(), operation(number), body));
+        rest = behind;
+    }
+    bytes
+}
+
+/// What makes one of ours of the peer, so that prefixes, credit and the like are understood.
+pub(super) fn hello() -> Vec<u8> {
+    let now = std::time::Instant::now();
+    let mut core = frisbee_core::Connection::new(frisbee_core::Role::Client, &Config::default(), now);
+    let begins = core.outbox().take_bytes();
+    begins[..begins.len() - 10].to_vec() // Without the PING behind it.
+}
+
+/// Writes in pieces, throws away what comes, and goes or stays.
+pub(super) async fn say(io: &mut DuplexStream, bytes: &[u8], manner: Manner) {
+    for piece in bytes.chunks(manner.piece()) {
+        let written = tokio::time::timeout(Duration::from_secs(1), write(io, piece)).await;
+        if written != Ok(true) {
+            break;
+        }
+        if manner.takes_its_time() && manner.piece() > 3 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        } else {
+            // The other end reads it.
+            tokio::task::yield_now().await;
+        }
+    }
+    if manner.shuts_down() {
+        let _ = io.shutdown().await;
+    }
+    let ended = poll_fn(|context| drain(io, context));
+    let patience = if manner.stays() { HANGS } else { Duration::from_secs(1) };
+    let _ = tokio::time::timeout(patience, ended).await;
+}
+
+/// Whether all of it has been written.
+async fn write(io: &mut DuplexStream, mut piece: &[u8]) -> bool {
+    while !piece.is_empty() {
+        let written = poll_fn(|context| {
+            let _ = drain(io, context);
+            Pin::new(&mut *io).poll_write(context, piece)
+        });
+        match written.await {
+            Ok(count @ 1..) => piece = &piece[count..],
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// Throws away what has come; ready when nothing more will.
+fn drain(io: &mut DuplexStream, context: &mut Context<'_>) -> Poll<()> {
+    let mut thrown_away = [0; PIPE];
+    loop {
+        let mut buffer = ReadBuf::new(&mut thrown_away);
+        match Pin::new(&mut *io).poll_read(context, &mut buffer) {
+            Poll::Pending => return Poll::Pending,
+            Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {}
+            Poll::Ready(_) => return Poll::Ready(()),
+        }
+    }
+}
