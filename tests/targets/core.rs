@@ -27,6 +27,14 @@ const LIMIT: u32 = 200_000;
 /// What is wrong is compared by its kind: how a peer is named that speaks something else depends on how much is there.
 type Read = (Vec<Packet>, Option<CloseKind>);
 
+/// The error without the name of what is spoken instead, which is found with the bytes that are there at the time.
+fn unnamed(error: ProtocolError) -> ProtocolError {
+    match error {
+        ProtocolError::Speaks(_) | ProtocolError::BadMagic(_) => ProtocolError::BadMagic(0),
+        error => error,
+    }
+}
+
 /// The packets of a byte stream are the same however it is split, and whether bodies are read in place or not.
 pub fn frames(data: &[u8]) {
     let Some((&[split, way], stream)) = data.split_first_chunk() else { return };
@@ -63,7 +71,7 @@ fn read(mut decoder: Decoder, stream: &[u8], size: usize, in_place: bool) -> Rea
             rest = later;
             match decoder.next(&mut Bytes::new()) {
                 Ok(packet) => packets.extend(packet),
-                Err(error) => return (packets, Some(CloseReason::from(error).kind())),
+                Err(error) => return (packets, Some(unnamed(error))),
             }
         }
         let mut input = Bytes::copy_from_slice(rest);
@@ -71,7 +79,7 @@ fn read(mut decoder: Decoder, stream: &[u8], size: usize, in_place: bool) -> Rea
             match decoder.next(&mut input) {
                 Ok(Some(packet)) => packets.push(packet),
                 Ok(None) => break,
-                Err(error) => return (packets, Some(CloseReason::from(error).kind())),
+                Err(error) => return (packets, Some(unnamed(error))),
             }
         }
         assert!(input.is_empty(), "nothing is left when there is no packet");
