@@ -2,8 +2,7 @@
 
 use bytes::{BufMut, Bytes};
 use frisbee_core::{
-    CloseKind, CloseReason, Config, Connection, Decoder, Event, Header, HeaderForm, Hello, Operation, Packet,
-    ServerConfig, tlv,
+    Config, Connection, Decoder, Event, Header, HeaderForm, Hello, Operation, Packet, ProtocolError, Role, tlv,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,8 +23,7 @@ pub fn header(data: &[u8]) {
 /// What the frames of this target may contain, in bytes.
 const LIMIT: u32 = 200_000;
 
-/// What is wrong is compared by its kind: how a peer is named that speaks something else depends on how much is there.
-type Read = (Vec<Packet>, Option<CloseKind>);
+type Read = (Vec<Packet>, Option<ProtocolError>);
 
 /// The error without the name of what is spoken instead, which is found with the bytes that are there at the time.
 fn unnamed(error: ProtocolError) -> ProtocolError {
@@ -103,13 +101,10 @@ pub fn hello(data: &[u8]) {
 /// Either end of a connection, fed with anything while time passes. What it answers stays small.
 pub fn connection(data: &[u8]) {
     let Some((&[role, size], stream)) = data.split_first_chunk() else { return };
+    let role_is = if role & 1 == 0 { Role::Server } else { Role::Client };
     let mut now = Instant::now();
-    let common = Config::default().body_max(LIMIT);
-    let mut connection = if role & 1 == 0 {
-        Connection::server(&ServerConfig::default().common(common).served(Arc::new([10..=23])), now)
-    } else {
-        Connection::client(&common.into(), now)
-    };
+    let config = Config { served: Arc::new([10..=23]), body_max: LIMIT, ..Config::default() };
+    let mut connection = Connection::new(role_is, &config, now);
     let mut waiting = connection.outbox().len();
     for chunk in stream.chunks(usize::from(size) + 1) {
         let mut input = Bytes::copy_from_slice(chunk);
