@@ -151,7 +151,7 @@ async fn what_a_server_says_before_it_closes_waits_for_the_first_header() {
 async fn whoever_reads_a_stream_hears_that_its_client_has_nothing_more_to_send() {
     let (tells, mut told) = mpsc::unbounded_channel();
     let handlers = Handlers::new().on_stream(move |_, stream| tells.send(stream).expect("the test waits"));
-    let server = frisbee::Server::builder().build(handlers);
+    let server = frisbee::Server::builder().build(handlers).unwrap();
     let (mut here, there) = frisbee::memory();
     tokio::spawn(async move { server.serve_connection(there).await });
     here.write_all(&[packet(1, 2, b"open"), packet(1, 2, b"message")].concat()).await.expect("the server reads");

@@ -7,7 +7,8 @@ mod limits;
 #[path = "extension/servers.rs"]
 mod servers;
 
-use frisbee::{Config, PeerKind, tlv};
+use frisbee::support::tlv;
+use frisbee::{Config, PeerKind};
 use frisbee_tests::extension::maybe::Choice;
 use frisbee_tests::extension::{Chunk, Extension, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
 use frisbee_tests::raw::{Raw, encoded, packet};

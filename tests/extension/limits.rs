@@ -105,7 +105,7 @@ async fn a_stream_for_which_there_is_no_time_or_no_place_was_not_sent() {
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_waits_for_a_place_for_its_stream_goes_on_as_soon_as_there_is_one() {
-    let builder = Server::builder().config(Config { streams_max: 1, ..Config::default() });
+    let builder = Server::builder().config(Config::default().streams_max(1));
     let acceptor = builder.add_service(ExtensionServer::new(Service::default())).build().expect("it is one service");
     let (here, there) = frpc::memory();
     tokio::spawn(async move { acceptor.serve_connection(there).await });

@@ -31,7 +31,7 @@ fn echo() -> Handlers {
 
 /// A server with a peer that has sent so much as to be sent back, and takes nothing of it.
 async fn served(router: impl Router, config: Config, body: usize) -> (DuplexStream, JoinHandle<CloseReason>) {
-    let acceptor = Server::builder().config(config).build(router);
+    let acceptor = Server::builder().config(config).build(router).unwrap();
     let (mut here, there) = tokio::io::duplex(64 * 1024);
     let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
     here.write_all(&[packet(0, 3, b"fris\x01"), packet(1, ECHO, &vec![1; body])].concat()).await.expect("it reads");
@@ -60,8 +60,7 @@ async fn a_peer_that_takes_nothing_makes_a_server_hold_a_few_megabytes_whatever_
     let asks = packet(0, 8, &[10]).repeat(1000);
     let patience = Duration::from_secs(1000);
     for (repeated, most) in [(large, 3 * MIB), (small, MIB), (opens, MIB), (messages, 2 * MIB), (asks, 4 * MIB)] {
-        let config =
-            Config { write_timeout: patience, idle_timeout: patience, waste_rate: u32::MAX, ..Config::default() };
+        let config = Config::default().write_timeout(patience).idle_timeout(patience).waste_rate(u32::MAX);
         let (mut peer, _serving) = served(echo(), config, 2 * MIB).await;
         // While it waits, who asks for the connection is told so.
         peer.write_all(&packet(1, ECHO, b"waits")).await.expect("the server lives");
@@ -107,7 +106,7 @@ async fn a_peer_that_takes_a_byte_now_and_then_is_given_up_as_well() {
 #[tokio::test(start_paused = true)]
 async fn a_peer_that_vanishes_while_much_waits_for_it_is_missed_in_time() {
     let begun = Instant::now();
-    let config = Config { write_timeout: Duration::from_secs(1000), ..Config::default() };
+    let config = Config::default().write_timeout(Duration::from_secs(1000));
     let (_peer, serving) = served(echo(), config, 2 * MIB).await;
     let reason = serving.await.expect("nobody panics");
     assert!(matches!(reason, CloseReason::IdleTimeout), "{reason}");
@@ -122,7 +121,7 @@ async fn a_peer_that_is_not_read_for_want_of_memory_is_not_taken_for_silent() {
         let _held = packet;
         std::future::pending().await
     });
-    let acceptor = Server::builder().memory_max(MEMORY).build(handlers);
+    let acceptor = Server::builder().memory_max(MEMORY).build(handlers).unwrap();
     let serve = || {
         let (here, there) = tokio::io::duplex(MIB);
         let acceptor = acceptor.clone();

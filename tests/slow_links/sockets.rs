@@ -1,7 +1,7 @@
 //! The same over sockets, on every runtime that drives them here, with times and sizes that a test has.
 
 use super::{MB, Service, patient};
-use frisbee::{Config, Runtime};
+use frisbee::{Config, IoBackend};
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload};
 use frpc::{Channel, Server};
 use std::net::SocketAddr;
@@ -19,12 +19,10 @@ const LENGTH: u32 = 5 * MB;
 
 /// A fraction of the usual times; the rate is sixty times the least one.
 fn quick() -> Config {
-    Config {
-        ping_interval: Duration::from_millis(200),
-        idle_timeout: Duration::from_millis(1_500),
-        backlog_max: 64 * 1024,
-        ..Config::default()
-    }
+    Config::default()
+        .ping_interval(Duration::from_millis(200))
+        .idle_timeout(Duration::from_millis(1_500))
+        .backlog_max(64 * 1024)
 }
 
 /// Sockets that hold as little as the system lets them.
@@ -69,13 +67,13 @@ async fn slow(server: SocketAddr) -> SocketAddr {
     address
 }
 
-async fn passes(runtime: Runtime) {
+async fn passes(backend: IoBackend) {
     let builder =
-        Server::builder().config(quick()).runtime(runtime).add_service(InteropServer::new(Service::default()));
+        Server::builder().config(quick()).io_backend(backend).add_service(InteropServer::new(Service::default()));
     let server = builder.bind("127.0.0.1:0").await.expect("loopback has free ports");
     let (address, stats) = (slow(server.local_addr()).await, server.stats());
     tokio::spawn(server.serve());
-    let builder = Channel::builder().config(quick()).runtime(runtime);
+    let builder = Channel::builder().config(quick()).io_backend(backend);
     let client = InteropClient::new(builder.connect(address.to_string()).await.expect("the proxy listens"));
     let mut calls = JoinSet::new();
     for (up, down) in [(0, LENGTH), (LENGTH, 0)] {

@@ -2,7 +2,7 @@
 
 use bytes::{BufMut, Bytes};
 use frisbee_core::{
-    Config, Connection, Decoder, Event, Header, HeaderForm, Hello, Operation, Packet, ProtocolError, Role, tlv,
+    Config, Connection, Decoder, Event, Header, HeaderForm, Hello, Operation, Packet, ProtocolError, ServerConfig, tlv,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -101,10 +101,13 @@ pub fn hello(data: &[u8]) {
 /// Either end of a connection, fed with anything while time passes. What it answers stays small.
 pub fn connection(data: &[u8]) {
     let Some((&[role, size], stream)) = data.split_first_chunk() else { return };
-    let role_is = if role & 1 == 0 { Role::Server } else { Role::Client };
     let mut now = Instant::now();
-    let config = Config { served: Arc::new([10..=23]), body_max: LIMIT, ..Config::default() };
-    let mut connection = Connection::new(role_is, &config, now);
+    let common = Config::default().body_max(LIMIT);
+    let mut connection = if role & 1 == 0 {
+        Connection::server(&ServerConfig::default().common(common).served(Arc::new([10..=23])), now)
+    } else {
+        Connection::client(&common.into(), now)
+    };
     let mut waiting = connection.outbox().len();
     for chunk in stream.chunks(usize::from(size) + 1) {
         let mut input = Bytes::copy_from_slice(chunk);

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, DuplexStream};
 
 fn config() -> Config {
-    Config { body_max: 100_000, streams_max: 8, calls_max: 16, ..Config::default() }
+    Config::default().body_max(100_000).streams_max(8).calls_max(16)
 }
 
 /// A client writes bytes to a server of the interop schema, and goes, or stays and says nothing more.

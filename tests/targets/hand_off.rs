@@ -3,8 +3,8 @@
 use super::peer::{HANGS, Manner, hello, pipe, run, say, told};
 use bytes::Bytes;
 use frisbee::{
-    Client, Connection, HandOffRequest, Handlers, Operation, Outbox, Packet, PacketId, Raw, Routed, Router, Server,
-    Stream, TakeOver,
+    Client, Connection, HandOffRequest, Handlers, Operation, Outbox, Packet, PacketId, RawTransport, Routed, Router,
+    Server, Stream, TakeOver,
 };
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
@@ -12,7 +12,7 @@ use tokio::io::AsyncWriteExt;
 /// A router that gives its connections away when it is asked, by the protocol's own request or by a packet.
 struct Gateway;
 
-async fn echo(raw: Raw) {
+async fn echo(raw: RawTransport) {
     let (mut read, mut write) = tokio::io::split(raw);
     let _ = tokio::io::copy(&mut read, &mut write).await;
     let _ = write.shutdown().await;
@@ -73,7 +73,7 @@ pub fn hand_off(data: &[u8]) {
 }
 
 async fn be_asked(manner: Manner, bytes: &[u8]) {
-    let acceptor = Server::builder().memory_max(64 * 1024).build(Gateway);
+    let acceptor = Server::builder().memory_max(64 * 1024).build(Gateway).unwrap();
     let stats = acceptor.stats();
     let (mut here, there) = pipe();
     let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });

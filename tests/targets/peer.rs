@@ -1,7 +1,6 @@
 //! The peer that a target with a whole end of a connection has: it says what the fuzzer wants in the manner that the
 //! fuzzer wants. Time is virtual, and all runs of a thread share one runtime.
 
-use frisbee::Config;
 use std::cell::LazyCell;
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -103,7 +102,7 @@ pub(super) fn told(manner: Manner, greeting: &[u8], data: &[u8], operation: impl
 /// What makes one of ours of the peer, so that prefixes, credit and the like are understood.
 pub(super) fn hello() -> Vec<u8> {
     let now = std::time::Instant::now();
-    let mut core = frisbee_core::Connection::new(frisbee_core::Role::Client, &Config::default(), now);
+    let mut core = frisbee_core::Connection::client(&Default::default(), now);
     let begins = core.outbox().take_bytes();
     begins[..begins.len() - 10].to_vec() // Without the PING behind it.
 }

@@ -2,7 +2,7 @@
 
 use super::peer::{HANGS, Manner, hello, pipe, run, say, told};
 use frisbee::Connection;
-use frisbee::pubsub::{Broker, Client, ClientRouter, Error, FIRST_OPERATION, OPERATIONS, RecvError, Slow};
+use frisbee::pubsub::{Broker, Client, ClientRouter, FIRST_OPERATION, OPERATIONS, PubSubError, RecvError, Slow};
 use std::time::Duration;
 
 /// The protocol's own operations, and those of publishing and subscribing.
@@ -18,7 +18,7 @@ pub fn broker(data: &[u8]) {
     run(async move {
         let settings = Broker::builder().queue_max(2 * 1024).memory_max(8 * 1024).per_connection_max(16).total_max(24);
         let broker = settings.slow(if manner.0 & 8 == 0 { Slow::DropOldest } else { Slow::Disconnect }).build();
-        let acceptor = frisbee::Server::builder().memory_max(64 * 1024).build(broker.clone());
+        let acceptor = frisbee::Server::builder().memory_max(64 * 1024).build(broker.clone()).unwrap();
         let stats = acceptor.stats();
         let (mut here, there) = pipe();
         let serving = tokio::spawn({
@@ -75,7 +75,7 @@ pub fn subscriber(data: &[u8]) {
     });
 }
 
-async fn subscribe(client: &Client, in_group: bool) -> Result<(), Error> {
+async fn subscribe(client: &Client, in_group: bool) -> Result<(), PubSubError> {
     let mut messages = match in_group {
         false => client.subscribe("a.>").await?,
         true => client.queue_subscribe("*.b", "group").await?,

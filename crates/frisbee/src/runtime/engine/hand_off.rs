@@ -165,7 +165,7 @@ mod tests {
         }
         there.write_all(&[packet(8, b"\x01granted"), b"raw".to_vec()].concat()).await.expect("the client reads");
         drop(there);
-        let mut raw = asking.await.expect("nobody panics").expect("it is granted").raw;
+        let mut raw = asking.await.expect("nobody panics").expect("it is granted").transport;
         let mut read = Vec::new();
         raw.read_to_end(&mut read).await.expect("it has ended in good order");
         assert_eq!(read, b"raw");
@@ -192,7 +192,7 @@ mod tests {
     #[tokio::test]
     async fn what_comes_in_one_read_with_the_last_packet_is_read_from_what_was_a_connection() {
         let (told, mut read) = mpsc::unbounded_channel();
-        let acceptor = Server::builder().build(Leaving(told));
+        let acceptor = Server::builder().build(Leaving(told)).unwrap();
         let (mut here, there) = crate::memory();
         tokio::spawn(async move { acceptor.serve_connection(there).await });
         let raw = [0, 15, 0, 1];
