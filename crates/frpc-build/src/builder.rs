@@ -1,34 +1,31 @@
-//! The options of a build, with the names that tonic and prost-build have for them.
+//! The options of a build, with the names that tonic's and prost-build's builders have for them.
 
+mod compile;
 mod paths;
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use prost_types::FileDescriptorSet;
+pub use paths::IntoPaths;
 
-pub use paths::Paths;
-
-use crate::cargo::{print_rerun_if_changed, print_warning};
 use crate::codec::Codec;
-use crate::error::{Error, ErrorKind};
-use crate::files::write_if_changed;
-use crate::generate::generate;
-use crate::generate::modules::check_modules;
 use crate::generate::rpc::ServiceOptions;
-use crate::lock::{self, Layout, LockOptions, LockUpdate, Numbering};
-use crate::output::{Folder, Output, files, include_file};
-use crate::schema::check::check;
+use crate::lock::{LockOptions, LockUpdate, Numbering};
 use crate::schema::externs::Externs;
-use crate::schema::parse;
-use crate::schema::patterns::{Given, Target, remarks};
-use crate::schema::{Index, Schema};
+use crate::schema::patterns::{Given, Target};
 
-/// Options for the code that is generated; made by [`configure`](crate::configure).
+/// Options for code generation, made by [`configure`](crate::configure).
 ///
-/// Paths name things in the schema as prost-build's do: `.package.Message` and everything in it, `Message` or
-/// `Message.field` wherever it stands, `.` for everything. A build script whose option names nothing, or nothing of the
-/// kind that the option is for, gets a warning from cargo.
+/// # Paths
+///
+/// Many options apply to parts of the schema, which are named by paths with the syntax of prost-build:
+///
+/// * `.package.Message` is the message and everything in it, `.package` everything in the package;
+/// * `Message` or `Message.field`, without a leading dot, is everything whose path ends like this;
+/// * `.` is the whole schema.
+///
+/// Cargo shows a warning for an option whose path matches nothing to which the option applies.
+///
+/// # Examples
 ///
 /// ```no_run
 /// frpc_build::configure()
@@ -39,7 +36,7 @@ use crate::schema::{Index, Schema};
 /// # Ok::<(), frpc_build::Error>(())
 /// ```
 #[derive(Debug)]
-#[must_use = "nothing is generated before `compile_protos` or `compile_fds`"]
+#[must_use = "a builder generates nothing before `compile_protos`, `compile_fds` or `generate` is called"]
 pub struct Builder {
     prost: prost_build::Config,
     services: ServiceOptions,
@@ -49,24 +46,16 @@ pub struct Builder {
     include_file: Option<PathBuf>,
     file_descriptor_set_path: Option<PathBuf>,
     emit_rerun_if_changed: bool,
-    /// The paths that options were given.
+    /// The paths that the user has given to options.
     given: Vec<Given>,
 }
 
+/// Options for what is generated.
 impl Builder {
     pub(crate) fn new() -> Self {
         Self {
             prost: prost_build::Config::new(),
-            services: ServiceOptions {
-                client: true,
-                server: true,
-                grpc: false,
-                raw_requests: Vec::new(),
-                client_attributes: Vec::new(),
-                server_attributes: Vec::new(),
-                trait_attributes: Vec::new(),
-                comments_off: Vec::new(),
-            },
+            services: ServiceOptions::default(),
             externs: Externs::default(),
             locks: LockOptions::default(),
             out_dir: None,
@@ -77,353 +66,304 @@ impl Builder {
         }
     }
 
-    /// Whether to generate clients. They are by default.
+    /// Whether to generate clients. Default: `true`.
     pub fn build_client(mut self, enable: bool) -> Self {
         self.services.client = enable;
         self
     }
 
-    /// Whether to generate servers and the traits they serve. They are by default.
+    /// Whether to generate servers and the traits that they serve. Default: `true`.
     pub fn build_server(mut self, enable: bool) -> Self {
         self.services.server = enable;
         self
     }
 
-    /// Whether to write tonic's clients and servers too, for the same message types: modules `echo_client` and
-    /// `echo_server` for a service `Echo`, as tonic names them. Whoever implements our trait implements tonic's by
-    /// that, so that one implementation is served by both. Not by default.
+    /// Whether to generate tonic's clients and servers as well, for the same message types. Default: `false`.
     ///
-    /// Needs the feature `tonic` of frpc-build and of frpc; tonic itself is found at `frpc::tonic`.
+    /// A service `Echo` gets the modules `echo_client` and `echo_server`, as tonic-build names them. Every
+    /// implementation of the trait `Echo` implements tonic's trait too, so that both protocols serve it.
+    ///
+    /// Needs the feature `tonic` of frpc-build and of frpc. The generated code finds tonic at `frpc::tonic`.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// frpc_build::configure().grpc(true).compile_protos(&["proto/echo.proto"], &["proto"])?;
+    /// # Ok::<(), frpc_build::Error>(())
+    /// ```
     pub fn grpc(mut self, enable: bool) -> Self {
         self.services.grpc = enable;
         self
     }
 
-    /// Writes into this folder instead of cargo's `OUT_DIR`. It must exist.
-    pub fn out_dir(mut self, out_dir: impl AsRef<Path>) -> Self {
-        self.out_dir = Some(out_dir.as_ref().to_owned());
+    /// Sets how messages are encoded in bodies. Default: [`Codec::Polyglot`].
+    pub fn codec(mut self, codec: Codec) -> Self {
+        self.externs.codec = codec;
         self
     }
 
-    /// Also writes a file of this name that includes the code of all packages, each in modules named like the package.
-    /// Needed when packages use each other's types.
-    pub fn include_file(mut self, path: impl AsRef<Path>) -> Self {
-        self.include_file = Some(path.as_ref().to_owned());
+    /// Whether to generate a view of each message as well: `FooView<'a>` for `Foo`, whose strings, bytes, lists and maps
+    /// are borrowed from the body. Default: `false`.
+    ///
+    /// A crate whose types are used by [`extern_path`](Self::extern_path) has to implement `polyglot::Viewed` for them.
+    ///
+    /// # Examples
+    ///
+    /// Handlers of `Search.Index` and of all methods of `Audit` get their requests undecoded and look at them by views:
+    ///
+    /// ```no_run
+    /// frpc_build::configure()
+    ///     .views(true)
+    ///     .raw_requests(["Search.Index", ".audit.Audit"])
+    ///     .compile_protos(&["proto/search.proto", "proto/audit.proto"], &["proto"])?;
+    /// # Ok::<(), frpc_build::Error>(())
+    /// ```
+    pub fn views(mut self, enable: bool) -> Self {
+        self.externs.views = enable;
         self
     }
 
-    /// Also writes the parsed schema, as an encoded `FileDescriptorSet`, to this path.
-    pub fn file_descriptor_set_path(mut self, path: impl AsRef<Path>) -> Self {
-        self.file_descriptor_set_path = Some(path.as_ref().to_owned());
+    /// Passes the requests of these methods to their handlers undecoded, as `frpc::Raw<Foo>` instead of `Foo`: for
+    /// handlers that read a few fields by a [view](Self::views) or forward the request. Takes one
+    /// [path](Self#paths) or several. Clients stay the same.
+    ///
+    /// Works with the Polyglot codec only, and not together with [`grpc`](Self::grpc). A request that is a wrapper, like
+    /// `google.protobuf.StringValue`, is a plain value in Rust and has no view.
+    pub fn raw_requests(mut self, paths: impl IntoPaths) -> Self {
+        let paths = self.note("raw_requests", Target::Method, paths);
+        self.services.raw_requests.extend(paths);
         self
     }
 
-    /// Whether to ask cargo to run the build script again when a file of the schema has changed. Asked by default.
-    pub fn emit_rerun_if_changed(mut self, enable: bool) -> Self {
-        self.emit_rerun_if_changed = enable;
-        self
-    }
-
-    /// Uses `rust_path` for the type or package `proto_path` (with a leading dot) instead of generating it. Whoever
-    /// owns the type brings its codec: `polyglot::Fields`, or `polyglot::Enumeration` for an enum.
+    /// Uses the Rust type or module `rust_path` for the type or package `proto_path`, which has a leading dot, instead
+    /// of generating it.
+    ///
+    /// The crate that defines such a type also has to implement its codec: `polyglot::Fields` for a message,
+    /// `polyglot::Enumeration` for an enum. Types that another build with frpc-build has generated have one.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// frpc_build::configure()
+    ///     .extern_path(".shop.common", "::shop_common")
+    ///     .compile_protos(&["proto/orders.proto"], &["proto"])?;
+    /// # Ok::<(), frpc_build::Error>(())
+    /// ```
     pub fn extern_path(mut self, proto_path: impl AsRef<str>, rust_path: impl AsRef<str>) -> Self {
         self.externs.user.push(proto_path.as_ref().to_owned());
         self.prost.extern_path(proto_path.as_ref(), rust_path.as_ref());
         self
     }
 
-    /// Whether to generate protobuf's well-known types from their schema, like all others, instead of using those of
-    /// `prost-types`. They are not by default.
+    /// Whether to generate protobuf's well-known types from their schema, like all other types, instead of using those
+    /// of `prost-types`. Default: `false`.
     pub fn compile_well_known_types(mut self, enable: bool) -> Self {
         self.externs.compile_well_known_types = enable;
         self
     }
 
-    /// Sets how messages stand in bodies. Default: [`Codec::Polyglot`].
-    pub fn codec(mut self, codec: Codec) -> Self {
-        self.externs.codec = codec;
-        self
-    }
-
-    /// Whether to write a view of each message too: `FooView<'a>` for `Foo`, which borrows everything from the body
-    /// that it is decoded from. Not by default. With [`extern_path`](Self::extern_path), whoever owns the type brings
-    /// its view: `polyglot::Viewed`.
-    pub fn views(mut self, enable: bool) -> Self {
-        self.externs.views = enable;
-        self
-    }
-
-    /// Hands the requests of these methods to their handlers undecoded, as `frpc::Raw<Foo>` instead of `Foo`, for
-    /// handlers that only look, by way of a [view](Self::views), or that pass requests on. Takes one path or a list:
-    /// `.package.Service.Method`, or the end of such a path. Clients do not change.
-    ///
-    /// With the Polyglot codec only, and not together with [`grpc`](Self::grpc). Requests that are a wrapper like
-    /// `google.protobuf.StringValue` cannot be meant: they are plain values in Rust.
-    pub fn raw_requests(mut self, paths: impl Paths) -> Self {
-        let paths = self.noted("raw_requests", Target::Method, paths);
-        self.services.raw_requests.extend(paths);
-        self
-    }
-
     /// Adds an attribute to messages, enums and the enums of oneofs.
     pub fn type_attribute(mut self, path: impl AsRef<str>, attribute: impl AsRef<str>) -> Self {
-        self.noted("type_attribute", Target::Type, path.as_ref());
-        self.prost.type_attribute(path.as_ref(), attribute.as_ref());
+        self.note("type_attribute", Target::Type, path.as_ref());
+        self.prost.type_attribute(path, attribute);
         self
     }
 
     /// Adds an attribute to messages.
     pub fn message_attribute(mut self, path: impl AsRef<str>, attribute: impl AsRef<str>) -> Self {
-        self.noted("message_attribute", Target::Message, path.as_ref());
-        self.prost.message_attribute(path.as_ref(), attribute.as_ref());
+        self.note("message_attribute", Target::Message, path.as_ref());
+        self.prost.message_attribute(path, attribute);
         self
     }
 
     /// Adds an attribute to enums and the enums of oneofs.
     pub fn enum_attribute(mut self, path: impl AsRef<str>, attribute: impl AsRef<str>) -> Self {
-        self.noted("enum_attribute", Target::Enum, path.as_ref());
-        self.prost.enum_attribute(path.as_ref(), attribute.as_ref());
+        self.note("enum_attribute", Target::Enum, path.as_ref());
+        self.prost.enum_attribute(path, attribute);
         self
     }
 
     /// Adds an attribute to fields, members of oneofs and enum values.
     pub fn field_attribute(mut self, path: impl AsRef<str>, attribute: impl AsRef<str>) -> Self {
-        self.noted("field_attribute", Target::Field, path.as_ref());
-        self.prost.field_attribute(path.as_ref(), attribute.as_ref());
+        self.note("field_attribute", Target::Field, path.as_ref());
+        self.prost.field_attribute(path, attribute);
         self
     }
 
-    /// Adds an attribute to the client of a service.
+    /// Adds an attribute to the clients of services.
     pub fn client_attribute(mut self, path: impl AsRef<str>, attribute: impl AsRef<str>) -> Self {
-        self.noted("client_attribute", Target::Service, path.as_ref());
+        self.note("client_attribute", Target::Service, path.as_ref());
         self.services.client_attributes.push((path.as_ref().to_owned(), attribute.as_ref().to_owned()));
         self
     }
 
-    /// Adds an attribute to the server of a service.
+    /// Adds an attribute to the servers of services.
     pub fn server_attribute(mut self, path: impl AsRef<str>, attribute: impl AsRef<str>) -> Self {
-        self.noted("server_attribute", Target::Service, path.as_ref());
+        self.note("server_attribute", Target::Service, path.as_ref());
         self.services.server_attributes.push((path.as_ref().to_owned(), attribute.as_ref().to_owned()));
         self
     }
 
-    /// Adds an attribute to the trait of a service.
+    /// Adds an attribute to the traits of services.
     pub fn trait_attribute(mut self, path: impl AsRef<str>, attribute: impl AsRef<str>) -> Self {
-        self.noted("trait_attribute", Target::Service, path.as_ref());
+        self.note("trait_attribute", Target::Service, path.as_ref());
         self.services.trait_attributes.push((path.as_ref().to_owned(), attribute.as_ref().to_owned()));
         self
     }
 
-    /// Boxes message fields. Messages that contain themselves are boxed without being asked.
+    /// Puts message fields into a `Box`. Takes one [path](Self#paths) or several. Fields of recursive messages are boxed
+    /// anyway.
     ///
-    /// A member of a oneof can be boxed unless all of its members are plain numbers, or messages of those, for which
-    /// prost-build derives `Copy`.
-    pub fn boxed(mut self, paths: impl Paths) -> Self {
-        for path in self.noted("boxed", Target::SingleField, paths) {
+    /// A member of a oneof cannot be boxed if all members are plain numbers or messages of plain numbers, because
+    /// prost-build derives `Copy` for such a oneof.
+    pub fn boxed(mut self, paths: impl IntoPaths) -> Self {
+        for path in self.note("boxed", Target::SingleField, paths) {
             self.prost.boxed(path);
         }
         self
     }
 
-    /// Makes bytes fields `Bytes`, which are decoded without copying, instead of `Vec<u8>`. Takes one path or a list.
-    pub fn bytes(mut self, paths: impl Paths) -> Self {
-        let paths = self.noted("bytes", Target::BytesField, paths);
+    /// Makes bytes fields `Bytes`, which are decoded without copying, instead of `Vec<u8>`. Takes one
+    /// [path](Self#paths) or several.
+    pub fn bytes(mut self, paths: impl IntoPaths) -> Self {
+        let paths = self.note("bytes", Target::BytesField, paths);
         self.prost.bytes(paths);
         self
     }
 
-    /// Makes map fields `BTreeMap` instead of `HashMap`. Takes one path or a list.
-    pub fn btree_map(mut self, paths: impl Paths) -> Self {
-        let paths = self.noted("btree_map", Target::MapField, paths);
+    /// Makes map fields `BTreeMap` instead of `HashMap`. Takes one [path](Self#paths) or several.
+    pub fn btree_map(mut self, paths: impl IntoPaths) -> Self {
+        let paths = self.note("btree_map", Target::MapField, paths);
         self.prost.btree_map(paths);
         self
     }
 
-    /// Leaves out the comments of the schema. Takes one path or a list.
-    pub fn disable_comments(mut self, paths: impl Paths) -> Self {
-        let paths = self.noted("disable_comments", Target::Any, paths);
+    /// Leaves out the comments of the schema. Takes one [path](Self#paths) or several.
+    pub fn disable_comments(mut self, paths: impl IntoPaths) -> Self {
+        let paths = self.note("disable_comments", Target::Any, paths);
         self.services.comments_off.extend(paths.iter().cloned());
         self.prost.disable_comments(paths);
         self
     }
 
-    /// Leaves out the implementation of `Debug`, for one of your own. Takes one path or a list.
-    pub fn skip_debug(mut self, paths: impl Paths) -> Self {
-        let paths = self.noted("skip_debug", Target::Type, paths);
+    /// Leaves out the implementation of `Debug`, so that you can write your own. Takes one [path](Self#paths) or
+    /// several.
+    pub fn skip_debug(mut self, paths: impl IntoPaths) -> Self {
+        let paths = self.note("skip_debug", Target::Type, paths);
         self.prost.skip_debug(paths);
         self
     }
 
-    /// Implements prost's `Name` for messages.
+    /// Implements `prost::Name` for messages.
     pub fn enable_type_names(mut self) -> Self {
         self.prost.enable_type_names();
         self
     }
 
-    /// Keeps the name of the enum in front of its values' names, as in the schema. By default it is cut off.
+    /// Keeps the name of an enum at the beginning of the names of its values, as in the schema. By default it is
+    /// removed.
     pub fn retain_enum_prefix(mut self) -> Self {
         self.prost.retain_enum_prefix();
         self
     }
 
-    /// How methods get their operations. As in Go by default.
+    /// Remembers the paths that an option was given, for a warning if they match nothing.
+    fn note(&mut self, option: &'static str, target: Target, paths: impl IntoPaths) -> Vec<String> {
+        let paths = paths.into_paths();
+        self.given.extend(paths.iter().map(|path| Given { option, path: path.clone(), target }));
+        paths
+    }
+}
+
+/// Options for operations and the [schema lock](crate#the-schema-lock).
+impl Builder {
+    /// Sets how methods get their operations. Default: [`Numbering::Sequential`].
     pub fn numbering(mut self, numbering: Numbering) -> Self {
         self.locks.numbering = numbering;
         self
     }
 
-    /// The operation of the first method of a file, 10 by default, so that the services of several files can share a
-    /// server. A file is named as imports name it, or by the end of that: `orders.proto` for `shop/orders.proto`.
+    /// Sets the operation of the first method of a file, at least 10. Without it, [`numbering`](Self::numbering)
+    /// decides.
+    ///
+    /// The file is named as imports name it, or by the end of that name: `orders.proto` for `shop/orders.proto`.
+    ///
+    /// # Examples
+    ///
+    /// Two crates compile one file each, and one server has the services of both:
+    ///
+    /// ```no_run
+    /// frpc_build::configure()
+    ///     .operation_base("orders.proto", 100)
+    ///     .compile_protos(&["proto/shop/orders.proto"], &["proto"])?;
+    /// # Ok::<(), frpc_build::Error>(())
+    /// ```
     pub fn operation_base(mut self, file: impl Into<String>, first: u16) -> Self {
         self.locks.bases.0.push((file.into(), first));
         self
     }
 
-    /// Whether to compare the schema with its [lock](crate#the-schema-lock). It is by default.
+    /// Whether to compare the schema with its [lock](crate#the-schema-lock). Default: `true`.
     pub fn schema_lock(mut self, enable: bool) -> Self {
         self.locks.is_on = enable;
         self
     }
 
-    /// Keeps the locks of all packages in this folder, which must exist, instead of beside the schema. All files of a
-    /// package must then be built together. A schema that comes from no file can only have a lock here.
+    /// Keeps the locks of all packages in one folder, which has to exist, instead of next to the schema.
+    ///
+    /// A build then has to name all files of a package that has a lock. A schema that does not come from files, like
+    /// that of [`compile_fds`](Self::compile_fds), has locks only with this option.
     pub fn lock_dir(mut self, folder: impl AsRef<Path>) -> Self {
         self.locks.folder = Some(folder.as_ref().to_owned());
         self
     }
 
-    /// What to record in the locks, whatever `FRPC_UPDATE_LOCK` says. For programs that keep locks; in a build script
-    /// nothing would ever be refused.
+    /// Sets which changes of the schema the build records in its locks, regardless of `FRPC_UPDATE_LOCK`.
+    ///
+    /// This is for tools that maintain locks. In a build script, [`LockUpdate::Safe`] and [`LockUpdate::Breaking`] would
+    /// accept every such change without anybody noticing.
     pub fn lock_update(mut self, update: LockUpdate) -> Self {
         self.locks.update = Some(update);
         self
     }
-
-    /// Generates code for `protos` and everything they import. Imports, and paths that are not found as they are, are
-    /// looked up in `includes` in order.
-    ///
-    /// # Errors
-    ///
-    /// If the schema cannot be read, is not valid, or contains something that is [refused](crate#what-is-refused);
-    /// if an option cannot be used, or the output cannot be written.
-    pub fn compile_protos(self, protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>]) -> Result<(), Error> {
-        self.compile(&parse_files(protos, includes)?)
-    }
-
-    /// The wire layouts of the services of `protos`, by which peers find out whether they understand each other.
-    /// Nothing is generated.
-    ///
-    /// # Errors
-    ///
-    /// As [`compile_protos`](Self::compile_protos).
-    pub fn layouts(mut self, protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>]) -> Result<Vec<Layout>, Error> {
-        let schema = parse_files(protos, includes)?;
-        self.prepare(&schema)?;
-        let index = Index::new(&schema.files);
-        check(&schema, &index, &self.externs)?;
-        Ok(lock::plan(&schema, &index, &self.locks, &mut |_| {})?.layouts)
-    }
-
-    /// Generates code for a schema that has been parsed already. Comments and the places in errors need its source
-    /// information.
-    ///
-    /// # Errors
-    ///
-    /// As [`compile_protos`](Self::compile_protos).
-    pub fn compile_fds(self, fds: FileDescriptorSet) -> Result<(), Error> {
-        let schema = parse::adopt(fds)?;
-        self.compile(&schema)
-    }
-
-    /// Generates code for the files called `chosen` in a schema that has been parsed already, and writes nothing: for
-    /// programs that bring the output where it belongs, as protoc's plugins do. The files are the same that a build
-    /// script would have written.
-    ///
-    /// The schema is compared with locks only if there is a [`lock_dir`](Self::lock_dir). What is to be recorded
-    /// ([`lock_update`](Self::lock_update)) becomes a file of the output.
-    ///
-    /// # Errors
-    ///
-    /// As [`compile_protos`](Self::compile_protos), and if the schema has no file of a name in `chosen`.
-    pub fn generate(mut self, fds: FileDescriptorSet, chosen: &[impl AsRef<str>]) -> Result<Output, Error> {
-        let schema = parse::adopt(fds)?;
-        let chosen: HashSet<&str> = chosen.iter().map(AsRef::as_ref).collect();
-        if let Some(missing) = chosen.iter().find(|name| !schema.files.iter().any(|file| file.name() == **name)) {
-            return Err(Error::new(ErrorKind::Schema, format!("the schema has no file {missing:?}")));
-        }
-        let schema = schema.only(&chosen);
-        self.prepare(&schema)?;
-        let mut warnings = Vec::new();
-        let mut warn = |text: String| warnings.push(text);
-        let (modules, plan) = generate(&schema, self.prost, &self.externs, &self.services, &self.locks, &mut warn)?;
-        plan.remark(self.locks.numbering, false).into_iter().for_each(&mut warn);
-        let mut output = files(&modules);
-        if let Some(name) = &self.include_file {
-            check_modules(&schema, &modules)?;
-            output.push(include_file(name.display().to_string(), &modules, false));
-        }
-        Ok(Output { files: output, locks: plan.updates, warnings })
-    }
-
-    /// Keeps in mind what an option was given, to say so if it names nothing.
-    fn noted(&mut self, option: &'static str, target: Target, paths: impl Paths) -> Vec<String> {
-        let paths = paths.paths();
-        self.given.extend(paths.iter().map(|path| Given { option, path: path.clone(), target }));
-        paths
-    }
-
-    /// Refuses options that do not go together, and does what follows from the others.
-    fn prepare(&mut self, schema: &Schema) -> Result<(), Error> {
-        let refused = |text: &str| Err(Error::new(ErrorKind::Option, text));
-        let is_protobuf = self.externs.codec == Codec::Protobuf;
-        if self.services.grpc && !cfg!(feature = "tonic") {
-            return refused("`grpc(true)` needs the feature `tonic` of frpc-build (and of frpc)");
-        }
-        if is_protobuf && self.externs.views {
-            return refused("`views(true)` needs the Polyglot codec: protobuf has no views");
-        }
-        if !self.services.raw_requests.is_empty() && (is_protobuf || self.services.grpc) {
-            return refused("`raw_requests` needs the Polyglot codec, and cannot be used together with `grpc(true)`");
-        }
-        self.locks.codec = self.externs.codec;
-        self.externs.apply(&mut self.prost, schema);
-        Ok(())
-    }
-
-    fn compile(mut self, schema: &Schema) -> Result<(), Error> {
-        if self.emit_rerun_if_changed {
-            print_rerun_if_changed(schema);
-        }
-        self.locks.is_cargo = true;
-        self.locks.asks_cargo = self.emit_rerun_if_changed;
-        self.prepare(schema)?;
-        let folder = Folder::new(self.out_dir)?;
-        let mut warn = |text: String| print_warning(&text);
-        remarks(&self.given, schema).into_iter().for_each(&mut warn);
-        let (modules, plan) = generate(schema, self.prost, &self.externs, &self.services, &self.locks, &mut warn)?;
-        plan.remark(self.locks.numbering, folder.is_cargos()).into_iter().for_each(&mut warn);
-        let mut output = files(&modules);
-        if let Some(name) = &self.include_file {
-            check_modules(schema, &modules)?;
-            output.push(include_file(name.display().to_string(), &modules, folder.is_cargos()));
-        }
-        folder.write(&output, &mut warn)?;
-        for lock in &plan.updates {
-            lock.write()?;
-            warn(format!("wrote {}, to be committed with the schema", lock.path.display()));
-        }
-        if let Some(path) = &self.file_descriptor_set_path {
-            write_if_changed(path, &schema.encoded)?;
-        }
-        Ok(())
-    }
 }
 
-fn parse_files(protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>]) -> Result<Schema, Error> {
-    let protos: Vec<PathBuf> = protos.iter().map(|path| path.as_ref().to_owned()).collect();
-    let mut includes: Vec<PathBuf> = includes.iter().map(|path| path.as_ref().to_owned()).collect();
-    if includes.is_empty() {
-        includes.push(PathBuf::from("."));
+/// Options for where the output goes.
+impl Builder {
+    /// Writes the generated code to this folder, which has to exist, instead of cargo's `OUT_DIR`.
+    pub fn out_dir(mut self, out_dir: impl AsRef<Path>) -> Self {
+        self.out_dir = Some(out_dir.as_ref().to_owned());
+        self
     }
-    parse::parse(&protos, &includes)
+
+    /// Also writes a file of this name that includes the code of all packages, each in modules with the names of the
+    /// package. Needed if one package uses types of another.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// // build.rs
+    /// frpc_build::configure()
+    ///     .include_file("protos.rs")
+    ///     .compile_protos(&["proto/shop/orders.proto", "proto/money/money.proto"], &["proto"])?;
+    /// # Ok::<(), frpc_build::Error>(())
+    /// ```
+    ///
+    /// The program includes it with `include!(concat!(env!("OUT_DIR"), "/protos.rs"));`.
+    pub fn include_file(mut self, path: impl AsRef<Path>) -> Self {
+        self.include_file = Some(path.as_ref().to_owned());
+        self
+    }
+
+    /// Also writes the parsed schema to this path, as an encoded `FileDescriptorSet`.
+    pub fn file_descriptor_set_path(mut self, path: impl AsRef<Path>) -> Self {
+        self.file_descriptor_set_path = Some(path.as_ref().to_owned());
+        self
+    }
+
+    /// Whether to tell cargo to run the build script again when a file of the schema or a lock changes. Default: `true`.
+    pub fn emit_rerun_if_changed(mut self, enable: bool) -> Self {
+        self.emit_rerun_if_changed = enable;
+        self
+    }
 }

@@ -1,23 +1,24 @@
 //! How messages are encoded in bodies.
 
-/// How messages stand in bodies.
+/// How messages are encoded in bodies.
 ///
-/// The codec belongs to the types that a build generates: well-known types and those of `extern_path` have one already,
-/// also where they are requests or replies, and both ends of a call need the same.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The codec applies to the types that a build generates. Well-known types and those of
+/// [`extern_path`](crate::Builder::extern_path) keep their own codec, even as requests and replies. Both ends of a call
+/// need the same codec.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Codec {
-    /// Field by field, as Go's fRPC does: the fastest, with borrowed views, and the only one that a Go peer
-    /// understands. Fields can be added at the end only.
+    /// The Polyglot encoding, field by field, which Go's fRPC uses as well. It is the fastest codec, the only one with
+    /// borrowed views, and the only one that Go peers understand. Fields can only be added at the end of a message.
     #[default]
     Polyglot,
-    /// As protobuf, in one bytes value: fields can be added, removed and reordered as protobuf allows. A peer that
-    /// expects the other codec answers with an error.
+    /// Protobuf's encoding, within one bytes value. Fields can be added, removed and reordered as protobuf allows. A
+    /// peer that expects the other codec answers with an error.
     ///
-    /// Messages are decoded by prost, for which they nest 100 levels deep at most. What their lists, maps and boxes
-    /// take is counted before that and charged to the server's memory; a message for which it is more than 64 MiB, or
-    /// twelve times its body if that is longer than 5 MiB, is an error, as it is with Polyglot. Of types that were not
-    /// generated here, those of `extern_path` and of protobuf's api.proto, type.proto and descriptor.proto, only the
-    /// elements themselves are counted and not what is in them.
+    /// prost decodes these messages, which may nest 100 levels deep. The memory for lists, maps and boxes is computed
+    /// from the body before it is decoded, and charged to the server's budget. A message that would take more than
+    /// 64 MiB, or more than twelve times its body if the body is longer than 5 MiB, is an error, as it is with Polyglot.
+    /// Of types that this build has not generated (those of `extern_path`, and those of protobuf's `api.proto`,
+    /// `type.proto` and `descriptor.proto`), only the elements of lists and maps are counted, not their content.
     Protobuf,
 }

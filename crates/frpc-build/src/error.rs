@@ -1,14 +1,13 @@
-//! What can go wrong while code is generated, and where in the schema it stands.
+//! The error of this crate: one sentence that starts with `file:line:column`, so that editors can jump there.
 //!
-//! Owns [`Error`]: one sentence that starts with `file:line:column`, so that editors can jump there. Which constructs
-//! are refused is decided in `schema/check.rs` and `schema/externs.rs`, not here.
+//! Which constructs are refused is decided in `schema/check.rs` and `schema/externs.rs`, not here.
 
 use std::fmt;
 
-/// Why no code was generated.
+/// The reason why no code was generated.
 ///
-/// The text starts with the place in the schema if there is one: `proto/echo.proto:7:3: message `A`: …`. `Debug` writes
-/// the same text, because that is what cargo shows when `main` of a build script returns an error.
+/// The text starts with a position in the schema if there is one: ``proto/echo.proto:7:3: message `A`: …``. `Debug`
+/// writes the same text, because cargo shows that when `main` of a build script returns the error.
 ///
 /// ```
 /// let error = frpc_build::compile_protos("no/such/file.proto").unwrap_err();
@@ -22,23 +21,23 @@ pub struct Error {
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
-/// Whose fault an [`Error`] is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The cause of an [`Error`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The schema cannot be found, read or understood: it is not valid protobuf.
+    /// The schema cannot be found or read, or is not valid protobuf.
     Schema,
-    /// The schema is valid, but contains something that is not supported, or that has no safe form in Rust.
+    /// The schema is valid, but contains something that is not supported or cannot be expressed in Rust.
     Unsupported,
-    /// An option of the [`Builder`](crate::Builder) has a value that cannot be used.
+    /// An option of the [`Builder`](crate::Builder) cannot be used with this schema or with another option.
     Option,
     /// The output cannot be written.
     Output,
-    /// The schema has changed in a way that its lock does not record, or the lock cannot be read.
+    /// The schema differs from its lock, or the lock cannot be read.
     Lock,
 }
 
-/// A position in a .proto file. Lines and columns count from 1; 0 means that the position is not known.
+/// A position in a file. Lines and columns count from 1; 0 means that they are not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) file: String,
@@ -64,22 +63,22 @@ impl Error {
         self
     }
 
-    /// Whose fault it is.
+    /// The cause.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
 
-    /// The .proto file in which it was found.
+    /// The `.proto` file or lock in which the error was found, if it was found in one.
     pub fn file(&self) -> Option<&str> {
         self.place.as_ref().map(|place| place.file.as_str())
     }
 
-    /// The line in [`file`](Self::file), from 1.
+    /// The line in [`file`](Self::file), counted from 1, if it is known.
     pub fn line(&self) -> Option<u32> {
         self.place.as_ref().map(|place| place.line).filter(|line| *line != 0)
     }
 
-    /// The column in [`line`](Self::line), from 1.
+    /// The column in [`line`](Self::line), counted from 1, if it is known.
     pub fn column(&self) -> Option<u32> {
         self.place.as_ref().map(|place| place.column).filter(|column| *column != 0)
     }

@@ -1,85 +1,116 @@
-//! Generates Rust for frpc from .proto files, in a build script. No `protoc` is needed.
+//! Generates Rust code for frpc from `.proto` files, in a build script. It needs no `protoc`.
+//!
+//! # Getting started
+//!
+//! Add this crate to the build dependencies of a package that depends on frpc, and write a schema:
+//!
+//! ```proto
+//! // proto/greet.proto
+//! syntax = "proto3";
+//! package greet;
+//!
+//! service Greeter {
+//!   rpc Greet(Name) returns (Greeting);
+//! }
+//!
+//! message Name { string name = 1; }
+//! message Greeting { string text = 1; }
+//! ```
+//!
+//! A build script compiles it:
 //!
 //! ```no_run
 //! // build.rs
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
-//!     frpc_build::compile_protos("proto/echo.proto")?;
+//!     frpc_build::compile_protos("proto/greet.proto")?;
 //!     Ok(())
 //! }
 //! ```
 //!
-//! For `service Echo` in `package demo.echo` this writes `demo.echo.rs` into cargo's output folder, which a program
-//! takes in with `frpc::include_proto!("demo.echo")`. It holds
+//! The code for a package is written to one file in cargo's `OUT_DIR`, which the program includes with
+//! `frpc::include_proto!("greet")`. It contains
 //!
-//! * the messages and enums, as prost-build makes them (so the same types serve other users of prost),
+//! * the messages and enums as prost-build generates them, so that other users of prost can use the same types,
 //! * their codecs: implementations of `polyglot::Fields` and `polyglot::Enumeration`,
-//! * the trait `Echo`, which a server implements with plain `async fn`s,
-//! * `EchoServer`, which serves an implementation, and `EchoClient`, which calls it.
+//! * the trait `Greeter`, which a server implements with plain `async fn`s,
+//! * `GreeterServer`, which serves an implementation of the trait, and `GreeterClient`, which calls one.
 //!
-//! Packages that use each other's types find them by `super`, in modules named like the packages:
-//! [`include_file`](Builder::include_file) writes a file that has them.
+//! [`configure`] gives a [`Builder`] with all options, named like those of tonic's and prost's builders:
 //!
-//! Options are set with [`configure`]; their names are those of tonic's and prost's builders.
+//! ```no_run
+//! // build.rs
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     frpc_build::configure()
+//!         .bytes(".files.Chunk.data")
+//!         .type_attribute(".files.Path", "#[derive(Eq, Hash)]")
+//!         .include_file("protos.rs")
+//!         .compile_protos(&["proto/files.proto", "proto/users.proto"], &["proto"])?;
+//!     Ok(())
+//! }
+//! ```
 //!
-//! # Operations
-//!
-//! Methods are told apart on the wire by a number: 10 for the first method of the first service of a file, and one more
-//! for each method after it, through all services of the file. A method that is inserted moves all that follow. Fields
-//! have no numbers on the wire at all: they stand in the order in which they are declared, single ones before lists,
-//! and messages and maps last. Services of several files can share a server if
-//! [`operation_base`](Builder::operation_base) keeps their methods apart.
+//! If a package uses types of another, the generated code refers to them by `super`, in modules with the names of the
+//! packages. [`include_file`](Builder::include_file) writes a file that declares these modules.
 //!
 //! # The schema lock
 //!
-//! Beside the schema of `package a.b` belongs `a.b.frpc.lock`, in version control like the schema: it records the order
-//! and the kinds of fields, the operations of methods, and the indexes of enum values. A build only reads it. If the
-//! schema has changed in one of these, the build fails with an error that says what moved, and whether older peers
-//! still work. `FRPC_UPDATE_LOCK=1 cargo build` records changes that are safe (and writes the lock in the first place),
-//! `FRPC_UPDATE_LOCK=breaking cargo build` all others. docs/schema-lock.md says which are which, and why.
+//! On the wire a field is known by its position, a method by its number and an enum value by its index. An edit that
+//! would be harmless in protobuf's encoding can therefore make peers misread each other. To prevent that by accident,
+//! `greet.frpc.lock`, which belongs into version control together with the schema of `package greet`, records the
+//! layout. A build compares the schema with the lock and never changes the lock. If the two differ, the build fails with
+//! an error that names each difference and says whether older peers still work.
 //!
-//! With [`numbering(Numbering::Lock)`](Builder::numbering) methods keep the operation that the lock records, wherever
-//! they stand.
+//! `FRPC_UPDATE_LOCK=1 cargo build` creates the lock and records changes that are safe. `FRPC_UPDATE_LOCK=breaking cargo
+//! build` records all others. `docs/schema-lock.md` in the repository lists which edits are safe, and why.
 //!
-//! # Names
+//! # Operations
 //!
-//! Messages have the names that prost-build gives them. A trait, client, server or method whose name is taken (service
-//! `Echo` beside message `EchoClient`, an rpc `Connect` or `New`) gets a trailing `_`, and cargo shows a warning.
-//!
-//! # Well-known types
-//!
-//! They are mapped as prost maps them, in fields, lists, maps and oneofs, and as requests and replies: `Timestamp`,
-//! `Duration`, `Any`, `FieldMask`, `Struct`, `Value`, `ListValue` and `NullValue` are those of `prost-types` (found at
-//! `frpc::prost_types`), a wrapper is the value in it (`StringValue` a `String`, so that a field of it is an
-//! `Option<String>`), and `Empty` is `()`. On the wire they are ordinary messages.
+//! The number of a method is called its *operation*. The first method of a file has operation 10, and each further
+//! method the next one, through all services of the file, as in Go. Hence a method that is inserted changes the
+//! operations of those behind it. If a build has several files with methods, only the first counts from 10; the others
+//! begin at multiples of 100, so that one server can serve all of them. The lock remembers where each file begins.
+//! [`Numbering`] explains the rules and has two others, [`operation_base`](Builder::operation_base) chooses where a file
+//! begins.
 //!
 //! # Codecs
 //!
-//! Bodies are in the Polyglot encoding, field by field. A build with
-//! [`codec(Codec::Protobuf)`](Builder::codec) puts messages into bodies as protobuf instead: one Polyglot bytes value
-//! holds the message, so that errors stand in its place as usual.
+//! Bodies are in the Polyglot encoding, field by field: single fields in the order of declaration, then lists, then
+//! messages and maps. A build with [`codec(Codec::Protobuf)`](Builder::codec) encodes messages as protobuf instead.
 //!
 //! # Views
 //!
-//! With [`views(true)`](Builder::views) there is a view `FooView<'a>` beside each message `Foo`: a struct of the same
-//! fields that borrows from the body, `&str` and `&[u8]`, with lists and maps that are decoded as they are walked.
-//! Decoding one allocates nothing. Handlers that only look get their requests undecoded by
-//! [`raw_requests`](Builder::raw_requests), as `frpc::Raw<Foo>`, and ask for the view: `request.get_ref().view()?`.
+//! [`views(true)`](Builder::views) adds a view `FooView<'a>` of each message `Foo`: a struct with the same fields that
+//! borrows strings and bytes from the body, and decodes lists and maps while they are iterated over. Decoding a view
+//! allocates nothing. A handler whose method is named by [`raw_requests`](Builder::raw_requests) gets its request as
+//! `frpc::Raw<Foo>`, and reads it with `request.get_ref().view()?`.
 //!
 //! # gRPC
 //!
-//! With [`grpc(true)`](Builder::grpc) the code of tonic is written beside ours, for the same message types, and one
-//! implementation of the trait is served by both. It needs the feature `tonic` of this crate and of frpc.
+//! [`grpc(true)`](Builder::grpc) generates tonic's code as well, for the same message types. One implementation of the
+//! trait then serves both protocols. This needs the feature `tonic` of this crate and of frpc.
 //!
-//! # What is refused
+//! # Names
 //!
-//! These are errors that name file, line and column; nothing is generated wrong in silence:
+//! Messages have the names that prost-build gives them. If the name of a trait, server, client or method is taken, as
+//! by a message `GreeterClient` or a method `New`, it gets a trailing `_`, and cargo shows a warning.
 //!
-//! * proto2: groups, required fields, extensions, defaults (custom options may be declared, and are ignored; a file
-//!   that is imported for its options only may be proto2, and nothing is generated from it),
-//! * fields and methods whose type is declared by descriptor.proto, which is proto2, or by api.proto and type.proto,
-//!   unless [`compile_well_known_types`](Builder::compile_well_known_types) makes messages of them,
-//! * types or enum values of one scope that would have the same name in Rust, and with `include_file` packages that
-//!   would have the module of a message.
+//! # Well-known types
+//!
+//! `Timestamp`, `Duration`, `Any`, `FieldMask`, `Struct`, `Value`, `ListValue` and `NullValue` become the types of
+//! `prost-types`, which programs find at `frpc::prost_types`. A wrapper becomes the value in it, so that a field of type
+//! `StringValue` is an `Option<String>`, and `Empty` becomes `()`. On the wire all of them are ordinary messages.
+//!
+//! # Limits
+//!
+//! The schema has to be proto3. These are errors that name file, line and column:
+//!
+//! * proto2 with its groups, required fields, extensions and default values. Custom options may be declared, in proto2
+//!   too, and are ignored.
+//! * Editions.
+//! * Fields and methods with types of `descriptor.proto`, or of `api.proto` and `type.proto` without
+//!   [`compile_well_known_types`](Builder::compile_well_known_types).
+//! * Types or enum values in one scope that would have the same name in Rust, and with an `include_file` packages that
+//!   would have the same module as a message.
 
 #![forbid(unsafe_code)]
 
@@ -95,25 +126,35 @@ mod schema;
 
 use std::path::Path;
 
-pub use builder::{Builder, Paths};
+pub use builder::{Builder, IntoPaths};
 pub use codec::Codec;
 pub use error::{Error, ErrorKind};
-pub use lock::{Fingerprint, Layout, LockFile, LockUpdate, NotAFingerprint, Numbering};
+pub use lock::{Fingerprint, Layout, LockFile, LockUpdate, Numbering, ParseFingerprintError};
 pub use output::{Output, OutputFile};
 
-/// Generates code for one .proto file and everything it imports, with default options. Imports are looked up in the
+/// Generates code for a `.proto` file and everything that it imports, with default options. Imports are looked up in the
 /// folder of the file.
 ///
 /// # Errors
 ///
 /// As [`Builder::compile_protos`].
+///
+/// # Examples
+///
+/// ```no_run
+/// // build.rs
+/// fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     frpc_build::compile_protos("proto/greet.proto")?;
+///     Ok(())
+/// }
+/// ```
 pub fn compile_protos(proto: impl AsRef<Path>) -> Result<(), Error> {
     let proto = proto.as_ref();
     let folder = proto.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     configure().compile_protos(&[proto], &[folder])
 }
 
-/// Generates code for a schema that has been parsed already, with default options.
+/// Generates code for a parsed schema, with default options.
 ///
 /// # Errors
 ///
@@ -122,7 +163,7 @@ pub fn compile_fds(fds: prost_types::FileDescriptorSet) -> Result<(), Error> {
     configure().compile_fds(fds)
 }
 
-/// Options for the code that is generated.
+/// Returns a [`Builder`] with default options.
 pub fn configure() -> Builder {
     Builder::new()
 }

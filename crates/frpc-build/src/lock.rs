@@ -27,7 +27,7 @@ use std::path::Path;
 
 use prost_types::FileDescriptorProto;
 
-pub use fingerprint::{Fingerprint, NotAFingerprint};
+pub use fingerprint::{Fingerprint, ParseFingerprintError};
 pub use layout::Layout;
 pub use lock_file::LockFile;
 pub use numbering::Numbering;

@@ -1,49 +1,56 @@
 //! The argument of options that take one path or several.
 
-/// One path or several: `"."`, `[".a", ".b"]`, `vec![…]` or `&[…]`.
-pub trait Paths {
-    /// All of them.
-    fn paths(self) -> Vec<String>;
+/// One [path](crate::Builder#paths) or several: `"."`, `[".a", ".b"]`, `vec![…]` or `&[…]`.
+///
+/// ```
+/// use frpc_build::IntoPaths as _;
+///
+/// assert_eq!(".shop".into_paths(), [".shop"]);
+/// assert_eq!([".shop.Item", "Order.note"].into_paths(), [".shop.Item", "Order.note"]);
+/// ```
+pub trait IntoPaths {
+    /// Converts the argument into a list of paths.
+    fn into_paths(self) -> Vec<String>;
 }
 
-impl Paths for &str {
-    fn paths(self) -> Vec<String> {
+impl IntoPaths for &str {
+    fn into_paths(self) -> Vec<String> {
         vec![self.to_owned()]
     }
 }
 
-impl Paths for String {
-    fn paths(self) -> Vec<String> {
+impl IntoPaths for String {
+    fn into_paths(self) -> Vec<String> {
         vec![self]
     }
 }
 
-impl Paths for &String {
-    fn paths(self) -> Vec<String> {
+impl IntoPaths for &String {
+    fn into_paths(self) -> Vec<String> {
         vec![self.clone()]
     }
 }
 
-impl<S: AsRef<str>, const N: usize> Paths for [S; N] {
-    fn paths(self) -> Vec<String> {
-        self.as_slice().paths()
+impl<S: AsRef<str>, const N: usize> IntoPaths for [S; N] {
+    fn into_paths(self) -> Vec<String> {
+        self.as_slice().into_paths()
     }
 }
 
-impl<S: AsRef<str>, const N: usize> Paths for &[S; N] {
-    fn paths(self) -> Vec<String> {
-        self.as_slice().paths()
+impl<S: AsRef<str>, const N: usize> IntoPaths for &[S; N] {
+    fn into_paths(self) -> Vec<String> {
+        self.as_slice().into_paths()
     }
 }
 
-impl<S: AsRef<str>> Paths for &[S] {
-    fn paths(self) -> Vec<String> {
+impl<S: AsRef<str>> IntoPaths for &[S] {
+    fn into_paths(self) -> Vec<String> {
         self.iter().map(|path| path.as_ref().to_owned()).collect()
     }
 }
 
-impl<S: AsRef<str>> Paths for Vec<S> {
-    fn paths(self) -> Vec<String> {
-        self.as_slice().paths()
+impl<S: AsRef<str>> IntoPaths for Vec<S> {
+    fn into_paths(self) -> Vec<String> {
+        self.as_slice().into_paths()
     }
 }

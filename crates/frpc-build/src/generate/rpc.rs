@@ -16,20 +16,36 @@ use crate::lock::Layout;
 use crate::schema::externs::is_value;
 use crate::schema::patterns::path_matches;
 
-/// What to write for services.
+/// Options for the code of services.
 #[derive(Debug)]
 pub(crate) struct ServiceOptions {
     pub(crate) client: bool,
     pub(crate) server: bool,
-    /// Also tonic's.
+    /// Whether tonic's clients and servers are generated as well.
     pub(crate) grpc: bool,
-    /// Patterns of the methods whose requests are not decoded.
+    /// The paths of methods whose requests are not decoded.
     pub(crate) raw_requests: Vec<String>,
-    /// Pairs of a path pattern and an attribute.
+    /// Pairs of a path and an attribute.
     pub(crate) client_attributes: Vec<(String, String)>,
     pub(crate) server_attributes: Vec<(String, String)>,
     pub(crate) trait_attributes: Vec<(String, String)>,
+    /// The paths of what has no comments.
     pub(crate) comments_off: Vec<String>,
+}
+
+impl Default for ServiceOptions {
+    fn default() -> Self {
+        Self {
+            client: true,
+            server: true,
+            grpc: false,
+            raw_requests: Vec::new(),
+            client_attributes: Vec::new(),
+            server_attributes: Vec::new(),
+            trait_attributes: Vec::new(),
+            comments_off: Vec::new(),
+        }
+    }
 }
 
 /// One method with all its names and types.

@@ -11,7 +11,7 @@ use std::str::FromStr;
 /// let fingerprint: frpc_build::Fingerprint = "00000000000000ff".parse()?;
 /// assert_eq!(fingerprint.get(), 255);
 /// assert_eq!(fingerprint.to_string(), "00000000000000ff");
-/// # Ok::<(), frpc_build::NotAFingerprint>(())
+/// # Ok::<(), frpc_build::ParseFingerprintError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fingerprint(u64);
@@ -37,25 +37,25 @@ impl fmt::Display for Fingerprint {
 }
 
 impl FromStr for Fingerprint {
-    type Err = NotAFingerprint;
+    type Err = ParseFingerprintError;
 
-    fn from_str(text: &str) -> Result<Self, NotAFingerprint> {
+    fn from_str(text: &str) -> Result<Self, ParseFingerprintError> {
         let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
         if text.len() != 16 || !text.bytes().all(is_hex) {
-            return Err(NotAFingerprint(()));
+            return Err(ParseFingerprintError(()));
         }
-        u64::from_str_radix(text, 16).map(Self).map_err(|_| NotAFingerprint(()))
+        u64::from_str_radix(text, 16).map(Self).map_err(|_| ParseFingerprintError(()))
     }
 }
 
 /// The text is not a [`Fingerprint`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotAFingerprint(());
+pub struct ParseFingerprintError(());
 
-impl fmt::Display for NotAFingerprint {
+impl fmt::Display for ParseFingerprintError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a fingerprint is 16 hexadecimal digits, in lower case")
     }
 }
 
-impl std::error::Error for NotAFingerprint {}
+impl std::error::Error for ParseFingerprintError {}

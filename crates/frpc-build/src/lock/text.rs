@@ -279,8 +279,9 @@ fn service_entry(words: &[&str], origin: Origin, service: &mut Service) -> Resul
     match *words {
         ["generation", number] => service.generation = number.parse().map_err(|_| None)?,
         ["compatible", fingerprint] => {
-            let fingerprint =
-                fingerprint.parse().map_err(|error: super::fingerprint::NotAFingerprint| Some(error.to_string()))?;
+            let fingerprint = fingerprint
+                .parse()
+                .map_err(|error: super::fingerprint::ParseFingerprintError| Some(error.to_string()))?;
             service.compatible.push(fingerprint);
         }
         [operation, name, ref sides @ ..] => {

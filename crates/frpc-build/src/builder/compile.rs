@@ -1,0 +1,183 @@
+//! What a build does: from options and a schema to files.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use prost_types::FileDescriptorSet;
+
+use super::Builder;
+use crate::cargo::{print_rerun_if_changed, print_warning};
+use crate::codec::Codec;
+use crate::error::{Error, ErrorKind};
+use crate::files::write_if_changed;
+use crate::generate::generate;
+use crate::generate::modules::check_modules;
+use crate::lock::{self, Layout};
+use crate::output::{Folder, Output, OutputFile, files, include_file};
+use crate::schema::check::check;
+use crate::schema::parse;
+use crate::schema::patterns::remarks;
+use crate::schema::{Index, Schema};
+
+/// Builds.
+impl Builder {
+    /// Generates code for the files `protos` and everything that they import, and writes it to the output folder.
+    ///
+    /// Imports are looked up in the folders `includes`, in this order, as are paths in `protos` that do not exist as
+    /// they are. Without includes, the current folder is searched.
+    ///
+    /// # Errors
+    ///
+    /// If the schema cannot be read, is not valid, contains something that is [not supported](crate#limits), or differs
+    /// from its [lock](crate#the-schema-lock); if options contradict each other or the schema; if the output cannot be
+    /// written.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// // build.rs
+    /// fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     frpc_build::configure().compile_protos(&["proto/orders.proto", "proto/stock.proto"], &["proto"])?;
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn compile_protos(self, protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>]) -> Result<(), Error> {
+        self.compile(&parse_files(protos, includes)?)
+    }
+
+    /// Generates code for a parsed schema, and writes it to the output folder. The generated code has comments, and
+    /// errors have positions, if the descriptors contain source information.
+    ///
+    /// # Errors
+    ///
+    /// As [`compile_protos`](Self::compile_protos).
+    pub fn compile_fds(self, fds: FileDescriptorSet) -> Result<(), Error> {
+        self.compile(&parse::adopt(fds)?)
+    }
+
+    /// Generates code for the files `chosen` of a parsed schema and returns it without writing anything: for programs
+    /// that put files where they belong themselves, like plugins of protoc. The code is the same that a build script
+    /// writes.
+    ///
+    /// The schema is compared with locks only if there is a [`lock_dir`](Self::lock_dir). Locks that have to be written
+    /// are in [`Output::locks`].
+    ///
+    /// # Errors
+    ///
+    /// As [`compile_protos`](Self::compile_protos), and if the schema does not contain one of the `chosen` files.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let file = prost_types::FileDescriptorProto {
+    ///     name: Some("point.proto".to_owned()),
+    ///     package: Some("geometry".to_owned()),
+    ///     syntax: Some("proto3".to_owned()),
+    ///     message_type: vec![prost_types::DescriptorProto { name: Some("Point".to_owned()), ..Default::default() }],
+    ///     ..Default::default()
+    /// };
+    /// let schema = prost_types::FileDescriptorSet { file: vec![file] };
+    /// let output = frpc_build::configure().generate(schema, &["point.proto"])?;
+    /// assert_eq!(output.files[0].name, "geometry.rs");
+    /// assert!(output.files[0].text.contains("pub struct Point"));
+    /// # Ok::<(), frpc_build::Error>(())
+    /// ```
+    pub fn generate(mut self, fds: FileDescriptorSet, chosen: &[impl AsRef<str>]) -> Result<Output, Error> {
+        let schema = parse::adopt(fds)?;
+        let chosen: HashSet<&str> = chosen.iter().map(AsRef::as_ref).collect();
+        if let Some(missing) = chosen.iter().find(|name| !schema.files.iter().any(|file| file.name() == **name)) {
+            return Err(Error::new(ErrorKind::Schema, format!("the schema has no file {missing:?}")));
+        }
+        let mut warnings = Vec::new();
+        let (files, locks) = self.output(&schema.only(&chosen), false, &mut |text| warnings.push(text))?;
+        Ok(Output { files, locks, warnings })
+    }
+
+    /// Computes the wire layouts of the services in the files `protos`, which peers compare to find out whether they
+    /// understand each other. Generates nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`compile_protos`](Self::compile_protos).
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// for layout in frpc_build::configure().layouts(&["proto/echo.proto"], &["proto"])? {
+    ///     println!("{} {}", layout.service(), layout.fingerprint());
+    /// }
+    /// # Ok::<(), frpc_build::Error>(())
+    /// ```
+    pub fn layouts(mut self, protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>]) -> Result<Vec<Layout>, Error> {
+        let schema = parse_files(protos, includes)?;
+        self.prepare(&schema)?;
+        let index = Index::new(&schema.files);
+        check(&schema, &index, &self.externs)?;
+        Ok(lock::plan(&schema, &index, &self.locks, &mut |_| {})?.layouts)
+    }
+
+    fn compile(mut self, schema: &Schema) -> Result<(), Error> {
+        if self.emit_rerun_if_changed {
+            print_rerun_if_changed(schema);
+        }
+        self.locks.is_cargo = true;
+        self.locks.asks_cargo = self.emit_rerun_if_changed;
+        let folder = Folder::new(self.out_dir.take())?;
+        let file_descriptor_set_path = self.file_descriptor_set_path.take();
+        let mut warn = |text: String| print_warning(&text);
+        remarks(&self.given, schema).into_iter().for_each(&mut warn);
+        let (files, locks) = self.output(schema, folder.is_cargos(), &mut warn)?;
+        folder.write(&files, &mut warn)?;
+        for lock in &locks {
+            lock.write()?;
+            warn(format!("wrote {}, to be committed with the schema", lock.path.display()));
+        }
+        file_descriptor_set_path.map_or(Ok(()), |path| write_if_changed(&path, &schema.encoded))
+    }
+
+    /// Generates the code and the locks. `is_in_out_dir` tells whether the code goes to cargo's folder.
+    fn output(
+        &mut self,
+        schema: &Schema,
+        is_in_out_dir: bool,
+        warn: &mut dyn FnMut(String),
+    ) -> Result<(Vec<OutputFile>, Vec<lock::LockFile>), Error> {
+        self.prepare(schema)?;
+        let prost = std::mem::take(&mut self.prost);
+        let (modules, plan) = generate(schema, prost, &self.externs, &self.services, &self.locks, warn)?;
+        plan.remark(self.locks.numbering, is_in_out_dir).into_iter().for_each(&mut *warn);
+        let mut output = files(&modules);
+        if let Some(name) = &self.include_file {
+            check_modules(schema, &modules)?;
+            output.push(include_file(name.display().to_string(), &modules, is_in_out_dir));
+        }
+        Ok((output, plan.updates))
+    }
+
+    /// Refuses options that contradict each other, and passes those on that concern several parts of a build.
+    fn prepare(&mut self, schema: &Schema) -> Result<(), Error> {
+        let refused = |text: &str| Err(Error::new(ErrorKind::Option, text));
+        let is_protobuf = self.externs.codec == Codec::Protobuf;
+        if self.services.grpc && !cfg!(feature = "tonic") {
+            return refused("`grpc(true)` needs the feature `tonic` of frpc-build (and of frpc)");
+        }
+        if is_protobuf && self.externs.views {
+            return refused("`views(true)` needs the Polyglot codec: protobuf has no views");
+        }
+        if !self.services.raw_requests.is_empty() && (is_protobuf || self.services.grpc) {
+            return refused("`raw_requests` needs the Polyglot codec, and cannot be used together with `grpc(true)`");
+        }
+        self.locks.codec = self.externs.codec;
+        self.externs.apply(&mut self.prost, schema);
+        Ok(())
+    }
+}
+
+fn parse_files(protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>]) -> Result<Schema, Error> {
+    let protos: Vec<PathBuf> = protos.iter().map(|path| path.as_ref().to_owned()).collect();
+    let mut includes: Vec<PathBuf> = includes.iter().map(|path| path.as_ref().to_owned()).collect();
+    if includes.is_empty() {
+        includes.push(PathBuf::from("."));
+    }
+    parse::parse(&protos, &includes)
+}
