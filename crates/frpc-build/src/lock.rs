@@ -127,8 +127,8 @@ pub(crate) fn plan(
             options.numbering != Numbering::Go && plan.operations.values().filter(has_methods).count() > 1;
         let numbers = if is_one_of_several { ", and operations depend on which files are built together" } else { "" };
         warn(format!(
-            "there is no {} yet, so a change of the schema that breaks peers goes unnoticed{numbers}; {build} writes it, to \
-             be committed with the schema",
+            "there is no {} yet, so changes of the schema that break older peers go unnoticed{numbers}; {build} creates it, \
+             to be committed with the schema",
             missing.join(" and no ")
         ));
     }

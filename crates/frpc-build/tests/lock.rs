@@ -13,12 +13,12 @@ fn differences(edits: &[(&str, &str)]) -> Vec<String> {
     shop.edit(edits);
     let Err(error) = shop.build(|builder| builder) else { return Vec::new() };
     let lines: Vec<_> = error.lines().collect();
-    assert!(lines[0].ends_with(": the schema is not what shop.frpc.lock records"), "{error}");
+    assert!(lines[0].ends_with(": the schema differs from shop.frpc.lock"), "{error}");
     let is_safe = lines.iter().all(|line| !line.contains(": breaks older peers: "));
     let last = lines.last().unwrap();
     assert_eq!(*last == "`FRPC_UPDATE_LOCK=1 cargo build` records this", is_safe, "{error}");
     assert_eq!(
-        last.starts_with("if it has to be: `FRPC_UPDATE_LOCK=breaking cargo build` records all of it"),
+        last.starts_with("to break them all the same: `FRPC_UPDATE_LOCK=breaking cargo build` records all of it"),
         !is_safe
     );
     let is_for_go = |line: &&&str| line.starts_with("Go peers that send a message with an appended field have to be");
@@ -77,7 +77,7 @@ fn breaking(edits: &[(&str, &str)], expected: &[&str]) {
     shop.edit(edits);
     let error = shop.build(|builder| builder.lock_update(LockUpdate::Safe)).unwrap_err();
     assert!(
-        error.contains("nothing was recorded, since not all of this is safe; a build with `lock_update("),
+        error.contains("nothing was recorded, because not all of this is safe; a build with `lock_update("),
         "{error}"
     );
     assert_eq!(shop.lock(), lock);
@@ -107,7 +107,7 @@ fn an_inserted_method_moves_all_behind_it() {
     breaking(
         &[("  rpc Put", "  rpc List(Filter) returns (Item);\n  rpc Put")],
         &[
-            "shop.proto:6:3: method `shop.Orders.List` was inserted: it has operation 11, which was that of `shop.Orders.Put`",
+            "shop.proto:6:3: method `shop.Orders.List` was inserted: it has operation 11, which belonged to `shop.Orders.Put`",
             "shop.proto:7:3: method `shop.Orders.Put` moves from operation 11 to 12",
             "shop.proto:11:3: method `shop.Stock.Watch` moves from operation 12 to 13",
         ],
@@ -119,7 +119,7 @@ fn a_method_behind_the_last_of_another_service_moves_the_next_service() {
     breaking(
         &[("(GetRequest);\n", "(GetRequest);\n  rpc List(Filter) returns (Item);\n")],
         &[
-            "shop.proto:7:3: method `shop.Orders.List` was inserted: it has operation 12, which was that of `shop.Stock.Watch`",
+            "shop.proto:7:3: method `shop.Orders.List` was inserted: it has operation 12, which belonged to `shop.Stock.Watch`",
             "shop.proto:11:3: method `shop.Stock.Watch` moves from operation 12 to 13",
         ],
     );
@@ -131,13 +131,13 @@ fn a_removed_method_is_missed_and_moves_all_behind_it() {
         &[("  rpc Get(GetRequest) returns (Item);\n", "")],
         &[
             "shop.proto:5:3: method `shop.Orders.Put` moves from operation 11 to 10",
-            "shop.frpc.lock:8:1: method `shop.Orders.Get` with operation 10 is gone",
+            "shop.frpc.lock:8:1: method `shop.Orders.Get` with operation 10 was removed",
             "shop.proto:9:3: method `shop.Stock.Watch` moves from operation 12 to 11",
         ],
     );
     breaking(
         &[("  rpc Watch(Filter) returns (stream Item);\n", "")],
-        &["shop.frpc.lock:12:1: method `shop.Stock.Watch` with operation 12 is gone"],
+        &["shop.frpc.lock:12:1: method `shop.Stock.Watch` with operation 12 was removed"],
     );
 }
 
@@ -165,7 +165,7 @@ fn methods_that_change_places_are_noticed_though_the_wire_looks_the_same() {
 fn a_method_that_changes_its_name_only_is_safe() {
     safe(
         &[("rpc Get(", "rpc Fetch(")],
-        &["shop.proto:5:3: method `shop.Orders.Fetch` was called `Get`; its operation 10 is the same"],
+        &["shop.proto:5:3: method `shop.Orders.Fetch` was renamed from `Get`; its operation is still 10"],
     );
 }
 
@@ -174,8 +174,8 @@ fn a_method_with_other_messages_in_the_place_of_one_that_is_gone_is_no_new_name(
     breaking(
         &[("rpc Get(GetRequest)", "rpc Fetch(Filter)")],
         &[
-            "shop.proto:5:3: method `shop.Orders.Fetch` has operation 10, which was that of `shop.Orders.Get`, which is gone",
-            "shop.frpc.lock:8:1: method `shop.Orders.Get` with operation 10 is gone",
+            "shop.proto:5:3: method `shop.Orders.Fetch` has operation 10, which belonged to `shop.Orders.Get`, which was removed",
+            "shop.frpc.lock:8:1: method `shop.Orders.Get` with operation 10 was removed",
         ],
     );
 }
@@ -206,8 +206,8 @@ fn a_request_of_its_own_with_the_same_layout_is_safe() {
     safe(
         &[("rpc Get(GetRequest)", "rpc Get(FetchRequest)"), ("message GetRequest", own)],
         &[
-            "shop.proto:5:3: the request of method `shop.Orders.Get` is `shop.FetchRequest` instead of `shop.GetRequest`, \
-           which has the same layout",
+            "shop.proto:5:3: the request of method `shop.Orders.Get` changed from `shop.GetRequest` to `shop.FetchRequest`, \
+             which has the same layout",
         ],
     );
 }
@@ -223,7 +223,7 @@ fn a_service_at_the_end_is_safe_and_in_the_middle_only_if_it_is_empty() {
     breaking(
         &[("service Stock", &format!("{more}service Stock"))],
         &[
-            "shop.proto:9:1: service `shop.More` was inserted: its method `A` has operation 12, which was that of \
+            "shop.proto:9:1: service `shop.More` was inserted: its method `A` has operation 12, which belonged to \
              `shop.Stock.Watch`",
             "shop.proto:13:3: method `shop.Stock.Watch` moves from operation 12 to 13",
         ],
@@ -235,9 +235,9 @@ fn a_service_with_another_name_is_another_service() {
     breaking(
         &[("service Stock", "service Store")],
         &[
-            "shop.proto:9:1: service `shop.Store` was inserted: its method `Watch` has operation 12, which was that of \
+            "shop.proto:9:1: service `shop.Store` was inserted: its method `Watch` has operation 12, which belonged to \
              `shop.Stock.Watch`",
-            "shop.frpc.lock:11:1: service `shop.Stock` is gone",
+            "shop.frpc.lock:11:1: service `shop.Stock` was removed",
         ],
     );
 }
@@ -267,14 +267,14 @@ fn a_field_declared_last_may_be_in_the_middle_on_the_wire() {
     breaking(
         &[("Part part = 4;", "Part part = 4;\n  string note = 5;")],
         &[
-            "shop.proto:23:3: message `shop.Item`: field `note` was inserted at place 3, before `tags`: single fields come \
+            "shop.proto:23:3: message `shop.Item`: field `note` was inserted at position 3, before `tags`: single fields come \
            before lists, and messages and maps last",
         ],
     );
     breaking(
         &[("Part part = 4;", "Part part = 4;\n  repeated int32 more = 5;")],
         &[
-            "shop.proto:23:3: message `shop.Item`: field `more` was inserted at place 4, before `part`: single fields come \
+            "shop.proto:23:3: message `shop.Item`: field `more` was inserted at position 4, before `part`: single fields come \
            before lists, and messages and maps last",
         ],
     );
@@ -284,7 +284,7 @@ fn a_field_declared_last_may_be_in_the_middle_on_the_wire() {
 fn an_inserted_field_breaks() {
     breaking(
         &[("int32 limit = 2;", "int32 skip = 3;\n  int32 limit = 2;")],
-        &["shop.proto:15:3: message `shop.GetRequest`: field `skip` was inserted at place 2, before `limit`"],
+        &["shop.proto:15:3: message `shop.GetRequest`: field `skip` was inserted at position 2, before `limit`"],
     );
 }
 
@@ -292,7 +292,7 @@ fn an_inserted_field_breaks() {
 fn a_field_behind_all_others_of_a_nested_message_breaks() {
     breaking(
         &[("double size = 2;", "double size = 2;\n  double depth = 3;")],
-        &["shop.proto:28:3: message `shop.Part`: field `depth` was appended, but the message stands inside of others \
+        &["shop.proto:28:3: message `shop.Part`: field `depth` was appended, but another message contains this one \
            (`shop.Item.part`)"],
     );
 }
@@ -301,11 +301,11 @@ fn a_field_behind_all_others_of_a_nested_message_breaks() {
 fn a_removed_field_breaks_wherever_it_stood() {
     breaking(
         &[("  int32 limit = 2;\n", "")],
-        &["shop.proto:13:1: message `shop.GetRequest`: field `i32 limit = 2` at place 2 is gone"],
+        &["shop.proto:13:1: message `shop.GetRequest`: field `i32 limit = 2` at position 2 was removed"],
     );
     breaking(
         &[("  string id = 1;\n", "")],
-        &["shop.proto:13:1: message `shop.GetRequest`: field `string id = 1` at place 1 is gone"],
+        &["shop.proto:13:1: message `shop.GetRequest`: field `string id = 1` at position 1 was removed"],
     );
 }
 
@@ -313,7 +313,7 @@ fn a_removed_field_breaks_wherever_it_stood() {
 fn fields_that_change_places_break_also_within_one_kind() {
     breaking(
         &[("string id = 1;\n  int32 limit = 2;", "int32 limit = 2;\n  string id = 1;")],
-        &["shop.proto:14:3: message `shop.GetRequest`: field `limit` moved from place 2 to 1"],
+        &["shop.proto:14:3: message `shop.GetRequest`: field `limit` moved from position 2 to 1"],
     );
     let shop = Shop::locked();
     shop.edit(&[("double size", "int64 size")]);
@@ -375,18 +375,19 @@ fn presence_is_a_kind() {
 fn a_field_that_changes_its_name_or_its_number_is_safe_but_not_both() {
     safe(
         &[("int32 limit = 2;", "int32 max = 2;")],
-        &["shop.proto:15:3: message `shop.GetRequest`: field `limit` is called `max` now"],
+        &["shop.proto:15:3: message `shop.GetRequest`: field `limit` was renamed to `max`"],
     );
     safe(
         &[("int32 limit = 2;", "int32 limit = 3;")],
         &[
-            "shop.proto:15:3: message `shop.GetRequest`: field `limit` has the number 3 instead of 2, which only protobuf's \
-           own encoding shows",
+            "shop.proto:15:3: message `shop.GetRequest`: the number of field `limit` changed from 2 to 3, which matters in protobuf's encoding only",
         ],
     );
     breaking(
         &[("int32 limit = 2;", "int32 max = 3;")],
-        &["shop.proto:15:3: message `shop.GetRequest`: field `i32 limit = 2` was replaced by `i32 max = 3` at place 2"],
+        &[
+            "shop.proto:15:3: message `shop.GetRequest`: field `i32 limit = 2` was replaced by `i32 max = 3` at position 2",
+        ],
     );
 }
 
@@ -395,8 +396,8 @@ fn another_codec_breaks_all_services() {
     let shop = Shop::locked();
     let mut before = shop.layouts();
     for (codec, expected) in [
-        (Codec::Protobuf, "shop.frpc.lock:1:1: breaks older peers: the codec is Protobuf instead of Polyglot\n"),
-        (Codec::Polyglot, "shop.frpc.lock:1:1: breaks older peers: the codec is Polyglot instead of Protobuf\n"),
+        (Codec::Protobuf, "shop.frpc.lock:1:1: breaks older peers: the codec changed from Polyglot to Protobuf\n"),
+        (Codec::Polyglot, "shop.frpc.lock:1:1: breaks older peers: the codec changed from Protobuf to Polyglot\n"),
     ] {
         let build = |update| shop.build(|builder| builder.codec(codec).lock_update(update));
         let error = build(LockUpdate::Safe).unwrap_err();
@@ -433,8 +434,8 @@ fn with_protobuf_requests_and_replies_with_another_name_break() {
     assert_eq!(
         differences(&[("rpc Get(GetRequest)", "rpc Drop(Filter)")]),
         [
-            "method `shop.Orders.Drop` has operation 10, which was that of `shop.Orders.Get`, which is gone",
-            "method `shop.Orders.Get` with operation 10 is gone"
+            "method `shop.Orders.Drop` has operation 10, which belonged to `shop.Orders.Get`, which was removed",
+            "method `shop.Orders.Get` with operation 10 was removed"
         ]
     );
     let renamed = [("message Filter", "message Find"), ("(Filter)", "(Find)")];
@@ -456,14 +457,14 @@ fn with_protobuf_requests_and_replies_with_another_name_break() {
 fn a_message_that_changes_its_name_only_is_safe() {
     safe(
         &[("message Part", "message Piece"), ("Part part", "Piece part")],
-        &["shop.proto:22:3: `shop.Part` is called `shop.Piece` now; its layout is the same"],
+        &["shop.proto:22:3: `shop.Part` was renamed to `shop.Piece`; its layout is the same"],
     );
     breaking(
         &[("message Part", "message Piece"), ("Part part", "Piece part"), ("int64 weight", "int32 weight")],
         &[
             "shop.proto:22:3: message `shop.Item`: field `part` changed from `message shop.Part` to `message shop.Piece`",
             "safe shop.proto:25:1: message `shop.Piece` is new",
-            "safe shop.frpc.lock:29:1: message `shop.Part` is gone",
+            "safe shop.frpc.lock:29:1: message `shop.Part` was removed",
         ],
     );
 }
@@ -494,7 +495,7 @@ fn a_new_or_removed_message_that_nothing_uses_is_safe() {
     shop.build(|builder| builder.lock_update(LockUpdate::Safe)).unwrap();
     shop.edit(&[("message New {}\n", "")]);
     let error = shop.build(|builder| builder).unwrap_err();
-    assert!(error.contains("shop.frpc.lock:29:1: safe: message `shop.New` is gone"), "{error}");
+    assert!(error.contains("shop.frpc.lock:29:1: safe: message `shop.New` was removed"), "{error}");
 }
 
 #[test]
@@ -516,13 +517,12 @@ fn a_new_message_brings_along_what_it_is_made_of() {
 fn members_of_oneofs_neither_come_nor_go_nor_move() {
     breaking(
         &[("Color color = 2;\n  }", "Color color = 2;\n    bytes raw = 4;\n  }")],
-        &["shop.proto:34:5: message `shop.Filter`: field `raw` was inserted at place 3, before `least`"],
+        &["shop.proto:34:5: message `shop.Filter`: field `raw` was inserted at position 3, before `least`"],
     );
     breaking(
         &[("Color color = 2;\n  }", "Color color = 2;\n    Part part = 4;\n  }")],
         &[
-            "shop.proto:34:5: message `shop.Filter`: field `part` was added to the oneof `by`, which older peers cannot \
-           read then",
+            "shop.proto:34:5: message `shop.Filter`: field `part` was added to the oneof `by`, and older peers cannot read a member that they do not know",
         ],
     );
     breaking(
@@ -540,8 +540,8 @@ fn members_of_oneofs_neither_come_nor_go_nor_move() {
     safe(
         &[("oneof by", "oneof kind")],
         &[
-            "shop.proto:32:5: message `shop.Filter`: the oneof `by` of `name` is called `kind` now",
-            "shop.proto:33:5: message `shop.Filter`: the oneof `by` of `color` is called `kind` now",
+            "shop.proto:32:5: message `shop.Filter`: the oneof `by` of `name` was renamed to `kind`",
+            "shop.proto:33:5: message `shop.Filter`: the oneof `by` of `color` was renamed to `kind`",
         ],
     );
     safe_among_ours(
@@ -570,8 +570,11 @@ fn other_changes_of_enums_move_indexes() {
         &[("GREEN = 5;", "BLACK = 1;\n  GREEN = 5;")],
         &["shop.proto:40:3: enum `shop.Color`: value `BLACK` was inserted at index 1, before `GREEN`"],
     );
-    breaking(&[("  GREEN = 5;\n", "")], &["shop.proto:38:1: enum `shop.Color`: value `GREEN` with index 1 is gone"]);
-    breaking(&[("  BLUE = 2;\n", "")], &["shop.proto:38:1: enum `shop.Color`: value `BLUE` with index 2 is gone"]);
+    breaking(
+        &[("  GREEN = 5;\n", "")],
+        &["shop.proto:38:1: enum `shop.Color`: value `GREEN` with index 1 was removed"],
+    );
+    breaking(&[("  BLUE = 2;\n", "")], &["shop.proto:38:1: enum `shop.Color`: value `BLUE` with index 2 was removed"]);
     breaking(
         &[("GREEN = 5;\n  BLUE = 2;", "BLUE = 2;\n  GREEN = 5;")],
         &["shop.proto:40:3: enum `shop.Color`: value `BLUE` moved from index 2 to 1"],
@@ -584,14 +587,13 @@ fn other_changes_of_enums_move_indexes() {
 
 #[test]
 fn an_enum_value_that_changes_its_name_or_its_number_is_safe() {
-    safe(&[("BLUE = 2;", "NAVY = 2;")], &["shop.proto:41:3: enum `shop.Color`: value `BLUE` is called `NAVY` now"]);
+    safe(&[("BLUE = 2;", "NAVY = 2;")], &["shop.proto:41:3: enum `shop.Color`: value `BLUE` was renamed to `NAVY`"]);
     safe(
         &[("BLUE = 2;", "BLUE = 7;")],
-        &["shop.proto:41:3: enum `shop.Color`: value `BLUE` has the number 7 instead of 2, which only protobuf's own \
-           encoding shows"],
+        &["shop.proto:41:3: enum `shop.Color`: the number of value `BLUE` changed from 2 to 7, which matters in protobuf's encoding only"],
     );
     breaking(
         &[("RED = 0;", "option allow_alias = true;\n  RED = 0;"), ("BLUE = 2;", "BLUE = 5;")],
-        &["shop.proto:42:3: enum `shop.Color`: value `BLUE` is another name of another value now"],
+        &["shop.proto:42:3: enum `shop.Color`: value `BLUE` is an alias of another value now"],
     );
 }

@@ -106,8 +106,8 @@ fn without_a_lock_there_is_one_warning_that_tells_how_to_make_it_and_no_file() {
     let lines = printed(&shop, None);
     assert_eq!(
         warnings(&lines),
-        ["there is no shop.frpc.lock yet, so a change of the schema that breaks peers goes unnoticed; \
-          `FRPC_UPDATE_LOCK=1 cargo build` writes it, to be committed with the schema"]
+        ["there is no shop.frpc.lock yet, so changes of the schema that break older peers go unnoticed; \
+          `FRPC_UPDATE_LOCK=1 cargo build` creates it, to be committed with the schema"]
     );
     assert!(!shop.path().exists());
 }
@@ -163,7 +163,7 @@ fn the_environment_says_what_is_recorded() {
     shop.edit(&[("int32 limit", "int64 limit")]);
     for update in [None, Some(""), Some("0"), Some("1")] {
         let lines = printed(&shop, update);
-        assert!(lines.last().unwrap().starts_with("error: shop.proto:15:3: the schema is not"), "{lines:?}");
+        assert!(lines.last().unwrap().starts_with("error: shop.proto:15:3: the schema differs"), "{lines:?}");
         assert_eq!(shop.lock(), Shop::locked().lock());
     }
     let lines = printed(&shop, Some("breaking"));
@@ -260,7 +260,7 @@ fn files_may_begin_with_a_byte_order_mark() {
     shop.build(|builder| builder).unwrap();
     shop.edit(&[("int32 limit", "int64 limit")]);
     let error = shop.build(|builder| builder).unwrap_err();
-    assert!(error.starts_with("shop.proto:15:3: the schema is not what shop.frpc.lock records"), "{error}");
+    assert!(error.starts_with("shop.proto:15:3: the schema differs from shop.frpc.lock"), "{error}");
     shop.edit(&[("rpc Get(GetRequest)", "rpc Get(Missing)")]);
     let error = shop.build(|builder| builder).unwrap_err();
     assert!(error.starts_with("shop.proto:5:"), "{error}");
@@ -317,15 +317,15 @@ fn a_lock_that_cannot_be_read_is_an_error_with_its_line() {
     expect(
         "  string id = 1\n",
         "<<<<<<< HEAD\n",
-        "shop.frpc.lock:20:1: an unresolved merge; keep the lines of both sides that are true",
+        "shop.frpc.lock:20:1: unresolved merge conflict; keep the lines of both sides that still hold",
     );
-    expect("string id = 1", "text id = 1", "shop.frpc.lock:20:1: `text id = 1` has no meaning here");
-    expect("string id = 1", "map bytes id = 1", "shop.frpc.lock:20:1: `map bytes id = 1` has no meaning here");
+    expect("string id = 1", "text id = 1", "shop.frpc.lock:20:1: unexpected `text id = 1`");
+    expect("string id = 1", "map bytes id = 1", "shop.frpc.lock:20:1: unexpected `map bytes id = 1`");
     expect("i32 limit", "i32 id", "shop.frpc.lock:21:1: the field `id` is recorded twice");
-    expect("11 Put", "10 Put", "shop.frpc.lock:9:1: operation 10 is `shop.Orders.Get`'s already");
-    expect("10 Get", "9 Get", "shop.frpc.lock:8:1: operation 9 belongs to the protocol");
-    expect("10 Get", "13 Get", "shop.frpc.lock:9:1: the operations of a service stand in ascending order");
-    expect("1 GREEN", "2 GREEN", "shop.frpc.lock:35:1: index 2 cannot stand here; the next is 1");
+    expect("11 Put", "10 Put", "shop.frpc.lock:9:1: operation 10 belongs to `shop.Orders.Get` already");
+    expect("10 Get", "9 Get", "shop.frpc.lock:8:1: operation 9 is reserved for the protocol");
+    expect("10 Get", "13 Get", "shop.frpc.lock:9:1: the operations of a service must be in ascending order");
+    expect("1 GREEN", "2 GREEN", "shop.frpc.lock:35:1: unexpected index 2; the next one is 1");
     expect(
         "message shop.Part\n",
         "message shop.Item\n",
@@ -334,24 +334,20 @@ fn a_lock_that_cannot_be_read_is_an_error_with_its_line() {
     expect(
         "message shop.Part part",
         "message shop.None part",
-        "shop.frpc.lock:27:1: `shop.None` is recorded nowhere in this file",
+        "shop.frpc.lock:27:1: `shop.None` is used, but not recorded in this file",
     );
     expect(
         "10 Get shop.GetRequest",
         "10 Get shop.None",
-        "shop.frpc.lock:8:1: `shop.None` is recorded nowhere in this file",
+        "shop.frpc.lock:8:1: `shop.None` is used, but not recorded in this file",
     );
-    expect("file shop.proto\n", "", "shop.frpc.lock:6:1: `service shop.Orders` has no meaning here");
+    expect("file shop.proto\n", "", "shop.frpc.lock:6:1: unexpected `service shop.Orders`");
     expect(
         "service shop.Stock",
         "service shop.Orders",
         "shop.frpc.lock:11:1: the service `shop.Orders` is recorded twice",
     );
-    expect(
-        "10 Get",
-        "compatible 12",
-        "shop.frpc.lock:8:1: `compatible 12 shop.GetRequest -> shop.Item` has no meaning here",
-    );
+    expect("10 Get", "compatible 12", "shop.frpc.lock:8:1: unexpected `compatible 12 shop.GetRequest -> shop.Item`");
     expect(
         " -> stream shop.Item\n",
         " -> stream shop.Item\n  compatible 12\n",
@@ -391,8 +387,8 @@ fn files_of_one_package_share_a_lock_also_if_they_are_built_apart() {
 
     fs::remove_file(build.protos.path().join("b.proto")).unwrap();
     let error = build.run(|builder| builder, &["a.proto"]).unwrap_err().to_string();
-    assert!(error.contains("both.frpc.lock:12:1: breaks older peers: service `both.Second` is gone"), "{error}");
-    assert!(error.contains("safe: message `both.B` is gone"), "{error}");
+    assert!(error.contains("both.frpc.lock:12:1: breaks older peers: service `both.Second` was removed"), "{error}");
+    assert!(error.contains("safe: message `both.B` was removed"), "{error}");
 }
 
 #[test]
@@ -428,7 +424,7 @@ fn a_service_that_moves_to_another_file_is_recorded_anew() {
     let path = build.protos.path();
     fs::rename(path.join("b.proto"), path.join("c.proto")).unwrap();
     let error = build.run(|builder| builder, &["a.proto", "c.proto"]).unwrap_err().to_string();
-    assert!(error.contains("both.frpc.lock says the same as the schema, but in other words"), "{error}");
+    assert!(error.contains("both.frpc.lock describes the layout of the schema in other words"), "{error}");
     build.run(|builder| builder.lock_update(LockUpdate::Safe), &["a.proto", "c.proto"]).unwrap();
     build.run(|builder| builder, &["a.proto", "c.proto"]).unwrap();
 }
@@ -448,8 +444,7 @@ fn what_is_imported_is_recorded_as_far_as_it_is_used() {
     let path = build.protos.path().join("money/money.proto");
     fs::write(&path, imported.replace("int64 units = 1;", "int64 units = 1; int32 nanos = 2;")).unwrap();
     let error = record(LockUpdate::Never).unwrap_err().to_string();
-    let expected = "money.proto:3:32: breaks older peers: message `money.Sum`: field `nanos` was appended, but the message \
-                    stands inside of others (`shop.Bill.sums`)";
+    let expected = "money.proto:3:32: breaks older peers: message `money.Sum`: field `nanos` was appended, but another message contains this one (`shop.Bill.sums`)";
     assert!(error.contains(expected), "{error}");
 }
 
@@ -480,11 +475,7 @@ fn locks_can_be_kept_elsewhere() {
     assert!(!shop.path().exists());
     assert_eq!(files_in(locks.path()), ["shop.frpc.lock"]);
     shop.edit(&[("int32 limit", "int64 limit")]);
-    assert!(
-        build(LockUpdate::Never)
-            .unwrap_err()
-            .contains("shop.proto:15:3: the schema is not what shop.frpc.lock records")
-    );
+    assert!(build(LockUpdate::Never).unwrap_err().contains("shop.proto:15:3: the schema differs from shop.frpc.lock"));
 }
 
 #[test]

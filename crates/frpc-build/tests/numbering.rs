@@ -49,7 +49,7 @@ fn by_the_lock_operations_of_removed_methods_are_never_given_out_again() {
     let watch = "  rpc Watch(Filter) returns (stream Item);\n";
     shop.edit(&[(watch, "")]);
     let error = by_lock(&shop, LockUpdate::Safe).unwrap_err();
-    assert!(error.contains("breaks older peers: method `shop.Stock.Watch` with operation 12 is gone"), "{error}");
+    assert!(error.contains("breaks older peers: method `shop.Stock.Watch` with operation 12 was removed"), "{error}");
     by_lock(&shop, LockUpdate::Breaking).unwrap();
     assert!(shop.lock().contains("\nfile shop.proto\nremoved 12 shop.Stock.Watch\n"), "{}", shop.lock());
 
@@ -125,7 +125,7 @@ fn by_the_lock_another_name_is_another_method() {
     let shop = Shop::locked();
     shop.edit(&[("rpc Get(", "rpc Fetch(")]);
     let error = by_lock(&shop, LockUpdate::Never).unwrap_err();
-    assert!(error.contains("breaks older peers: method `shop.Orders.Get` with operation 10 is gone"), "{error}");
+    assert!(error.contains("breaks older peers: method `shop.Orders.Get` with operation 10 was removed"), "{error}");
     assert!(error.contains("safe: method `shop.Orders.Fetch` is new, with operation 13"), "{error}");
     // Who wants to keep the operation says so in the lock.
     fs::write(shop.path(), shop.lock().replace("10 Get", "10 Fetch")).unwrap();
@@ -147,8 +147,7 @@ fn an_operation_that_the_lock_had_is_not_given_to_another_method() {
     by_lock(&shop, LockUpdate::Breaking).unwrap();
     shop.edit(&[("service Stock {\n", "service Stock {\n  rpc Count(Filter) returns (Item);\n")]);
     let error = shop.build(|builder| builder).unwrap_err();
-    let expected = "breaks older peers: method `shop.Stock.Count` has operation 12, which was that of `shop.Stock.Watch`, \
-                    which is gone";
+    let expected = "breaks older peers: method `shop.Stock.Count` has operation 12, which belonged to `shop.Stock.Watch`, which was removed";
     assert!(error.contains(expected), "{error}");
 }
 
@@ -211,9 +210,12 @@ fn bases_that_cannot_be_are_refused() {
     let error = |file: &str, base| {
         build.run(|builder| builder.operation_base(file, base), &["one/a.proto"]).unwrap_err().to_string()
     };
-    assert_eq!(error("c.proto", 20), "operation_base(\"c.proto\", 20): no file of this build is called that");
-    assert_eq!(error("e/a.proto", 20), "operation_base(\"e/a.proto\", 20): no file of this build is called that");
-    assert_eq!(error("a.proto", 9), "operation_base(\"a.proto\", 9): the first 10 belong to the protocol");
+    assert_eq!(error("c.proto", 20), "operation_base(\"c.proto\", 20): this build has no such file");
+    assert_eq!(error("e/a.proto", 20), "operation_base(\"e/a.proto\", 20): this build has no such file");
+    assert_eq!(
+        error("a.proto", 9),
+        "operation_base(\"a.proto\", 9): operations below 10 are reserved for the protocol"
+    );
     assert_eq!(error("a.proto", 65535), "no operation up to 65535 is left for `one.A.Y`");
 }
 

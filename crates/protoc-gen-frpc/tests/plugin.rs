@@ -191,7 +191,7 @@ fn parameters_that_make_no_sense_are_errors_in_the_response() {
             "operation_base=shop.proto=70000",
             "parameter `operation_base=shop.proto=70000`: \"70000\" is not an operation: number too large to fit in target type",
         ),
-        ("operation_base=none.proto=20", "operation_base(\"none.proto\", 20): no file of this build is called that"),
+        ("operation_base=none.proto=20", "operation_base(\"none.proto\", 20): this build has no such file"),
     ] {
         assert_eq!(error(&request(schema.path(), &ALL, parameter)), expected);
     }
@@ -288,7 +288,7 @@ fn a_lock_is_read_from_its_folder_and_written_there() {
     let path = locks.path().join("money.frpc.lock");
     let (_, warning) = ask(&[]);
     let expected =
-        "; another run with `FRPC_UPDATE_LOCK=1` in its environment writes it, to be committed with the schema\n";
+        "; another run with `FRPC_UPDATE_LOCK=1` in its environment creates it, to be committed with the schema\n";
     assert!(warning.starts_with("warning: there is no ") && warning.ends_with(expected), "{warning}");
     assert!(!path.exists());
     let (response, warning) = ask(&[("FRPC_UPDATE_LOCK", "1")]);

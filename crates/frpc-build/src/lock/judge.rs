@@ -92,9 +92,9 @@ impl<'a> Judge<'a> {
             return;
         }
         let text = if is_rename {
-            format!("`{old}` is called `{new}` now; its layout is the same")
+            format!("`{old}` was renamed to `{new}`; its layout is the same")
         } else {
-            format!("{what} is `{new}` instead of `{old}`, which has the same layout")
+            format!("{what} changed from `{old}` to `{new}`, which has the same layout")
         };
         self.safe(origin, text);
     }
@@ -110,7 +110,7 @@ impl<'a> Judge<'a> {
             return;
         }
         let advice = format!("keep `codec(Codec::{before:?})`");
-        self.breaking(&Origin::Lock(1), format!("the codec is {now:?} instead of {before:?}"), Some(advice));
+        self.breaking(&Origin::Lock(1), format!("the codec changed from {before:?} to {now:?}"), Some(advice));
         self.found.broken_services.extend(self.new.services().map(|service| service.name.clone()));
     }
 
@@ -197,7 +197,7 @@ impl<'a> Judge<'a> {
         }
         for (what, name, origin) in all(old) {
             if !self.has_type(new, name) && !self.found.renamed.iter().any(|(old, _)| old == name) {
-                found.push((origin, format!("{what} `{name}` is gone")));
+                found.push((origin, format!("{what} `{name}` was removed")));
             }
         }
         for (origin, text) in found {

@@ -37,12 +37,13 @@ impl Bases {
     pub(crate) fn check(&self, schema: &Schema) -> Result<(), Error> {
         for (name, base) in &self.0 {
             if *base < OPERATION_FIRST {
-                let text =
-                    format!("operation_base({name:?}, {base}): the first {OPERATION_FIRST} belong to the protocol");
+                let text = format!(
+                    "operation_base({name:?}, {base}): operations below {OPERATION_FIRST} are reserved for the protocol"
+                );
                 return Err(Error::new(ErrorKind::Option, text));
             }
             if !schema.files.iter().any(|file| is_called(file.name(), name)) {
-                let text = format!("operation_base({name:?}, {base}): no file of this build is called that");
+                let text = format!("operation_base({name:?}, {base}): this build has no such file");
                 return Err(Error::new(ErrorKind::Option, text));
             }
         }

@@ -53,13 +53,13 @@ pub(crate) fn refuse(
     let lock = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     let Some(first) = found.changes.first() else {
         let text = format!(
-            "{lock} says the same as the schema, but in other words, as after moving a service to another file; {} writes \
-             it anew",
+            "{lock} describes the layout of the schema in other words, for example because a service was moved to \
+             another file; {} updates it",
             options.recording_build(LockUpdate::Safe)
         );
         return Err(Error::at(ErrorKind::Lock, Place { file: path.display().to_string(), line: 1, column: 1 }, text));
     };
-    let mut text = format!("the schema is not what {lock} records");
+    let mut text = format!("the schema differs from {lock}");
     for Change { verdict, origin, text: what, advice } in found.changes.iter().take(SHOWN_MAX) {
         let verdict = match verdict {
             Verdict::Safe => "safe",
@@ -82,11 +82,11 @@ pub(crate) fn refuse(
         let _ = write!(text, "\n{} records this", options.recording_build(LockUpdate::Safe));
     } else {
         text.push_str(match update {
-            LockUpdate::Safe => "\nnothing was recorded, since not all of this is safe; ",
-            _ => "\nif it has to be: ",
+            LockUpdate::Safe => "\nnothing was recorded, because not all of this is safe; ",
+            _ => "\nto break them all the same: ",
         });
         let build = options.recording_build(LockUpdate::Breaking);
-        let _ = write!(text, "{build} records all of it, and peers that are not rebuilt are refused from then on");
+        let _ = write!(text, "{build} records all of it, after which peers that are not rebuilt are refused");
     }
     Err(Error::at(ErrorKind::Lock, place(&first.origin), text))
 }

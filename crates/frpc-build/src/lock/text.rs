@@ -114,7 +114,9 @@ pub(crate) fn read(text: &str) -> Result<Record, Unreadable> {
             [] => continue,
             [first, ..] if first.starts_with('#') => continue,
             [first, ..] if ["<<<<<<<", "=======", ">>>>>>>", "|||||||"].contains(&first) => {
-                return Err(refuse("an unresolved merge; keep the lines of both sides that are true".to_owned()));
+                return Err(refuse(
+                    "unresolved merge conflict; keep the lines of both sides that still hold".to_owned(),
+                ));
             }
             _ if !has_format && content == FORMAT => {
                 has_format = true;
@@ -130,13 +132,15 @@ pub(crate) fn read(text: &str) -> Result<Record, Unreadable> {
         } else {
             begin(&words, line, &mut record).map(|begun| block = begun.unwrap_or(Block::File))
         };
-        read.map_err(|text| refuse(text.unwrap_or_else(|| format!("`{}` has no meaning here", content.trim()))))?;
+        read.map_err(|text| refuse(text.unwrap_or_else(|| format!("unexpected `{}`", content.trim()))))?;
     }
     if !has_format {
         return Err(Unreadable { line: 1, text: format!("the line `{FORMAT}` is missing") });
     }
     match missing_type(&record) {
-        Some((line, name)) => Err(Unreadable { line, text: format!("`{name}` is recorded nowhere in this file") }),
+        Some((line, name)) => {
+            Err(Unreadable { line, text: format!("`{name}` is used, but not recorded in this file") })
+        }
         None => Ok(record),
     }
 }
@@ -231,7 +235,7 @@ fn entry(words: &[&str], line: u32, record: &mut Record, block: &Block) -> Resul
                 && let Ok(operation) = operation.parse::<u16>()
                 && let Some(other) = method_at(file, operation)
             {
-                return Err(Some(format!("operation {operation} is `{other}`'s already")));
+                return Err(Some(format!("operation {operation} belongs to `{other}` already")));
             }
             service_entry(words, origin, file.services.last_mut().ok_or(None)?)
         }
@@ -248,7 +252,7 @@ fn entry(words: &[&str], line: u32, record: &mut Record, block: &Block) -> Resul
             let values = &mut record.enums.get_mut(name).ok_or(None)?.values;
             let [index, name, "=", number] = *words else { return Err(None) };
             if index.parse() != Ok(values.len()) {
-                return Err(Some(format!("index {index} cannot stand here; the next is {}", values.len())));
+                return Err(Some(format!("unexpected index {index}; the next one is {}", values.len())));
             }
             if values.iter().any(|other| other.name == name) {
                 return Err(Some(format!("the value `{name}` is recorded twice")));
@@ -262,7 +266,7 @@ fn entry(words: &[&str], line: u32, record: &mut Record, block: &Block) -> Resul
 fn user_operation(word: &str) -> Result<u16, LineError> {
     match word.parse() {
         Ok(operation) if operation >= OPERATION_FIRST => Ok(operation),
-        Ok(operation) => Err(Some(format!("operation {operation} belongs to the protocol"))),
+        Ok(operation) => Err(Some(format!("operation {operation} is reserved for the protocol"))),
         Err(_) => Err(None),
     }
 }
@@ -289,7 +293,7 @@ fn service_entry(words: &[&str], origin: Origin, service: &mut Service) -> Resul
             let (request, reply) = (side(&sides[..arrow]).ok_or(None)?, side(&sides[arrow + 1..]).ok_or(None)?);
             let operation = user_operation(operation)?;
             if service.methods.last().is_some_and(|before| before.operation > operation) {
-                return Err(Some("the operations of a service stand in ascending order".to_owned()));
+                return Err(Some("the operations of a service must be in ascending order".to_owned()));
             }
             service.methods.push(Method { operation, name: name.to_owned(), request, reply, origin });
         }

@@ -14,20 +14,20 @@ impl Judge<'_> {
                 Step::Kept { old, new } => {
                     let (value, other) = (&now.values[new], &before.values[old]);
                     if old == new && aliases_before.get(old) != aliases_now.get(new) {
-                        let text = format!("{what}: value `{}` is another name of another value now", value.name);
+                        let text = format!("{what}: value `{}` is an alias of another value now", value.name);
                         self.breaking(&value.origin, text, Some("keep its number".to_owned()));
                         continue;
                     }
                     if value.name != other.name {
                         self.safe(
                             &value.origin,
-                            format!("{what}: value `{}` is called `{}` now", other.name, value.name),
+                            format!("{what}: value `{}` was renamed to `{}`", other.name, value.name),
                         );
                     }
                     if value.number != other.number {
                         let text = format!(
-                            "{what}: value `{}` has the number {} instead of {}, which only protobuf's own encoding shows",
-                            value.name, value.number, other.number
+                            "{what}: the number of value `{}` changed from {} to {}, which matters in protobuf's encoding only",
+                            value.name, other.number, value.number
                         );
                         self.safe(&value.origin, text);
                     }
@@ -53,7 +53,7 @@ impl Judge<'_> {
                     self.safe(&value.origin, format!("{what}: value `{}` was appended, with index {new}", value.name));
                 }
                 Step::Removed { old } => {
-                    let text = format!("{what}: value `{}` with index {old} is gone", before.values[old].name);
+                    let text = format!("{what}: value `{}` with index {old} was removed", before.values[old].name);
                     self.breaking(&now.origin, text, Some("keep the value, perhaps as `deprecated`".to_owned()));
                 }
             }
@@ -78,5 +78,5 @@ fn same_values(before: &Enum, now: &Enum) -> Vec<Option<usize>> {
 
 fn where_to_add_values(before: &Enum) -> String {
     let last = before.values.last().map_or("", |value| &value.name);
-    format!("declare new values behind `{last}`, the last one, whatever their numbers")
+    format!("add new values after `{last}`, the last one, with any numbers")
 }

@@ -18,13 +18,13 @@ impl Judge<'_> {
                 Step::Kept { old, new } => self.field(&what, &before.fields[old], &now.fields[new], &oneofs),
                 Step::Moved { old, new } => {
                     let field = &now.fields[new];
-                    let text = format!("{what}: field `{}` moved from place {} to {}", field.name, old + 1, new + 1);
+                    let text = format!("{what}: field `{}` moved from position {} to {}", field.name, old + 1, new + 1);
                     self.breaking(&field.origin, text, Some("keep the order in which fields are declared".to_owned()));
                 }
                 Step::Replaced { old, new } => {
                     let (old, field) = (&before.fields[old], &now.fields[new]);
                     let text = format!(
-                        "{what}: field `{}` was replaced by `{}` at place {}",
+                        "{what}: field `{}` was replaced by `{}` at position {}",
                         definition(old),
                         definition(field),
                         new + 1
@@ -40,7 +40,7 @@ impl Judge<'_> {
                         ""
                     };
                     let text = format!(
-                        "{what}: field `{}` was inserted at place {}, before `{}`{because}",
+                        "{what}: field `{}` was inserted at position {}, before `{}`{because}",
                         field.name,
                         new + 1,
                         next.name
@@ -50,7 +50,7 @@ impl Judge<'_> {
                 Step::Appended { new } => self.appended(name, &now.fields[new], &oneofs),
                 Step::Removed { old } => {
                     let field = &before.fields[old];
-                    let text = format!("{what}: field `{}` at place {} is gone", definition(field), old + 1);
+                    let text = format!("{what}: field `{}` at position {} was removed", definition(field), old + 1);
                     self.breaking(&now.origin, text, Some("keep the field and leave it empty".to_owned()));
                 }
             }
@@ -86,7 +86,7 @@ impl Judge<'_> {
                 (Shape::Single(before), Shape::Optional(now)) | (Shape::Optional(before), Shape::Single(now))
                     if before == now =>
                 {
-                    "an absent `optional` is a nil between frpc peers, which a field without it cannot be"
+                    "between frpc peers an absent `optional` field is encoded as nil, which other fields cannot be"
                 }
                 _ => "keep the field as it is",
             };
@@ -100,16 +100,16 @@ impl Judge<'_> {
                 return;
             }
             if old != new {
-                self.safe(&now.origin, format!("{what}: the oneof `{old}` of `{name}` is called `{new}` now"));
+                self.safe(&now.origin, format!("{what}: the oneof `{old}` of `{name}` was renamed to `{new}`"));
             }
         }
         if before.name != *name {
-            self.safe(&now.origin, format!("{what}: field `{}` is called `{name}` now", before.name));
+            self.safe(&now.origin, format!("{what}: field `{}` was renamed to `{name}`", before.name));
         }
         if before.number != now.number {
             let text = format!(
-                "{what}: field `{name}` has the number {} instead of {}, which only protobuf's own encoding shows",
-                now.number, before.number
+                "{what}: the number of field `{name}` changed from {} to {}, which matters in protobuf's encoding only",
+                before.number, now.number
             );
             self.safe(&now.origin, text);
         }
@@ -125,16 +125,17 @@ impl Judge<'_> {
     fn appended(&mut self, name: &str, field: &Field, oneofs: &Oneofs<'_>) {
         let what = format!("message `{name}`: field `{}`", field.name);
         if let Some(holder) = self.nested.get(name) {
-            let text = format!("{what} was appended, but the message stands inside of others (`{holder}`)");
-            let advice = "only messages that are nothing but requests, replies or stream messages can grow; \
-                          append a field there";
+            let text = format!("{what} was appended, but another message contains this one (`{holder}`)");
+            let advice = "only messages that no other message contains can grow: append a field to such a message";
             self.breaking(&field.origin, text, Some(advice.to_owned()));
             return;
         }
         if let Shape::Member { oneof, .. } = &field.shape
             && oneofs.has_members(oneof)
         {
-            let text = format!("{what} was added to the oneof `{oneof}`, which older peers cannot read then");
+            let text = format!(
+                "{what} was added to the oneof `{oneof}`, and older peers cannot read a member that they do not know"
+            );
             self.breaking(&field.origin, text, Some("declare it outside of the oneof, or in a new one".to_owned()));
             return;
         }
@@ -143,7 +144,7 @@ impl Judge<'_> {
 
     fn where_to_add_fields(&self, name: &str, before: &Message) -> String {
         if let Some(holder) = self.nested.get(name) {
-            return format!("nothing can be added to a message that stands inside of others (`{holder}`)");
+            return format!("no field can be added to a message that another message contains (`{holder}`)");
         }
         let Some(last) = before.fields.last() else { return String::from("append a field") };
         let kinds = match last.shape {
@@ -152,7 +153,7 @@ impl Judge<'_> {
             Shape::Repeated(_) => "a repeated field, message or map",
             _ => "a field of any kind",
         };
-        format!("declare {kinds} behind `{}`, the last field on the wire", last.name)
+        format!("add {kinds} after `{}`, the last field on the wire", last.name)
     }
 }
 

@@ -25,8 +25,8 @@ impl<'a> Judge<'a> {
             }
         }
         for service in self.old.services().filter(|service| self.new.service(&service.name).is_none()) {
-            let text = format!("service `{}` is gone", service.name);
-            let advice = "the name of a service is part of what peers tell each other, so a new name is a new service";
+            let text = format!("service `{}` was removed", service.name);
+            let advice = "peers identify services by their names, so a renamed service is another service";
             self.breaking(&service.origin, text, Some(advice.to_owned()));
         }
     }
@@ -47,7 +47,7 @@ impl<'a> Judge<'a> {
         if let Some(old) = self.renamed_from(service, before, method) {
             self.safe(
                 &method.origin,
-                format!("{what} was called `{}`; its operation {operation} is the same", old.name),
+                format!("{what} was renamed from `{}`; its operation is still {operation}", old.name),
             );
             self.sides(&what, service, old, method);
             return;
@@ -55,11 +55,11 @@ impl<'a> Judge<'a> {
         match self.holder(file, operation) {
             None => self.safe(&method.origin, format!("{what} is new, with operation {operation}")),
             Some((holder, true)) => {
-                let text = format!("{what} was inserted: it has operation {operation}, which was that of `{holder}`");
+                let text = format!("{what} was inserted: it has operation {operation}, which belonged to `{holder}`");
                 self.breaking(&method.origin, text, self.where_to_add_methods(file));
             }
             Some((holder, false)) => {
-                let text = format!("{what} has operation {operation}, which was that of `{holder}`, which is gone");
+                let text = format!("{what} has operation {operation}, which belonged to `{holder}`, which was removed");
                 self.breaking(&method.origin, text, self.where_to_add_methods(file));
                 self.found.broken_services.insert(service.name.clone());
             }
@@ -78,14 +78,14 @@ impl<'a> Judge<'a> {
             if is_there || is_renamed() {
                 continue;
             }
-            let text = format!("method `{}.{}` with operation {} is gone", service.name, old.name, old.operation);
+            let text = format!("method `{}.{}` with operation {} was removed", service.name, old.name, old.operation);
             let advice = match self.numbering {
                 Numbering::Sequential | Numbering::Go
                     if file.services.iter().flat_map(|it| &it.methods).any(|it| it.operation >= old.operation) =>
                 {
-                    "keep it and answer with `Unimplemented`: without it the methods behind it move"
+                    "keep it and answer `Unimplemented`: without it, the methods after it move"
                 }
-                _ => "keep it and answer with `Unimplemented` until nobody calls it",
+                _ => "keep it and answer `Unimplemented` until nobody calls it any more",
             };
             self.breaking(&old.origin, text, Some(advice.to_owned()));
             self.found.broken_services.insert(service.name.clone());
@@ -101,7 +101,7 @@ impl<'a> Judge<'a> {
             None => self.safe(&service.origin, format!("service `{}` is new", service.name)),
             Some((method, holder)) => {
                 let text = format!(
-                    "service `{}` was inserted: its method `{}` has operation {}, which was that of `{holder}`",
+                    "service `{}` was inserted: its method `{}` has operation {}, which belonged to `{holder}`",
                     service.name, method.name, method.operation
                 );
                 self.breaking(&service.origin, text, self.where_to_add_methods(file));
@@ -154,7 +154,7 @@ impl<'a> Judge<'a> {
         let last = services.flat_map(|service| service.methods.iter().map(move |method| (service, method)));
         let (service, method) = last.max_by_key(|(_, method)| method.operation)?;
         Some(format!(
-            "declare new methods behind `{}.{}`, the last of the file, or let the lock number them: \
+            "add new methods after `{}.{}`, the last one of the file, or let the lock number them: \
              `numbering(Numbering::Lock)`",
             service.name, method.name
         ))
@@ -169,7 +169,7 @@ impl<'a> Judge<'a> {
                 continue;
             }
             let text = format!("the {side} of {what} changed from `{old}` to `{now}`");
-            let advice = "add a method with the new types beside it";
+            let advice = "add another method with the new types";
             self.breaking(&new.origin, text, Some(advice.to_owned()));
             self.found.broken_services.insert(service.name.clone());
         }
