@@ -102,8 +102,8 @@ impl Builder {
         self
     }
 
-    /// Whether to generate a view of each message as well: `FooView<'a>` for `Foo`, whose strings, bytes, lists and maps
-    /// are borrowed from the body. Default: `false`.
+    /// Whether to generate a view of each message as well: `FooView<'a>` for `Foo`, whose strings, bytes, lists and
+    /// maps are borrowed from the body. Default: `false`.
     ///
     /// A crate whose types are used by [`extern_path`](Self::extern_path) has to implement `polyglot::Viewed` for them.
     ///
@@ -127,8 +127,8 @@ impl Builder {
     /// handlers that read a few fields by a [view](Self::views) or forward the request. Takes one
     /// [path](Self#paths) or several. Clients stay the same.
     ///
-    /// Works with the Polyglot codec only, and not together with [`grpc`](Self::grpc). A request that is a wrapper, like
-    /// `google.protobuf.StringValue`, is a plain value in Rust and has no view.
+    /// Works with the Polyglot codec only, and not together with [`grpc`](Self::grpc). A request that is a wrapper,
+    /// like `google.protobuf.StringValue`, is a plain value in Rust and has no view.
     pub fn raw_requests(mut self, paths: impl IntoPaths) -> Self {
         let paths = self.note("raw_requests", Target::Method, paths);
         self.services.raw_requests.extend(paths);
@@ -211,8 +211,8 @@ impl Builder {
         self
     }
 
-    /// Puts message fields into a `Box`. Takes one [path](Self#paths) or several. Fields of recursive messages are boxed
-    /// anyway.
+    /// Puts message fields into a `Box`. Takes one [path](Self#paths) or several. Fields of recursive messages are
+    /// boxed anyway.
     ///
     /// A member of a oneof cannot be boxed if all members are plain numbers or messages of plain numbers, because
     /// prost-build derives `Copy` for such a oneof.
@@ -320,8 +320,8 @@ impl Builder {
 
     /// Sets which changes of the schema the build records in its locks, regardless of `FRPC_UPDATE_LOCK`.
     ///
-    /// This is for tools that maintain locks. In a build script, [`LockUpdate::Safe`] and [`LockUpdate::Breaking`] would
-    /// accept every such change without anybody noticing.
+    /// This is for tools that maintain locks. In a build script, [`LockUpdate::Safe`] and [`LockUpdate::Breaking`]
+    /// would accept every such change without anybody noticing.
     pub fn lock_update(mut self, update: LockUpdate) -> Self {
         self.locks.update = Some(update);
         self
@@ -361,7 +361,8 @@ impl Builder {
         self
     }
 
-    /// Whether to tell cargo to run the build script again when a file of the schema or a lock changes. Default: `true`.
+    /// Whether to tell cargo to run the build script again when a file of the schema or a lock changes. Default:
+    /// `true`.
     pub fn emit_rerun_if_changed(mut self, enable: bool) -> Self {
         self.emit_rerun_if_changed = enable;
         self

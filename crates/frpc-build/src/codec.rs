@@ -16,8 +16,8 @@ pub enum Codec {
     /// peer that expects the other codec answers with an error.
     ///
     /// prost decodes these messages, which may nest 100 levels deep. The memory for lists, maps and boxes is computed
-    /// from the body before it is decoded, and charged to the server's budget. A message that would take more than
-    /// 64 MiB, or more than twelve times its body if the body is longer than 5 MiB, is an error, as it is with Polyglot.
+    /// from the body before it is decoded, and charged to the server's budget. A message that would take more than 64
+    /// MiB, or more than twelve times its body if the body is longer than 5 MiB, is an error, as it is with Polyglot.
     /// Of types that this build has not generated (those of `extern_path`, and those of protobuf's `api.proto`,
     /// `type.proto` and `descriptor.proto`), only the elements of lists and maps are counted, not their content.
     Protobuf,

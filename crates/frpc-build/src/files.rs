@@ -1,4 +1,4 @@
-//! Writes files: only those that have changed, and each as a whole.
+//! Writes files atomically, and only if their content changes.
 
 use std::fs;
 use std::io;
@@ -8,10 +8,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{Error, ErrorKind};
 
-/// Leaves a file alone that has the same content, so that cargo does not compile it again.
+/// Does not touch a file that has the same content already, so that cargo does not compile it again.
 ///
-/// Another one is replaced as a whole: builds that run at one time read no half of it, and one that is stopped leaves
-/// none. Who may read and write it stays the same, and whoever may not write it does not replace it.
+/// Otherwise the file is replaced as a whole: a build that runs at the same time does not read half of it, and a build
+/// that is killed does not leave half of it. The permissions stay the same, and a file that may not be written is not
+/// replaced.
 pub(crate) fn write_if_changed(path: &Path, content: &[u8]) -> Result<(), Error> {
     if fs::read(path).is_ok_and(|before| before == content) {
         return Ok(());
@@ -33,7 +34,7 @@ fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
-    // Not made of the file's own name, which may be as long as names can be.
+    // The name of the file itself may already have the maximum length.
     let name = format!(".frpc-build.{}.{}", process::id(), WRITTEN.fetch_add(1, Ordering::Relaxed));
     let beside = path.with_file_name(name);
     let replaced = fs::write(&beside, content)

@@ -57,11 +57,11 @@
 //! On the wire a field is known by its position, a method by its number and an enum value by its index. An edit that
 //! would be harmless in protobuf's encoding can therefore make peers misread each other. To prevent that by accident,
 //! `greet.frpc.lock`, which belongs into version control together with the schema of `package greet`, records the
-//! layout. A build compares the schema with the lock and never changes the lock. If the two differ, the build fails with
-//! an error that names each difference and says whether older peers still work.
+//! layout. A build compares the schema with the lock and never changes the lock. If the two differ, the build fails
+//! with an error that names each difference and says whether older peers still work.
 //!
-//! `FRPC_UPDATE_LOCK=1 cargo build` creates the lock and records changes that are safe. `FRPC_UPDATE_LOCK=breaking cargo
-//! build` records all others. `docs/schema-lock.md` in the repository lists which edits are safe, and why.
+//! `FRPC_UPDATE_LOCK=1 cargo build` creates the lock and records changes that are safe. `FRPC_UPDATE_LOCK=breaking
+//! cargo build` records all others. `docs/schema-lock.md` in the repository lists which edits are safe, and why.
 //!
 //! # Operations
 //!
@@ -69,8 +69,8 @@
 //! method the next one, through all services of the file, as in Go. Hence a method that is inserted changes the
 //! operations of those behind it. If a build has several files with methods, only the first counts from 10; the others
 //! begin at multiples of 100, so that one server can serve all of them. The lock remembers where each file begins.
-//! [`Numbering`] explains the rules and has two others, [`operation_base`](Builder::operation_base) chooses where a file
-//! begins.
+//! [`Numbering`] explains the rules and has two others, [`operation_base`](Builder::operation_base) chooses where a
+//! file begins.
 //!
 //! # Codecs
 //!
@@ -97,8 +97,8 @@
 //! # Well-known types
 //!
 //! `Timestamp`, `Duration`, `Any`, `FieldMask`, `Struct`, `Value`, `ListValue` and `NullValue` become the types of
-//! `prost-types`, which programs find at `frpc::prost_types`. A wrapper becomes the value in it, so that a field of type
-//! `StringValue` is an `Option<String>`, and `Empty` becomes `()`. On the wire all of them are ordinary messages.
+//! `prost-types`, which programs find at `frpc::prost_types`. A wrapper becomes the value in it, so that a field of
+//! type `StringValue` is an `Option<String>`, and `Empty` becomes `()`. On the wire all of them are ordinary messages.
 //!
 //! # Limits
 //!
@@ -132,8 +132,8 @@ pub use error::{Error, ErrorKind};
 pub use lock::{Fingerprint, Layout, LockFile, LockUpdate, Numbering, ParseFingerprintError};
 pub use output::{Output, OutputFile};
 
-/// Generates code for a `.proto` file and everything that it imports, with default options. Imports are looked up in the
-/// folder of the file.
+/// Generates code for a `.proto` file and everything that it imports, with default options. Imports are looked up in
+/// the folder of the file.
 ///
 /// # Errors
 ///

@@ -1,9 +1,9 @@
-//! The schema lock: what the wire depends on, recorded in a file beside the schema, so that no change of the schema
-//! breaks older peers by accident.
+//! The schema lock: a file next to the schema that records the wire layout, so that no change of the schema breaks
+//! older peers by accident.
 //!
-//! Owns the order in which that is done. Which lock belongs to which files stands in `lock/scope.rs`, what is recorded
-//! in `record.rs` and as text in `text.rs`; operations are given out in `operations.rs`; what a change means is judged in
-//! `judge.rs`. docs/schema-lock.md is the document for users.
+//! Owns the order of the steps: `scope.rs` assigns files to locks and reads these, `operations.rs` numbers methods,
+//! `from_schema.rs` makes a `record.rs` of the schema, `judge.rs` compares it with the lock, `history.rs` carries over
+//! the past, `refusal.rs` writes the error, and `text.rs` the lock. docs/schema-lock.md is the document for users.
 
 mod align;
 mod apart;
@@ -46,11 +46,11 @@ use refusal::refuse;
 use scope::{Member, Scope, print_rerun_if_locks_changed, scopes};
 use stored::Lock;
 
-/// What follows for a build.
+/// The result for a build.
 #[derive(Default)]
 pub(crate) struct Plan {
     operations: Operations,
-    /// Locks to be written once the build has succeeded.
+    /// Locks to write after the build has succeeded.
     pub(crate) updates: Vec<LockFile>,
     pub(crate) layouts: Vec<Layout>,
     /// Services of other builds that may share a server with those of this one.
@@ -63,8 +63,8 @@ impl Plan {
         self.operations.get(file.name()).into_iter().flatten().map(Vec::as_slice)
     }
 
-    /// A warning if services of other builds have operations of this one's. `shares_output` tells whether the code goes
-    /// where other builds of this process put theirs.
+    /// Returns a warning if services of other builds have the same operations as those of this build. `shares_output`
+    /// tells whether the other builds of this process write to the same folder.
     pub(crate) fn remark(&self, numbering: Numbering, shares_output: bool) -> Option<String> {
         if numbering == Numbering::Go {
             return None;
@@ -85,7 +85,7 @@ impl Plan {
 ///
 /// # Errors
 ///
-/// If a lock cannot be read, or the schema differs from it and that may not be recorded.
+/// If a lock cannot be read, or the schema differs from it and the difference must not be recorded.
 pub(crate) fn plan(
     schema: &Schema,
     index: &Index<'_>,
@@ -127,33 +127,33 @@ pub(crate) fn plan(
             options.numbering != Numbering::Go && plan.operations.values().filter(has_methods).count() > 1;
         let numbers = if is_one_of_several { ", and operations depend on which files are built together" } else { "" };
         warn(format!(
-            "there is no {} yet, so changes of the schema that break older peers go unnoticed{numbers}; {build} creates it, \
-             to be committed with the schema",
+            "there is no {} yet, so changes of the schema that break older peers go unnoticed{numbers}; {build} \
+             creates it, to be committed with the schema",
             missing.join(" and no ")
         ));
     }
     if update > LockUpdate::Never && options.is_on && scopes.iter().all(|scope| scope.path.is_none()) {
-        let text = "nothing is recorded, since there is no lock: the schema was not read from files, so `lock_dir` has to \
-                    name a folder for locks";
+        let text = "nothing is recorded, since there is no lock: the schema was not read from files, so `lock_dir` has \
+                    to name a folder for locks";
         warn(text.to_owned());
     }
     Ok(plan)
 }
 
-/// Refuses numbering by the lock for services that have none.
+/// Refuses `Numbering::Lock` for services without a lock.
 fn check_locks(scopes: &[Scope<'_>], numbering: Numbering) -> Result<(), Error> {
     let without = scopes.iter().filter(|scope| scope.path.is_none() && numbering == Numbering::Lock);
     let mut without = without.flat_map(|scope| &scope.files);
     without.find(|file| !file.proto.service.is_empty()).map_or(Ok(()), |Member { name, .. }| {
         let text = format!(
-            "`Numbering::Lock` needs a lock, and {name:?} has none: the lock is switched off, or the schema was not read \
+            "`Numbering::Lock` needs a lock, and {name:?} has none: locks are disabled, or the schema was not read \
              from files and there is no `lock_dir`"
         );
         Err(Error::new(ErrorKind::Option, text))
     })
 }
 
-/// The record that takes the place of what `lock` holds, if it may.
+/// Returns the record that replaces the content of `lock`.
 fn successor(
     schema: &Schema,
     path: &Path,

@@ -1,4 +1,4 @@
-//! The files that a build consists of, and the folder that they go to.
+//! The files that a build generates, and their folder.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -11,15 +11,15 @@ use crate::files::write_if_changed;
 use crate::generate::modules::Generated;
 use crate::lock::LockFile;
 
-/// The folder that the output goes to.
+/// The output folder.
 pub(crate) struct Folder {
     path: PathBuf,
-    /// Whether it is cargo's own, so that `env!("OUT_DIR")` names it.
+    /// Whether it is cargo's, so that the generated code can use `env!("OUT_DIR")`.
     is_cargos: bool,
 }
 
 impl Folder {
-    /// `chosen`, or else the one that cargo names.
+    /// Returns `chosen`, or else the folder that cargo has set.
     pub(crate) fn new(chosen: Option<PathBuf>) -> Result<Self, Error> {
         if let Some(path) = chosen {
             return Ok(Self { path, is_cargos: false });
@@ -31,15 +31,15 @@ impl Folder {
         Ok(Self { path: path.into(), is_cargos: true })
     }
 
-    /// Whether this is cargo's folder, to which all builds of a build script write unless they are told otherwise.
+    /// Whether this is cargo's `OUT_DIR`, the default of all builds in a build script.
     pub(crate) fn is_cargos(&self) -> bool {
         self.is_cargos
     }
 
-    /// Writes files. The names of those that hold a package are made of identifiers and dots (`schema/check.rs`), and so
-    /// stand right inside of the folder.
+    /// Writes files. The name of a package consists of identifiers and dots (`schema/check.rs`), so that its file
+    /// cannot be outside of the folder.
     ///
-    /// Warns of a file that another build of the same build script has written to cargo's folder.
+    /// Warns about a file in `OUT_DIR` that another build of the same build script has written.
     pub(crate) fn write(&self, files: &[OutputFile], warn: &mut dyn FnMut(String)) -> Result<(), Error> {
         static WRITTEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
         for OutputFile { name, text } in files.iter().filter(|_| self.is_cargos) {
@@ -57,17 +57,17 @@ impl Folder {
     }
 }
 
-/// What [`Builder::generate`](crate::Builder::generate) has made of a schema.
+/// The result of [`Builder::generate`](crate::Builder::generate).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Output {
     /// The generated files.
     pub files: Vec<OutputFile>,
-    /// The locks that are new or have changed, to be written to the [`lock_dir`](crate::Builder::lock_dir). There are
-    /// some only if the build may record something: see [`lock_update`](crate::Builder::lock_update).
+    /// New and changed locks, to be written to the [`lock_dir`](crate::Builder::lock_dir). Empty unless the environment
+    /// or [`lock_update`](crate::Builder::lock_update) permits to record changes.
     pub locks: Vec<LockFile>,
-    /// What a build script would have shown as warnings of cargo, but for options whose path names nothing: a program
-    /// may be called for one folder at a time with options for all.
+    /// The warnings that cargo would show for a build script, except those about options whose path matches nothing: a
+    /// program may pass the options for all folders while it compiles one.
     pub warnings: Vec<String>,
 }
 
@@ -75,14 +75,14 @@ pub struct Output {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OutputFile {
-    /// Its path, relative to the folder that the output goes to: the name of a package with `.rs` behind it, or that of
-    /// the [`include_file`](crate::Builder::include_file).
+    /// The path, relative to the output folder: the name of a package with the extension `.rs`, or that of the
+    /// [`include_file`](crate::Builder::include_file).
     pub name: String,
-    /// Its content.
+    /// The content.
     pub text: String,
 }
 
-/// The file that includes all modules, each within modules named like its package.
+/// The file that includes all modules, each within modules with the names of its package.
 pub(crate) fn include_file(name: String, modules: &[Generated], is_in_out_dir: bool) -> OutputFile {
     OutputFile { name, text: include_text(modules, is_in_out_dir) }
 }
@@ -92,7 +92,7 @@ pub(crate) fn files(modules: &[Generated]) -> Vec<OutputFile> {
     let mut files = Vec::new();
     for generated in modules {
         let file = generated.module.to_file_name_or("_");
-        // prost-build changes case and keywords in packages; `include_proto!` takes the package as it is spelled.
+        // prost-build changes case and keywords in packages; `include_proto!` needs the original name.
         let spelled = format!("{}.rs", generated.package);
         if !generated.package.is_empty() && spelled != file {
             files.push(OutputFile { name: spelled, text: generated.text.clone() });
@@ -114,7 +114,7 @@ fn include_text(modules: &[Generated], is_in_out_dir: bool) -> String {
         }
         for part in &parts[shared..] {
             let package = parts[..=open.len()].join(".");
-            push_line(&mut text, open.len(), &format!("/// The package `{package}` and those in it."));
+            push_line(&mut text, open.len(), &format!("/// The package `{package}` and the packages within it."));
             if open.is_empty() {
                 push_line(&mut text, 0, "#[allow(unreachable_pub)]");
             }

@@ -1,4 +1,4 @@
-//! The parsed schema and how to find things in it: types by full name, places by descriptor path.
+//! The parsed schema, with an index of its types by full name and of positions by descriptor path.
 
 pub(crate) mod check;
 pub(crate) mod comments;
@@ -33,21 +33,21 @@ pub(crate) mod tag {
     pub(crate) const SERVICE_METHOD: i32 = 2;
 }
 
-/// The operation of the first method in a file; 0 to 9 belong to the protocol.
+/// The lowest operation of a method. 0 to 9 are reserved for the protocol.
 pub(crate) const OPERATION_FIRST: u16 = 10;
 
 /// All files of one compilation, imports before those that import them.
 pub(crate) struct Schema {
     pub(crate) files: Vec<FileDescriptorProto>,
-    /// Where the files were read. Files that come with protox are not in it.
+    /// The paths of the files, except of those that are built into protox.
     paths: HashMap<String, PathBuf>,
-    /// The names of files that are there only because others import them.
+    /// The names of files that are here only because others import them.
     imports: HashSet<String>,
     /// Whether nothing is generated for imports.
     skips_imports: bool,
-    /// The names of imports that are passed over.
+    /// The names of imports that are ignored.
     unused: HashSet<String>,
-    /// The files once more as an encoded `FileDescriptorSet`, custom options included.
+    /// The files as an encoded `FileDescriptorSet`, with custom options.
     pub(crate) encoded: Vec<u8>,
 }
 
@@ -60,14 +60,13 @@ impl Schema {
         Self { imports, ..self }.without_unused()
     }
 
-    /// Generates nothing for any file but `chosen`.
+    /// Restricts code generation to the files `chosen`.
     pub(crate) fn only(self, chosen: &HashSet<&str>) -> Self {
         let others = self.files.iter().map(FileDescriptorProto::name).filter(|name| !chosen.contains(name));
         Self { imports: others.map(str::to_owned).collect(), skips_imports: true, ..self }.without_unused()
     }
 
-    /// Passes over imports for which nothing is generated and whose types nothing uses, and those that are not proto3
-    /// and only declare options.
+    /// Ignores imports that are not generated and not used, and imports in other syntaxes that only declare options.
     fn without_unused(self) -> Self {
         let index = Index::new(&self.files);
         let is_wanted = |file: &&FileDescriptorProto| {
@@ -104,18 +103,18 @@ impl Schema {
         self.imports.contains(file.name())
     }
 
-    /// Where a file was read.
+    /// The path of a file.
     pub(crate) fn path(&self, file: &FileDescriptorProto) -> Option<&Path> {
         self.paths.get(file.name()).map(PathBuf::as_path)
     }
 
-    /// The files on disk that were read.
+    /// The paths of all files.
     pub(crate) fn read_files(&self) -> impl Iterator<Item = &Path> {
         self.files.iter().filter_map(|file| self.paths.get(file.name())).map(PathBuf::as_path)
     }
 
-    /// Where the thing with the given descriptor path stands. A path that has no position of its own gets that of the
-    /// nearest thing around it.
+    /// The position of a descriptor path in a file. A path without a position gets that of the innermost enclosing item
+    /// that has one.
     pub(crate) fn place(&self, file: &FileDescriptorProto, path: &[i32]) -> Place {
         let name = file.name();
         let shown =
@@ -143,7 +142,7 @@ pub(crate) struct Index<'a> {
     pub(crate) enums: BTreeMap<String, Found<'a, EnumDescriptorProto>>,
 }
 
-/// A descriptor with the file and the path at which it stands.
+/// A descriptor with its file and its descriptor path.
 pub(crate) struct Found<'a, T> {
     pub(crate) file: &'a FileDescriptorProto,
     pub(crate) path: Vec<i32>,
@@ -186,7 +185,7 @@ pub(crate) fn full_name(package: &str, name: &str) -> String {
     if package.is_empty() { name.to_owned() } else { format!("{package}.{name}") }
 }
 
-/// The full names of all types that the messages and methods of a file name.
+/// The full names of all types that the messages and methods of a file use.
 fn type_names(file: &FileDescriptorProto) -> impl Iterator<Item = &str> {
     let mut messages: Vec<_> = file.message_type.iter().collect();
     let mut at = 0;
@@ -199,14 +198,14 @@ fn type_names(file: &FileDescriptorProto) -> impl Iterator<Item = &str> {
     fields.chain(methods.flat_map(|method| [method.input_type(), method.output_type()]))
 }
 
-/// The descriptor path of the `at`-th thing of kind `tag` inside of what stands at `path`.
+/// The descriptor path of the item `at` of kind `tag` within `path`.
 pub(crate) fn within(path: &[i32], tag: i32, at: usize) -> Vec<i32> {
     let mut path = path.to_vec();
     path.extend([tag, position(at)]);
     path
 }
 
-/// A place in a list as descriptor paths count it. A descriptor of 2^31 entries does not fit into memory.
+/// An index as an element of a descriptor path. A list of 2^31 descriptors does not fit into memory.
 pub(crate) fn position(at: usize) -> i32 {
     i32::try_from(at).expect("descriptors have fewer than 2^31 entries")
 }

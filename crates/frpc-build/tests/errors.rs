@@ -57,8 +57,8 @@ fn a_file_without_a_syntax_line_is_told_to_begin_with_one() {
 
 #[test]
 fn an_edition_is_refused_in_plain_words_in_files_and_in_descriptor_sets() {
-    let text = "editions are not supported: frpc-build reads schemas with protox, which knows none, so the schema has to \
-                begin with `syntax = \"proto3\";` instead, without `features`";
+    let text = "editions are not supported: frpc-build reads schemas with protox, which knows none, so the schema has \
+                to begin with `syntax = \"proto3\";` instead, without `features`";
     let build = Build::of("// New.\nedition = \"2023\";\npackage test;");
     assert_eq!(build.error(), format!("test.proto:2:1: {text}"));
     assert_eq!(build.run(|builder| builder, &["test.proto"]).unwrap_err().kind(), ErrorKind::Unsupported);
@@ -84,10 +84,10 @@ fn proto2_is_refused_in_an_import_too() {
 
 #[test]
 fn proto2_that_only_declares_options_is_passed_over() {
-    let options = "syntax = \"proto2\";\npackage options;\nimport \"google/protobuf/descriptor.proto\";\n\
-                   extend google.protobuf.FieldOptions { optional Rules rules = 50001; }\n\
-                   message Rules { optional uint32 least = 1 [default = 3]; optional Text text = 2; extensions 100 to max; }\n\
-                   message Text { required bool it = 1; }";
+    let options = "syntax = \"proto2\";\npackage options;\nimport \"google/protobuf/descriptor.proto\";\nextend \
+                   google.protobuf.FieldOptions { optional Rules rules = 50001; }\nmessage Rules { optional uint32 \
+                   least = 1 [default = 3]; optional Text text = 2; extensions 100 to max; }\nmessage Text { required \
+                   bool it = 1; }";
     let source = |body: &str| format!("syntax = \"proto3\";\npackage test;\nimport \"options.proto\";\n{body}");
     let unused =
         source("message A { string a = 1 [(options.rules).least = 3]; }\nservice S { rpc Get(A) returns (A); }");
@@ -126,7 +126,8 @@ fn types_of_api_and_type_are_refused_in_maps_and_as_request_and_reply() {
         "{error}"
     );
     let error = error_of(
-        "import \"google/protobuf/api.proto\";\nmessage A {}\nservice S {\n  rpc Get(A) returns (google.protobuf.Api);\n}",
+        "import \"google/protobuf/api.proto\";\nmessage A {}\nservice S {\n  rpc Get(A) returns \
+         (google.protobuf.Api);\n}",
     );
     assert!(
         error
@@ -170,9 +171,10 @@ fn a_message_and_a_package_that_get_one_module_in_rust_are_both_named() {
     };
     assert_eq!(
         error("b.proto"),
-        "what is in the message `test.B` and the package `test.b` are both in the module `b` in Rust; rename one of them"
+        "the types in the message `test.B` and the package `test.b` would have the same module `b` in Rust; rename one \
+         of them"
     );
-    assert!(error("c.proto").contains("and the package `test.b.c` are both in the module `b`"));
+    assert!(error("c.proto").contains("and the package `test.b.c` would have the same module `b`"));
     build.run(|builder| builder, &["test.proto", "b.proto"]).expect("without the file, modules are the user's");
     let build = Build::of_files(&[("test.proto", message), ("d.proto", &package("d"))]);
     build.run(|builder| builder.include_file("all.rs"), &["test.proto", "d.proto"]).expect("nothing is in `D`");
@@ -186,8 +188,8 @@ fn a_package_that_gets_the_module_of_tonics_client_is_refused() {
     let build = Build::of_files(&[("test.proto", service), ("c.proto", package)]);
     let run = |grpc| build.run(|builder| builder.include_file("all.rs").grpc(grpc), &["test.proto", "c.proto"]);
     let error = run(true).unwrap_err().to_string();
-    let expected = "test.proto:4:1: tonic's code for the service `test.Echo` and the package `test.echo_client` are both in \
-                    the module `echo_client` in Rust; rename one of them";
+    let expected = "test.proto:4:1: tonic's code for the service `test.Echo` and the package `test.echo_client` would \
+                    have the same module `echo_client` in Rust; rename one of them";
     assert!(error.ends_with(expected), "{error}");
     run(false).unwrap();
 }
@@ -196,7 +198,8 @@ fn a_package_that_gets_the_module_of_tonics_client_is_refused() {
 fn enum_values_that_get_one_name_in_rust_are_both_named() {
     assert_eq!(
         error_of("enum Color {\n  COLOR_RED = 0;\n  RED = 1;\n}"),
-        "test.proto:5:3: enum `Color`: the values `COLOR_RED` and `RED` are both called `Red` in Rust; rename one of them"
+        "test.proto:5:3: enum `Color`: the values `COLOR_RED` and `RED` are both called `Red` in Rust; rename one of \
+         them"
     );
 }
 

@@ -260,8 +260,8 @@ fn extern_types_are_used_and_not_generated() {
         (
             "test.proto",
             &*format!(
-                "{HEAD}import \"other.proto\";\nmessage A {{ other.B b = 1; other.E e = 2; oneof o {{ other.E f = 3; }} }}\n\
-                 service S {{ rpc Get(other.B) returns (A); }}"
+                "{HEAD}import \"other.proto\";\nmessage A {{ other.B b = 1; other.E e = 2; oneof o {{ other.E f = 3; \
+                 }} }}\nservice S {{ rpc Get(other.B) returns (A); }}"
             ),
         ),
         ("other.proto", "syntax = \"proto3\";\npackage other;\nmessage B {}\nenum E { Z = 0; }"),
@@ -370,10 +370,9 @@ fn with_protobuf_as_the_codec_messages_are_enclosed_and_nothing_else_is_written(
 #[test]
 fn tonics_code_stands_beside_ours_and_reaches_tonic_through_frpc() {
     let source = format!(
-        "{HEAD}import \"google/protobuf/empty.proto\";\nmessage A {{}}\n\
-         message Two {{ message Server {{}} Server s = 1; }}\nmessage TwoServer {{ message Inner {{}} Inner i = 1; }}\n\
-         service Two_ {{}}\nservice One {{ rpc Get(A) returns (google.protobuf.Empty); rpc Watch(stream A) returns (stream A); \
-         rpc WithOrigin(A) returns (A); }}"
+        "{HEAD}import \"google/protobuf/empty.proto\";\nmessage A {{}}\nmessage Two {{ message Server {{}} Server s = \
+         1; }}\nmessage TwoServer {{ message Inner {{}} Inner i = 1; }}\nservice Two_ {{}}\nservice One {{ rpc Get(A) \
+         returns (google.protobuf.Empty); rpc Watch(stream A) returns (stream A); rpc WithOrigin(A) returns (A); }}"
     );
     let text = Build::of(&source).text_with(|builder| builder.grpc(true));
     assert!(has(&text, "pub mod one_client {") && has(&text, "pub mod one_server {"), "{text}");
@@ -382,9 +381,10 @@ fn tonics_code_stands_beside_ours_and_reaches_tonic_through_frpc() {
     assert!(has(&text, "impl<S: super::One> One for S {"));
     assert!(has(
         &text,
-        "async fn get(&self, request: ::frpc::tonic::Request<super::A>) \
-         -> ::core::result::Result<::frpc::tonic::Response<()>, ::frpc::tonic::Status> { \
-         ::frpc::grpc::reply(::frpc::grpc::request(request), |request| <Self as super::One>::get(self, request),).await }"
+        "async fn get(&self, request: ::frpc::tonic::Request<super::A>) -> \
+         ::core::result::Result<::frpc::tonic::Response<()>, ::frpc::tonic::Status> { \
+         ::frpc::grpc::reply(::frpc::grpc::request(request), |request| <Self as super::One>::get(self, \
+         request),).await }"
     ));
     assert!(has(&text, "type WatchStream = ::frpc::grpc::Replies<super::A>;"));
     assert!(has(&text, "async fn with_origin_("), "tonic's clients have such a method");

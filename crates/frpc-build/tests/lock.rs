@@ -107,7 +107,8 @@ fn an_inserted_method_moves_all_behind_it() {
     breaking(
         &[("  rpc Put", "  rpc List(Filter) returns (Item);\n  rpc Put")],
         &[
-            "shop.proto:6:3: method `shop.Orders.List` was inserted: it has operation 11, which belonged to `shop.Orders.Put`",
+            "shop.proto:6:3: method `shop.Orders.List` was inserted: it has operation 11, which belonged to \
+             `shop.Orders.Put`",
             "shop.proto:7:3: method `shop.Orders.Put` moves from operation 11 to 12",
             "shop.proto:11:3: method `shop.Stock.Watch` moves from operation 12 to 13",
         ],
@@ -119,7 +120,8 @@ fn a_method_behind_the_last_of_another_service_moves_the_next_service() {
     breaking(
         &[("(GetRequest);\n", "(GetRequest);\n  rpc List(Filter) returns (Item);\n")],
         &[
-            "shop.proto:7:3: method `shop.Orders.List` was inserted: it has operation 12, which belonged to `shop.Stock.Watch`",
+            "shop.proto:7:3: method `shop.Orders.List` was inserted: it has operation 12, which belonged to \
+             `shop.Stock.Watch`",
             "shop.proto:11:3: method `shop.Stock.Watch` moves from operation 12 to 13",
         ],
     );
@@ -174,7 +176,8 @@ fn a_method_with_other_messages_in_the_place_of_one_that_is_gone_is_no_new_name(
     breaking(
         &[("rpc Get(GetRequest)", "rpc Fetch(Filter)")],
         &[
-            "shop.proto:5:3: method `shop.Orders.Fetch` has operation 10, which belonged to `shop.Orders.Get`, which was removed",
+            "shop.proto:5:3: method `shop.Orders.Fetch` has operation 10, which belonged to `shop.Orders.Get`, which \
+             was removed",
             "shop.frpc.lock:8:1: method `shop.Orders.Get` with operation 10 was removed",
         ],
     );
@@ -205,10 +208,8 @@ fn a_request_of_its_own_with_the_same_layout_is_safe() {
     let own = "message FetchRequest {\n  string id = 1;\n  int32 limit = 2;\n}\nmessage GetRequest";
     safe(
         &[("rpc Get(GetRequest)", "rpc Get(FetchRequest)"), ("message GetRequest", own)],
-        &[
-            "shop.proto:5:3: the request of method `shop.Orders.Get` changed from `shop.GetRequest` to `shop.FetchRequest`, \
-             which has the same layout",
-        ],
+        &["shop.proto:5:3: the request of method `shop.Orders.Get` changed from `shop.GetRequest` to \
+             `shop.FetchRequest`, which has the same layout"],
     );
 }
 
@@ -266,17 +267,13 @@ fn a_list_declared_first_is_last_on_the_wire_where_there_was_none() {
 fn a_field_declared_last_may_be_in_the_middle_on_the_wire() {
     breaking(
         &[("Part part = 4;", "Part part = 4;\n  string note = 5;")],
-        &[
-            "shop.proto:23:3: message `shop.Item`: field `note` was inserted at position 3, before `tags`: single fields come \
-           before lists, and messages and maps last",
-        ],
+        &["shop.proto:23:3: message `shop.Item`: field `note` was inserted at position 3, before `tags`: single \
+           fields come before lists, and messages and maps last"],
     );
     breaking(
         &[("Part part = 4;", "Part part = 4;\n  repeated int32 more = 5;")],
-        &[
-            "shop.proto:23:3: message `shop.Item`: field `more` was inserted at position 4, before `part`: single fields come \
-           before lists, and messages and maps last",
-        ],
+        &["shop.proto:23:3: message `shop.Item`: field `more` was inserted at position 4, before `part`: single \
+           fields come before lists, and messages and maps last"],
     );
 }
 
@@ -379,15 +376,13 @@ fn a_field_that_changes_its_name_or_its_number_is_safe_but_not_both() {
     );
     safe(
         &[("int32 limit = 2;", "int32 limit = 3;")],
-        &[
-            "shop.proto:15:3: message `shop.GetRequest`: the number of field `limit` changed from 2 to 3, which matters in protobuf's encoding only",
-        ],
+        &["shop.proto:15:3: message `shop.GetRequest`: the number of field `limit` changed from 2 to 3, which \
+             matters in protobuf's encoding only"],
     );
     breaking(
         &[("int32 limit = 2;", "int32 max = 3;")],
-        &[
-            "shop.proto:15:3: message `shop.GetRequest`: field `i32 limit = 2` was replaced by `i32 max = 3` at position 2",
-        ],
+        &["shop.proto:15:3: message `shop.GetRequest`: field `i32 limit = 2` was replaced by `i32 max = 3` at \
+             position 2"],
     );
 }
 
@@ -462,7 +457,8 @@ fn a_message_that_changes_its_name_only_is_safe() {
     breaking(
         &[("message Part", "message Piece"), ("Part part", "Piece part"), ("int64 weight", "int32 weight")],
         &[
-            "shop.proto:22:3: message `shop.Item`: field `part` changed from `message shop.Part` to `message shop.Piece`",
+            "shop.proto:22:3: message `shop.Item`: field `part` changed from `message shop.Part` to `message \
+             shop.Piece`",
             "safe shop.proto:25:1: message `shop.Piece` is new",
             "safe shop.frpc.lock:29:1: message `shop.Part` was removed",
         ],
@@ -521,9 +517,8 @@ fn members_of_oneofs_neither_come_nor_go_nor_move() {
     );
     breaking(
         &[("Color color = 2;\n  }", "Color color = 2;\n    Part part = 4;\n  }")],
-        &[
-            "shop.proto:34:5: message `shop.Filter`: field `part` was added to the oneof `by`, and older peers cannot read a member that they do not know",
-        ],
+        &["shop.proto:34:5: message `shop.Filter`: field `part` was added to the oneof `by`, and older peers cannot \
+             read a member that they do not know"],
     );
     breaking(
         &[("    Color color = 2;\n  }", "  }\n  Color color = 2;")],
@@ -532,10 +527,8 @@ fn members_of_oneofs_neither_come_nor_go_nor_move() {
     );
     breaking(
         &[("    Color color = 2;\n  }", "  }\n  oneof more {\n    Color color = 2;\n  }")],
-        &[
-            "shop.proto:35:5: message `shop.Filter`: field `color` changed from `oneof by 2 enum shop.Color` to `oneof more 1 \
-           enum shop.Color`",
-        ],
+        &["shop.proto:35:5: message `shop.Filter`: field `color` changed from `oneof by 2 enum shop.Color` to `oneof \
+           more 1 enum shop.Color`"],
     );
     safe(
         &[("oneof by", "oneof kind")],
@@ -590,7 +583,8 @@ fn an_enum_value_that_changes_its_name_or_its_number_is_safe() {
     safe(&[("BLUE = 2;", "NAVY = 2;")], &["shop.proto:41:3: enum `shop.Color`: value `BLUE` was renamed to `NAVY`"]);
     safe(
         &[("BLUE = 2;", "BLUE = 7;")],
-        &["shop.proto:41:3: enum `shop.Color`: the number of value `BLUE` changed from 2 to 7, which matters in protobuf's encoding only"],
+        &["shop.proto:41:3: enum `shop.Color`: the number of value `BLUE` changed from 2 to 7, which matters in \
+             protobuf's encoding only"],
     );
     breaking(
         &[("RED = 0;", "option allow_alias = true;\n  RED = 0;"), ("BLUE = 2;", "BLUE = 5;")],

@@ -141,8 +141,8 @@ fn who_records_an_appended_field_is_told_of_go_peers() {
     let shop = Shop::locked();
     shop.edit(&[("int32 limit = 2;", "int32 limit = 2;\n  bool more = 3;")]);
     let lines = printed(&shop, Some("1"));
-    let expected = "shop.frpc.lock records appended fields. Go peers that send a message with an appended field have to \
-                    be rebuilt first: frpc peers refuse what they send without it";
+    let expected = "shop.frpc.lock records appended fields. Go peers that send a message with an appended field have \
+                    to be rebuilt first: frpc peers refuse what they send without it";
     assert_eq!(warnings(&lines), [expected, "wrote shop.frpc.lock, to be committed with the schema"]);
     assert!(warnings(&printed(&shop, Some("1"))).is_empty());
 }
@@ -408,8 +408,8 @@ fn back_from_protobuf_all_files_of_a_package_are_built_together() {
     let record = |codec, update, protos: &[&str]| build.run(|it| it.codec(codec).lock_update(update), protos);
     record(Codec::Protobuf, LockUpdate::Safe, &["a.proto", "b.proto"]).unwrap();
     let error = record(Codec::Polyglot, LockUpdate::Breaking, &["a.proto"]).unwrap_err();
-    let expected = "both.frpc.lock knows no fields of b.proto, which is not part of this build, since it was recorded with \
-                    protobuf: build all files of the package together to record another codec";
+    let expected = "both.frpc.lock knows no fields of b.proto, which is not part of this build, since it was recorded \
+                    with protobuf: build all files of the package together to record another codec";
     assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::Lock, expected));
     record(Codec::Polyglot, LockUpdate::Breaking, &["a.proto", "b.proto"]).unwrap();
     record(Codec::Polyglot, LockUpdate::Never, &["b.proto"]).unwrap();
@@ -432,8 +432,8 @@ fn a_service_that_moves_to_another_file_is_recorded_anew() {
 #[test]
 fn what_is_imported_is_recorded_as_far_as_it_is_used() {
     let imported = "syntax = \"proto3\";\npackage money;\nmessage Sum { int64 units = 1; }\nmessage Unused {}\n";
-    let named = "syntax = \"proto3\";\npackage shop;\nimport \"money/money.proto\";\nmessage Bill { repeated money.Sum sums = 1; }\n\
-                 service Bills { rpc Get(Bill) returns (Bill); }\n";
+    let named = "syntax = \"proto3\";\npackage shop;\nimport \"money/money.proto\";\nmessage Bill { repeated money.Sum \
+                 sums = 1; }\nservice Bills { rpc Get(Bill) returns (Bill); }\n";
     let build = Build::of_files(&[("money/money.proto", imported), ("shop/shop.proto", named)]);
     let record = |update| build.run(|builder| builder.lock_update(update), &["shop/shop.proto"]);
     record(LockUpdate::Safe).unwrap();
@@ -444,7 +444,8 @@ fn what_is_imported_is_recorded_as_far_as_it_is_used() {
     let path = build.protos.path().join("money/money.proto");
     fs::write(&path, imported.replace("int64 units = 1;", "int64 units = 1; int32 nanos = 2;")).unwrap();
     let error = record(LockUpdate::Never).unwrap_err().to_string();
-    let expected = "money.proto:3:32: breaks older peers: message `money.Sum`: field `nanos` was appended, but another message contains this one (`shop.Bill.sums`)";
+    let expected = "money.proto:3:32: breaks older peers: message `money.Sum`: field `nanos` was appended, but another \
+        message contains this one (`shop.Bill.sums`)";
     assert!(error.contains(expected), "{error}");
 }
 

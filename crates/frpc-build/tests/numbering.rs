@@ -147,7 +147,8 @@ fn an_operation_that_the_lock_had_is_not_given_to_another_method() {
     by_lock(&shop, LockUpdate::Breaking).unwrap();
     shop.edit(&[("service Stock {\n", "service Stock {\n  rpc Count(Filter) returns (Item);\n")]);
     let error = shop.build(|builder| builder).unwrap_err();
-    let expected = "breaks older peers: method `shop.Stock.Count` has operation 12, which belonged to `shop.Stock.Watch`, which was removed";
+    let expected = "breaks older peers: method `shop.Stock.Count` has operation 12, which belonged to \
+        `shop.Stock.Watch`, which was removed";
     assert!(error.contains(expected), "{error}");
 }
 
@@ -198,9 +199,9 @@ fn files_that_overlap_though_they_have_bases_are_both_named() {
         )
         .unwrap_err();
     let text = error.to_string();
-    let expected = "two/b.proto:4:1: the services `one.A` of one/a.proto and `two.B` of two/b.proto both have operation 11, \
-                    so that no server can serve both: choose where one of the files begins with `operation_base`, or set \
-                    `numbering(Numbering::Go)` if they are for different servers";
+    let expected = "two/b.proto:4:1: the services `one.A` of one/a.proto and `two.B` of two/b.proto both have \
+                    operation 11, so that no server can serve both: set the `operation_base` of one of the files, or \
+                    set `numbering(Numbering::Go)` if they are for different servers";
     assert!(text.ends_with(expected), "{text}");
 }
 
@@ -382,7 +383,8 @@ fn builds_apart_with_locks_in_one_folder_are_told_of_operations_that_both_have()
     record("two/b.proto", Numbering::Sequential);
     let warnings = |numbering| warnings(&build, "two/b.proto", locks.path(), numbering);
     let found = warnings(Numbering::Sequential);
-    let expected = "the services `two.B` and `one.A`, which are built apart, both have operation 10, so that no server";
+    let expected =
+        "the services `two.B` and `one.A`, which separate builds compile, both have operation 10, so that no server";
     assert!(found.len() == 1 && found[0].starts_with(expected), "{found:?}");
     assert!(warnings(Numbering::Go).is_empty());
     fs::write(locks.path().join("one.frpc.lock"), "not a lock").unwrap();

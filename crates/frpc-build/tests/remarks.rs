@@ -91,8 +91,8 @@ fn cargo_warns_of_services_that_are_built_apart_and_have_the_same_operations() {
     let test = "cargo_warns_of_services_that_are_built_apart_and_have_the_same_operations";
     let expected = |pair: &str, operation: u16| {
         format!(
-            "the services {pair}, which are built apart, both have operation {operation}, so that no server can serve both: \
-             name their files in one build, choose where one of them begins with `operation_base`, or set \
+            "the services {pair}, which separate builds compile, both have operation {operation}, so that no server \
+             can serve both: compile their files in one build, set the `operation_base` of one of them, or set \
              `numbering(Numbering::Go)` if they are for different servers"
         )
     };
@@ -116,8 +116,8 @@ fn cargo_warns_of_options_whose_path_names_nothing_that_they_are_for() {
     assert_eq!(
         warnings,
         [
-            r#"`bytes` does nothing for ".test.A.date": the schema has no bytes field at or below this path"#,
-            r#"`bytes` does nothing for "A": the schema has no bytes field whose path ends in this, only things of another kind"#,
+            r#"`bytes` has no effect for ".test.A.date": the schema has no bytes field at or below this path"#,
+            r#"`bytes` has no effect for "A": the schema has no bytes field whose path ends in this, only items of another kind"#,
         ]
     );
 }

@@ -45,7 +45,8 @@ impl fmt::Display for Error {
                     "a service was added twice"
                 } else {
                     "compile their .proto files with one call of `compile_protos` in the build script, or keep them \
-                     apart there by `frpc_build::configure().operation_base(\"FILE.proto\", 100)`; both ends need the same"
+                     apart there by `frpc_build::configure().operation_base(\"FILE.proto\", 100)`; both ends need the \
+                     same"
                 })
             }
             Self::Mount(error) => error.fmt(f),

@@ -189,7 +189,8 @@ fn parameters_that_make_no_sense_are_errors_in_the_response() {
         ("include_file=/all.rs", "parameter `include_file=/all.rs`: it leads out of the output folder"),
         (
             "operation_base=shop.proto=70000",
-            "parameter `operation_base=shop.proto=70000`: \"70000\" is not an operation: number too large to fit in target type",
+            "parameter `operation_base=shop.proto=70000`: \"70000\" is not an operation: number too large to fit in \
+             target type",
         ),
         ("operation_base=none.proto=20", "operation_base(\"none.proto\", 20): this build has no such file"),
     ] {

@@ -1,11 +1,11 @@
-//! Names in the generated code that nothing else has.
+//! Unique names for generated items.
 
 use std::collections::HashSet;
 
 use proc_macro2::Span;
 use syn::{Ident, Item};
 
-/// The names of one module that are taken already.
+/// The names in a module that are taken.
 #[derive(Default)]
 pub(crate) struct Taken {
     pub(crate) types: HashSet<String>,
@@ -25,7 +25,7 @@ impl Taken {
     }
 }
 
-/// `wanted`, with as many trailing `_` as make it free.
+/// Returns `wanted`, with as many trailing `_` as make it unique.
 pub(crate) fn free_name(wanted: &str, taken: &mut HashSet<String>, what: &str, warn: &mut dyn FnMut(String)) -> Ident {
     let mut name = wanted.to_owned();
     while !taken.insert(name.clone()) {

@@ -1,8 +1,8 @@
-//! Writes what a service becomes on gRPC: tonic's client and server, and an adapter by which an implementation of our
-//! trait is one of tonic's.
+//! Generates a service for gRPC: tonic's client and server, and an adapter that implements tonic's trait for every
+//! implementation of ours.
 //!
-//! tonic-build writes tonic's part. Here its paths are turned to `::frpc::tonic`, so that programs need no dependency
-//! of their own, and its modules get names that are free.
+//! tonic-build generates tonic's part. This module changes its paths to `::frpc::tonic`, so that programs need no
+//! dependency on tonic, and makes the names of its modules unique.
 
 use std::collections::HashSet;
 
@@ -16,10 +16,10 @@ use super::free_names::{Taken, free_name};
 use super::rpc::{Kind, Rpc, ServiceOptions};
 use crate::error::{Error, ErrorKind};
 
-/// Where tonic's codec of prost messages is found.
+/// The path of tonic's codec for prost messages.
 const CODEC: &str = "::frpc::tonic_prost::ProstCodec";
 
-/// Methods that tonic's clients have themselves.
+/// The methods that tonic's clients have.
 const OF_CLIENTS: [&str; 9] = [
     "new",
     "connect",
@@ -32,7 +32,7 @@ const OF_CLIENTS: [&str; 9] = [
     "max_encoding_message_size",
 ];
 
-/// Names that tonic's modules use for other things: a trait of such a name would hide them.
+/// Names that tonic's modules use, and that a trait of the same name would hide.
 const HIDDEN: [&str; 20] = [
     "Arc",
     "B",
@@ -82,7 +82,7 @@ pub(crate) fn grpc_items(
     Ok(modules.into_iter().map(Item::Mod).collect())
 }
 
-/// The module that tonic-build has written, fit to stand in our output.
+/// Adapts a module that tonic-build has generated.
 fn module(
     tokens: TokenStream,
     service: &Described<'_>,
@@ -98,8 +98,8 @@ fn module(
     Ok(module)
 }
 
-/// `impl<S: super::Echo> Echo for S`, within tonic's module: whoever implements our trait implements tonic's. There,
-/// because the macro writes `Box`, which beside the messages may be one of them.
+/// `impl<S: super::Echo> Echo for S`. It is within tonic's module, because the macro uses `Box`, which may be the name
+/// of a message outside.
 fn adapter_tokens(of: &Ident, service: &Described<'_>, rpcs: &[Rpc]) -> TokenStream {
     // A type parameter must not hide the trait.
     let generic = if service.name == "S" { format_ident!("T") } else { format_ident!("S") };
@@ -129,7 +129,7 @@ fn adapter_tokens(of: &Ident, service: &Described<'_>, rpcs: &[Rpc]) -> TokenStr
             }
         }
     });
-    let doc = format!(" Whoever implements [`super::{}`] serves gRPC too.", of.unraw());
+    let doc = format!(" Implements tonic's trait for every implementation of [`super::{}`].", of.unraw());
     quote! {
         #[doc = #doc]
         #[async_trait]
@@ -139,11 +139,11 @@ fn adapter_tokens(of: &Ident, service: &Described<'_>, rpcs: &[Rpc]) -> TokenStr
     }
 }
 
-/// Turns `tonic::…` into `::frpc::tonic::…`.
+/// Replaces `tonic::…` by `::frpc::tonic::…`.
 fn through_frpc(tokens: TokenStream) -> TokenStream {
     let mut tokens = tokens.into_iter().peekable();
     let mut turned = TokenStream::new();
-    // The spacing of the colons right before the token.
+    // The spacing of the colons before the token.
     let (mut colon, mut two_colons) = (None, false);
     while let Some(token) = tokens.next() {
         let is_tonic = matches!(&token, TokenTree::Ident(ident) if ident == "tonic");
@@ -173,7 +173,7 @@ fn unreadable(service: &Described<'_>, error: syn::Error) -> Error {
     Error::new(ErrorKind::Unsupported, text).with_source(error)
 }
 
-/// A service as tonic-build wants it described.
+/// The description of a service for tonic-build.
 struct Described<'a> {
     service: &'a Service,
     /// The name in Rust.
@@ -287,7 +287,7 @@ impl tonic_build::Method for DescribedMethod {
     }
 }
 
-/// The path of a type, which holds beside the messages, within a module there.
+/// Changes the path of a type, which is valid next to the messages, into one that is valid in a module there.
 fn one_module_down(of: &Type) -> TokenStream {
     const PRIMITIVES: [&str; 7] = ["bool", "f32", "f64", "i32", "i64", "u32", "u64"];
     match of {

@@ -1,7 +1,7 @@
-//! What messages take in memory, for the protobuf codec: which fields are lists, maps and boxes, and of what.
+//! Describes the memory of messages for the protobuf codec: which fields are lists, maps and boxes, and of which types.
 //!
-//! Prost allocates what its input names, so whoever decodes counts first. With the Polyglot codec the decoder does
-//! both.
+//! prost allocates as much as the input demands, so frpc computes the memory before it decodes. With the Polyglot codec
+//! the decoder itself counts.
 
 use proc_macro2::{Literal, TokenStream};
 use prost_types::FieldDescriptorProto;
@@ -39,7 +39,7 @@ pub(crate) fn memory_impl(message: &Message<'_>) -> Result<Item, Error> {
     })
 }
 
-/// What a field takes beside its message; none if that is nothing, whatever is in it.
+/// The memory that a field takes outside of its message, or none if it never takes any.
 fn field_memory(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<Option<TokenStream>, Error> {
     let Message { index, externs, .. } = message;
     let path = quote! { ::frpc::codegen::Field };
@@ -47,7 +47,7 @@ fn field_memory(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<O
     if oneof_of(field).is_some() {
         let Member { field: oneof, variant, .. } = message.member(field)?;
         let ty = match innermost(&variant.ty) {
-            // The path holds within the module of the oneof's enum; that of a number holds everywhere.
+            // The path is valid within the module of the oneof's enum; that of a number is valid everywhere.
             Type::Path(ty) if externs.field_codec(field.type_name(), false).is_none() => {
                 let beside = beside(&oneof.path, &ty.path);
                 quote! { #beside }
@@ -88,7 +88,7 @@ fn field_memory(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<O
     Ok(Some(memory))
 }
 
-/// What a field that is no list and no map takes.
+/// The memory of a field that is neither a list nor a map.
 fn single_memory(
     field: &FieldDescriptorProto,
     ty: &TokenStream,
@@ -107,7 +107,7 @@ fn is_message(field: &FieldDescriptorProto) -> bool {
     field.r#type() == Kind::Message
 }
 
-/// The type without options and boxes around it.
+/// The type within options and boxes.
 fn innermost(ty: &Type) -> &Type {
     match generics(ty)[..] {
         [inner] if is_named(ty, "Option") || is_named(ty, "Box") => innermost(inner),

@@ -1,7 +1,7 @@
-//! Writes the codecs: `polyglot::Fields` for structs, `Oneof` for the enums of oneofs and `Enumeration` for enums.
+//! Generates codecs: `polyglot::Fields` for structs, `Oneof` for the enums of oneofs and `Enumeration` for enums.
 //!
-//! One line per field, in wire order, by the field's protobuf name. Which kind a field is follows from its Rust type;
-//! only enums, which are `i32` in prost's structs, and wrappers, which are the values in them, are named.
+//! A codec has one line for each field, in wire order, with the protobuf name. The kind of a field follows from its
+//! Rust type, except for enums, which are `i32` in prost's structs, and wrappers, which are the values in them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,9 +17,9 @@ use crate::schema::externs::Externs;
 use crate::schema::wire_order::{in_wire_order, oneof_of};
 use crate::schema::{Index, is_map_entry};
 
-/// What the codec of a message is made of.
+/// The input for the codec of a message.
 pub(crate) struct Message<'a> {
-    /// With the leading dot.
+    /// The full name, with a leading dot.
     pub(crate) full_name: &'a str,
     pub(crate) proto: &'a DescriptorProto,
     pub(crate) ident: &'a Ident,
@@ -33,7 +33,7 @@ pub(crate) struct Message<'a> {
 /// A member of a oneof.
 pub(crate) struct Member<'a> {
     oneof: &'a OneofDescriptorProto,
-    /// The field of the struct that holds the oneof.
+    /// The field of the struct with the oneof.
     pub(crate) field: &'a StructOneof,
     pub(crate) variant: &'a Variant,
 }
@@ -42,9 +42,9 @@ pub(crate) struct Member<'a> {
 #[derive(Default)]
 struct Lines {
     encode: Vec<TokenStream>,
-    /// Statements that read; only where a oneof needs them, since its members need not stand together.
+    /// Statements that decode. Only messages with oneofs need them, because other fields may be between the members.
     decode: Vec<TokenStream>,
-    /// The fields of the struct that is returned.
+    /// The fields of the resulting struct.
     result: Vec<TokenStream>,
 }
 
@@ -101,7 +101,7 @@ pub(crate) fn protobuf_impl(full_name: &str, ident: &Ident) -> Item {
 }
 
 impl Message<'_> {
-    /// An ordinary field.
+    /// A field that is not a member of a oneof.
     fn field_lines(&self, field: &FieldDescriptorProto, by_statement: bool, lines: &mut Lines) -> Result<(), Error> {
         let name = field.name();
         let found = self.field(field)?;
@@ -136,7 +136,7 @@ impl Message<'_> {
         Ok(())
     }
 
-    /// A member of a oneof. The first one in wire order also stands for the oneof itself.
+    /// A member of a oneof. The first one in wire order also has the lines for the oneof itself.
     fn member_lines(&self, field: &FieldDescriptorProto, lines: &mut Lines) -> Result<(), Error> {
         let name = field.name();
         let Member { oneof, field: StructOneof { ident: rust, path }, variant } = self.member(field)?;
@@ -163,12 +163,12 @@ impl Message<'_> {
         Ok(())
     }
 
-    /// What prost made of a field that is no member of a oneof.
+    /// prost's field for a field that is not a member of a oneof.
     pub(crate) fn field(&self, field: &FieldDescriptorProto) -> Result<&StructField, Error> {
         self.fields.fields.get(&field.number()).ok_or_else(|| self.lost(field.name()))
     }
 
-    /// What prost made of a member of a oneof.
+    /// prost's variant for a member of a oneof.
     pub(crate) fn member(&self, field: &FieldDescriptorProto) -> Result<Member<'_>, Error> {
         let find = || {
             let oneof = self.proto.oneof_decl.get(oneof_of(field)?)?;
@@ -179,7 +179,7 @@ impl Message<'_> {
         find().ok_or_else(|| self.lost(field.name()))
     }
 
-    /// The name of a local variable for a field. The decoder has the name `from`.
+    /// The name of a local variable for a field. It must not be `from`, the name of the decoder.
     pub(crate) fn local(&self, field: &Ident) -> Ident {
         let mut local = field.clone();
         while local == "from" || (local != *field && self.fields.order.contains(&local)) {
@@ -195,13 +195,14 @@ impl Message<'_> {
     }
 
     pub(crate) fn lost(&self, field: &str) -> Error {
-        let text = format!("prost-build wrote nothing for `{field}` of `{}`", self.full_name.trim_start_matches('.'));
+        let text =
+            format!("prost-build generated nothing for `{field}` of `{}`", self.full_name.trim_start_matches('.'));
         Error::new(ErrorKind::Unsupported, text)
     }
 }
 
-/// `impl Debug for …`, for messages with a `BTreeMap`: there prost-derive 0.14 writes a path that holds only in crates
-/// that depend on prost themselves, whatever `prost_path` says. Can go when it no longer does.
+/// `impl Debug for …`, for messages with a `BTreeMap`: prost-derive 0.14 ignores `prost_path` there and uses a path
+/// that is only valid in crates that depend on prost. Remove this when prost-derive no longer does so.
 pub(crate) fn debug_impl(item: &ItemStruct) -> Item {
     let ident = &item.ident;
     let (name, fields) = (ident.to_string(), item.fields.iter().filter_map(|field| field.ident.as_ref()));
@@ -219,7 +220,7 @@ pub(crate) fn debug_impl(item: &ItemStruct) -> Item {
     }
 }
 
-/// The value of the entries of a map field; none for other fields.
+/// The value field of the entries of a map, or none for other fields.
 pub(crate) fn map_value<'a>(field: &FieldDescriptorProto, index: &Index<'a>) -> Option<&'a FieldDescriptorProto> {
     let entry = index.messages.get(field.type_name()).filter(|found| is_map_entry(found.proto))?;
     entry.proto.field.iter().find(|field| field.name() == "value")
@@ -230,7 +231,7 @@ pub(crate) fn field_type<'a>(field: &'a FieldDescriptorProto, index: &Index<'a>)
     map_value(field, index).map_or(field.type_name(), FieldDescriptorProto::type_name)
 }
 
-/// Turns a path that holds inside of the module of `oneof` into one that holds beside that module.
+/// Changes a path that is valid within the module of `oneof` into one that is valid next to that module.
 pub(crate) fn beside(oneof: &Path, inner: &Path) -> Path {
     let first = inner.segments.first().map(|segment| segment.ident.to_string());
     let mut path = inner.clone();
@@ -246,7 +247,7 @@ pub(crate) fn beside(oneof: &Path, inner: &Path) -> Path {
     path
 }
 
-/// `impl Oneof for …`: members are counted from 1 in the order in which they are declared.
+/// `impl Oneof for …`. Members are counted from 1 in the order of declaration.
 pub(crate) fn oneof_impl(
     proto: &DescriptorProto,
     oneof: usize,
@@ -259,7 +260,8 @@ pub(crate) fn oneof_impl(
     for (field, number) in members.zip(1_u32..) {
         let (name, number) = (field.name(), Literal::u32_unsuffixed(number));
         let Some(Variant { ident: variant, enumeration, boxed, .. }) = written.variants.get(&field.number()) else {
-            let text = format!("prost-build wrote nothing for the member `{name}` of a oneof of `{}`", proto.name());
+            let text =
+                format!("prost-build generated nothing for the member `{name}` of a oneof of `{}`", proto.name());
             return Err(Error::new(ErrorKind::Unsupported, text));
         };
         if let Some(path) = enumeration {
@@ -289,14 +291,14 @@ pub(crate) fn oneof_impl(
     })
 }
 
-/// `impl Enumeration for …`: the value at index 0 of the declaration is 0 on the wire, and so on.
+/// `impl Enumeration for …`. A value is encoded as its index in the order of declaration.
 pub(crate) fn enumeration_impl(full_name: &str, proto: &EnumDescriptorProto, ident: &Ident) -> Item {
     let mut seen = HashSet::new();
     let (mut indexes, mut numbers) = (Vec::new(), Vec::new());
     for (value, index) in proto.value.iter().zip(0_u32..) {
         let (number, index) = (number_literal(value.number()), Literal::u32_unsuffixed(index));
         numbers.push(quote! { #index => Some(#number), });
-        // An alias goes out as the first value with its number.
+        // An alias is encoded as the first value with its number.
         if seen.insert(value.number()) {
             indexes.push(quote! { #number => Some(#index), });
         }

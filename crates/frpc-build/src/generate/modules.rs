@@ -1,4 +1,4 @@
-//! The modules of the generated code: one for each package, and those inside of them.
+//! The modules of the generated code: one for each package, and those within them.
 
 use prost_build::Module;
 use prost_types::FileDescriptorProto;
@@ -11,28 +11,28 @@ use crate::schema::{Index, Schema, full_name, tag, within};
 /// The generated code of one module, which holds all files of one package.
 pub(crate) struct Generated {
     pub(crate) module: Module,
-    /// As the schema spells it.
+    /// The package as the schema spells it.
     pub(crate) package: String,
-    /// The modules in it.
+    /// The modules within it.
     pub(super) inner: Vec<Inner>,
     pub(crate) text: String,
 }
 
-/// A module within that of a package.
+/// A module within the module of a package.
 pub(super) struct Inner {
     pub(super) ident: String,
     pub(super) of: Owner,
 }
 
-/// What a module was made for, by full name.
+/// The origin of a module, by full name.
 pub(super) enum Owner {
-    /// The types in a message, which has a leading dot.
+    /// The types within a message. The name has a leading dot.
     Message(String),
-    /// What tonic has for a service.
+    /// tonic's code for a service.
     Service(String),
 }
 
-/// The modules among `items`, which prost has written: that of a message stands behind it.
+/// The modules in prost's output. The module of a message follows the message.
 pub(super) fn of_messages(items: &[Item]) -> Vec<Inner> {
     let mut message = String::new();
     let mut modules = Vec::new();
@@ -48,7 +48,7 @@ pub(super) fn of_messages(items: &[Item]) -> Vec<Inner> {
     modules
 }
 
-/// The modules among `items`, which are the code for a service.
+/// The modules in the code for a service.
 pub(super) fn of_service(full_name: &str, items: &[Item]) -> impl Iterator<Item = Inner> {
     items.iter().filter_map(move |item| match item {
         Item::Mod(item) => Some(Inner { ident: item.ident.to_string(), of: Owner::Service(full_name.to_owned()) }),
@@ -56,7 +56,8 @@ pub(super) fn of_service(full_name: &str, items: &[Item]) -> impl Iterator<Item 
     })
 }
 
-/// Refuses packages whose module is there already within another, where all modules are put together.
+/// Refuses packages whose module exists within that of another package. Only for include files, which put all modules
+/// together.
 pub(crate) fn check_modules(schema: &Schema, modules: &[Generated]) -> Result<(), Error> {
     for outer in modules {
         for Inner { ident, of } in &outer.inner {
@@ -67,7 +68,7 @@ pub(crate) fn check_modules(schema: &Schema, modules: &[Generated]) -> Result<()
                 Owner::Message(name) => {
                     let index = Index::new(&schema.files);
                     let place = index.messages.get(name).map(|found| schema.place(found.file, &found.path));
-                    (format!("what is in the message `{}`", name.trim_start_matches('.')), place)
+                    (format!("the types in the message `{}`", name.trim_start_matches('.')), place)
                 }
                 Owner::Service(name) => {
                     let place = schema.files.iter().find_map(|file| {
@@ -79,7 +80,7 @@ pub(crate) fn check_modules(schema: &Schema, modules: &[Generated]) -> Result<()
             };
             let package = &other.package;
             let text = format!(
-                "{what} and the package `{package}` are both in the module `{ident}` in Rust; rename one of them"
+                "{what} and the package `{package}` would have the same module `{ident}` in Rust; rename one of them"
             );
             return Err(match place {
                 Some(place) => Error::unsupported(place, text),
@@ -90,7 +91,7 @@ pub(crate) fn check_modules(schema: &Schema, modules: &[Generated]) -> Result<()
     Ok(())
 }
 
-/// The place of a service in the file that declares it.
+/// The index of a service in the file that declares it.
 fn service_at(file: &FileDescriptorProto, name: &str) -> Option<usize> {
     file.service.iter().position(|service| full_name(file.package(), service.name()) == name)
 }

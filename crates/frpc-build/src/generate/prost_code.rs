@@ -1,8 +1,8 @@
-//! Reads the names that prost-build has chosen, out of the code it has written.
+//! Reads names and types from the code that prost-build has generated.
 //!
-//! Before prost-build runs, every type is given an attribute with its full protobuf name ([`MARKER`]); in prost's
-//! output that attribute says which struct or enum belongs to which descriptor, and is removed. Fields are joined to
-//! the descriptor by the number in `#[prost(…, tag = "N")]`. Nothing here knows how prost makes names.
+//! Before prost-build runs, every type gets an attribute with its full protobuf name ([`MARKER`]). In prost's output
+//! this attribute assigns structs and enums to descriptors, and is removed. Fields are assigned by the number in
+//! `#[prost(…, tag = "N")]`. So this module does not depend on the rules by which prost chooses names.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -16,7 +16,7 @@ use syn::{
 
 use crate::error::{Error, ErrorKind};
 
-/// The attribute that carries a full protobuf name through prost-build.
+/// The attribute with the full protobuf name of a type.
 pub(crate) const MARKER: &str = "frpc_build_type";
 
 /// The Rust enum of a oneof.
@@ -24,25 +24,25 @@ pub(crate) struct OneofEnum {
     pub(crate) variants: BTreeMap<i32, Variant>,
 }
 
-/// One member of a oneof, as prost wrote it.
+/// A variant in prost's enum for a oneof.
 #[derive(Clone)]
 pub(crate) struct Variant {
     pub(crate) ident: Ident,
-    /// The Rust enum, if the member is a protobuf enum; the path holds inside the module of the oneof's enum.
+    /// The Rust enum, if the member is a protobuf enum. The path is valid within the module of the oneof's enum.
     pub(crate) enumeration: Option<Path>,
     pub(crate) boxed: bool,
     pub(crate) ty: Type,
     pub(crate) deprecated: bool,
 }
 
-/// The fields of a message, as prost wrote them.
+/// The fields of prost's struct for a message.
 #[derive(Default)]
 pub(crate) struct StructFields {
     /// By field number.
     pub(crate) fields: HashMap<i32, StructField>,
     /// By the field number of any member.
     pub(crate) oneofs: HashMap<i32, StructOneof>,
-    /// All of them, as they stand in the struct.
+    /// All fields in the order of the struct.
     pub(crate) order: Vec<Ident>,
     pub(crate) deprecated: bool,
     /// Whether a field is a `BTreeMap`.
@@ -52,22 +52,22 @@ pub(crate) struct StructFields {
 /// A field of a struct.
 pub(crate) struct StructField {
     pub(crate) ident: Ident,
-    /// The Rust enum, if the field (or the map's value) is a protobuf enum; the path holds beside the struct.
+    /// The Rust enum, if the field or the value of the map is a protobuf enum. The path is valid next to the struct.
     pub(crate) enumeration: Option<Path>,
     pub(crate) boxed: bool,
     pub(crate) ty: Type,
 }
 
-/// A field of a struct that holds a oneof.
+/// A field of a struct with a oneof.
 #[derive(Clone)]
 pub(crate) struct StructOneof {
     pub(crate) ident: Ident,
-    /// The path of the oneof's enum, beside the struct.
+    /// The path of the oneof's enum. It is valid next to the struct.
     pub(crate) path: Path,
 }
 
-/// The full name of the type with these attributes. The longest wins: prost-build puts the marker of an outer type on
-/// the types inside it too.
+/// The full name of the type with these attributes: the longest marker, because prost-build adds the markers of outer
+/// types to the types within them.
 pub(crate) fn marker(attributes: &[Attribute]) -> Option<String> {
     let names = attributes.iter().filter(|attribute| attribute.path().is_ident(MARKER)).filter_map(|attribute| {
         let Meta::NameValue(pair) = &attribute.meta else { return None };
@@ -85,7 +85,7 @@ pub(crate) fn take_marker(attributes: &mut Vec<Attribute>) -> Option<String> {
     name
 }
 
-/// Two types that have got one name in one scope.
+/// Two types with the same name in the same scope.
 pub(crate) struct Clash {
     pub(crate) ident: String,
     /// Full protobuf names.
@@ -93,8 +93,8 @@ pub(crate) struct Clash {
     pub(crate) second: String,
 }
 
-/// Gives fields and variants that have the name of an earlier neighbour a trailing `_`. Types cannot be renamed,
-/// because other code of prost's refers to them.
+/// Adds a trailing `_` to fields and variants with the name of an earlier one. Types cannot be renamed, because other
+/// code of prost refers to them.
 pub(crate) fn make_unique(items: &mut [Item], warn: &mut dyn FnMut(String)) -> Result<(), Clash> {
     let mut types = HashMap::new();
     for item in items {
@@ -137,8 +137,7 @@ fn unique_idents<'a>(owner: &Ident, idents: impl Iterator<Item = &'a mut Ident>,
     }
 }
 
-/// Keeps the lints of whoever includes the code away from prost's part of it: programs need not use all of a schema,
-/// and a schema need not have comments.
+/// Allows lints in prost's code: programs need not use a whole schema, and a schema need not have comments.
 pub(crate) fn allow_what_prost_leaves(item: &mut Item) {
     let attributes = match item {
         Item::Struct(item) => &mut item.attrs,
@@ -152,7 +151,7 @@ pub(crate) fn allow_what_prost_leaves(item: &mut Item) {
         .insert(after_docs, syn::parse_quote! { #[allow(clippy::all, dead_code, missing_docs, unreachable_pub)] });
 }
 
-/// Reads the fields of a struct that prost has made of a message.
+/// Reads the fields of a struct in prost's output.
 pub(crate) fn read_struct(item: &ItemStruct) -> Result<StructFields, Error> {
     let mut read = StructFields::default();
     for field in &item.fields {
@@ -172,7 +171,7 @@ pub(crate) fn read_struct(item: &ItemStruct) -> Result<StructFields, Error> {
     Ok(read)
 }
 
-/// Reads the variants of an enum that prost has made of a oneof.
+/// Reads the variants of an enum for a oneof in prost's output.
 pub(crate) fn read_oneof(item: &ItemEnum) -> Result<OneofEnum, Error> {
     let mut variants = BTreeMap::new();
     for variant in &item.variants {
@@ -188,8 +187,8 @@ pub(crate) fn read_oneof(item: &ItemEnum) -> Result<OneofEnum, Error> {
         && let Some(boxed) = variants.values().find(|variant| variant.boxed)
     {
         let text = format!(
-            "`boxed` is set for a member of a oneof, `{}` in Rust, whose members are all plain numbers or messages of such: \
-             prost-build derives `Copy` for it, which a box does not have",
+            "`boxed` is set for a member of a oneof, `{}` in Rust, whose members are all plain numbers or messages of \
+             plain numbers: prost-build derives `Copy` for such a oneof, which boxes do not implement",
             boxed.ident
         );
         return Err(Error::new(ErrorKind::Option, text));
@@ -203,7 +202,7 @@ fn derives_copy(attributes: &[Attribute]) -> bool {
     derives.filter_map(|derive| paths(derive).ok()).flatten().any(|path| path.is_ident("Copy"))
 }
 
-/// Tells prost not to implement `Debug` for a struct; false if it has been told so already.
+/// Adds `#[prost(skip_debug)]` to a struct. Returns false if it is there already.
 pub(crate) fn skip_debug(item: &mut ItemStruct) -> bool {
     let is_skip = |attribute: &Attribute| {
         attribute.path().is_ident("prost")
@@ -229,13 +228,13 @@ pub(crate) fn generics(ty: &Type) -> Vec<&Type> {
     types.collect()
 }
 
-/// Whether a type has this name, whatever its path and its arguments are.
+/// Whether a type has this name, regardless of its path and arguments.
 pub(crate) fn is_named(ty: &Type, name: &str) -> bool {
     let Type::Path(path) = ty else { return false };
     path.path.segments.last().is_some_and(|last| last.ident == name)
 }
 
-/// Whether a value is in a box, which may be in an option.
+/// Whether a type is a box, or an option of a box.
 fn is_boxed(ty: &Type) -> bool {
     let [inner] = generics(ty)[..] else { return false };
     is_named(ty, "Box") || (is_named(ty, "Option") && is_boxed(inner))
@@ -245,7 +244,7 @@ fn is_deprecated(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| attribute.path().is_ident("deprecated"))
 }
 
-/// What `#[prost(…)]` says about a field.
+/// The attribute `#[prost(…)]` of a field.
 #[derive(Default)]
 struct ProstAttribute {
     tags: Vec<i32>,
@@ -255,7 +254,7 @@ struct ProstAttribute {
 }
 
 impl ProstAttribute {
-    /// The attribute with the field's number; attributes that users have added beside it are passed over.
+    /// Reads the attribute with the number of the field, and ignores others that users have added.
     fn read(attributes: &[Attribute]) -> Result<Option<Self>, Error> {
         for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("prost")) {
             let mut read = Self::default();
@@ -296,7 +295,7 @@ impl ProstAttribute {
     }
 }
 
-/// The path in `"string, enumeration(path)"`, which is how prost writes a map whose values are enums.
+/// The path in `"string, enumeration(path)"`, prost's attribute of a map whose values are enums.
 fn enumeration_of_map(types: &syn::LitStr) -> syn::Result<Option<Path>> {
     let text = types.value();
     let path = text.split_once("enumeration(").and_then(|(_, rest)| rest.rsplit_once(')')).map(|(path, _)| path);

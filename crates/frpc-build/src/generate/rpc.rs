@@ -1,4 +1,4 @@
-//! The methods of a service with the names, numbers and types that the generated code has for them.
+//! The methods of a service, with their names, operations and types in the generated code.
 
 use std::collections::HashSet;
 
@@ -29,7 +29,7 @@ pub(crate) struct ServiceOptions {
     pub(crate) client_attributes: Vec<(String, String)>,
     pub(crate) server_attributes: Vec<(String, String)>,
     pub(crate) trait_attributes: Vec<(String, String)>,
-    /// The paths of what has no comments.
+    /// The paths of items without comments.
     pub(crate) comments_off: Vec<String>,
 }
 
@@ -48,14 +48,15 @@ impl Default for ServiceOptions {
     }
 }
 
-/// One method with all its names and types.
+/// A method of a service.
 pub(crate) struct Rpc {
-    /// Of the trait's and the client's method.
+    /// The name of the method in the trait and in the client.
     pub(crate) name: Ident,
     pub(crate) constant: Ident,
     pub(crate) proto_name: String,
     pub(crate) operation: u16,
-    /// Fields appended to the request and to the reply that not all peers send.
+    /// The number of fields that were appended to the request and to the reply, and that some compatible peers do not
+    /// send.
     pub(crate) added: (u32, u32),
     pub(crate) is_idempotent: bool,
     pub(crate) is_raw: bool,
@@ -74,7 +75,7 @@ pub(crate) enum Kind {
     Streaming,
 }
 
-/// The methods of `service`, which have the given `operations`.
+/// Returns the methods of `service`, which have the given `operations`.
 pub(crate) fn rpcs(
     service: &Service,
     full_name: &str,
@@ -84,7 +85,7 @@ pub(crate) fn rpcs(
     taken: &mut Taken,
     warn: &mut dyn FnMut(String),
 ) -> Result<Vec<Rpc>, Error> {
-    // The client's own methods, and the one that `Clone` brings.
+    // The other methods of a client, including that of `Clone`.
     let mut methods: HashSet<String> = ["new", "connect", "clone"].map(str::to_owned).into();
     let prefix = service.proto_name.to_shouty_snake_case();
     let added = |message: &str| {
@@ -104,8 +105,8 @@ pub(crate) fn rpcs(
         if is_raw && is_value(&method.input_proto_type, &method.input_type) {
             let request = method.input_proto_type.trim_start_matches('.');
             let text = format!(
-                "`raw_requests` is set for `{method_name}`, whose request is a `{request}`: that is a plain value in Rust, \
-                 with nothing in it to look at"
+                "`raw_requests` is set for `{method_name}`, whose request is a `{request}`: that is a plain value in \
+                 Rust, which has no view"
             );
             return Err(Error::new(ErrorKind::Option, text));
         }
@@ -165,7 +166,7 @@ pub(crate) fn docs(
     Ok(vec![syn::parse_quote! { #[doc = #line] }])
 }
 
-/// The attributes whose pattern matches `full_name`.
+/// The attributes whose path matches `full_name`.
 pub(crate) fn matching(attributes: &[(String, String)], full_name: &str) -> Result<Vec<Attribute>, Error> {
     let matching = attributes.iter().filter(|(pattern, _)| path_matches(pattern, full_name));
     let parsed: Vec<_> = matching.map(|(_, attribute)| parse_attributes(attribute)).collect::<Result<_, _>>()?;

@@ -1,5 +1,4 @@
-//! Writes what a service becomes: its methods' numbers, a trait, a server and a client. Names, numbers and types only;
-//! what they do stands in frpc.
+//! Generates the code of a service: constants for its methods, a trait, a server and a client. The logic is in frpc.
 
 use heck::ToShoutySnakeCase as _;
 use proc_macro2::{Literal, TokenStream};
@@ -14,7 +13,7 @@ use crate::error::{Error, ErrorKind};
 use crate::lock::{Fingerprint, Layout};
 use crate::schema::full_name;
 
-/// Everything that is written for `service`, whose methods have the given `operations`.
+/// Generates the code of `service`, whose methods have the given `operations`.
 pub(crate) fn service_items(
     service: &Service,
     operations: &[u16],
@@ -64,7 +63,7 @@ pub(crate) fn service_items(
 fn layout_item(name: &Ident, layout: &Layout) -> TokenStream {
     let service = layout.service();
     let operations = layout.operations().iter().map(|operation| Literal::u16_unsuffixed(*operation));
-    // As the schema lock writes it.
+    // Written as in the schema lock.
     let number = |fingerprint: &Fingerprint| -> Literal {
         format!("0x{fingerprint}").parse().expect("sixteen hexadecimal digits behind 0x are a number")
     };
@@ -131,11 +130,11 @@ fn server_tokens(
 ) -> TokenStream {
     // A type parameter must not hide the trait.
     let generic = if of == "S" { format_ident!("T") } else { format_ident!("S") };
-    let doc = format!(" Serves an implementation of [`{}`].", of.unraw());
+    let doc = format!(" Passes calls to an implementation of [`{}`]. A server takes it by `add_service`.", of.unraw());
     let methods = rpcs.iter().map(|rpc| {
         let Rpc { name, constant, .. } = rpc;
         let kind = rpc.kind.method();
-        // Called through the trait: the name of the method may be one that `Arc` has too.
+        // Called by its path, since `Arc` may have a method of the same name.
         quote! { .#kind(#constant, |service, request| async move { #of::#name(&*service, request).await }) }
     });
     quote! {
@@ -148,11 +147,11 @@ fn server_tokens(
         }
         #[allow(clippy::all, dead_code, unreachable_pub)]
         impl<#generic: #of> #name<#generic> {
-            /// Serves `service`.
+            /// Wraps `service`.
             pub fn new(service: #generic) -> Self {
                 Self::from_arc(::std::sync::Arc::new(service))
             }
-            /// Serves a `service` that is shared with others.
+            /// Wraps a shared `service`.
             pub fn from_arc(service: ::std::sync::Arc<#generic>) -> Self {
                 Self { service }
             }
@@ -174,7 +173,7 @@ fn server_tokens(
 }
 
 fn client_tokens(name: &Ident, full_name: &str, layout: &Ident, attributes: &[Attribute], rpcs: &[Rpc]) -> TokenStream {
-    let doc = format!(" Calls `{full_name}` over a [`Channel`](::frpc::Channel).");
+    let doc = format!(" Calls the service `{full_name}` over a [`Channel`](::frpc::Channel).");
     let methods = rpcs.iter().map(|rpc| {
         let Rpc { name, constant, docs, request, reply, .. } = rpc;
         let kind = rpc.kind.method();
@@ -194,7 +193,7 @@ fn client_tokens(name: &Ident, full_name: &str, layout: &Ident, attributes: &[At
         };
         let result = quote! { ::core::result::Result<::frpc::Response<#reply>, ::frpc::Status> };
         let method = if rpc.kind == Kind::Unary {
-            // An async fn would hold its argument beside the call.
+            // An async fn would keep its argument in addition to the call.
             quote! {
                 pub fn #name(&self, request: #argument) -> impl ::core::future::Future<Output = #result> + ::core::marker::Send + '_ {
                     self.channel.#kind(&#constant, #into)
@@ -223,11 +222,11 @@ fn client_tokens(name: &Ident, full_name: &str, layout: &Ident, attributes: &[At
         }
         #[allow(clippy::all, dead_code, unreachable_pub)]
         impl #name {
-            /// Makes calls over `channel`.
+            /// Creates a client that calls over `channel`.
             pub fn new(channel: ::frpc::Channel) -> Self {
                 Self { channel }
             }
-            /// Connects to a server at `host:port`.
+            /// Connects to a server at `host:port`, and creates a client.
             pub async fn connect(address: impl ::core::convert::Into<::std::string::String>) -> ::core::result::Result<Self, ::frpc::Error> {
                 ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
             }

@@ -1,8 +1,7 @@
-//! Writes views: for each message a struct that borrows everything from the body it is decoded from, and for each oneof
-//! an enum that does.
+//! Generates views: for each message a struct, and for each oneof an enum, that borrow from the body.
 //!
-//! `FooView<'a>` stands beside `Foo`, with the same names of fields. Strings are `&'a str`, bytes `&'a [u8]`, lists and
-//! maps are left in the body until they are asked for, and so are messages that the struct has boxed.
+//! `FooView<'a>` has fields with the same names as `Foo`. Strings are `&'a str`, and bytes `&'a [u8]`. Lists, maps and
+//! messages that are boxed in `Foo` are not decoded before they are used.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -22,7 +21,7 @@ use crate::schema::wire_order::{in_wire_order, oneof_of};
 /// The names of all views, by the full name of the message or oneof.
 pub(crate) type ViewNames = HashMap<String, Ident>;
 
-/// Names the views of the types in `items`: `FooView`, unless that is taken.
+/// Names the views of the types in `items`: `FooView`, if that is free.
 pub(crate) fn name_views(items: &[Item], names: &mut ViewNames, warn: &mut dyn FnMut(String)) {
     let (mut taken, mut unnamed) = (HashSet::new(), Vec::new());
     for item in items {
@@ -46,24 +45,24 @@ pub(crate) fn name_views(items: &[Item], names: &mut ViewNames, warn: &mut dyn F
     }
 }
 
-/// What views are made of.
+/// The input for views.
 #[derive(Clone, Copy)]
 pub(crate) struct Views<'a> {
     pub(crate) names: &'a ViewNames,
     pub(crate) externs: &'a Externs,
 }
 
-/// How a value of one type is borrowed.
+/// The borrowed form of a type.
 struct Borrowed {
-    /// As a field or in a oneof.
+    /// Its type as a field or a member of a oneof.
     single: TokenStream,
-    /// As an element of a list or map.
+    /// Its type as an element of a list or map.
     element: TokenStream,
     is_wrapper: bool,
 }
 
 impl Views<'_> {
-    /// The view of a message, with its codec.
+    /// The view of a message, with its decoder.
     pub(crate) fn of_message(&self, message: &Message<'_>) -> Result<Vec<Item>, Error> {
         let Message { full_name, proto, ident, fields, index, .. } = message;
         let view = self.names.get(*full_name).ok_or_else(|| lost(full_name))?;
@@ -146,7 +145,7 @@ impl Views<'_> {
         } else {
             quote! { from }
         };
-        let doc = format!(" A view of a [`{ident}`], which borrows from the body that it is decoded from.");
+        let doc = format!(" A view of [`{ident}`] that borrows from the body.");
         let wire_name = full_name.trim_start_matches('.');
         let file: syn::File = syn::parse_quote! {
             #[doc = #doc]
@@ -168,7 +167,7 @@ impl Views<'_> {
         Ok(file.items)
     }
 
-    /// The view of a oneof, with its codec.
+    /// The view of a oneof, with its decoder.
     pub(crate) fn of_oneof(
         &self,
         full_name: &str,
@@ -210,7 +209,7 @@ impl Views<'_> {
         Ok(file.items)
     }
 
-    /// Reads a member of a oneof at its own place. `of` is the oneof's enum, `view` its view.
+    /// Decodes a member of a oneof at its own position. `of` is the oneof's enum, `view` its view.
     fn member(
         &self,
         field: &FieldDescriptorProto,
@@ -243,7 +242,7 @@ impl Views<'_> {
         })
     }
 
-    /// How a value is borrowed whose Rust type is in `ty`, inside of options, boxes, lists and maps.
+    /// The borrowed form of the type within the options, boxes, lists and maps of `ty`.
     fn borrowed(&self, field: &FieldDescriptorProto, ty: &Type, enumeration: Option<&Path>, boxed: bool) -> Borrowed {
         let plain = |single: TokenStream| Borrowed { element: single.clone(), single, is_wrapper: false };
         match field.r#type() {
@@ -276,7 +275,7 @@ impl Views<'_> {
                 let path = with_last(&path.path, name);
                 quote! { #path<'a> }
             }
-            // Whoever owns the type brings its view.
+            // The crate with the type implements the view.
             (None | Some(Owner::User | Owner::ProstTypes), ..) => {
                 quote! { <#ty as ::frpc::polyglot::Viewed>::View<'a> }
             }
@@ -304,7 +303,7 @@ fn innermost(ty: &Type) -> &Type {
     generics(ty).last().map_or(ty, |inner| innermost(inner))
 }
 
-/// How the keys of a map are borrowed.
+/// The borrowed form of the keys of a map.
 fn key_type(ty: &Type) -> TokenStream {
     let Some(key) = generics(ty).first().copied() else { return quote! { #ty } };
     match key {
@@ -314,6 +313,6 @@ fn key_type(ty: &Type) -> TokenStream {
 }
 
 fn lost(name: &str) -> Error {
-    let text = format!("prost-build wrote nothing for `{}`", name.trim_start_matches('.'));
+    let text = format!("prost-build generated nothing for `{}`", name.trim_start_matches('.'));
     Error::new(ErrorKind::Unsupported, text)
 }

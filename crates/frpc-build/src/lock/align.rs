@@ -1,23 +1,24 @@
-//! What happened to an ordered list: which items stayed, moved, went, came, and where.
+//! Compares two versions of an ordered list: which items were kept, moved, inserted or removed, and where.
 
-/// One difference between two lists, or the lack of one. Numbers are places in the old and in the new list.
+/// The fate of one item. Numbers are positions in the old and in the new list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// In order with its neighbours, though perhaps at another place because something was inserted or removed.
+    /// It is in order with its neighbours, though its position may differ because of insertions and removals.
     Kept { old: usize, new: usize },
-    /// It has changed places with others.
+    /// It was reordered.
     Moved { old: usize, new: usize },
-    /// It stands where something else stood that is gone.
+    /// It is new, at the position of an item that was removed.
     Replaced { old: usize, new: usize },
-    /// It is new, and the old item at `before` (in the new list) comes behind it.
+    /// It is new, and the old item at `before` (in the new list) follows it.
     Inserted { new: usize, before: usize },
-    /// It is new, and nothing old comes behind it.
+    /// It is new, and no old item follows it.
     Appended { new: usize },
-    /// It is gone, and nothing has taken its place.
+    /// It was removed, and no new item has its position.
     Removed { old: usize },
 }
 
-/// Compares a list of `old_len` items with a new one; `matches` has the old place of each new item that is not new.
+/// Compares a list of `old_len` items with a new list; `matches` has the old position of each item of the new list, or
+/// none.
 pub(crate) fn align(old_len: usize, matches: &[Option<usize>]) -> Vec<Step> {
     let kept = longest_ascending(matches);
     let is_gone = |old: usize| !matches.contains(&Some(old));
@@ -36,10 +37,10 @@ pub(crate) fn align(old_len: usize, matches: &[Option<usize>]) -> Vec<Step> {
     steps
 }
 
-/// The new places of as many items as possible whose old places ascend.
+/// The positions of a longest subsequence whose old positions ascend.
 fn longest_ascending(matches: &[Option<usize>]) -> Vec<usize> {
-    // best[at]: the length of the longest chain that ends at `at`, and the item before it. Messages are small enough
-    // for a square of their fields; those that are not changed at all take the short way.
+    // best[at]: the length of the longest chain that ends at `at`, and the item before it. The time is quadratic, which
+    // is fine for the fields of a message; messages that have not changed are handled first.
     if matches.iter().flatten().is_sorted() {
         return (0..matches.len()).filter(|at| matches[*at].is_some()).collect();
     }

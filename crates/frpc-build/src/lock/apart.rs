@@ -1,7 +1,7 @@
-//! Services of builds that are apart from each other, which may share a server all the same.
+//! Services of separate builds that have the same operations and may share a server.
 //!
-//! A build gives its own files different operations. Of the others it knows what their locks record, and what was built
-//! before by the same build script.
+//! A build gives its own files different operations. It knows those of other builds if a lock that it reads records
+//! them, or if the same build script ran them before.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +18,7 @@ pub(crate) struct Neighbour {
     operations: Vec<u16>,
 }
 
-/// The services that are recorded in `record`.
+/// The services of a record.
 pub(crate) fn recorded(record: &Record) -> impl Iterator<Item = Neighbour> {
     record.services().map(|service| Neighbour {
         service: service.name.clone(),
@@ -26,7 +26,7 @@ pub(crate) fn recorded(record: &Record) -> impl Iterator<Item = Neighbour> {
     })
 }
 
-/// The services in all locks of a folder. One that cannot be read is an error of the build that it belongs to.
+/// The services in all locks of a folder. Unreadable locks are left to the builds to which they belong.
 pub(crate) fn in_folder(folder: &Path) -> Vec<Neighbour> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut locks: Vec<_> = entries.filter(|path| path.to_string_lossy().ends_with(".frpc.lock")).collect();
@@ -35,7 +35,7 @@ pub(crate) fn in_folder(folder: &Path) -> Vec<Neighbour> {
     read.flat_map(|lock| recorded(&lock.record).collect::<Vec<_>>()).collect()
 }
 
-/// The services of earlier builds of this process. Adds those of this one.
+/// Returns the services of earlier builds in this process, and remembers those of this build.
 pub(crate) fn in_process(layouts: &[Layout]) -> Vec<Neighbour> {
     static BUILT: Mutex<Vec<Neighbour>> = Mutex::new(Vec::new());
     let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -49,7 +49,7 @@ pub(crate) fn in_process(layouts: &[Layout]) -> Vec<Neighbour> {
     before
 }
 
-/// A warning if a service of this build has an operation of one that is built apart.
+/// Returns a warning if a service of this build and one of another build have the same operation.
 pub(crate) fn remark(layouts: &[Layout], neighbours: &[Neighbour]) -> Option<String> {
     let is_built = |neighbour: &&Neighbour| layouts.iter().any(|layout| layout.service() == neighbour.service);
     let mut pairs: Vec<_> = Vec::new();
@@ -64,8 +64,8 @@ pub(crate) fn remark(layouts: &[Layout], neighbours: &[Neighbour]) -> Option<Str
     let (service, other, operation) = pairs.first()?;
     let more = if pairs.len() > 1 { format!(", as do {} more pairs", pairs.len() - 1) } else { String::new() };
     Some(format!(
-        "the services `{service}` and `{other}`, which are built apart, both have operation {operation}{more}, so that no \
-         server can serve both: name their files in one build, choose where one of them begins with `operation_base`, or \
-         set `numbering(Numbering::Go)` if they are for different servers"
+        "the services `{service}` and `{other}`, which separate builds compile, both have operation {operation}{more}, \
+         so that no server can serve both: compile their files in one build, set the `operation_base` of one of them, \
+         or set `numbering(Numbering::Go)` if they are for different servers"
     ))
 }

@@ -1,8 +1,8 @@
 //! The canonical description of a service's wire layout, of which a fingerprint is the hash.
 //!
-//! It holds operations, kinds and enum indexes, and no name: types are numbered as they are first met. With protobuf,
-//! whose fields are not recorded, it holds the names of messages instead. docs/schema-lock.md specifies it; a change here
-//! is a change of the protocol.
+//! It contains operations, kinds of fields and numbers of enum values, but no names: types are numbered in the order of
+//! their first use. With protobuf, for which no fields are recorded, it contains the names of messages instead.
+//! docs/schema-lock.md specifies it; a change here changes the protocol.
 
 use std::collections::HashMap;
 
@@ -15,8 +15,8 @@ pub(crate) fn fingerprint(service: &Service, record: &Record) -> Fingerprint {
     Fingerprint::of(&canonical(service, record))
 }
 
-/// One line for the service, one for each method by operation, one for each type in the order in which the lines before
-/// name it.
+/// One line for the service, one for each method in the order of operations, and one for each type in the order of
+/// first use.
 fn canonical(service: &Service, record: &Record) -> String {
     let mut types = Numbers::default();
     let codec = match record.codec {
@@ -60,7 +60,7 @@ fn shape(shape: &Shape, types: &mut Numbers, oneofs: &mut Numbers) -> String {
     }
 }
 
-/// Numbers names as they are first met, from 0.
+/// Numbers names from 0 in the order of first use.
 #[derive(Default)]
 struct Numbers {
     numbers: HashMap<String, usize>,

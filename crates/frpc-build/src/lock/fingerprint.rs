@@ -1,11 +1,10 @@
-//! A number for the wire layout of a service, by which peers find out whether they understand each other.
+//! The fingerprint of a service's wire layout, which peers compare.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Stands for the wire layout of a service: its operations, and the layouts of the messages and enums that its methods
-/// reach. Equal layouts have equal fingerprints, whatever names the schema uses; with
-/// [`Codec::Protobuf`](crate::Codec::Protobuf), if their requests and replies are called the same.
+/// A hash of the wire layout of a service: of its operations, and of the layouts of all messages and enums in its
+/// requests and replies.
 ///
 /// ```
 /// let fingerprint: frpc_build::Fingerprint = "00000000000000ff".parse()?;
@@ -17,12 +16,12 @@ use std::str::FromStr;
 pub struct Fingerprint(u64);
 
 impl Fingerprint {
-    /// The number itself.
+    /// Returns the number.
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// The FNV-1a hash of a description, with 64 bits.
+    /// The 64-bit FNV-1a hash of a description.
     pub(super) fn of(description: &str) -> Self {
         Self(description.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
@@ -48,7 +47,7 @@ impl FromStr for Fingerprint {
     }
 }
 
-/// The text is not a [`Fingerprint`].
+/// The error for a text that is not a [`Fingerprint`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseFingerprintError(());
 

@@ -1,4 +1,4 @@
-//! From a schema to the record of it.
+//! Makes a record of a schema.
 
 use prost_types::field_descriptor_proto::{Label, Type as Declared};
 use prost_types::{DescriptorProto, FieldDescriptorProto, FileDescriptorProto};
@@ -9,7 +9,7 @@ use super::scope::Member;
 use crate::schema::wire_order::{in_wire_order, oneof_of};
 use crate::schema::{Index, full_name, is_map_entry, tag, within};
 
-/// Records the services, messages and enums of `files` and all that they are made of.
+/// Records the services, messages and enums of `files` and all types that these use.
 pub(crate) fn record_of(files: &[Member<'_>], operations: &Operations, index: &Index<'_>) -> Record {
     let mut record = Record::default();
     let mut open: Vec<String> = Vec::new();
@@ -81,7 +81,7 @@ fn message(proto: &DescriptorProto, file: &FileDescriptorProto, path: &[i32], in
                 let member = u32::try_from(before).expect("descriptors have fewer than 2^31 entries");
                 Shape::Member { oneof: proto.oneof_decl[oneof].name().to_owned(), member, of: type_of(field) }
             }
-            // A message is always optional.
+            // Fields with messages are optional in any case.
             _ if field.proto3_optional() && field.r#type() != Declared::Message => Shape::Optional(type_of(field)),
             _ => Shape::Single(type_of(field)),
         };

@@ -1,5 +1,5 @@
-//! What only a lock knows of a schema: earlier layouts, operations of methods that are gone, files that are not part of
-//! the build.
+//! Carries over what a schema does not contain: earlier layouts, operations of removed methods, files that are not part
+//! of the build.
 
 use std::path::Path;
 
@@ -11,14 +11,15 @@ use super::record::{File, Record};
 use crate::codec::Codec;
 use crate::error::{Error, ErrorKind};
 
-/// How many fingerprints of earlier layouts are kept: as many as peers exchange.
+/// How many fingerprints of earlier layouts a lock keeps: as many as peers exchange.
 const COMPATIBLE_MAX: usize = 32;
 
-/// Files of a package can be built apart from each other. What is recorded of those that still exist stays.
+/// Keeps what `old` records of files that exist, but are not part of this build: the files of a package can be built
+/// separately.
 ///
 /// # Errors
 ///
-/// If another codec is to be recorded, for which the lock does not know enough of these files.
+/// If the codec changes from protobuf to Polyglot, because the lock then knows no fields of these files.
 pub(crate) fn keep_what_is_not_built(
     old: &Record,
     new: &mut Record,
@@ -47,7 +48,7 @@ pub(crate) fn keep_what_is_not_built(
         file.services.retain(|service| new.service(&service.name).is_none());
     }
     new.files.extend(kept);
-    // Which of the types belong to those files is not recorded.
+    // The lock does not record to which file a type belongs.
     for (name, message) in &old.messages {
         new.messages.entry(name.clone()).or_insert_with(|| message.clone());
     }
@@ -58,7 +59,7 @@ pub(crate) fn keep_what_is_not_built(
     Ok(())
 }
 
-/// Completes the record of a schema with what only its lock knows.
+/// Adds the history in `old` to the record of the schema.
 pub(crate) fn keep_history(old: &Record, new: &mut Record, found: &Judgement, numbering: Numbering) {
     carry_history(old, new, found);
     let removed = new.files.iter().map(|file| {
@@ -66,7 +67,7 @@ pub(crate) fn keep_history(old: &Record, new: &mut Record, found: &Judgement, nu
         let mut removed = Vec::new();
         for before in old.origins(&file.name, has) {
             removed.extend(before.removed.iter().cloned());
-            // What is in another file now is recorded there, and must not be given out here.
+            // A method that has moved to another file is recorded there, and its operation must not be used again here.
             let is_there = |service: &str, method: &str| {
                 file.has(service, method)
                     || (before.name != file.name && new.files.iter().any(|file| file.has(service, method)))
@@ -90,7 +91,7 @@ pub(crate) fn keep_history(old: &Record, new: &mut Record, found: &Judgement, nu
     }
 }
 
-/// Gives `new` the history of `old`: earlier fingerprints, and which fields have been appended.
+/// Adds earlier fingerprints, and marks fields that have been appended.
 fn carry_history(old: &Record, new: &mut Record, found: &Judgement) {
     if old.codec == new.codec {
         carry_added(old, new, found);
@@ -120,10 +121,10 @@ fn carry_history(old: &Record, new: &mut Record, found: &Judgement) {
     new.removed_services.retain(|name, _| layouts.service(name).is_none());
 }
 
-/// Which fields older peers may not send.
+/// Marks the fields that older peers may not send.
 fn carry_added(old: &Record, new: &mut Record, found: &Judgement) {
     for (name, message) in &mut new.messages {
-        // The message of that name, and those whose place it has taken.
+        // The message of that name, and those that it has replaced.
         let replaced = found.renamed.iter().filter(|(_, now)| now == name).map(|(before, _)| before);
         let known = std::iter::once(name).chain(replaced).filter(|name| !found.broken_types.contains(*name));
         let before: Vec<_> = known.filter_map(|name| old.messages.get(name)).collect();

@@ -1,8 +1,8 @@
-//! What a change of the schema does to peers that have not been rebuilt.
+//! Decides which peers a change of the schema breaks if they are not rebuilt.
 //!
-//! The wire has no field numbers and no names: a field is its place, a method its operation, an enum value its index.
-//! So a change is safe if everything that an older peer sends or expects stays at its place and of its kind. Names, and
-//! where they are new, numbers, tell what is the same thing as before; a thing that only changes its name is safe.
+//! The wire has no field numbers and no names: a field is identified by its position, a method by its operation, an
+//! enum value by its index. So a change is safe if everything that an older peer sends or expects keeps its position
+//! and its kind. Names, or else numbers, identify the same thing in the old and the new schema; renaming is safe.
 
 mod enums;
 mod messages;
@@ -22,18 +22,18 @@ pub(crate) struct Change {
     pub(crate) verdict: Verdict,
     pub(crate) origin: Origin,
     pub(crate) text: String,
-    /// What could be done instead of something that is not safe.
+    /// A safe alternative.
     pub(crate) advice: Option<String>,
 }
 
-/// Which peers understand each other after a change if only one of them has been rebuilt.
+/// Which peers still understand each other if only one of them is rebuilt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verdict {
-    /// Those of one service at least do not.
+    /// Peers of at least one service do not.
     Breaking,
-    /// Those that are ours do: they tell each other which layouts they know. Go peers do not.
+    /// frpc peers do, because they exchange the layouts that they know. Go peers do not.
     SafeAmongOurs,
-    /// All do.
+    /// All peers do.
     Safe,
 }
 
@@ -41,15 +41,15 @@ pub(crate) enum Verdict {
 #[derive(Default)]
 pub(crate) struct Judgement {
     pub(crate) changes: Vec<Change>,
-    /// Services whose methods older peers would miss or take for others.
+    /// Services of which older peers would miss or confuse methods.
     pub(crate) broken_services: BTreeSet<String>,
-    /// Messages and enums, by their old names, that older peers would misread.
+    /// The old names of messages and enums that older peers would misread.
     pub(crate) broken_types: BTreeSet<String>,
-    /// Old and new names of types that have changed theirs.
+    /// The old and new names of renamed types.
     pub(crate) renamed: BTreeSet<(String, String)>,
 }
 
-/// Compares a schema with what its lock records.
+/// Compares the record of a schema with that of its lock.
 pub(crate) fn judge(old: &Record, new: &Record, numbering: Numbering) -> Judgement {
     let mut judge = Judge { old, new, numbering, nested: old.nested(), found: Judgement::default() };
     judge.codec();
@@ -58,7 +58,7 @@ pub(crate) fn judge(old: &Record, new: &Record, numbering: Numbering) -> Judgeme
         judge.layouts();
     }
     judge.types();
-    // What is not safe comes first, each part in the order in which it was found.
+    // Breaking changes first; the sort is stable.
     judge.found.changes.sort_by_key(|change| change.verdict);
     judge.found
 }
@@ -67,7 +67,7 @@ struct Judge<'a> {
     old: &'a Record,
     new: &'a Record,
     numbering: Numbering,
-    /// The old messages that stand inside of others, each with a field that holds it.
+    /// The old messages that other messages contain, each with one such field.
     nested: BTreeMap<&'a str, String>,
     found: Judgement,
 }
@@ -85,7 +85,7 @@ impl<'a> Judge<'a> {
         self.found.changes.push(Change { verdict: Verdict::Breaking, origin: origin.clone(), text, advice });
     }
 
-    /// A type whose place another with the same layout has taken.
+    /// A type that was replaced by another with the same layout.
     fn renamed_type(&mut self, old: &str, new: &str, what: &str, origin: &Origin) {
         let is_rename = !self.has_type(self.new, old) && !self.has_type(self.old, new);
         if !self.found.renamed.insert((old.to_owned(), new.to_owned())) && is_rename {
@@ -103,7 +103,7 @@ impl<'a> Judge<'a> {
         record.messages.contains_key(name) || record.enums.contains_key(name)
     }
 
-    /// Bodies in another codec, which no older peer reads.
+    /// Another codec, which no older peer can decode.
     fn codec(&mut self) {
         let (before, now) = (self.old.codec, self.new.codec);
         if before == now {
@@ -114,7 +114,7 @@ impl<'a> Judge<'a> {
         self.found.broken_services.extend(self.new.services().map(|service| service.name.clone()));
     }
 
-    /// Messages and enums that have kept their names.
+    /// Compares the messages and enums that have kept their names.
     fn layouts(&mut self) {
         for (name, before) in &self.old.messages {
             if let Some(now) = self.new.messages.get(name) {
@@ -128,8 +128,8 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Whether two types stand on the wire in the same way. Of types with one name that is judged elsewhere; types with
-    /// two names must have the same fields, called the same. With protobuf nothing is known of the fields.
+    /// Whether two types have the same layout. Types with the same name are compared elsewhere; types with different
+    /// names must have the same fields with the same names. With protobuf the fields are not known.
     fn same_type(&self, old: &Type, new: &Type, open: &mut HashSet<(String, String)>) -> bool {
         match (old, new) {
             (Type::Scalar(old), Type::Scalar(new)) => old == new,
@@ -169,7 +169,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// The same but for the names of types and oneofs.
+    /// Whether two shapes are the same except for the names of types and oneofs.
     fn same_shape(&self, old: &Shape, new: &Shape, open: &mut HashSet<(String, String)>) -> bool {
         let is_alike = match (old, new) {
             (Shape::Single(_), Shape::Single(_))
@@ -182,7 +182,7 @@ impl<'a> Judge<'a> {
         is_alike && self.same_type(old.of(), new.of(), open)
     }
 
-    /// Types that have come and gone. By themselves they are not on the wire.
+    /// Types that were added or removed, which by itself changes nothing on the wire.
     fn types(&mut self) {
         let (old, new) = (self.old, self.new);
         let mut found = Vec::new();
@@ -206,7 +206,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// For each value the index that goes out for it: that of the first with its number.
+/// For each value the index that encodes it: that of the first value with its number.
 fn aliases(of: &Enum) -> Vec<usize> {
     let first = |number: i32| of.values.iter().position(|value| value.number == number).unwrap_or(0);
     of.values.iter().map(|value| first(value.number)).collect()

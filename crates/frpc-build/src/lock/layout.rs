@@ -1,4 +1,4 @@
-//! What a peer needs to know about the wire layout of a service.
+//! The wire layout of a service, as peers need it.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use super::canonical::fingerprint;
 use super::fingerprint::Fingerprint;
 use super::record::Record;
 
-/// The wire layout of a service, as peers compare it before they call each other.
+/// The wire layout of a service, which peers compare before calls.
 ///
-/// Two peers fit if the fingerprint of either is among the other's [`compatible`](Self::compatible) ones, or both are
-/// equal.
+/// Two peers understand each other if their fingerprints are equal, or if the fingerprint of one is among the
+/// [`compatible`](Self::compatible) fingerprints of the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     service: String,
@@ -20,29 +20,30 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The full name of the service.
+    /// Returns the full name of the service.
     pub fn service(&self) -> &str {
         &self.service
     }
 
-    /// The operations of its methods, in ascending order.
+    /// Returns the operations of its methods, in ascending order.
     pub fn operations(&self) -> &[u16] {
         &self.operations
     }
 
-    /// Of the layout as it is.
+    /// Returns the fingerprint of this layout.
     pub fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
     }
 
-    /// Of earlier layouts that the schema lock records, whose peers are still understood: at most 32, the oldest first.
+    /// Returns the fingerprints of earlier layouts with which this one is compatible, as the schema lock records them:
+    /// at most 32, the oldest first.
     pub fn compatible(&self) -> &[Fingerprint] {
         &self.compatible
     }
 
-    /// The requests, replies and stream messages to which fields were appended, by full name, each with the number of
-    /// fields that not all compatible peers send. They are the last in wire order; members of oneofs are counted one by
-    /// one.
+    /// Returns the full names of requests, replies and stream messages to which fields were appended, each with the
+    /// number of fields that some compatible peers do not send. These fields are the last in wire order. Each member of
+    /// a oneof counts as a field.
     pub fn growing(&self) -> impl Iterator<Item = (&str, u32)> {
         self.growing.iter().map(|(name, fields)| (name.as_str(), *fields))
     }

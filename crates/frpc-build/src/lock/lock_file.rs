@@ -1,4 +1,4 @@
-//! A lock that is to be written.
+//! A lock to write.
 
 use std::path::PathBuf;
 
@@ -9,18 +9,19 @@ use crate::files::write_if_changed;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LockFile {
-    /// Where it belongs.
+    /// The path of the lock, in the [`lock_dir`](crate::Builder::lock_dir).
     pub path: PathBuf,
     /// Its content.
     pub text: String,
 }
 
 impl LockFile {
-    /// Writes it to its path. Another build that reads it at the same time sees the old content or the new one.
+    /// Writes the content to the path. A build that reads the lock at the same time sees either the old or the new
+    /// content.
     ///
     /// # Errors
     ///
-    /// If it cannot be written.
+    /// If the file cannot be written.
     pub fn write(&self) -> Result<(), Error> {
         write_if_changed(&self.path, self.text.as_bytes())
     }

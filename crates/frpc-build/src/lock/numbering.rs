@@ -1,39 +1,39 @@
-//! What the user can say about operations.
+//! The options for operations.
 
 use crate::error::{Error, ErrorKind};
 use crate::schema::{OPERATION_FIRST, Schema};
 
-/// How methods get their operations, the numbers by which they are called on the wire.
+/// How methods get their operations, the numbers that identify them on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Numbering {
-    /// In the order of declaration, one after the other through all services of a file. Only a method that is added
-    /// behind the last one of the last service leaves the others where they are.
+    /// Methods are numbered in the order of declaration, through all services of a file. So a method that is inserted
+    /// changes the operations of those after it; only one at the end of the file changes no other.
     ///
-    /// The first file with methods counts from 10, as in Go; each of the others from the next multiple of 100 that
-    /// leaves it a hundred operations of its own, so that the services of all files of a build can share a server. Files
-    /// that were named for the build come before those that they import, both in the order of their names. A file keeps
-    /// the operation from which the [schema lock](crate#the-schema-lock) has recorded it, whichever files come and go.
-    /// Without a lock both ends of a call have to compile the same files.
-    /// [`operation_base`](crate::Builder::operation_base) overrides all that.
+    /// The first file of a build counts from 10, as in Go. Each further file that declares methods counts from the
+    /// lowest free multiple of 100, so that one server can serve all of them; the operations up to the next multiple
+    /// are left for the file to grow. Files that the build names come before those that they import, both sorted by
+    /// name. A file that the [schema lock](crate#the-schema-lock) records keeps its first operation when other files
+    /// are added or removed. Without a lock, both ends of a call have to compile the same files.
+    /// [`operation_base`](crate::Builder::operation_base) overrides all of this.
     #[default]
     Sequential,
-    /// As Go's generator does: like [`Sequential`](Self::Sequential), but every file counts from 10, unless it has an
-    /// [`operation_base`](crate::Builder::operation_base). For files whose peers are written in Go, each on a server of
-    /// its own, since services with equal operations cannot share one.
+    /// Go's rule: like [`Sequential`](Self::Sequential), but every file without an
+    /// [`operation_base`](crate::Builder::operation_base) counts from 10. Services of two such files cannot share a
+    /// server. Use this if a build has several files whose peers are written in Go.
     Go,
-    /// Methods keep the operation that the schema lock records, wherever they stand in the file; new ones get the next
-    /// that no method recorded in the locks of the build has ever had. Files without a lock are numbered as by
-    /// [`Sequential`](Self::Sequential).
+    /// Methods keep the operation that the schema lock records, so that they can be inserted and reordered. A new
+    /// method gets the next operation that no method in the locks of the build has, or has ever had. Files without a
+    /// lock are numbered like [`Sequential`](Self::Sequential).
     Lock,
 }
 
-/// The operations from which files count, by the names that the user wrote.
+/// The values of `operation_base`: names of files, as the user wrote them, with the first operation.
 #[derive(Debug, Default)]
 pub(crate) struct Bases(pub(crate) Vec<(String, u16)>);
 
 impl Bases {
-    /// Refuses bases for files that do not exist, and those that belong to the protocol.
+    /// Refuses bases for files that do not exist, and reserved operations.
     pub(crate) fn check(&self, schema: &Schema) -> Result<(), Error> {
         for (name, base) in &self.0 {
             if *base < OPERATION_FIRST {
@@ -50,13 +50,13 @@ impl Bases {
         Ok(())
     }
 
-    /// The operation from which the user has let a file count.
+    /// The base of a file, if it has one.
     pub(crate) fn of(&self, file: &str) -> Option<u16> {
         self.0.iter().rfind(|(name, _)| is_called(file, name)).map(|(_, base)| *base)
     }
 }
 
-/// Whether `name` is that of `file` or the end of it: `orders.proto` for `shop/orders.proto`.
+/// Whether `name` is the name of `file` or the end of it, like `orders.proto` for `shop/orders.proto`.
 fn is_called(file: &str, name: &str) -> bool {
     file.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }

@@ -1,4 +1,4 @@
-//! Which method gets which operation: by its place in the schema, or by the lock.
+//! Gives operations to methods, by their order in the schema or as the lock records them.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,10 +10,10 @@ use super::scope::{Member, Scope};
 use crate::error::{Error, ErrorKind};
 use crate::schema::{OPERATION_FIRST, Schema, full_name, tag, within};
 
-/// The operations of a build: for each file by name, for each service, for each method, in the order of declaration.
+/// The operations of a build: by file name, then by service and method in the order of declaration.
 pub(crate) type Operations = HashMap<String, Vec<Vec<u16>>>;
 
-/// Every file but the first begins at a multiple of this, so that files have room to grow.
+/// All files but the first begin at a multiple of this, which leaves them room to grow.
 const FILE_STEP: u32 = 100;
 
 /// Gives operations to the methods of all files.
@@ -40,7 +40,7 @@ pub(crate) fn number(
     let records = scopes.iter().filter_map(|scope| scope.lock.as_ref()).map(|lock| &lock.record);
     let mut giver = Giver { numbering, bases, homes: &homes, taken: records.flat_map(recorded_operations).collect() };
     let mut operations = Operations::new();
-    // Files that are bound to an operation come before those that take what is left.
+    // Files that already have a first operation come before those that take a free one.
     let (bound, free): (Vec<_>, Vec<_>) =
         files.iter().map(|file| (file, giver.first(file))).partition(|(_, first)| first.is_some());
     for (file, first) in bound.into_iter().chain(free) {
@@ -58,14 +58,14 @@ type File<'a> = (&'a str, &'a FileDescriptorProto, Option<&'a Record>);
 struct Giver<'a> {
     numbering: Numbering,
     bases: &'a Bases,
-    /// For each service of the build the file that declares it.
+    /// The file that declares each service of the build.
     homes: &'a HashMap<String, &'a str>,
-    /// Operations that methods have, or had.
+    /// All operations that a method has, or had.
     taken: BTreeSet<u16>,
 }
 
 impl Giver<'_> {
-    /// The operation from which a file has to count.
+    /// The first operation of a file, if it is determined.
     fn first(&self, file: &File<'_>) -> Option<u16> {
         let (name, proto, record) = file;
         let recorded = || {
@@ -77,8 +77,8 @@ impl Giver<'_> {
         self.bases.of(proto.name()).or(go).or_else(recorded)
     }
 
-    /// The lowest operation that the lock has for a file: for the services that it does not record in another file that
-    /// is built, or else for those of the file itself.
+    /// The lowest operation that the lock records for a file, without services that have moved to another file of the
+    /// build. For a file that the lock does not know, the lowest one that it records for the services of the file.
     fn recorded_first(&self, name: &str, proto: &FileDescriptorProto, record: &Record) -> Option<u16> {
         let has_stayed = |service: &&Service| self.homes.get(&service.name).is_none_or(|home| *home == proto.name());
         let lowest = |service: &Service| service.methods.iter().map(|method| method.operation).min();
@@ -87,7 +87,7 @@ impl Giver<'_> {
         of_file.filter(has_stayed).filter_map(lowest).min().or_else(of_services)
     }
 
-    /// The operations of a file that counts from `first`, or from where there is room.
+    /// Numbers the methods of a file from `first`, or from a free operation.
     fn number(&mut self, file: &File<'_>, first: Option<u16>) -> Result<Vec<Vec<u16>>, Error> {
         let (name, proto, record) = file;
         let mut next = match first {
@@ -128,7 +128,7 @@ impl Giver<'_> {
         Ok(operations)
     }
 
-    /// Where a file can begin that has not been numbered yet.
+    /// The first operation for a file that has none.
     fn room(&self, proto: &FileDescriptorProto) -> Result<u32, Error> {
         const END: u32 = u16::MAX as u32 + 1;
         let methods: usize = proto.service.iter().map(|service| service.method.len()).sum();
@@ -138,7 +138,7 @@ impl Giver<'_> {
         }
         let is_free = |first: u32| {
             let end = first.saturating_add(methods);
-            // The first file begins at 10 if only it fits, as the user may have put another right behind it.
+            // The first file needs no room to grow: an `operation_base` may have put another one right behind it.
             let is_first = first == u32::from(OPERATION_FIRST);
             let room = if is_first { end } else { end.next_multiple_of(FILE_STEP).min(END) };
             end <= END && !(first..room).any(|it| u16::try_from(it).is_ok_and(|it| self.taken.contains(&it)))
@@ -147,8 +147,8 @@ impl Giver<'_> {
         let first = std::iter::once(u32::from(OPERATION_FIRST)).chain(later).find(|first| is_free(*first));
         first.ok_or_else(|| {
             let text = format!(
-                "the other files of the build leave no room for the {methods} methods of {}: choose the operations of some \
-                 files with `operation_base`",
+                "the other files of the build leave no room for the {methods} methods of {}: set the `operation_base` \
+                 of some files",
                 proto.name()
             );
             Error::new(ErrorKind::Unsupported, text)
@@ -161,7 +161,7 @@ fn services(proto: &FileDescriptorProto) -> impl Iterator<Item = String> {
     proto.service.iter().map(|service| full_name(proto.package(), service.name()))
 }
 
-/// All operations that a lock records, of methods that are gone too.
+/// All operations that a lock records, including those of removed methods.
 fn recorded_operations(record: &Record) -> impl Iterator<Item = u16> {
     record.files.iter().flat_map(file_operations)
 }
@@ -171,8 +171,8 @@ fn file_operations(file: &record::File) -> impl Iterator<Item = u16> {
     methods.chain(file.removed.iter().map(|(operation, _)| *operation))
 }
 
-/// Refuses two methods with one operation. As in Go, files may have the same unless the user has chosen some of them:
-/// they are for different servers.
+/// Refuses methods with the same operation. With `Numbering::Go`, files without a base may have the same, because they
+/// are for different servers.
 fn check_overlaps(
     schema: &Schema,
     files: &[&FileDescriptorProto],
@@ -194,9 +194,9 @@ fn check_overlaps(
                 let others = holders.entry(*operation).or_default();
                 if let Some((other, at)) = others.iter().find(|(other, _)| !may_overlap(other, file)) {
                     let text = format!(
-                        "the services {} and {} both have operation {operation}, so that no server can serve both: choose \
-                         where one of the files begins with `operation_base`, or set `numbering(Numbering::Go)` if they \
-                         are for different servers",
+                        "the services {} and {} both have operation {operation}, so that no server can serve both: set \
+                         the `operation_base` of one of the files, or set `numbering(Numbering::Go)` if they are for \
+                         different servers",
                         name(other, *at),
                         name(file, service)
                     );

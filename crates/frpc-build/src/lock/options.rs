@@ -1,4 +1,4 @@
-//! What the user says about locks and numbers.
+//! The options for locks and operations.
 
 use std::env;
 use std::path::PathBuf;
@@ -7,23 +7,23 @@ use super::numbering::{Bases, Numbering};
 use crate::codec::Codec;
 use crate::error::{Error, ErrorKind};
 
-/// The variable that allows a build to write locks.
+/// The environment variable that lets a build write locks.
 pub(crate) const VARIABLE: &str = "FRPC_UPDATE_LOCK";
 
-/// What of a change of the schema is recorded in its lock.
+/// Which changes of the schema a build records in its locks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum LockUpdate {
-    /// Nothing: a change that is not recorded is an error.
+    /// None: every difference between schema and lock is an error.
     Never,
-    /// Changes that leave older peers working. Also writes a lock where there is none yet.
+    /// Changes after which older peers still work. Also creates locks that do not exist.
     Safe,
-    /// All changes.
+    /// All changes, including those after which older peers are refused.
     Breaking,
 }
 
 impl LockUpdate {
-    /// What the environment says.
+    /// The value in the environment.
     fn from_environment() -> Result<Self, Error> {
         let Some(value) = env::var_os(VARIABLE) else { return Ok(Self::Never) };
         match value.to_str() {
@@ -38,19 +38,19 @@ impl LockUpdate {
     }
 }
 
-/// What the user has said about locks and numbers.
+/// The options for locks and operations.
 #[derive(Debug)]
 pub(crate) struct LockOptions {
     pub(crate) is_on: bool,
-    /// Where all locks are, instead of beside the schema.
+    /// The folder of all locks, if they are not next to the schema.
     pub(crate) folder: Option<PathBuf>,
-    /// Instead of what the environment says.
+    /// Overrides the environment.
     pub(crate) update: Option<LockUpdate>,
     pub(crate) numbering: Numbering,
     pub(crate) bases: Bases,
-    /// Whether this is a build script, which cargo runs.
+    /// Whether cargo runs the build, as a build script.
     pub(crate) is_cargo: bool,
-    /// Whether to tell cargo what the build depends on.
+    /// Whether to tell cargo on which files the build depends.
     pub(crate) asks_cargo: bool,
     pub(crate) codec: Codec,
 }
@@ -71,12 +71,12 @@ impl Default for LockOptions {
 }
 
 impl LockOptions {
-    /// What this build may record.
+    /// The changes that this build may record.
     pub(crate) fn update(&self) -> Result<LockUpdate, Error> {
         self.update.map_or_else(LockUpdate::from_environment, Ok)
     }
 
-    /// The build that would record more, as the subject of a sentence.
+    /// A build that records more, as the subject of a sentence.
     pub(crate) fn recording_build(&self, update: LockUpdate) -> String {
         if self.update.is_some() {
             return format!("a build with `lock_update(LockUpdate::{update:?})`");

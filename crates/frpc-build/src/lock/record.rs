@@ -1,27 +1,27 @@
-//! What a lock records: the wire layout of services, messages and enums. Read from a schema in
-//! `from_schema.rs`, from a file in `text.rs`.
+//! The content of a lock: the wire layout of services, messages and enums. `from_schema.rs` makes it of a schema,
+//! `text.rs` of a file.
 //!
-//! Only what the wire depends on is in it, and the names by which a reader, and the next build, know it again: types
-//! are those of the wire (`int32`, `sint32` and `sfixed32` are all `i32`), fields stand in wire order.
+//! It contains only what determines the wire layout, and the names and numbers by which the next build identifies
+//! things. Types are those of the wire (`int32`, `sint32` and `sfixed32` are all `i32`), and fields are in wire order.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::fingerprint::Fingerprint;
 use crate::codec::Codec;
 
-/// All that one lock file holds. Names are full names without a leading dot.
+/// The content of one lock file. Names are full names without a leading dot.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record {
     pub(crate) codec: Codec,
     pub(crate) files: Vec<File>,
-    /// Services that are gone, with the generation that they have if they come back.
+    /// Removed services, with the generation that they get if they are added again.
     pub(crate) removed_services: BTreeMap<String, u32>,
     pub(crate) messages: BTreeMap<String, Message>,
     pub(crate) enums: BTreeMap<String, Enum>,
 }
 
 impl Record {
-    /// Says how messages stand in bodies. Fields that protobuf keeps apart need no record.
+    /// Sets the codec. With protobuf, fields and values are not recorded.
     pub(crate) fn set_codec(&mut self, codec: Codec) {
         self.codec = codec;
         if codec == Codec::Polyglot {
@@ -32,24 +32,24 @@ impl Record {
     }
 }
 
-/// One .proto file: the scope in which operations are numbered.
+/// One .proto file. Operations are numbered file by file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct File {
     pub(crate) name: String,
     pub(crate) services: Vec<Service>,
-    /// Operations of methods that are gone, or in another file now, with their names. Never given out again by
-    /// `Numbering::Lock`.
+    /// Operations and names of methods that were removed or moved to another file. `Numbering::Lock` does not use these
+    /// operations again.
     pub(crate) removed: Vec<(u16, String)>,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Service {
     pub(crate) name: String,
-    /// By operation.
+    /// In the order of operations.
     pub(crate) methods: Vec<Method>,
-    /// How often it was broken. Tells layouts apart that look alike and mean something else.
+    /// How often a change has broken it. Distinguishes layouts that look alike, but have another meaning.
     pub(crate) generation: u32,
-    /// Of earlier layouts whose peers are still understood, oldest first.
+    /// The fingerprints of earlier layouts that are still compatible, oldest first.
     pub(crate) compatible: Vec<Fingerprint>,
     pub(crate) origin: Origin,
 }
@@ -82,17 +82,18 @@ pub(crate) struct Field {
     pub(crate) name: String,
     pub(crate) number: i32,
     pub(crate) shape: Shape,
-    /// Whether it was appended after the message was first recorded, so that compatible peers may not send it.
+    /// Whether it was appended after the message was recorded for the first time, so that compatible peers may not send
+    /// it.
     pub(crate) is_added: bool,
     pub(crate) origin: Origin,
 }
 
-/// How a field stands on the wire.
+/// The kind of a field on the wire.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     Single(Type),
     Optional(Type),
-    /// The member of a oneof, counted from 1 in the order of declaration.
+    /// A member of a oneof. Members are counted from 1 in the order of declaration.
     Member {
         oneof: String,
         member: u32,
@@ -115,7 +116,7 @@ pub(crate) const SCALARS: [&str; 9] = ["bool", "i32", "i64", "u32", "u64", "f32"
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Enum {
-    /// By index.
+    /// In the order of indexes.
     pub(crate) values: Vec<Value>,
     pub(crate) origin: Origin,
 }
@@ -127,12 +128,12 @@ pub(crate) struct Value {
     pub(crate) origin: Origin,
 }
 
-/// Where a record was read.
+/// The position from which a part of a record comes.
 #[derive(Clone, Debug)]
 pub(crate) enum Origin {
-    /// In a lock, at this line.
+    /// A line of the lock.
     Lock(u32),
-    /// In the schema: the name of a file, and a descriptor path in it.
+    /// The name of a file of the schema, and a descriptor path.
     Schema(String, Vec<i32>),
 }
 
@@ -152,12 +153,13 @@ impl Record {
         self.services().find(|service| service.name == name)
     }
 
-    /// The files that a file called `name` goes on from: itself, and those that its services have come from.
+    /// The files in which the methods of the file `name` were recorded: itself, and those from which its services were
+    /// moved.
     pub(crate) fn origins<'a>(&'a self, name: &str, has: impl Fn(&str) -> bool) -> impl Iterator<Item = &'a File> {
         self.files.iter().filter(move |file| file.name == name || file.services.iter().any(|it| has(&it.name)))
     }
 
-    /// The messages and enums that `roots` are made of, `roots` included.
+    /// The messages and enums that `roots` contain, including `roots`.
     pub(crate) fn reach<'a>(&'a self, roots: impl IntoIterator<Item = &'a str>) -> BTreeSet<&'a str> {
         let mut reached = BTreeSet::new();
         let mut open: Vec<&str> = roots.into_iter().collect();
@@ -171,7 +173,7 @@ impl Record {
         reached
     }
 
-    /// The messages that stand inside of others, each with one field that holds it.
+    /// The messages that other messages contain, each with one such field.
     pub(crate) fn nested(&self) -> BTreeMap<&str, String> {
         let mut nested = BTreeMap::new();
         for (owner, message) in &self.messages {
@@ -199,7 +201,7 @@ impl Service {
 }
 
 impl Shape {
-    /// The type of the value, of an element, or of a map's values.
+    /// The type of the value, of the elements of a list, or of the values of a map.
     pub(crate) fn of(&self) -> &Type {
         match self {
             Self::Single(of) | Self::Optional(of) | Self::Member { of, .. } | Self::Repeated(of) | Self::Map(_, of) => {
@@ -210,7 +212,7 @@ impl Shape {
 }
 
 impl Type {
-    /// The name of a message or an enum.
+    /// The name of a message or enum.
     pub(crate) fn name(&self) -> Option<&str> {
         match self {
             Self::Scalar(_) => None,

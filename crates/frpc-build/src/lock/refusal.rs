@@ -1,4 +1,4 @@
-//! The error for a schema that is not what its lock records.
+//! The error for a schema that differs from its lock.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,20 +11,20 @@ use super::text;
 use crate::error::{Error, ErrorKind, Place};
 use crate::schema::Schema;
 
-/// How many differences an error shows.
+/// The maximum number of differences in an error.
 const SHOWN_MAX: usize = 20;
 
-/// What holds for fields that are appended.
-const FOR_GO: &str = "Go peers that send a message with an appended field have to be rebuilt first: frpc peers refuse what \
-                      they send without it";
+/// The advice for appended fields.
+const FOR_GO: &str = "Go peers that send a message with an appended field have to be rebuilt first: frpc peers refuse \
+                      what they send without it";
 
-/// What has to be known of the differences that are recorded.
+/// Returns a warning for the differences that are being recorded.
 pub(crate) fn remark(lock: &Path, found: &Judgement) -> Option<String> {
     let concerns_go = found.changes.iter().any(|change| change.verdict == Verdict::SafeAmongOurs);
     concerns_go.then(|| format!("{} records appended fields. {FOR_GO}", lock.display()))
 }
 
-/// An error if there are differences that may not be recorded.
+/// Returns an error if there are differences that must not be recorded.
 pub(crate) fn refuse(
     schema: &Schema,
     path: &Path,

@@ -1,4 +1,4 @@
-//! Which lock belongs to which files of a schema, and what cargo has to watch because of it.
+//! Assigns the files of a schema to locks.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,9 +11,9 @@ use crate::cargo::{print_rerun_if_env_changed, print_rerun_if_path_changed};
 use crate::error::{Error, ErrorKind};
 use crate::schema::Schema;
 
-/// The files that share a lock: those of one package in one folder. A file that has no lock is alone.
+/// The files that share a lock: those of one package in one folder. A file without a lock has a scope of its own.
 pub(crate) struct Scope<'a> {
-    /// Where the lock is, or will be.
+    /// The path of the lock, whether it exists or not.
     pub(crate) path: Option<PathBuf>,
     pub(crate) lock: Option<Lock>,
     pub(crate) files: Vec<Member<'a>>,
@@ -21,14 +21,14 @@ pub(crate) struct Scope<'a> {
 
 /// A file of a [`Scope`].
 pub(crate) struct Member<'a> {
-    /// What the lock calls it.
+    /// Its name in the lock.
     pub(crate) name: String,
     pub(crate) proto: &'a FileDescriptorProto,
 }
 
-/// Sorts the files of a schema by their locks, and reads these. Files without a lock come last.
+/// Groups the files of a schema by their locks, and reads the locks. Files without a lock come last.
 ///
-/// A lock is for files that were named for the build or have services; of other files it records what those use.
+/// A lock is for files that the build names or that have services. Of other files it records the types that these use.
 pub(crate) fn scopes<'a>(schema: &'a Schema, options: &LockOptions) -> Result<Vec<Scope<'a>>, Error> {
     let mut locked: BTreeMap<PathBuf, Vec<Member<'_>>> = BTreeMap::new();
     let mut others = Vec::new();
@@ -54,9 +54,9 @@ pub(crate) fn scopes<'a>(schema: &'a Schema, options: &LockOptions) -> Result<Ve
     locked.chain(others.into_iter().map(Ok)).collect()
 }
 
-/// The lock of a file, if it has one, and the name of the file in it.
+/// The path of the lock of a file, if it has one, and the name of the file in the lock.
 fn place(file: &FileDescriptorProto, schema: &Schema, options: &LockOptions) -> (Option<PathBuf>, String) {
-    // `schema/check.rs` has made sure that the package consists of identifiers and dots.
+    // `schema/check.rs` has checked that the package consists of identifiers and dots.
     let lock = format!("{}.frpc.lock", if file.package().is_empty() { "_" } else { file.package() });
     match (&options.folder, schema.path(file)) {
         _ if !options.is_on => (None, file.name().to_owned()),
@@ -69,14 +69,14 @@ fn place(file: &FileDescriptorProto, schema: &Schema, options: &LockOptions) -> 
     }
 }
 
-/// Tells cargo to build again when a lock changes, comes or goes, or more may be recorded.
+/// Tells cargo to build again when a lock or the environment variable changes.
 pub(crate) fn print_rerun_if_locks_changed(scopes: &[Scope<'_>]) {
     print_rerun_if_env_changed(VARIABLE);
     scopes.iter().filter_map(|scope| scope.path.as_deref()).for_each(print_rerun_if_lock_changed);
 }
 
-/// For a path that does not exist cargo would run the build script every time. So its folder shows that a lock has
-/// come, if there is one, and it is not the package's own, in which cargo itself writes.
+/// Cargo would run the build script every time for a path that does not exist, so it watches the folder in which the
+/// lock may be created. The folder of the package itself cannot be watched, because cargo writes there.
 fn print_rerun_if_lock_changed(path: &Path) {
     if path.exists() {
         return print_rerun_if_path_changed(path);

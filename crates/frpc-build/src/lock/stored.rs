@@ -1,4 +1,4 @@
-//! A lock that is there already.
+//! Reads locks.
 
 use std::fs;
 use std::io;
@@ -8,13 +8,13 @@ use super::record::Record;
 use super::text;
 use crate::error::{Error, ErrorKind, Place};
 
-/// A lock that was there.
+/// A lock that exists.
 pub(crate) struct Lock {
     pub(crate) record: Record,
     pub(crate) text: String,
 }
 
-/// Reads the lock at `path`, if there is one.
+/// Reads the lock at `path`, if it exists.
 pub(crate) fn read(path: &Path) -> Result<Option<Lock>, Error> {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,

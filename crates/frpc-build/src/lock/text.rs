@@ -1,4 +1,5 @@
-//! The text of a lock: one line for each thing, so that a review shows what changed. docs/schema-lock.md specifies it.
+//! The text of a lock. Each method, field and value has its own line, so that a diff shows what has changed.
+//! docs/schema-lock.md specifies it.
 
 use std::fmt;
 use std::fmt::Write as _;
@@ -13,10 +14,10 @@ const HEAD: &str = "\
 # After a change of the schema, a build with FRPC_UPDATE_LOCK=1 in its environment records what is safe.
 ";
 
-/// The line that says which format this is.
+/// The line with the version of the format.
 const FORMAT: &str = "frpc-lock 1";
 
-/// Writes a record; the same record always as the same text.
+/// Writes a record. Equal records give equal texts.
 pub(crate) fn write(record: &Record) -> String {
     let mut text = format!("{HEAD}{FORMAT}\n");
     let mut line = |indent: &str, what: fmt::Arguments<'_>| {
@@ -95,13 +96,13 @@ impl fmt::Display for Type {
     }
 }
 
-/// Why a text is no lock: the line, from 1, and what is wrong with it.
+/// The reason why a text is not a lock: the number of a line, from 1, and its error.
 pub(crate) struct Unreadable {
     pub(crate) line: u32,
     pub(crate) text: String,
 }
 
-/// Reads what [`write`] has written, comments and blank lines aside.
+/// Reads a lock. Skips comments and blank lines.
 pub(crate) fn read(text: &str) -> Result<Record, Unreadable> {
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let mut record = Record::default();
@@ -145,7 +146,7 @@ pub(crate) fn read(text: &str) -> Result<Record, Unreadable> {
     }
 }
 
-/// A type that is used and not recorded, and the line that uses it.
+/// A type that is used but not recorded, and the line that uses it.
 fn missing_type(record: &Record) -> Option<(u32, &str)> {
     let methods = record.services().flat_map(|service| &service.methods);
     let mut roots = methods.flat_map(|method| {
@@ -167,7 +168,7 @@ fn missing_type(record: &Record) -> Option<(u32, &str)> {
     })
 }
 
-/// What the indented lines belong to.
+/// The block to which indented lines belong.
 enum Block {
     None,
     File,
@@ -176,7 +177,7 @@ enum Block {
     Enum(String),
 }
 
-/// No text: nothing more is to be said than that the line is not understood.
+/// None if the line is simply not understood.
 type LineError = Option<String>;
 
 /// A line that is not indented.
@@ -271,7 +272,7 @@ fn user_operation(word: &str) -> Result<u16, LineError> {
     }
 }
 
-/// The method, present or past, that has an operation.
+/// The present or removed method with an operation.
 fn method_at(file: &File, operation: u16) -> Option<String> {
     let methods = file.services.iter().flat_map(|service| service.methods.iter().map(move |method| (service, method)));
     let mut found = methods.filter(|(_, method)| method.operation == operation);

@@ -1,8 +1,8 @@
-//! Refuses what cannot be generated, before anything is generated.
+//! Refuses unsupported schemas before anything is generated.
 //!
-//! Two kinds of things are refused: constructs that have no form on the wire or none yet (proto2, groups, extensions),
-//! and names that are not protobuf identifiers. The latter cannot come from a parsed .proto file, but from a forged
-//! descriptor set; past this file every name is known to be harmless in code and in file names.
+//! It refuses constructs that have no encoding (proto2, groups, extensions), and names that are not protobuf
+//! identifiers. Such names do not occur in parsed .proto files, but in forged descriptor sets. Code after this check
+//! can use every name in code and in file names.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use crate::schema::externs::Externs;
 use crate::schema::parse::MISSING_SYNTAX;
 use crate::schema::{Index, OPERATION_FIRST, Schema, is_map_entry, tag, within};
 
-/// Checks all files from which something will be generated, and those whose types that uses.
+/// Checks all files for which code is generated, and those whose types they use.
 pub(crate) fn check(schema: &Schema, index: &Index<'_>, externs: &Externs) -> Result<(), Error> {
     let mut files = schema.files.iter().filter(|file| schema.is_used(file));
     files.try_for_each(|file| Checker { schema, index, externs, file }.file())
@@ -60,15 +60,15 @@ impl Checker<'_> {
             self.enumeration(proto, &within(&[], tag::FILE_ENUM, *at))?;
         }
         self.services()?;
-        // Last, so that the constructs of proto2 that really have no counterpart are named first.
+        // Last, so that errors name constructs of proto2 first that proto3 does not have.
         if self.file.syntax() != "proto3" {
             return Err(self.unsupported(&[tag::FILE_SYNTAX], self.other_syntax()));
         }
         Ok(())
     }
 
-    /// What is wrong with a syntax that is not proto3. Of proto2, descriptors do not tell whether it was written down,
-    /// but the positions in the file do.
+    /// The error for a syntax other than proto3. Descriptors do not tell whether a file has a `syntax` line for proto2,
+    /// but the positions do.
     fn other_syntax(&self) -> String {
         let syntax = if self.file.syntax().is_empty() { "proto2" } else { self.file.syntax() };
         match &self.file.source_code_info {
@@ -82,7 +82,7 @@ impl Checker<'_> {
         let full_name = format!("{scope}.{name}");
         self.identifier("message", name, path)?;
         if is_map_entry(message) {
-            return Ok(()); // Checked together with the field that it belongs to.
+            return Ok(()); // Checked together with its field.
         }
         if !message.extension_range.is_empty() {
             let path = within(path, tag::MESSAGE_EXTENSION_RANGE, 0);
@@ -228,7 +228,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Extensions are proto2's; proto3 has them for custom options only, which say nothing about the wire.
+    /// Extensions belong to proto2. proto3 has them only for custom options, which do not affect the wire.
     fn extensions(
         &self,
         what: &str,
@@ -269,7 +269,7 @@ impl Checker<'_> {
         self.schema.place(self.file, path)
     }
 
-    /// Where the type of the field at `path` is written.
+    /// The position of the type of the field at `path`.
     fn type_place(&self, path: &[i32]) -> Place {
         const TYPE_NAME: i32 = 6;
         let mut path = path.to_vec();
@@ -278,13 +278,13 @@ impl Checker<'_> {
     }
 }
 
-/// Whether a path that a schema names stays below the folder it is joined to.
+/// Whether the path of an import stays within the folder to which it is joined.
 fn is_inside(path: &str) -> bool {
     !path.contains(['\\', ':', '\0']) && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
 }
 
-/// The name that prost-build will choose for a variant. Only to tell beforehand that two would be the same, which makes
-/// prost-build panic: the names in our code are read from prost's output.
+/// The name that prost-build gives to a variant. It is used only to detect equal names, for which prost-build panics;
+/// the generated code uses the names in prost's output.
 fn variant_name(of: &str, value: &str) -> String {
     let name = value.to_upper_camel_case();
     let short = name.strip_prefix(&of.to_upper_camel_case()).filter(|rest| rest.starts_with(char::is_uppercase));

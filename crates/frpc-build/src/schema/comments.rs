@@ -1,9 +1,9 @@
-//! Makes comments of a schema safe to stand as rustdoc.
+//! Turns comments of a schema into harmless rustdoc.
 //!
-//! They must not be run as doctests, must not end the comment they stand in, and should not make rustdoc warn. So code
-//! blocks are marked as text, indentation that would make a code block is reduced, HTML and link brackets outside of
-//! code are escaped, and control characters are dropped. prost-build then writes the cleaned comments beside its
-//! structs, and `generate/services.rs` beside ours.
+//! They must not run as doctests, must not end the comment that contains them, and should not cause warnings of
+//! rustdoc. So code blocks are marked as text, indentation that would make a code block is reduced, HTML and link
+//! brackets outside of code are escaped, and control characters are removed. prost-build then writes the cleaned
+//! comments to its structs, and `generate/services.rs` to services.
 
 use std::collections::BTreeSet;
 
@@ -12,8 +12,8 @@ use prost_types::{DescriptorProto, EnumDescriptorProto, FileDescriptorProto};
 
 use crate::schema::{tag, within};
 
-/// Cleans all comments of `file`, and gives everything that can have a comment a place in the list of locations:
-/// prost-build relies on finding one there, and a descriptor set from elsewhere may lack it.
+/// Cleans all comments of `file`, and adds missing locations of items that can have comments: prost-build expects one
+/// for each, but descriptor sets from other programs may lack them.
 pub(crate) fn clean_file(file: &mut FileDescriptorProto) {
     let paths = commented_paths(file);
     let Some(info) = &mut file.source_code_info else { return };
@@ -28,7 +28,7 @@ pub(crate) fn clean_file(file: &mut FileDescriptorProto) {
     info.location.extend(missing.map(|path| Location { path, ..Location::default() }));
 }
 
-/// The descriptor paths of all things in `file` that can have a comment.
+/// The descriptor paths of all items in `file` that can have comments.
 fn commented_paths(file: &FileDescriptorProto) -> Vec<Vec<i32>> {
     let mut paths = Vec::new();
     for (at, message) in file.message_type.iter().enumerate() {
@@ -62,14 +62,14 @@ fn add_enum(paths: &mut Vec<Vec<i32>>, path: Vec<i32>, proto: &EnumDescriptorPro
     paths.push(path);
 }
 
-/// An open block of code: what it began with.
+/// The start of a code block.
 #[derive(Clone, Copy)]
 struct Fence {
     mark: char,
     length: usize,
 }
 
-/// One comment, line by line. Every line of the result begins without markdown that could begin runnable code.
+/// Cleans a comment. No line of the result starts a code block that could be run.
 pub(crate) fn clean(comment: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut open: Option<Fence> = None;
@@ -87,7 +87,7 @@ pub(crate) fn clean(comment: &str) -> String {
                 let (markers, rest) = split_markers(line);
                 match opens(rest) {
                     Some(fence) => {
-                        // The block is moved out of lists and quotes, where it would end by other rules.
+                        // The block is moved out of lists and quotes, which have other rules for its end.
                         if !markers.trim().is_empty() {
                             lines.push(format!(" {}", markers.trim()));
                         }
@@ -113,8 +113,8 @@ pub(crate) fn clean(comment: &str) -> String {
     text
 }
 
-/// Drops what must not or need not be in a Rust comment: control characters (a bare carriage return is an error) and
-/// characters that change the direction of text (rustc refuses them). Tabs become spaces.
+/// Removes control characters (a bare carriage return is an error in a Rust comment) and characters that change the
+/// direction of text (rustc refuses them). Replaces tabs by spaces.
 fn printable(line: &str) -> String {
     let mut text = String::with_capacity(line.len());
     for character in line.chars() {
@@ -128,7 +128,7 @@ fn printable(line: &str) -> String {
     text
 }
 
-/// `/** text` leaves a star before its first line.
+/// `/** text` leaves a star at the start of its first line.
 fn without_second_marker(line: &str) -> &str {
     match line.strip_prefix('*') {
         Some(rest) if rest.is_empty() || rest.starts_with(' ') => rest,
@@ -153,11 +153,11 @@ fn closes(fence: Fence, line: &str) -> bool {
     line.len() >= fence.length && line.chars().all(|character| character == fence.mark)
 }
 
-/// Four spaces begin a code block in markdown, and prost-build adds one to what is indented already.
+/// Four spaces start a code block in markdown, and prost-build adds one to indented lines.
 const INDENT_MAX: usize = 2;
 
-/// Splits a line into what markdown reads as structure (indentation, list and quote markers) and its text, with so few
-/// spaces between that none of it is an indented code block.
+/// Splits a line into indentation, list and quote markers on the one hand and text on the other, and removes spaces
+/// that would start a code block.
 fn split_markers(line: &str) -> (String, &str) {
     let text = line.trim_start_matches(' ');
     let mut markers = " ".repeat((line.len() - text.len()).min(INDENT_MAX));
@@ -187,7 +187,7 @@ fn marker_length(text: &str) -> Option<usize> {
     text[length..].starts_with(' ').then_some(length)
 }
 
-/// Escapes HTML and brackets outside of code. Links to the web stay.
+/// Escapes HTML and brackets outside of code, except links to the web.
 fn escaped(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     let mut is_escaped = false;
@@ -212,8 +212,8 @@ fn escaped(text: &str) -> String {
     result
 }
 
-/// The length of the inline code at the start of `text`, which begins with `ticks` backticks; only the backticks
-/// themselves if nothing closes them on this line.
+/// The length of the inline code at the start of `text`, which starts with `ticks` backticks. Backticks that are not
+/// closed on this line count alone.
 fn code_length(text: &str, ticks: usize) -> usize {
     let mut at = ticks;
     while let Some(next) = text[at..].find('`') {

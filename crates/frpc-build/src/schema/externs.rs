@@ -1,4 +1,4 @@
-//! Types that are not generated here: those that the user maps with `extern_path`, and protobuf's well-known types.
+//! Types that are not generated: those of `extern_path`, and protobuf's well-known types.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -7,10 +7,10 @@ use crate::codec::Codec;
 use crate::error::{Error, Place};
 use crate::schema::Schema;
 
-/// The package that prost-build maps to `prost-types` by itself.
+/// The package that prost-build maps to `prost-types`.
 const WELL_KNOWN: &str = ".google.protobuf";
 
-/// The well-known types besides the wrappers for which polyglot has codecs.
+/// The well-known types other than wrappers for which polyglot has codecs.
 const STRUCTS: [&str; 10] = [
     "Any",
     "Duration",
@@ -24,35 +24,35 @@ const STRUCTS: [&str; 10] = [
     "Value",
 ];
 
-/// Those with lists or maps. Frpc tells what they take in memory.
+/// Those with lists or maps. frpc knows how much memory they take.
 const COUNTED: [&str; 4] = ["FieldMask", "ListValue", "Struct", "Value"];
 
-/// Who brings a type that is not generated here.
+/// The crate that defines a type that is not generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// The user, by `extern_path`: the codec too.
+    /// A crate of the user, by `extern_path`. It has to implement the codec.
     User,
-    /// prost-types, by prost-build's own mapping. Their codecs are polyglot's.
+    /// prost-types, by prost-build's mapping. polyglot implements the codecs.
     ProstTypes,
 }
 
-/// The protobuf paths whose types come from elsewhere.
+/// The protobuf paths of types that are not generated, and the options that concern types.
 #[derive(Debug, Default)]
 pub(crate) struct Externs {
     /// With a leading dot.
     pub(crate) user: Vec<String>,
-    /// That of the types that are generated.
+    /// The codec of generated types.
     pub(crate) codec: Codec,
-    /// Whether they have views.
+    /// Whether generated types have views.
     pub(crate) views: bool,
-    /// Whether the well-known types are generated like all others.
+    /// Whether the well-known types are generated.
     pub(crate) compile_well_known_types: bool,
-    /// Those that cannot be generated all the same: descriptor.proto is proto2.
+    /// Well-known types that cannot be generated, because descriptor.proto is proto2.
     proto2: Vec<String>,
 }
 
 impl Externs {
-    /// Tells prost-build about `compile_well_known_types`.
+    /// Configures prost-build for `compile_well_known_types`.
     pub(crate) fn apply(&mut self, prost: &mut prost_build::Config, schema: &Schema) {
         if !self.compile_well_known_types {
             return;
@@ -72,7 +72,7 @@ impl Externs {
         }
     }
 
-    /// Who brings the type with this full name (with a leading dot); none if it is generated.
+    /// The owner of the type with this full name (with a leading dot), or none if it is generated.
     pub(crate) fn owner(&self, full_name: &str) -> Option<Owner> {
         let is_under = |paths: &[String]| paths.iter().any(|path| covers(path, full_name));
         let by_prost = !self.compile_well_known_types && covers(WELL_KNOWN, full_name);
@@ -83,7 +83,7 @@ impl Externs {
         }
     }
 
-    /// Whether it is known what the fields of this type take in memory.
+    /// Whether the memory for the fields of this type is known.
     pub(crate) fn counts_memory(&self, full_name: &str) -> bool {
         match self.owner(full_name) {
             None => true,
@@ -92,12 +92,12 @@ impl Externs {
         }
     }
 
-    /// Refuses a field of a type whose codec nobody brings. Protobuf needs none: prost has them all.
+    /// Refuses a field whose type has no codec. With protobuf, prost has codecs for all types.
     pub(crate) fn check_field(&self, full_name: &str, what: &str, place: impl FnOnce() -> Place) -> Result<(), Error> {
         if self.codec == Codec::Protobuf { Ok(()) } else { self.check_use(full_name, what, place) }
     }
 
-    /// Refuses a type whose codec nobody brings.
+    /// Refuses a type without a codec.
     pub(crate) fn check_use(&self, full_name: &str, what: &str, place: impl FnOnce() -> Place) -> Result<(), Error> {
         let has_codec = |name: &str| STRUCTS.contains(&name) || wrapper(name).is_some();
         if self.owner(full_name) != Some(Owner::ProstTypes) || well_known(full_name).is_some_and(has_codec) {
@@ -111,8 +111,7 @@ impl Externs {
         Err(Error::unsupported(place(), text))
     }
 
-    /// The codec of fields of a type that prost maps to something that does not say what it is: wrappers are the value
-    /// in them.
+    /// The codec of a field with a wrapper, for which prost uses the type of its value.
     pub(crate) fn field_codec(&self, full_name: &str, boxed: bool) -> Option<TokenStream> {
         if self.owner(full_name) != Some(Owner::ProstTypes) {
             return None;
@@ -127,18 +126,17 @@ impl Externs {
     }
 }
 
-/// The name of a type in protobuf's own package.
+/// The name of a type within protobuf's package.
 fn well_known(full_name: &str) -> Option<&str> {
     full_name.strip_prefix(WELL_KNOWN)?.strip_prefix('.')
 }
 
-/// Whether the type with this full name (with a leading dot) is a wrapper, and `rust` the value that prost-build puts
-/// in its place.
+/// Whether the type with this full name (with a leading dot) is a wrapper for which prost-build uses the value `rust`.
 pub(crate) fn is_value(full_name: &str, rust: &str) -> bool {
     well_known(full_name).and_then(wrapper).is_some_and(|name| !rust.ends_with(name))
 }
 
-/// A wrapper's name, which is also the name of its codec.
+/// The name of a wrapper, which is also the name of its codec.
 fn wrapper(name: &str) -> Option<&str> {
     let is_wrapper = matches!(
         name,
@@ -155,7 +153,7 @@ fn wrapper(name: &str) -> Option<&str> {
     is_wrapper.then_some(name)
 }
 
-/// Whether `path` names `full_name` or something around it.
+/// Whether `path` is `full_name` or contains it.
 fn covers(path: &str, full_name: &str) -> bool {
     full_name.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }

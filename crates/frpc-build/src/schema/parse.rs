@@ -1,6 +1,6 @@
-//! Reads .proto files: from paths to a [`Schema`]. protox does the parsing, so that no `protoc` is needed.
+//! Parses .proto files to a [`Schema`], with protox instead of `protoc`.
 //!
-//! Owns the translation of protox's errors into ours. What we do not support is refused later, in `check.rs`.
+//! Owns the translation of protox's errors. `check.rs` refuses unsupported constructs later.
 
 use std::collections::HashMap;
 use std::fs;
@@ -13,10 +13,10 @@ use protox::prost_reflect::DescriptorPool;
 use crate::error::{Error, ErrorKind, Place};
 use crate::schema::Schema;
 
-/// What some editors write in front of a text.
+/// Some editors write it at the start of a file.
 pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Parses `protos` and all that they import; imports are looked up in `includes` in order.
+/// Parses `protos` and everything that they import. Imports are looked up in `includes` in order.
 pub(crate) fn parse(protos: &[PathBuf], includes: &[PathBuf]) -> Result<Schema, Error> {
     if let Some(missing) = protos.iter().find(|path| !path.exists() && !found_in(includes, path)) {
         return Err(Error::new(ErrorKind::Schema, format!("{}: no such file", missing.display())));
@@ -37,14 +37,14 @@ pub(crate) fn parse(protos: &[PathBuf], includes: &[PathBuf]) -> Result<Schema, 
     Ok(schema.with_imports(imports))
 }
 
-/// The file that was read instead of `proto`: one of that name in an earlier include. protox sees to this only where it
-/// has opened the file itself.
+/// The file that was read instead of `proto`, because it has the same name in an earlier include. protox checks this
+/// only for files that it has opened itself.
 fn hidden_by(proto: &Path, includes: &[PathBuf], path: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     let name = includes.iter().find_map(|include| Include(include.clone()).resolve_path(proto))?;
     path(&name).filter(|read| fs::canonicalize(read).ok() != fs::canonicalize(proto).ok())
 }
 
-/// Finds files in `includes`, and those that come with protobuf in protox itself.
+/// Finds files in `includes`, and protobuf's own files in protox.
 fn resolver(includes: &[PathBuf]) -> ChainFileResolver {
     let mut resolver = ChainFileResolver::new();
     for include in includes {
@@ -54,7 +54,7 @@ fn resolver(includes: &[PathBuf]) -> ChainFileResolver {
     resolver
 }
 
-/// Opens the files of a folder, also with a byte order mark, which protox takes for a token.
+/// Opens the files of a folder. Removes a byte order mark, which protox does not know.
 struct Include(PathBuf);
 
 impl FileResolver for Include {
@@ -71,10 +71,10 @@ impl FileResolver for Include {
     }
 }
 
-/// Takes a descriptor set that somebody else has made, after checking that it holds together: every type and import it
-/// names is in it, numbers and indexes are in range.
+/// Takes over a descriptor set of another program. Checks that it is consistent: it contains every type and import that
+/// it uses, and numbers and indexes are in range.
 pub(crate) fn adopt(set: FileDescriptorSet) -> Result<Schema, Error> {
-    // prost-reflect panics on a syntax that it does not know.
+    // prost-reflect panics if it does not know a syntax.
     if let Some(file) = set.file.iter().find(|file| !matches!(file.syntax.as_deref(), None | Some("proto2" | "proto3")))
     {
         let place = Place { file: file.name().escape_debug().to_string(), line: 0, column: 0 };
@@ -99,7 +99,7 @@ fn refused(error: protox::Error, includes: &[PathBuf]) -> Error {
     placed(error.file().map(str::to_owned), &format!("{error:?}"), includes).with_source(error)
 }
 
-/// protox writes `file:line:column: text` into `Debug`; the numbers are to be had only there.
+/// Only the `Debug` text of protox's errors contains the position: `file:line:column: text`.
 fn placed(file: Option<String>, debug: &str, includes: &[PathBuf]) -> Error {
     let Some(file) = file else { return Error::new(ErrorKind::Schema, debug) };
     let (line, column, text) = split_position(&file, debug).unwrap_or((0, 0, debug));
@@ -110,7 +110,7 @@ fn placed(file: Option<String>, debug: &str, includes: &[PathBuf]) -> Error {
     Error::at(kind, Place { file, line, column }, text)
 }
 
-/// What the parser says of a file, in other words where it leaves something to be guessed.
+/// Replaces or completes messages of the parser that do not name the cause.
 fn explained(text: &str, source: &str, includes: &[PathBuf]) -> (ErrorKind, String) {
     if text.contains("found 'edition'") {
         return (ErrorKind::Unsupported, NO_EDITIONS.to_owned());
@@ -129,14 +129,14 @@ fn explained(text: &str, source: &str, includes: &[PathBuf]) -> (ErrorKind, Stri
 }
 
 /// The error for a file with an edition.
-const NO_EDITIONS: &str = "editions are not supported: frpc-build reads schemas with protox, which knows none, so the schema \
-                           has to begin with `syntax = \"proto3\";` instead, without `features`";
+const NO_EDITIONS: &str = "editions are not supported: frpc-build reads schemas with protox, which knows none, so the \
+                           schema has to begin with `syntax = \"proto3\";` instead, without `features`";
 
-/// The error for a file that does not say what it is.
+/// The error for a file without a `syntax` line.
 pub(crate) const MISSING_SYNTAX: &str = "the file has no `syntax` line, which makes it proto2; it has to begin with \
                                          `syntax = \"proto3\";`";
 
-/// Whether a file begins with a `syntax` line, behind comments.
+/// Whether a file starts with a `syntax` line, after comments.
 fn has_syntax(source: &str) -> bool {
     let mut rest = source.trim_start_matches(BYTE_ORDER_MARK).trim_start();
     loop {

@@ -1,13 +1,14 @@
-//! The paths by which options name things of the schema, and which of them name nothing.
+//! The paths by which options select parts of the schema, and warnings for those that match nothing.
 //!
-//! An option that is spelled wrong, or meant for another kind of thing, would change nothing, in silence.
+//! A path with a typo, or one of another kind of item, would otherwise be ignored silently.
 
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto};
 
 use crate::schema::{Schema, full_name, is_map_entry};
 
-/// prost-build's rules for paths: `.` matches all, a leading dot makes a prefix, anything else is a suffix.
+/// prost-build's rules for paths: `.` matches everything, a path with a leading dot is a prefix, any other path is a
+/// suffix.
 pub(crate) fn path_matches(pattern: &str, full_name: &str) -> bool {
     match pattern.strip_prefix('.') {
         Some("") => true,
@@ -16,7 +17,7 @@ pub(crate) fn path_matches(pattern: &str, full_name: &str) -> bool {
     }
 }
 
-/// The kind of thing that an option is for.
+/// The kind of item to which an option applies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Target {
     /// Messages, enums and oneofs.
@@ -28,11 +29,11 @@ pub(crate) enum Target {
     Field,
     BytesField,
     MapField,
-    /// Fields that hold one value.
+    /// Fields that are not repeated.
     SingleField,
     Service,
     Method,
-    /// Whatever has comments.
+    /// Everything that can have comments.
     Any,
 }
 
@@ -48,12 +49,12 @@ impl Target {
             Self::SingleField => "field that is not repeated",
             Self::Service => "service",
             Self::Method => "method",
-            Self::Any => "thing",
+            Self::Any => "item",
         }
     }
 }
 
-/// A path that was given to an option.
+/// A path that the user has given to an option.
 #[derive(Clone, Debug)]
 pub(crate) struct Given {
     pub(crate) option: &'static str,
@@ -61,14 +62,14 @@ pub(crate) struct Given {
     pub(crate) target: Target,
 }
 
-/// A sentence for each path that names nothing for which code is generated.
+/// Returns a warning for each path that matches nothing for which code is generated.
 pub(crate) fn remarks(given: &[Given], schema: &Schema) -> Vec<String> {
     let mut named = Named::default();
     schema.files.iter().filter(|file| schema.is_generated(file)).for_each(|file| named.add_file(file));
     given.iter().filter(|given| given.path != ".").filter_map(|given| named.remark(given)).collect()
 }
 
-/// Everything in the schema that options name: as what, and its path without the leading dot.
+/// All items of the schema to which options apply: their kinds, and their paths without the leading dot.
 #[derive(Default)]
 struct Named(Vec<(Target, String)>);
 
@@ -82,8 +83,8 @@ impl Named {
         }
         let missing = target.name();
         let place = if path.starts_with('.') { "at or below this path" } else { "whose path ends in this" };
-        let other = if exists { ", only things of another kind" } else { "" };
-        Some(format!("`{option}` does nothing for {path:?}: the schema has no {missing} {place}{other}"))
+        let other = if exists { ", only items of another kind" } else { "" };
+        Some(format!("`{option}` has no effect for {path:?}: the schema has no {missing} {place}{other}"))
     }
 
     fn add<const N: usize>(&mut self, targets: [Target; N], name: &str) {
@@ -114,8 +115,8 @@ impl Named {
         message.enum_type.iter().for_each(|nested| self.add_enum(&name, nested));
     }
 
-    /// With prost-build's odd cases: a member of a oneof stands within the oneof for some options and beside it for
-    /// others, and the values of a map are called `value`, whatever the map is called.
+    /// Includes prost-build's special cases: some options find a member of a oneof by its path within the oneof, others
+    /// by its path within the message, and the values of every map have the name `value`.
     fn add_field(&mut self, owner: &str, message: &DescriptorProto, field: &FieldDescriptorProto) {
         let name = full_name(owner, field.name());
         let oneof = field.oneof_index.and_then(|at| message.oneof_decl.get(usize::try_from(at).ok()?));
@@ -234,11 +235,11 @@ mod tests {
     fn a_remark_says_what_was_looked_for_and_where() {
         assert_eq!(
             remark(Target::BytesField, ".a.b.Chunk.data").unwrap(),
-            r#"`option` does nothing for ".a.b.Chunk.data": the schema has no bytes field at or below this path"#
+            r#"`option` has no effect for ".a.b.Chunk.data": the schema has no bytes field at or below this path"#
         );
         assert_eq!(
             remark(Target::Message, "M.data").unwrap(),
-            r#"`option` does nothing for "M.data": the schema has no message whose path ends in this, only things of another kind"#
+            r#"`option` has no effect for "M.data": the schema has no message whose path ends in this, only items of another kind"#
         );
     }
 }

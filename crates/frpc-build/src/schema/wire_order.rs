@@ -1,7 +1,8 @@
-//! The order in which a message's fields stand on the wire.
+//! The order of fields on the wire.
 //!
-//! Three groups, each in declaration order: first single scalars, strings, bytes and enums (members of a oneof and
-//! `optional` fields included), then repeated fields, then single messages and maps. Field numbers play no part.
+//! Single scalars, strings, bytes and enums (including members of oneofs and `optional` fields) come first, then
+//! repeated fields, then single messages and maps, each group in the order of declaration. Field numbers have no
+//! influence.
 
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{DescriptorProto, FieldDescriptorProto};
@@ -32,8 +33,8 @@ fn group(field: &FieldDescriptorProto, is_map: bool) -> Group {
     }
 }
 
-/// The index in `oneof_decl` of the oneof that `field` is a member of. `optional` fields have a hidden oneof of their
-/// own, which does not count.
+/// The index in `oneof_decl` of the oneof of which `field` is a member. The hidden oneof of an `optional` field does
+/// not count.
 pub(crate) fn oneof_of(field: &FieldDescriptorProto) -> Option<usize> {
     if field.proto3_optional() { None } else { field.oneof_index.and_then(|index| usize::try_from(index).ok()) }
 }

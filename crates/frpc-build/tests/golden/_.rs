@@ -70,7 +70,7 @@ pub trait Root: ::core::marker::Send + ::core::marker::Sync + 'static {
     > + ::core::marker::Send;
 }
 
-/// Serves an implementation of [`Root`].
+/// Passes calls to an implementation of [`Root`]. A server takes it by `add_service`.
 #[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Debug)]
 pub struct RootServer<S> {
@@ -79,11 +79,11 @@ pub struct RootServer<S> {
 
 #[allow(clippy::all, dead_code, unreachable_pub)]
 impl<S: Root> RootServer<S> {
-    /// Serves `service`.
+    /// Wraps `service`.
     pub fn new(service: S) -> Self {
         Self::from_arc(::std::sync::Arc::new(service))
     }
-    /// Serves a `service` that is shared with others.
+    /// Wraps a shared `service`.
     pub fn from_arc(service: ::std::sync::Arc<S>) -> Self {
         Self { service }
     }
@@ -109,7 +109,7 @@ impl<S: Root> ::frpc::codegen::Service for RootServer<S> {
     }
 }
 
-/// Calls `Root` over a [`Channel`](::frpc::Channel).
+/// Calls the service `Root` over a [`Channel`](::frpc::Channel).
 #[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Clone, Debug)]
 pub struct RootClient {
@@ -118,11 +118,11 @@ pub struct RootClient {
 
 #[allow(clippy::all, dead_code, unreachable_pub)]
 impl RootClient {
-    /// Makes calls over `channel`.
+    /// Creates a client that calls over `channel`.
     pub fn new(channel: ::frpc::Channel) -> Self {
         Self { channel }
     }
-    /// Connects to a server at `host:port`.
+    /// Connects to a server at `host:port`, and creates a client.
     pub async fn connect(
         address: impl ::core::convert::Into<::std::string::String>,
     ) -> ::core::result::Result<Self, ::frpc::Error> {

@@ -255,7 +255,7 @@ pub trait Echo_: ::core::marker::Send + ::core::marker::Sync + 'static {
     > + ::core::marker::Send;
 }
 
-/// Serves an implementation of [`Echo_`].
+/// Passes calls to an implementation of [`Echo_`]. A server takes it by `add_service`.
 #[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Debug)]
 pub struct EchoServer<S> {
@@ -264,11 +264,11 @@ pub struct EchoServer<S> {
 
 #[allow(clippy::all, dead_code, unreachable_pub)]
 impl<S: Echo_> EchoServer<S> {
-    /// Serves `service`.
+    /// Wraps `service`.
     pub fn new(service: S) -> Self {
         Self::from_arc(::std::sync::Arc::new(service))
     }
-    /// Serves a `service` that is shared with others.
+    /// Wraps a shared `service`.
     pub fn from_arc(service: ::std::sync::Arc<S>) -> Self {
         Self { service }
     }
@@ -314,7 +314,7 @@ impl<S: Echo_> ::frpc::codegen::Service for EchoServer<S> {
     }
 }
 
-/// Calls `collisions.echo` over a [`Channel`](::frpc::Channel).
+/// Calls the service `collisions.echo` over a [`Channel`](::frpc::Channel).
 #[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Clone, Debug)]
 pub struct EchoClient_ {
@@ -323,11 +323,11 @@ pub struct EchoClient_ {
 
 #[allow(clippy::all, dead_code, unreachable_pub)]
 impl EchoClient_ {
-    /// Makes calls over `channel`.
+    /// Creates a client that calls over `channel`.
     pub fn new(channel: ::frpc::Channel) -> Self {
         Self { channel }
     }
-    /// Connects to a server at `host:port`.
+    /// Connects to a server at `host:port`, and creates a client.
     pub async fn connect(
         address: impl ::core::convert::Into<::std::string::String>,
     ) -> ::core::result::Result<Self, ::frpc::Error> {
@@ -409,7 +409,7 @@ pub trait S: ::core::marker::Send + ::core::marker::Sync + 'static {
     > + ::core::marker::Send;
 }
 
-/// Serves an implementation of [`S`].
+/// Passes calls to an implementation of [`S`]. A server takes it by `add_service`.
 #[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Debug)]
 pub struct SServer<T> {
@@ -418,11 +418,11 @@ pub struct SServer<T> {
 
 #[allow(clippy::all, dead_code, unreachable_pub)]
 impl<T: S> SServer<T> {
-    /// Serves `service`.
+    /// Wraps `service`.
     pub fn new(service: T) -> Self {
         Self::from_arc(::std::sync::Arc::new(service))
     }
-    /// Serves a `service` that is shared with others.
+    /// Wraps a shared `service`.
     pub fn from_arc(service: ::std::sync::Arc<T>) -> Self {
         Self { service }
     }
@@ -448,7 +448,7 @@ impl<T: S> ::frpc::codegen::Service for SServer<T> {
     }
 }
 
-/// Calls `collisions.S` over a [`Channel`](::frpc::Channel).
+/// Calls the service `collisions.S` over a [`Channel`](::frpc::Channel).
 #[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Clone, Debug)]
 pub struct SClient {
@@ -457,11 +457,11 @@ pub struct SClient {
 
 #[allow(clippy::all, dead_code, unreachable_pub)]
 impl SClient {
-    /// Makes calls over `channel`.
+    /// Creates a client that calls over `channel`.
     pub fn new(channel: ::frpc::Channel) -> Self {
         Self { channel }
     }
-    /// Connects to a server at `host:port`.
+    /// Connects to a server at `host:port`, and creates a client.
     pub async fn connect(
         address: impl ::core::convert::Into<::std::string::String>,
     ) -> ::core::result::Result<Self, ::frpc::Error> {
@@ -507,7 +507,7 @@ pub trait SA: ::core::marker::Send + ::core::marker::Sync + 'static {
     > + ::core::marker::Send;
 }
 
-/// Serves an implementation of [`SA`].
+/// Passes calls to an implementation of [`SA`]. A server takes it by `add_service`.
 #[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Debug)]
 pub struct SAServer<S> {
@@ -516,11 +516,11 @@ pub struct SAServer<S> {
 
 #[allow(clippy::all, dead_code, unreachable_pub)]
 impl<S: SA> SAServer<S> {
-    /// Serves `service`.
+    /// Wraps `service`.
     pub fn new(service: S) -> Self {
         Self::from_arc(::std::sync::Arc::new(service))
     }
-    /// Serves a `service` that is shared with others.
+    /// Wraps a shared `service`.
     pub fn from_arc(service: ::std::sync::Arc<S>) -> Self {
         Self { service }
     }
@@ -546,7 +546,7 @@ impl<S: SA> ::frpc::codegen::Service for SAServer<S> {
     }
 }
 
-/// Calls `collisions.S_A` over a [`Channel`](::frpc::Channel).
+/// Calls the service `collisions.S_A` over a [`Channel`](::frpc::Channel).
 #[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Clone, Debug)]
 pub struct SAClient {
@@ -555,11 +555,11 @@ pub struct SAClient {
 
 #[allow(clippy::all, dead_code, unreachable_pub)]
 impl SAClient {
-    /// Makes calls over `channel`.
+    /// Creates a client that calls over `channel`.
     pub fn new(channel: ::frpc::Channel) -> Self {
         Self { channel }
     }
-    /// Connects to a server at `host:port`.
+    /// Connects to a server at `host:port`, and creates a client.
     pub async fn connect(
         address: impl ::core::convert::Into<::std::string::String>,
     ) -> ::core::result::Result<Self, ::frpc::Error> {
@@ -608,7 +608,7 @@ pub trait Self_: ::core::marker::Send + ::core::marker::Sync + 'static {
     > + ::core::marker::Send;
 }
 
-/// Serves an implementation of [`Self_`].
+/// Passes calls to an implementation of [`Self_`]. A server takes it by `add_service`.
 #[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Debug)]
 pub struct SelfServer<S> {
@@ -617,11 +617,11 @@ pub struct SelfServer<S> {
 
 #[allow(clippy::all, dead_code, unreachable_pub)]
 impl<S: Self_> SelfServer<S> {
-    /// Serves `service`.
+    /// Wraps `service`.
     pub fn new(service: S) -> Self {
         Self::from_arc(::std::sync::Arc::new(service))
     }
-    /// Serves a `service` that is shared with others.
+    /// Wraps a shared `service`.
     pub fn from_arc(service: ::std::sync::Arc<S>) -> Self {
         Self { service }
     }
@@ -647,7 +647,7 @@ impl<S: Self_> ::frpc::codegen::Service for SelfServer<S> {
     }
 }
 
-/// Calls `collisions.self` over a [`Channel`](::frpc::Channel).
+/// Calls the service `collisions.self` over a [`Channel`](::frpc::Channel).
 #[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Clone, Debug)]
 pub struct SelfClient {
@@ -656,11 +656,11 @@ pub struct SelfClient {
 
 #[allow(clippy::all, dead_code, unreachable_pub)]
 impl SelfClient {
-    /// Makes calls over `channel`.
+    /// Creates a client that calls over `channel`.
     pub fn new(channel: ::frpc::Channel) -> Self {
         Self { channel }
     }
-    /// Connects to a server at `host:port`.
+    /// Connects to a server at `host:port`, and creates a client.
     pub async fn connect(
         address: impl ::core::convert::Into<::std::string::String>,
     ) -> ::core::result::Result<Self, ::frpc::Error> {

@@ -209,7 +209,7 @@ pub trait Documented: ::core::marker::Send + ::core::marker::Sync + 'static {
     > + ::core::marker::Send;
 }
 
-/// Serves an implementation of [`Documented`].
+/// Passes calls to an implementation of [`Documented`]. A server takes it by `add_service`.
 #[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Debug)]
 pub struct DocumentedServer<S> {
@@ -218,11 +218,11 @@ pub struct DocumentedServer<S> {
 
 #[allow(clippy::all, dead_code, unreachable_pub)]
 impl<S: Documented> DocumentedServer<S> {
-    /// Serves `service`.
+    /// Wraps `service`.
     pub fn new(service: S) -> Self {
         Self::from_arc(::std::sync::Arc::new(service))
     }
-    /// Serves a `service` that is shared with others.
+    /// Wraps a shared `service`.
     pub fn from_arc(service: ::std::sync::Arc<S>) -> Self {
         Self { service }
     }
@@ -256,7 +256,7 @@ impl<S: Documented> ::frpc::codegen::Service for DocumentedServer<S> {
     }
 }
 
-/// Calls `comments.Documented` over a [`Channel`](::frpc::Channel).
+/// Calls the service `comments.Documented` over a [`Channel`](::frpc::Channel).
 #[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Clone, Debug)]
 pub struct DocumentedClient {
@@ -265,11 +265,11 @@ pub struct DocumentedClient {
 
 #[allow(clippy::all, dead_code, unreachable_pub)]
 impl DocumentedClient {
-    /// Makes calls over `channel`.
+    /// Creates a client that calls over `channel`.
     pub fn new(channel: ::frpc::Channel) -> Self {
         Self { channel }
     }
-    /// Connects to a server at `host:port`.
+    /// Connects to a server at `host:port`, and creates a client.
     pub async fn connect(
         address: impl ::core::convert::Into<::std::string::String>,
     ) -> ::core::result::Result<Self, ::frpc::Error> {

@@ -834,7 +834,7 @@ pub trait Interop: ::core::marker::Send + ::core::marker::Sync + 'static {
     > + ::core::marker::Send;
 }
 
-/// Serves an implementation of [`Interop`].
+/// Passes calls to an implementation of [`Interop`]. A server takes it by `add_service`.
 #[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Debug)]
 pub struct InteropServer<S> {
@@ -843,11 +843,11 @@ pub struct InteropServer<S> {
 
 #[allow(clippy::all, dead_code, unreachable_pub)]
 impl<S: Interop> InteropServer<S> {
-    /// Serves `service`.
+    /// Wraps `service`.
     pub fn new(service: S) -> Self {
         Self::from_arc(::std::sync::Arc::new(service))
     }
-    /// Serves a `service` that is shared with others.
+    /// Wraps a shared `service`.
     pub fn from_arc(service: ::std::sync::Arc<S>) -> Self {
         Self { service }
     }
@@ -947,7 +947,7 @@ impl<S: Interop> ::frpc::codegen::Service for InteropServer<S> {
     }
 }
 
-/// Calls `interop.Interop` over a [`Channel`](::frpc::Channel).
+/// Calls the service `interop.Interop` over a [`Channel`](::frpc::Channel).
 #[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Clone, Debug)]
 pub struct InteropClient {
@@ -956,11 +956,11 @@ pub struct InteropClient {
 
 #[allow(clippy::all, dead_code, unreachable_pub)]
 impl InteropClient {
-    /// Makes calls over `channel`.
+    /// Creates a client that calls over `channel`.
     pub fn new(channel: ::frpc::Channel) -> Self {
         Self { channel }
     }
-    /// Connects to a server at `host:port`.
+    /// Connects to a server at `host:port`, and creates a client.
     pub async fn connect(
         address: impl ::core::convert::Into<::std::string::String>,
     ) -> ::core::result::Result<Self, ::frpc::Error> {

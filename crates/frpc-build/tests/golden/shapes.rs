@@ -383,7 +383,7 @@ pub trait First: ::core::marker::Send + ::core::marker::Sync + 'static {
     > + ::core::marker::Send;
 }
 
-/// Serves an implementation of [`First`].
+/// Passes calls to an implementation of [`First`]. A server takes it by `add_service`.
 #[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Debug)]
 pub struct FirstServer<S> {
@@ -392,11 +392,11 @@ pub struct FirstServer<S> {
 
 #[allow(clippy::all, dead_code, unreachable_pub)]
 impl<S: First> FirstServer<S> {
-    /// Serves `service`.
+    /// Wraps `service`.
     pub fn new(service: S) -> Self {
         Self::from_arc(::std::sync::Arc::new(service))
     }
-    /// Serves a `service` that is shared with others.
+    /// Wraps a shared `service`.
     pub fn from_arc(service: ::std::sync::Arc<S>) -> Self {
         Self { service }
     }
@@ -426,7 +426,7 @@ impl<S: First> ::frpc::codegen::Service for FirstServer<S> {
     }
 }
 
-/// Calls `shapes.First` over a [`Channel`](::frpc::Channel).
+/// Calls the service `shapes.First` over a [`Channel`](::frpc::Channel).
 #[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Clone, Debug)]
 pub struct FirstClient {
@@ -435,11 +435,11 @@ pub struct FirstClient {
 
 #[allow(clippy::all, dead_code, unreachable_pub)]
 impl FirstClient {
-    /// Makes calls over `channel`.
+    /// Creates a client that calls over `channel`.
     pub fn new(channel: ::frpc::Channel) -> Self {
         Self { channel }
     }
-    /// Connects to a server at `host:port`.
+    /// Connects to a server at `host:port`, and creates a client.
     pub async fn connect(
         address: impl ::core::convert::Into<::std::string::String>,
     ) -> ::core::result::Result<Self, ::frpc::Error> {
@@ -513,7 +513,7 @@ pub trait Second: ::core::marker::Send + ::core::marker::Sync + 'static {
     > + ::core::marker::Send;
 }
 
-/// Serves an implementation of [`Second`].
+/// Passes calls to an implementation of [`Second`]. A server takes it by `add_service`.
 #[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Debug)]
 pub struct SecondServer<S> {
@@ -522,11 +522,11 @@ pub struct SecondServer<S> {
 
 #[allow(clippy::all, dead_code, unreachable_pub)]
 impl<S: Second> SecondServer<S> {
-    /// Serves `service`.
+    /// Wraps `service`.
     pub fn new(service: S) -> Self {
         Self::from_arc(::std::sync::Arc::new(service))
     }
-    /// Serves a `service` that is shared with others.
+    /// Wraps a shared `service`.
     pub fn from_arc(service: ::std::sync::Arc<S>) -> Self {
         Self { service }
     }
@@ -556,7 +556,7 @@ impl<S: Second> ::frpc::codegen::Service for SecondServer<S> {
     }
 }
 
-/// Calls `shapes.Second` over a [`Channel`](::frpc::Channel).
+/// Calls the service `shapes.Second` over a [`Channel`](::frpc::Channel).
 #[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Clone, Debug)]
 pub struct SecondClient {
@@ -565,11 +565,11 @@ pub struct SecondClient {
 
 #[allow(clippy::all, dead_code, unreachable_pub)]
 impl SecondClient {
-    /// Makes calls over `channel`.
+    /// Creates a client that calls over `channel`.
     pub fn new(channel: ::frpc::Channel) -> Self {
         Self { channel }
     }
-    /// Connects to a server at `host:port`.
+    /// Connects to a server at `host:port`, and creates a client.
     pub async fn connect(
         address: impl ::core::convert::Into<::std::string::String>,
     ) -> ::core::result::Result<Self, ::frpc::Error> {
@@ -620,7 +620,7 @@ static SILENT_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
 #[allow(clippy::all, dead_code, unreachable_pub)]
 pub trait Silent: ::core::marker::Send + ::core::marker::Sync + 'static {}
 
-/// Serves an implementation of [`Silent`].
+/// Passes calls to an implementation of [`Silent`]. A server takes it by `add_service`.
 #[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Debug)]
 pub struct SilentServer<S> {
@@ -629,11 +629,11 @@ pub struct SilentServer<S> {
 
 #[allow(clippy::all, dead_code, unreachable_pub)]
 impl<S: Silent> SilentServer<S> {
-    /// Serves `service`.
+    /// Wraps `service`.
     pub fn new(service: S) -> Self {
         Self::from_arc(::std::sync::Arc::new(service))
     }
-    /// Serves a `service` that is shared with others.
+    /// Wraps a shared `service`.
     pub fn from_arc(service: ::std::sync::Arc<S>) -> Self {
         Self { service }
     }
@@ -654,7 +654,7 @@ impl<S: Silent> ::frpc::codegen::Service for SilentServer<S> {
     }
 }
 
-/// Calls `shapes.Silent` over a [`Channel`](::frpc::Channel).
+/// Calls the service `shapes.Silent` over a [`Channel`](::frpc::Channel).
 #[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Clone, Debug)]
 pub struct SilentClient {
@@ -663,11 +663,11 @@ pub struct SilentClient {
 
 #[allow(clippy::all, dead_code, unreachable_pub)]
 impl SilentClient {
-    /// Makes calls over `channel`.
+    /// Creates a client that calls over `channel`.
     pub fn new(channel: ::frpc::Channel) -> Self {
         Self { channel }
     }
-    /// Connects to a server at `host:port`.
+    /// Connects to a server at `host:port`, and creates a client.
     pub async fn connect(
         address: impl ::core::convert::Into<::std::string::String>,
     ) -> ::core::result::Result<Self, ::frpc::Error> {

@@ -182,7 +182,7 @@ pub trait Items: ::core::marker::Send + ::core::marker::Sync + 'static {
     > + ::core::marker::Send;
 }
 
-/// Serves an implementation of [`Items`].
+/// Passes calls to an implementation of [`Items`]. A server takes it by `add_service`.
 #[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Debug)]
 pub struct ItemsServer<S> {
@@ -191,11 +191,11 @@ pub struct ItemsServer<S> {
 
 #[allow(clippy::all, dead_code, unreachable_pub)]
 impl<S: Items> ItemsServer<S> {
-    /// Serves `service`.
+    /// Wraps `service`.
     pub fn new(service: S) -> Self {
         Self::from_arc(::std::sync::Arc::new(service))
     }
-    /// Serves a `service` that is shared with others.
+    /// Wraps a shared `service`.
     pub fn from_arc(service: ::std::sync::Arc<S>) -> Self {
         Self { service }
     }
@@ -221,7 +221,7 @@ impl<S: Items> ::frpc::codegen::Service for ItemsServer<S> {
     }
 }
 
-/// Calls `shop.orders.v1.Items` over a [`Channel`](::frpc::Channel).
+/// Calls the service `shop.orders.v1.Items` over a [`Channel`](::frpc::Channel).
 #[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Clone, Debug)]
 pub struct ItemsClient {
@@ -230,11 +230,11 @@ pub struct ItemsClient {
 
 #[allow(clippy::all, dead_code, unreachable_pub)]
 impl ItemsClient {
-    /// Makes calls over `channel`.
+    /// Creates a client that calls over `channel`.
     pub fn new(channel: ::frpc::Channel) -> Self {
         Self { channel }
     }
-    /// Connects to a server at `host:port`.
+    /// Connects to a server at `host:port`, and creates a client.
     pub async fn connect(
         address: impl ::core::convert::Into<::std::string::String>,
     ) -> ::core::result::Result<Self, ::frpc::Error> {
@@ -286,7 +286,7 @@ pub trait Orders: ::core::marker::Send + ::core::marker::Sync + 'static {
     > + ::core::marker::Send;
 }
 
-/// Serves an implementation of [`Orders`].
+/// Passes calls to an implementation of [`Orders`]. A server takes it by `add_service`.
 #[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Debug)]
 pub struct OrdersServer<S> {
@@ -295,11 +295,11 @@ pub struct OrdersServer<S> {
 
 #[allow(clippy::all, dead_code, unreachable_pub)]
 impl<S: Orders> OrdersServer<S> {
-    /// Serves `service`.
+    /// Wraps `service`.
     pub fn new(service: S) -> Self {
         Self::from_arc(::std::sync::Arc::new(service))
     }
-    /// Serves a `service` that is shared with others.
+    /// Wraps a shared `service`.
     pub fn from_arc(service: ::std::sync::Arc<S>) -> Self {
         Self { service }
     }
@@ -325,7 +325,7 @@ impl<S: Orders> ::frpc::codegen::Service for OrdersServer<S> {
     }
 }
 
-/// Calls `shop.orders.v1.Orders` over a [`Channel`](::frpc::Channel).
+/// Calls the service `shop.orders.v1.Orders` over a [`Channel`](::frpc::Channel).
 #[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Clone, Debug)]
 pub struct OrdersClient {
@@ -334,11 +334,11 @@ pub struct OrdersClient {
 
 #[allow(clippy::all, dead_code, unreachable_pub)]
 impl OrdersClient {
-    /// Makes calls over `channel`.
+    /// Creates a client that calls over `channel`.
     pub fn new(channel: ::frpc::Channel) -> Self {
         Self { channel }
     }
-    /// Connects to a server at `host:port`.
+    /// Connects to a server at `host:port`, and creates a client.
     pub async fn connect(
         address: impl ::core::convert::Into<::std::string::String>,
     ) -> ::core::result::Result<Self, ::frpc::Error> {

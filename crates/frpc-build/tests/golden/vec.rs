@@ -1817,7 +1817,7 @@ pub trait VecDummy: ::core::marker::Send + ::core::marker::Sync + 'static {
     > + ::core::marker::Send;
 }
 
-/// Serves an implementation of [`VecDummy`].
+/// Passes calls to an implementation of [`VecDummy`]. A server takes it by `add_service`.
 #[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Debug)]
 pub struct VecDummyServer<S> {
@@ -1826,11 +1826,11 @@ pub struct VecDummyServer<S> {
 
 #[allow(clippy::all, dead_code, unreachable_pub)]
 impl<S: VecDummy> VecDummyServer<S> {
-    /// Serves `service`.
+    /// Wraps `service`.
     pub fn new(service: S) -> Self {
         Self::from_arc(::std::sync::Arc::new(service))
     }
-    /// Serves a `service` that is shared with others.
+    /// Wraps a shared `service`.
     pub fn from_arc(service: ::std::sync::Arc<S>) -> Self {
         Self { service }
     }
@@ -1858,7 +1858,7 @@ impl<S: VecDummy> ::frpc::codegen::Service for VecDummyServer<S> {
     }
 }
 
-/// Calls `vec.VecDummy` over a [`Channel`](::frpc::Channel).
+/// Calls the service `vec.VecDummy` over a [`Channel`](::frpc::Channel).
 #[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Clone, Debug)]
 pub struct VecDummyClient {
@@ -1867,11 +1867,11 @@ pub struct VecDummyClient {
 
 #[allow(clippy::all, dead_code, unreachable_pub)]
 impl VecDummyClient {
-    /// Makes calls over `channel`.
+    /// Creates a client that calls over `channel`.
     pub fn new(channel: ::frpc::Channel) -> Self {
         Self { channel }
     }
-    /// Connects to a server at `host:port`.
+    /// Connects to a server at `host:port`, and creates a client.
     pub async fn connect(
         address: impl ::core::convert::Into<::std::string::String>,
     ) -> ::core::result::Result<Self, ::frpc::Error> {

@@ -58,7 +58,7 @@ pub trait VecOptDummy: ::core::marker::Send + ::core::marker::Sync + 'static {
     > + ::core::marker::Send;
 }
 
-/// Serves an implementation of [`VecOptDummy`].
+/// Passes calls to an implementation of [`VecOptDummy`]. A server takes it by `add_service`.
 #[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Debug)]
 pub struct VecOptDummyServer<S> {
@@ -67,11 +67,11 @@ pub struct VecOptDummyServer<S> {
 
 #[allow(clippy::all, dead_code, unreachable_pub)]
 impl<S: VecOptDummy> VecOptDummyServer<S> {
-    /// Serves `service`.
+    /// Wraps `service`.
     pub fn new(service: S) -> Self {
         Self::from_arc(::std::sync::Arc::new(service))
     }
-    /// Serves a `service` that is shared with others.
+    /// Wraps a shared `service`.
     pub fn from_arc(service: ::std::sync::Arc<S>) -> Self {
         Self { service }
     }
@@ -99,7 +99,7 @@ impl<S: VecOptDummy> ::frpc::codegen::Service for VecOptDummyServer<S> {
     }
 }
 
-/// Calls `vecopt.VecOptDummy` over a [`Channel`](::frpc::Channel).
+/// Calls the service `vecopt.VecOptDummy` over a [`Channel`](::frpc::Channel).
 #[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Clone, Debug)]
 pub struct VecOptDummyClient {
@@ -108,11 +108,11 @@ pub struct VecOptDummyClient {
 
 #[allow(clippy::all, dead_code, unreachable_pub)]
 impl VecOptDummyClient {
-    /// Makes calls over `channel`.
+    /// Creates a client that calls over `channel`.
     pub fn new(channel: ::frpc::Channel) -> Self {
         Self { channel }
     }
-    /// Connects to a server at `host:port`.
+    /// Connects to a server at `host:port`, and creates a client.
     pub async fn connect(
         address: impl ::core::convert::Into<::std::string::String>,
     ) -> ::core::result::Result<Self, ::frpc::Error> {

@@ -186,7 +186,7 @@ pub trait Events: ::core::marker::Send + ::core::marker::Sync + 'static {
     > + ::core::marker::Send;
 }
 
-/// Serves an implementation of [`Events`].
+/// Passes calls to an implementation of [`Events`]. A server takes it by `add_service`.
 #[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Debug)]
 pub struct EventsServer<S> {
@@ -195,11 +195,11 @@ pub struct EventsServer<S> {
 
 #[allow(clippy::all, dead_code, unreachable_pub)]
 impl<S: Events> EventsServer<S> {
-    /// Serves `service`.
+    /// Wraps `service`.
     pub fn new(service: S) -> Self {
         Self::from_arc(::std::sync::Arc::new(service))
     }
-    /// Serves a `service` that is shared with others.
+    /// Wraps a shared `service`.
     pub fn from_arc(service: ::std::sync::Arc<S>) -> Self {
         Self { service }
     }
@@ -231,7 +231,7 @@ impl<S: Events> ::frpc::codegen::Service for EventsServer<S> {
     }
 }
 
-/// Calls `wellknown.Events` over a [`Channel`](::frpc::Channel).
+/// Calls the service `wellknown.Events` over a [`Channel`](::frpc::Channel).
 #[allow(clippy::all, dead_code, unreachable_pub)]
 #[derive(Clone, Debug)]
 pub struct EventsClient {
@@ -240,11 +240,11 @@ pub struct EventsClient {
 
 #[allow(clippy::all, dead_code, unreachable_pub)]
 impl EventsClient {
-    /// Makes calls over `channel`.
+    /// Creates a client that calls over `channel`.
     pub fn new(channel: ::frpc::Channel) -> Self {
         Self { channel }
     }
-    /// Connects to a server at `host:port`.
+    /// Connects to a server at `host:port`, and creates a client.
     pub async fn connect(
         address: impl ::core::convert::Into<::std::string::String>,
     ) -> ::core::result::Result<Self, ::frpc::Error> {

@@ -1,4 +1,4 @@
-//! The values of enums: whether each still has its index.
+//! Compares the values of enums by their indexes.
 
 use super::{Judge, Verdict, aliases};
 use crate::lock::align::{Step, align};
@@ -26,7 +26,8 @@ impl Judge<'_> {
                     }
                     if value.number != other.number {
                         let text = format!(
-                            "{what}: the number of value `{}` changed from {} to {}, which matters in protobuf's encoding only",
+                            "{what}: the number of value `{}` changed from {} to {}, which matters in protobuf's \
+                             encoding only",
                             value.name, other.number, value.number
                         );
                         self.safe(&value.origin, text);
@@ -64,7 +65,8 @@ impl Judge<'_> {
     }
 }
 
-/// For each new value the index of the old one that it is: by its name, or else by its number at the same index.
+/// For each new value the index of the same old value: the one with its name, or else the one at its index if it has
+/// the same number.
 fn same_values(before: &Enum, now: &Enum) -> Vec<Option<usize>> {
     let same = |(index, value): (usize, &Value)| {
         let by_name = before.values.iter().position(|old| old.name == value.name);

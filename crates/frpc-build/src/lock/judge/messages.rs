@@ -1,4 +1,4 @@
-//! Fields: whether each still stands at its place, and as what.
+//! Compares the fields of messages by their positions and kinds.
 
 use std::collections::HashSet;
 
@@ -60,8 +60,8 @@ impl Judge<'_> {
         }
     }
 
-    /// For each new field the place of the old one that it is: by its name, or else by its number if it is of the same
-    /// kind.
+    /// For each new field the position of the same old field: the one with its name, or else the one with its number if
+    /// it is of the same kind.
     fn same_fields(&self, before: &Message, now: &Message) -> Vec<Option<usize>> {
         let is_new = |old: &Field| !now.fields.iter().any(|field| field.name == old.name);
         let same = |field: &Field| {
@@ -77,7 +77,7 @@ impl Judge<'_> {
         now.fields.iter().map(same).collect()
     }
 
-    /// A field that has its place.
+    /// Compares a field that has kept its position.
     fn field(&mut self, what: &str, before: &Field, now: &Field, oneofs: &Oneofs<'_>) {
         let name = &now.name;
         if !self.same_shape(&before.shape, &now.shape, &mut HashSet::new()) {
@@ -120,8 +120,8 @@ impl Judge<'_> {
         }
     }
 
-    /// A field behind all others on the wire. Older peers leave what they do not expect at the end of a body, and what
-    /// they do not send is taken for defaults; inside of a body there is no end.
+    /// A field after all others on the wire. Older peers ignore surplus bytes at the end of a body, and fields that
+    /// they do not send get their defaults. A message within another has no such end.
     fn appended(&mut self, name: &str, field: &Field, oneofs: &Oneofs<'_>) {
         let what = format!("message `{name}`: field `{}`", field.name);
         if let Some(holder) = self.nested.get(name) {
@@ -157,12 +157,12 @@ impl Judge<'_> {
     }
 }
 
-/// As the lock writes it.
+/// A field as the lock writes it.
 fn definition(field: &Field) -> String {
     format!("{} {} = {}", field.shape, field.name, field.number)
 }
 
-/// Whether `field` is declared behind `other`, although it stands before it on the wire.
+/// Whether `field` is declared after `other`, although it is before `other` on the wire.
 fn is_declared_behind(field: &Field, other: &Field) -> bool {
     match (&field.origin, &other.origin) {
         (Origin::Schema(_, field), Origin::Schema(_, other)) => field > other,

@@ -1,4 +1,4 @@
-//! Services and methods: who has which operation now, and whether it means what it meant.
+//! Compares services and methods by their operations.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use super::Judge;
 use crate::lock::numbering::Numbering;
 use crate::lock::record::{File, Method, Service, Side, Type};
 
-/// A method and the service it belongs to.
+/// A method and its service.
 type Owned<'a> = (&'a Service, &'a Method);
 
 impl<'a> Judge<'a> {
@@ -31,7 +31,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// A method of a service that is recorded.
+    /// Compares a method of a service that the lock records.
     fn method(&mut self, file: &File, service: &Service, before: &Service, method: &Method) {
         let what = format!("method `{}.{}`", service.name, method.name);
         let operation = method.operation;
@@ -109,9 +109,8 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// The old method of which `method` is the new name. The wire has no names of methods, so that is all that the same
-    /// operation with the same messages can be told from. With the lock's numbering the name is what finds the
-    /// operation.
+    /// The old method that was renamed to `method`: one with the same operation and the same messages, since the wire
+    /// has no names of methods. `Numbering::Lock` identifies methods by name, so that none is ever renamed.
     fn renamed_from(&self, service: &Service, before: &'a Service, method: &Method) -> Option<&'a Method> {
         let old = before.methods.iter().find(|old| old.operation == method.operation)?;
         let is_gone = !service.methods.iter().any(|other| other.name == old.name);
@@ -124,7 +123,7 @@ impl<'a> Judge<'a> {
         old.is_stream == new.is_stream && self.same_type(&types.0, &types.1, &mut HashSet::new())
     }
 
-    /// Which method had an operation in the scope of a file, and whether it still exists.
+    /// The method of a file that had an operation, and whether it still exists.
     fn holder(&self, file: &File, operation: u16) -> Option<(String, bool)> {
         let is_here = |(service, _): &Owned<'_>| {
             file.services.iter().any(|here| here.name == service.name)

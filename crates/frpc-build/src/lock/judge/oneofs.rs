@@ -1,15 +1,15 @@
-//! Which oneof of a changed message is which.
+//! Identifies oneofs in two versions of a message.
 
 use std::collections::BTreeSet;
 
 use crate::lock::record::{Message, Shape};
 
-/// Which oneof of the old message is which of the new one.
+/// Pairs of old and new oneofs that have members in common.
 pub(super) struct Oneofs<'a> {
     pairs: BTreeSet<(&'a str, &'a str)>,
 }
 
-/// Compares two messages; `matches` has the old place of each new field that is not new.
+/// Compares two messages. `matches` has the old position of each new field, or none.
 pub(super) fn same_oneofs<'a>(before: &'a Message, now: &'a Message, matches: &[Option<usize>]) -> Oneofs<'a> {
     let kept = matches.iter().zip(&now.fields).filter_map(|(old, now)| Some((&before.fields[(*old)?], now)));
     let pairs = kept.filter_map(|(old, now)| match (&old.shape, &now.shape) {
@@ -24,13 +24,13 @@ pub(super) fn same_oneofs<'a>(before: &'a Message, now: &'a Message, matches: &[
 }
 
 impl Oneofs<'_> {
-    /// Whether all members of `old` are in `new`, and no others.
+    /// Whether `old` and `new` have only each other's members.
     pub(super) fn is_same(&self, old: &str, new: &str) -> bool {
         let touching = self.pairs.iter().filter(|(before, now)| *before == old || *now == new);
         touching.count() == 1
     }
 
-    /// Whether a field is in no oneof, or still with those that it was with.
+    /// Whether two fields are not members of oneofs, or of the same oneof.
     pub(super) fn hold(&self, old: &Shape, new: &Shape) -> bool {
         match (old, new) {
             (Shape::Member { oneof: old, .. }, Shape::Member { oneof: new, .. }) => self.is_same(old, new),
@@ -38,7 +38,7 @@ impl Oneofs<'_> {
         }
     }
 
-    /// Whether a oneof of the new message has members that are not new.
+    /// Whether a oneof of the new message has old members.
     pub(super) fn has_members(&self, new: &str) -> bool {
         self.pairs.iter().any(|(_, now)| *now == new)
     }

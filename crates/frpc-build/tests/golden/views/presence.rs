@@ -45,7 +45,7 @@ impl ::frpc::polyglot::Fields for Optionals {
     }
 }
 
-/// A view of a [`Optionals`], which borrows from the body that it is decoded from.
+/// A view of [`Optionals`] that borrows from the body.
 #[allow(clippy::all, dead_code, missing_docs, unreachable_pub)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OptionalsView<'a> {
@@ -180,7 +180,7 @@ impl ::frpc::polyglot::Fields for Choices {
     }
 }
 
-/// A view of a [`Choices`], which borrows from the body that it is decoded from.
+/// A view of [`Choices`] that borrows from the body.
 #[allow(clippy::all, dead_code, missing_docs, unreachable_pub)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ChoicesView<'a> {
@@ -446,7 +446,7 @@ impl ::frpc::polyglot::Fields for Single {
     }
 }
 
-/// A view of a [`Single`], which borrows from the body that it is decoded from.
+/// A view of [`Single`] that borrows from the body.
 #[allow(clippy::all, dead_code, missing_docs, unreachable_pub)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SingleView<'a> {
@@ -488,7 +488,7 @@ pub mod single {
             Ok(Self {})
         }
     }
-    /// A view of a [`Item`], which borrows from the body that it is decoded from.
+    /// A view of [`Item`] that borrows from the body.
     #[derive(Clone, Copy, Debug, Default)]
     pub struct ItemView<'a> {
         #[doc(hidden)]
