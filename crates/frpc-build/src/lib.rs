@@ -167,3 +167,8 @@ pub fn compile_fds(fds: prost_types::FileDescriptorSet) -> Result<(), Error> {
 pub fn configure() -> Builder {
     Builder::new()
 }
+
+/// Compiles the examples of docs/schema-lock.md.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/schema-lock.md")]
+struct SchemaLockDocument;

@@ -60,8 +60,8 @@ fn warnings(lines: &[String]) -> Vec<&str> {
 #[test]
 fn the_lock_is_text_for_a_review() {
     let expected = "\
-# How the messages and methods of this package stand on the wire. Written by frpc-build; commit it.
-# After a change of the schema, a build with FRPC_UPDATE_LOCK=1 in its environment records what is safe.
+# The wire layout of this package, written by frpc-build. Commit this file together with the schema.
+# A build with FRPC_UPDATE_LOCK=1 in its environment records changes of the schema that are safe.
 frpc-lock 1
 
 file shop.proto
@@ -98,6 +98,25 @@ enum shop.Color
   2 BLUE = 2
 ";
     assert_eq!(Shop::locked().lock(), expected);
+}
+
+/// The first block of this language in docs/schema-lock.md.
+fn documented(language: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema-lock.md");
+    let text = fs::read_to_string(path).unwrap().replace("\r\n", "\n");
+    let (_, block) = text.split_once(&format!("```{language}\n")).unwrap();
+    block.split_once("```").unwrap().0.to_owned()
+}
+
+#[test]
+fn the_lock_in_the_documentation_is_that_of_the_schema_there() {
+    let schema = documented("proto");
+    let build = Build::of_files(&[("shop.proto", &schema.replace("  string more = 3;\n", ""))]);
+    let record = || build.run(|builder| builder.lock_update(LockUpdate::Safe), &["shop.proto"]);
+    record().unwrap();
+    fs::write(build.protos.path().join("shop.proto"), &schema).unwrap();
+    record().unwrap();
+    assert_eq!(fs::read_to_string(build.protos.path().join("shop.frpc.lock")).unwrap(), documented("text"));
 }
 
 #[test]

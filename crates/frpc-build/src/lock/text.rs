@@ -10,8 +10,8 @@ use crate::schema::OPERATION_FIRST;
 use crate::schema::parse::BYTE_ORDER_MARK;
 
 const HEAD: &str = "\
-# How the messages and methods of this package stand on the wire. Written by frpc-build; commit it.
-# After a change of the schema, a build with FRPC_UPDATE_LOCK=1 in its environment records what is safe.
+# The wire layout of this package, written by frpc-build. Commit this file together with the schema.
+# A build with FRPC_UPDATE_LOCK=1 in its environment records changes of the schema that are safe.
 ";
 
 /// The line with the version of the format.
