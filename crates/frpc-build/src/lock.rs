@@ -121,16 +121,7 @@ pub(crate) fn plan(
     }
     plan.neighbours.extend(options.folder.iter().filter(|_| options.is_on).flat_map(|it| apart::in_folder(it)));
     if !missing.is_empty() {
-        let build = options.recording_build(LockUpdate::Safe);
-        let has_methods = |services: &&Vec<Vec<u16>>| services.iter().any(|methods| !methods.is_empty());
-        let is_one_of_several =
-            options.numbering != Numbering::Go && plan.operations.values().filter(has_methods).count() > 1;
-        let numbers = if is_one_of_several { ", and operations depend on which files are built together" } else { "" };
-        warn(format!(
-            "there is no {} yet, so changes of the schema that break older peers go unnoticed{numbers}; {build} \
-             creates it, to be committed with the schema",
-            missing.join(" and no ")
-        ));
+        warn(missing_remark(&missing, &plan.operations, options));
     }
     if update > LockUpdate::Never && options.is_on && scopes.iter().all(|scope| scope.path.is_none()) {
         let text = "nothing is recorded, since there is no lock: the schema was not read from files, so `lock_dir` has \
@@ -138,6 +129,22 @@ pub(crate) fn plan(
         warn(text.to_owned());
     }
     Ok(plan)
+}
+
+/// The warning for locks that do not exist.
+fn missing_remark(missing: &[String], operations: &Operations, options: &LockOptions) -> String {
+    let build = options.recording_build(LockUpdate::Safe);
+    let has_methods = |services: &&Vec<Vec<u16>>| services.iter().any(|methods| !methods.is_empty());
+    let is_one_of_several = options.numbering != Numbering::Go && operations.values().filter(has_methods).count() > 1;
+    let numbers = if is_one_of_several { ", and operations depend on which files are built together" } else { "" };
+    let (what, them) = match missing {
+        [path] => (format!("there is no {path} yet"), "it"),
+        paths => (format!("these locks do not exist yet: {}", paths.join(", ")), "them"),
+    };
+    format!(
+        "{what}, so changes of the schema that break older peers go unnoticed{numbers}; {build} creates {them}, to be \
+         committed with the schema"
+    )
 }
 
 /// Refuses `Numbering::Lock` for services without a lock.

@@ -132,6 +132,21 @@ fn without_a_lock_there_is_one_warning_that_tells_how_to_make_it_and_no_file() {
 }
 
 #[test]
+fn without_locks_of_several_files_their_operations_are_said_to_depend_on_each_other() {
+    let build = Build::of_files(&[("a/a.proto", A), ("b/b.proto", &B.replace("both", "second"))]);
+    let set = protox::compile(["a/a.proto", "b/b.proto"], [build.protos.path()]).unwrap();
+    let locks = build.around.path();
+    let output = frpc_build::configure().lock_dir(locks).generate(set, &["a/a.proto", "b/b.proto"]).unwrap();
+    let expected = format!(
+        "these locks do not exist yet: {0}/both.frpc.lock, {0}/second.frpc.lock, so changes of the schema that break older \
+         peers go unnoticed, and operations depend on which files are built together; another run with \
+         `FRPC_UPDATE_LOCK=1` in its environment creates them, to be committed with the schema",
+        locks.display()
+    );
+    assert_eq!(output.warnings, [expected]);
+}
+
+#[test]
 fn a_lock_that_comes_later_runs_the_build_again() {
     let shop = Shop::unlocked();
     let lines = printed(&shop, None);

@@ -94,6 +94,19 @@ async fn protobuf_as_the_codec_goes_through_every_kind_of_call() -> Result<(), B
 }
 
 #[tokio::test]
+async fn one_server_has_the_services_of_all_files_of_a_build() -> Result<(), Box<dyn std::error::Error>> {
+    use schema_tests::all::services::{FirstClient, FirstServer, Word};
+    let server = frpc::Server::builder().add_service(FirstServer::new(Plain)).add_service(CallsServer::new(Same));
+    let server = server.bind("127.0.0.1:0").await?;
+    let channel = frpc::Channel::connect(server.local_addr().to_string()).await?;
+    tokio::spawn(server.serve());
+    let word = Word { word: "hi".to_owned() };
+    assert_eq!(FirstClient::new(channel.clone()).echo(word.clone()).await?.into_inner(), word);
+    assert_eq!(CallsClient::new(channel).string_value("word".to_owned()).await?.into_inner(), "word");
+    Ok(())
+}
+
+#[tokio::test]
 async fn ends_with_different_codecs_tell_each_other_so() -> Result<(), Box<dyn std::error::Error>> {
     use schema_tests::{all, protobuf};
     let server = all::services::FirstServer::new(Plain);

@@ -61,77 +61,34 @@ struct Borrowed {
     is_wrapper: bool,
 }
 
+/// The lines of a view and its decoder.
+#[derive(Default)]
+struct Lines {
+    /// The types of the fields.
+    declared: HashMap<Ident, TokenStream>,
+    /// Statements that decode. Only messages with oneofs need them.
+    decode: Vec<TokenStream>,
+    /// The fields of the resulting struct.
+    result: Vec<TokenStream>,
+    /// The oneofs that have lines already.
+    oneofs: HashSet<usize>,
+}
+
 impl Views<'_> {
     /// The view of a message, with its decoder.
     pub(crate) fn of_message(&self, message: &Message<'_>) -> Result<Vec<Item>, Error> {
         let Message { full_name, proto, ident, fields, index, .. } = message;
         let view = self.names.get(*full_name).ok_or_else(|| lost(full_name))?;
         let order = in_wire_order(proto, |field| map_value(field, index).is_some());
-        let (mut declared, mut decode, mut result) = (HashMap::new(), Vec::new(), Vec::new());
-        let has_oneofs = order.iter().any(|field| oneof_of(field).is_some());
-        let mut oneofs = HashSet::new();
+        let by_statement = order.iter().any(|field| oneof_of(field).is_some());
+        let mut lines = Lines::default();
         for field in &order {
-            let name = field.name();
-            if let Some(at) = oneof_of(field) {
-                let found = fields.oneofs.get(&field.number()).ok_or_else(|| lost(name))?;
-                let (rust, variable) = (&found.ident, message.local(&found.ident));
-                let oneof = proto.oneof_decl.get(at).ok_or_else(|| lost(name))?.name();
-                let full_name = format!("{full_name}.{oneof}");
-                let path = with_last(&found.path, self.names.get(&full_name).ok_or_else(|| lost(&full_name))?);
-                let written = message.oneofs.get(&full_name).ok_or_else(|| lost(&full_name))?;
-                if oneofs.insert(at) {
-                    let lifetime = self.borrows(proto, at).then(|| quote! { <'a> });
-                    declared.insert(rust, quote! { ::core::option::Option<#path #lifetime> });
-                    decode.push(quote! { let mut #variable = from.oneof_view(#oneof)?; });
-                    result.push(quote! { #rust: #variable.into_option() });
-                }
-                let variant = written.variants.get(&field.number()).ok_or_else(|| lost(name))?;
-                decode.push(self.member(field, variant, &found.path, &path, &variable));
-                continue;
+            match oneof_of(field) {
+                Some(oneof) => self.member_lines(message, field, oneof, &mut lines)?,
+                None => self.field_lines(message, field, by_statement, &mut lines)?,
             }
-            let found = fields.fields.get(&field.number()).ok_or_else(|| lost(name))?;
-            let rust = &found.ident;
-            let variable = message.local(rust);
-            let value = map_value(field, index);
-            let of = value.unwrap_or(field);
-            let borrowed = self.borrowed(of, &found.ty, found.enumeration.as_ref(), found.boxed);
-            let Borrowed { single, element, is_wrapper } = borrowed;
-            let is_enum = of.r#type() == ProtoType::Enum;
-            let (declared_type, read) = if value.is_some() {
-                let key = key_type(&found.ty);
-                (quote! { ::frpc::polyglot::Map<'a, #key, #element> }, quote! { from.view(#name)? })
-            } else if field.label() == Label::Repeated {
-                (quote! { ::frpc::polyglot::List<'a, #element> }, quote! { from.view(#name)? })
-            } else {
-                let is_option = field.proto3_optional() || field.r#type() == ProtoType::Message;
-                let read = match found.enumeration.as_ref().filter(|_| is_enum) {
-                    Some(path) => quote! { from.enumeration::<#path, _>(#name)? },
-                    None if is_wrapper => quote! {
-                        from.view::<::core::option::Option<::frpc::polyglot::wellknown::Unwrapped<_>>>(#name)?.map(|value| value.0)
-                    },
-                    None => quote! { from.view(#name)? },
-                };
-                (
-                    if is_option {
-                        quote! { ::core::option::Option<#single> }
-                    } else {
-                        single
-                    },
-                    read,
-                )
-            };
-            declared.insert(rust, declared_type);
-            if !has_oneofs {
-                result.push(quote! { #rust: #read });
-                continue;
-            }
-            decode.push(quote! { let #variable = #read; });
-            result.push(if variable == *rust {
-                quote! { #rust }
-            } else {
-                quote! { #rust: #variable }
-            });
         }
+        let Lines { declared, decode, mut result, .. } = lines;
         let declared = fields.order.iter().filter_map(|rust| declared.get(rust).map(|ty| quote! { pub #rust: #ty }));
         let mut declared: Vec<TokenStream> = declared.collect();
         if !declared.iter().any(|field| field.to_string().contains("'a")) {
@@ -165,6 +122,83 @@ impl Views<'_> {
             }
         };
         Ok(file.items)
+    }
+
+    /// The lines for a member of a oneof. The first one in wire order also has those for the oneof itself.
+    fn member_lines(
+        &self,
+        message: &Message<'_>,
+        field: &FieldDescriptorProto,
+        at: usize,
+        lines: &mut Lines,
+    ) -> Result<(), Error> {
+        let name = field.name();
+        let found = message.fields.oneofs.get(&field.number()).ok_or_else(|| lost(name))?;
+        let (rust, variable) = (&found.ident, message.local(&found.ident));
+        let oneof = message.proto.oneof_decl.get(at).ok_or_else(|| lost(name))?.name();
+        let full_name = format!("{}.{oneof}", message.full_name);
+        let path = with_last(&found.path, self.names.get(&full_name).ok_or_else(|| lost(&full_name))?);
+        let written = message.oneofs.get(&full_name).ok_or_else(|| lost(&full_name))?;
+        if lines.oneofs.insert(at) {
+            let lifetime = self.borrows(message.proto, at).then(|| quote! { <'a> });
+            lines.declared.insert(rust.clone(), quote! { ::core::option::Option<#path #lifetime> });
+            lines.decode.push(quote! { let mut #variable = from.oneof_view(#oneof)?; });
+            lines.result.push(quote! { #rust: #variable.into_option() });
+        }
+        let variant = written.variants.get(&field.number()).ok_or_else(|| lost(name))?;
+        lines.decode.push(self.member(field, variant, &found.path, &path, &variable));
+        Ok(())
+    }
+
+    /// The lines for a field that is not a member of a oneof.
+    fn field_lines(
+        &self,
+        message: &Message<'_>,
+        field: &FieldDescriptorProto,
+        by_statement: bool,
+        lines: &mut Lines,
+    ) -> Result<(), Error> {
+        let name = field.name();
+        let found = message.fields.fields.get(&field.number()).ok_or_else(|| lost(name))?;
+        let rust = &found.ident;
+        let variable = message.local(rust);
+        let value = map_value(field, message.index);
+        let of = value.unwrap_or(field);
+        let Borrowed { single, element, is_wrapper } =
+            self.borrowed(of, &found.ty, found.enumeration.as_ref(), found.boxed);
+        let (declared, read) = if value.is_some() {
+            let key = key_type(&found.ty);
+            (quote! { ::frpc::polyglot::Map<'a, #key, #element> }, quote! { from.view(#name)? })
+        } else if field.label() == Label::Repeated {
+            (quote! { ::frpc::polyglot::List<'a, #element> }, quote! { from.view(#name)? })
+        } else {
+            let is_option = field.proto3_optional() || field.r#type() == ProtoType::Message;
+            let declared = if is_option {
+                quote! { ::core::option::Option<#single> }
+            } else {
+                single
+            };
+            let read = match found.enumeration.as_ref().filter(|_| of.r#type() == ProtoType::Enum) {
+                Some(path) => quote! { from.enumeration::<#path, _>(#name)? },
+                None if is_wrapper => quote! {
+                    from.view::<::core::option::Option<::frpc::polyglot::wellknown::Unwrapped<_>>>(#name)?.map(|value| value.0)
+                },
+                None => quote! { from.view(#name)? },
+            };
+            (declared, read)
+        };
+        lines.declared.insert(rust.clone(), declared);
+        if !by_statement {
+            lines.result.push(quote! { #rust: #read });
+            return Ok(());
+        }
+        lines.decode.push(quote! { let #variable = #read; });
+        lines.result.push(if variable == *rust {
+            quote! { #rust }
+        } else {
+            quote! { #rust: #variable }
+        });
+        Ok(())
     }
 
     /// The view of a oneof, with its decoder.
