@@ -31,6 +31,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .file_descriptor_set_path(out.join("all.bin"))
         // These schemas have no peers that they could break.
         .schema_lock(false)
+        // Nor a server, on which thousands of services would need operations of their own.
+        .numbering(frpc_build::Numbering::Go)
         .compile_protos(&protos, &folders)?;
 
     let all = syn::parse_file(&fs::read_to_string(out.join("all.rs"))?)?;

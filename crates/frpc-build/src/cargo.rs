@@ -23,7 +23,7 @@ pub(crate) fn print_rerun_if_env_changed(variable: &str) {
 
 /// Shows a warning in the output of cargo.
 pub(crate) fn print_warning(text: &str) {
-    print_line("warning", text);
+    print_line("warning", &text.replace(['\n', '\r'], " "));
 }
 
 /// A line break in `text` would start another instruction.

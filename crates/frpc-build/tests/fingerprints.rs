@@ -120,14 +120,14 @@ fn safe_changes_are_remembered_and_say_which_fields_may_be_missing() {
     assert!(shop.lock().contains("\n  i32 limit = 2\n  added string more = 3\n"), "{}", shop.lock());
     let second = shop.layouts();
     assert_eq!(second[0].compatible(), [first[0].fingerprint()]);
-    assert_eq!(second[0].growing().collect::<Vec<_>>(), [("shop.GetRequest", 1)]);
+    assert_eq!(second[0].appended().collect::<Vec<_>>(), [("shop.GetRequest", 1)]);
     assert_eq!(second[1], first[1], "the other service does not reach that message");
 
     shop.edit(&[("string more = 3;", "string more = 3;\n  bool all = 4;"), ("BLUE = 2;", "BLUE = 2;\n  BLACK = 3;")]);
     shop.build(|builder| builder.lock_update(LockUpdate::Safe)).unwrap();
     let third = shop.layouts();
     assert_eq!(third[0].compatible(), [first[0].fingerprint(), second[0].fingerprint()]);
-    assert_eq!(third[0].growing().collect::<Vec<_>>(), [("shop.GetRequest", 2)]);
+    assert_eq!(third[0].appended().collect::<Vec<_>>(), [("shop.GetRequest", 2)]);
     assert_eq!(third[1].compatible(), [first[1].fingerprint()]);
 
     shop.edit(&[("double size", "float size")]);
@@ -145,7 +145,7 @@ fn fields_that_older_peers_do_not_send_may_be_missing_in_another_message_of_the_
     let own = format!("message FetchRequest {{\n  string id = 1;\n  {grown}\n}}\nmessage GetRequest");
     let grows = |shop: &Shop| {
         shop.build(|builder| builder.lock_update(LockUpdate::Safe)).unwrap();
-        shop.layouts()[0].growing().map(|(name, fields)| (name.to_owned(), fields)).collect::<Vec<_>>()
+        shop.layouts()[0].appended().map(|(name, fields)| (name.to_owned(), fields)).collect::<Vec<_>>()
     };
     // It is new, or was there before, or both messages were.
     shop.edit(&[("rpc Get(GetRequest)", "rpc Get(FetchRequest)"), ("message GetRequest", &own)]);

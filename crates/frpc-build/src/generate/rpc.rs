@@ -90,7 +90,7 @@ pub(crate) fn rpcs(
     let prefix = service.proto_name.to_shouty_snake_case();
     let added = |message: &str| {
         let name = message.trim_start_matches('.');
-        layout.growing().find(|(growing, _)| *growing == name).map_or(0, |(_, added)| added)
+        layout.appended().find(|(appended, _)| *appended == name).map_or(0, |(_, added)| added)
     };
     let read = |(method, operation): (&Method, &u16)| {
         let what = format!("method `{}` of `{full_name}`", method.proto_name);

@@ -16,7 +16,7 @@ pub struct Layout {
     operations: Vec<u16>,
     fingerprint: Fingerprint,
     compatible: Vec<Fingerprint>,
-    growing: Vec<(String, u32)>,
+    appended: Vec<(String, u32)>,
 }
 
 impl Layout {
@@ -44,8 +44,8 @@ impl Layout {
     /// Returns the full names of requests, replies and stream messages to which fields were appended, each with the
     /// number of fields that some compatible peers do not send. These fields are the last in wire order. Each member of
     /// a oneof counts as a field.
-    pub fn growing(&self) -> impl Iterator<Item = (&str, u32)> {
-        self.growing.iter().map(|(name, fields)| (name.as_str(), *fields))
+    pub fn appended(&self) -> impl Iterator<Item = (&str, u32)> {
+        self.appended.iter().map(|(name, fields)| (name.as_str(), *fields))
     }
 }
 
@@ -53,7 +53,7 @@ impl Layout {
 pub(crate) fn layouts(record: &Record) -> Vec<Layout> {
     let layout = |service: &super::record::Service| {
         let roots: BTreeSet<&str> = service.roots().collect();
-        let growing = roots.into_iter().filter_map(|name| {
+        let appended = roots.into_iter().filter_map(|name| {
             let fields = &record.messages.get(name)?.fields;
             let added = fields.iter().rev().take_while(|field| field.is_added).count();
             (added > 0).then(|| (name.to_owned(), u32::try_from(added).unwrap_or(u32::MAX)))
@@ -65,7 +65,7 @@ pub(crate) fn layouts(record: &Record) -> Vec<Layout> {
             operations,
             fingerprint: fingerprint(service, record),
             compatible: service.compatible.clone(),
-            growing: growing.collect(),
+            appended: appended.collect(),
         }
     };
     record.services().map(layout).collect()

@@ -4,7 +4,7 @@ use crate::error::{Error, ErrorKind};
 use crate::schema::{OPERATION_FIRST, Schema};
 
 /// How methods get their operations, the numbers that identify them on the wire.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Numbering {
     /// Methods are numbered in the order of declaration, through all services of a file. So a method that is inserted

@@ -13,8 +13,9 @@ use crate::schema::{OPERATION_FIRST, Schema, full_name, tag, within};
 /// The operations of a build: by file name, then by service and method in the order of declaration.
 pub(crate) type Operations = HashMap<String, Vec<Vec<u16>>>;
 
-/// All files but the first begin at a multiple of this, which leaves them room to grow.
-const FILE_STEP: u32 = 100;
+/// All files but the first begin at a multiple of this, which leaves them room to grow: of the first number as long as
+/// there is one, in builds of hundreds of files of the others.
+const FILE_STEPS: [u32; 3] = [100, 10, 1];
 
 /// Gives operations to the methods of all files.
 ///
@@ -130,30 +131,36 @@ impl Giver<'_> {
 
     /// The first operation for a file that has none.
     fn room(&self, proto: &FileDescriptorProto) -> Result<u32, Error> {
-        const END: u32 = u16::MAX as u32 + 1;
         let methods: usize = proto.service.iter().map(|service| service.method.len()).sum();
-        let methods = u32::try_from(methods).unwrap_or(u32::MAX);
-        if methods == 0 {
-            return Ok(u32::from(OPERATION_FIRST));
-        }
-        let is_free = |first: u32| {
-            let end = first.saturating_add(methods);
-            // The first file needs no room to grow: an `operation_base` may have put another one right behind it.
-            let is_first = first == u32::from(OPERATION_FIRST);
-            let room = if is_first { end } else { end.next_multiple_of(FILE_STEP).min(END) };
-            end <= END && !(first..room).any(|it| u16::try_from(it).is_ok_and(|it| self.taken.contains(&it)))
-        };
-        let later = (1..).map(|number| number * FILE_STEP).take_while(|first| *first < END);
-        let first = std::iter::once(u32::from(OPERATION_FIRST)).chain(later).find(|first| is_free(*first));
-        first.ok_or_else(|| {
+        first_free(&self.taken, u32::try_from(methods).unwrap_or(u32::MAX)).ok_or_else(|| {
             let text = format!(
                 "the other files of the build leave no room for the {methods} methods of {}: set the `operation_base` \
-                 of some files",
+                 of some files, or `numbering(Numbering::Go)` if they are for different servers",
                 proto.name()
             );
             Error::new(ErrorKind::Unsupported, text)
         })
     }
+}
+
+/// Where a file with so many methods can begin.
+fn first_free(taken: &BTreeSet<u16>, methods: u32) -> Option<u32> {
+    const END: u32 = u16::MAX as u32 + 1;
+    let is_free = |first: u32, room: u32| {
+        let last = u16::try_from(first.saturating_add(room).min(END).saturating_sub(1)).unwrap_or(u16::MAX);
+        let fits = first.saturating_add(methods) <= END;
+        fits && (room == 0 || u16::try_from(first).is_ok_and(|first| taken.range(first..=last).next().is_none()))
+    };
+    let lowest = u32::from(OPERATION_FIRST);
+    // The first file needs no room to grow: an `operation_base` may have put another one right behind it.
+    if is_free(lowest, methods) {
+        return Some(lowest);
+    }
+    let of_step = |step: u32| {
+        let firsts = (lowest.next_multiple_of(step)..END).step_by(usize::try_from(step).unwrap_or(1));
+        firsts.into_iter().find(|first| is_free(*first, methods.saturating_add(step - 1) / step * step))
+    };
+    FILE_STEPS.into_iter().find_map(of_step)
 }
 
 /// The full names of the services of a file.
@@ -208,4 +215,39 @@ fn check_overlaps(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::first_free;
+
+    #[test]
+    fn files_begin_at_multiples_of_100_as_long_as_there_are_any() {
+        let mut taken = BTreeSet::new();
+        assert_eq!(first_free(&taken, 65_526), Some(10));
+        assert_eq!(first_free(&taken, 65_527), None);
+        taken.extend([10, 199]);
+        assert_eq!(first_free(&taken, 1), Some(200));
+        assert_eq!(first_free(&taken, 101), Some(200));
+        taken.insert(300);
+        assert_eq!(first_free(&taken, 100), Some(200));
+        assert_eq!(first_free(&taken, 101), Some(400));
+        assert_eq!(first_free(&taken, 65_135), Some(400));
+    }
+
+    #[test]
+    fn where_there_are_no_hundreds_left_files_begin_closer_together() {
+        let mut taken: BTreeSet<u16> = (10..=65_500).step_by(100).chain((50..=65_500).step_by(100)).collect();
+        taken.insert(65_500);
+        assert_eq!(first_free(&taken, 2), Some(20));
+        assert_eq!(first_free(&taken, 30), Some(20));
+        assert_eq!(first_free(&taken, 50), Some(60));
+        assert_eq!(first_free(&taken, 51), Some(51));
+        assert_eq!(first_free(&taken, 59), Some(51));
+        assert_eq!(first_free(&taken, 60), None);
+        assert_eq!(first_free(&(10..=u16::MAX).collect(), 1), None);
+        assert_eq!(first_free(&(10..=u16::MAX).collect(), 0), Some(10));
+    }
 }

@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind};
 pub(crate) const VARIABLE: &str = "FRPC_UPDATE_LOCK";
 
 /// Which changes of the schema a build records in its locks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum LockUpdate {
     /// None: every difference between schema and lock is an error.
