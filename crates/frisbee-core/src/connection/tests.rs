@@ -214,8 +214,7 @@ fn a_server_says_hello_first_of_all_wherever_that_of_its_client_is_cut() {
     for header_form in [HeaderForm::Current, HeaderForm::Old] {
         let hello = Config { header_form, ..Config::default() };
         let wire = Connection::new(Role::Client, &hello, start).outbox().take_bytes();
-        let (hello_len, ping_len) = (header_form.size() + 25, header_form.size());
-        assert_eq!(wire.len(), hello_len + ping_len);
+        let hello_len = wire.len() - header_form.size(); // A PING stands behind it.
         for cut in 0..=wire.len() {
             let mut server = server(start);
             let later = start + 3 * SECOND;
