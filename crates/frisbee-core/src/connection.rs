@@ -96,7 +96,7 @@ pub struct Connection {
     keepalive: Keepalive,
     pace: Pace,
     waste: Waste,
-    pings: Bucket,
+    pings: Bucket<PING_BURST, PINGS_PER_SECOND>,
     received: u64,
     /// The bytes that the transport has taken, as far as they can be counted.
     written: u32,
@@ -138,7 +138,7 @@ impl Connection {
             keepalive: Keepalive::new(config.ping_interval, config.idle_timeout, now),
             pace: Pace::new(config.pace_window, config.least_rate),
             waste: Waste::new(config.waste_rate, now),
-            pings: Bucket::new(PING_BURST, PINGS_PER_SECOND, now),
+            pings: Bucket::new(now),
             received: 0,
             written: 0,
             usage: Usage::new(now),

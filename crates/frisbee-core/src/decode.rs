@@ -51,7 +51,7 @@ pub struct Decoder {
     limit: u32,
     /// The bytes of a header that is not complete: `head[..head_len]`.
     head: [u8; Header::MAX_LEN],
-    head_len: usize,
+    head_len: u8,
     /// In a box, since most bodies come whole.
     body: Option<Box<Partial>>,
     /// The length of the last one that was gathered.
@@ -203,16 +203,17 @@ impl Decoder {
             // protocols begin, two bytes more tell which it is.
             let enough = if m0 == 0 { 4 } else { 2 };
             let magic = u16::from_be_bytes([m0, m1]);
+            let come = usize::from(self.head_len);
             let needed = match self.form {
-                Some(HeaderForm::Current) if self.head_len >= enough && magic != MAGIC => {
-                    return Err(not_frisbee(self.head.get(..self.head_len).unwrap_or_default(), self.form));
+                Some(HeaderForm::Current) if come >= enough && magic != MAGIC => {
+                    return Err(not_frisbee(self.head.get(..come).unwrap_or_default(), self.form));
                 }
                 Some(form) => form.size(),
-                None if self.head_len < 2 => 2,
+                None if come < 2 => 2,
                 None if magic == MAGIC => HeaderForm::Current.size(),
                 None => HeaderForm::Old.size(),
             };
-            let free = self.head.get_mut(self.head_len..needed).unwrap_or_default();
+            let free = self.head.get_mut(come..needed).unwrap_or_default();
             if free.is_empty() {
                 self.head_len = 0;
                 return self.parse_head(magic).map(Some);
@@ -224,7 +225,7 @@ impl Decoder {
             if let Some(free) = free.get_mut(..taken) {
                 input.copy_to_slice(free);
             }
-            self.head_len = self.head_len.saturating_add(taken);
+            self.head_len = u8::try_from(come.saturating_add(taken)).unwrap_or(u8::MAX);
         }
     }
 

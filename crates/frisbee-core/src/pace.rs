@@ -3,20 +3,17 @@
 
 use std::time::{Duration, Instant};
 
-/// Grants a burst and refills at a steady rate.
+/// Grants a burst of tokens, of which it regains so many each second.
 #[derive(Clone, Debug)]
-pub struct Bucket {
+pub struct Bucket<const BURST: u32, const PER_SECOND: u32> {
     level: u32,
-    burst: u32,
-    refill_every: Duration,
     refilled: Instant,
 }
 
-impl Bucket {
-    /// A full bucket of `burst` tokens that regains `per_second` of them each second.
-    pub fn new(burst: u32, per_second: u32, now: Instant) -> Self {
-        let refill_every = Duration::from_secs(1).checked_div(per_second).unwrap_or(Duration::MAX);
-        Self { level: burst, burst, refill_every, refilled: now }
+impl<const BURST: u32, const PER_SECOND: u32> Bucket<BURST, PER_SECOND> {
+    /// A full bucket.
+    pub fn new(now: Instant) -> Self {
+        Self { level: BURST, refilled: now }
     }
 
     /// Takes one token; `false` if there is none.
@@ -35,9 +32,9 @@ impl Bucket {
 
     fn refill(&mut self, now: Instant) {
         let elapsed = now.saturating_duration_since(self.refilled);
-        let tokens = elapsed.as_nanos().checked_div(self.refill_every.as_nanos()).unwrap_or(0);
+        let tokens = elapsed.as_millis().saturating_mul(PER_SECOND.into()) / 1000;
         if tokens > 0 {
-            self.level = self.burst.min(u32::try_from(tokens).unwrap_or(u32::MAX));
+            self.level = BURST.min(u32::try_from(tokens).unwrap_or(u32::MAX));
             self.refilled = now;
         }
     }
@@ -203,7 +200,7 @@ mod tests {
     #[test]
     fn a_bucket_gives_its_burst_and_then_its_rate() {
         let start = Instant::now();
-        let mut bucket = Bucket::new(40, 20, start);
+        let mut bucket = Bucket::<40, 20>::new(start);
         assert!((0..40).all(|_| bucket.take(start)));
         assert!(!bucket.take(start));
         let granted = (0..100).filter(|_| bucket.take(start + SECOND)).count();
