@@ -180,6 +180,17 @@ async fn layouts_that_do_not_fit_are_refused_and_never_misread() {
     assert_eq!(client.say(new("a")).await.unwrap_err().code(), Code::FailedPrecondition);
 }
 
+/// Whether the client has found out, or had sent the call and was refused by the server.
+#[tokio::test]
+async fn a_call_whose_layout_does_not_fit_has_not_run() {
+    let address = serve_first().await.to_string();
+    for _ in 0..50 {
+        let client = broken::ParrotClient::connect(address.as_str()).await.expect("the server listens");
+        let status = client.say(broken::Ask::default()).await.expect_err("the layouts do not fit");
+        assert_eq!((status.code(), status.may_have_run()), (Code::FailedPrecondition, false), "{status}");
+    }
+}
+
 #[tokio::test]
 async fn a_service_that_is_not_there_is_not_mistaken_for_another_on_its_operations() {
     let address = serve(Server::builder().add_service(stranger::CounterServer::new(Parrot))).await.to_string();

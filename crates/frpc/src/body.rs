@@ -114,7 +114,7 @@ impl PutError {
 pub(crate) fn put_message<M: Message>(mut frame: Frame<'_>, message: &M, manner: &Manner<'_>) -> Result<(), PutError> {
     let Manner { form, lossless, backward, timeout, metadata } = *manner;
     if backward || timeout.is_some() || metadata.is_some() {
-        prefix::put(frame.buffer(), Said { backward, timeout, metadata, status: None });
+        prefix::put(frame.buffer(), Said { backward, timeout, metadata, ..Said::default() });
     }
     let mut bulk = Vec::<Bulk>::new(); // Allocates only if there is something large.
     let mut encoder = Encoder::gathering(frame.buffer(), &mut bulk).copying(frisbee::copy_to_share).with_form(form);
@@ -136,7 +136,24 @@ pub(crate) fn put_message<M: Message>(mut frame: Frame<'_>, message: &M, manner:
 /// Writes a packet whose body is an error. If it is too long for a packet, its text is cut, and what goes along left
 /// out.
 pub(crate) fn put_error(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, style: Style) {
-    /// What stands around the text: a prefix of four bytes, kinds and a length.
+    put_failure(outbox, id, operation, status, style, false);
+}
+
+/// As [`put_error`], for a call that has not been run, which a peer of ours is told.
+#[cold]
+pub(crate) fn put_refusal(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, style: Style) {
+    put_failure(outbox, id, operation, status, style, true);
+}
+
+fn put_failure(
+    outbox: &mut Outbox,
+    id: PacketId,
+    operation: Operation,
+    status: &Status,
+    style: Style,
+    is_refused: bool,
+) {
+    /// What stands around the text: a prefix of six bytes, kinds and a length.
     const AROUND: usize = 20;
     let rich = style.form == Form::Rich;
     let put = |outbox: &mut Outbox, text: &str, whole: bool| {
@@ -144,7 +161,9 @@ pub(crate) fn put_error(outbox: &mut Outbox, id: PacketId, operation: Operation,
         let metadata = status.metadata().filter(|_| rich && whole);
         let in_prefix = status.in_prefix().filter(|_| rich);
         let in_prefix = in_prefix.map(|(code, details)| (code, if whole { details } else { &[] }));
-        prefix::put(frame.buffer(), Said { backward: style.backward, timeout: None, metadata, status: in_prefix });
+        let refused = is_refused && rich;
+        let said = Said { backward: style.backward, timeout: None, metadata, status: in_prefix, refused };
+        prefix::put(frame.buffer(), said);
         let encoded = Encoder::new(frame.buffer()).error(text);
         debug_assert!(encoded.is_ok(), "no text has 4 GiB");
         frame.finish()

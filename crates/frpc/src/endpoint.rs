@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::in_place::InPlace;
 use crate::layout::{self, Clauses, Layout};
 use crate::offer::Offer;
-use crate::service::{Caller, Entry, Instance, Kind, Methods};
+use crate::service::{Caller, Entry, Instance, Kind, Methods, nobody_waits};
 use crate::{Policy, Status, body, prefix};
 use bytes::Bytes;
 use frisbee::{
@@ -223,6 +223,11 @@ impl Router for Endpoint {
         }
         match offer.table.get(operation) {
             Some((Entry { kind: Kind::Stream(opens), method }, _)) => {
+                let timeout = prefix.as_ref().and_then(|prefix| prefix.timeout);
+                if timeout.is_some_and(|timeout| timeout.is_zero()) {
+                    crate::streaming::refuse(&stream, &nobody_waits());
+                    return Next::Wasted;
+                }
                 opens.open(&session.caller, prefix, stream, session.reading(method));
             }
             _ if Operation::user(operation).is_some_and(|operation| offer.mounts.contains(operation)) => {
@@ -385,8 +390,7 @@ impl Endpoint {
         if self.offer.mounts.contains(packet.operation) {
             return self.offer.mounts.shed(&mut session.mounted, packet, outbox);
         }
-        let status = Status::resource_exhausted("the server holds as much input as it may");
-        body::put_error(outbox, packet.id, packet.operation, &status, session.caller.style());
+        body::put_refusal(outbox, packet.id, packet.operation, &overloaded(), session.caller.style());
         Next::Continue
     }
 
@@ -415,7 +419,7 @@ impl Endpoint {
         // deadline.
         let unknown = || Status::unimplemented(format!("operation {operation} is no unary method of this end"));
         let status = refused.unwrap_or_else(unknown);
-        body::put_error(outbox, packet.id, operation, &status, session.caller.style());
+        body::put_refusal(outbox, packet.id, operation, &status, session.caller.style());
         Next::Wasted
     }
 
@@ -449,12 +453,17 @@ impl Endpoint {
             ..REPLIES_MAX => self.serve(session, packet, outbox),
             REPLIES_MAX..REPLIES_END => {
                 let status = Status::resource_exhausted("the replies to earlier calls have not been taken");
-                body::put_error(outbox, packet.id, packet.operation, &status, session.caller.style());
+                body::put_refusal(outbox, packet.id, packet.operation, &status, session.caller.style());
                 Next::Continue
             }
             waiting => Next::close(format!("{waiting} bytes of replies were not taken by the end that calls")),
         }
     }
+}
+
+/// Why nothing is begun for want of memory.
+fn overloaded() -> Status {
+    Status::resource_exhausted("the server holds as much input as it may")
 }
 
 /// Whether the peer of an end that accepted can be called: one that offers nothing takes no calls.

@@ -28,6 +28,8 @@ const STATUS: u8 = 3;
 /// The call was made by the end that accepted the connection. Empty, and the first item, by which calls of the two
 /// directions are told apart.
 const BACKWARD: u8 = 4;
+/// The call has not been run. Empty.
+const REFUSED: u8 = 5;
 
 /// What a prefix says.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +39,8 @@ pub(crate) struct Prefix {
     /// With the metadata that was said.
     pub(crate) along: Option<Box<Along>>,
     pub(crate) status: Option<(Code, Bytes)>,
+    /// The call has not been run.
+    pub(crate) refused: bool,
 }
 
 impl Prefix {
@@ -63,13 +67,15 @@ pub(crate) struct Said<'a> {
     pub(crate) timeout: Option<Duration>,
     pub(crate) metadata: Option<&'a Metadata>,
     pub(crate) status: Option<(Code, &'a [u8])>,
+    /// The call has not been run.
+    pub(crate) refused: bool,
 }
 
 /// Writes a prefix in front of a body that is still to be written, if there is something to say.
 pub(crate) fn put(buffer: &mut Vec<u8>, said: Said<'_>) {
-    let Said { backward, timeout, metadata, status } = said;
+    let Said { backward, timeout, metadata, status, refused } = said;
     let metadata = metadata.filter(|metadata| !metadata.is_empty());
-    if !backward && timeout.is_none() && metadata.is_none() && status.is_none() {
+    if !backward && timeout.is_none() && metadata.is_none() && status.is_none() && !refused {
         return;
     }
     let mut items = Vec::new();
@@ -99,6 +105,9 @@ pub(crate) fn put(buffer: &mut Vec<u8>, said: Said<'_>) {
             tracing::debug!(length = details.len(), "details of a status are too long to be sent");
         }
         put_item(&mut items, STATUS, &value);
+    }
+    if refused {
+        put_item(&mut items, REFUSED, &[]);
     }
     buffer.push(PREFIX);
     put_varint(buffer, items.len() as u64);
@@ -188,6 +197,7 @@ fn parse(items: &[u8]) -> Result<Prefix, Malformed> {
                 let code = i32::try_from(code).map_or(Code::Unknown, Code::from_i32);
                 prefix.status = Some((code, Bytes::copy_from_slice(value)));
             }
+            REFUSED => prefix.refused = true,
             _ => {}
         }
     }
@@ -207,6 +217,7 @@ mod tests {
             timeout: Some(Duration::from_millis(1500)),
             along,
             status: Some((Code::NotFound, Bytes::from_static(b"d"))),
+            refused: true,
         }
     }
 
@@ -214,7 +225,8 @@ mod tests {
         let mut bytes = Vec::new();
         let status = prefix.status.as_ref().map(|(code, details)| (*code, &details[..]));
         let metadata = Along::sent(prefix.along.as_deref());
-        put(&mut bytes, Said { backward: false, timeout: prefix.timeout, metadata, status });
+        let said = Said { backward: false, timeout: prefix.timeout, metadata, status, refused: prefix.refused };
+        put(&mut bytes, said);
         bytes
     }
 
@@ -228,6 +240,7 @@ mod tests {
             2, 3, 1, b'k', b'v',
             2, 7, 5, b'b', b'-', b'b', b'i', b'n', 0xFF,
             3, 2, 5, b'd',
+            5, 0,
         ];
         let expected = {
             let mut e = expected.to_vec();

@@ -118,7 +118,7 @@ impl Caller {
     /// Ends a call that nobody waits for. Every call gets one reply, a cancelled one this.
     pub(crate) fn cancel(&self, id: PacketId, operation: Operation, outbox: &mut Outbox) {
         if self.connection.cancel_call(id, operation) {
-            body::put_error(outbox, id, operation, &Status::cancelled("the caller has given up"), self.style());
+            body::put_error(outbox, id, operation, &given_up(), self.style());
         }
     }
 }
@@ -468,7 +468,7 @@ impl Terms {
         let Ok(prefix) = prefix::take(body) else { return Err(body::malformed("request")) };
         let timeout = prefix.as_ref().and_then(|prefix| prefix.timeout);
         if timeout.is_some_and(|timeout| timeout.is_zero()) {
-            return Err(Status::deadline_exceeded("the caller does not wait"));
+            return Err(nobody_waits());
         }
         let deadline = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
         let memory = prefix.as_ref().map_or(0, Prefix::memory);
@@ -558,8 +558,20 @@ impl<B: Message> Then<Result<Response<B>, Status>> for Answer {
 /// Answers what never became a call.
 #[cold]
 fn refuse(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, style: Style) -> Next {
-    body::put_error(outbox, id, operation, status, style);
+    body::put_refusal(outbox, id, operation, status, style);
     Next::Wasted
+}
+
+/// Why a call is refused whose deadline had passed when it was sent.
+#[cold]
+pub(crate) fn nobody_waits() -> Status {
+    Status::deadline_exceeded("the caller does not wait")
+}
+
+/// What a caller is told that has given up: every request gets an answer.
+#[cold]
+pub(crate) fn given_up() -> Status {
+    Status::cancelled("the caller has given up")
 }
 
 /// What a caller is told of a panic: that there was one. The text stays here.

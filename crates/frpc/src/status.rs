@@ -118,7 +118,8 @@ pub struct Status(Box<Inner>);
 #[derive(Clone, PartialEq, Eq)]
 struct Inner {
     code: Code,
-    unsent: bool,
+    /// The call cannot have run.
+    not_run: bool,
     message: Box<str>,
     details: Bytes,
     metadata: Metadata,
@@ -128,7 +129,7 @@ impl Status {
     /// A status of the given code.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         let message = message.into().into_boxed_str();
-        Self(Box::new(Inner { code, unsent: false, message, details: Bytes::new(), metadata: Metadata::default() }))
+        Self(Box::new(Inner { code, not_run: false, message, details: Bytes::new(), metadata: Metadata::default() }))
     }
 
     /// Adds details, whose meaning is up to both ends; gRPC's are an encoded `google.rpc.Status`. With the metadata
@@ -166,20 +167,27 @@ impl Status {
 
     /// Whether the call may have run on the server. If not, making it once more does no harm.
     ///
-    /// A failure that the server has reported itself means that it has run, as far as the server let it.
+    /// It has not if it was not sent, and if a server of ours has refused it before its handler or any middleware was
+    /// called: there is no such method, the layouts do not fit, the deadline had passed, the request cannot be read, or
+    /// there is no room for it. Of any other failure that the server has reported it is unknown.
     pub fn may_have_run(&self) -> bool {
-        !self.0.unsent
+        !self.0.not_run
     }
 
     /// Says that the request was not sent.
-    pub(crate) fn unsent(mut self) -> Self {
-        self.0.unsent = true;
+    pub(crate) fn unsent(self) -> Self {
+        self.not_run()
+    }
+
+    /// Says that the call has not run.
+    pub(crate) fn not_run(mut self) -> Self {
+        self.0.not_run = true;
         self
     }
 
     /// Says that the call may have run although what failed was not sent: it was not the first.
     pub(crate) fn may_run(mut self) -> Self {
-        self.0.unsent = false;
+        self.0.not_run = false;
         self
     }
 
@@ -192,6 +200,7 @@ impl Status {
     /// A failure as it was received.
     pub(crate) fn received(text: String, prefix: Option<Prefix>) -> Self {
         let Some(prefix) = prefix else { return Self::unknown(text) };
+        let refused = prefix.refused;
         // An error is an error, whatever its code says.
         let (code, details) =
             prefix.status.filter(|(code, _)| *code != Code::Ok).unwrap_or((Code::Unknown, Bytes::new()));
@@ -202,7 +211,7 @@ impl Status {
         if let Some(along) = prefix.along {
             status = status.with_metadata(along.into_metadata());
         }
-        status
+        if refused { status.not_run() } else { status }
     }
 }
 

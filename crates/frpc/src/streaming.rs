@@ -18,7 +18,9 @@ use crate::metadata::Metadata;
 use crate::prefix::{self, Prefix, Said};
 use crate::{Code, Status, body};
 use bytes::Bytes;
-use frisbee::{Connection, Operation, SendError, StreamEnd, StreamMessage, StreamReceiver, StreamSender};
+use frisbee::{
+    Connection, Operation, Outbox, PacketId, SendError, StreamEnd, StreamMessage, StreamReceiver, StreamSender,
+};
 use futures_core::Stream;
 use parking_lot::Mutex;
 use polyglot::{Decoder, Form, Message, Root};
@@ -397,8 +399,19 @@ fn send_metadata(sender: &StreamSender, metadata: &Metadata) -> Result<(), Statu
     sent.unwrap_or(Ok(())).map_err(|error| Status::resource_exhausted(format!("metadata of the reply: {error}")))
 }
 
-/// Fails the call. The text `EOF` would be taken by a Go peer for the end, so it is not sent bare.
+/// Fails the call.
 fn send_error(sender: &StreamSender, status: &Status) {
+    send_failure(sender, status, body::put_error);
+}
+
+/// As [`send_error`], for a call that has not been run.
+#[cold]
+fn send_refusal(sender: &StreamSender, status: &Status) {
+    send_failure(sender, status, body::put_refusal);
+}
+
+/// The text `EOF` would be taken by a Go peer for the end, so it is not sent bare.
+fn send_failure(sender: &StreamSender, status: &Status, put: fn(&mut Outbox, PacketId, Operation, &Status, Style)) {
     let form = form(sender);
     let clear = if form == Form::Flat && status.message() == body::EOF {
         Cow::Owned(Status::new(status.code(), format!("{}: {}", status.code(), body::EOF)))
@@ -406,7 +419,7 @@ fn send_error(sender: &StreamSender, status: &Status) {
         Cow::Borrowed(status)
     };
     let style = Style::of_stream(form);
-    let _ = sender.send_now(|outbox, id| body::put_error(outbox, id, Operation::STREAM, &clear, style));
+    let _ = sender.send_now(|outbox, id| put(outbox, id, Operation::STREAM, &clear, style));
 }
 
 /// Ends this end's direction.

@@ -148,10 +148,13 @@ impl<'a, A: Message> Attempt<'a, A> {
         {
             return refusal.into();
         }
-        let until = timeout.and_then(|timeout| {
-            let now = if timeout < EXACT_BELOW { deadline::now() } else { calls.now(deadline::now) };
-            now.checked_add(timeout)
-        });
+        let until = match timeout {
+            None => None,
+            // Who waits for room waits no longer, and others are not sent.
+            Some(timeout) if timeout.is_zero() => return Started::Full,
+            Some(timeout) if timeout < EXACT_BELOW => deadline::now().checked_add(timeout),
+            Some(timeout) => calls.now(deadline::now).checked_add(timeout),
+        };
         let ticket = match calls.begin(self.method.operation, until, caller) {
             Ok(ticket) => ticket,
             Err(BeginError::Full) => return Started::Full,
@@ -195,6 +198,9 @@ impl<'a, A: Message> Attempt<'a, A> {
     /// or no verdict on the server yet.
     #[cold]
     async fn begin_when_possible(&self, link: &Link) -> Result<Ticket, Box<Failure>> {
+        if self.terms.timeout.is_some_and(|timeout| timeout.is_zero()) {
+            return Err(Failure::new(out_of_time(), Sent::Answered));
+        }
         let waiting = Waiting::new(link);
         let mut waiter = link.connection.waiter();
         let until = self.terms.timeout.and_then(|timeout| deadline::now().checked_add(timeout));
@@ -368,6 +374,12 @@ impl<B: Message> Future for Call<B> {
         };
         Poll::Ready(Err(Failure::new(status, sent)))
     }
+}
+
+/// Why a call is over that had no time left when it could be sent.
+#[cold]
+pub(crate) fn out_of_time() -> Status {
+    Status::deadline_exceeded("the call was not sent: its deadline had passed").unsent()
 }
 
 #[cold]

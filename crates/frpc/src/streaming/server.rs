@@ -1,6 +1,8 @@
 //! The serving end of calls with streams: one task for each.
 
-use super::{Lent, ResponseStream, Streaming, is_end, send, send_all, send_end, send_error, send_metadata};
+use super::{
+    Lent, ResponseStream, Streaming, is_end, send, send_all, send_end, send_error, send_metadata, send_refusal,
+};
 use crate::body::{Reading, Received};
 use crate::deadline::{self, Within};
 use crate::prefix::Prefix;
@@ -51,7 +53,13 @@ pub(crate) fn serve_server_streaming<A, B, H, F>(
             drop(receiver);
             lent.end();
         }
-        let Received { message, memory } = body::request(&body, reading)?;
+        let Received { message, memory } = match body::request(&body, reading) {
+            Ok(received) => received,
+            Err(status) => {
+                send_refusal(&sender, &status);
+                return Ok(());
+            }
+        };
         let _hold = connection.hold(frisbee::body_memory(memory));
         let request = Request::received(message, origin, prefix.map(Box::new));
         drop(body);
@@ -108,7 +116,7 @@ async fn until(deadline: Option<Instant>) {
 /// Refuses a stream.
 pub(crate) fn refuse(stream: &Stream, status: &Status) {
     let sender = stream.sender();
-    send_error(&sender, status);
+    send_refusal(&sender, status);
     send_end(&sender);
     stream.close();
 }
