@@ -74,7 +74,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     match Arguments::parse().command {
         Command::Serve { address, user, target } => {
             let service = Service { users: user.into_iter().collect(), targets: target.into_iter().collect() };
-            let server = Server::builder().add_service(GatewayServer::new(service)).bind(address).await?;
+            let server = Server::builder().add_service(GatewayServer::new(service));
+            let server = server.method_hand_off("gateway.Gateway/Open").bind(address).await?;
             println!("listening on {}", server.local_addr());
             server.serve().await?;
         }

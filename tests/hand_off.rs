@@ -2,6 +2,8 @@
 
 #[path = "hand_off/calls.rs"]
 mod calls;
+#[path = "hand_off/given_up.rs"]
+mod given_up;
 #[path = "hand_off/races.rs"]
 mod races;
 #[path = "hand_off/segments.rs"]
@@ -15,6 +17,9 @@ use frisbee::{
     Packet, PacketId, Router, Server, Stream, Taking,
 };
 use frisbee_tests::raw;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream};
 use tokio::sync::{mpsc, oneshot};
@@ -254,21 +259,28 @@ async fn a_request_that_is_too_long_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_hand_off_that_its_caller_has_given_up_closes_the_connection_if_it_is_granted() {
+async fn a_stream_that_is_opened_behind_the_request_waits_for_the_answer() {
     let (holds, mut held) = mpsc::unbounded_channel();
     let acceptor = Server::builder().build(Gateway { held: Some(holds) });
     let (connection, _received) = client(served(&acceptor)).await;
-    let (ended, at_an_end) = oneshot::channel();
-    let asking = connection.hand_off(TUNNEL, "hold");
-    let asked = tokio::select! { _ = asking => panic!("nobody has answered"), asked = held.recv() => asked.unwrap() };
-    asked.accept(
-        Bytes::new(),
-        Taking::new(async move |mut raw| {
-            let read = raw.read(&mut [0; 16]).await.unwrap();
-            ended.send(read).unwrap();
-        }),
-    );
-    assert_eq!(tokio::time::timeout(PATIENCE, at_an_end).await.unwrap(), Ok(0));
+    for granted in [false, true] {
+        let asking = tokio::spawn({
+            let connection = connection.clone();
+            async move { connection.hand_off(TUNNEL, "hold").await }
+        });
+        let asked = held.recv().await.unwrap();
+        let first = Bytes::from_static(b"a stream");
+        let mut opening = pin!(connection.open_stream(&first));
+        assert!(poll_fn(|context| Poll::Ready(opening.as_mut().poll(context).is_pending())).await);
+        if granted {
+            asked.accept("", Taking::new(async |raw| drop(raw)));
+        } else {
+            asked.refuse("");
+        }
+        assert_eq!(asking.await.unwrap().is_ok(), granted);
+        let opened = tokio::time::timeout(PATIENCE, opening).await.expect("it is told");
+        assert_eq!(opened.is_ok(), !granted);
+    }
 }
 
 #[tokio::test]

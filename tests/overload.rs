@@ -9,7 +9,7 @@ use frisbee_tests::pki::Authority;
 use frisbee_tests::raw::{Endless, Raw, encoded, error_text, header, packet};
 use frisbee_tests::service::Service;
 use frisbee_tests::until;
-use frpc::{Code, Metadata, Request, RequestStream, Server, ServerBuilder};
+use frpc::{Channel, Code, Metadata, Request, RequestStream, Server, ServerBuilder};
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -572,4 +572,30 @@ async fn a_turn_that_has_lasted_long_enough_ends_behind_a_packet_that_took_long(
         }
         assert_eq!(turns.load(Ordering::SeqCst) >= 20, is_slow, "{turns:?}");
     }
+}
+
+/// A channel to a server with so much memory, by which the connection is asked for, and what the server tells.
+async fn asking(memory_max: usize) -> (InteropClient, Stats) {
+    let (address, stats) =
+        serve(|builder| builder.memory_max(memory_max).method_hand_off("interop.Interop/EchoPayload")).await;
+    let channel = Channel::connect(address.to_string()).await.expect("the server listens");
+    (InteropClient::new(channel.handing_off().0), stats)
+}
+
+#[tokio::test]
+async fn a_call_that_asks_for_the_connection_is_refused_by_a_server_that_holds_too_much() {
+    let (client, stats) = asking(0).await;
+    let refused = client.echo_payload(Payload::default()).await.expect_err("nothing is begun");
+    assert_eq!((refused.code(), refused.may_have_run()), (Code::ResourceExhausted, false), "{refused}");
+    assert_eq!(stats.shed(), 1);
+}
+
+/// It waited until the connection was closed for its silence.
+#[tokio::test]
+async fn a_call_that_asks_for_the_connection_with_a_body_for_which_there_is_no_memory_ends_it() {
+    let (client, stats) = asking(MIB).await;
+    let lost = client.echo_payload(Payload { seq: 1, data: vec![1; 4 * MIB] }).await.expect_err("there is no memory");
+    assert_eq!(lost.code(), Code::Unavailable, "{lost}");
+    assert_eq!((stats.shed(), stats.closed_by(CloseKind::Router)), (1, 1));
+    client.echo_payload(Payload::default()).await.expect("the next connection is served");
 }

@@ -492,7 +492,7 @@ async fn the_time_that_a_call_waits_for_a_place_counts() {
 
 #[tokio::test]
 async fn a_call_that_asks_for_the_connection_has_its_deadline() {
-    let address = serve_interop_with(Server::builder()).await;
+    let address = serve_interop_with(Server::builder().method_hand_off("interop.Interop/Sleep")).await;
     let channel = Channel::connect(address.to_string()).await.expect("the server listens");
     let (asking, _handed) = channel.handing_off();
     let status = InteropClient::new(asking).sleep(within(100 * MS, sleep(60_000))).await.expect_err("it sleeps");

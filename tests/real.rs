@@ -37,7 +37,7 @@ async fn gateway(target: &str, address: &str) -> Channel {
         targets: [(target.to_owned(), address.to_owned())].into(),
     };
     let builder = Server::builder().tls(authority.server()).add_service(GatewayServer::new(service));
-    let server = builder.bind("127.0.0.1:0").await.unwrap();
+    let server = builder.method_hand_off("gateway.Gateway/Open").bind("127.0.0.1:0").await.unwrap();
     let address = server.local_addr().to_string();
     tokio::spawn(server.serve());
     let channel = Channel::builder().tls(authority.client()).connect(address).await.unwrap();

@@ -3,14 +3,18 @@
 use super::expect_echo;
 use examples::gateway::{Credentials, GatewayClient, GatewayServer, Target};
 use examples::gateway_service::Service;
-use frisbee_tests::interop::{InteropClient, InteropServer, SleepRequest};
-use frpc::{Channel, Code, Request, Server};
+use frisbee_tests::interop::{AddRequest, Empty, Interop, InteropClient, InteropServer, Range, SleepRequest};
+use frisbee_tests::left_to_service;
+use frpc::{Channel, Code, Request, Response, Server, Status};
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 
 /// A target that echoes.
 async fn echo() -> SocketAddr {
@@ -29,10 +33,8 @@ async fn gateway() -> Channel {
         users: [("ada".to_owned(), "secret".to_owned())].into(),
         targets: [("echo".to_owned(), echo().await.to_string()), ("gone".to_owned(), "127.0.0.1:1".to_owned())].into(),
     };
-    let server = Server::builder().add_service(GatewayServer::new(service)).bind("127.0.0.1:0").await.unwrap();
-    let address = server.local_addr().to_string();
-    tokio::spawn(server.serve());
-    Channel::connect(address).await.unwrap()
+    let server = Server::builder().add_service(GatewayServer::new(service)).method_hand_off("gateway.Gateway/Open");
+    Channel::connect(frisbee_tests::serve(server).await.to_string()).await.unwrap()
 }
 
 fn credentials() -> Credentials {
@@ -94,8 +96,6 @@ async fn a_handler_that_fails_keeps_its_connection_and_its_error_comes_with_the_
     assert_eq!(asking.open(target("nowhere")).await.unwrap_err().code(), Code::NotFound);
     assert_eq!(asking.open(target("gone")).await.unwrap_err().code(), Code::Unavailable);
     assert_eq!(client.open(target("echo")).await.unwrap_err().code(), Code::FailedPrecondition);
-    // A method that knows nothing of it answers, and keeps the connection.
-    asking.login(credentials()).await.unwrap();
     assert!(handed.take().is_none());
     asking.open(target("echo")).await.unwrap();
     expect_echo(handed.take().expect("it is the same connection all along")).await;
@@ -105,7 +105,7 @@ async fn a_handler_that_fails_keeps_its_connection_and_its_error_comes_with_the_
 async fn a_call_of_the_end_that_accepted_keeps_its_connection_until_it_is_answered() {
     let service = Service { users: [("ada".to_owned(), "secret".to_owned())].into(), targets: [].into() };
     let (told, mut connections) = tokio::sync::mpsc::unbounded_channel();
-    let server = Server::builder().add_service(GatewayServer::new(service));
+    let server = Server::builder().add_service(GatewayServer::new(service)).method_hand_off("gateway.Gateway/Login");
     let server = server.on_connect(move |connection| drop(told.send(connection.clone())));
     let address = frisbee_tests::serve(server).await.to_string();
     let agent = Channel::builder().add_service(InteropServer::new(frisbee_tests::service::Service));
@@ -125,7 +125,8 @@ async fn a_call_of_the_end_that_accepted_keeps_its_connection_until_it_is_answer
 
 #[tokio::test]
 async fn calls_in_flight_and_calls_given_up_keep_a_connection_and_others_wait_for_the_answer() {
-    let channel = Channel::connect(frisbee_tests::serve_interop().await.to_string()).await.unwrap();
+    let server = Server::builder().method_hand_off("interop.Interop/Sleep");
+    let channel = Channel::connect(frisbee_tests::serve_interop_with(server).await.to_string()).await.unwrap();
     let client = InteropClient::new(channel.clone());
     let (asking, handed) = channel.handing_off();
     let asking = InteropClient::new(asking);
@@ -158,23 +159,6 @@ async fn calls_in_flight_and_calls_given_up_keep_a_connection_and_others_wait_fo
 }
 
 #[tokio::test]
-async fn a_call_behind_a_request_that_was_given_up_and_granted_has_not_run() {
-    let channel = gateway().await;
-    let client = GatewayClient::new(channel.clone());
-    client.login(credentials()).await.unwrap();
-    let connection = channel.connection().unwrap();
-    let (asking, _handed) = channel.handing_off();
-    let asking = GatewayClient::new(asking);
-    let mut asked = Box::pin(asking.open(target("echo")));
-    begin(asked.as_mut()).await;
-    drop(asked);
-    let behind = client.login(credentials()).await;
-    assert!(matches!(connection.closed().await, frisbee::CloseReason::HandedOff));
-    let status = behind.expect_err("it was on the connection that went");
-    assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
-}
-
-#[tokio::test]
 async fn a_go_server_cannot_be_asked_and_says_so_at_once() {
     let (here, mut there) = frisbee::memory();
     tokio::spawn(async move {
@@ -186,4 +170,111 @@ async fn a_go_server_cannot_be_asked_and_says_so_at_once() {
     let (asking, _handed) = Channel::from_io(here).await.unwrap().handing_off();
     let status = GatewayClient::new(asking).open(target("echo")).await.unwrap_err();
     assert_eq!((status.code(), status.may_have_run()), (Code::Unimplemented, false), "{status}");
+}
+
+/// Hands its connection off by `DoNothing`, to somebody who closes it.
+struct Giving;
+
+impl Interop for Giving {
+    left_to_service!(
+        echo_scalars,
+        echo_nested,
+        echo_lists,
+        echo_maps,
+        echo_mixed,
+        fail,
+        echo_payload,
+        add,
+        sleep,
+        describe,
+        count_up,
+        sum_up,
+        chat
+    );
+
+    async fn do_nothing(&self, request: Request<Empty>) -> Result<Response<Empty>, Status> {
+        tokio::task::yield_now().await;
+        if let Some(timeout) = request.timeout() {
+            return Err(Status::aborted(format!("{} s", timeout.as_secs_f64().ceil())));
+        }
+        if let Some(asked) = request.hand_off() {
+            asked.accept(|raw| async move { drop(raw) });
+        }
+        Ok(Response::new(Empty {}))
+    }
+}
+
+async fn giving() -> Channel {
+    let server = Server::builder().add_service(InteropServer::new(Giving)).method_hand_off("interop.Interop/DoNothing");
+    let channel = Channel::connect(frisbee_tests::serve(server).await.to_string()).await.unwrap();
+    InteropClient::new(channel.clone()).do_nothing(Empty {}).await.unwrap();
+    channel
+}
+
+/// Makes calls of a kind until it is told to stop; how many.
+async fn call_on<F: Future<Output = Result<(), Status>>>(stop: &AtomicBool, call: impl Fn() -> F) -> usize {
+    let mut calls = 0;
+    while !stop.load(Ordering::Relaxed) {
+        call().await.unwrap();
+        calls += 1;
+        tokio::task::yield_now().await;
+    }
+    calls
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn calls_beside_hand_offs_go_to_new_connections_and_none_fails() {
+    let channel = giving().await;
+    let stop = Arc::new(AtomicBool::new(false));
+    let mut callers = JoinSet::new();
+    for _ in 0..2 {
+        let (client, stop) = (InteropClient::new(channel.clone()), stop.clone());
+        callers.spawn(async move {
+            call_on(&stop, || async { client.add(AddRequest { a: 1, b: 1 }).await.map(drop) }).await
+        });
+    }
+    let (client, told) = (InteropClient::new(channel.clone()), stop.clone());
+    callers.spawn(async move {
+        let streamed = || async {
+            let mut counts = client.count_up(Range { from: 0, count: 2 }).await?.into_inner();
+            while counts.message().await?.is_some() {}
+            Ok(())
+        };
+        call_on(&told, streamed).await
+    });
+    let mut handed_off = 0;
+    while handed_off < 50 {
+        let (asking, handed) = channel.handing_off();
+        let asked = tokio::spawn(async move { InteropClient::new(asking).do_nothing(Empty {}).await });
+        match asked.await.unwrap() {
+            Ok(_) => handed_off += usize::from(handed.take().is_some()),
+            Err(status) => assert_eq!(status.code(), Code::FailedPrecondition, "busy, or nothing: {status}"),
+        }
+    }
+    stop.store(true, Ordering::Relaxed);
+    let calls = callers.join_all().await;
+    assert!(calls.iter().all(|calls| *calls > 0), "{calls:?}");
+}
+
+#[tokio::test]
+async fn a_server_is_told_how_long_who_asks_for_the_connection_waits() {
+    let (asking, handed) = giving().await.handing_off();
+    let mut request = Request::new(Empty {});
+    request.set_timeout(Duration::from_secs(60));
+    let status = InteropClient::new(asking).do_nothing(request).await.unwrap_err();
+    assert_eq!((status.code(), status.message()), (Code::Aborted, "60 s"));
+    assert!(handed.take().is_none());
+}
+
+#[test]
+fn methods_that_hand_off_are_checked_by_name_when_their_server_is_made() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let _entered = runtime.enter();
+    let wrong = |name: &str| {
+        let server = Server::builder().add_service(InteropServer::new(Giving)).method_hand_off(name);
+        server.build().expect_err("it is wrong").to_string()
+    };
+    assert_eq!(wrong("interop.Interop/Open"), "no service of this server has a method interop.Interop/Open");
+    let text = "connections are handed off by unary methods, and interop.Interop/Chat has streams";
+    assert_eq!(wrong("interop.Interop/Chat"), text);
 }

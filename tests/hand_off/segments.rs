@@ -22,7 +22,7 @@ trait Io: AsyncRead + AsyncWrite + Send + Unpin + 'static {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Io for T {}
 
 /// What a peer of ours says at first.
-fn hello() -> Vec<u8> {
+pub(super) fn hello() -> Vec<u8> {
     packet(0, 3, b"fris\x01")
 }
 
@@ -39,7 +39,7 @@ async fn expect_raw(io: &mut (impl AsyncRead + Unpin)) {
 }
 
 /// Packets until one of an operation has come; what follows that.
-async fn read_until(io: &mut (impl AsyncRead + Unpin), wanted: u16) -> Bytes {
+pub(super) async fn read_until(io: &mut (impl AsyncRead + Unpin), wanted: u16) -> Bytes {
     let mut decoder = Decoder::new(HeaderForm::Current, CONTENT_MAX);
     loop {
         let mut buffer = vec![0; 4096];

@@ -16,7 +16,7 @@ use crate::middleware::{About, CallKind, Chain};
 use crate::streaming::{self, Streaming};
 use crate::{Error, Middleware, Request, Response, Status};
 pub use builder::ChannelBuilder;
-pub(crate) use call::expired;
+pub(crate) use call::{expired, out_of_time};
 use frisbee::{Connection, SendError};
 use futures_core::Stream;
 pub(crate) use link::{CallTable, Link, handle_answer, lost, put_calls, put_nesting};

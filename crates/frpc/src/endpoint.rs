@@ -8,14 +8,14 @@ use crate::in_place::InPlace;
 use crate::layout::{self, Clauses, Layout};
 use crate::offer::Offer;
 use crate::service::{Caller, Entry, Instance, Kind, Methods, nobody_waits};
-use crate::{Policy, Status, body, prefix};
+use crate::{Policy, Status, body, hand_off, prefix};
 use bytes::Bytes;
 use frisbee::{
     CloseReason, Connection, HandOff, MountsSession, Next, Operation, Outbox, Packet, PacketId, Peer, Router, Stream,
     Turn,
 };
 use polyglot::Nesting;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -38,54 +38,70 @@ const REPLIES_END: usize = REPLIES_MAX + 4 * 1024 * 1024;
 #[derive(Default)]
 pub(crate) struct Table {
     /// By operation minus 10.
-    entries: Vec<Option<(Entry, Policy)>>,
+    served: Vec<Option<Served>>,
     pub(crate) layouts: Vec<&'static Layout>,
 }
 
+/// A method, and how it is served.
+struct Served {
+    entry: Entry,
+    policy: Policy,
+    /// Callers may ask for the connection by it.
+    hands_off: bool,
+}
+
+/// What is set for single methods, by name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MethodSettings {
+    pub(crate) policies: HashMap<String, Policy>,
+    /// Those by which connections are handed off.
+    pub(crate) hand_offs: HashSet<String>,
+}
+
 impl Table {
-    pub(crate) fn new(
-        services: Vec<Methods>,
-        default: Policy,
-        mut policies: HashMap<String, Policy>,
-    ) -> Result<Self, Error> {
-        let mut entries: Vec<Option<(Entry, Policy)>> = Vec::new();
+    pub(crate) fn new(services: Vec<Methods>, default: Policy, mut settings: MethodSettings) -> Result<Self, Error> {
+        let mut served: Vec<Option<Served>> = Vec::new();
         let layouts: Vec<_> = services.iter().map(|methods| methods.layout).collect();
         for entry in services.into_iter().flat_map(|methods| methods.entries) {
             let name = entry.method.to_string();
             let index = index(entry.method.operation);
-            if entries.len() <= index {
-                entries.resize_with(index + 1, || None);
+            if served.len() <= index {
+                served.resize_with(index + 1, || None);
             }
-            if let Some((other, _)) = &entries[index] {
+            if let Some(other) = &served[index] {
                 let operation = entry.method.operation.number();
-                return Err(Error::Overlap { operation, methods: [other.method.to_string(), name] });
+                return Err(Error::Overlap { operation, methods: [other.entry.method.to_string(), name] });
             }
-            let policy = policies.remove(&name);
-            if policy.is_some() && matches!(entry.kind, Kind::Stream(_)) {
-                return Err(Error::StreamingPolicy(name));
+            let (policy, hands_off) = (settings.policies.remove(&name), settings.hand_offs.remove(&name));
+            if matches!(entry.kind, Kind::Stream(_)) {
+                if policy.is_some() {
+                    return Err(Error::StreamingPolicy(name));
+                }
+                if hands_off {
+                    return Err(Error::StreamingHandOff(name));
+                }
             }
-            let policy = policy.unwrap_or(default);
-            entries[index] = Some((entry, policy));
+            served[index] = Some(Served { entry, policy: policy.unwrap_or(default), hands_off });
         }
-        match policies.into_keys().next() {
+        match settings.policies.into_keys().chain(settings.hand_offs).next() {
             Some(unknown) => Err(Error::UnknownMethod(unknown)),
-            None => Ok(Self { entries, layouts }),
+            None => Ok(Self { served, layouts }),
         }
     }
 
     /// Whether no service is offered.
     pub(crate) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.served.is_empty()
     }
 
     /// All methods, in the order of their operations.
     pub(crate) fn methods(&self) -> impl Iterator<Item = Method> {
-        self.entries.iter().flatten().map(|(entry, _)| entry.method)
+        self.served.iter().flatten().map(|served| served.entry.method)
     }
 
-    fn get(&self, operation: u16) -> Option<&(Entry, Policy)> {
+    fn get(&self, operation: u16) -> Option<&Served> {
         let index = Operation::user(operation).map(index)?;
-        self.entries.get(index)?.as_ref()
+        self.served.get(index)?.as_ref()
     }
 
     fn operations(&self) -> Vec<RangeInclusive<u16>> {
@@ -222,7 +238,7 @@ impl Router for Endpoint {
             return Next::Wasted;
         }
         match offer.table.get(operation) {
-            Some((Entry { kind: Kind::Stream(opens), method }, _)) => {
+            Some(Served { entry: Entry { kind: Kind::Stream(opens), method }, .. }) => {
                 let timeout = prefix.as_ref().and_then(|prefix| prefix.timeout);
                 if timeout.is_some_and(|timeout| timeout.is_zero()) {
                     crate::streaming::refuse(&stream, &nobody_waits());
@@ -302,16 +318,27 @@ impl Router for Endpoint {
             asked.busy();
             return Next::Continue;
         }
-        let number = operation.number();
-        let entry = self.offer.table.get(number).map(|(entry, _)| entry.method);
-        if let Some(method) = entry {
-            session.bring(number, &self.offer.table);
-            if let Some((_, instance)) = &mut session.last {
-                instance.hand_off(&session.caller, method, asked);
-                return Next::Continue;
-            }
+        let Some(served) = self.offer.table.get(operation.number()) else {
+            return self.offer.mounts.hand_off(&mut session.mounted, asked);
+        };
+        let method = served.entry.method;
+        if !served.hands_off {
+            tracing::debug!(%method, "a client has asked for the connection by a method that hands none off");
+            drop(asked); // Which says so.
+            return Next::Wasted;
         }
-        self.offer.mounts.hand_off(&mut session.mounted, asked)
+        if let Some(status) = session.refused(operation.number()) {
+            asked.refuse(hand_off::refusal(&status, method));
+            return Next::Wasted;
+        }
+        if session.caller.connection.is_overloaded() {
+            session.caller.connection.count_shed();
+            asked.refuse(hand_off::refusal(&overloaded(), method));
+            return Next::Continue;
+        }
+        session.bring(operation.number(), &self.offer.table);
+        let Some((_, instance)) = &mut session.last else { return Next::Continue };
+        instance.hand_off(&session.caller, method, asked)
     }
 
     fn going_away(&self, session: &mut Session) {
@@ -539,7 +566,7 @@ impl Session {
             return None;
         }
         match table.get(operation)? {
-            (Entry { kind: Kind::Unary(unary), method }, policy) => {
+            Served { entry: Entry { kind: Kind::Unary(unary), method }, policy, .. } => {
                 Some(unary.instance(*policy, self.reading(method), self.caller.chain.as_ref()))
             }
             _ => None,

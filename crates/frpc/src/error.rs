@@ -25,6 +25,8 @@ pub enum Error {
     UnknownMethod(String),
     /// A policy was set for a method with streams, whose handlers have tasks of their own in any case.
     StreamingPolicy(String),
+    /// A method with streams was to hand connections off, which only unary methods can.
+    StreamingHandOff(String),
     /// The services cannot all be named to a peer.
     TooManyServices {
         /// What naming them takes, in bytes.
@@ -59,6 +61,9 @@ impl fmt::Display for Error {
             Self::StreamingPolicy(name) => {
                 write!(f, "policies are for unary methods, and {name} has streams, each of which has a task of its own")
             }
+            Self::StreamingHandOff(name) => {
+                write!(f, "connections are handed off by unary methods, and {name} has streams")
+            }
         }
     }
 }
@@ -75,9 +80,11 @@ impl std::error::Error for Error {
             Self::Connect(error) => error.source(),
             Self::Io(error) => error.source(),
             Self::Mount(error) => error.source(),
-            Self::Overlap { .. } | Self::UnknownMethod(_) | Self::StreamingPolicy(_) | Self::TooManyServices { .. } => {
-                None
-            }
+            Self::Overlap { .. }
+            | Self::UnknownMethod(_)
+            | Self::StreamingPolicy(_)
+            | Self::StreamingHandOff(_)
+            | Self::TooManyServices { .. } => None,
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Connections that are handed off by a call: after its reply, their bytes belong to another protocol.
 //!
-//! The client calls any unary method of one message each way through a channel that [asks](crate::Channel::handing_off)
-//! for the connection. The handler sees that in its [request](crate::Request::hand_off) and decides.
+//! The server names the methods by which that may be, each with one message each way, by
+//! [`method_hand_off`](crate::ServerBuilder::method_hand_off). The client calls one of them through a channel that
+//! [asks](crate::Channel::handing_off) for the connection. Middleware, policy and deadline are those of any call; the
+//! handler sees in its [request](crate::Request::hand_off) that it is asked for the connection, and decides.
 //!
 //! ```
 //! use frpc::hand_off::Raw;
@@ -20,23 +22,27 @@
 //! ```
 //!
 //! A handler that fails, or answers without having accepted, refuses: the client gets its answer as of any call, and
-//! the connection goes on. While calls are in flight or streams open, in either direction, the connection is not handed
+//! the connection goes on. A client that gives its call up has the handler dropped, as with any call. While calls are in flight or streams open, in either direction, the connection is not handed
 //! off, and the handler is not called; calls that were given up count until they have been answered.
 //!
 //! From the request on, calls on the channel and its clones wait for the answer. If the connection is handed off, they
 //! go to a new one.
 
 use crate::body::{self, Manner, Reading, Style};
-use crate::channel::{Channel, Terms, expired, lost, present};
+use crate::channel::{Channel, Terms, expired, lost, out_of_time, present};
 use crate::codegen::Method;
 use crate::request::Along;
+use crate::service::{given_up, panicked};
 use crate::{Code, Request, Response, Status, deadline, layout};
 use bytes::{Buf, Bytes};
-use frisbee::{Accepted, HandOffError, Header, Outbox, PacketId, Taking};
+use frisbee::{Accepted, HandOffError, Header, Outbox, PacketId, Taking, Worked};
 use parking_lot::Mutex;
 use polyglot::{Form, Message};
 use std::fmt;
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Instant;
 
 pub use frisbee::Raw;
@@ -95,6 +101,37 @@ pub(crate) fn reply<M: Message>(reply: Result<&Response<M>, &Status>, method: Me
     alone(|outbox| body::put_reply(outbox, PacketId(0), method.operation, reply, style))
 }
 
+/// An answer instead of a handler's.
+#[cold]
+pub(crate) fn refusal(status: &Status, method: Method) -> Bytes {
+    let style = Style { form: Form::Rich, backward: false };
+    alone(|outbox| body::put_refusal(outbox, PacketId(0), method.operation, status, style))
+}
+
+/// Answers a peer that asks for the connection with what comes of the handler, which is dropped if the peer gives up.
+pub(crate) async fn decide<B: Message>(
+    asked: frisbee::HandOff,
+    method: Method,
+    decision: &HandOff,
+    work: impl Future<Output = Worked<Result<Response<B>, Status>>>,
+) {
+    let worked = {
+        // Dropped with its block, before the answer: what a handler holds, a place among others, is held no longer.
+        let (mut work, mut waits) = (pin!(work), pin!(asked.given_up()));
+        let worked = poll_fn(|context| match work.as_mut().poll(context) {
+            Poll::Ready(worked) => Poll::Ready(worked),
+            Poll::Pending => waits.as_mut().poll(context).map(|()| Ok(Err(given_up()))),
+        });
+        worked.await
+    };
+    let replied = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
+    let body = reply(replied.as_ref(), method);
+    match decision.taking().filter(|_| replied.is_ok()) {
+        Some(taking) => asked.accept(body, taking),
+        None => asked.refuse(body),
+    }
+}
+
 /// Makes a call by which the connection is asked for.
 pub(crate) async fn call<A, B>(
     channel: &Channel,
@@ -142,6 +179,9 @@ impl Asking<'_> {
             let Ok(peer) = link.connection.verdict().await else { continue };
             let reading = link.reading(layout::rules(method.layout, &peer)?.missing(method));
             let left = self.until.map(|until| until.saturating_duration_since(deadline::now()));
+            if left.is_some_and(|left| left.is_zero()) {
+                return Err(out_of_time());
+            }
             let metadata = present(Along::sent(along.as_deref()));
             let manner = Manner { metadata, timeout: left.filter(|_| self.told), ..Manner::plain(Form::Rich) };
             let mut encoded = Ok(());

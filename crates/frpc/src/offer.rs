@@ -1,13 +1,12 @@
 //! What an end of a connection offers its peer: services, and routers beside them. Either end may.
 
-use crate::endpoint::Table;
+use crate::endpoint::{MethodSettings, Table};
 use crate::layout::Layout;
 use crate::middleware::Chain;
 use crate::service::{Methods, Service};
 use crate::{Error, Middleware, Policy};
 use frisbee::{Connection, MountError, Mounts, Router};
 use polyglot::Nesting;
-use std::collections::HashMap;
 use std::fmt;
 use std::ops::RangeBounds;
 use std::sync::Arc;
@@ -18,7 +17,7 @@ pub(crate) struct Offering {
     /// The methods are made for each end anew.
     services: Vec<Arc<dyn Fn() -> Methods + Send + Sync>>,
     pub(crate) policy: Policy,
-    pub(crate) policies: HashMap<String, Policy>,
+    pub(crate) methods: MethodSettings,
     mounts: Mounts,
     on_connect: Vec<Hook>,
     chain: Chain,
@@ -74,7 +73,7 @@ impl Offering {
     /// What is offered, if nothing is wrong with it.
     pub(crate) fn done(self) -> Result<Offer, Error> {
         let services = self.services.iter().map(|methods| methods()).collect();
-        let table = Table::new(services, self.policy, self.policies)?;
+        let table = Table::new(services, self.policy, self.methods)?;
         Layout::check_room(&[&table.layouts[..], &self.called].concat())?;
         self.mounts.check()?;
         for method in table.methods() {

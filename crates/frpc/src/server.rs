@@ -112,7 +112,8 @@ impl ServerBuilder {
         self
     }
 
-    /// Runs something around the calls of all services, inside of what has been added before. Calls that come to the
+    /// Runs something around the calls of all services, inside of what has been added before, those by which clients
+    /// ask for [the connection](crate::hand_off) included. Mounted routers are no services, and calls that come to the
     /// same implementation by tonic pass it by.
     pub fn middleware(mut self, middleware: impl Middleware) -> Self {
         self.offering.middleware(middleware);
@@ -129,7 +130,15 @@ impl ServerBuilder {
 
     /// Sets where the handlers of one unary method run, named as `package.Service/Method`.
     pub fn method_policy(mut self, method: impl Into<String>, policy: Policy) -> Self {
-        self.offering.policies.insert(method.into(), policy);
+        self.offering.methods.policies.insert(method.into(), policy);
+        self
+    }
+
+    /// Lets callers of a unary method, named as `package.Service/Method`, ask for the connection; the handler decides
+    /// each time. See [`hand_off`](crate::hand_off). By all other methods a call that asks for it fails with
+    /// [`Unimplemented`](crate::Code::Unimplemented), and no handler is called.
+    pub fn method_hand_off(mut self, method: impl Into<String>) -> Self {
+        self.offering.methods.hand_offs.insert(method.into());
         self
     }
 
@@ -200,8 +209,8 @@ impl ServerBuilder {
     /// Binds a listening socket.
     ///
     /// # Errors
-    /// If no address can be bound, two services or mounted routers overlap, or a policy names a method that there is
-    /// not or that has streams.
+    /// If no address can be bound, two services or mounted routers overlap, or a policy or a hand-off names a method
+    /// that there is not or that has streams.
     pub async fn bind(self, address: impl ToSocketAddrs + fmt::Debug) -> Result<Server, Error> {
         let (inner, endpoint) = self.done()?;
         Ok(Server { inner: inner.bind(address, endpoint).await? })

@@ -66,8 +66,9 @@ pub(crate) trait Instance: Send {
     /// place.
     fn call(&mut self, caller: &Caller, packet: Packet, outbox: &mut Outbox, inline: bool) -> Next;
 
-    /// Answers a request that comes with one for the connection.
-    fn hand_off(&mut self, caller: &Caller, method: Method, asked: frisbee::HandOff);
+    /// Answers a request that comes with one for the connection, as any other but that the handler has a task of its
+    /// own.
+    fn hand_off(&mut self, caller: &Caller, method: Method, asked: frisbee::HandOff) -> Next;
 }
 
 /// A method that streams in one or both directions.
@@ -113,6 +114,13 @@ impl Caller {
     pub(crate) fn style(&self) -> Style {
         let form = if self.is_ours() { Form::Rich } else { Form::Flat };
         Style { form, backward: self.backward }
+    }
+
+    /// Why a call is refused that is one too many.
+    #[cold]
+    fn too_many(&self) -> Status {
+        let most = self.connection.calls_max();
+        Status::resource_exhausted(format!("{most} calls are in progress on this connection"))
     }
 
     /// Ends a call that nobody waits for. Every call gets one reply, a cancelled one this.
@@ -365,33 +373,42 @@ where
     }
 
     #[cold]
-    fn hand_off(&mut self, caller: &Caller, method: Method, asked: frisbee::HandOff) {
-        let refuse = |asked: frisbee::HandOff, status: &Status| {
-            asked.refuse(hand_off::reply::<B>(Err(status), method));
-        };
+    fn hand_off(&mut self, caller: &Caller, method: Method, asked: frisbee::HandOff) -> Next {
         let mut body = asked.request().clone();
-        let terms = match Terms::take(&mut body) {
-            Ok(terms) => terms,
-            Err(status) => return refuse(asked, &status),
-        };
-        let Received { message, memory } = match body::request::<A>(&body, self.reading) {
+        let received = Terms::take(&mut body).and_then(|terms| Ok((terms, body::request::<A>(&body, self.reading)?)));
+        let (Terms { deadline, prefix, memory: before }, Received { message, memory }) = match received {
             Ok(received) => received,
-            Err(status) => return refuse(asked, &status),
+            Err(status) => {
+                asked.refuse(hand_off::refusal(&status, method));
+                return Next::Wasted;
+            }
         };
+        drop(body);
         let decision = hand_off::HandOff::default();
         let origin = Origin::Asked(Box::new((caller.connection.clone(), decision.clone())));
-        let future = (self.handler)(self.service.clone(), Request::received(message, origin, terms.prefix));
-        let parked = Parked::new(future);
-        let hold = caller.connection.hold(terms.memory + body_memory(memory));
-        caller.connection.spawn(async move {
-            let _hold = hold;
-            let reply = parked.await.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
-            let body = hand_off::reply(reply.as_ref(), method);
-            match decision.taking().filter(|_| reply.is_ok()) {
-                Some(taking) => asked.accept(body, taking),
-                None => asked.refuse(body),
-            }
+        let request = Request::received(message, origin, prefix);
+        let (service, handler) = (self.service.clone(), self.handler.clone());
+        let last = move |request| handler(service, request);
+        let future: Pin<Box<dyn Future<Output = _> + Send>> = match self.around.clone() {
+            None => Box::pin(last(request)),
+            Some((chain, about)) => Box::pin(chain.around(about, request, last)),
+        };
+        let work = held_to(self.permits.clone(), deadline, Parked::new(future));
+        let mut asked = Some(asked);
+        let spawned = caller.connection.spawn_call(None, before + body_memory(memory), |task| {
+            let asked = asked.take();
+            Box::pin(async move {
+                if let Some(asked) = asked {
+                    hand_off::decide(asked, method, &decision, work).await;
+                }
+                drop(task);
+            })
         });
+        if let Some(asked) = asked.filter(|_| !spawned) {
+            caller.connection.count_shed();
+            asked.refuse(hand_off::refusal(&caller.too_many(), method));
+        }
+        Next::Continue
     }
 }
 
@@ -506,19 +523,18 @@ impl Pending<'_> {
             Box::pin(async move { answer.then(held_to(permits, deadline, parked).await) })
         });
         if !spawned {
-            let why = format!("{} calls are in progress on this connection", caller.connection.calls_max());
             caller.connection.count_shed();
-            return refuse(outbox, id, operation, &Status::resource_exhausted(why), style);
+            return refuse(outbox, id, operation, &caller.too_many(), style);
         }
         Next::Continue
     }
 }
 
 /// Runs a handler once it is permitted, and no longer than its caller waits.
-async fn held_to<B, F>(
+async fn held_to<B, F, T>(
     permits: Option<Arc<Semaphore>>,
     deadline: Option<Instant>,
-    parked: Parked<F, Answer>,
+    parked: Parked<F, T>,
 ) -> Worked<F::Output>
 where
     F: Future<Output = Result<Response<B>, Status>>,

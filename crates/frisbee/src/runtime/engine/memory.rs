@@ -47,6 +47,11 @@ impl<R: Router> Engine<R> {
             self.shed_of_stream(packet.id);
             return Ok(());
         }
+        if packet.operation == Operation::HAND_OFF {
+            // Who has asked would wait for half a minute.
+            let reason = CloseReason::Router("no memory for what goes along with a request for the connection".into());
+            Order::put(Order::Flush(reason), &mut self.order);
+        }
         if packet.operation.is_reserved() {
             return Ok(());
         }

@@ -1,0 +1,274 @@
+//! Every way by which a peer gets to a handler, with a middleware before it that lets nobody in.
+
+use frisbee::{Handlers, Operation};
+use frisbee_tests::extension::{Extension, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
+use frisbee_tests::interop::{
+    AddRequest, Count, Empty, Interop, InteropClient, InteropServer, Range, SleepRequest, Sum, Text,
+};
+use frisbee_tests::raw::{Raw, encoded, error_text, packet};
+use frisbee_tests::{extension, left_to_service, serve};
+use frpc::{
+    Call, Channel, Code, Connection, Metadata, Middleware, Next, Policy, Reply, Request, RequestStream, Response,
+    ResponseStream, Server, ServerBuilder, Status, Streaming,
+};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::io::AsyncReadExt;
+use tokio::sync::mpsc;
+
+type Answer<T> = Result<Response<T>, Status>;
+
+/// Lets nobody in, and counts who knocked.
+#[derive(Clone, Default)]
+struct Closed(Arc<AtomicUsize>);
+
+impl Middleware for Closed {
+    async fn call(&self, call: Call, _next: Next) -> Result<Reply, Status> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Err(Status::permission_denied(format!("{} is closed", call.method())))
+    }
+}
+
+/// Counts the handlers that run.
+#[derive(Clone, Default)]
+struct Vault(Arc<AtomicUsize>);
+
+impl Vault {
+    fn enter<T>(&self) -> Answer<T> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Err(Status::data_loss("somebody is in"))
+    }
+}
+
+impl Interop for Vault {
+    left_to_service!(echo_scalars, echo_nested, echo_lists, echo_maps, echo_mixed, fail, echo_payload, describe);
+
+    async fn do_nothing(&self, _request: Request<Empty>) -> Answer<Empty> {
+        self.enter()
+    }
+    async fn add(&self, _request: Request<AddRequest>) -> Answer<Sum> {
+        self.enter()
+    }
+    async fn sleep(&self, _request: Request<SleepRequest>) -> Answer<SleepRequest> {
+        self.enter()
+    }
+    async fn count_up(&self, _request: Request<Range>) -> Answer<ResponseStream<Count>> {
+        self.enter()
+    }
+    async fn sum_up(&self, _request: Request<Streaming<Count>>) -> Answer<Sum> {
+        self.enter()
+    }
+    async fn chat(&self, _request: Request<Streaming<Text>>) -> Answer<ResponseStream<Text>> {
+        self.enter()
+    }
+}
+
+/// A server that lets nobody in, and what has come of it.
+struct Fort {
+    vault: Vault,
+    closed: Closed,
+    channel: Channel,
+}
+
+impl Fort {
+    async fn new(settings: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Self {
+        let (vault, closed) = (Vault::default(), Closed::default());
+        // Whatever is added first.
+        let server = Server::builder().add_service(InteropServer::new(vault.clone())).middleware(closed.clone());
+        let channel = Channel::connect(serve(settings(server)).await.to_string()).await.expect("the server listens");
+        Self { vault, closed, channel }
+    }
+
+    fn client(&self) -> InteropClient {
+        InteropClient::new(self.channel.clone())
+    }
+
+    fn held(&self, knocked: usize) {
+        held(&self.vault, &self.closed, knocked);
+    }
+}
+
+/// Nobody was let in, of so many who knocked.
+fn held(vault: &Vault, closed: &Closed, knocked: usize) {
+    assert_eq!(vault.0.load(Ordering::SeqCst), 0, "a handler has run");
+    assert_eq!(closed.0.load(Ordering::SeqCst), knocked);
+}
+
+fn denied<T>(answer: Result<T, Status>) {
+    let status = answer.err().expect("nobody is let in");
+    assert_eq!(status.code(), Code::PermissionDenied, "{status}");
+}
+
+async fn denied_stream<T: polyglot::Message>(answer: Answer<Streaming<T>>) {
+    match answer {
+        Ok(stream) => denied(stream.into_inner().message().await),
+        Err(status) => denied::<()>(Err(status)),
+    }
+}
+
+#[tokio::test]
+async fn a_unary_call_is_denied_wherever_its_handler_would_run() {
+    for policy in [Policy::Inline, Policy::Concurrent, Policy::AtMost(1)] {
+        let fort = Fort::new(|server| server.policy(policy)).await;
+        for _ in 0..3 {
+            denied(fort.client().add(AddRequest::default()).await);
+        }
+        fort.held(3);
+    }
+}
+
+#[tokio::test]
+async fn a_unary_call_with_deadline_and_metadata_is_denied() {
+    let fort = Fort::new(|server| server).await;
+    let mut request = Request::new(AddRequest::default());
+    request.set_timeout(Duration::from_secs(60));
+    *request.metadata_mut() = Metadata::new();
+    request.metadata_mut().insert("who", "me").expect("it is a key");
+    denied(fort.client().add(request).await);
+    fort.held(1);
+}
+
+#[tokio::test]
+async fn a_call_that_is_answered_with_a_stream_is_denied() {
+    let fort = Fort::new(|server| server).await;
+    denied_stream(fort.client().count_up(Range { from: 0, count: 1 }).await).await;
+    fort.held(1);
+}
+
+#[tokio::test]
+async fn a_call_that_streams_its_requests_is_denied() {
+    let fort = Fort::new(|server| server).await;
+    denied(fort.client().sum_up(frpc::iter([Count { value: 1 }])).await);
+    let (_open, endless) = RequestStream::channel(1);
+    denied(fort.client().sum_up(endless).await);
+    fort.held(2);
+}
+
+#[tokio::test]
+async fn a_call_that_streams_both_ways_is_denied() {
+    let fort = Fort::new(|server| server).await;
+    denied_stream(fort.client().chat(frpc::iter([Text::default()])).await).await;
+    fort.held(1);
+}
+
+#[tokio::test]
+async fn a_call_that_asks_for_the_connection_is_denied() {
+    for policy in [Policy::Inline, Policy::Concurrent, Policy::AtMost(1)] {
+        let fort = Fort::new(|server| server.policy(policy).method_hand_off("interop.Interop/DoNothing")).await;
+        let (asking, handed) = fort.channel.handing_off();
+        denied(InteropClient::new(asking).do_nothing(Empty {}).await);
+        assert!(handed.take().is_none());
+        fort.held(1);
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_asks_for_the_connection_by_a_method_that_offers_none_gets_nowhere() {
+    let fort = Fort::new(|server| server.method_hand_off("interop.Interop/DoNothing")).await;
+    let (asking, _handed) = fort.channel.handing_off();
+    let status = InteropClient::new(asking).add(AddRequest::default()).await.expect_err("it hands nothing off");
+    assert_eq!((status.code(), status.may_have_run()), (Code::Unimplemented, false), "{status}");
+    fort.held(0);
+}
+
+#[tokio::test]
+async fn calls_of_the_end_that_accepted_are_denied_by_the_end_that_dialled() {
+    let (told, mut connections) = mpsc::unbounded_channel();
+    let server = Server::builder().on_connect(move |connection: &Connection| drop(told.send(connection.clone())));
+    let address = serve(server).await.to_string();
+    let (vault, closed) = (Vault::default(), Closed::default());
+    let agent = Channel::builder().add_service(InteropServer::new(vault.clone())).service_middleware(closed.clone());
+    let _agent = agent.connect(address).await.expect("the server listens");
+    let channel = Channel::from_connection(&connections.recv().await.expect("it is connected"));
+    let fort = Fort { vault, closed, channel };
+    denied(fort.client().add(AddRequest::default()).await);
+    denied_stream(fort.client().count_up(Range { from: 0, count: 1 }).await).await;
+    denied(fort.client().sum_up(frpc::iter([Count { value: 1 }])).await);
+    denied_stream(fort.client().chat(frpc::iter([Text::default()])).await).await;
+    fort.held(4);
+    // Only the end that dialled asks for a connection.
+    let (asking, _handed) = fort.channel.handing_off();
+    let status = InteropClient::new(asking).add(AddRequest::default()).await.expect_err("it is the other way");
+    assert_eq!(status.code(), Code::Unimplemented, "{status}");
+    fort.held(4);
+}
+
+impl Extension for Vault {
+    async fn echo(&self, _request: Request<Maybe>) -> Answer<Maybe> {
+        self.enter()
+    }
+    async fn fail(&self, _request: Request<Failure>) -> Answer<Maybe> {
+        self.enter()
+    }
+    async fn wait(&self, _request: Request<Time>) -> Answer<Time> {
+        self.enter()
+    }
+    async fn ask(&self, _request: Request<Time>) -> Answer<Time> {
+        self.enter()
+    }
+    async fn get(&self, _request: Request<Time>) -> Answer<Time> {
+        self.enter()
+    }
+    async fn flood(&self, _request: Request<Time>) -> Answer<ResponseStream<extension::Chunk>> {
+        self.enter()
+    }
+    async fn sink(&self, _request: Request<Streaming<extension::Chunk>>) -> Answer<Time> {
+        self.enter()
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_made_once_more_is_denied() {
+    let (vault, closed) = (Vault::default(), Closed::default());
+    let server = Server::builder().add_service(ExtensionServer::new(vault.clone())).middleware(closed.clone());
+    let server = server.build().expect("nothing overlaps");
+    let dialled = AtomicUsize::new(0);
+    let builder = Channel::builder().calls::<ExtensionClient>();
+    let channel = builder.connect_with(move || {
+        let (here, mut there) = frpc::memory();
+        let (server, is_first) = (server.clone(), dialled.fetch_add(1, Ordering::SeqCst) == 0);
+        tokio::spawn(async move {
+            if is_first {
+                // It takes the call, and is lost.
+                let _ = there.read(&mut [0; 4096]).await;
+                return;
+            }
+            server.serve_connection(there).await;
+        });
+        async { Ok(here) }
+    });
+    let client = ExtensionClient::new(channel.await.expect("connecting is free"));
+    denied(client.get(Time::default()).await);
+    held(&vault, &closed, 1);
+}
+
+#[tokio::test]
+async fn calls_of_a_go_client_are_denied() {
+    const ADD: u16 = 18;
+    const COUNT_UP: u16 = 21;
+    let (vault, closed) = (Vault::default(), Closed::default());
+    let server = Server::builder().middleware(closed.clone()).add_service(InteropServer::new(vault.clone()));
+    let mut peer = Raw::connect(serve(server).await).await;
+    peer.write(&packet(7, ADD, &encoded(&AddRequest::default()))).await;
+    let reply = peer.next().await.expect("it is answered");
+    assert_eq!(error_text(&reply.body).as_deref(), Some("Add is closed"));
+    let opening = [&[9][..], &[u8::try_from(COUNT_UP).expect("it is short")]].concat();
+    peer.write(&[packet(1, 2, &opening), packet(1, 2, &encoded(&Range { from: 0, count: 1 }))].concat()).await;
+    let reply = peer.next().await.expect("it is answered");
+    assert_eq!(error_text(&reply.body).as_deref(), Some("CountUp is closed"));
+    held(&vault, &closed, 2);
+}
+
+/// As the documentation of middleware says: what is mounted is no service.
+#[tokio::test]
+async fn mounted_routers_are_not_behind_middleware() {
+    let operation = Operation::user(1000).expect("users have 10 and up");
+    let mounted = Handlers::new().on(operation, |_connection, packet| async { Some(packet) });
+    let (vault, closed) = (Vault::default(), Closed::default());
+    let server = Server::builder().middleware(closed.clone()).add_service(InteropServer::new(vault.clone()));
+    let mut peer = Raw::connect(serve(server.mount(1000..=1000, mounted)).await).await;
+    peer.write(&packet(7, 1000, b"anybody")).await;
+    assert_eq!(peer.next().await.expect("it is echoed").body, "anybody");
+    held(&vault, &closed, 0);
+}

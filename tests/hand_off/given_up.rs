@@ -1,0 +1,217 @@
+//! Requests for a connection whose callers wait no longer: what the peer is told, and what becomes of everybody else.
+
+use super::segments::{hello, read_until};
+use super::{Gateway, PATIENCE, TUNNEL, client, packet, served};
+use frisbee::{Acceptor, Client, CloseReason, HandOffError, Handlers, Server, Taking};
+use frisbee_tests::interop::{AddRequest, Empty, Interop, InteropClient, InteropServer, Range};
+use frisbee_tests::{left_to_service, raw, service, until};
+use frpc::{Channel, Policy, Request, Response, Status};
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+use tokio::sync::mpsc;
+
+/// Polls once what cannot be ready.
+async fn begin<F: Future>(mut future: Pin<&mut F>) {
+    let is_ready = poll_fn(|context| Poll::Ready(future.as_mut().poll(context).is_ready())).await;
+    assert!(!is_ready, "nobody can have answered");
+}
+
+/// A server that holds what it is asked for.
+fn holding() -> (Acceptor<Gateway>, mpsc::UnboundedReceiver<frisbee::HandOff>) {
+    let (holds, held) = mpsc::unbounded_channel();
+    (Server::builder().build(Gateway { held: Some(holds) }), held)
+}
+
+#[tokio::test]
+async fn a_hand_off_that_was_given_up_is_granted_to_nobody_and_the_connection_goes_on() {
+    let (acceptor, mut held) = holding();
+    let (connection, mut received) = client(served(&acceptor)).await;
+    for _ in 0..3 {
+        let mut asking = Box::pin(connection.hand_off(TUNNEL, "hold"));
+        let asked = tokio::select! { _ = &mut asking => panic!("nobody has answered"), asked = held.recv() => asked };
+        let asked = asked.unwrap();
+        begin(Box::pin(asked.given_up()).as_mut()).await;
+        drop(asking);
+        tokio::time::timeout(PATIENCE, asked.given_up()).await.expect("it is told");
+        connection.send(&packet("behind")).await.unwrap();
+        let again = connection.hand_off(TUNNEL, "refuse").await.unwrap_err();
+        assert!(matches!(again, HandOffError::Busy), "it has not been answered: {again}");
+        asked.accept("", Taking::new(async |_| panic!("nobody gets it")));
+        assert_eq!(received.recv().await.unwrap().body, "behind");
+    }
+}
+
+#[tokio::test]
+async fn a_hand_off_that_was_given_up_before_it_was_sent_is_not_sent() {
+    let (connection, mut received) = client(served(&Server::builder().build(Gateway { held: None }))).await;
+    connection.verdict().await.unwrap();
+    connection.send_now(|outbox| outbox.forward(&packet("before"))).unwrap().unwrap();
+    // The connection's task has had no turn yet.
+    begin(Box::pin(connection.hand_off(TUNNEL, "hold")).as_mut()).await;
+    connection.send_now(|outbox| outbox.forward(&packet("behind"))).unwrap().unwrap();
+    for body in ["before", "behind"] {
+        assert_eq!(received.recv().await.unwrap().body, body);
+    }
+    let refused = connection.hand_off(TUNNEL, "refuse").await.unwrap_err();
+    assert!(matches!(refused, HandOffError::Refused(_)), "{refused}");
+}
+
+/// What is sent to say that nobody waits for the answer to a request for [`TUNNEL`].
+fn cancel() -> Vec<u8> {
+    raw::packet(0, 6, &[10])
+}
+
+#[tokio::test]
+async fn a_connection_is_closed_that_is_granted_to_nobody_and_only_who_understands_is_told() {
+    for (hello, told) in [(&b"fris\x01"[..], Vec::new()), (b"fris\x01\x05\0", cancel())] {
+        let (mut server, io) = frisbee::memory();
+        let connection = Client::builder().from_io(io, Handlers::new()).await.unwrap();
+        server.write_all(&raw::packet(0, 3, hello)).await.unwrap();
+        let mut asking = Box::pin(connection.hand_off(TUNNEL, ""));
+        tokio::select! { _ = &mut asking => panic!("nobody has answered"), _ = read_until(&mut server, 8) => {} }
+        drop(asking);
+        let mut read = vec![0; told.len()];
+        tokio::time::timeout(PATIENCE, server.read_exact(&mut read)).await.expect("it is told").unwrap();
+        assert_eq!(read, told);
+        server.write_all(&raw::packet(0, 8, b"\x01granted")).await.unwrap();
+        let reason = tokio::time::timeout(PATIENCE, connection.closed()).await.expect("nobody has it");
+        assert!(matches!(reason, CloseReason::HandedOff), "{reason}");
+        read.clear();
+        server.read_to_end(&mut read).await.unwrap();
+        assert!(read.is_empty(), "{read:?}");
+    }
+}
+
+/// A channel whose first connection is to a server that does as it is told, and whose next is to one that serves.
+async fn scripted<F>(script: impl FnOnce(DuplexStream) -> F + Send + 'static) -> Channel
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let serving = frpc::Server::builder().add_service(InteropServer::new(service::Service)).build().unwrap();
+    let script = Arc::new(parking_lot::Mutex::new(Some(script)));
+    let connect = move || {
+        let (here, there) = frpc::memory();
+        let (script, serving) = (script.lock().take(), serving.clone());
+        tokio::spawn(async move {
+            match script {
+                Some(script) => script(there).await,
+                None => drop(serving.serve_connection(there).await),
+            }
+        });
+        async { Ok(here) }
+    };
+    Channel::builder().connect_with(connect).await.unwrap()
+}
+
+#[tokio::test]
+async fn calls_behind_a_request_that_was_given_up_and_granted_go_to_a_new_connection() {
+    let (ask, mut is_asked) = mpsc::unbounded_channel();
+    let (grant, granted) = tokio::sync::oneshot::channel::<()>();
+    let channel = scripted(|mut io| async move {
+        io.write_all(&hello()).await.unwrap();
+        read_until(&mut io, 8).await;
+        ask.send(()).unwrap();
+        granted.await.unwrap();
+        io.write_all(&raw::packet(0, 8, b"\x01\x08\0")).await.unwrap();
+        let mut behind = Vec::new();
+        io.read_to_end(&mut behind).await.unwrap();
+        assert!(behind.is_empty(), "nothing is sent behind the request");
+    })
+    .await;
+    let client = InteropClient::new(channel.clone());
+    let (asking, _handed) = channel.handing_off();
+    let asking = InteropClient::new(asking);
+    let mut asked = Box::pin(asking.do_nothing(Empty {}));
+    tokio::select! { _ = &mut asked => panic!("nobody has answered"), _ = is_asked.recv() => {} }
+    drop(asked);
+    let mut behind = Box::pin(client.add(AddRequest { a: 1, b: 2 }));
+    let mut counts = Box::pin(client.count_up(Range { from: 0, count: 1 }));
+    begin(behind.as_mut()).await;
+    begin(counts.as_mut()).await;
+    grant.send(()).unwrap();
+    assert_eq!(behind.await.unwrap().get_ref().total, 3);
+    assert!(counts.await.unwrap().into_inner().message().await.unwrap().is_some());
+}
+
+/// Waits without end in handlers that are asked for the connection, and counts those that wait.
+#[derive(Clone, Default)]
+struct Endless(Arc<AtomicUsize>);
+
+struct Inside(Arc<AtomicUsize>);
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Interop for Endless {
+    left_to_service!(
+        echo_scalars,
+        echo_nested,
+        echo_lists,
+        echo_maps,
+        echo_mixed,
+        fail,
+        echo_payload,
+        add,
+        sleep,
+        describe,
+        count_up,
+        sum_up,
+        chat
+    );
+
+    async fn do_nothing(&self, request: Request<Empty>) -> Result<Response<Empty>, Status> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        let _inside = Inside(self.0.clone());
+        match request.hand_off() {
+            Some(_) => std::future::pending().await,
+            None => Ok(Response::new(Empty {})),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_given_up_has_its_handler_dropped_and_keeps_its_connection() {
+    let inside = Endless::default();
+    let server = frpc::Server::builder().add_service(InteropServer::new(inside.clone()));
+    // One at a time, so that a place that is not given back shows.
+    let policy = Policy::AtMost(1);
+    let server = server.method_hand_off("interop.Interop/DoNothing").method_policy("interop.Interop/DoNothing", policy);
+    let channel = Channel::connect(frisbee_tests::serve(server).await.to_string()).await.unwrap();
+    let connection = channel.connection().unwrap();
+    let (asking, handed) = channel.handing_off();
+    let asking = InteropClient::new(asking);
+    for _ in 0..3 {
+        let mut asked = Box::pin(asking.do_nothing(Empty {}));
+        let entered = until("the handler runs", || inside.0.load(Ordering::SeqCst) == 1);
+        tokio::select! { _ = &mut asked => panic!("nobody has answered"), () = entered => {} }
+        drop(asked);
+        until("it is dropped", || inside.0.load(Ordering::SeqCst) == 0).await;
+    }
+    InteropClient::new(channel).do_nothing(Empty {}).await.unwrap();
+    assert!(!connection.is_closed() && handed.take().is_none());
+}
+
+/// The client tells nothing, so that it is the server's doing.
+#[tokio::test]
+async fn a_handler_that_is_asked_for_the_connection_is_dropped_when_its_caller_waits_no_longer() {
+    let inside = Endless::default();
+    let server = frpc::Server::builder().add_service(InteropServer::new(inside.clone()));
+    let address = frisbee_tests::serve(server.method_hand_off("interop.Interop/DoNothing")).await;
+    let mut peer = raw::Raw::connect(address).await;
+    peer.write(&raw::packet(0, 3, b"fris\x01")).await;
+    // For operation 15, from a caller that waits for 10 ms, with an empty message.
+    let request = [15, 0x10, 4, 1, 2, 0x90, 0x4E, 8, 0];
+    peer.write(&raw::packet(0, 8, &request)).await;
+    let reply = peer.next().await.expect("it is answered");
+    assert_eq!((reply.operation.number(), reply.body[0]), (8, 0), "refused");
+    let text = raw::error_text(&reply.body[1 + 2 + usize::from(reply.body[2])..]);
+    assert_eq!(text.as_deref(), Some("the caller has stopped waiting"));
+    assert_eq!(inside.0.load(Ordering::SeqCst), 0);
+}
