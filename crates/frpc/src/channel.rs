@@ -24,9 +24,12 @@ use link::{Links, RetryBudget};
 use polyglot::Message;
 use servers::Servers;
 use std::fmt;
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::runtime::Handle;
 use tokio::time::Instant;
 use unary::Unary;
 
@@ -36,6 +39,9 @@ use unary::Unary;
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Calls to a server, any number at one time, on one connection.
+///
+/// Calls may be made and their futures polled on any thread, outside of a tokio runtime as well; the one in which the
+/// channel was made has to be there.
 ///
 /// Clones share the connection. When 16 384 calls are in flight, or as many as the server takes, further ones wait for
 /// their turn. A connection that is lost, or whose server is about to stop, is replaced by a new one: a call that was
@@ -65,6 +71,8 @@ struct Inner {
     /// Whether a server of ours is told of that.
     is_told: bool,
     strict_presence: bool,
+    /// Where calls have their timers if they are made outside of any runtime.
+    runtime: Handle,
 }
 
 impl Channel {
@@ -113,6 +121,7 @@ impl Channel {
                 timeout: Some(TIMEOUT),
                 is_told: false,
                 strict_presence: false,
+                runtime: connection.runtime().clone(),
             }),
             chain: None,
             handed: None,
@@ -207,7 +216,7 @@ impl Channel {
     {
         let (about, plain) = (About::new::<A, B>(*method, CallKind::ServerStreaming), self.plain());
         let call = move |request| async move { streaming::call_server_streaming(&plain, method, request).await };
-        around(self.chain.clone(), about, request, call).await
+        self.in_runtime(around(self.chain.clone(), about, request, call)).await
     }
 
     /// Makes a call that sends a stream and is answered with one message. For generated clients.
@@ -226,7 +235,7 @@ impl Channel {
     {
         let (about, plain) = (About::new::<S::Item, B>(*method, CallKind::ClientStreaming), self.plain());
         let call = move |request| async move { streaming::call_client_streaming(&plain, method, request).await };
-        around(self.chain.clone(), about, request, call).await
+        self.in_runtime(around(self.chain.clone(), about, request, call)).await
     }
 
     /// Makes a call with a stream each way. For generated clients.
@@ -245,7 +254,18 @@ impl Channel {
     {
         let (about, plain) = (About::new::<S::Item, B>(*method, CallKind::Streaming), self.plain());
         let call = move |request| async move { streaming::call_streaming(&plain, method, request).await };
-        around(self.chain.clone(), about, request, call).await
+        self.in_runtime(around(self.chain.clone(), about, request, call)).await
+    }
+
+    /// Polls a call in the runtime of the channel if it is polled outside of any: its timers need one.
+    async fn in_runtime<F: Future>(&self, call: F) -> F::Output {
+        let mut call = pin!(call);
+        poll_fn(|context| {
+            let is_outside = Handle::try_current().is_err();
+            let _entered = is_outside.then(|| self.inner.runtime.enter());
+            call.as_mut().poll(context)
+        })
+        .await
     }
 
     /// The channel without what runs around its calls.

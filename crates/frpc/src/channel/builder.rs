@@ -380,6 +380,7 @@ impl ChannelBuilder {
                 timeout: self.timeout,
                 is_told: self.is_told,
                 strict_presence: self.strict_presence,
+                runtime: Handle::current(),
             }),
             chain: None,
             handed: None,

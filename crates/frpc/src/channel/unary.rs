@@ -127,19 +127,25 @@ impl Channel {
             let timeout = terms.timeout.filter(|_| terms.told);
             let request = Request::together(message, timeout, Origin::Here, along);
             return match &self.handed {
-                Some(handed) if self.chain.is_none() => Box::pin(hand_off::call(self, method, request, handed, terms)),
-                _ => self.call_through(method, request),
+                Some(handed) if self.chain.is_none() => {
+                    Box::pin(self.in_runtime(hand_off::call(self, method, request, handed, terms)))
+                }
+                _ => Box::pin(self.in_runtime(self.call_through(method, request))),
             };
         }
-        Box::pin(async move {
+        Box::pin(self.in_runtime(async move {
             let metadata = Along::sent(along.as_deref());
             let attempt = Attempt { method, message: &message, metadata, terms };
             self.attempt(attempt, failure).await
-        })
+        }))
     }
 
     /// Makes a call that something runs around.
-    fn call_through<A, B>(&self, method: &'static Method, request: Request<A>) -> Boxed<'static, B>
+    fn call_through<A, B>(
+        &self,
+        method: &'static Method,
+        request: Request<A>,
+    ) -> impl Future<Output = Result<Response<B>, Status>> + Send + use<A, B>
     where
         A: Message + Send + Sync + 'static,
         B: Message + Send + 'static,
@@ -151,7 +157,7 @@ impl Channel {
             let (message, along) = request.into_parts();
             plain.call(method, message, along, timeout, None).await
         };
-        Box::pin(around(self.chain.clone(), about, request, make))
+        around(self.chain.clone(), about, request, make)
     }
 
     /// Attempts a call until it is over.
