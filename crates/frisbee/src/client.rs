@@ -48,6 +48,19 @@ pub struct ClientBuilder {
 }
 
 impl Client {
+    /// Whether there can be a connection to an address as in [`connect`](ClientBuilder::connect): it is of the form
+    /// `host:port`, or on Unix `unix:` and a path. Nobody need listen there, and names are not looked up.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check_address(address: &str) -> Result<(), ConnectError> {
+        let wrong = |wrong| ConnectError::Io {
+            address: address.to_owned(),
+            source: io::Error::new(io::ErrorKind::InvalidInput, wrong),
+        };
+        wrong_with(address).map_or(Ok(()), |text| Err(wrong(text)))
+    }
+
     /// Settings to begin with.
     pub fn builder() -> ClientBuilder {
         ClientBuilder {
@@ -207,10 +220,8 @@ impl ClientBuilder {
         name: String,
         router: R,
     ) -> Result<Connection, ConnectError> {
+        Client::check_address(&name)?;
         let failed = |source| ConnectError::Io { address: name.clone(), source };
-        if let Some(wrong) = wrong_with(&name) {
-            return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, wrong)));
-        }
         #[cfg(unix)]
         if let Some(path) = name.strip_prefix("unix:") {
             let pool = Pool::of_client(self.workers, self.runtime, false).map_err(failed)?;
@@ -378,10 +389,16 @@ where
     }
 }
 
-/// What is wrong with an address, where the system's error would not tell.
+/// What is wrong with an address to which there can never be a connection.
 fn wrong_with(address: &str) -> Option<&'static str> {
-    if address.starts_with("unix:") {
-        return None;
+    #[cfg(unix)]
+    if let Some(path) = address.strip_prefix("unix:") {
+        let is_path = std::os::unix::net::SocketAddr::from_pathname(path).is_ok();
+        return match path {
+            "" => Some("behind unix: stands the path of a socket, and there is none"),
+            _ if !is_path => Some("the path of a socket is at most 107 bytes long, without a zero among them"),
+            _ => None,
+        };
     }
     if address.contains("://") {
         return Some("an address is host:port, without a scheme");
@@ -389,8 +406,12 @@ fn wrong_with(address: &str) -> Option<&'static str> {
     match address.rsplit_once(':') {
         None => Some("an address is host:port, and there is no port"),
         Some(("", _)) => Some("an address is host:port, and there is no host"),
-        Some((_, port)) if port.parse::<u16>().is_err() => Some("the port is not a number up to 65535"),
-        Some(_) => None,
+        Some((host, _)) if host.contains(char::is_whitespace) => Some("there is a space in the host"),
+        Some((_, port)) => match port.parse::<u16>() {
+            Err(_) => Some("the port is not a number up to 65535"),
+            Ok(0) => Some("nobody can listen on port 0"),
+            Ok(_) => None,
+        },
     }
 }
 

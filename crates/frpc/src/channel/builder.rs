@@ -202,8 +202,7 @@ impl ChannelBuilder {
     /// # Errors
     /// As [`Channel::connect`], and if two services or mounted routers overlap.
     pub async fn connect(self, address: impl Into<String>) -> Result<Channel, Error> {
-        let dialler = Address(address.into());
-        self.connect_by(Box::new(dialler)).await
+        self.connect_by(Box::new(Address::new(address)?)).await
     }
 
     /// Connects by a function that makes a transport: anything that reads and writes bytes. It is called again
@@ -254,12 +253,13 @@ impl ChannelBuilder {
     /// ```
     ///
     /// # Errors
-    /// If two services or mounted routers overlap.
+    /// If there can never be a connection to the address, since it is not of that form, or two services or mounted
+    /// routers overlap.
     ///
     /// # Panics
     /// Outside of a tokio runtime, which is to drive the connection.
     pub fn connect_lazy(self, address: impl Into<String>) -> Result<Channel, Error> {
-        self.connect_lazy_by(Box::new(Address(address.into())))
+        self.connect_lazy_by(Box::new(Address::new(address)?))
     }
 
     /// As [`connect_with`](Self::connect_with), but at once, as [`connect_lazy`](Self::connect_lazy).
@@ -301,10 +301,11 @@ impl ChannelBuilder {
     /// ```
     ///
     /// # Errors
-    /// If no server accepts a connection, with what the last of them has failed by; if there is no address, or two
-    /// services or mounted routers overlap.
+    /// If no server accepts a connection, with what the last of them has failed by; if there is no address, or one to
+    /// which there can never be a connection; if two services or mounted routers overlap.
     pub async fn connect_all<A: Into<String>>(self, addresses: impl IntoIterator<Item = A>) -> Result<Channel, Error> {
-        self.connect_all_by(addresses.into_iter().map(|address| Address(address.into()))).await
+        let diallers: Vec<_> = addresses.into_iter().map(Address::new).collect::<Result<_, _>>()?;
+        self.connect_all_by(diallers.into_iter()).await
     }
 
     /// As [`connect_all`](Self::connect_all), each connection by a function as in [`connect_with`](Self::connect_with).

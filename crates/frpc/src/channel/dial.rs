@@ -1,7 +1,7 @@
 //! How a channel gets to its server: by an address, by a function of the user's, or on one given transport.
 
 use crate::endpoint::Endpoint;
-use frisbee::{ClientBuilder, ConnectError, Connection};
+use frisbee::{Client, ClientBuilder, ConnectError, Connection};
 use parking_lot::Mutex;
 use std::io;
 use std::pin::Pin;
@@ -26,7 +26,15 @@ pub(crate) trait Dialler: Send + Sync + 'static {
 }
 
 /// By address.
-pub(crate) struct Address(pub(crate) String);
+pub(crate) struct Address(String);
+
+impl Address {
+    /// An address to which there can be a connection.
+    pub(crate) fn new(address: impl Into<String>) -> Result<Self, ConnectError> {
+        let address = address.into();
+        Client::check_address(&address).map(|()| Self(address))
+    }
+}
 
 impl Dialler for Address {
     fn dial(&self, client: ClientBuilder, endpoint: Endpoint) -> Dialling {
