@@ -19,7 +19,8 @@ use crate::prefix::{self, Prefix, Said};
 use crate::{Code, Status, body};
 use bytes::Bytes;
 use frisbee::{
-    Connection, Operation, Outbox, PacketId, SendError, StreamEnd, StreamMessage, StreamReceiver, StreamSender,
+    Connection, Operation, Outbox, PacketId, SendError, StreamBatch, StreamEnd, StreamMessage, StreamReceiver,
+    StreamSender,
 };
 use futures_core::Stream;
 use parking_lot::Mutex;
@@ -348,7 +349,8 @@ where
     let manner = Manner { lossless: strict, ..Manner::plain(form(sender)) };
     let unsent = |error: SendError| channel::unsent(&error);
     let mut messages = pin!(messages);
-    let mut batch = sender.batch();
+    let mut batch = Batch(sender.batch());
+    let batch = &mut batch.0;
     poll_fn(|context| {
         for _ in 0..SENT_AT_ONCE {
             if batch.poll_ready(context).map_err(unsent)?.is_pending() {
@@ -383,6 +385,18 @@ where
         Poll::Pending
     })
     .await
+}
+
+/// Messages that are put together. They are sent even if the stream panics that they came from: who reads gets what was
+/// said before the end.
+struct Batch(StreamBatch);
+
+impl Drop for Batch {
+    fn drop(&mut self) {
+        if !self.0.is_empty() {
+            let _ = self.0.flush();
+        }
+    }
 }
 
 /// Sends what goes along with messages, to a peer that understands it. Fails if it is longer than the peer takes.
