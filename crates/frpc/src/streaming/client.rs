@@ -1,5 +1,6 @@
 //! The calling end of calls with streams.
 
+use super::respond::carried_by;
 use super::{Streaming, late, send, send_all, send_end};
 use crate::body::Reading;
 use crate::channel::{Channel, Link, lost, takes_no_calls, unsent};
@@ -68,6 +69,7 @@ where
     let terms = Opening::new(channel, request.timeout());
     let (messages, along) = request.into_parts();
     let Opened { sender, receiver, link, reading } = terms.open(channel, method, along.as_deref(), &mut None).await?;
+    carried_by(&messages, &link.connection);
     let mut replies: Streaming<B> = Streaming::of_client(receiver, link.connection.clone(), reading, terms.sleep());
     let strict = channel.is_strict();
     let mut sending = pin!(send_messages(&sender, messages, strict));
@@ -112,6 +114,7 @@ where
     let Opened { sender, receiver, link, reading } = terms.open(channel, method, along.as_deref(), &mut None).await?;
     let strict = channel.is_strict();
     let connection = link.connection.clone();
+    carried_by(&messages, &connection);
     let replies = Streaming::of_client(receiver, connection.clone(), reading, terms.sleep());
     let failed = replies.failed();
     let mut deadline = terms.sleep();

@@ -1,9 +1,12 @@
 //! Streams that users make: replies of a handler, requests of a client.
 
 use crate::Status;
+use frisbee::{CloseReason, Connection};
 use futures_core::Stream;
+use std::any::Any;
 use std::fmt;
 use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use tokio::sync::mpsc;
 
@@ -20,17 +23,37 @@ use tokio::sync::mpsc;
 pub struct ResponseStream<M>(Source<Result<M, Status>>);
 
 /// Feeds a [`ResponseStream`].
-pub struct ResponseSender<M>(mpsc::Sender<Result<M, Status>>);
+pub struct ResponseSender<M>(mpsc::Sender<Result<M, Status>>, Arc<Carrier>);
 
 /// The messages that a client streams, fed by a [`RequestSender`].
-pub struct RequestStream<M>(mpsc::Receiver<M>);
+pub struct RequestStream<M>(mpsc::Receiver<M>, Arc<Carrier>);
 
 /// Feeds a [`RequestStream`]. Dropping it ends the stream.
-pub struct RequestSender<M>(mpsc::Sender<M>);
+pub struct RequestSender<M>(mpsc::Sender<M>, Arc<Carrier>);
 
 enum Source<T> {
     Boxed(Pin<Box<dyn Stream<Item = T> + Send>>),
-    Channel(mpsc::Receiver<T>),
+    Channel(mpsc::Receiver<T>, Arc<Carrier>),
+}
+
+/// The connection that carries the messages, once there is one: for whoever feeds the stream, who cannot know otherwise
+/// why nobody takes them any more.
+#[derive(Default)]
+struct Carrier(OnceLock<Connection>);
+
+impl Carrier {
+    fn set(&self, connection: &Connection) {
+        let _ = self.0.set(connection.clone());
+    }
+
+    /// How the connection was lost, if it was.
+    fn lost(&self) -> Option<CloseReason> {
+        self.0.get().and_then(Connection::close_reason)
+    }
+}
+
+fn lost(reason: &CloseReason) -> Status {
+    Status::unavailable(format!("the connection was lost: {reason}"))
 }
 
 impl<M> ResponseStream<M> {
@@ -42,7 +65,15 @@ impl<M> ResponseStream<M> {
     /// A stream that is fed from elsewhere and holds up to `capacity` messages, at least one.
     pub fn channel(capacity: usize) -> (ResponseSender<M>, Self) {
         let (sender, receiver) = mpsc::channel(capacity.max(1));
-        (ResponseSender(sender), Self(Source::Channel(receiver)))
+        let carrier = Arc::default();
+        (ResponseSender(sender, Arc::clone(&carrier)), Self(Source::Channel(receiver, carrier)))
+    }
+
+    /// Takes in which connection carries the messages.
+    pub(super) fn carried_by(&self, connection: &Connection) {
+        if let Source::Channel(_, carrier) = &self.0 {
+            carrier.set(connection);
+        }
     }
 }
 
@@ -50,12 +81,17 @@ impl<M> ResponseSender<M> {
     /// Sends a message, or an error that fails the call, once there is room.
     ///
     /// # Errors
-    /// If the caller is no longer there.
+    /// With [`Cancelled`](crate::Code::Cancelled) if the caller is no longer there or does not wait any more, and with
+    /// [`Unavailable`](crate::Code::Unavailable) if the connection to it was lost.
     ///
     /// # Cancel safety
     /// Dropping the future before it is ready sends nothing.
     pub async fn send(&self, item: Result<M, Status>) -> Result<(), Status> {
-        self.0.send(item).await.map_err(|_| Status::cancelled("the caller is gone"))
+        let over = || match self.1.lost() {
+            None | Some(CloseReason::ClosedByPeer) => Status::cancelled("the caller is gone"),
+            Some(reason) => lost(&reason),
+        };
+        self.0.send(item).await.map_err(|_| over())
     }
 
     /// Waits until the caller is no longer there.
@@ -68,7 +104,19 @@ impl<M> RequestStream<M> {
     /// A stream that is fed from elsewhere and holds up to `capacity` messages, at least one.
     pub fn channel(capacity: usize) -> (RequestSender<M>, Self) {
         let (sender, receiver) = mpsc::channel(capacity.max(1));
-        (RequestSender(sender), Self(receiver))
+        let carrier = Arc::default();
+        (RequestSender(sender, Arc::clone(&carrier)), Self(receiver, carrier))
+    }
+}
+
+/// Takes in which connection carries the requests of a stream, if that is one that is fed.
+pub(super) fn carried_by<S: Stream + 'static>(messages: &S, connection: &Connection)
+where
+    S::Item: 'static,
+{
+    // Any stream of messages is taken, and only of this one it is known who feeds it.
+    if let Some(RequestStream(_, carrier)) = (messages as &dyn Any).downcast_ref::<RequestStream<S::Item>>() {
+        carrier.set(connection);
     }
 }
 
@@ -76,12 +124,14 @@ impl<M> RequestSender<M> {
     /// Sends a message once there is room.
     ///
     /// # Errors
-    /// If the call is over.
+    /// With [`Cancelled`](crate::Code::Cancelled) if the call is over, and with
+    /// [`Unavailable`](crate::Code::Unavailable) if its connection was lost.
     ///
     /// # Cancel safety
     /// Dropping the future before it is ready sends nothing.
     pub async fn send(&self, message: M) -> Result<(), Status> {
-        self.0.send(message).await.map_err(|_| Status::cancelled("the call is over"))
+        let over = || self.1.lost().map_or_else(|| Status::cancelled("the call is over"), |reason| lost(&reason));
+        self.0.send(message).await.map_err(|_| over())
     }
 
     /// Waits until the call is over, or wants to hear no more.
@@ -119,7 +169,7 @@ impl<M> Stream for ResponseStream<M> {
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         match &mut self.0 {
             Source::Boxed(stream) => stream.as_mut().poll_next(context),
-            Source::Channel(receiver) => receiver.poll_recv(context),
+            Source::Channel(receiver, _) => receiver.poll_recv(context),
         }
     }
 }
@@ -134,13 +184,13 @@ impl<M> Stream for RequestStream<M> {
 
 impl<M> Clone for ResponseSender<M> {
     fn clone(&self) -> Self {
-        Self(self.0.clone())
+        Self(self.0.clone(), self.1.clone())
     }
 }
 
 impl<M> Clone for RequestSender<M> {
     fn clone(&self) -> Self {
-        Self(self.0.clone())
+        Self(self.0.clone(), self.1.clone())
     }
 }
 

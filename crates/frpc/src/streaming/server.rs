@@ -9,7 +9,7 @@ use crate::prefix::Prefix;
 use crate::request::Origin;
 use crate::service::{Caller, panicked};
 use crate::{Request, Response, Status, body};
-use frisbee::{Parked, Stream, StreamReceiver, StreamSender};
+use frisbee::{Connection, Parked, Stream, StreamReceiver, StreamSender};
 use polyglot::Message;
 use std::future::{pending, poll_fn};
 use std::pin::pin;
@@ -63,7 +63,7 @@ pub(crate) fn serve_server_streaming<A, B, H, F>(
         let _hold = connection.hold(frisbee::body_memory(memory));
         let request = Request::received(message, origin, prefix.map(Box::new));
         drop(body);
-        respond(&sender, handler(request).await?, &lent).await
+        respond(&sender, &connection, handler(request).await?, &lent).await
     });
 }
 
@@ -99,10 +99,10 @@ pub(crate) fn serve_streaming<A, B, H, F>(
     H: FnOnce(Request<Streaming<A>>) -> F + Send + 'static,
     F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
 {
-    let origin = caller.origin();
+    let (connection, origin) = (caller.connection.clone(), caller.origin());
     serve(caller, prefix, stream, move |sender, receiver, lent, prefix| async move {
         let reply = handler(requests(receiver, lent.clone(), reading, origin, prefix)).await?;
-        respond(&sender, reply, &lent).await
+        respond(&sender, &connection, reply, &lent).await
     });
 }
 
@@ -184,10 +184,12 @@ fn requests<A: Message>(
 
 async fn respond<B: Message>(
     sender: &StreamSender,
+    connection: &Connection,
     reply: Response<ResponseStream<B>>,
     lent: &Lent,
 ) -> Result<(), Status> {
     send_metadata(sender, reply.metadata())?;
+    reply.get_ref().carried_by(connection);
     send_all(sender, reply.into_inner(), false, |message| message, |count| lent.count(count)).await
 }
 
