@@ -461,6 +461,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn an_end_that_cannot_work_gets_one_of_so_many_calls_until_it_has_answered_well() {
+        let calls = CallTable::default();
+        for doubt in [Code::Unavailable, Code::ResourceExhausted] {
+            calls.handle_answer(doubt);
+            for _ in 0..3 {
+                assert_eq!((1..=2 * PASSES).find(|_| !calls.pass()), Some(PASSES));
+                assert!(calls.is_doubted());
+            }
+            calls.handle_answer(Code::NotFound);
+            assert!(!calls.is_doubted());
+        }
+    }
+
+    #[test]
     fn retries_are_a_tenth_of_what_succeeds() {
         let budget = RetryBudget::default();
         assert_eq!((0..100).filter(|_| budget.spend()).count(), 10);

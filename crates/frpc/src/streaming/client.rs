@@ -38,6 +38,8 @@ where
             Ok(()) => break opened,
             // A server begins with the request, which this one did not get.
             Err(status) if status.code() == Code::Unavailable && opened.link.connection.is_closed() => {}
+            // It has closed the stream, and said why before, which whoever reads is told.
+            Err(status) if status.code() == Code::Unavailable => break opened,
             Err(status) => return Err(status),
         }
     };

@@ -1,0 +1,376 @@
+//! What callers are told of calls that come to nothing, and that they are told the same however the race goes.
+
+use frisbee_tests::interop::{
+    AddRequest, Count, Empty, Interop, InteropClient, InteropServer, Range, SleepRequest, Sum, Text,
+};
+use frisbee_tests::raw::{Raw, packet};
+use frisbee_tests::{left_to_service, serve, serve_interop, serve_interop_with};
+use frpc::{
+    Channel, Code, Middleware, Request, RequestStream, Response, ResponseStream, Server, Status, Streaming, polyglot,
+};
+use std::future::pending;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::Thread;
+use std::time::Duration;
+use tokio::sync::{Notify, mpsc};
+use tokio::task::JoinSet;
+
+type Answer<T> = Result<Response<T>, Status>;
+
+/// No test waits longer for what is bound to come; a machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What a stream comes to.
+async fn whole<M: polyglot::Message>(answer: Answer<Streaming<M>>) -> Result<(), Status> {
+    let mut stream = answer?.into_inner();
+    while stream.message().await?.is_some() {}
+    Ok(())
+}
+
+/// Makes a call of one of the four kinds, with a timeout if there is one.
+async fn call(client: &InteropClient, kind: usize, timeout: Option<Duration>) -> Result<(), Status> {
+    fn request<T>(message: T, timeout: Option<Duration>) -> Request<T> {
+        let mut request = Request::new(message);
+        timeout.into_iter().for_each(|timeout| request.set_timeout(timeout));
+        request
+    }
+    match kind {
+        0 => client.add(request(AddRequest { a: 1, b: 1 }, timeout)).await.map(drop),
+        1 => whole(client.count_up(request(Range { from: 0, count: 3 }, timeout)).await).await,
+        2 => client.sum_up(request(frpc::iter((0..3).map(|value| Count { value })), timeout)).await.map(drop),
+        _ => whole(client.chat(request(frpc::iter([Text::default(), Text::default()]), timeout)).await).await,
+    }
+}
+
+fn assert_refused(answer: Result<(), Status>, code: Code) {
+    let status = answer.expect_err("it is refused");
+    assert_eq!((status.code(), status.may_have_run()), (code, false), "{status}");
+}
+
+/// One in a hundred streaming calls was told that its stream had been closed, and to try again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn every_kind_of_call_of_a_service_that_is_not_there_is_told_so_ten_thousand_times() {
+    const CALLERS: usize = 16;
+    let address = serve(Server::builder()).await.to_string();
+    let mut callers = JoinSet::new();
+    let channel = Channel::connect(address).await.expect("the server listens");
+    for caller in 0..CALLERS {
+        let client = InteropClient::new(channel.clone());
+        callers.spawn(async move {
+            for _ in 0..40_000 / CALLERS {
+                assert_refused(call(&client, caller % 4, None).await, Code::Unimplemented);
+            }
+        });
+    }
+    callers.join_all().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn every_kind_of_call_of_a_service_that_is_not_there_is_told_so_on_new_connections() {
+    let address = serve(Server::builder()).await.to_string();
+    for turn in 0..100 {
+        for is_named in [false, true] {
+            let builder = Channel::builder();
+            let builder = if is_named { builder.calls::<InteropClient>() } else { builder };
+            let client = InteropClient::new(builder.connect(address.as_str()).await.expect("the server listens"));
+            assert_refused(call(&client, turn % 4, None).await, Code::Unimplemented);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_call_without_any_time_has_not_run() {
+    let client = InteropClient::connect(serve_interop().await.to_string()).await.expect("the server listens");
+    for kind in 0..4 {
+        assert_refused(call(&client, kind, Some(Duration::ZERO)).await, Code::DeadlineExceeded);
+    }
+}
+
+/// By who tells the server so.
+#[tokio::test]
+async fn a_server_refuses_what_has_no_time_left_before_any_handler_is_called() {
+    let server = Server::builder().middleware(Unreachable).method_hand_off("interop.Interop/DoNothing");
+    let mut peer = Raw::connect(serve_interop_with(server).await).await;
+    peer.write(&packet(0, 3, b"fris\x01\x04\x03\x80\x80\x10")).await;
+    let late = [0x10, 3, 1, 1, 0];
+    let unary = packet(7, 18, &[&late[..], &[8, 0]].concat());
+    let stream = packet(1, 2, &[&late[..], &[9, 21]].concat());
+    let hand_off = packet(0, 8, &[&[15][..], &late, &[8, 0]].concat());
+    // A status of the code 4, and that the call has not been run.
+    let refused = [0x10, 5, 3, 1, 4, 5, 0];
+    for (request, before) in [(unary, 0), (stream, 0), (hand_off, 1)] {
+        peer.write(&request).await;
+        let mut reply = peer.next().await.expect("it is answered");
+        while reply.operation.number() == 7 {
+            reply = peer.next().await.expect("it is answered"); // The end of the stream, which says nothing.
+        }
+        assert_eq!(reply.body[before..][..refused.len()], refused);
+    }
+}
+
+/// Is never called.
+struct Unreachable;
+
+impl Middleware for Unreachable {
+    async fn call(&self, call: frpc::Call, _next: frpc::Next) -> Result<frpc::Reply, Status> {
+        panic!("{call:?}")
+    }
+}
+
+#[tokio::test]
+async fn what_a_handler_says_is_not_taken_for_a_refusal_though_it_passes_one_on() {
+    let nowhere = InteropClient::connect(serve(Server::builder()).await.to_string()).await.expect("it listens");
+    let proxy = Server::builder().add_service(InteropServer::new(Proxy(nowhere)));
+    let client = InteropClient::connect(serve(proxy).await.to_string()).await.expect("it listens");
+    for kind in 0..4 {
+        let status = call(&client, kind, None).await.expect_err("there is nothing behind it");
+        assert_eq!((status.code(), status.may_have_run()), (Code::Unimplemented, true), "{status}");
+    }
+}
+
+/// Passes calls on.
+struct Proxy(InteropClient);
+
+impl Interop for Proxy {
+    left_to_service!(
+        echo_scalars,
+        echo_nested,
+        echo_lists,
+        echo_maps,
+        echo_mixed,
+        do_nothing,
+        fail,
+        echo_payload,
+        sleep,
+        describe
+    );
+
+    async fn add(&self, request: Request<AddRequest>) -> Answer<Sum> {
+        self.0.add(request.into_inner()).await
+    }
+    async fn count_up(&self, request: Request<Range>) -> Answer<ResponseStream<Count>> {
+        Ok(self.0.count_up(request.into_inner()).await?.map(ResponseStream::new))
+    }
+    async fn sum_up(&self, _request: Request<Streaming<Count>>) -> Answer<Sum> {
+        self.0.sum_up(frpc::iter([])).await
+    }
+    async fn chat(&self, _request: Request<Streaming<Text>>) -> Answer<ResponseStream<Text>> {
+        Ok(self.0.chat(frpc::iter([])).await?.map(ResponseStream::new))
+    }
+}
+
+/// Answers early, or panics late.
+#[derive(Default)]
+struct Odd {
+    /// Tells why nobody takes replies any more.
+    refused: Option<mpsc::UnboundedSender<Status>>,
+}
+
+impl Interop for Odd {
+    left_to_service!(
+        echo_scalars,
+        echo_nested,
+        echo_lists,
+        echo_maps,
+        echo_mixed,
+        do_nothing,
+        fail,
+        echo_payload,
+        add,
+        sleep,
+        describe
+    );
+
+    /// Panics behind so many messages.
+    async fn count_up(&self, request: Request<Range>) -> Answer<ResponseStream<Count>> {
+        let last = request.get_ref().count;
+        Ok(Response::new(ResponseStream::new(frpc::iter((0..).map(move |value| {
+            assert!(value < last, "the stream of replies panics");
+            Ok(Count { value })
+        })))))
+    }
+
+    /// Answers the first message.
+    async fn sum_up(&self, request: Request<Streaming<Count>>) -> Answer<Sum> {
+        let first = request.into_inner().message().await?;
+        Ok(Response::new(Sum { total: first.map_or(0, |first| first.value), count: 1 }))
+    }
+
+    /// Sends for as long as somebody takes it.
+    async fn chat(&self, _request: Request<Streaming<Text>>) -> Answer<ResponseStream<Text>> {
+        let (sender, texts) = ResponseStream::channel(1);
+        let refused = self.refused.clone();
+        tokio::spawn(async move {
+            let refusal = loop {
+                if let Err(status) = sender.send(Ok(Text::default())).await {
+                    break status;
+                }
+            };
+            refused.map(|refused| refused.send(refusal))
+        });
+        Ok(Response::new(texts))
+    }
+}
+
+async fn odd(odd: Odd) -> InteropClient {
+    let server = Server::builder().add_service(InteropServer::new(odd));
+    InteropClient::connect(serve(server).await.to_string()).await.expect("the server listens")
+}
+
+/// It waited for the end of the requests, which may be long in coming.
+#[tokio::test]
+async fn an_answer_before_the_end_of_the_requests_is_not_waited_for_behind_them() {
+    let client = odd(Odd::default()).await;
+    let (sender, requests) = RequestStream::channel(1);
+    let answered = tokio::spawn(async move { client.sum_up(requests).await });
+    sender.send(Count { value: 42 }).await.expect("the call goes on");
+    let answered = tokio::time::timeout(PATIENCE, answered).await.expect("nothing else is waited for");
+    assert_eq!(answered.expect("it does not panic").expect("it is answered").get_ref().total, 42);
+    tokio::time::timeout(PATIENCE, sender.closed()).await.expect("nobody takes more");
+}
+
+#[tokio::test]
+async fn what_a_stream_has_given_before_it_panics_arrives() {
+    let client = odd(Odd::default()).await;
+    for count in 0..3 {
+        let mut counts = client.count_up(Range { from: 0, count }).await.expect("it begins").into_inner();
+        for value in 0..count {
+            assert_eq!(counts.message().await.expect("it was given before").expect("it goes on").value, value);
+        }
+        let status = counts.message().await.expect_err("it panics");
+        assert_eq!((status.code(), status.message()), (Code::Internal, "the handler panicked"));
+    }
+}
+
+/// A client of a server in memory, over a wire that falls silent when it is told to.
+async fn wired(odd: Odd) -> (InteropClient, Arc<Notify>) {
+    let server = Server::builder().add_service(InteropServer::new(odd)).build().expect("nothing overlaps");
+    let ((here, mut near), (mut far, there)) = (frpc::memory(), frpc::memory());
+    tokio::spawn(async move { server.serve_connection(there).await });
+    let silence = Arc::new(Notify::new());
+    let silenced = silence.clone();
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = tokio::io::copy_bidirectional(&mut near, &mut far) => {}
+            () = silenced.notified() => {}
+        }
+        pending::<()>().await;
+    });
+    (InteropClient::new(Channel::from_io(here).await.expect("connecting is free")), silence)
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_feeds_a_stream_is_told_whether_its_peer_has_gone_or_the_connection_was_lost() {
+    for is_lost in [false, true] {
+        let (refused, mut refusals) = mpsc::unbounded_channel();
+        let (client, silence) = wired(Odd { refused: Some(refused) }).await;
+        let (sender, requests) = RequestStream::channel(1);
+        let mut answers = client.chat(requests).await.expect("it begins").into_inner();
+        answers.message().await.expect("it goes on").expect("it goes on");
+        if is_lost {
+            silence.notify_one();
+        } else {
+            drop(answers);
+        }
+        let feeding = async {
+            loop {
+                if let Err(status) = sender.send(Text::default()).await {
+                    return status;
+                }
+            }
+        };
+        let code = if is_lost { Code::Unavailable } else { Code::Cancelled };
+        let refusal = tokio::time::timeout(PATIENCE, feeding).await.expect("it is told");
+        assert_eq!(refusal.code(), code, "the client is told {refusal}");
+        let refusal = tokio::time::timeout(PATIENCE, refusals.recv()).await.expect("it is told").expect("it fails");
+        assert_eq!(refusal.code(), code, "the server is told {refusal}");
+    }
+}
+
+/// Wakes a thread.
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Runs a future on this thread, which knows nothing of tokio.
+fn block_on<F: Future>(future: F) -> F::Output {
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => std::thread::park_timeout(PATIENCE),
+        }
+    }
+}
+
+/// Streaming ones panicked there, and unary ones that had to wait for something.
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_of_every_kind_are_made_outside_of_tokio() {
+    let address = serve_interop_with(Server::builder().method_hand_off("interop.Interop/DoNothing")).await.to_string();
+    let connected = Channel::connect(address.as_str()).await.expect("the server listens");
+    let lazy = Channel::builder().connect_lazy(address).expect("it is an address");
+    let outside = std::thread::spawn(move || {
+        for channel in [lazy, connected] {
+            for client in [channel.clone(), channel.with_middleware(Through)].map(InteropClient::new) {
+                for kind in 0..4 {
+                    for timeout in [None, Some(PATIENCE)] {
+                        block_on(call(&client, kind, timeout)).expect("it is served");
+                    }
+                }
+            }
+            let (asking, _handed) = channel.handing_off();
+            let asking = InteropClient::new(asking);
+            let ask = || {
+                let mut request = Request::new(Empty {});
+                request.set_timeout(PATIENCE);
+                block_on(asking.do_nothing(request))
+            };
+            // The server may not have taken in yet that the last stream is over.
+            let answered = std::iter::repeat_with(ask)
+                .find(|answered| !answered.as_ref().is_err_and(|status| status.code() == Code::FailedPrecondition));
+            answered.expect("it is answered").expect("it is served");
+            let mut request = Request::new(SleepRequest { millis: 60_000, tag: 1 });
+            request.set_timeout(Duration::from_millis(20));
+            let late = block_on(InteropClient::new(channel.with_middleware(Through)).sleep(request));
+            assert_eq!(late.expect_err("it sleeps").code(), Code::DeadlineExceeded);
+        }
+    });
+    tokio::task::spawn_blocking(|| outside.join()).await.expect("it runs").expect("it does not panic");
+}
+
+/// Lets everybody in.
+struct Through;
+
+impl Middleware for Through {
+    async fn call(&self, call: frpc::Call, next: frpc::Next) -> Result<frpc::Reply, Status> {
+        next.run(call).await
+    }
+}
+
+/// The first call found out, after seconds.
+#[tokio::test]
+async fn a_lazy_channel_to_what_can_be_no_address_is_refused_at_once() {
+    for (address, reason) in [
+        ("rubbish", "an address is host:port, and there is no port"),
+        ("http://127.0.0.1:1", "an address is host:port, without a scheme"),
+        ("127.0.0.1:0", "nobody can listen on port 0"),
+        ("local host:80", "there is a space in the host"),
+        ("unix:", "behind unix: stands the path of a socket, and there is none"),
+    ] {
+        let text = format!("connecting to {address} failed: {reason}");
+        let error = Channel::builder().connect_lazy(address).expect_err("it is no address");
+        assert_eq!(error.to_string(), text);
+        let several = Channel::builder().connect_all(["127.0.0.1:1", address]).await;
+        assert_eq!(several.expect_err("one is no address").to_string(), text);
+    }
+    let long = format!("unix:/{}", "x".repeat(200));
+    assert!(Channel::builder().connect_lazy(long).is_err());
+    Channel::builder().connect_lazy("name.that.may.come.to.be.example:80").expect("it may come into being");
+}
