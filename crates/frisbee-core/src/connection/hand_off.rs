@@ -124,7 +124,7 @@ impl Connection {
         let sent = asked.last.push(PacketId(0), Operation::CANCEL, &content.into());
         debug_assert!(sent.is_ok(), "short packets are within every limit");
         asked.is_given_up = true;
-        asked.behind = asked.last.len() - request;
+        asked.behind = asked.last.len().saturating_sub(request);
     }
 
     /// Answers a peer that asks for the connection. If it is accepted, nothing is sent any more behind the reply.
