@@ -462,6 +462,11 @@ pub struct Task {
 }
 
 impl Task {
+    /// The connection whose task it is.
+    pub fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
     /// Lets `write` put the reply into the connection's outbox, as [`Connection::send_now`] does, unless the call has
     /// been [cancelled](Connection::cancel_call), which it cannot be any more then: each is answered once.
     ///

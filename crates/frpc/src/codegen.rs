@@ -51,6 +51,25 @@ impl Method {
 
 impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.layout.service(), self.name)
+        self.full_name().fmt(f)
+    }
+}
+
+/// The name of a method with that of its service in front.
+#[derive(Clone, Copy)]
+pub(crate) struct FullName {
+    layout: &'static Layout,
+    method: &'static str,
+}
+
+impl Method {
+    pub(crate) fn full_name(&self) -> FullName {
+        FullName { layout: self.layout, method: self.name }
+    }
+}
+
+impl fmt::Display for FullName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.layout.service(), self.method)
     }
 }

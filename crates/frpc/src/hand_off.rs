@@ -32,7 +32,7 @@ use crate::body::{self, Manner, Reading, Style};
 use crate::channel::{Channel, Terms, expired, lost, out_of_time, present};
 use crate::codegen::Method;
 use crate::request::Along;
-use crate::service::{given_up, panicked};
+use crate::service::{given_up, note, panicked};
 use crate::{Code, Request, Response, Status, deadline, layout};
 use bytes::{Buf, Bytes};
 use frisbee::{Accepted, HandOffError, Header, Outbox, PacketId, Taking, Worked};
@@ -124,7 +124,12 @@ pub(crate) async fn decide<B: Message>(
         });
         worked.await
     };
-    let replied = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
+    let name = method.full_name();
+    let connection = asked.connection().clone();
+    let replied = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, &connection)));
+    if let Err(status) = &replied {
+        note(status, name, &connection);
+    }
     let body = reply(replied.as_ref(), method);
     match decision.taking().filter(|_| replied.is_ok()) {
         Some(taking) => asked.accept(body, taking),

@@ -1,14 +1,14 @@
 //! Methods that a server offers, erased to what a connection needs: something to call for each operation.
 
 use crate::body::{self, Reading, Received, Style};
-use crate::codegen::{Layout, Method};
+use crate::codegen::{FullName, Layout, Method};
 use crate::deadline::{self, Within};
 use crate::hand_off;
 use crate::middleware::{About, CallKind, Chain, through};
 use crate::prefix::{self, Prefix};
 use crate::request::Origin;
 use crate::streaming::{self, ResponseStream, Streaming};
-use crate::{Request, Response, Status};
+use crate::{Code, Request, Response, Status};
 use bytes::Bytes;
 use frisbee::{
     Cell, Connection, Next, Operation, Outbox, Packet, PacketId, Parked, Policy, Polled, Stream, Task, Then, Worked,
@@ -206,7 +206,7 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream, reading: Reading| {
             let (service, handler, chain) = (Shared::of_connection(&service), handler.clone(), caller.chain.clone());
             let handler = move |request| through(chain, about, request, move |request| handler(service, request));
-            streaming::serve_server_streaming(caller, prefix, stream, reading, handler);
+            streaming::serve_server_streaming(caller, method.full_name(), prefix, stream, reading, handler);
         };
         self.with(method, Kind::Stream(Box::new(open)))
     }
@@ -224,7 +224,7 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream, reading: Reading| {
             let (service, handler, chain) = (Shared::of_connection(&service), handler.clone(), caller.chain.clone());
             let handler = move |request| through(chain, about, request, move |request| handler(service, request));
-            streaming::serve_client_streaming(caller, prefix, stream, reading, handler);
+            streaming::serve_client_streaming(caller, method.full_name(), prefix, stream, reading, handler);
         };
         self.with(method, Kind::Stream(Box::new(open)))
     }
@@ -242,7 +242,7 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream, reading: Reading| {
             let (service, handler, chain) = (Shared::of_connection(&service), handler.clone(), caller.chain.clone());
             let handler = move |request| through(chain, about, request, move |request| handler(service, request));
-            streaming::serve_streaming(caller, prefix, stream, reading, handler);
+            streaming::serve_streaming(caller, method.full_name(), prefix, stream, reading, handler);
         };
         self.with(method, Kind::Stream(Box::new(open)))
     }
@@ -299,6 +299,7 @@ where
             inline: policy == Policy::Inline,
             permits,
             around: chain.map(|chain| (chain.clone(), self.about)),
+            name: self.about.method().full_name(),
             request: PhantomData,
         })
     }
@@ -316,6 +317,8 @@ struct Serving<S, H, A, F> {
     permits: Option<Arc<Semaphore>>,
     /// What runs around calls.
     around: Option<(Arc<Chain>, About)>,
+    /// For the log.
+    name: FullName,
     request: PhantomData<fn() -> A>,
 }
 
@@ -345,11 +348,11 @@ where
         let Terms { deadline, prefix, memory: before } = terms;
         let request = Request::received(message, caller.origin(), prefix);
         if self.around.is_some() {
-            let call = Pending { caller, id, operation, deadline, memory: [before, memory] };
+            let call = Pending { caller, id, operation, deadline, memory: [before, memory], name: self.name };
             return self.call_through(request, call, outbox, inline);
         }
         if !(inline && self.inline) {
-            let call = Pending { caller, id, operation, deadline, memory: [before, memory] };
+            let call = Pending { caller, id, operation, deadline, memory: [before, memory], name: self.name };
             return self.call_apart(request, call, outbox);
         }
         let polled = match deadline {
@@ -361,13 +364,19 @@ where
             Polled::Ready(ref reply) => {
                 // What the handler has sent by other ways goes first.
                 caller.connection.collect(outbox);
+                if let Err(status) = reply {
+                    note(status, self.name, &caller.connection);
+                }
                 body::put_reply(outbox, id, operation, reply.as_ref(), style);
             }
             Polled::Pending(parked) => {
-                return Pending { caller, id, operation, deadline, memory: [before, memory] }
+                return Pending { caller, id, operation, deadline, memory: [before, memory], name: self.name }
                     .go_on(parked, None, outbox);
             }
-            Polled::Panicked(panic) => body::put_error(outbox, id, operation, &panicked(panic.as_ref()), style),
+            Polled::Panicked(panic) => {
+                let status = panicked(panic.as_ref(), self.name, &caller.connection);
+                body::put_error(outbox, id, operation, &status, style);
+            }
         }
         Next::Continue
     }
@@ -435,11 +444,14 @@ where
         match deadline::within(call.deadline, || Cell::default().poll(|| future)) {
             Polled::Ready(reply) => {
                 call.caller.connection.collect(outbox);
+                if let Err(status) = &reply {
+                    note(status, call.name, &call.caller.connection);
+                }
                 body::put_reply(outbox, call.id, call.operation, reply.as_ref(), call.caller.style());
             }
             Polled::Pending(parked) => return call.go_on(parked, None, outbox),
             Polled::Panicked(panic) => {
-                let status = panicked(panic.as_ref());
+                let status = panicked(panic.as_ref(), call.name, &call.caller.connection);
                 body::put_error(outbox, call.id, call.operation, &status, call.caller.style());
             }
         }
@@ -501,6 +513,7 @@ struct Pending<'a> {
     deadline: Option<Instant>,
     /// What stands in front of the request takes, and what the request does.
     memory: [usize; 2],
+    name: FullName,
 }
 
 impl Pending<'_> {
@@ -510,13 +523,13 @@ impl Pending<'_> {
         B: Message + Send + 'static,
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
-        let Self { caller, id, operation, deadline, memory: [before, memory] } = self;
+        let Self { caller, id, operation, deadline, memory: [before, memory], name } = self;
         let memory = before + body_memory(memory);
         let style = caller.style();
         // Peers of ours may cancel.
         let call = caller.is_ours().then_some((id, operation));
         let spawned = caller.connection.spawn_call(call, memory, |task| {
-            let answer = Answer { task, id, operation, style };
+            let answer = Answer { task, id, operation, style, name };
             if deadline.is_none() && permits.is_none() {
                 return parked.then(answer);
             }
@@ -559,13 +572,17 @@ struct Answer {
     id: PacketId,
     operation: Operation,
     style: Style,
+    name: FullName,
 }
 
 impl<B: Message> Then<Result<Response<B>, Status>> for Answer {
     fn then(self, worked: Worked<Result<Response<B>, Status>>) {
-        let Self { task, id, operation, style } = self;
+        let Self { task, id, operation, style, name } = self;
         // Which is logged, whoever waits.
-        let reply = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
+        let reply = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, task.connection())));
+        if let Err(status) = &reply {
+            note(status, name, task.connection());
+        }
         // A connection that has ended meanwhile has nobody to answer.
         let _ = task.answer(|outbox| body::put_reply(outbox, id, operation, reply.as_ref(), style));
     }
@@ -592,11 +609,21 @@ pub(crate) fn given_up() -> Status {
 
 /// What a caller is told of a panic: that there was one. The text stays here.
 #[cold]
-pub(crate) fn panicked(panic: &(dyn Any + Send)) -> Status {
+pub(crate) fn panicked(panic: &(dyn Any + Send), method: FullName, connection: &Connection) -> Status {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    tracing::error!(panic = text.unwrap_or("(no text)"), "a handler panicked");
+    let peer = connection.peer_addr();
+    tracing::error!(%method, ?peer, panic = text.unwrap_or("(no text)"), "a handler panicked");
     Status::internal("the handler panicked")
+}
+
+/// Logs what a handler has failed with, if that should not happen.
+#[cold]
+pub(crate) fn note(status: &Status, method: FullName, connection: &Connection) {
+    if status.code() == Code::Internal {
+        let peer = connection.peer_addr();
+        tracing::debug!(%method, ?peer, status = status.message(), "a handler failed");
+    }
 }
 
 impl fmt::Debug for Methods {

@@ -4,10 +4,11 @@ use super::{
     Lent, ResponseStream, Streaming, is_end, send, send_all, send_end, send_error, send_metadata, send_refusal,
 };
 use crate::body::{Reading, Received};
+use crate::codegen::FullName;
 use crate::deadline::{self, Within};
 use crate::prefix::Prefix;
 use crate::request::Origin;
-use crate::service::{Caller, panicked};
+use crate::service::{Caller, note, panicked};
 use crate::{Request, Response, Status, body};
 use frisbee::{Connection, Parked, Stream, StreamReceiver, StreamSender};
 use polyglot::Message;
@@ -32,6 +33,7 @@ const CLOSED_LATER: Duration = Duration::from_secs(5);
 
 pub(crate) fn serve_server_streaming<A, B, H, F>(
     caller: &Caller,
+    name: FullName,
     prefix: Option<Prefix>,
     stream: Stream,
     reading: Reading,
@@ -43,7 +45,7 @@ pub(crate) fn serve_server_streaming<A, B, H, F>(
     F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
 {
     let (connection, origin) = (caller.connection.clone(), caller.origin());
-    serve(caller, prefix, stream, move |sender, mut receiver, lent, prefix| async move {
+    serve(caller, name, prefix, stream, move |sender, mut receiver, lent, prefix| async move {
         let Some(body) = receiver.recv().await else { return Ok(()) };
         if sender.is_rich() {
             // It says so behind the request, for which the stream is kept open until then.
@@ -69,6 +71,7 @@ pub(crate) fn serve_server_streaming<A, B, H, F>(
 
 pub(crate) fn serve_client_streaming<A, B, H, F>(
     caller: &Caller,
+    name: FullName,
     prefix: Option<Prefix>,
     stream: Stream,
     reading: Reading,
@@ -80,7 +83,7 @@ pub(crate) fn serve_client_streaming<A, B, H, F>(
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
     let origin = caller.origin();
-    serve(caller, prefix, stream, move |sender, receiver, lent, prefix| async move {
+    serve(caller, name, prefix, stream, move |sender, receiver, lent, prefix| async move {
         let reply = handler(requests(receiver, lent, reading, origin, prefix)).await?;
         send_metadata(&sender, reply.metadata())?;
         send::<B>(&sender, reply.into_inner(), false).await
@@ -89,6 +92,7 @@ pub(crate) fn serve_client_streaming<A, B, H, F>(
 
 pub(crate) fn serve_streaming<A, B, H, F>(
     caller: &Caller,
+    name: FullName,
     prefix: Option<Prefix>,
     stream: Stream,
     reading: Reading,
@@ -100,7 +104,7 @@ pub(crate) fn serve_streaming<A, B, H, F>(
     F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
 {
     let (connection, origin) = (caller.connection.clone(), caller.origin());
-    serve(caller, prefix, stream, move |sender, receiver, lent, prefix| async move {
+    serve(caller, name, prefix, stream, move |sender, receiver, lent, prefix| async move {
         let reply = handler(requests(receiver, lent.clone(), reading, origin, prefix)).await?;
         respond(&sender, &connection, reply, &lent).await
     });
@@ -122,7 +126,7 @@ pub(crate) fn refuse(stream: &Stream, status: &Status) {
 }
 
 /// Runs a call in a task of its own, to its end or until the client closes the stream.
-fn serve<W, F>(caller: &Caller, prefix: Option<Prefix>, stream: Stream, work: W)
+fn serve<W, F>(caller: &Caller, name: FullName, prefix: Option<Prefix>, stream: Stream, work: W)
 where
     W: FnOnce(StreamSender, StreamReceiver, Arc<Lent>, Option<Prefix>) -> F,
     F: Future<Output = Result<(), Status>> + Send + 'static,
@@ -134,6 +138,7 @@ where
     let memory = prefix.as_ref().map_or(0, Prefix::memory);
     let hold = (memory > 0).then(|| caller.connection.hold(memory));
     let work = Within { deadline, future: Parked::new(work(sender.clone(), receiver, lent.clone(), prefix)) };
+    let connection = caller.connection.clone();
     caller.connection.spawn(async move {
         let _hold = hold;
         let worked = {
@@ -154,7 +159,8 @@ where
             worked.await
         };
         let Some(worked) = worked else { return };
-        if let Err(status) = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref()))) {
+        if let Err(status) = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, &connection))) {
+            note(&status, name, &connection);
             send_error(&sender, &status);
         }
         send_end(&sender);
