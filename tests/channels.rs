@@ -1,10 +1,10 @@
 //! Which connection the calls of a channel go to, what is sent before its server is known, and when none is made.
 
 use frisbee::Config;
-use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, Range, SleepRequest};
+use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, Range, SleepRequest, Text};
 use frisbee_tests::serve_interop_with;
 use frisbee_tests::service::Service;
-use frpc::{Acceptor, Channel, Code, Server};
+use frpc::{Acceptor, Channel, Code, RequestStream, Server};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -17,9 +17,9 @@ fn sleep(millis: u32) -> SleepRequest {
     SleepRequest { millis, ..SleepRequest::default() }
 }
 
-/// A server in memory that takes one call at a time.
+/// A server in memory that takes one call and one stream at a time.
 fn narrow() -> Acceptor {
-    let builder = Server::builder().config(Config { calls_max: 1, ..Config::default() });
+    let builder = Server::builder().config(Config { calls_max: 1, streams_max: 1, ..Config::default() });
     builder.add_service(InteropServer::new(Service)).build().expect("one service does not overlap")
 }
 
@@ -53,6 +53,28 @@ async fn a_call_that_waits_for_a_place_goes_to_the_next_connection_when_its_serv
     assert!(told.elapsed() < Duration::from_secs(1), "it waited for {:?}", told.elapsed());
     long.await.expect("nobody panics").expect("a call that was sent is answered where it was sent");
     assert_eq!(next.stats().opened(), 1, "the long one was not made again");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_waits_for_a_place_goes_to_the_next_connection_when_its_server_stops() {
+    let (stopping, next) = (narrow(), narrow());
+    let client = InteropClient::new(channel_to(vec![stopping.clone(), next.clone()]).await);
+    let (texts, requests) = RequestStream::channel(1);
+    let mut long = client.chat(requests).await.expect("there is a place").into_inner();
+    let waiting = tokio::spawn({
+        let client = client.clone();
+        async move { client.count_up(Range { from: 7, count: 1 }).await?.into_inner().message().await }
+    });
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert!(!waiting.is_finished(), "its server takes one stream at a time");
+    let told = Instant::now();
+    tokio::spawn(async move { stopping.shutdown().await });
+    let counted = waiting.await.expect("nobody panics").expect("the other server answers");
+    assert_eq!(counted.map(|count| count.value), Some(7));
+    assert!(told.elapsed() < Duration::from_secs(1), "it waited for {:?}", told.elapsed());
+    texts.send(Text { value: "a".into() }).await.expect("a stream that was opened goes on where it is");
+    assert_eq!(long.message().await.expect("it lives").expect("it is answered").value, "re:a");
+    assert_eq!(next.stats().opened(), 1);
 }
 
 #[tokio::test]

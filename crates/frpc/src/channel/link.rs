@@ -9,9 +9,11 @@ use crate::{Code, Status};
 use frisbee::{CloseReason, ConnectError, Connection, Peer};
 use parking_lot::Mutex;
 use polyglot::Nesting;
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
-use std::task::Waker;
+use std::task::{Poll, Waker};
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -76,6 +78,17 @@ impl Link {
     /// else's connection have no other.
     pub(crate) fn is_left(&self) -> bool {
         self.calls.retired.load(Ordering::Acquire) && !matches!(self.end, LinkEnd::Leave)
+    }
+
+    /// Waits for something until this [is left](Self::is_left); `None` if it is before.
+    pub(crate) async fn unless_left<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        let (mut work, mut retired) = (pin!(work), pin!(self.calls.retired()));
+        poll_fn(|context| match work.as_mut().poll(context) {
+            Poll::Ready(done) => Poll::Ready(Some(done)),
+            Poll::Pending if matches!(self.end, LinkEnd::Leave) => Poll::Pending,
+            Poll::Pending => retired.as_mut().poll(context).map(|()| None),
+        })
+        .await
     }
 
     /// How messages of the other end are read, of which so many fields may be missing at the end.
@@ -229,7 +242,7 @@ impl CallTable {
     /// Ready when new calls go elsewhere.
     async fn retired(&self) {
         loop {
-            let mut changed = std::pin::pin!(self.vacancy.notified());
+            let mut changed = pin!(self.vacancy.notified());
             changed.as_mut().enable();
             if self.retired.load(Ordering::Acquire) {
                 return;

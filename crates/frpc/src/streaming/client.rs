@@ -203,7 +203,10 @@ impl Opening {
                 } else {
                     body::open(method.operation, None, None)
                 };
-                match link.connection.open_stream(&first).await {
+                // One that waits for a place goes to the next connection when this one takes nothing new.
+                let opening = link.unless_left(link.connection.open_stream(&first));
+                let Some(opened) = opening.await else { continue };
+                match opened {
                     Ok(stream) => {
                         let (sender, receiver) = stream.split();
                         return Ok(Opened { sender, receiver, link, reading });
