@@ -187,14 +187,17 @@ async fn a_call_that_is_given_up_has_its_handler_dropped_and_keeps_its_connectio
     let connection = channel.connection().unwrap();
     let (asking, handed) = channel.handing_off();
     let asking = InteropClient::new(asking);
-    for _ in 0..3 {
+    let client = InteropClient::new(channel);
+    for _ in 0..20 {
+        // Waits until the request before has been answered, behind which the connection is not busy.
+        client.do_nothing(Empty {}).await.unwrap();
         let mut asked = Box::pin(asking.do_nothing(Empty {}));
         let entered = until("the handler runs", || inside.0.load(Ordering::SeqCst) == 1);
-        tokio::select! { _ = &mut asked => panic!("nobody has answered"), () = entered => {} }
+        tokio::select! { answer = &mut asked => panic!("nobody has answered: {answer:?}"), () = entered => {} }
         drop(asked);
         until("it is dropped", || inside.0.load(Ordering::SeqCst) == 0).await;
     }
-    InteropClient::new(channel).do_nothing(Empty {}).await.unwrap();
+    client.do_nothing(Empty {}).await.unwrap();
     assert!(!connection.is_closed() && handed.take().is_none());
 }
 

@@ -35,8 +35,7 @@ use crate::request::Along;
 use crate::service::{given_up, note, panicked};
 use crate::{Code, Request, Response, Status, deadline, layout};
 use bytes::{Buf, Bytes};
-use frisbee::support::Worked;
-use frisbee::{HandOffAccepted, HandOffError, Header, Outbox, PacketId, TakeOver};
+use frisbee::{HandOffAccepted, HandOffError, Header, Outbox, PacketId, TakeOver, Task, Worked};
 use parking_lot::Mutex;
 use polyglot::{Form, Message};
 use std::fmt;
@@ -110,11 +109,13 @@ pub(crate) fn refusal(status: &Status, method: Method) -> Bytes {
 }
 
 /// Answers a peer that asks for the connection with what comes of the handler, which is dropped if the peer gives up.
+/// Its `task` is over before: the peer may ask again as soon as it has the answer.
 pub(crate) async fn decide<B: Message>(
     asked: frisbee::HandOffRequest,
     method: Method,
     decision: &HandOff,
     work: impl Future<Output = Worked<Result<Response<B>, Status>>>,
+    task: Task,
 ) {
     let worked = {
         // Dropped with its block, before the answer: what a handler holds, a place among others, is held no longer.
@@ -132,6 +133,7 @@ pub(crate) async fn decide<B: Message>(
         note(status, name, &connection);
     }
     let body = reply(replied.as_ref(), method);
+    drop(task);
     match decision.taking().filter(|_| replied.is_ok()) {
         Some(taking) => asked.accept(body, taking),
         None => asked.refuse(body),

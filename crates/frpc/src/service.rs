@@ -409,9 +409,8 @@ where
             let asked = asked.take();
             Box::pin(async move {
                 if let Some(asked) = asked {
-                    hand_off::decide(asked, method, &decision, work).await;
+                    hand_off::decide(asked, method, &decision, work, task).await;
                 }
-                drop(task);
             })
         });
         if let Some(asked) = asked.filter(|_| !spawned) {
