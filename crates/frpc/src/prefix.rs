@@ -38,9 +38,24 @@ pub(crate) struct Prefix {
     pub(crate) timeout: Option<Duration>,
     /// With the metadata that was said.
     pub(crate) along: Option<Box<Along>>,
-    pub(crate) status: Option<(Code, Bytes)>,
+    pub(crate) failure: Option<Failure>,
+}
+
+/// What is said of a failure in front of its text. One value, so that a prefix is no longer because of it, nor slower to
+/// pass on.
+#[derive(Clone, Debug)]
+#[cfg_attr(test, derive(PartialEq))]
+pub(crate) struct Failure {
+    pub(crate) code: Code,
     /// The call has not been run.
-    pub(crate) refused: bool,
+    pub(crate) is_refusal: bool,
+    pub(crate) details: Bytes,
+}
+
+impl Failure {
+    fn unknown() -> Self {
+        Self { code: Code::Unknown, is_refusal: false, details: Bytes::new() }
+    }
 }
 
 impl Prefix {
@@ -194,10 +209,11 @@ fn parse(items: &[u8]) -> Result<Prefix, Malformed> {
             }
             STATUS => {
                 let code = take_varint(&mut value).ok_or(Malformed)?;
-                let code = i32::try_from(code).map_or(Code::Unknown, Code::from_i32);
-                prefix.status = Some((code, Bytes::copy_from_slice(value)));
+                let failure = prefix.failure.get_or_insert_with(Failure::unknown);
+                failure.code = i32::try_from(code).map_or(Code::Unknown, Code::from_i32);
+                failure.details = Bytes::copy_from_slice(value);
             }
-            REFUSED => prefix.refused = true,
+            REFUSED => prefix.failure.get_or_insert_with(Failure::unknown).is_refusal = true,
             _ => {}
         }
     }
@@ -216,16 +232,16 @@ mod tests {
         Prefix {
             timeout: Some(Duration::from_millis(1500)),
             along,
-            status: Some((Code::NotFound, Bytes::from_static(b"d"))),
-            refused: true,
+            failure: Some(Failure { code: Code::NotFound, is_refusal: true, details: Bytes::from_static(b"d") }),
         }
     }
 
     fn encoded(prefix: &Prefix) -> Vec<u8> {
         let mut bytes = Vec::new();
-        let status = prefix.status.as_ref().map(|(code, details)| (*code, &details[..]));
+        let status = prefix.failure.as_ref().map(|failure| (failure.code, &failure.details[..]));
+        let refused = prefix.failure.as_ref().is_some_and(|failure| failure.is_refusal);
         let metadata = Along::sent(prefix.along.as_deref());
-        let said = Said { backward: false, timeout: prefix.timeout, metadata, status, refused: prefix.refused };
+        let said = Said { backward: false, timeout: prefix.timeout, metadata, status, refused };
         put(&mut bytes, said);
         bytes
     }

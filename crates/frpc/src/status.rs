@@ -1,7 +1,7 @@
 //! How a call failed.
 
 use crate::metadata::Metadata;
-use crate::prefix::Prefix;
+use crate::prefix::{Failure, Prefix};
 use bytes::Bytes;
 use std::fmt;
 
@@ -206,18 +206,17 @@ impl Status {
     /// A failure as it was received.
     pub(crate) fn received(text: String, prefix: Option<Prefix>) -> Self {
         let Some(prefix) = prefix else { return Self::unknown(text) };
-        let refused = prefix.refused;
         // An error is an error, whatever its code says.
-        let (code, details) =
-            prefix.status.filter(|(code, _)| *code != Code::Ok).unwrap_or((Code::Unknown, Bytes::new()));
-        let mut status = Self::new(code, text);
-        if !details.is_empty() {
-            status = status.with_details(details);
+        let failure = prefix.failure.filter(|failure| failure.code != Code::Ok);
+        let mut status = Self::new(failure.as_ref().map_or(Code::Unknown, |failure| failure.code), text);
+        if let Some(Failure { is_refusal, details, .. }) = failure {
+            status.0.details = details;
+            status.0.not_run = is_refusal;
         }
         if let Some(along) = prefix.along {
             status = status.with_metadata(along.into_metadata());
         }
-        if refused { status.not_run() } else { status }
+        status
     }
 }
 
