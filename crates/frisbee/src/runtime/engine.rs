@@ -71,7 +71,7 @@ pub(crate) struct Engine<R: Router> {
     /// The peer sends nothing more; what is in progress is finished.
     half_closed: bool,
     /// Waits for the answer to a hand-off.
-    asking: Option<Asking>,
+    asking: Option<Box<Asking>>,
     /// Leaves at the end of the packet that is arriving.
     leaving: Option<TakeOver>,
     /// Who gets the transport, once what waits has been written, and what has been read of it.

@@ -58,7 +58,7 @@ impl<R: Router> Engine<R> {
     pub(super) fn decide(&mut self, step: Step, asked: Result<(), TooLong>) {
         match step {
             Step::Ask { asking, .. } => match asked {
-                Ok(()) => self.asking = Some(asking),
+                Ok(()) => self.asking = Some(Box::new(asking)),
                 Err(error) => {
                     self.handle.0.mailbox.set_handing_off(HandingOff::No);
                     asking.answer(Err(HandOffError::TooLong(error)));
