@@ -482,14 +482,14 @@ async fn an_address_that_is_taken_is_named_by_who_wants_to_listen_there() {
         matches!(&error, frpc::Error::Transport(frisbee::Error::Bind { source: error, .. }) if error.kind() == std::io::ErrorKind::AddrInUse),
         "{error}"
     );
-    assert!(error.to_string().starts_with(&format!("cannot listen on {address}: ")), "{error}");
+    assert!(error.to_string().starts_with(&format!("listening on {address} failed: ")), "{error}");
     for nowhere in ["localhost", "localhost:http"] {
         let server = Server::builder().add_service(InteropServer::new(Service));
         let error = server.bind(nowhere).await.expect_err("there is no port").to_string();
-        assert!(error.starts_with(&format!("cannot listen on {nowhere:?}: ")), "{error}");
+        assert!(error.starts_with(&format!("listening on {nowhere:?} failed: ")), "{error}");
     }
     let error = Server::builder().bind(&[][..]).await.expect_err("there is no address");
-    assert_eq!(error.to_string(), "cannot listen on []: it stands for no address");
+    assert_eq!(error.to_string(), "listening on [] failed: the name resolves to no address");
 }
 
 #[tokio::test]

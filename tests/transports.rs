@@ -314,7 +314,7 @@ async fn a_socket_file_that_was_left_behind_is_replaced_and_nothing_else_is() {
         matches!(&error, frpc::Error::Transport(frisbee::Error::Bind { source: error, .. }) if error.kind() == io::ErrorKind::AddrInUse),
         "{error}"
     );
-    assert!(error.to_string().starts_with(&format!("cannot listen on {}: ", place.socket().display())), "{error}");
+    assert!(error.to_string().starts_with(&format!("listening on {} failed: ", place.socket().display())), "{error}");
     assert_eq!(std::fs::read(place.socket()).unwrap(), b"a file of somebody's");
 }
 
