@@ -463,6 +463,7 @@ impl Connection {
     /// Gives back memory that an idle connection does not need.
     pub fn release(&mut self) {
         self.outbox.release();
+        self.taking.release();
     }
 
     /// Whether a client's first packet has begun and not been seen as a whole.

@@ -28,7 +28,9 @@ pub struct Uptake {
     least_rate: u32,
     /// The bytes that the transport has taken, as far as it may hold them.
     taken: u32,
-    /// In a box, since mostly nothing waits.
+    /// Something waits.
+    waits: bool,
+    /// In a box, since most connections are idle; kept for the next time that something waits.
     waiting: Option<Box<Waiting>>,
 }
 
@@ -51,7 +53,7 @@ impl Uptake {
     /// Lets a peer take nothing for `timeout`, and otherwise half of `least_rate` bytes in a second at least.
     pub fn new(timeout: Duration, least_rate: u32) -> Self {
         let timeout = u32::try_from(timeout.as_nanos().div_ceil(1_000_000)).unwrap_or(u32::MAX);
-        Self { timeout, least_rate, taken: 0, waiting: None }
+        Self { timeout, least_rate, taken: 0, waits: false, waiting: None }
     }
 
     /// Tells that the transport has taken `count` bytes, which is 0 if it takes none at the moment, and whether more
@@ -63,29 +65,36 @@ impl Uptake {
             let count = u32::try_from(count).unwrap_or(u32::MAX);
             self.taken = self.taken.saturating_add(count).min(SYSTEM_BUFFER_MAX);
         }
-        let went_on = count > 0 && self.waiting.is_some();
-        if !waits {
-            self.waiting = None;
-            return went_on;
-        }
-        match &mut self.waiting {
-            None => {
-                let waiting = Waiting { stalled: now, given, window: now, moved: 0, given_before: given };
-                self.waiting = Some(Box::new(waiting));
+        let went_on = count > 0 && self.waits;
+        if waits && !self.waits {
+            let begun = Waiting { stalled: now, given, window: now, moved: 0, given_before: given };
+            match &mut self.waiting {
+                Some(waiting) => **waiting = begun,
+                None => self.waiting = Some(Box::new(begun)),
             }
-            Some(waiting) if count > 0 => {
-                (waiting.stalled, waiting.given) = (now, given);
-                waiting.moved = waiting.moved.saturating_add(count as u64);
-            }
-            Some(_) => {}
+        } else if let Some(waiting) = self.waiting.as_mut().filter(|_| went_on) {
+            (waiting.stalled, waiting.given) = (now, given);
+            waiting.moved = waiting.moved.saturating_add(count as u64);
         }
+        self.waits = waits;
         went_on
     }
 
     /// Whether something waits that the transport does not take.
     #[inline]
     pub fn is_stalled(&self) -> bool {
-        self.waiting.is_some()
+        self.waits
+    }
+
+    /// Gives back memory that is not needed while nothing waits.
+    pub fn release(&mut self) {
+        if !self.waits {
+            self.waiting = None;
+        }
+    }
+
+    fn waiting(&self) -> Option<&Waiting> {
+        self.waiting.as_deref().filter(|_| self.waits)
     }
 
     /// How long the transport may take nothing: the timeout, and four times as long again for each MiB that may be
@@ -99,13 +108,13 @@ impl Uptake {
 
     /// When the transport will have taken nothing for as long as it may, if it takes nothing at the moment.
     pub fn stalled_by(&self) -> Option<Instant> {
-        self.waiting.as_ref().and_then(|waiting| waiting.stalled.checked_add(self.patience()))
+        self.waiting().and_then(|waiting| waiting.stalled.checked_add(self.patience()))
     }
 
     /// When [`is_too_slow`](Self::is_too_slow) should be asked next.
     pub fn deadline(&self) -> Option<Instant> {
         let twice = self.patience().saturating_mul(2);
-        let window = self.waiting.as_ref().and_then(|waiting| waiting.window.checked_add(twice));
+        let window = self.waiting().and_then(|waiting| waiting.window.checked_add(twice));
         crate::earlier(self.stalled_by(), window)
     }
 
@@ -116,7 +125,7 @@ impl Uptake {
         // Half of the least rate over twice the patience.
         let least = self.at_least_rate(patience);
         let little = self.at_least_rate(Duration::from_millis(self.timeout.into()));
-        let Some(state) = &mut self.waiting else { return false };
+        let Some(state) = self.waiting.as_mut().filter(|_| self.waits) else { return false };
         if now.saturating_duration_since(state.stalled) >= patience {
             if given.saturating_sub(state.given) < (least / 2).max(1) {
                 return true;

@@ -25,6 +25,7 @@ pub(super) fn refuse_stream(outbox: &mut Outbox, id: PacketId, tell: StreamSigna
 }
 
 impl<R: Router> Engine<R> {
+    #[inline(always)] // Its one caller that matters is that of each message.
     pub(super) fn handle_stream(&mut self, id: PacketId, body: Bytes) -> Routed {
         // Messages of one stream often come in a row.
         let body = match &self.stream {
