@@ -189,3 +189,7 @@ pub(crate) fn polyglot() -> Outcome {
     statements!("polyglot-1");
     Ok(())
 }
+
+mod from_tonic {
+    super::items!("from-tonic-1");
+}
