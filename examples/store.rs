@@ -5,13 +5,11 @@ use frisbee::{
     CloseReason, Connection, Operation, Outbox, Packet, PacketId, Routed, Router, SendError, Stream, opening,
 };
 use std::collections::HashMap;
-use std::ops::RangeInclusive;
-use std::sync::atomic::{AtomicU16, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, atomic};
 use tokio::sync::{oneshot, watch};
 
 /// Where the protocol is mounted.
-pub const OPERATIONS: RangeInclusive<u16> = 1000..=1002;
+pub const OPERATIONS: std::ops::RangeInclusive<u16> = 1000..=1002;
 /// Length of key, key, value. Answered without a body.
 const PUT: Operation = operation(1000);
 /// The key. Answered with its value, which is empty if there is none.
@@ -101,7 +99,7 @@ type Waiting = Arc<Mutex<HashMap<PacketId, oneshot::Sender<Bytes>>>>;
 
 /// What a client mounts, and calls the store by.
 #[derive(Clone, Default)]
-pub struct Client(Waiting, Arc<AtomicU16>);
+pub struct Client(Waiting, Arc<atomic::AtomicU16>);
 
 impl Router for Client {
     type Session = ();
@@ -142,7 +140,7 @@ impl Client {
     }
 
     async fn ask(&self, connection: &Connection, operation: Operation, body: Bytes) -> Option<Bytes> {
-        let id = PacketId(self.1.fetch_add(1, Ordering::Relaxed));
+        let id = PacketId(self.1.fetch_add(1, atomic::Ordering::Relaxed));
         let (answers, answer) = oneshot::channel();
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id, answers);
         connection.send(&Packet::new(id, operation, body)).await.ok()?;

@@ -9,7 +9,7 @@ use frpc::{Channel, Code, Request, RequestStream};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::runtime::Runtime;
 
 /// No test waits longer for what is bound to come; a machine may be busy.
@@ -108,13 +108,9 @@ fn a_blocking_client_goes_on_with_the_servers_that_are_left() {
     add().expect("both are there");
     let [gone, _left] = servers;
     gone.shutdown_timeout(PATIENCE);
-    let begun = Instant::now();
-    while add().is_err() {
-        assert!(begun.elapsed() < PATIENCE, "the loss is noticed");
-    }
-    for _ in 0..20 {
-        add().expect("one is left");
-    }
+    // The client may learn of the loss by the call that it makes there.
+    let lost = (0..20).filter(|_| add().is_err()).count();
+    assert!(lost <= 1, "{lost} calls failed");
 }
 
 #[test]

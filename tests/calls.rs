@@ -424,7 +424,7 @@ async fn a_call_that_a_go_server_does_not_answer_says_that_it_may_lack_the_metho
     channel.connection().expect("it is connected").peer_known().await.expect("it lives");
     let status = InteropClient::new(channel).add(AddRequest::default()).await.expect_err("nobody answers");
     assert_eq!(status.code(), Code::DeadlineExceeded);
-    let said = "the server is Go, which does not answer calls of methods that it does not have";
+    let said = "the server is a plain peer (Go), which does not answer calls of unknown methods";
     assert!(status.message().ends_with(said) && status.message().contains("Interop/Add"), "{status}");
 }
 
@@ -460,10 +460,10 @@ async fn connecting_to_nobody_fails_and_says_to_whom() {
 #[tokio::test]
 async fn what_is_no_address_is_refused_with_the_reason() {
     for (address, reason) in [
-        ("http://127.0.0.1:1", "an address is host:port, without a scheme"),
-        ("", "an address is host:port, and there is no port"),
-        ("localhost", "an address is host:port, and there is no port"),
-        (":8080", "an address is host:port, and there is no host"),
+        ("http://127.0.0.1:1", "an address must be host:port, without a scheme"),
+        ("", "an address must be host:port; the port is missing"),
+        ("localhost", "an address must be host:port; the port is missing"),
+        (":8080", "an address must be host:port; the host is missing"),
         ("localhost:http", "the port is not a number up to 65535"),
         ("localhost:65536", "the port is not a number up to 65535"),
     ] {

@@ -50,7 +50,7 @@ async fn a_request_for_which_there_is_no_memory_is_thrown_away_as_it_comes_and_t
     peer.write(&packet(7, PAYLOAD, &body)).await;
     let refused = peer.next().await.expect("the connection lives");
     assert_eq!((refused.id.0, refused.operation.number()), (7, PAYLOAD));
-    assert!(error_text(&refused.body).is_some_and(|text| text.contains("as much input as it may")));
+    assert!(error_text(&refused.body).is_some_and(|text| text.contains("memory limit for input is reached")));
     expect_sum(&mut peer, 8).await;
     assert_eq!((stats.shed(), stats.input_held()), (1, 0));
 

@@ -358,8 +358,8 @@ impl Middleware for Through {
 #[tokio::test]
 async fn a_lazy_channel_to_what_can_be_no_address_is_refused_at_once() {
     for (address, reason) in [
-        ("rubbish", "an address is host:port, and there is no port"),
-        ("http://127.0.0.1:1", "an address is host:port, without a scheme"),
+        ("rubbish", "an address must be host:port; the port is missing"),
+        ("http://127.0.0.1:1", "an address must be host:port, without a scheme"),
         ("127.0.0.1:0", "nobody can listen on port 0"),
         ("local host:80", "there is a space in the host"),
         ("unix:", "behind unix: stands the path of a socket, and there is none"),

@@ -29,8 +29,11 @@ async fn a_server_that_speaks_something_else_is_named_for_what_it_speaks() {
         (&[0, 0, 0, 1, 0, 0, 0, 0], "frisbee-go up to v0.10.2: set `header_form(HeaderForm::Old)`"),
         (b"-ERR unknown command\r\n", "speaks Redis, not Frisbee: check the port"),
         (b"SSH-2.0-OpenSSH_9.6\r\n", "speaks SSH, not Frisbee: check the port"),
-        (b"220 mail.test ESMTP\r\n", "speaks lines of text, as mail servers do, not Frisbee: check the port"),
-        (&[0x4a, 0, 0, 0, 10, 56], "something else than Frisbee, check the port"),
+        (
+            b"220 mail.test ESMTP\r\n",
+            "speaks a line-based text protocol, as mail servers do, not Frisbee: check the port",
+        ),
+        (&[0x4a, 0, 0, 0, 10, 56], "does not speak Frisbee, check the port"),
     ];
     for (first, said) in servers {
         let failure = failure(first).await;
@@ -41,5 +44,8 @@ async fn a_server_that_speaks_something_else_is_named_for_what_it_speaks() {
 #[tokio::test]
 async fn a_server_that_says_nothing_is_said_to_hang_or_to_wait() {
     let failure = failure(b"").await;
-    assert!(failure.contains("did not answer a PING in time: it hangs, or the port is that of something"), "{failure}");
+    assert!(
+        failure.contains("did not answer a PING in time: it hangs, or the port belongs to another protocol"),
+        "{failure}"
+    );
 }

@@ -215,6 +215,6 @@ async fn a_handler_that_is_asked_for_the_connection_is_dropped_when_its_caller_w
     let reply = peer.next().await.expect("it is answered");
     assert_eq!((reply.operation.number(), reply.body[0]), (8, 0), "refused");
     let text = raw::error_text(&reply.body[1 + 2 + usize::from(reply.body[2])..]);
-    assert_eq!(text.as_deref(), Some("the caller has stopped waiting"));
+    assert_eq!(text.as_deref(), Some("the deadline of the call has passed"));
     assert_eq!(inside.0.load(Ordering::SeqCst), 0);
 }

@@ -206,19 +206,21 @@ impl fmt::Display for CloseReason {
             Self::ClosedByPeer => f.write_str("closed by the peer"),
             Self::Truncated => f.write_str("closed by the peer within a packet"),
             Self::Protocol(error) => write!(f, "protocol error: {error}"),
-            Self::IdleTimeout => f.write_str("the peer was silent for too long"),
+            Self::IdleTimeout => f.write_str("idle timeout: no byte from the peer"),
             Self::NoFirstHeader => f.write_str("the client sent no header in time"),
             Self::PeerUnknown => f.write_str(
-                "the server did not answer a PING in time: it hangs, or the port is that of something else than Frisbee \
-                 that waits for its client to speak",
+                "the server did not answer a PING in time: it hangs, or the port belongs to another protocol \
+                 in which the client speaks first",
             ),
             Self::TooSlow => f.write_str("a packet arrived too slowly"),
-            Self::WriteTimeout { waiting } => write!(f, "the peer took nothing, or too little, while {waiting} bytes waited"),
-            Self::Io { message, .. } => write!(f, "input or output failed: {message}"),
-            Self::HandOffTimeout => f.write_str("a hand-off was not answered in time"),
+            Self::WriteTimeout { waiting } => {
+                write!(f, "write timeout: the peer read too little while {waiting} bytes waited")
+            }
+            Self::Io { message, .. } => write!(f, "I/O error: {message}"),
+            Self::HandOffTimeout => f.write_str("the hand-off was not answered in time"),
             Self::HandedOff => f.write_str("handed off"),
             Self::Local => f.write_str("closed by this end"),
-            Self::Shutdown => f.write_str("this end shuts down"),
+            Self::Shutdown => f.write_str("this end is shutting down"),
             Self::Router(reason) => write!(f, "closed by a router: {reason}"),
         }
     }

@@ -520,7 +520,7 @@ impl Connection {
         let limit = self.outbox.limit();
         self.outbox.set_limit(limit.max(HELLO_MAX));
         let sent = self.outbox.push(PacketId(0), Operation::HELLO, &hello.encode().into());
-        debug_assert!(sent.is_ok(), "what is said in HELLO is short");
+        debug_assert!(sent.is_ok(), "HELLO is within every limit");
         self.outbox.set_limit(limit);
     }
 

@@ -360,7 +360,7 @@ impl BodyMut<'_> {
     pub fn appended(self) {
         let length = self.0.header.length as usize;
         let missing = length.checked_sub(self.0.received.len());
-        self.0.missing = missing.expect("a driver appends at most what is missing");
+        self.0.missing = missing.expect("a driver appends no more than the missing bytes");
     }
 }
 
@@ -400,17 +400,17 @@ impl fmt::Display for ProtocolError {
             Self::Speaks(foreign) => foreign.fmt(f),
             Self::SpeaksTls => f.write_str("the peer speaks TLS and this end does not: set `tls` here"),
             Self::BadMagic(found) => {
-                write!(f, "a header begins with {found:#06x} instead of {MAGIC:#06x}")?;
+                write!(f, "the header begins with {found:#06x} instead of {MAGIC:#06x}")?;
                 let text = found.to_be_bytes();
                 if text.iter().all(u8::is_ascii_graphic) {
                     write!(f, ", the text {:?}", String::from_utf8_lossy(&text))?;
                 }
-                f.write_str(": the peer speaks something else than Frisbee, check the port")
+                f.write_str(": the peer does not speak Frisbee, check the port")
             }
-            Self::TooLong { length, limit } => write!(f, "content of {length} bytes exceeds the limit of {limit}"),
-            Self::KeepaliveWithContent { length } => write!(f, "a PING or PONG declares {length} bytes of content"),
-            Self::Malformed(operation) => write!(f, "the content of {operation:?} makes no sense"),
-            Self::HandOff => f.write_str("what came about a hand-off was not due"),
+            Self::TooLong { length, limit } => write!(f, "a body of {length} bytes exceeds the limit of {limit}"),
+            Self::KeepaliveWithContent { length } => write!(f, "a PING or PONG declares a body of {length} bytes"),
+            Self::Malformed(operation) => write!(f, "malformed body of {operation:?}"),
+            Self::HandOff => f.write_str("unexpected hand-off frame"),
             Self::PingFlood => f.write_str("too many PINGs"),
         }
     }

@@ -64,7 +64,9 @@ impl fmt::Display for Foreign {
             Self::Http2 => "the peer speaks HTTP/2, as gRPC does, not Frisbee: check the port",
             Self::Ssh => "the peer speaks SSH, not Frisbee: check the port",
             Self::Redis => "the peer speaks Redis, not Frisbee: check the port",
-            Self::Lines => "the peer speaks lines of text, as mail servers do, not Frisbee: check the port",
+            Self::Lines => {
+                "the peer speaks a line-based text protocol, as mail servers do, not Frisbee: check the port"
+            }
         })
     }
 }

@@ -289,7 +289,7 @@ impl Outbox {
 
 /// A packet under construction at the end of an [`Outbox`].
 #[derive(Debug)]
-#[must_use = "a frame that is not finished is taken back"]
+#[must_use = "a frame that is dropped unfinished is removed from the outbox"]
 pub struct Frame<'a> {
     outbox: &'a mut Outbox,
     start: usize,

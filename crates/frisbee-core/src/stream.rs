@@ -177,7 +177,7 @@ impl fmt::Display for StreamError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Closed => "the stream was closed by this end",
-            Self::Ended => "this end has said that it sends no more",
+            Self::Ended => "this end has already ended its direction of the stream",
             Self::ClosedByPeer => "the stream was closed by the peer",
         })
     }

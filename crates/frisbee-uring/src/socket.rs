@@ -24,8 +24,8 @@ impl Socket {
     /// # Errors
     /// If this is no task of a worker, or the socket cannot be made to block.
     pub fn new(stream: TcpStream) -> io::Result<Self> {
-        let local = Local::current()
-            .ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, "this thread has no ring of its own"))?;
+        let local =
+            Local::current().ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, "this thread has no ring"))?;
         stream.set_nonblocking(false)?;
         let key = local.sockets.borrow_mut().enter(stream);
         Ok(Self { local, key })

@@ -47,7 +47,7 @@ impl Worker {
                 }
             });
         })?;
-        started.recv().unwrap_or_else(|_| Err(io::Error::other("the thread of a ring ended at once")))?;
+        started.recv().unwrap_or_else(|_| Err(io::Error::other("the thread of a ring ended during its start")))?;
         Ok(Self { tasks })
     }
 
@@ -105,7 +105,7 @@ impl Socket {
     /// # Errors
     /// Always.
     pub async fn release(self) -> io::Result<(TcpStream, Vec<u8>)> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "tokio-uring gives no socket back"))
+        Err(io::Error::new(io::ErrorKind::Unsupported, "tokio-uring cannot return a socket"))
     }
 
     fn poll_written(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {

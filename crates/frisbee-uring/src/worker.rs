@@ -56,7 +56,7 @@ impl Worker {
             let _ = report.send(Ok(()));
             Local::run(worker, ring);
         })?;
-        started.recv().unwrap_or_else(|_| Err(io::Error::other("the thread of a ring ended at once")))?;
+        started.recv().unwrap_or_else(|_| Err(io::Error::other("the thread of a ring ended during its start")))?;
         Ok(Self { shared })
     }
 

@@ -275,7 +275,7 @@ impl Open {
         tracing::warn!(
             connections = late.len(),
             first = first.join("; "),
-            "shutdown: connections that did not finish in time are closed"
+            "shutdown timeout: closing the remaining connections"
         );
         late.iter().for_each(Connection::abort);
         // Closing takes no longer than lingering does; whatever does not even do that ends with the workers.

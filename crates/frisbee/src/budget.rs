@@ -107,7 +107,7 @@ impl Budget {
     pub(crate) fn count_unaccepted(&self, error: &io::Error, pause: Duration, now: Instant) {
         self.unaccepted.fetch_add(1, Ordering::Relaxed);
         match self.said.may_say(None, CloseKind::Local, now) {
-            Some(unsaid) => tracing::warn!(%error, ?pause, unsaid, "accepting failed"),
+            Some(unsaid) => tracing::warn!(%error, ?pause, suppressed = unsaid, "accepting failed"),
             None => tracing::trace!(%error, ?pause, "accepting failed"),
         }
     }
@@ -122,16 +122,18 @@ impl Budget {
             return tracing::debug!(?peer, %reason, "connection ended");
         }
         match self.said.may_say(peer.map(|peer| peer.ip()), kind, now) {
-            Some(0) => tracing::warn!(?peer, %reason, "a connection was closed by fault of its peer"),
-            Some(unsaid) => tracing::warn!(?peer, %reason, unsaid, "connections were closed by fault of their peer"),
-            None => tracing::trace!(?peer, %reason, "a connection was closed by fault of its peer"),
+            Some(0) => tracing::warn!(?peer, %reason, "connection closed because of an error of its peer"),
+            Some(unsaid) => {
+                tracing::warn!(?peer, %reason, suppressed = unsaid, "connections closed because of errors of their peer")
+            }
+            None => tracing::trace!(?peer, %reason, "connection closed because of an error of its peer"),
         }
     }
 }
 
 /// Input that is kept, charged to the budget of the server until this is dropped; see
 /// [`Connection::hold`](crate::Connection::hold).
-#[must_use = "what is not kept is not charged"]
+#[must_use = "the bytes are charged only while this value is kept"]
 pub struct Hold {
     budget: Arc<Budget>,
     charge: usize,

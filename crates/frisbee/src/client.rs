@@ -375,7 +375,7 @@ where
 {
     let mut addresses = addresses.into_iter().peekable();
     let mut trying = JoinSet::new();
-    let mut failed = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+    let mut failed = io::Error::new(io::ErrorKind::NotFound, "the name resolves to no address");
     loop {
         if let Some(address) = addresses.next() {
             trying.spawn(connect(address));
@@ -409,11 +409,11 @@ fn wrong_with(address: &str) -> Option<&'static str> {
         };
     }
     if address.contains("://") {
-        return Some("an address is host:port, without a scheme");
+        return Some("an address must be host:port, without a scheme");
     }
     match address.rsplit_once(':') {
-        None => Some("an address is host:port, and there is no port"),
-        Some(("", _)) => Some("an address is host:port, and there is no host"),
+        None => Some("an address must be host:port; the port is missing"),
+        Some(("", _)) => Some("an address must be host:port; the host is missing"),
         Some((host, _)) if host.contains(char::is_whitespace) => Some("there is a space in the host"),
         Some((_, port)) => match port.parse::<u16>() {
             Err(_) => Some("the port is not a number up to 65535"),

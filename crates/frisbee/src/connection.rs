@@ -403,8 +403,8 @@ impl Connection {
     /// Whose connection it is and what is in progress on it, for the log.
     pub(crate) fn in_progress(&self) -> String {
         let (jobs, streams) = (self.0.work.len(), self.0.mailbox.lock().streams.len());
-        let peer = self.peer_addr().map_or_else(|| String::from("without address"), |peer| peer.to_string());
-        format!("peer {peer}, handlers at work: {jobs}, streams: {streams}")
+        let peer = self.peer_addr().map_or_else(|| String::from("without an address"), |peer| peer.to_string());
+        format!("peer {peer}, running handlers: {jobs}, streams: {streams}")
     }
 
     /// Waits for the end of the connection and says why it ended. What waited to be written has been written by then,
@@ -551,6 +551,6 @@ mod tests {
             tokio::task::yield_now().await;
         }
         let _stream = connection.open_stream(&Bytes::from_static(b"first")).await.expect("the client takes streams");
-        assert_eq!(connection.in_progress(), "peer without address, handlers at work: 1, streams: 1");
+        assert_eq!(connection.in_progress(), "peer without an address, running handlers: 1, streams: 1");
     }
 }

@@ -114,7 +114,7 @@ impl Attachments {
         let on_close = std::mem::take(&mut context.lock().on_close);
         for run in on_close {
             if catch_unwind(AssertUnwindSafe(|| run(reason))).is_err() {
-                tracing::error!("what was to run at the end of a connection panicked");
+                tracing::error!("an `on_close` callback panicked");
             }
         }
         let values = std::mem::take(&mut context.lock().values);

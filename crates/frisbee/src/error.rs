@@ -26,7 +26,7 @@ impl fmt::Display for SendError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Closed(reason) => write!(f, "the connection has ended: {reason}"),
-            Self::StreamClosed => f.write_str("the stream has been closed"),
+            Self::StreamClosed => f.write_str("the stream is closed"),
             Self::Empty => f.write_str("a stream message must not be empty"),
             Self::TooManyStreams => f.write_str("every stream id of the connection is in use"),
             Self::TooLong(error) => error.fmt(f),
@@ -65,10 +65,12 @@ pub enum HandOffError {
 impl fmt::Display for HandOffError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Refused(reply) => write!(f, "the peer does not hand the connection off ({} bytes)", reply.len()),
-            Self::Busy => f.write_str("calls or streams are in progress on the connection"),
-            Self::NotServed => f.write_str("the peer takes no connections for this operation"),
-            Self::Unsupported => f.write_str("only a client of ours can ask, and only a server of ours understands"),
+            Self::Refused(reply) => write!(f, "the peer refused the hand-off with a reply of {} bytes", reply.len()),
+            Self::Busy => f.write_str("the connection is busy: calls or streams are in progress"),
+            Self::NotServed => f.write_str("the peer does not accept hand-offs for this operation"),
+            Self::Unsupported => {
+                f.write_str("only the dialling end can request a hand-off, and only from an extended peer")
+            }
             Self::TooLong(error) => error.fmt(f),
             Self::Closed(reason) => write!(f, "the connection has ended: {reason}"),
         }

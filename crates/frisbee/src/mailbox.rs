@@ -532,7 +532,7 @@ impl MailboxState {
         let mut frame = self.outbox.frame(id, operation);
         frame.put_slice(content);
         let sent = frame.finish();
-        debug_assert!(sent.is_ok(), "it has been cut");
+        debug_assert!(sent.is_ok(), "the text has been cut to the limit");
     }
 }
 

@@ -55,7 +55,7 @@ impl RawTransport {
             return Err(self);
         }
         let Self { early, io } = self;
-        let io = io.into_any().downcast::<T>().expect("it has just said what it is");
+        let io = io.into_any().downcast::<T>().expect("the type has just been checked");
         Ok((*io, early))
     }
 }

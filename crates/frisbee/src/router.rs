@@ -95,7 +95,7 @@ pub trait Router: Send + Sync + 'static {
     /// Only servers throw bodies away. Those of streams are dealt with: the stream is reset.
     fn shed(&self, session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let _ = (session, packet, outbox);
-        Routed::close("no memory for a request")
+        Routed::close("the server's memory limit for input is reached")
     }
 
     /// The peer has shown what it is: before its first packet at a server, after a round trip at a client.

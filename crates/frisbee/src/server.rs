@@ -350,11 +350,11 @@ fn place<R: Router>(host: &Arc<Host<R>>, place: &Place<'_>, socket: Socket, ends
         Place::Worker(worker) => Some(*worker),
         #[cfg(all(feature = "uring", target_os = "linux"))]
         Place::Ring(rings) => {
-            let Socket::Tcp(socket) = socket else { unreachable!("rings are not started for other sockets") };
+            let Socket::Tcp(socket) = socket else { unreachable!("rings drive TCP sockets only") };
             let Some((engine, entry)) = host.admit(ends) else { return };
             match socket.into_std() {
                 Ok(socket) => rings.drive(socket, engine, host.runtime.clone(), host.busy_poll, entry),
-                Err(error) => tracing::warn!(%error, "a connection could not be handed to its ring"),
+                Err(error) => tracing::warn!(%error, "a connection could not be passed to its ring"),
             }
             return;
         }
@@ -384,7 +384,7 @@ fn spawn<R: Router, T: Movable>(host: &Arc<Host<R>>, worker: Option<&Handle>, so
                 let context = Some(host.runtime.clone());
                 host.serve(socket, ends, context).await;
             }
-            Err(error) => tracing::warn!(%error, "a connection could not be handed to its worker"),
+            Err(error) => tracing::warn!(%error, "a connection could not be passed to its worker"),
         }
     }));
 }

@@ -408,7 +408,7 @@ impl Guard {
 
     /// Closes without a reason of the user's.
     fn leave(&self) {
-        self.close(CANCELLED, "the stream was left");
+        self.close(CANCELLED, "the stream was dropped");
     }
 
     fn forget(&self) {

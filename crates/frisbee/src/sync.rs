@@ -20,7 +20,7 @@ impl<T> Mutex<T> {
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
-        self.0.lock().expect("nothing panics with it")
+        self.0.lock().expect("lock is not poisoned")
     }
 }
 

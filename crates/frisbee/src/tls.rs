@@ -95,7 +95,7 @@ impl Authorities {
             roots.add(certificate)?;
         }
         if roots.is_empty() {
-            return Err(TlsError::Configuration("no authority is given, so none could be trusted".into()));
+            return Err(TlsError::Configuration("the list of authorities is empty".into()));
         }
         Ok(Self(roots))
     }
@@ -139,7 +139,7 @@ enum Clients {
 
 /// Why an identity alone cannot be replaced.
 fn has_its_own_identity() -> TlsError {
-    let reason = "this was made from a configuration of rustls, which has its own identity: use reload_config";
+    let reason = "made from a rustls configuration, whose identity cannot be replaced alone: use reload_config";
     TlsError::Configuration(reason.into())
 }
 
@@ -291,7 +291,7 @@ impl ClientTls {
         let host = || address.rsplit_once(':').map_or(address, |(host, _)| host).trim_matches(['[', ']']);
         let name = name.unwrap_or_else(host);
         let name = ServerName::try_from(name.to_owned()).map_err(|_| {
-            TlsError::Configuration(format!("{name:?} is no name of a server; set `server_name`").into())
+            TlsError::Configuration(format!("{name:?} is not a valid server name; set `server_name`").into())
         })?;
         let connector = TlsConnector::from(self.current.read().clone());
         let connected = connector.connect(name, io).await.map_err(|error| TlsError::from(&error))?;
@@ -397,16 +397,16 @@ impl From<TlsError> for CloseReason {
 impl fmt::Display for TlsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::WrongName => f.write_str("the certificate of the server is for other names"),
-            Self::UnknownAuthority => f.write_str("no trusted authority vouches for the certificate of the peer"),
-            Self::Expired => f.write_str("the certificate of the peer has expired"),
-            Self::NotYetValid => f.write_str("the certificate of the peer is not valid yet"),
-            Self::BadCertificate(reason) => write!(f, "the certificate of the peer will not do: {reason}"),
-            Self::CertificateRequired => f.write_str("the client has to show a certificate and has not"),
-            Self::Refused(alert) => write!(f, "the peer has refused: {alert}"),
-            Self::NotTls => f.write_str("what the peer sent is not TLS"),
-            Self::Closed => f.write_str("the peer closed the connection during the handshake; it may speak no TLS"),
-            Self::Timeout => f.write_str("the handshake took too long"),
+            Self::WrongName => f.write_str("the server's certificate is not valid for this name"),
+            Self::UnknownAuthority => f.write_str("the peer's certificate is not signed by a trusted authority"),
+            Self::Expired => f.write_str("the peer's certificate has expired"),
+            Self::NotYetValid => f.write_str("the peer's certificate is not valid yet"),
+            Self::BadCertificate(reason) => write!(f, "the peer's certificate is invalid: {reason}"),
+            Self::CertificateRequired => f.write_str("the server requires a client certificate"),
+            Self::Refused(alert) => write!(f, "the peer refused the handshake: {alert}"),
+            Self::NotTls => f.write_str("the peer does not speak TLS"),
+            Self::Closed => f.write_str("the peer closed the connection during the handshake; it may not speak TLS"),
+            Self::Timeout => f.write_str("the handshake timed out"),
             Self::Configuration(reason) | Self::Other(reason) => f.write_str(reason),
         }
     }

@@ -175,7 +175,7 @@ impl Threads {
 /// Why there are no rings in this build.
 #[cfg(not(all(feature = "uring", target_os = "linux")))]
 fn no_rings() -> io::Error {
-    let reason = "it takes Linux and the feature `uring`, which this program was built without";
+    let reason = "io_uring needs Linux and the feature `uring`, which this build lacks";
     io::Error::new(io::ErrorKind::Unsupported, reason)
 }
 

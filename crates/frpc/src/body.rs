@@ -100,7 +100,7 @@ impl PutError {
     pub(crate) fn into_status(self) -> Status {
         match self {
             Self::Lossy => Status::failed_precondition(
-                "the message has optional fields or oneofs that the wire of a Go peer cannot tell from defaults",
+                "the message has optional fields or oneofs that a plain peer (Go) cannot distinguish from defaults",
             ),
             Self::TooLong(error) => Status::resource_exhausted(error.to_string()),
             Self::Failed(status) => status,
@@ -259,18 +259,18 @@ pub(crate) fn request<M: Message>(body: &Bytes, reading: Reading) -> Result<Rece
             Ok(Received { message, memory: body.len() + containers })
         }
         Ok(Root::Error(text)) => Err(Status::invalid_argument(format!("the request is an error: {text}"))),
-        Err(error) => Err(Status::invalid_argument(format!("the request is no {}: {error}", M::NAME))),
+        Err(error) => Err(Status::invalid_argument(format!("the request is not a valid {}: {error}", M::NAME))),
     }
 }
 
 #[cold]
 pub(crate) fn undecodable<M: Message>(what: &str, error: &DecodeError) -> Status {
-    Status::internal(format!("the {what} is no {}: {error}", M::NAME))
+    Status::internal(format!("the {what} is not a valid {}: {error}", M::NAME))
 }
 
 #[cold]
 pub(crate) fn malformed(what: &str) -> Status {
-    Status::internal(format!("what stands in front of the {what} makes no sense"))
+    Status::internal(format!("the prefix of the {what} is malformed"))
 }
 
 /// The first packet of a stream names its method.

@@ -358,7 +358,7 @@ pub(crate) fn unsent(error: &SendError) -> Status {
 /// Why an end that accepted cannot call.
 #[cold]
 pub(crate) fn takes_no_calls() -> Status {
-    Status::unimplemented("the client takes no calls: it offers no service, or is Go").unsent()
+    Status::unimplemented("the client accepts no calls: it offers no service, or is a plain peer (Go)").unsent()
 }
 
 /// Metadata, if there is any.

@@ -30,7 +30,7 @@ impl Method {
     /// If the operation is below 10, which the protocol reserves.
     pub const fn new(layout: &'static Layout, name: &'static str, operation: u16) -> Self {
         let Some(operation) = Operation::user(operation) else {
-            panic!("methods are numbered from 10 on");
+            panic!("operations of methods must be 10 or above");
         };
         Self { layout, name, operation, idempotent: false, added: (0, 0) }
     }

@@ -271,7 +271,10 @@ impl Router for Endpoint {
                 }
             }
             _ => {
-                crate::streaming::refuse(&stream, &Status::unimplemented(format!("{operation} opens no stream")));
+                crate::streaming::refuse(
+                    &stream,
+                    &Status::unimplemented(format!("{operation} is not a streaming method")),
+                );
                 return Routed::Wasted;
             }
         }
@@ -286,12 +289,12 @@ impl Router for Endpoint {
             match prefix::begins_backward(body) {
                 Some(true) => {
                     let status =
-                        Status::resource_exhausted("the reply was thrown away: this end holds as much as it may");
+                        Status::resource_exhausted("the reply was discarded: the memory limit for input is reached");
                     session.replies.push(Packet { body: body::error(&status), ..packet });
                     return Routed::Continue;
                 }
                 Some(false) => {}
-                None => return Routed::close("no memory for what may be the reply to a call"),
+                None => return Routed::close("no memory for a possible reply to a call"),
             }
         }
         self.refuse_request(session, packet, outbox)
@@ -439,7 +442,7 @@ impl Endpoint {
     #[inline(never)]
     fn end_turn(&self, session: &mut Session, turn: &mut Turn<'_>, calls: Option<Instant>) -> Option<Instant> {
         if session.strays > STRAYS_MAX {
-            tracing::warn!(strays = session.strays, "the peer keeps sending what pairs with nothing");
+            tracing::warn!(strays = session.strays, "too many packets that match no call; closing the connection");
             session.caller.connection.abort();
         }
         let mounted = self.offer.mounts.turn(&mut session.mounted, turn);
@@ -457,7 +460,7 @@ impl Endpoint {
         }
         // Go drops such a request in silence. An answer does no harm there, and the caller need not wait for its
         // deadline.
-        let unknown = || Status::unimplemented(format!("operation {operation} is no unary method of this end"));
+        let unknown = || Status::unimplemented(format!("operation {operation} is not a unary method of this end"));
         let status = refused.unwrap_or_else(unknown);
         body::put_refusal(outbox, packet.id, operation, &status, session.caller.style());
         Routed::Wasted
@@ -492,18 +495,20 @@ impl Endpoint {
         match outbox.len() {
             ..REPLIES_MAX => self.serve(session, packet, outbox),
             REPLIES_MAX..REPLIES_END => {
-                let status = Status::resource_exhausted("the replies to earlier calls have not been taken");
+                let status = Status::resource_exhausted(
+                    "too many replies to earlier calls are waiting to be read by the caller",
+                );
                 body::put_refusal(outbox, packet.id, packet.operation, &status, session.caller.style());
                 Routed::Continue
             }
-            waiting => Routed::close(format!("{waiting} bytes of replies were not taken by the end that calls")),
+            waiting => Routed::close(format!("the caller did not read {waiting} bytes of replies")),
         }
     }
 }
 
 /// Why nothing is begun for want of memory.
 fn overloaded() -> Status {
-    Status::resource_exhausted("the server holds as much input as it may")
+    Status::resource_exhausted("the server's memory limit for input is reached")
 }
 
 /// Whether the peer of an end that accepted can be called: one that offers nothing takes no calls.
@@ -541,7 +546,7 @@ fn settle(
         wake.drain(..).for_each(Waker::wake);
     }
     if strays > STRAYS_MAX {
-        tracing::warn!(strays, "the peer keeps answering what was not asked");
+        tracing::warn!(strays, "too many replies that match no call; closing the connection");
         caller.connection.abort();
     }
     due
@@ -595,7 +600,7 @@ impl Session {
     #[cold]
     fn tell_of_slowness(&self) {
         let peer = self.caller.connection.peer_addr();
-        tracing::debug!(?peer, "handlers take long; they get tasks of their own for a while");
+        tracing::debug!(?peer, "slow handlers: running them as separate tasks for a while");
     }
 
     /// At the end that accepted: its calls, if it has made any.

@@ -48,19 +48,21 @@ impl fmt::Display for Error {
                 f.write_str(if one == other {
                     "a service was added twice"
                 } else {
-                    "compile their .proto files with one call of `compile_protos` in the build script, or keep them \
-                     apart there by `frpc_build::configure().operation_base(\"FILE.proto\", 100)`; both ends need the \
-                     same"
+                    "compile their .proto files with one call of `compile_protos` in the build script, or separate \
+                     them by `frpc_build::configure().operation_base(\"FILE.proto\", 100)`; do so at both ends"
                 })
             }
             Self::TooManyServices { length, limit } => write!(
                 f,
-                "naming all services to a peer takes {length} bytes, which exceeds the limit of {limit}: serve some of \
+                "the HELLO with all services takes {length} bytes, which exceeds the limit of {limit}: serve some of \
                  them on another port"
             ),
-            Self::UnknownMethod(name) => write!(f, "no service of this server has a method {name}"),
+            Self::UnknownMethod(name) => write!(f, "this server has no method {name}"),
             Self::StreamingPolicy(name) => {
-                write!(f, "policies are for unary methods, and {name} has streams, each of which has a task of its own")
+                write!(
+                    f,
+                    "policies apply to unary methods only; {name} is a streaming method, whose calls run as separate tasks"
+                )
             }
             Self::StreamingHandOff(name) => {
                 write!(f, "connections are handed off by unary methods, and {name} has streams")

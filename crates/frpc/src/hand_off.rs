@@ -233,7 +233,7 @@ impl Asking<'_> {
             Err(error @ HandOffError::Busy) => Status::failed_precondition(error.to_string()),
             Err(error @ HandOffError::TooLong(_)) => Status::resource_exhausted(error.to_string()),
             Err(HandOffError::NotServed) => {
-                Status::unimplemented(format!("the server hands no connection off by {}", self.method))
+                Status::unimplemented(format!("the server does not hand off connections for {}", self.method))
             }
             Err(error) => Status::unimplemented(error.to_string()),
         };

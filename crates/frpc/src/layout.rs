@@ -142,7 +142,7 @@ impl Told {
 
 fn misfit(ours: &Layout) -> Status {
     Status::failed_precondition(format!(
-        "the two ends have layouts of {} that do not fit: the schema of one of them was changed in a way that breaks the \
+        "the two ends have incompatible layouts of {}: the schema of one of them has a change that breaks the \
          other",
         ours.service
     ))
@@ -249,10 +249,10 @@ impl Clauses {
     pub(crate) fn refused(&self, operation: u16) -> Option<Status> {
         let at = self.refused.binary_search_by_key(&operation, |(operation, _)| *operation).ok()?;
         Some(match &self.reasons[usize::from(self.refused[at].1)] {
-            Reason::Absent(service) => Status::unimplemented(format!("there is no service {service} here")),
+            Reason::Absent(service) => Status::unimplemented(format!("this end offers no service {service}")),
             Reason::Misfit(ours) => misfit(ours),
             Reason::Later(ours) => Status::unimplemented(format!(
-                "{} has no method on operation {operation} here: the caller's schema is a later one",
+                "{} has no method on operation {operation} here: the caller's schema is newer",
                 ours.service
             )),
         })
@@ -354,7 +354,10 @@ pub(crate) fn rules(layout: &'static Layout, peer: &PeerKind) -> Result<Rules, S
             };
         }
         if theirs.operations.iter().any(|operation| layout.operations.contains(operation)) {
-            let other = format!("the server has no service {} but {} in its place", layout.service, theirs.service);
+            let other = format!(
+                "the server does not offer the service {}; its operations belong to {}",
+                layout.service, theirs.service
+            );
             return Err(Status::unimplemented(other).unsent());
         }
     }
@@ -419,7 +422,7 @@ mod tests {
         let newer = clauses(&[&FIRST], &SECOND);
         assert!(newer.older.is_empty());
         assert_eq!([10, 11].map(|operation| newer.refused(operation)), [None, None]);
-        let later = "shop.Orders has no method on operation 300 here: the caller's schema is a later one";
+        let later = "shop.Orders has no method on operation 300 here: the caller's schema is newer";
         assert_eq!(newer.refused(300), Some(Status::unimplemented(later)));
         let mounted =
             Clauses::new(&[&FIRST], |operation| FIRST.has(operation) || operation == 300, &told(CALLED, &[&SECOND]));
@@ -438,7 +441,7 @@ mod tests {
         let two = Clauses::new(&[&SECOND], |operation| SECOND.has(operation), &told(CALLED, &[&SECOND, &FIRST]));
         assert_eq!((two.refused(10), two.missing(&of(10))), (None, 7), "one of two layouts is older");
         let absent = clauses(&[&FIRST], &OTHER);
-        assert_eq!(absent.refused(11), Some(Status::unimplemented("there is no service shop.Carts here")));
+        assert_eq!(absent.refused(11), Some(Status::unimplemented("this end offers no service shop.Carts")));
         assert_eq!(absent.refused(10), None, "what it did not mean to call is as it was");
     }
 

@@ -211,11 +211,13 @@ pub enum MetadataError {
 impl fmt::Display for MetadataError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Key(key) => write!(f, "{key:?} cannot be a key of metadata"),
-            Self::Text(key) => write!(f, "the text of {key} is not printable ASCII"),
-            Self::Kind(key) => write!(f, "keys of bytes end in -bin and others do not, {key:?} is neither"),
-            Self::TooLong(key) => write!(f, "with {key} there are more than {BYTES_MAX} bytes of metadata"),
-            Self::TooMany => write!(f, "there are {ENTRIES_MAX} entries of metadata already"),
+            Self::Key(key) => write!(f, "{key:?} is not a valid metadata key"),
+            Self::Text(key) => write!(f, "the value of {key} is not printable ASCII"),
+            Self::Kind(key) => {
+                write!(f, "wrong kind of value for {key:?}: keys with the suffix -bin have bytes, all others text")
+            }
+            Self::TooLong(key) => write!(f, "{key} exceeds the limit of {BYTES_MAX} bytes of metadata"),
+            Self::TooMany => write!(f, "the limit of {ENTRIES_MAX} entries of metadata is reached"),
         }
     }
 }

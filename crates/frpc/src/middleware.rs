@@ -272,7 +272,7 @@ impl Chain {
         let CallResponse { along, body } = Next { chain: self, at: 0, last: Box::new(last) }.run(call).await?;
         match body.downcast() {
             Ok(body) => Ok(Response::together(*body, along)),
-            Err(_) => Err(Status::internal("a middleware gave the reply of another call")),
+            Err(_) => Err(Status::internal("a middleware returned the response of another call")),
         }
     }
 }

@@ -117,7 +117,7 @@ pub(crate) fn put(buffer: &mut Vec<u8>, said: Said<'_>) {
             value.extend_from_slice(details);
         } else {
             // A peer may bring it about at any rate.
-            tracing::debug!(length = details.len(), "details of a status are too long to be sent");
+            tracing::debug!(length = details.len(), "dropped the details of a status: too long");
         }
         put_item(&mut items, STATUS, &value);
     }

@@ -360,7 +360,7 @@ impl<T> IntoRequest<T> for Request<T> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a stream of requests",
     label = "not a `Stream` that is `Send` and `'static`, nor a `Request` with one",
-    note = "a `Vec`, or anything else that can be iterated over, becomes a stream by `frpc::iter(…)`"
+    note = "a `Vec`, or any other iterator, becomes a stream by `frpc::iter(…)`"
 )]
 pub trait IntoStreamingRequest {
     /// The stream.

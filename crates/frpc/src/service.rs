@@ -25,7 +25,7 @@ use tokio::sync::Semaphore;
 /// A service as a server takes it. Implemented by generated code.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a service that can be served",
-    label = "an implementation of a service's trait has to be wrapped in the generated server",
+    label = "wrap the implementation of the service's trait in the generated server",
     note = "for a service `Greeter` of the schema: `add_service(GreeterServer::new(…))`"
 )]
 pub trait Service: Send + Sync + 'static {
@@ -118,7 +118,7 @@ impl Caller {
     #[cold]
     fn too_many(&self) -> Status {
         let most = self.connection.calls_max();
-        Status::resource_exhausted(format!("{most} calls are in progress on this connection"))
+        Status::resource_exhausted(format!("the limit of {most} calls in progress on this connection is reached"))
     }
 
     /// Ends a call that nobody waits for. Every call gets one reply, a cancelled one this.
@@ -561,7 +561,7 @@ where
         None => work.await,
         Some(deadline) => match tokio::time::timeout_at(deadline.into(), work).await {
             Ok(worked) => worked,
-            Err(_) => Ok(Err(Status::deadline_exceeded("the caller has stopped waiting"))),
+            Err(_) => Ok(Err(Status::deadline_exceeded("the deadline of the call has passed"))),
         },
     }
 }
@@ -598,13 +598,13 @@ fn refuse(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Stat
 /// Why a call is refused whose deadline had passed when it was sent.
 #[cold]
 pub(crate) fn nobody_waits() -> Status {
-    Status::deadline_exceeded("the caller does not wait")
+    Status::deadline_exceeded("the deadline of the call has passed")
 }
 
 /// What a caller is told that has given up: every request gets an answer.
 #[cold]
 pub(crate) fn given_up() -> Status {
-    Status::cancelled("the caller has given up")
+    Status::cancelled("cancelled by the caller")
 }
 
 /// What a caller is told of a panic: that there was one. The text stays here.

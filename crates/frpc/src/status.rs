@@ -35,7 +35,7 @@ pub enum Code {
     OutOfRange = 11,
     /// There is no such method, or it is not implemented.
     Unimplemented = 12,
-    /// An invariant does not hold; somebody has made a mistake.
+    /// An internal invariant was violated.
     Internal = 13,
     /// The peer cannot be reached, or was lost. The call may have run.
     Unavailable = 14,

@@ -226,7 +226,7 @@ impl<M: Message> Streaming<M> {
         Some(match (self.how_ended(), &self.end) {
             (StreamEnd::Ended, _) => return None,
             (StreamEnd::Overflowed, _) => {
-                Status::resource_exhausted("messages came faster than they were read, and some were lost")
+                Status::resource_exhausted("messages arrived faster than they were read, and some were lost")
             }
             (StreamEnd::Reset { code, message }, _) => {
                 let code = i32::try_from(code).map_or(Code::Unknown, Code::from_i32);
@@ -314,7 +314,7 @@ impl<M> fmt::Debug for Streaming<M> {
 }
 
 fn late() -> Status {
-    Status::deadline_exceeded("the stream did not end in time")
+    Status::deadline_exceeded("the stream did not end before its deadline")
 }
 
 /// How messages of a stream are written.

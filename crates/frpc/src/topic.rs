@@ -192,11 +192,11 @@ impl<M: Message> TopicSubscription<M> {
         match body::message(received.payload(), self.reading) {
             Ok(Root::Message(message)) => Ok(TopicMessage { received, message }),
             Ok(Root::Error(text)) => {
-                let text = format!("what was published to {} is an error: {text}", received.topic());
+                let text = format!("the message on {} is an error: {text}", received.topic());
                 Err(TopicRecvError::Undecodable(Status::internal(text)))
             }
             Err(error) => {
-                let text = format!("what was published to {} is no {}: {error}", received.topic(), M::NAME);
+                let text = format!("the message on {} is not a valid {}: {error}", received.topic(), M::NAME);
                 Err(TopicRecvError::Undecodable(Status::internal(text)))
             }
         }
@@ -263,7 +263,7 @@ async fn check_peer(client: &Client) -> Result<(), Status> {
     match connection.peer_known().await.map_err(|error| unsent(&error))? {
         PeerKind::Extended(_) => Ok(()),
         PeerKind::Plain | PeerKind::Unknown => {
-            Err(Status::failed_precondition("subscribing to a typed topic needs a peer that says HELLO"))
+            Err(Status::failed_precondition("subscribing to a typed topic needs an extended peer"))
         }
     }
 }

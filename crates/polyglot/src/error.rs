@@ -159,20 +159,20 @@ impl fmt::Display for DecodeReason {
             Self::Bool(byte) => write!(f, "bool is {byte:#04x}, neither 0 nor 1"),
             Self::Utf8 => f.write_str("string is not UTF-8"),
             Self::LengthBeyondEnd { kind, length, left } => {
-                write!(f, "{kind} of {length} bytes, but {left} are left")
+                write!(f, "{kind} of {length} bytes, but only {left} remain")
             }
             Self::TooManyElements { kind, length, left } => {
-                write!(f, "{kind} of {length} elements, but {left} bytes are left")
+                write!(f, "{kind} of {length} elements, but only {left} bytes remain")
             }
             Self::ContainerMemory { needed, left } => {
-                write!(f, "elements need {needed} bytes of memory, but {left} are left of the limit")
+                write!(f, "elements need {needed} bytes of memory, but only {left} remain of the limit")
             }
             Self::NestingTooDeep { max } => write!(f, "messages nest deeper than {max}"),
             Self::NestedError => f.write_str("error inside a message"),
             Self::UnknownMember { member } => write!(f, "oneof has no member {member}"),
             Self::Content(text) => f.write_str(text),
             Self::EnumIndex { enumeration, index } => {
-                write!(f, "index {index} is unknown to enum {enumeration} and cannot be kept")
+                write!(f, "enum {enumeration} has no index {index}, which cannot be preserved")
             }
         }
     }
@@ -276,9 +276,11 @@ impl fmt::Display for EncodeReason {
         match self {
             Self::TooLong { kind, length } => write!(f, "{kind} of length {length} exceeds 2^32 - 1"),
             Self::NestingTooDeep => write!(f, "messages nest deeper than {NESTING_CEILING}"),
-            Self::Unreadable(text) => write!(f, "the body cannot be read: {text}"),
-            Self::Content { announced, written } => write!(f, "{written} bytes, but {announced} were announced"),
-            Self::UnknownNumber { enumeration, number } => write!(f, "{number} is no number of enum {enumeration}"),
+            Self::Unreadable(text) => write!(f, "undecodable body: {text}"),
+            Self::Content { announced, written } => {
+                write!(f, "{written} bytes were written, but {announced} were announced")
+            }
+            Self::UnknownNumber { enumeration, number } => write!(f, "enum {enumeration} has no number {number}"),
         }
     }
 }
@@ -398,7 +400,7 @@ impl fmt::Display for Shortened<'_> {
             None => self.0.fmt(f),
             Some(left_out) => {
                 self.0.write_steps(f, 0, SHOWN)?;
-                write!(f, ".. {left_out} more ..")?;
+                write!(f, "... {left_out} more ...")?;
                 self.0.write_steps(f, steps.saturating_sub(SHOWN), SHOWN)
             }
         }

@@ -34,7 +34,7 @@ pub trait Message: Default {
 /// Fields stand in wire order: single scalars, strings, bytes and enums first, then repeated fields, then messages and
 /// maps, each group in the order of declaration. [The crate's page](crate) has an example.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no message in the Polyglot form",
+    message = "`{Self}` is not a Polyglot message",
     note = "messages of a build with the protobuf codec cannot be fields of messages of another build"
 )]
 pub trait Fields: Default {

@@ -150,7 +150,7 @@ fn enclosed_bodies_may_be_nil_or_errors_and_are_refused_with_reasons() {
     Encoder::new(&mut body).bytes(&children).unwrap();
     let error = polyglot::decode_root::<Tree>(&mut Decoder::new(&body)).unwrap_err();
     assert!(error.to_string().contains("in `recursive.Tree` at byte "), "{error}");
-    assert!(error.to_string().ends_with("bytes of memory, but 67108864 are left of the limit"), "{error}");
+    assert!(error.to_string().ends_with("bytes of memory, but only 67108864 remain of the limit"), "{error}");
     let mut decoder = Decoder::new(&[4, 0x0a, 0, 0xff]);
     assert_eq!(polyglot::decode_root::<Word>(&mut decoder).unwrap(), Root::Message(Word::default()));
     assert_eq!(decoder.remaining(), 1, "what stands behind a body is left unread");

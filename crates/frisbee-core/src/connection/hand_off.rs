@@ -105,7 +105,7 @@ impl Connection {
     /// If this end is the server, has asked already, or does not know the peer for one of ours.
     pub fn ask_hand_off(&mut self, operation: Operation, body: &Bytes, now: Instant) -> Result<(), TooLong> {
         let may = self.role == Role::Client && self.hand_off.is_none() && matches!(self.peer, PeerKind::Extended(_));
-        assert!(may, "a client asks a peer of ours, once at a time");
+        assert!(may, "only a client may request a hand-off, one at a time, and only from an extended peer");
         put_request(&mut self.outbox, operation, body)?;
         self.seal(Stage::Asked, now.checked_add(self.hand_off_timeout));
         Ok(())
@@ -135,7 +135,7 @@ impl Connection {
     /// # Panics
     /// If the peer has not asked, or has been answered.
     pub fn answer_hand_off(&mut self, answer: HandOffAnswer, body: &Bytes, now: Instant) -> Result<(), TooLong> {
-        assert!(self.is_at(Stage::Deciding), "the peer has asked");
+        assert!(self.is_at(Stage::Deciding), "no hand-off request of the peer is pending");
         put_reply(&mut self.outbox, answer, body)?;
         self.hand_off = None;
         self.is_special = false;

@@ -280,7 +280,7 @@ fn a_server_that_says_nothing_is_given_up_and_not_taken_for_one_with_old_headers
     let mut client = Connection::client(&Default::default(), start);
     client.handle_timeout(start + 4 * SECOND).unwrap();
     let over = client.handle_timeout(start + 5 * SECOND).unwrap_err();
-    assert!(over.to_string().contains("it hangs, or the port is that of something else"), "{over}");
+    assert!(over.to_string().contains("it hangs, or the port belongs to another protocol"), "{over}");
     assert!(!over.to_string().contains("HeaderForm::Old"), "{over}");
 }
 

@@ -237,9 +237,9 @@ fn only_what_an_old_peer_could_begin_with_is_taken_for_one() {
 fn what_begins_with_a_text_is_said_to_be_one() {
     let mut answer = Bytes::from_static(b"WHAT DO YOU WANT?\r\n");
     let error = Decoder::new(HeaderForm::Current, 1_000).next(&mut answer).unwrap_err();
-    let otherwise = ": the peer speaks something else than Frisbee, check the port";
-    let said = format!("a header begins with 0x5748 instead of 0x000f, the text \"WH\"{otherwise}");
+    let otherwise = ": the peer does not speak Frisbee, check the port";
+    let said = format!("the header begins with 0x5748 instead of 0x000f, the text \"WH\"{otherwise}");
     assert_eq!(error.to_string(), said);
-    let said = format!("a header begins with 0x0000 instead of 0x000f{otherwise}");
+    let said = format!("the header begins with 0x0000 instead of 0x000f{otherwise}");
     assert_eq!(ProtocolError::BadMagic(0).to_string(), said);
 }

@@ -213,7 +213,7 @@ impl Router for Handlers {
         };
         if session.connection.is_overloaded() {
             session.connection.count_shed();
-            return Routed::close("no memory for a request");
+            return Routed::close("the server's memory limit for input is reached");
         }
         let running = session.running.entry(operation);
         let (_, instance) = running.or_insert_with(|| (handler.clone(), handler.0.instance()));
@@ -234,7 +234,7 @@ impl Router for Handlers {
 
     fn disconnected(&self, session: HandlersSession, _reason: &crate::CloseReason) {
         if session.unknown > 0 {
-            tracing::debug!(packets = session.unknown, "packets of unknown operations were dropped");
+            tracing::debug!(packets = session.unknown, "dropped packets of unknown operations");
         }
     }
 }
@@ -383,7 +383,7 @@ fn send(reply: Reply, outbox: &mut Outbox) {
     if let Some(packet) = reply
         && let Err(error) = outbox.forward(&packet)
     {
-        tracing::warn!(operation = %packet.operation, %error, "a reply cannot be sent");
+        tracing::warn!(operation = %packet.operation, %error, "failed to send a reply");
     }
 }
 

@@ -76,7 +76,7 @@ impl Mounts {
         let Some(range) = inclusive(&range) else {
             let start = match range.start_bound() {
                 Bound::Included(start) => start.to_string(),
-                Bound::Excluded(before) => format!("behind {before} "),
+                Bound::Excluded(before) => format!("after {before} "),
                 Bound::Unbounded => String::new(),
             };
             let end = match range.end_bound() {
@@ -277,7 +277,7 @@ impl Router for Mounts {
 
     fn disconnected(&self, mut session: MountsSession, reason: &CloseReason) {
         if let Some(unknown) = session.0.as_ref().map(|of| of.unknown).filter(|unknown| *unknown > 0) {
-            tracing::debug!(packets = unknown, "packets of unknown operations were dropped");
+            tracing::debug!(packets = unknown, "dropped packets of unknown operations");
         }
         session.each().for_each(|mounted| mounted.disconnected(reason));
     }
@@ -302,9 +302,9 @@ impl fmt::Debug for MountsSession {
 impl fmt::Display for MountError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Overlap { owners: [one, other] } => write!(f, "operations overlap: {one}, and {other}"),
+            Self::Overlap { owners: [one, other] } => write!(f, "operations overlap: {one} and {other}"),
             Self::Range { owner } => {
-                write!(f, "{owner}: the range is empty, or begins below 10, where operations are the protocol's")
+                write!(f, "{owner}: the range is empty or includes operations below 10, which the protocol reserves")
             }
         }
     }

@@ -138,7 +138,7 @@ fn put(outbox: &mut Outbox, id: PacketId, operation: Operation, content: &[u8]) 
     let mut frame = outbox.frame(id, operation);
     frame.put_slice(content);
     if let Err(error) = frame.finish() {
-        tracing::warn!(%error, "the peer takes no packets of pub/sub");
+        tracing::warn!(%error, "failed to send a pub/sub packet to the peer");
     }
 }
 

@@ -40,9 +40,9 @@ pub enum TopicError {
 impl fmt::Display for TopicError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Length(length) => write!(f, "a topic has 1 to {TOPIC_MAX} bytes, not {length}"),
-            Self::Depth => write!(f, "a topic has at most {DEPTH_MAX} tokens"),
-            Self::EmptyToken => f.write_str("a token of the topic is empty"),
+            Self::Length(length) => write!(f, "a topic must have 1 to {TOPIC_MAX} bytes, not {length}"),
+            Self::Depth => write!(f, "a topic must have at most {DEPTH_MAX} tokens"),
+            Self::EmptyToken => f.write_str("a token of a topic must not be empty"),
             Self::Character(character) => write!(f, "a token must not contain {character:?}"),
             Self::Wildcard => f.write_str("a topic to publish to must not have wildcards"),
             Self::RestWithin => f.write_str("the token > must be the last one"),

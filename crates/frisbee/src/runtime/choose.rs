@@ -39,7 +39,7 @@ impl IoBackend {
             Some("auto") => Ok(Self::Auto),
             Some("require") => Ok(Self::Uring),
             Some(other) => {
-                let message = format!("{VARIABLE} is {other:?}; it may be \"auto\", \"require\" or \"off\"");
+                let message = format!("{VARIABLE} is {other:?}; set it to \"auto\", \"require\" or \"off\"");
                 Err(io::Error::new(io::ErrorKind::InvalidInput, message))
             }
         }
@@ -56,11 +56,11 @@ impl IoBackend {
         match (start(), wanted) {
             (Ok(started), _) => Ok(Some(started)),
             (Err(error), Self::Uring) => {
-                Err(io::Error::new(error.kind(), format!("io_uring is required and does not work here: {error}")))
+                Err(io::Error::new(error.kind(), format!("io_uring is required but not available: {error}")))
             }
             (Err(error), _) => {
                 static LOGGED: Once = Once::new();
-                LOGGED.call_once(|| tracing::warn!(%error, "io_uring does not work here, tokio is used instead"));
+                LOGGED.call_once(|| tracing::warn!(%error, "io_uring is not available, falling back to tokio"));
                 Ok(None)
             }
         }

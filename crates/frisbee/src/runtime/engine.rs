@@ -87,7 +87,7 @@ struct Unborn<'a>(&'a Connection);
 
 impl Drop for Unborn<'_> {
     fn drop(&mut self) {
-        tracing::error!("{PANICKED}, and its connection ends");
+        tracing::error!("{PANICKED}; closing its connection");
         let reason = CloseReason::Router(PANICKED.into());
         self.0.0.mailbox.close(&reason);
         self.0.0.work.abort();
@@ -460,14 +460,14 @@ impl<R: Router> Engine<R> {
         let peer = self.core.peer().clone();
         if let Some(hello) = peer.hello() {
             if !self.charge_greeting(hello) {
-                return Routed::close("no memory for what the peer says of itself");
+                return Routed::close("no memory for the HELLO of the peer");
             }
             // A packet that is longer ends the connection at a peer of ours.
             let limit = self.core.outbox().limit().min(hello.body_max);
             self.core.outbox().set_limit(limit);
             self.handle.0.mailbox.lock().outbox.set_limit(limit);
         }
-        tracing::debug!(ours = peer.hello().is_some(), "the peer has shown what it is");
+        tracing::debug!(extended = peer.hello().is_some(), "the kind of the peer is known");
         self.handle.0.mailbox.handle_peer_known(peer.clone());
         if let Some(session) = &mut self.session {
             self.router.peer_known(session, &peer);

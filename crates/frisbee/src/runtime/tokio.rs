@@ -120,7 +120,7 @@ where
 
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Ended<T>> {
-        let driver = self.0.as_mut().expect("it is not polled when it is over");
+        let driver = self.0.as_mut().expect("a finished driver was polled");
         let is_free = ready!(driver.poll(context));
         let Driver { io, mut engine, .. } = self.0.take().expect("it has just been polled");
         let next = if is_free { engine.hand_over() } else { None };
@@ -151,7 +151,7 @@ impl<T> Ended<T> {
         if let Some((io, early, taking, runtime)) = self.handed {
             match raw(io, early, runtime.clone()).await {
                 Ok(raw) => taking.take(raw, &runtime),
-                Err(error) => tracing::warn!(%error, "a connection could not be handed over, and is closed"),
+                Err(error) => tracing::warn!(%error, "a connection could not be handed off and was closed"),
             }
         }
         self.reason

@@ -84,10 +84,10 @@ impl Rings {
                 let (socket, timer) = match started {
                     (Ok(socket), Some(timer)) => (socket, timer),
                     (Err(error), _) => {
-                        tracing::warn!(%error, "a connection could not be handed to its ring");
+                        tracing::warn!(%error, "a connection could not be passed to its ring");
                         return engine.end(&error.into());
                     }
-                    (_, None) => return tracing::error!("a worker of a ring has no timers"),
+                    (_, None) => return tracing::error!("a ring worker has no timers"),
                 };
                 Box::pin(Driver::new(socket, engine, None, timer, BusyPoll::new(busy_poll)).run())
             };

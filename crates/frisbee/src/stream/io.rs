@@ -93,9 +93,10 @@ impl StreamIo {
             StreamEnd::Closed if !self.stream.is_extended() => Ok(()),
             StreamEnd::Closed => Err(io::Error::new(io::ErrorKind::ConnectionAborted, "the stream was closed")),
             StreamEnd::Reset { message, .. } => Err(io::Error::new(io::ErrorKind::ConnectionReset, message)),
-            StreamEnd::Overflowed => {
-                Err(io::Error::new(io::ErrorKind::OutOfMemory, "more came than there was memory for"))
-            }
+            StreamEnd::Overflowed => Err(io::Error::new(
+                io::ErrorKind::OutOfMemory,
+                "the memory limit for unread messages of the stream is reached",
+            )),
         }
     }
 }

@@ -12,7 +12,7 @@ const ADD: Operation = Operation::FIRST_USER;
 type Table = Arc<Mutex<Calls>>;
 
 fn with<T>(table: &Table, change: impl FnOnce(&mut Calls) -> T) -> T {
-    change(&mut table.lock().expect("nothing panics with it"))
+    change(&mut table.lock().expect("lock is not poisoned"))
 }
 
 /// The calls to a server of ours.
@@ -117,7 +117,7 @@ fn a_cancel_is_sent_before_any_later_call_under_its_id() {
         let (table, mailbox) = (ours(), Arc::new(Mutex::new(Vec::new())));
         // As `Attempt::begin` does.
         let begin = |table: &Table, mailbox: &Mutex<Vec<Sent>>| {
-            let mut mailbox = mailbox.lock().expect("nothing panics with it");
+            let mut mailbox = mailbox.lock().expect("lock is not poisoned");
             let ticket = with(table, |calls| calls.begin(ADD, None, None)).expect("there is room");
             mailbox.push(Sent::Request(ticket.id));
             ticket
@@ -127,7 +127,7 @@ fn a_cancel_is_sent_before_any_later_call_under_its_id() {
         let caller = thread::spawn({
             let (table, mailbox) = (table.clone(), mailbox.clone());
             move || {
-                let mut mailbox = mailbox.lock().expect("nothing panics with it");
+                let mut mailbox = mailbox.lock().expect("lock is not poisoned");
                 with(&table, |calls| calls.give_up(ticket, |id, _| mailbox.push(Sent::Cancel(id))));
             }
         });
@@ -139,7 +139,7 @@ fn a_cancel_is_sent_before_any_later_call_under_its_id() {
             assert!(matches!(wait(&table, next), Ended::Reply(5)));
         }
         caller.join().expect("it does not panic");
-        let mailbox = mailbox.lock().expect("nothing panics with it");
+        let mailbox = mailbox.lock().expect("lock is not poisoned");
         let cancelled = mailbox.iter().position(|sent| *sent == Sent::Cancel(ticket.id));
         let before = mailbox.iter().take(cancelled.unwrap_or(0));
         let requests = before.filter(|sent| **sent == Sent::Request(ticket.id)).count();

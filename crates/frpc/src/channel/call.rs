@@ -210,7 +210,7 @@ impl<'a, A: Message> Attempt<'a, A> {
                 let mut vacancy = std::pin::pin!(link.calls.vacancy.notified());
                 vacancy.as_mut().enable();
                 if link.is_left() {
-                    return Started::Over(unreachable("the connection takes no new calls"));
+                    return Started::Over(unreachable("the connection does not accept new calls"));
                 }
                 let started = poll_fn(|context| {
                     // The time for which it has waited counts as well.
@@ -244,7 +244,7 @@ impl<'a, A: Message> Attempt<'a, A> {
                     if !link.backward && link.calls.with(|calls| calls.is_worn_out()) {
                         link.calls.retire();
                     }
-                    let text = "the call was not sent: there was no room for it in time";
+                    let text = "not sent: the limit of calls in flight was reached until the deadline";
                     Started::Failed(Status::deadline_exceeded(text).unsent())
                 }
             },
@@ -299,7 +299,7 @@ impl<B> PendingCall<B> {
         let expired = expired(self.method);
         match self.link.calls.with(|calls| calls.server) {
             Server::Go => Status::deadline_exceeded(format!(
-                "{}; the server is Go, which does not answer calls of methods that it does not have",
+                "{}; the server is a plain peer (Go), which does not answer calls of unknown methods",
                 expired.message()
             )),
             Server::Ours | Server::Unknown => expired,
@@ -385,7 +385,7 @@ pub(crate) fn out_of_time() -> Status {
 
 #[cold]
 pub(crate) fn expired(method: &Method) -> Status {
-    Status::deadline_exceeded(format!("{method} was not answered in time, it may have run"))
+    Status::deadline_exceeded(format!("{method} was not answered before its deadline and may have run"))
 }
 
 impl<B> Drop for PendingCall<B> {

@@ -53,7 +53,7 @@ pub(crate) struct Connector<C> {
     pub(crate) timeout: Duration,
 }
 
-const CONNECTOR: &str = "what the connector connects to";
+const CONNECTOR: &str = "the connector's target";
 
 impl<C, F, T> Dialler for Connector<C>
 where
@@ -87,7 +87,8 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Dialler for Given<T> {
             match given {
                 Some(io) => client.connect_io(io, endpoint).await,
                 None => {
-                    let source = io::Error::new(io::ErrorKind::NotConnected, "it was given once and has been lost");
+                    let source =
+                        io::Error::new(io::ErrorKind::NotConnected, "the transport given to connect_io has been lost");
                     Err(frisbee::Error::Connect { address: "the given transport".into(), source })
                 }
             }

@@ -186,7 +186,7 @@ impl CallTable {
     /// That of a connection whose packets are not seen here.
     fn of_nobody() -> Arc<Self> {
         let calls = Arc::new(Self::default());
-        drop(calls.calls.lock().end(Status::failed_precondition("the connection has ended, or is none of a channel")));
+        drop(calls.calls.lock().end(Status::failed_precondition("the connection has ended or belongs to no channel")));
         calls.retire();
         calls
     }
@@ -271,7 +271,7 @@ impl Drop for Paused {
 
 /// Why a call on a connection that has ended is over.
 pub(crate) fn lost(reason: &CloseReason) -> Status {
-    Status::unavailable(format!("the connection was lost, the call may have run: {reason}"))
+    Status::unavailable(format!("the connection was lost and the call may have run: {reason}"))
 }
 
 /// The connection that calls are placed on, and how to make the next.
@@ -314,7 +314,7 @@ impl Links {
             Some(making) => making.connection(begun).await,
             None => self.current().ok_or_else(|| match is_closed(&self.current) {
                 true => closed(),
-                false => unreachable("the connection has ended, and only the other end can make another"),
+                false => unreachable("the connection has ended, and only the dialling end can reconnect"),
             }),
         }
     }
@@ -360,7 +360,7 @@ impl Links {
 
     /// Why a call is over that has waited for a connection for as long as it may take.
     pub(crate) fn late(&self) -> Status {
-        let why = String::from("the call was not sent: there was no connection in time");
+        let why = String::from("not sent: no connection before the deadline");
         Status::deadline_exceeded(self.with_trouble(why)).unsent()
     }
 
@@ -418,7 +418,7 @@ pub(super) fn put(place: &Arc<Place>, link: Link) {
     placed.link = Some(Arc::new(link));
     drop(placed);
     let is_first = calls.place.set(Arc::downgrade(place)).is_ok();
-    debug_assert!(is_first, "a connection that is made belongs to one channel");
+    debug_assert!(is_first, "a new connection belongs to one channel");
     if calls.retired.load(Ordering::Acquire) {
         calls.retire(); // It was before it had its place.
     }

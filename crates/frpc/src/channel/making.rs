@@ -158,7 +158,7 @@ impl Making {
         let making = self.make(begun, patience);
         let Some(end) = begun.checked_add(patience) else { return making.await };
         tokio::time::timeout_at(end, making).await.unwrap_or_else(|_| {
-            let why = format!("there is no connection to {} after {patience:?}", self.name());
+            let why = format!("no connection to {} within {patience:?}", self.name());
             Err(unreachable(&self.with_trouble(why)))
         })
     }
@@ -231,7 +231,7 @@ impl Making {
                 return NextStep::Attempt;
             }
             if self.maker.dialler.is_used_up() {
-                progress.over = Some("the connection was given by the user, and cannot be made anew");
+                progress.over = Some("the channel was made from one transport by connect_io and cannot reconnect");
             }
             if progress.waiting > 0 && progress.over.is_none() {
                 let pause = progress.failures.next_attempt.filter(|end| Instant::now() < *end);
@@ -277,7 +277,7 @@ impl Making {
         match stillborn(&made) {
             None => self.progress.lock().failures = Failures::default(),
             Some(reason) => {
-                let why = format!("the connection to {} ended as soon as it was made: {reason}", self.name());
+                let why = format!("the connection to {} ended during its setup: {reason}", self.name());
                 self.fail(Instant::now(), why);
             }
         }

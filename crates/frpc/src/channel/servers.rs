@@ -165,8 +165,7 @@ impl Several {
         };
         let Some(end) = begun.checked_add(self.patience) else { return connected.await };
         tokio::time::timeout_at(end, connected).await.unwrap_or_else(|_| {
-            let why =
-                format!("there is no connection to any of {} servers after {:?}", self.members.len(), self.patience);
+            let why = format!("no connection to any of {} servers within {:?}", self.members.len(), self.patience);
             Err(unreachable(&self.in_trouble().with_trouble(why)))
         })
     }

@@ -196,7 +196,7 @@ impl Opening {
                     return Err(takes_no_calls());
                 }
                 if peer.hello().is_some_and(|hello| hello.streams_max == 0) {
-                    return Err(Status::unimplemented("the peer takes no streams").unsent());
+                    return Err(Status::unimplemented("the peer does not accept streams").unsent());
                 }
                 let reading = link.reading(layout::rules(method.layout, &peer)?.missing(method));
                 let first = if peer.hello().is_some() {
@@ -262,11 +262,11 @@ async fn within<T>(limit: Option<Duration>, work: impl Future<Output = T>) -> Re
 }
 
 fn not_opened() -> Status {
-    Status::deadline_exceeded("the call was not sent: there was no place for its stream in time").unsent()
+    Status::deadline_exceeded("not sent: the limit of open streams was reached until the deadline").unsent()
 }
 
 fn unanswered() -> Status {
-    Status::deadline_exceeded("the call was not answered in time, it may have run")
+    Status::deadline_exceeded("the call was not answered before its deadline and may have run")
 }
 
 #[cfg(test)]

@@ -151,7 +151,9 @@ where
                     return Poll::Ready(Some(worked));
                 }
                 if late.as_mut().poll(context).is_ready() {
-                    return Poll::Ready(Some(Ok(Err(Status::deadline_exceeded("the caller has stopped waiting")))));
+                    return Poll::Ready(Some(Ok(Err(Status::deadline_exceeded(
+                        "the deadline of the call has passed",
+                    )))));
                 }
                 // What a handler no longer reads must not use up the memory for streams.
                 let _ = lent.poll_drain(context);

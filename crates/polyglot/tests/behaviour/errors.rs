@@ -34,7 +34,7 @@ fn encoding_errors_name_the_field_too() {
     let error = encode_root(&Everything { sparse: 3, ..Everything::default() }, &mut Encoder::new(&mut Vec::new()));
     assert_eq!(
         error.unwrap_err().to_string(),
-        "in field `sparse` of `test.Everything`: 3 is no number of enum vec.Sparse"
+        "in field `sparse` of `test.Everything`: enum vec.Sparse has no number 3"
     );
 }
 

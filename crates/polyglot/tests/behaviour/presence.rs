@@ -124,7 +124,7 @@ fn an_index_that_cannot_be_kept_is_refused() {
     }
     let error = Decoder::new(&[0x0a, 7]).enumeration::<Lowest, i32>("v").unwrap_err();
     assert_eq!(error.reason(), &DecodeReason::EnumIndex { enumeration: "vec.Lowest", index: 7 });
-    assert_eq!(error.to_string(), "in field `v` at byte 0: index 7 is unknown to enum vec.Lowest and cannot be kept");
+    assert_eq!(error.to_string(), "in field `v` at byte 0: enum vec.Lowest has no index 7, which cannot be preserved");
 }
 
 #[test]

@@ -264,7 +264,7 @@ impl Router for Broker {
             Some(Kind::Unsubscribe) => self.0.unsubscribe(session, packet.id),
             Some(Kind::Sync) => put(outbox, packet.id, packet.operation, &[]),
             Some(Kind::Lagged | Kind::Refused) | None => {
-                let text = format!("operation {} means nothing to the broker", packet.operation);
+                let text = format!("operation {} is not defined for brokers", packet.operation);
                 refuse(outbox, packet.id, operations.of(Kind::Refused), Reason::Operation, &text);
                 return Routed::Wasted;
             }
@@ -313,24 +313,30 @@ impl BrokerShared {
         let group = match group {
             [] => None,
             _ if group.len() > TOPIC_MAX => {
-                return Err((Reason::Topic, format!("a group's name has at most {TOPIC_MAX} bytes")));
+                return Err((Reason::Topic, format!("the name of a group must have at most {TOPIC_MAX} bytes")));
             }
             _ => {
                 let group = std::str::from_utf8(group);
-                Some(group.map_err(|_| (Reason::Topic, "a group's name must be UTF-8".to_owned()))?.into())
+                Some(group.map_err(|_| (Reason::Topic, "the name of a group must be UTF-8".to_owned()))?.into())
             }
         };
         if id.0 == 0 || session.patterns.contains_key(&id.0) {
-            return Err((Reason::Id, format!("{id} is 0 or the id of another subscription")));
+            return Err((Reason::Id, format!("id {id} is 0 or in use by another subscription")));
         }
         if session.patterns.len() >= self.settings.per_connection_max {
-            return Err((Reason::Full, format!("the connection has {} subscriptions", session.patterns.len())));
+            return Err((
+                Reason::Full,
+                format!("the limit of subscriptions is reached: the connection has {}", session.patterns.len()),
+            ));
         }
         let target = Target { subscriber: session.subscriber.clone(), group };
         let mut subscriptions = self.subscriptions.write();
         let nodes_max = self.settings.total_max.saturating_mul(NODES_PER_SUBSCRIPTION);
         if subscriptions.len() >= self.settings.total_max || subscriptions.nodes() >= nodes_max {
-            return Err((Reason::Full, format!("the broker has {} subscriptions", subscriptions.len())));
+            return Err((
+                Reason::Full,
+                format!("the limit of subscriptions is reached: the broker has {}", subscriptions.len()),
+            ));
         }
         subscriptions.insert(pattern, (session.subscriber.number, id.0), target);
         // With the lock held, so that who reads the new number reads the new subscriptions.

@@ -49,11 +49,11 @@ impl fmt::Display for PubSubError {
         match self {
             Self::Topic(error) => error.fmt(f),
             Self::Send(error) => error.fmt(f),
-            Self::Refused(text) => write!(f, "the broker refuses: {text}"),
+            Self::Refused(text) => write!(f, "refused by the broker: {text}"),
             Self::NoAnswer => {
-                write!(f, "the peer does not answer, or not within {ANSWER_TIMEOUT:?}; it may be no broker")
+                write!(f, "no answer within {ANSWER_TIMEOUT:?}; the peer may not be a broker")
             }
-            Self::TooMany => f.write_str("every id of a subscription is in use on this connection"),
+            Self::TooMany => f.write_str("every subscription id of the connection is in use"),
         }
     }
 }

@@ -53,7 +53,7 @@ pub enum RecvError {
 impl fmt::Display for RecvError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Lagged(count) => write!(f, "{count} messages were lost, since they were taken too slowly"),
+            Self::Lagged(count) => write!(f, "{count} messages were lost because the subscriber is too slow"),
             Self::Closed(reason) => write!(f, "the connection has ended: {reason}"),
         }
     }

@@ -137,7 +137,8 @@ impl Subscriber {
         let queue_max = self.bounds.queue_max();
         let overflows = queue.bytes > queue_max && queue.segments.len() > 1;
         if overflows && self.bounds.slow == Slow::Disconnect {
-            let text = format!("{} bytes waited for a subscriber that may have {queue_max}", queue.bytes);
+            let text =
+                format!("slow subscriber: {} bytes are queued, which exceeds queue_max of {queue_max}", queue.bytes);
             queue.bytes = before;
             self.close_queue(&mut queue);
             self.connection.0.mailbox.order(Order::Now(CloseReason::Router(text.into())));

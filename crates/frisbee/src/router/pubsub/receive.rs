@@ -110,17 +110,17 @@ impl Router for ClientRouter {
             }
             Some(Kind::Lagged) => {
                 let Some(count) = tlv::whole_varint(&packet.body) else {
-                    return Routed::close(format!("{NO_BROKER}: a count of lost messages is none"));
+                    return Routed::close(format!("{NO_BROKER}: malformed count of lost messages"));
                 };
                 session.flush(&self.0);
                 self.0.handle_lag(count);
             }
             Some(Kind::Refused) => {
                 let text = refusal(&packet.body).unwrap_or_default();
-                tracing::warn!(text, "the broker refuses a packet");
+                tracing::warn!(text, "the broker refused a packet");
             }
             Some(Kind::Unsubscribe) | None => {
-                tracing::debug!(operation = %packet.operation, "a packet that means nothing here was dropped");
+                tracing::debug!(operation = %packet.operation, "dropped an unexpected packet");
             }
         }
         Routed::Continue
@@ -143,7 +143,7 @@ impl Router for ClientRouter {
     }
 }
 
-const NO_BROKER: &str = "the peer does not answer as a broker does; it may be none";
+const NO_BROKER: &str = "invalid answer; the peer may not be a broker";
 
 /// What a broker says instead of nothing: a number and a text.
 fn refusal(body: &[u8]) -> Option<String> {
@@ -166,7 +166,7 @@ impl ClientSession {
         if self.routes.get(self.last).is_none_or(|last| last.topic.as_bytes() != topic) {
             match self.find(shared, topic) {
                 Ok(found) => self.last = found,
-                Err(error) => return Routed::close(format!("{NO_BROKER}: a message has no topic: {error}")),
+                Err(error) => return Routed::close(format!("{NO_BROKER}: invalid topic: {error}")),
             }
         }
         if id.0 != 0 && self.member.as_ref().is_none_or(|(member, _)| *member != id) {

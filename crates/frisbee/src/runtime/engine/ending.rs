@@ -106,7 +106,7 @@ impl<R: Router> Engine<R> {
     pub(crate) fn end(&mut self, reason: &CloseReason) {
         let Some(session) = self.session.take() else { return };
         if matches!(reason, CloseReason::Router(text) if **text == *PANICKED) {
-            tracing::error!("{PANICKED}, and its connection ends");
+            tracing::error!("{PANICKED}; closing its connection");
         }
         self.handle.0.budget.count_closed(self.handle.peer_addr(), reason, Instant::now());
         self.handle.0.mailbox.close(reason);
@@ -117,7 +117,7 @@ impl<R: Router> Engine<R> {
             router.disconnected(session, reason);
         }));
         if ended.is_err() {
-            tracing::error!("a router panicked when its connection had ended");
+            tracing::error!("a router panicked in `disconnected`");
         }
         let _entered = runtime.enter();
         self.handle.0.attachments.handle_close(reason);

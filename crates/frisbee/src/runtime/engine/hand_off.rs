@@ -96,7 +96,7 @@ impl<R: Router> Engine<R> {
     fn answer(&mut self, answer: HandOffAnswer, reply: &Bytes) -> bool {
         let answered = self.core.answer_hand_off(answer, reply, now());
         if let Err(error) = &answered {
-            tracing::warn!(%error, "a hand-off is refused, since its reply is too long");
+            tracing::warn!(%error, "hand-off refused: its reply is too long");
             let told = self.core.answer_hand_off(HandOffAnswer::Refused, &Bytes::new(), now());
             debug_assert!(told.is_ok(), "short packets are within every limit");
         }

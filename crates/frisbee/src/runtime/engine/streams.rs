@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// Why a stream is reset of which more came than there is memory or credit for.
-pub(super) const NO_ROOM: &str = "no room for more of this stream";
+pub(super) const NO_ROOM: &str = "the memory limit for unread messages of the stream is reached";
 
 /// Tells the peer that there is no room for a stream, or none for more of it.
 pub(super) fn refuse_stream(outbox: &mut Outbox, id: PacketId, tell: StreamSignal, why: &str) {
