@@ -163,8 +163,8 @@ impl<R: Router> Host<R> {
             Ok(driving) => driving.await,
             Err(error) => {
                 let reason = error.into();
-                self.budget.count_opened();
-                self.budget.count_closed(peer, &reason, now());
+                self.budget.counts.count_opened();
+                self.budget.counts.count_closed(peer, &reason, now());
                 reason
             }
         }

@@ -299,7 +299,7 @@ impl Connection {
 
     /// Counts a request that was refused for want of memory or a place, in [`Stats::shed`](crate::Stats::shed).
     pub fn count_shed(&self) {
-        self.0.budget.count_shed();
+        self.0.budget.counts.count_shed();
     }
 
     /// How many tasks of [`spawn`](Self::spawn) run.

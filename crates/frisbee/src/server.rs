@@ -322,7 +322,7 @@ impl<L: Listener, R: Router> Bound<L, R> {
                     if host.newcomers.make_room() {
                         pause = ACCEPT_PAUSE.0;
                     }
-                    host.budget.count_unaccepted(&error, pause, Instant::now());
+                    host.budget.counts.count_unaccepted(&error, pause, Instant::now());
                     tokio::time::sleep(pause).await;
                     pause = (pause * 2).min(ACCEPT_PAUSE.1);
                 }

@@ -116,7 +116,7 @@ impl<R: Router> Engine<R> {
         let unborn = Unborn(&handle);
         let session = Some(router.connected(&handle));
         std::mem::forget(unborn);
-        handle.0.budget.count_opened();
+        handle.0.budget.counts.count_opened();
         Self {
             core,
             handle,

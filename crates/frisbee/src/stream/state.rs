@@ -270,7 +270,7 @@ impl StreamShared {
         }
         let charge = memory_of(message.len());
         if !inner.window.receive(message.len()) || !self.budget.take(charge) {
-            self.budget.count_shed();
+            self.budget.counts.count_shed();
             return Ok(Self::overflow(inner));
         }
         inner.charged += charge;

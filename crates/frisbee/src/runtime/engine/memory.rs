@@ -42,7 +42,7 @@ impl<R: Router> Engine<R> {
 
     fn shed_body(&mut self) -> Result<(), CloseReason> {
         let Some(packet) = self.core.shed() else { return Ok(()) };
-        self.handle.0.budget.count_shed();
+        self.handle.0.budget.counts.count_shed();
         if packet.operation == Operation::STREAM {
             self.shed_of_stream(packet.id);
             return Ok(());

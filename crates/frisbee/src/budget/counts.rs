@@ -1,0 +1,116 @@
+//! Counts of the connections of a server, and of the requests and sockets that it refused.
+
+use super::Budget;
+use super::log_limit::LogLimit;
+use crate::{CloseKind, CloseReason};
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// The counts, and the log lines that belong to them.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    opened: AtomicU64,
+    closed: [AtomicU64; CloseKind::ALL.len()],
+    shed: AtomicU64,
+    unaccepted: AtomicU64,
+    log: LogLimit,
+}
+
+impl Counts {
+    pub(crate) fn count_opened(&self) {
+        self.opened.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn count_shed(&self) {
+        self.shed.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a failure to accept, and tells the log.
+    pub(crate) fn count_unaccepted(&self, error: &io::Error, pause: Duration, now: Instant) {
+        self.unaccepted.fetch_add(1, Ordering::Relaxed);
+        match self.log.may_say(None, CloseKind::Local, now) {
+            Some(unsaid) => tracing::warn!(%error, ?pause, unsaid, "accepting failed"),
+            None => tracing::trace!(%error, ?pause, "accepting failed"),
+        }
+    }
+
+    /// Counts the end of a connection, and tells the log if the peer is at fault.
+    pub(crate) fn count_closed(&self, peer: Option<SocketAddr>, reason: &CloseReason, now: Instant) {
+        let kind = reason.kind();
+        if let Some(count) = self.closed.get(kind as usize) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+        if !reason.is_peers_fault() {
+            return tracing::debug!(?peer, %reason, "connection ended");
+        }
+        match self.log.may_say(peer.map(|peer| peer.ip()), kind, now) {
+            Some(0) => tracing::warn!(?peer, %reason, "a connection was closed by fault of its peer"),
+            Some(unsaid) => tracing::warn!(?peer, %reason, unsaid, "connections were closed by fault of their peer"),
+            None => tracing::trace!(?peer, %reason, "a connection was closed by fault of its peer"),
+        }
+    }
+}
+
+/// What has become of a server's connections, and what its peers make it hold. Clones look at the same server; reading
+/// costs a load.
+#[derive(Clone)]
+pub struct Stats(Arc<Budget>);
+
+impl Stats {
+    pub(crate) fn new(budget: Arc<Budget>) -> Self {
+        Self(budget)
+    }
+
+    /// Connections that were ever driven.
+    pub fn opened(&self) -> u64 {
+        self.0.counts.opened.load(Ordering::Relaxed)
+    }
+
+    /// Connections that are open.
+    pub fn open(&self) -> u64 {
+        let closed = self.closed().map(|(_, count)| count).sum();
+        self.opened().saturating_sub(closed)
+    }
+
+    /// How many connections have ended for each kind of reason.
+    pub fn closed(&self) -> impl Iterator<Item = (CloseKind, u64)> {
+        CloseKind::ALL.into_iter().map(|kind| (kind, self.closed_by(kind)))
+    }
+
+    /// How many connections have ended for reasons of this kind.
+    pub fn closed_by(&self, kind: CloseKind) -> u64 {
+        self.0.counts.closed.get(kind as usize).map_or(0, |count| count.load(Ordering::Relaxed))
+    }
+
+    /// Requests, streams and messages that were refused because a limit of this server had been reached.
+    pub fn shed(&self) -> u64 {
+        self.0.counts.shed.load(Ordering::Relaxed)
+    }
+
+    /// Times that the system has refused to accept a connection, for want of file descriptors say.
+    pub fn not_accepted(&self) -> u64 {
+        self.0.counts.unaccepted.load(Ordering::Relaxed)
+    }
+
+    /// Input that is held at the moment, in bytes, as far as it is charged to
+    /// [`memory_max`](crate::ServerBuilder::memory_max).
+    pub fn input_held(&self) -> usize {
+        self.0.held()
+    }
+}
+
+impl fmt::Debug for Stats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut stats = f.debug_struct("Stats");
+        stats.field("opened", &self.opened()).field("open", &self.open()).field("shed", &self.shed());
+        stats.field("input_held", &self.input_held()).field("not_accepted", &self.not_accepted());
+        for (kind, count) in self.closed().filter(|(_, count)| *count > 0) {
+            stats.field(kind.name(), &count);
+        }
+        stats.finish()
+    }
+}

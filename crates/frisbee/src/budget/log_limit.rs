@@ -1,0 +1,83 @@
+//! A limit on the lines that the server writes about its peers, so that no peer can flood the log.
+
+use crate::CloseKind;
+use parking_lot::Mutex;
+use std::collections::hash_map::RandomState;
+use std::fmt;
+use std::hash::BuildHasher;
+use std::net::IpAddr;
+use std::time::{Duration, Instant};
+
+/// Lines of the log that are told apart. A peer that shares its place with another stays unsaid for that second.
+const PLACES: usize = 256;
+
+/// How long one peer and reason stay unsaid after a line about them.
+const SILENCE: Duration = Duration::from_secs(1);
+
+/// What has been logged lately: one line a second for each place, to which peer and reason are hashed with a seed that
+/// peers do not know.
+#[derive(Default)]
+pub(super) struct LogLimit {
+    /// Allocated with the first line.
+    places: Mutex<Vec<Place>>,
+    seed: RandomState,
+}
+
+#[derive(Clone, Default)]
+struct Place {
+    last: Option<Instant>,
+    unsaid: u64,
+}
+
+impl LogLimit {
+    /// Whether a line may be written now; how many have not been since the last.
+    pub(super) fn may_say(&self, peer: Option<IpAddr>, kind: CloseKind, now: Instant) -> Option<u64> {
+        let index = self.seed.hash_one((peer, kind)) as usize % PLACES;
+        let mut places = self.places.lock();
+        places.resize(PLACES, Place::default());
+        let place = places.get_mut(index)?;
+        if place.last.is_some_and(|last| now.saturating_duration_since(last) < SILENCE) {
+            place.unsaid += 1;
+            return None;
+        }
+        place.last = Some(now);
+        Some(std::mem::take(&mut place.unsaid))
+    }
+}
+
+impl fmt::Debug for LogLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LogLimit").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_peer_and_reason_get_one_line_a_second() {
+        let log = LogLimit::default();
+        let start = Instant::now();
+        let peer = Some(IpAddr::from([127, 0, 0, 1]));
+        let mut lines = 0;
+        let mut unsaid = 0;
+        for millisecond in 0..10_000 {
+            let now = start + Duration::from_millis(millisecond);
+            if let Some(count) = log.may_say(peer, CloseKind::BadMagic, now) {
+                lines += 1;
+                unsaid += count;
+            }
+        }
+        assert_eq!((lines, unsaid), (10, 10_000 - 10 - 999));
+    }
+
+    #[test]
+    fn any_number_of_peers_get_a_bounded_number_of_lines() {
+        let log = LogLimit::default();
+        let now = Instant::now();
+        let peers = (0..100_000_u32).map(|peer| Some(IpAddr::from(peer.to_be_bytes())));
+        let lines = peers.filter_map(|peer| log.may_say(peer, CloseKind::BadMagic, now)).count();
+        assert!((100..=PLACES).contains(&lines), "{lines}");
+    }
+}
