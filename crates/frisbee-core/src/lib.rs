@@ -32,6 +32,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
+mod bucket;
 mod close;
 mod config;
 mod connection;
@@ -49,7 +50,9 @@ mod stream;
 mod taking;
 pub mod tlv;
 mod usage;
+mod waste;
 
+pub use bucket::Bucket;
 pub use close::{CloseKind, CloseReason};
 pub use config::{ClientConfig, Config, Role, ServerConfig};
 pub use connection::hand_off::{HandOffAnswer, HandOffEvent};
@@ -60,11 +63,12 @@ pub use header::{Header, HeaderForm, MAGIC, Operation, PacketId};
 pub use hello::Hello;
 pub use keepalive::{Keepalive, Liveness, earlier};
 pub use outbox::{Frame, Outbox, TooLong};
-pub use pace::{Bucket, Pace, Waste};
+pub use pace::Pace;
 pub use packet::Packet;
 pub use pool::copy_to_share;
 pub use stream::{Openings, StreamError, StreamSignal, StreamState};
 pub use taking::Uptake;
+pub use waste::Waste;
 
 /// The longest content a packet may have unless configured otherwise: the limit of Go's frisbee, which closes a
 /// connection on seeing a header that declares more.

@@ -1,0 +1,58 @@
+//! A token bucket for the packets that a peer may send at once and in a second.
+
+use std::time::Instant;
+
+/// Grants a burst of tokens, of which it regains so many each second.
+#[derive(Clone, Debug)]
+pub struct Bucket<const BURST: u32, const PER_SECOND: u32> {
+    level: u32,
+    refilled: Instant,
+}
+
+impl<const BURST: u32, const PER_SECOND: u32> Bucket<BURST, PER_SECOND> {
+    /// A full bucket.
+    pub fn new(now: Instant) -> Self {
+        Self { level: BURST, refilled: now }
+    }
+
+    /// Takes one token; `false` if there is none.
+    pub fn take(&mut self, now: Instant) -> bool {
+        if self.level == 0 {
+            self.refill(now);
+        }
+        match self.level.checked_sub(1) {
+            Some(left) => {
+                self.level = left;
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn refill(&mut self, now: Instant) {
+        let elapsed = now.saturating_duration_since(self.refilled);
+        let tokens = elapsed.as_millis().saturating_mul(PER_SECOND.into()) / 1000;
+        if tokens > 0 {
+            self.level = BURST.min(u32::try_from(tokens).unwrap_or(u32::MAX));
+            self.refilled = now;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn a_bucket_gives_its_burst_and_then_its_rate() {
+        let start = Instant::now();
+        let mut bucket = Bucket::<40, 20>::new(start);
+        assert!((0..40).all(|_| bucket.take(start)));
+        assert!(!bucket.take(start));
+        let granted = (0..100).filter(|_| bucket.take(start + SECOND)).count();
+        assert_eq!(granted, 20);
+    }
+}

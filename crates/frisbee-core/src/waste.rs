@@ -1,0 +1,150 @@
+//! The greatest rate at which a peer may send packets that are of no use.
+
+use std::time::{Duration, Instant};
+
+/// What a packet that is of no use costs beside its bytes, as messages of streams do: it takes longer to deal with than
+/// to send.
+const WASTE_EACH: u64 = 64;
+
+/// A peer may be ahead of its allowance by this part of what it may waste in a second. A few of them that begin at the
+/// same time keep a core for some milliseconds.
+const AHEAD: u64 = 8;
+
+/// A peer that is ahead by more rests until this part of a second's allowance is free again: often enough for what it
+/// may mean well, and seldom enough that the others do not notice.
+const REST: u64 = 16;
+
+/// Keeps a peer from sending more of what is of no use than an allowance, by having it wait.
+///
+/// What has been wasted is forgotten at a steady rate, and what has been of use pays for it, byte by byte. So much as
+/// may be wasted in a second can be paid for in advance: who cancels thousands of calls at once has made them before.
+#[derive(Clone, Debug)]
+pub struct Waste {
+    /// Bytes in a second.
+    rate: u64,
+    /// What this batch has brought that is of no use.
+    batch: u64,
+    /// What is neither forgotten nor paid for, and when that was.
+    total: u64,
+    counted: Instant,
+    /// What has come and has paid for nothing yet.
+    useful: u64,
+    rests_until: Option<Instant>,
+}
+
+impl Waste {
+    /// Lets a peer waste `rate` bytes in a second, at least one.
+    pub fn new(rate: u32, now: Instant) -> Self {
+        Self { rate: u64::from(rate).max(1), batch: 0, total: 0, counted: now, useful: 0, rests_until: None }
+    }
+
+    /// Charges a packet of so many bytes.
+    pub fn charge(&mut self, length: usize) {
+        self.batch = self.batch.saturating_add(length as u64);
+        self.total = self.total.saturating_add(length as u64).saturating_add(WASTE_EACH);
+    }
+
+    /// Ends a batch of so many bytes.
+    #[inline]
+    pub fn end_batch(&mut self, count: usize, now: Instant) {
+        self.useful = self.useful.saturating_add(count as u64);
+        if self.batch > 0 {
+            self.settle(now);
+        }
+    }
+
+    #[cold]
+    fn settle(&mut self, now: Instant) {
+        let elapsed = now.saturating_duration_since(self.counted);
+        let forgotten = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX).saturating_mul(self.rate) / 1_000_000;
+        if forgotten > 0 {
+            self.counted = now; // Less than a byte's time is not lost.
+        }
+        self.total = self.total.saturating_sub(forgotten);
+        let useful = self.useful.saturating_sub(std::mem::take(&mut self.batch)).min(self.rate);
+        let paid = useful.min(self.total);
+        self.useful = useful.saturating_sub(paid);
+        // Who owes more than a second's allowance has sent one long packet, and is not silenced for it.
+        self.total = self.total.saturating_sub(paid).min(self.rate.saturating_mul(2));
+        let ahead = self.rate / AHEAD;
+        if self.total > ahead {
+            let excess = self.total.saturating_sub(ahead).saturating_add(self.rate / REST);
+            let rest = Duration::from_micros(excess.saturating_mul(1_000_000).div_ceil(self.rate));
+            self.rests_until = now.checked_add(rest);
+        }
+    }
+
+    /// When the peer may be listened to again, if it may not now.
+    #[inline]
+    pub fn deadline(&self) -> Option<Instant> {
+        self.rests_until
+    }
+
+    /// Listens to the peer again, when the time has come.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.rests_until = self.rests_until.filter(|until| now < *until);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    /// Sends batches of waste for ten seconds, as fast as it may; how many bytes it has been charged.
+    fn waste_for_ten_seconds(rate: u32, packets: usize, length: usize, useful: usize) -> u64 {
+        let start = Instant::now();
+        let mut waste = Waste::new(rate, start);
+        let (mut now, mut sum) = (start, 0);
+        while now < start + 10 * SECOND {
+            (0..packets).for_each(|_| waste.charge(length));
+            sum += (packets * (length + 64)) as u64;
+            waste.end_batch(packets * length + useful, now);
+            now = waste.deadline().unwrap_or(now + Duration::from_micros(50));
+            waste.handle_timeout(now);
+            assert_eq!(waste.deadline(), None, "the rest is over when it says so");
+        }
+        sum
+    }
+
+    #[test]
+    fn a_peer_wastes_its_allowance_and_an_eighth_of_it_ahead() {
+        for (packets, length) in [(1, 10), (100, 10), (500, 100)] {
+            let sum = waste_for_ten_seconds(1_000_000, packets, length, 0);
+            assert!((10_000_000..10_300_000).contains(&sum), "{sum} in batches of {packets}");
+        }
+    }
+
+    #[test]
+    fn what_is_of_use_in_the_same_batch_pays_for_the_waste() {
+        let sum = waste_for_ten_seconds(1_000_000, 1, 10, 74);
+        assert_eq!(sum, 200_000 * 74, "it has rested");
+    }
+
+    #[test]
+    fn what_is_of_use_pays_in_advance_for_what_may_be_wasted_in_a_second_and_once() {
+        let now = Instant::now();
+        let mut waste = Waste::new(1_000_000, now);
+        waste.end_batch(5_000_000, now);
+        (0..10_000).for_each(|_| waste.charge(11));
+        waste.end_batch(110_000, now);
+        assert_eq!(waste.deadline(), None, "750 000 bytes are paid for");
+        (0..10_000).for_each(|_| waste.charge(11));
+        waste.end_batch(110_000, now);
+        assert!(waste.deadline().is_some(), "they have been spent");
+    }
+
+    #[test]
+    fn a_long_packet_is_followed_by_a_rest_of_little_more_than_a_second_and_an_allowance_of_nothing_ends_as_well() {
+        let now = Instant::now();
+        for rate in [0, 1, 1_000_000, u32::MAX] {
+            let mut waste = Waste::new(rate, now);
+            let length = u32::MAX as usize;
+            (0..4).for_each(|_| waste.charge(length));
+            waste.end_batch(4 * length, now);
+            let rest = waste.deadline().map(|until| until - now);
+            assert!(rest.is_some_and(|rest| rest >= SECOND && rest <= 2 * SECOND), "{rest:?} at {rate}");
+        }
+    }
+}
