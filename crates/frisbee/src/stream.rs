@@ -79,7 +79,7 @@ impl Stream {
         }
         let mut opened = None;
         let peer = inner.peer.clone();
-        let id = inner.enter_stream(connection.role, |id| {
+        let id = inner.streams.enter(connection.role, &peer, |id| {
             let shared = Arc::new(StreamShared::new(id, connection, &peer, true));
             opened = Some(shared.clone());
             shared

@@ -225,7 +225,7 @@ impl<R: Router> Engine<R> {
         self.reads = false;
         self.half_closed = true;
         self.core.handle_half_close(now);
-        let streams: Vec<_> = self.handle.0.mailbox.lock().streams.values().cloned().collect();
+        let streams: Vec<_> = self.handle.0.mailbox.lock().streams.iter().cloned().collect();
         streams.iter().for_each(|stream| stream.handle_eof());
         Ok(())
     }
@@ -480,7 +480,7 @@ impl<R: Router> Engine<R> {
         let Packet { id, operation, body } = packet;
         match operation {
             Operation::CREDIT | Operation::END => {
-                let stream = self.handle.0.mailbox.lock().streams.get(&id).cloned();
+                let stream = self.handle.0.mailbox.lock().streams.get(id).cloned();
                 // One that is over here may not be over there yet.
                 let Some(stream) = stream else { return Routed::Wasted };
                 let understood = match operation {

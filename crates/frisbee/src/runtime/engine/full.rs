@@ -116,7 +116,7 @@ impl<R: Router> Engine<R> {
             return Some(false);
         }
         let inner = shared.mailbox.lock();
-        let (is_open, rich) = (inner.streams.contains_key(&id), inner.peer.hello().is_some());
+        let (is_open, rich) = (inner.streams.contains(id), inner.peer.hello().is_some());
         drop(inner);
         // What came behind the end of its stream opens none, and is ignored at once.
         (!is_open && self.opens_stream(id, body, rich)).then_some(true)

@@ -69,7 +69,7 @@ impl<R: Router> Engine<R> {
     fn shed_of_stream(&mut self, id: PacketId) {
         let inner = self.handle.0.mailbox.lock();
         let rich = inner.peer.hello().is_some();
-        let stream = inner.streams.get(&id).cloned();
+        let stream = inner.streams.get(id).cloned();
         drop(inner);
         let tell = match stream {
             Some(stream) => {

@@ -38,7 +38,7 @@ impl<R: Router> Engine<R> {
         };
         let inner = self.handle.0.mailbox.lock();
         let rich = inner.peer.hello().is_some();
-        if let Some(stream) = inner.streams.get(&id).cloned() {
+        if let Some(stream) = inner.streams.get(id).cloned() {
             drop(inner);
             let tell = if body.is_empty() && !rich {
                 stream.handle_close();
@@ -69,7 +69,7 @@ impl<R: Router> Engine<R> {
         // are about to count up to as many again, so that a peer that keeps to the limit is not refused by chance.
         let guests = self.handle.0.guests.load(Ordering::Relaxed);
         let most = self.handle.0.streams_max;
-        let is_full = inner.opened_by_peer() >= most || guests >= most.saturating_mul(2);
+        let is_full = inner.streams.opened_by_peer() >= most || guests >= most.saturating_mul(2);
         if is_full || self.handle.is_overloaded() {
             drop(inner);
             self.handle.count_shed();
@@ -78,7 +78,7 @@ impl<R: Router> Engine<R> {
             return if is_full { Routed::Wasted } else { Routed::Continue };
         }
         let shared = Arc::new(StreamShared::new(id, &self.handle.0, &inner.peer, false));
-        inner.streams.insert(id, shared.clone());
+        inner.streams.enter_opened_by_peer(shared.clone());
         drop(inner);
         let stream = Stream::new(self.handle.0.clone(), shared);
         let Some(session) = &mut self.session else { return Routed::Continue };
