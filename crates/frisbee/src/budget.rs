@@ -83,7 +83,7 @@ impl Budget {
 
 /// Input that is kept, charged to the budget of the server until this is dropped; see
 /// [`Connection::hold`](crate::Connection::hold).
-#[must_use = "what is not kept is not charged"]
+#[must_use = "the bytes are charged only while this value is kept"]
 pub struct Hold {
     budget: Arc<Budget>,
     charge: usize,

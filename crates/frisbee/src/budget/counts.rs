@@ -33,7 +33,7 @@ impl Counts {
     pub(crate) fn count_unaccepted(&self, error: &io::Error, pause: Duration, now: Instant) {
         self.unaccepted.fetch_add(1, Ordering::Relaxed);
         match self.log.may_say(None, CloseKind::Local, now) {
-            Some(unsaid) => tracing::warn!(%error, ?pause, unsaid, "accepting failed"),
+            Some(unsaid) => tracing::warn!(%error, ?pause, suppressed = unsaid, "accepting failed"),
             None => tracing::trace!(%error, ?pause, "accepting failed"),
         }
     }
@@ -48,9 +48,11 @@ impl Counts {
             return tracing::debug!(?peer, %reason, "connection ended");
         }
         match self.log.may_say(peer.map(|peer| peer.ip()), kind, now) {
-            Some(0) => tracing::warn!(?peer, %reason, "a connection was closed by fault of its peer"),
-            Some(unsaid) => tracing::warn!(?peer, %reason, unsaid, "connections were closed by fault of their peer"),
-            None => tracing::trace!(?peer, %reason, "a connection was closed by fault of its peer"),
+            Some(0) => tracing::warn!(?peer, %reason, "connection closed because of an error of its peer"),
+            Some(unsaid) => {
+                tracing::warn!(?peer, %reason, suppressed = unsaid, "connections closed because of errors of their peer")
+            }
+            None => tracing::trace!(?peer, %reason, "connection closed because of an error of its peer"),
         }
     }
 }
