@@ -5,7 +5,7 @@ use std::hash::Hash;
 
 use crate::{DecodeError, Decoder, Element, EncodeError, Encoder, Form, Key, Kind};
 
-/// How a type stands on the wire when the type itself cannot say it.
+/// The wire form of a type that does not determine it by itself.
 ///
 /// Enum fields are `i32` in the structs that prost makes, and so are int32 fields: [`Index`](crate::Index) is the
 /// codec that tells them apart. For types of other crates write a codec, and use it with
@@ -53,21 +53,21 @@ pub trait Codec {
     ///
     /// # Errors
     ///
-    /// If the value cannot be put on the wire.
+    /// If the value cannot be encoded.
     fn encode(value: &Self::Target, to: &mut Encoder<'_>) -> Result<(), EncodeError>;
 
     /// Reads one value. As an element of a list or map, a message that is nil becomes its default.
     ///
     /// # Errors
     ///
-    /// If the value is not there or bad.
+    /// If the value is missing or malformed.
     fn decode(from: &mut Decoder<'_>) -> Result<Self::Target, DecodeError>;
 
     /// Whether the flat form cannot tell this value from an absent one. A message is never absent when it is there.
     fn is_default(value: &Self::Target) -> bool;
 }
 
-/// What a field made of values of one [`Codec`] looks like: an option, a list, a map with them as its values.
+/// The shape of a field made of values of one [`Codec`]: an option, a list, or a map with them as its values.
 ///
 /// Implemented here and complete: single enum fields are the only bare values that need a codec.
 pub trait Shape<C: Codec>: Default {
@@ -75,7 +75,7 @@ pub trait Shape<C: Codec>: Default {
     ///
     /// # Errors
     ///
-    /// If a value cannot be put on the wire.
+    /// If a value cannot be encoded.
     fn encode(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError>;
 
     /// Reads the field.
@@ -153,7 +153,7 @@ impl<K: Key + Eq + Hash, T, C: Codec<Target = T>> Shape<C> for HashMap<K, T> {
     fn decode(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
         let len = from.map(<K as Element>::KIND, C::KIND)?;
         from.charge::<(K, T)>(len)?;
-        // The hasher is seeded: nobody can choose keys that collide.
+        // The hasher is seeded, so a peer cannot choose keys that collide.
         let mut map = Self::with_capacity(len);
         decode_pairs::<K, C>(len, from, |key, value| drop(map.insert(key, value)))?;
         Ok(map)
@@ -176,7 +176,7 @@ impl<K: Key + Ord, T, C: Codec<Target = T>> Shape<C> for BTreeMap<K, T> {
     }
 }
 
-/// Writes what stands for an absent value in the form of the encoder.
+/// Writes an absent value in the form of the encoder.
 #[inline]
 fn encode_absent<C: Codec>(to: &mut Encoder<'_>) -> Result<(), EncodeError> {
     if to.form() == Form::Extended {
@@ -189,7 +189,7 @@ fn encode_absent<C: Codec>(to: &mut Encoder<'_>) -> Result<(), EncodeError> {
     encode_default::<C>(to)
 }
 
-/// Writes what stands for an absent value in the flat form: nil for a message, the default for anything else.
+/// Writes an absent value in the flat form: nil for a message, the default for anything else.
 #[inline]
 pub(crate) fn encode_default<C: Codec>(to: &mut Encoder<'_>) -> Result<(), EncodeError> {
     if C::KIND == Kind::Any {

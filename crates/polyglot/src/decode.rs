@@ -1,4 +1,4 @@
-//! [`Decoder`]: bytes to values, one method per kind, each bounded by what is left of the input.
+//! [`Decoder`]: bytes to values, one method per kind, each bounded by the remaining input.
 
 mod aside;
 mod fields;
@@ -9,8 +9,8 @@ use crate::limits::{BULK_MIN, CONTAINER_MEMORY_MAX};
 use crate::varint::{self, VarintFault};
 use crate::{DecodeError, DecodeReason, Kind, Nesting};
 
-/// How much of a long string is checked and copied at one time, in bytes. What is read and what is written of it fit
-/// into the fastest cache of today's processors together, which has 32 KiB at least.
+/// The part of a long string that is checked and copied at one time, in bytes. Source and destination together fit
+/// into the first-level cache of today's processors, which has at least 32 KiB.
 const COPIED_AT_ONCE: usize = 16 * 1024;
 
 /// Reads values from bytes.
@@ -102,13 +102,13 @@ impl<'a> Decoder<'a> {
         Self { levels: nesting.levels(), nesting, ..self }
     }
 
-    /// A decoder over input that another one has decoded before, whatever its settings were.
+    /// A decoder over input that another one has decoded before, whatever its settings.
     #[inline]
     pub(crate) fn again(input: &'a [u8]) -> Self {
         Self::new(input).with_nesting(Nesting::DEEPEST)
     }
 
-    /// How deep messages may nest.
+    /// The limit on nesting.
     #[inline]
     pub(crate) fn nesting(&self) -> Nesting {
         self.nesting
@@ -135,21 +135,21 @@ impl<'a> Decoder<'a> {
         self.container_memory
     }
 
-    /// How many bytes are left.
+    /// The number of bytes not read yet.
     #[inline]
     #[must_use]
     pub fn remaining(&self) -> usize {
         self.rest.len()
     }
 
-    /// How many bytes have been read.
+    /// The number of bytes read.
     #[inline]
     #[must_use]
     pub fn position(&self) -> usize {
         self.end.wrapping_sub(self.rest.len()) // `rest` is a tail of the input.
     }
 
-    /// The bytes that are left.
+    /// The bytes not read yet.
     #[inline]
     #[must_use]
     pub fn rest(&self) -> &'a [u8] {
@@ -162,13 +162,13 @@ impl<'a> Decoder<'a> {
         self.trailing_defaults
     }
 
-    /// Reads all that is left, as [`bytes`](Self::bytes) are read; what is short lies beside others.
+    /// Reads the rest as [`bytes`](Self::bytes) are read; short copies share a block of memory.
     #[inline]
     pub(crate) fn take_rest(&mut self) -> Bytes {
         let rest = match self.shared {
             Some(input) if self.rest.len() >= BULK_MIN => input.slice(self.position()..),
             _ => {
-                // Counted as what containers take, so that whoever keeps many such is charged for all they keep.
+                // Counted like containers, so that keeping many of them is charged in full.
                 self.container_memory = self.container_memory.saturating_sub(aside::surplus(self.rest.len()));
                 aside::copy(self.rest)
             }
@@ -201,7 +201,7 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     ///
-    /// If something else or nothing is next.
+    /// If the next value is not nil, or there is none.
     #[inline]
     pub fn nil(&mut self) -> Result<(), DecodeError> {
         if self.take_nil() { Ok(()) } else { Err(self.unexpected(Kind::Nil)) }
@@ -328,7 +328,7 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     ///
-    /// If no string is next, it is longer than what is left, or it is not UTF-8.
+    /// If no string is next, it is longer than the remaining input, or it is not UTF-8.
     #[inline]
     pub fn str(&mut self) -> Result<&'a str, DecodeError> {
         let (content, rest) = self.sized(Kind::String)?;
@@ -370,7 +370,7 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     ///
-    /// If no bytes value is next, or it is longer than what is left.
+    /// If no bytes value is next, or it is longer than the remaining input.
     #[inline]
     pub fn slice(&mut self) -> Result<&'a [u8], DecodeError> {
         let (content, rest) = self.sized(Kind::Bytes)?;
@@ -390,7 +390,7 @@ impl<'a> Decoder<'a> {
         Ok(match self.shared {
             Some(input) if content.len() >= BULK_MIN => {
                 let end = self.position();
-                input.slice(end.wrapping_sub(content.len())..end) // `content` is what was read last.
+                input.slice(end.wrapping_sub(content.len())..end) // `content` was read last.
             }
             _ => Bytes::copy_from_slice(content),
         })
@@ -400,7 +400,7 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     ///
-    /// If no error is next, it is longer than what is left, or it is not UTF-8.
+    /// If no error is next, it is longer than the remaining input, or it is not UTF-8.
     pub fn error_text(&mut self) -> Result<&'a str, DecodeError> {
         let before = self.rest;
         let [0x06, text @ ..] = before else { return Err(self.unexpected(Kind::Error)) };
@@ -412,7 +412,7 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     ///
-    /// If no such list is next, or what is left cannot hold so many elements.
+    /// If no such list is next, or the remaining input cannot hold so many elements.
     #[inline]
     pub fn list(&mut self, element: Kind) -> Result<usize, DecodeError> {
         match self.rest {
@@ -429,7 +429,7 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     ///
-    /// If no such map is next, or what is left cannot hold so many pairs.
+    /// If no such map is next, or the remaining input cannot hold so many pairs.
     #[inline]
     pub fn map(&mut self, key: Kind, value: Kind) -> Result<usize, DecodeError> {
         match self.rest {
@@ -517,7 +517,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// What a string or bytes value holds, and what is behind it. The cursor does not move.
+    /// The content of a string or bytes value, and the input behind it. The cursor does not move.
     #[inline]
     fn sized(&self, kind: Kind) -> Result<(&'a [u8], &'a [u8]), DecodeError> {
         match self.rest {
@@ -557,7 +557,7 @@ impl<'a> Decoder<'a> {
         Ok(length as usize)
     }
 
-    /// The length of a `kind` that stands at the beginning of `input`, and what is behind it.
+    /// The length of a `kind` that stands at the beginning of `input`, and the input behind it.
     #[inline]
     fn length(&self, kind: Kind, input: &'a [u8]) -> Result<(u32, &'a [u8]), DecodeError> {
         let [0x0a, varint @ ..] = input else {

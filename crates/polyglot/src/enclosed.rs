@@ -1,6 +1,6 @@
 //! Bodies whose message is one bytes value: the message itself has a form that polyglot does not know.
 //!
-//! What stands around it is the same as for every other body: nil is the default message, an error takes its place, and
+//! The envelope is that of every other body: nil is the default message, an error takes its place, and
 //! bytes behind it are left unread.
 
 use bytes::Bytes;
@@ -36,7 +36,7 @@ pub enum Enclosed<'a> {
 ///
 /// # Errors
 ///
-/// If `len` exceeds 2^32 - 1, or `write` appends another number of bytes; what was written is taken back.
+/// If `len` exceeds 2^32 - 1, or `write` appends another number of bytes; everything written is removed.
 #[inline]
 pub fn encode_enclosed(
     name: &'static str,

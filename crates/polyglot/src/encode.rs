@@ -1,4 +1,4 @@
-//! [`Encoder`]: values to bytes, one method per kind. What a message or a field is, it does not know.
+//! [`Encoder`]: values to bytes, one method per kind. It knows nothing of messages and fields.
 
 use bytes::Bytes;
 
@@ -36,12 +36,12 @@ pub struct Encoder<'a> {
 /// Copies content to memory that can be shared.
 type Copy = fn(&[u8]) -> Bytes;
 
-/// How presence is written: of `optional` fields and of the members of a oneof.
+/// The encoding of presence, for `optional` fields and the members of a oneof.
 ///
-/// Everything else is the same in both forms, and decoders accept both without being told.
+/// Everything else is the same in both forms, and decoders accept both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Form {
-    /// As the Go original does: every field is always there, an absent one as its default value.
+    /// The form of the Go original: every field is present, an absent one as its default value.
     #[default]
     Flat,
     /// An absent `optional` field is nil; a oneof stands at the place of its first member and names the member that
@@ -120,7 +120,7 @@ impl<'a> Encoder<'a> {
         self.form
     }
 
-    /// Whether the flat form could not express something that was written: an absent `optional` field, or a oneof
+    /// Whether the flat form lost something that was written: an absent `optional` field, or a oneof
     /// whose member has its default value. The rich form expresses everything.
     #[inline]
     #[must_use]
@@ -272,11 +272,11 @@ impl<'a> Encoder<'a> {
         self.u8(0);
     }
 
-    /// Writes a message, whose fields are what `fields` writes.
+    /// Writes a message, whose fields `fields` writes.
     ///
     /// # Errors
     ///
-    /// If messages nest deeper than [`NESTING_CEILING`], and those of `fields`.
+    /// If messages nest deeper than [`NESTING_CEILING`], and the errors of `fields`.
     #[inline]
     pub fn message(&mut self, fields: impl FnOnce(&mut Self) -> Result<(), EncodeError>) -> Result<(), EncodeError> {
         if self.depth >= NESTING_CEILING {
@@ -314,7 +314,7 @@ impl<'a> Encoder<'a> {
         self.field_as::<Index<E>>(name, value)
     }
 
-    /// Writes a field whose type does not say how: a [`Codec`] does.
+    /// Writes a field by a [`Codec`], for types that do not determine their encoding.
     ///
     /// # Errors
     ///
@@ -335,12 +335,12 @@ impl<'a> Encoder<'a> {
         varint::write(self.out, Kind::Any.byte(), u64::from(member));
     }
 
-    /// Where the output stands, to come back to after an error.
+    /// The current end of the output, to return to after an error.
     pub(crate) fn mark(&self) -> Mark {
         Mark { out: self.out.len(), bulk: self.bulk.as_deref().map_or(0, Vec::len), lost_presence: self.lost_presence }
     }
 
-    /// Takes back everything that was written since `mark`.
+    /// Removes everything written since `mark`.
     #[cold]
     pub(crate) fn rewind(&mut self, mark: Mark) {
         self.out.truncate(mark.out);
@@ -350,7 +350,7 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Writes the head of a bytes value and makes room for its content, which must be appended to what is returned.
+    /// Writes the head of a bytes value and reserves its content, which the caller appends to the returned buffer.
     #[inline]
     pub(crate) fn bytes_head(&mut self, len: usize) -> Result<&mut Vec<u8>, EncodeError> {
         self.out.reserve(len.saturating_add(7)); // The head takes 7 bytes at most.
@@ -380,7 +380,7 @@ impl<'a> Encoder<'a> {
         Ok(())
     }
 
-    /// Has something long copied to memory of its own, if there is something to copy it.
+    /// Has a long value copied by the `copy` function, if there is one.
     #[cold]
     fn set_aside(&mut self, kind: Kind, content: &[u8]) -> Result<bool, EncodeError> {
         let (Some(bulk), Some(copy)) = (self.bulk.as_deref_mut(), self.copy) else { return Ok(false) };
@@ -399,7 +399,7 @@ pub(crate) struct Mark {
 }
 
 /// Appends the head of a string or bytes value of `len` bytes.
-#[inline(always)] // Of what is known to be short nothing else is left.
+#[inline(always)] // For lengths known to be short, nothing else remains.
 fn head(out: &mut Vec<u8>, kind: Kind, len: usize) -> Result<(), EncodeError> {
     if len >= 0x80 {
         return long_head(out, kind, len);

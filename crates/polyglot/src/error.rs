@@ -1,4 +1,4 @@
-//! What can go wrong, and where: errors carry the path of fields that leads to the value.
+//! Errors, each with its reason and the path of fields that leads to the value.
 //!
 //! Both errors are one pointer wide, so that results stay small on the hot path; everything that builds them is cold.
 
@@ -6,7 +6,7 @@ use std::fmt;
 
 use crate::{Kind, NESTING_CEILING};
 
-/// The input does not hold what is asked for. The peer's fault, or that of a schema that is not the peer's.
+/// The input does not hold the expected value: the peer is at fault, or the two schemas differ.
 ///
 /// ```
 /// use polyglot::{DecodeReason, Decoder, Kind};
@@ -24,13 +24,13 @@ struct DecodeInner {
     path: Path,
 }
 
-/// What is wrong with the input.
+/// The reason why input cannot be decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecodeReason {
     /// The input ends where a value should begin or within one.
     Truncated {
-        /// What was being read.
+        /// The kind of the value.
         expected: Kind,
     },
     /// Another kind stands here.
@@ -56,22 +56,22 @@ pub enum DecodeReason {
     Bool(u8),
     /// A string is not UTF-8.
     Utf8,
-    /// A string or bytes value is longer than what is left.
+    /// A string or bytes value is longer than the remaining input.
     LengthBeyondEnd {
         /// [`Kind::String`], [`Kind::Error`] or [`Kind::Bytes`].
         kind: Kind,
-        /// What it says to be its length.
+        /// The declared length.
         length: u32,
-        /// How many bytes are left.
+        /// The number of bytes not read yet.
         left: usize,
     },
     /// A list or map says to have more elements than the bytes that are left can hold.
     TooManyElements {
         /// [`Kind::List`] or [`Kind::Map`].
         kind: Kind,
-        /// What it says to be its length.
+        /// The declared length.
         length: u32,
-        /// How many bytes are left.
+        /// The number of bytes not read yet.
         left: usize,
     },
     /// Lists, maps and boxes would take more memory than
@@ -79,7 +79,7 @@ pub enum DecodeReason {
     ContainerMemory {
         /// The bytes that this one needs.
         needed: usize,
-        /// The bytes that are left.
+        /// The bytes not read yet.
         left: usize,
     },
     /// Messages nest deeper than [they may](crate::Decoder::with_nesting_max).
@@ -112,7 +112,7 @@ impl DecodeError {
         Self(Box::new(DecodeInner { reason, offset, path: Path::default() }))
     }
 
-    /// What is wrong.
+    /// The reason.
     #[must_use]
     pub fn reason(&self) -> &DecodeReason {
         &self.0.reason
@@ -178,7 +178,7 @@ impl fmt::Display for DecodeReason {
     }
 }
 
-/// The value cannot be put on the wire. The caller's fault.
+/// The value cannot be encoded. The caller's fault.
 ///
 /// ```
 /// use polyglot::{EncodeReason, Encoder, Enumeration};
@@ -196,7 +196,7 @@ impl fmt::Display for DecodeReason {
 ///
 /// let error = Encoder::new(&mut Vec::new()).enumeration::<Color>("color", &7).unwrap_err();
 /// assert_eq!(error.reason(), &EncodeReason::UnknownNumber { enumeration: "paint.Color", number: 7 });
-/// assert_eq!(error.to_string(), "in field `color`: 7 is no number of enum paint.Color");
+/// assert_eq!(error.to_string(), "in field `color`: enum paint.Color has no number 7");
 /// ```
 pub struct EncodeError(Box<EncodeInner>);
 
@@ -205,20 +205,20 @@ struct EncodeInner {
     path: Path,
 }
 
-/// Why a value cannot be put on the wire.
+/// The reason why a value cannot be encoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EncodeReason {
     /// A string, bytes value, list or map is longer than 2^32 - 1.
     TooLong {
-        /// What is too long.
+        /// The kind of the value.
         kind: Kind,
         /// Its length.
         length: usize,
     },
     /// Messages nest deeper than [`NESTING_CEILING`](crate::NESTING_CEILING).
     NestingTooDeep,
-    /// A [`Undecoded`](crate::Undecoded) body does not hold the message, in the words of its decoding.
+    /// An [`Undecoded`](crate::Undecoded) body does not hold the message, in the words of its decoding.
     Unreadable(String),
     /// An [enclosed](crate::encode_enclosed) message is not as long as its codec has said.
     Content {
@@ -243,7 +243,7 @@ impl EncodeError {
         Self(Box::new(EncodeInner { reason, path: Path::default() }))
     }
 
-    /// What is wrong.
+    /// The reason.
     #[must_use]
     pub fn reason(&self) -> &EncodeReason {
         &self.0.reason
@@ -297,7 +297,7 @@ impl fmt::Display for Found {
     }
 }
 
-/// What each of the two errors says of the place, and is told of it on its way outwards.
+/// The place of an error, which both error types collect on the way outwards.
 macro_rules! placed {
     ($error:ident) => {
         impl $error {
@@ -390,7 +390,7 @@ impl fmt::Display for Path {
     }
 }
 
-/// A path for people to read, without the middle if it is long: of messages that nest too deep it has a hundred steps.
+/// A path for display, with its middle left out if it is long: a message nested too deeply has a hundred steps.
 struct Shortened<'a>(&'a Path);
 
 impl fmt::Display for Shortened<'_> {

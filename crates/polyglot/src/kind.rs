@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What the first byte of a value says about the rest.
+/// The kind of a value, stated by its first byte.
 ///
 /// ```
 /// use polyglot::Kind;

@@ -43,9 +43,9 @@
 //! let Root::Message(read) = polyglot::decode_root::<Book>(&mut Decoder::new(&body))? else { panic!("an error") };
 //! assert_eq!(read, book);
 //!
-//! // Errors say what, where and in which field.
+//! // Errors state the reason, the position and the field.
 //! let error = polyglot::decode_root::<Book>(&mut Decoder::new(&body[..5])).unwrap_err();
-//! assert_eq!(error.to_string(), "in field `title` of `library.Book` at byte 2: string of 4 bytes, but 0 are left");
+//! assert_eq!(error.to_string(), "in field `title` of `library.Book` at byte 2: string of 4 bytes, but only 0 remain");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -57,7 +57,7 @@
 //!   elements of its kind.
 //! * The memory of all lists, maps and boxes of one decoding is at most [`CONTAINER_MEMORY_MAX`], unless
 //!   [`Decoder::with_container_memory`] says otherwise.
-//! * The length of strings and bytes is checked against what is left before anything is allocated.
+//! * The length of strings and bytes is checked against the remaining input before anything is allocated.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]

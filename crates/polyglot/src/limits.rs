@@ -5,11 +5,11 @@ use std::num::NonZeroU32;
 /// How deep messages may nest when decoding, the root included, unless
 /// [`Decoder::with_nesting_max`](crate::Decoder::with_nesting_max) says otherwise.
 ///
-/// Protocol Buffers implementations stop at 100 as well, so that whatever one of them carries fits.
+/// Protocol Buffers implementations stop at 100 as well, so every message of theirs fits.
 pub const NESTING_MAX: u32 = 100;
 
 /// How deep messages may nest at most, the root included: no setting of a decoder goes further, and it is the limit of
-/// encoders, since whoever decodes says what is too deep.
+/// encoders, since the decoder sets the limit.
 ///
 /// Decoding takes stack for each level. Without optimisation, on x86-64, that is 0.6 KB where a message of one field
 /// holds a box of its kind, and 9 KB where one of twenty fields holds its kind in a map; with optimisation a quarter of
@@ -31,10 +31,10 @@ pub struct Nesting(NonZeroU32); // Not zero, so that nothing has to be asked at 
 impl Nesting {
     pub(crate) const DEFAULT: Self = Self::new(NESTING_MAX);
 
-    /// As deep as there is.
+    /// The greatest depth.
     pub(crate) const DEEPEST: Self = Self::new(NESTING_CEILING);
 
-    /// So many levels, the root included: at least 1, and [`NESTING_CEILING`] at most.
+    /// This many levels, the root included, clamped to 1 to [`NESTING_CEILING`].
     #[must_use]
     pub const fn new(levels: u32) -> Self {
         let levels = if levels > NESTING_CEILING { NESTING_CEILING } else { levels };
@@ -44,7 +44,7 @@ impl Nesting {
         }
     }
 
-    /// How many levels.
+    /// The number of levels.
     #[inline(always)]
     #[must_use]
     pub const fn levels(self) -> u32 {
@@ -63,7 +63,7 @@ impl Default for Nesting {
 /// [`Decoder::with_container_memory`](crate::Decoder::with_container_memory) says otherwise.
 ///
 /// A nil element is one byte on the wire and a whole default message in memory, so the length of the input alone
-/// bounds nothing useful. 64 MiB is what a body of 5 MiB, the most that a frame carries by default, needs at worst
+/// bounds nothing useful. 64 MiB is the most that a body of 5 MiB, the default limit of a frame, needs
 /// without such tricks: an empty `Bytes` takes three bytes on the wire and 32 in memory, which makes 54 MiB.
 pub const CONTAINER_MEMORY_MAX: usize = 64 << 20;
 

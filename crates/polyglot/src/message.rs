@@ -2,7 +2,7 @@
 
 use crate::{DecodeError, Decoder, Element, EncodeError, Encoder, Kind, MessageView, Value};
 
-/// What can be a body: the request or reply of a call, a message of a stream.
+/// A type that can be a body: the request or reply of a call, or a message of a stream.
 ///
 /// Every type with [`Fields`] is one, in the Polyglot form. A type without them brings a form of its own, as the
 /// messages of builds with the protobuf codec do; such a type cannot be a field of a Polyglot message.
@@ -18,7 +18,7 @@ pub trait Message: Default {
     ///
     /// # Errors
     ///
-    /// If the message cannot be put on the wire; what was written of it is taken back.
+    /// If the message cannot be encoded; everything written of it is removed.
     fn encode_root(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError>;
 
     /// Reads a body. Bytes behind the message or error are left unread: newer peers may have put them there.
@@ -45,18 +45,18 @@ pub trait Fields: Default {
     ///
     /// # Errors
     ///
-    /// If a field cannot be put on the wire.
+    /// If a field cannot be encoded.
     fn encode_fields(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError>;
 
     /// Reads the fields, behind the head of the message.
     ///
     /// # Errors
     ///
-    /// If a field is not there or bad.
+    /// If a field is missing or malformed.
     fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError>;
 }
 
-/// What a body holds: a message, or an error in its place.
+/// The content of a body: a message, or an error in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Root<M, T = String> {
     /// The message. A nil root is its default.
@@ -69,7 +69,7 @@ pub enum Root<M, T = String> {
 ///
 /// # Errors
 ///
-/// If the message cannot be put on the wire; what was written of it is taken back.
+/// If the message cannot be encoded; everything written of it is removed.
 #[inline]
 pub fn encode_root<M: Message>(message: &M, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
     message.encode_root(to)
@@ -108,7 +108,7 @@ impl<M: Fields> Message for M {
     }
 }
 
-/// Writes a body in the Polyglot form, whose fields are what `fields` writes.
+/// Writes a body in the Polyglot form, whose fields `fields` writes.
 #[inline]
 pub(crate) fn encode_as(
     name: &'static str,
@@ -122,7 +122,7 @@ pub(crate) fn encode_as(
     })
 }
 
-/// Reads a body in the Polyglot form, whose fields are what `fields` reads.
+/// Reads a body in the Polyglot form, whose fields `fields` reads.
 #[inline(always)]
 pub(crate) fn decode_as<'a, M: Default>(
     name: &'static str,

@@ -84,7 +84,7 @@ pub trait Oneof: Sized {
     ///
     /// # Errors
     ///
-    /// If its value cannot be put on the wire.
+    /// If its value cannot be encoded.
     fn encode_member(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError>;
 
     /// Reads the value of the member at a place of the declaration, from 1; `None`, and nothing read, if there is no
@@ -92,7 +92,7 @@ pub trait Oneof: Sized {
     ///
     /// # Errors
     ///
-    /// If the value is not there or bad.
+    /// If the value is missing or malformed.
     fn decode_member(member: u32, from: &mut Decoder<'_>) -> Result<Option<Self>, DecodeError>;
 }
 
@@ -101,7 +101,7 @@ impl Encoder<'_> {
     ///
     /// # Errors
     ///
-    /// If the value cannot be put on the wire.
+    /// If the value cannot be encoded.
     #[inline]
     pub fn oneof<O: Oneof>(&mut self, name: &'static str, value: &Option<O>) -> Result<(), EncodeError> {
         if self.form() == Form::Flat {
@@ -120,7 +120,7 @@ impl Encoder<'_> {
     ///
     /// # Errors
     ///
-    /// If the value cannot be put on the wire.
+    /// If the value cannot be encoded.
     #[inline]
     pub fn member<T: Element>(&mut self, name: &'static str, member: u32, value: &T) -> Result<(), EncodeError> {
         self.member_as::<T>(name, member, value)
@@ -145,7 +145,7 @@ impl Encoder<'_> {
     ///
     /// # Errors
     ///
-    /// If the value cannot be put on the wire.
+    /// If the value cannot be encoded.
     #[inline]
     pub fn member_as<C: Codec>(
         &mut self,
@@ -161,7 +161,7 @@ impl Encoder<'_> {
     ///
     /// # Errors
     ///
-    /// If the value cannot be put on the wire.
+    /// If the value cannot be encoded.
     #[inline]
     pub fn flat_member<T: Element>(&mut self, name: &'static str, value: Option<&T>) -> Result<(), EncodeError> {
         self.flat_member_as::<T>(name, value)
@@ -187,7 +187,7 @@ impl Encoder<'_> {
     ///
     /// # Errors
     ///
-    /// If the value cannot be put on the wire.
+    /// If the value cannot be encoded.
     #[inline]
     pub fn flat_member_as<C: Codec>(
         &mut self,
@@ -265,7 +265,7 @@ impl<O> OneofDecoder<O> {
     ///
     /// # Errors
     ///
-    /// If the member is not there or bad.
+    /// If the member is missing or malformed.
     #[inline]
     pub fn member<T: Element>(
         &mut self,
@@ -281,7 +281,7 @@ impl<O> OneofDecoder<O> {
     ///
     /// # Errors
     ///
-    /// If the member is not there or bad.
+    /// If the member is missing or malformed.
     #[inline]
     pub fn enumeration_member<E: Enumeration>(
         &mut self,
@@ -297,7 +297,7 @@ impl<O> OneofDecoder<O> {
     ///
     /// # Errors
     ///
-    /// If the member is not there or bad.
+    /// If the member is missing or malformed.
     #[inline]
     pub fn member_as<C: Codec>(
         &mut self,

@@ -17,14 +17,14 @@ pub trait Value: Default {
     ///
     /// # Errors
     ///
-    /// If it cannot be put on the wire.
+    /// If the value cannot be encoded.
     fn encode(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError>;
 
     /// Reads a value.
     ///
     /// # Errors
     ///
-    /// If it is not there or bad.
+    /// If the value is missing or malformed.
     fn decode(from: &mut Decoder<'_>) -> Result<Self, DecodeError>;
 }
 
@@ -144,7 +144,7 @@ impl Element for Bytes {
     }
 }
 
-/// Containers: what holds for any [`Codec`](crate::Codec) holds for the one that an element is of itself.
+/// Containers, by the [`Codec`](crate::Codec) that each element is of itself.
 macro_rules! container {
     ([$($generics:tt)*] $type:ty) => {
         impl<$($generics)*> Value for $type {

@@ -2,10 +2,10 @@
 //!
 //! Both directions treat eight bytes at once as one word instead of looping over them.
 
-/// Why a varint cannot be read.
+/// The reason why a varint cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum VarintFault {
-    /// The input ends before the varint does.
+    /// The input ends within the varint.
     Truncated,
     /// The varint has more bytes than its kind allows.
     TooLong,
@@ -28,7 +28,7 @@ pub(crate) fn write(out: &mut Vec<u8>, kind: u8, value: u64) {
     }
 }
 
-/// Reads a varint of at most `max` bytes and returns what is behind it. Surplus high bits of the last byte are
+/// Reads a varint of at most `max` bytes and returns the input behind it. Surplus high bits of the last byte are
 /// dropped, and forms longer than necessary are accepted, both as the Go original does.
 #[inline]
 pub(crate) fn read(input: &[u8], max: u32) -> Result<(u64, &[u8]), VarintFault> {

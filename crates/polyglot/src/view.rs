@@ -1,8 +1,8 @@
-//! Views: messages that point into the input instead of owning what they hold.
+//! Views: messages that borrow from the input.
 //!
 //! A message on the wire has no length, so nothing can skip it without knowing its fields. Lists, maps and nested
-//! messages are therefore walked, and so validated, when the view is decoded; what they hand out later is decoded
-//! again from bytes that are known to be good. Nothing is allocated.
+//! messages are therefore walked, and so validated, when the view is decoded; their elements are decoded
+//! later, again from validated bytes. Nothing is allocated.
 
 use std::fmt;
 use std::iter::FusedIterator;
@@ -22,7 +22,7 @@ pub trait View<'a>: Default {
     ///
     /// # Errors
     ///
-    /// If it is not there or bad.
+    /// If the value is missing or malformed.
     fn decode(from: &mut Decoder<'a>) -> Result<Self, DecodeError>;
 
     /// Whether the flat form cannot tell this value from an absent one. A message is never absent when it is there.
@@ -65,7 +65,7 @@ pub trait MessageView<'a>: Default {
     ///
     /// # Errors
     ///
-    /// If a field is not there or bad.
+    /// If a field is missing or malformed.
     fn decode_fields(from: &mut Decoder<'a>) -> Result<Self, DecodeError>;
 }
 
@@ -119,9 +119,9 @@ impl<'a, V: View<'a>> View<'a> for Option<V> {
     }
 }
 
-/// A list that is still in the input; its elements are decoded as they are asked for.
+/// A list in the input, whose elements are decoded on access.
 pub struct List<'a, V> {
-    /// The elements without the head of the list, known to be good.
+    /// The validated elements without the head of the list.
     elements: &'a [u8],
     len: usize,
     element: PhantomData<V>,
@@ -162,7 +162,7 @@ impl<'a, V: View<'a>> View<'a> for List<'a, V> {
     }
 }
 
-/// A map that is still in the input: its pairs in the order of the wire, of which equal keys are not weeded out.
+/// A map in the input: its pairs in wire order, duplicate keys included.
 pub struct Map<'a, K, V> {
     pairs: List<'a, Pair<K, V>>,
 }
@@ -180,12 +180,12 @@ impl<'a, K: View<'a>, V: View<'a>> Map<'a, K, V> {
         self.pairs.is_empty()
     }
 
-    /// The pairs. Where a key stands twice, the last counts.
+    /// The pairs. Of pairs with the same key, the last one counts.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (K, V)> + FusedIterator + use<'a, K, V> {
         self.pairs.iter().map(|Pair(key, value)| (key, value))
     }
 
-    /// The value of a key: a search from one end to the other.
+    /// The value of a key, by linear search.
     pub fn get(&self, key: &K) -> Option<V>
     where
         K: PartialEq,
@@ -223,9 +223,9 @@ impl<'a, K: View<'a>, V: View<'a>> View<'a> for Pair<K, V> {
     }
 }
 
-/// A message that is still in the input; for messages that contain themselves, and for those that few readers need.
+/// A message in the input that is decoded on access: for recursive messages, and for messages that few readers need.
 pub struct Nested<'a, V> {
-    /// The message with its head, known to be good; empty for a default one.
+    /// The validated message with its head; empty for a default one.
     message: &'a [u8],
     view: PhantomData<V>,
 }
@@ -298,11 +298,11 @@ fn walk<'a>(
 ) -> Result<&'a [u8], DecodeError> {
     let before = from.rest();
     decode(from)?;
-    let length = before.len().wrapping_sub(from.remaining()); // What is left is a tail of what was.
+    let length = before.len().wrapping_sub(from.remaining()); // The remaining input is a tail of `before`.
     Ok(before.get(..length).unwrap_or_default())
 }
 
-// By hand, because what can be derived would ask the same of `V`.
+// By hand, because a derive would require the same of `V`.
 
 impl<V> Default for List<'_, V> {
     fn default() -> Self {

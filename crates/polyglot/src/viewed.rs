@@ -1,5 +1,5 @@
-//! What generated views are made of beside [`View`](crate::View): the link from a message to its view, messages that
-//! are kept as they came, enums and oneofs.
+//! The parts of generated views beside [`View`](crate::View): the link from a message to its view, undecoded messages,
+//! enums and oneofs.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -17,7 +17,7 @@ pub trait Viewed: Fields {
     type View<'a>: MessageView<'a>;
 }
 
-/// A message as it stands in a body, to be looked at without copying it.
+/// A message in its encoded form, readable without copying it.
 ///
 /// ```
 /// # use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Fields, Message, MessageView, Undecoded, Root, Viewed};
@@ -54,7 +54,7 @@ impl<M: Fields> Undecoded<M> {
     ///
     /// # Errors
     ///
-    /// If the message cannot be put on the wire.
+    /// If the message cannot be encoded.
     pub fn new(message: &M) -> Result<Self, EncodeError> {
         let mut body = Vec::new();
         message.encode_root(&mut Encoder::new(&mut body).with_form(crate::Form::Extended))?;
@@ -65,7 +65,7 @@ impl<M: Fields> Undecoded<M> {
     ///
     /// # Errors
     ///
-    /// If the body holds something else.
+    /// If the body does not hold the message.
     pub fn view(&self) -> Result<M::View<'_>, DecodeError>
     where
         M: Viewed,
@@ -83,7 +83,7 @@ impl<M: Fields> Undecoded<M> {
     ///
     /// # Errors
     ///
-    /// If the body holds something else.
+    /// If the body does not hold the message.
     pub fn decode(&self) -> Result<M, DecodeError> {
         if self.body.is_empty() {
             return Ok(M::default());
@@ -94,7 +94,7 @@ impl<M: Fields> Undecoded<M> {
         }
     }
 
-    /// The body, and whatever stands behind the message.
+    /// The body, including bytes behind the message.
     #[must_use]
     pub fn as_bytes(&self) -> &Bytes {
         &self.body
@@ -121,7 +121,7 @@ impl<M: Fields> Message for Undecoded<M> {
         message.encode_root(to)
     }
 
-    /// Takes the body as it is. Whether it is good shows when it is looked at.
+    /// Takes the body unchecked; errors appear when it is read.
     fn decode_root(from: &mut Decoder<'_>) -> Result<Root<Self>, DecodeError> {
         if from.peek() == Some(Kind::Error) {
             let text = from.error_text().map_err(|error| error.in_message(<M as Fields>::NAME))?;
@@ -214,7 +214,7 @@ pub trait OneofView<'a>: Sized {
     ///
     /// # Errors
     ///
-    /// If the value is not there or bad.
+    /// If the value is missing or malformed.
     fn decode_member(member: u32, from: &mut Decoder<'a>) -> Result<Option<Self>, DecodeError>;
 }
 
@@ -235,7 +235,7 @@ impl<O> OneofDecoder<O> {
     ///
     /// # Errors
     ///
-    /// If the member is not there or bad.
+    /// If the member is missing or malformed.
     #[inline]
     pub fn view_member<'a, V: View<'a>>(
         &mut self,

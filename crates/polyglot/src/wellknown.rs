@@ -1,7 +1,7 @@
 //! Protobuf's well-known types, as prost maps them: wrappers are plain values, `Empty` is `()`, and with the feature
 //! `prost-types` the others are structs of that crate. On the wire they are ordinary messages.
 //!
-//! Generated code names a wrapper where one is a field, since the value alone does not say that it is wrapped:
+//! Generated code names the wrapper of a field, since the type of the value does not show it:
 //!
 //! ```
 //! use polyglot::{Decoder, Encoder, wellknown::StringValue};
@@ -327,11 +327,11 @@ mod views {
     /// A view of a `google.protobuf.Value`.
     #[derive(Clone, Copy, Debug, Default)]
     pub struct ValueView<'a> {
-        /// What the value is.
+        /// The variant.
         pub kind: Option<ValueKindView<'a>>,
     }
 
-    /// What a `google.protobuf.Value` is.
+    /// The variants of a `google.protobuf.Value`.
     #[derive(Clone, Copy, Debug)]
     #[allow(missing_docs)] // The schema's own members.
     pub enum ValueKindView<'a> {

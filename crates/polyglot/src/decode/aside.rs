@@ -1,20 +1,20 @@
-//! Short copies that are soon dropped, in memory that is used again.
+//! Short-lived copies of short values, in memory that is reused.
 
 use bytes::{Bytes, BytesMut};
 use std::cell::Cell;
 
-/// How much memory copies share, in bytes. Whoever keeps one of them keeps all of it, so it is about what a handler's
-/// task takes.
+/// The size of the memory that copies share, in bytes. Keeping one of them keeps all of it alive, so it is about as much
+/// as a handler's task takes.
 const SHARED: usize = 2 << 10;
 
-/// What is longer gets memory of its own.
+/// Longer values get memory of their own.
 const SHORT_MAX: usize = SHARED / 2;
 
 thread_local! {
     static ROOM: Cell<BytesMut> = Cell::default();
 }
 
-/// How much more memory than its own a copy of so many bytes may keep.
+/// The memory beyond its own that a copy of this many bytes may keep alive.
 pub(super) fn surplus(length: usize) -> usize {
     if length > SHORT_MAX { 0 } else { SHARED.saturating_sub(length) }
 }
@@ -26,7 +26,7 @@ pub(super) fn copy(bytes: &[u8]) -> Bytes {
     }
     let mut room = ROOM.take();
     if room.capacity() < bytes.len() {
-        // If nobody holds a copy that lies in it, this begins anew where it began before.
+        // If no copy in it is alive, this starts over at its beginning.
         room.reserve(SHARED);
     }
     room.extend_from_slice(bytes);

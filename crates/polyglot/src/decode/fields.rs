@@ -1,15 +1,15 @@
-//! Messages and their fields: how deep they nest, which may be missing, and whose name an error bears.
+//! Messages and their fields: the limit on nesting, fields that may be missing, and names in errors.
 
 use super::Decoder;
 use crate::{Codec, DecodeError, DecodeReason, Enumeration, Index, Kind, Shape, Value, View};
 
 impl<'a> Decoder<'a> {
-    /// Reads a message, whose fields are what `fields` reads; `None` if it is nil.
+    /// Reads a message, whose fields `fields` reads; `None` if it is nil.
     ///
     /// # Errors
     ///
-    /// If something else or an error is next, if messages nest deeper than they
-    /// [may](Self::with_nesting_max), and those of `fields`.
+    /// If the next value is not a message, if messages nest deeper than
+    /// [allowed](Self::with_nesting_max), and the errors of `fields`.
     #[inline]
     pub fn message<T>(
         &mut self,
@@ -42,7 +42,7 @@ impl<'a> Decoder<'a> {
         message.map(Some)
     }
 
-    /// Reads what stands in the place of a message: a nil, or there is an error.
+    /// Reads the substitute for a message: nil, or else an error.
     #[inline]
     fn no_message<T>(&mut self) -> Result<Option<T>, DecodeError> {
         match self.rest {
@@ -59,7 +59,7 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     ///
-    /// If the value is not there or bad; the error names the field.
+    /// If the value is missing or malformed; the error names the field.
     #[inline]
     pub fn field<T: Value>(&mut self, name: &'static str) -> Result<T, DecodeError> {
         let left = self.rest.len();
@@ -70,17 +70,17 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     ///
-    /// If the value is not there or bad, or its index is unknown and cannot be kept; the error names the field.
+    /// If the value is missing or malformed, or its index is unknown and cannot be kept; the error names the field.
     #[inline]
     pub fn enumeration<E: Enumeration, V: Shape<Index<E>>>(&mut self, name: &'static str) -> Result<V, DecodeError> {
         self.field_as::<Index<E>, V>(name)
     }
 
-    /// Reads a field whose type does not say how: a [`Codec`] does.
+    /// Reads a field by a [`Codec`], for types that do not determine their encoding.
     ///
     /// # Errors
     ///
-    /// If the value is not there or bad; the error names the field.
+    /// If the value is missing or malformed; the error names the field.
     #[inline]
     pub fn field_as<C: Codec, V: Shape<C>>(&mut self, name: &'static str) -> Result<V, DecodeError> {
         let left = self.rest.len();
@@ -91,7 +91,7 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     ///
-    /// If the value is not there or bad; the error names the field.
+    /// If the value is missing or malformed; the error names the field.
     #[inline]
     pub fn view<V: View<'a>>(&mut self, name: &'static str) -> Result<V, DecodeError> {
         let left = self.rest.len();
@@ -102,14 +102,14 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     ///
-    /// If the value is not there or bad; the error names the field.
+    /// If the value is missing or malformed; the error names the field.
     #[inline]
     pub fn bare_as<C: Codec>(&mut self, name: &'static str) -> Result<C::Target, DecodeError> {
         let left = self.rest.len();
         C::decode(self).or_else(|error| self.missing(error, left, name))
     }
 
-    /// Whether what is read are the fields of the root.
+    /// Whether the fields being read belong to the root.
     fn is_at_root(&self) -> bool {
         self.levels == self.nesting.levels().wrapping_sub(1) // Above zero.
     }
