@@ -1,7 +1,6 @@
 //! The limits and times of a connection, with their defaults, and what each role adds to them.
 
-use crate::{BODY_MAX, BODY_MAX_LEAST, HeaderForm};
-use bytes::Bytes;
+use crate::{BODY_MAX, BODY_MAX_LEAST, HeaderForm, HelloItems};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
@@ -144,9 +143,8 @@ settings! {
     peer_kind_timeout: Duration = Duration::from_secs(5);
     /// The form of header to speak. Default: [`HeaderForm::Current`].
     header_form: HeaderForm = HeaderForm::Current;
-    /// What the layers above add to HELLO: types from [`Hello::FIRST_USER_ITEM`](crate::Hello::FIRST_USER_ITEM) on, and
-    /// values.
-    hello_items: Vec<(u8, Bytes)> = Vec::new();
+    /// The items that the layers above add to HELLO. Default: none.
+    hello_items: HelloItems = HelloItems::default();
 }
 
 settings! {
@@ -160,9 +158,8 @@ settings! {
     /// The operations that are served, by which the first packet of a peer with old headers is told
     /// from one that does not speak Frisbee at all. Default: none.
     served: Arc<[RangeInclusive<u16>]> = Arc::new([]);
-    /// What the layers above add to HELLO: types from [`Hello::FIRST_USER_ITEM`](crate::Hello::FIRST_USER_ITEM) on, and
-    /// values.
-    hello_items: Vec<(u8, Bytes)> = Vec::new();
+    /// The items that the layers above add to HELLO. Default: none.
+    hello_items: HelloItems = HelloItems::default();
 }
 
 impl From<Config> for ClientConfig {

@@ -4,11 +4,11 @@ pub(crate) mod hand_off;
 
 use crate::decode::BodyMut;
 use crate::hello::HELLO_MAX;
-use crate::pool;
 use crate::usage::Usage;
 use crate::{
-    Bucket, ClientConfig, CloseReason, Config, Decoder, Header, HeaderForm, Hello, Keepalive, Liveness, Operation,
-    Outbox, Pace, Packet, PacketId, ProtocolError, Role, ServerConfig, TooLong, Uptake, Waste, earlier,
+    Bucket, ClientConfig, CloseReason, Config, Decoder, Header, HeaderForm, Hello, HelloItems, Keepalive, Liveness,
+    MemoryPool, Operation, Outbox, Pace, Packet, PacketId, ProtocolError, Role, ServerConfig, TooLong, Uptake, Waste,
+    earlier,
 };
 use bytes::Bytes;
 use hand_off::{HandOffEvent, HandOffProgress, Stage};
@@ -110,7 +110,7 @@ pub struct Connection {
     first: Option<Box<Packet>>,
     peer: PeerKind,
     /// What is said in HELLO; for a server once the client has said it. `None` when that is over, or not wanted.
-    hello: Option<Arc<Hello>>,
+    hello: Option<Box<Hello>>,
     hand_off_timeout: Duration,
     hand_off: Option<Box<HandOffProgress>>,
 }
@@ -146,7 +146,7 @@ impl Connection {
     fn new(
         role: Role,
         config: &Config,
-        hello_items: &[(u8, Bytes)],
+        hello_items: &HelloItems,
         decoder: Decoder,
         form: HeaderForm,
         now: Instant,
@@ -170,7 +170,7 @@ impl Connection {
             shows_by: None,
             first: None,
             peer: PeerKind::Unknown,
-            hello: config.hello.then(|| Hello::own(config, hello_items)),
+            hello: config.hello.then(|| Box::new(Hello::new(config, hello_items))),
             hand_off_timeout: config.hand_off_timeout,
             hand_off: None,
         }
@@ -185,6 +185,21 @@ impl Connection {
     #[inline]
     pub fn peer(&self) -> &PeerKind {
         &self.peer
+    }
+
+    /// Replaces the HELLO of an extended peer by an equal one, so that connections whose peers say the same share it.
+    /// Does nothing if they differ.
+    pub fn share_hello(&mut self, same: &Arc<Hello>) {
+        if let PeerKind::Extended(hello) = &mut self.peer
+            && hello == same
+        {
+            *hello = same.clone();
+        }
+    }
+
+    /// Takes the memory of large bodies from a pool, to which it returns.
+    pub fn set_pool(&mut self, pool: &'static dyn MemoryPool) {
+        self.decoder.set_pool(pool);
     }
 
     /// The form of headers that this connection sends; `None` while a server may not send yet: it has seen no header of
@@ -406,7 +421,6 @@ impl Connection {
     /// # Errors
     /// If the peer has used up one of its times.
     pub fn handle_timeout(&mut self, now: Instant) -> Result<(), CloseReason> {
-        pool::sweep(now);
         if self.is_resting() || self.hearing.is_some() {
             self.waste.handle_timeout(now);
             self.keepalive.heard(now); // It was not listened to.
@@ -599,7 +613,7 @@ fn greeted(packet: &Packet) -> Option<PeerKind> {
     if packet.operation != Operation::HELLO {
         return None;
     }
-    Hello::decode_shared(&packet.body).map(PeerKind::Extended)
+    Hello::decode(&packet.body).map(|hello| PeerKind::Extended(Arc::new(hello)))
 }
 
 #[cfg(test)]

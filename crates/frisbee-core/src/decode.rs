@@ -1,8 +1,7 @@
 //! Byte stream to packets: bounded before it allocates, and without copying what lies whole in one read.
 
 use crate::hello::HELLO_MAX;
-use crate::pool::Memory;
-use crate::{Foreign, Header, HeaderForm, MAGIC, Operation, Packet};
+use crate::{BodyMemory, Foreign, Header, HeaderForm, MAGIC, MemoryPool, Operation, Packet};
 use bytes::{Buf, Bytes};
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -56,13 +55,14 @@ pub struct Decoder {
     body: Option<Box<Partial>>,
     /// The length of the last one that was gathered.
     last: u32,
+    pool: Option<&'static dyn MemoryPool>,
 }
 
 /// A packet whose header is complete and whose body is not.
 #[derive(Debug)]
 struct Partial {
     header: Header,
-    received: Memory,
+    received: BodyMemory,
     /// `header.length - received.len()`, above zero; of a body that is thrown away, what is still to come.
     missing: usize,
     /// There is no memory for it: what comes is thrown away.
@@ -82,7 +82,13 @@ impl Decoder {
             head_len: 0,
             body: None,
             last: 0,
+            pool: None,
         }
+    }
+
+    /// Takes the memory of large bodies from a pool, to which it returns.
+    pub fn set_pool(&mut self, pool: &'static dyn MemoryPool) {
+        self.pool = Some(pool);
     }
 
     /// A decoder that finds out the form from the first header.
@@ -91,7 +97,7 @@ impl Decoder {
     /// without content, a STREAM packet, a HELLO (operation 3) or one of the operations `served`, with a length
     /// within the limit; otherwise it is no Frisbee peer. An old peer whose first id is 15 cannot be told apart.
     pub fn detecting(served: Arc<[RangeInclusive<u16>]>, limit: u32) -> Self {
-        Self { form: None, served, limit, head: [0; Header::MAX_LEN], head_len: 0, body: None, last: 0 }
+        Self { form: None, served, limit, head: [0; Header::MAX_LEN], head_len: 0, body: None, last: 0, pool: None }
     }
 
     /// The form of the peer's headers; `None` before the first one.
@@ -161,7 +167,7 @@ impl Decoder {
     /// [`next`](Self::next) with an empty input.
     pub fn body_mut(&mut self) -> Option<BodyMut<'_>> {
         let partial = self.body.as_mut().filter(|partial| partial.missing >= DIRECT_MIN && !partial.shed)?;
-        partial.grow(0);
+        partial.grow(0, self.pool);
         Some(BodyMut(partial))
     }
 
@@ -274,9 +280,9 @@ impl Decoder {
     #[cold]
     fn begin_body(&mut self, header: Header, input: &mut Bytes) -> Option<Packet> {
         let Header { length, .. } = header;
-        let received = Memory::default();
+        let received = BodyMemory::default();
         let mut partial = Partial { header, received, missing: length as usize, shed: false, last: self.last };
-        partial.grow(input.len());
+        partial.grow(input.len(), self.pool);
         self.body = Some(Box::new(partial));
         self.continue_body(input)
     }
@@ -292,7 +298,7 @@ impl Decoder {
             return None;
         }
         while !input.is_empty() && partial.missing > 0 {
-            partial.grow(input.len());
+            partial.grow(input.len(), self.pool);
             let taken = input.len().min(partial.missing).min(partial.received.left());
             partial.received.buffer().extend_from_slice(&input.split_to(taken));
             partial.missing = partial.missing.saturating_sub(taken);
@@ -322,7 +328,7 @@ fn not_frisbee(bytes: &[u8], form: Option<HeaderForm>) -> ProtocolError {
 
 impl Partial {
     /// Makes room for more if there is none, with a view to so many bytes that have come and are to be appended.
-    fn grow(&mut self, more: usize) {
+    fn grow(&mut self, more: usize, pool: Option<&'static dyn MemoryPool>) {
         if self.received.left() > 0 {
             return;
         }
@@ -332,7 +338,7 @@ impl Partial {
         let most = FIRST_CAPACITY.saturating_add(known.saturating_mul(GROWTH).max(trusted));
         // Memory of few sizes is more often there to be used again.
         let room = if total <= most { total } else { most.saturating_sub(most % FIRST_CAPACITY) };
-        let mut grown = Memory::take(room);
+        let mut grown = BodyMemory::new(room, pool);
         grown.buffer().extend_from_slice(self.received.as_ref());
         self.received = grown;
     }

@@ -3,8 +3,6 @@
 use crate::tlv::{self, Items};
 use crate::{BODY_MAX, BODY_MAX_LEAST, Config, PROTOCOL_VERSION};
 use bytes::Bytes;
-use std::cell::RefCell;
-use std::sync::Arc;
 
 /// The longest HELLO that is read, in bytes. What it carries is a list of services: some hundred with a long history,
 /// or close to a thousand without.
@@ -30,27 +28,33 @@ pub struct Hello {
     pub stream_credit: u32,
     /// Whether the sender can be told that nobody waits any more for its answer to a hand-off.
     pub hand_off_cancel: bool,
-    /// Items of the layers above, as they stand on the wire: in a list they would take many times as much, and a peer
-    /// may say as many as it likes.
-    items: Bytes,
+    items: HelloItems,
+}
+
+/// Items that the layers above add to HELLO: types from [`Hello::FIRST_USER_ITEM`] on, and values. Clones share them.
+///
+/// They are kept as they stand on the wire. In a list they would take many times as much memory, and a peer may send
+/// as many as it likes.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct HelloItems(Bytes);
+
+impl HelloItems {
+    /// The items: type and value.
+    pub fn iter(&self) -> impl Iterator<Item = (u8, &[u8])> {
+        Items::new(&self.0).flatten()
+    }
+}
+
+impl FromIterator<(u8, Bytes)> for HelloItems {
+    fn from_iter<I: IntoIterator<Item = (u8, Bytes)>>(items: I) -> Self {
+        let mut encoded = Vec::new();
+        items.into_iter().for_each(|(kind, value)| tlv::put_item(&mut encoded, kind, &value));
+        Self(encoded.into_boxed_slice().into())
+    }
 }
 
 /// What a HELLO begins with, so that no packet is taken for one by chance.
 const SIGNATURE: [u8; 4] = *b"fris";
-
-/// A HELLO as it came, and what it means.
-type Heard = (Box<[u8]>, Arc<Hello>);
-
-/// The longest HELLO that is kept to be recognised, in bytes. Longer ones are rare.
-const KEPT_MAX: usize = 4 * 1024;
-
-thread_local! {
-    /// What this end said last on a connection of this thread.
-    static OWN: RefCell<Option<Arc<Hello>>> = const { RefCell::new(None) };
-    /// What was said last on a connection of this thread, and what it means. Whoever says something else every time
-    /// gains nothing by it and takes nothing from others but this.
-    static LAST: RefCell<Option<Heard>> = const { RefCell::new(None) };
-}
 
 const CONTENT: u8 = 1;
 const STREAMS: u8 = 2;
@@ -69,11 +73,11 @@ impl Hello {
 
     /// How many bytes the items of the layers above have, types and lengths included.
     pub fn items_len(&self) -> usize {
-        self.items.len()
+        self.items.0.len()
     }
 
     /// What an end with this configuration says.
-    pub(crate) fn new(config: &Config, items: &[(u8, Bytes)]) -> Self {
+    pub(crate) fn new(config: &Config, items: &HelloItems) -> Self {
         Self {
             version: PROTOCOL_VERSION,
             body_max: config.body_limit(),
@@ -81,26 +85,13 @@ impl Hello {
             calls_max: config.calls_max,
             stream_credit: config.stream_credit.max(1), // Without any, nobody could begin.
             hand_off_cancel: true,
-            items: {
-                let mut encoded = Vec::new();
-                items.iter().for_each(|(kind, value)| tlv::put_item(&mut encoded, *kind, value));
-                encoded.into()
-            },
+            items: items.clone(),
         }
     }
 
     /// Items of the layers above: type and value.
     pub fn items(&self) -> impl Iterator<Item = (u8, &[u8])> {
-        Items::new(&self.items).flatten()
-    }
-
-    /// As [`new`](Self::new). Connections that say the same share it.
-    pub(crate) fn own(config: &Config, items: &[(u8, Bytes)]) -> Arc<Self> {
-        let hello = Self::new(config, items);
-        OWN.with_borrow_mut(|own| match own {
-            Some(own) if **own == hello => own.clone(),
-            _ => own.insert(Arc::new(hello)).clone(),
-        })
+        self.items.iter()
     }
 
     /// The bytes of the packet's content.
@@ -120,25 +111,8 @@ impl Hello {
         if self.hand_off_cancel {
             tlv::put_item(&mut bytes, HAND_OFF_CANCEL, &[]);
         }
-        bytes.extend_from_slice(&self.items);
+        bytes.extend_from_slice(&self.items.0);
         bytes
-    }
-
-    /// As [`decode`](Self::decode). Connections on which the same is said share it: at a server, those of one client
-    /// program.
-    pub(crate) fn decode_shared(content: &Bytes) -> Option<Arc<Self>> {
-        LAST.with_borrow_mut(|last| {
-            if let Some((said, hello)) = last
-                && **said == **content
-            {
-                return Some(hello.clone());
-            }
-            let hello = Arc::new(Self::decode(content)?);
-            if content.len() <= KEPT_MAX {
-                *last = Some((content.to_vec().into(), hello.clone()));
-            }
-            Some(hello)
-        })
     }
 
     /// Reads a packet's content; `None` if it is no HELLO.
@@ -155,7 +129,7 @@ impl Hello {
             calls_max: u32::MAX,
             stream_credit: 0,
             hand_off_cancel: false,
-            items: Bytes::new(),
+            items: HelloItems::default(),
         };
         let mut items = Vec::new();
         for item in Items::new(rest) {
@@ -171,7 +145,7 @@ impl Hello {
                 _ => {}
             }
         }
-        hello.items = items.into_boxed_slice().into();
+        hello.items = HelloItems(items.into_boxed_slice().into());
         (version > 0).then_some(hello)
     }
 }
@@ -182,8 +156,8 @@ mod tests {
 
     #[test]
     fn a_hello_comes_back_as_it_was_and_says_what_it_is_byte_for_byte() {
-        let mut hello = Hello::new(&Config::default(), &[]);
-        hello.items = Bytes::from_static(b"\x28\x05above");
+        let mut hello = Hello::new(&Config::default(), &HelloItems::default());
+        hello.items = HelloItems::from_iter([(40, Bytes::from_static(b"above"))]);
         let bytes = hello.encode();
         #[rustfmt::skip]
         let expected = [
@@ -201,23 +175,6 @@ mod tests {
     }
 
     #[test]
-    fn connections_share_a_hello_that_says_the_same_and_no_other() {
-        let said = |word: &'static [u8]| {
-            let hello_items = vec![(40, Bytes::from_static(word))];
-            Hello::own(&Config::default(), &hello_items)
-        };
-        let (one, again, other) = (said(b"one"), said(b"one"), said(b"other"));
-        assert!(Arc::ptr_eq(&one, &again));
-        assert_eq!(other.items().collect::<Vec<_>>(), [(40, &b"other"[..])]);
-        let heard = |hello: &Hello| Hello::decode_shared(&hello.encode().into()).unwrap();
-        let first = heard(&one);
-        assert!(Arc::ptr_eq(&first, &heard(&one)));
-        assert_eq!((heard(&other), heard(&one)), (other, one));
-        let cut = Hello::decode_shared(&Bytes::copy_from_slice(&first.encode()[..7]));
-        assert_eq!(cut, None);
-    }
-
-    #[test]
     fn unknown_items_and_later_versions_are_understood_as_far_as_possible() {
         let hello = Hello::decode(&Bytes::from_static(b"fris\x09\x1E\x02\xFF\xFF\x02\x01\x07")).unwrap();
         assert_eq!((hello.version, hello.streams_max), (9, 7));
@@ -225,7 +182,7 @@ mod tests {
 
     #[test]
     fn what_is_cut_or_has_no_version_is_no_hello() {
-        let whole = Hello::new(&Config::default(), &[]).encode();
+        let whole = Hello::new(&Config::default(), &HelloItems::default()).encode();
         let items = [5, 11, 15, 20, 25, 27];
         for cut in (0..whole.len()).filter(|cut| !items.contains(cut)) {
             assert_eq!(Hello::decode(&whole[..cut].to_vec().into()), None, "cut at {cut}");

@@ -330,7 +330,7 @@ impl ClientBuilder {
     /// A handle and its engine, made at a time of the clock that drives it. Whoever gets the handle finds the router
     /// connected, wherever the engine goes.
     fn prepare<R: Router>(&mut self, ends: Ends, router: R, now: Instant) -> (Connection, Engine<R>) {
-        self.config.hello_items = router.hello_items();
+        self.config.hello_items = router.hello_items().into_iter().collect();
         tracing::debug!(peer = ?ends.peer, "connected");
         let budget = Arc::new(Budget::new(self.memory_max, self.config.common.stream_buffer_max));
         let handle = Connection::client(&self.config, budget, Handle::current(), ends);

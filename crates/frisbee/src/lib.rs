@@ -50,6 +50,7 @@ mod error;
 mod hand_off;
 mod mailbox;
 mod newcomers;
+mod pool;
 mod raw;
 mod router;
 mod runtime;
@@ -96,7 +97,8 @@ pub mod support {
     pub use crate::budget::{Hold, body_memory};
     pub use crate::connection::Task;
     pub use crate::mailbox::Waiter;
+    pub use crate::pool::copy_to_share;
     pub use crate::router::inline::{Cell, Parked, Polled, Then, Worked};
     pub use crate::work::Job;
-    pub use frisbee_core::{copy_to_share, tlv};
+    pub use frisbee_core::tlv;
 }

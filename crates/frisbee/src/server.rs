@@ -231,7 +231,7 @@ impl ServerBuilder {
 
     fn bound<L, R: Router>(mut self, listener: L, router: R) -> Bound<L, R> {
         self.config.served = router.operations().into();
-        self.config.hello_items = router.hello_items();
+        self.config.hello_items = router.hello_items().into_iter().collect();
         let budget = Arc::new(Budget::new(self.memory_max, self.config.common.stream_buffer_max));
         Bound { listener, budget, settings: self, router: Arc::new(router) }
     }

@@ -172,7 +172,7 @@ fn two_of_ours_recognise_each_other_and_hear_of_their_limits() {
 fn what_the_ends_say_of_themselves_may_be_longer_than_what_they_take() {
     let now = Instant::now();
     for header_form in [HeaderForm::Current, HeaderForm::Old] {
-        let hello_items = vec![(Hello::FIRST_USER_ITEM, vec![1; Hello::ITEMS_MAX - 4].into())];
+        let hello_items = HelloItems::from_iter([(Hello::FIRST_USER_ITEM, vec![1; Hello::ITEMS_MAX - 4].into())]);
         let common = Config::default().body_max(10);
         let config = ClientConfig::default().common(common.clone()).hello_items(hello_items.clone());
         let config = config.header_form(header_form);
@@ -407,4 +407,26 @@ fn a_client_waits_for_a_server_that_takes_nothing_as_long_as_it_sends_much_and_a
         });
         assert_eq!(lives, waits);
     }
+}
+
+#[test]
+fn connections_share_a_hello_that_says_the_same_and_no_other() {
+    let now = Instant::now();
+    let served = |calls_max| {
+        let mut server = server(now);
+        let common = Config::default().calls_max(calls_max);
+        let hello = Connection::client(&common.into(), now).outbox().take_bytes();
+        feed(&mut server, &hello, now).unwrap();
+        server
+    };
+    let shared = |server: &Connection| match server.peer() {
+        PeerKind::Extended(hello) => hello.clone(),
+        other => panic!("{other:?}"),
+    };
+    let (one, mut same, mut other) = (served(1), served(1), served(2));
+    let hello = shared(&one);
+    same.share_hello(&hello);
+    assert!(Arc::ptr_eq(&shared(&same), &hello));
+    other.share_hello(&hello);
+    assert_eq!(shared(&other).calls_max, 2);
 }

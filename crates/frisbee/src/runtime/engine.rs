@@ -2,6 +2,7 @@
 
 mod ending;
 mod full;
+mod greeting;
 mod hand_off;
 mod memory;
 mod streams;
@@ -11,11 +12,12 @@ use crate::connection::Connection;
 use crate::hand_off::{Asking, TakeOver};
 use crate::mailbox::{Order, wake_all};
 use crate::newcomers::Newcomer;
+use crate::pool::POOL;
 use crate::runtime::timer::now as clock;
 use crate::stream::StreamShared;
 use crate::{CloseReason, Operation, Packet, ProtocolError, Routed, Router, Turn};
 use bytes::Bytes;
-use frisbee_core::{Decoder, Event, HeaderForm, Openings, Role, earlier};
+use frisbee_core::{Event, Openings, Role, earlier};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Waker;
@@ -110,7 +112,8 @@ pub(crate) enum Mail {
 }
 
 impl<R: Router> Engine<R> {
-    pub(crate) fn new(core: frisbee_core::Connection, router: Arc<R>, handle: Connection) -> Self {
+    pub(crate) fn new(mut core: frisbee_core::Connection, router: Arc<R>, handle: Connection) -> Self {
+        core.set_pool(&POOL);
         let role = core.role();
         handle.0.mailbox.lock().peer = core.peer().clone();
         let unborn = Unborn(&handle);
@@ -381,6 +384,7 @@ impl<R: Router> Engine<R> {
         if self.is_full {
             self.tell_listening(now);
         }
+        POOL.sweep(now);
         self.core.handle_timeout(now)
     }
 
@@ -453,28 +457,6 @@ impl<R: Router> Engine<R> {
         }
     }
 
-    /// Takes in what the peer has shown itself to be.
-    #[cold]
-    fn handle_peer_known(&mut self) -> Routed {
-        self.newcomer = None;
-        let peer = self.core.peer().clone();
-        if let Some(hello) = peer.hello() {
-            if !self.charge_greeting(hello) {
-                return Routed::close("no memory for the HELLO of the peer");
-            }
-            // A packet that is longer ends the connection at a peer of ours.
-            let limit = self.core.outbox().limit().min(hello.body_max);
-            self.core.outbox().set_limit(limit);
-            self.handle.0.mailbox.lock().outbox.set_limit(limit);
-        }
-        tracing::debug!(extended = peer.hello().is_some(), "the kind of the peer is known");
-        self.handle.0.mailbox.handle_peer_known(peer.clone());
-        if let Some(session) = &mut self.session {
-            self.router.peer_known(session, &peer);
-        }
-        Routed::Continue
-    }
-
     /// Takes in what a peer of ours says beside messages.
     fn handle_control(&mut self, packet: Packet) -> Routed {
         let Packet { id, operation, body } = packet;
@@ -521,27 +503,6 @@ impl<R: Router> Engine<R> {
     /// Runs a part of the router. One that panics has lost its state, so its connection ends.
     fn guarded<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> Result<T, CloseReason> {
         catch_unwind(AssertUnwindSafe(|| run(self))).map_err(|_| CloseReason::Router(PANICKED.into()))
-    }
-
-    /// A server's handles may send before the form of headers is known. Their packets were framed in the current
-    /// form and are framed anew, before anything is routed that could make handles send more.
-    #[cold]
-    fn release_held_mail(&mut self) {
-        let Some(form) = self.core.sends() else { return };
-        self.mail_is_held = false;
-        let mut inner = self.handle.0.mailbox.lock();
-        let empty = inner.outbox.new_like();
-        let mut held = std::mem::replace(&mut inner.outbox, empty);
-        inner.outbox.set_form(form);
-        drop(inner);
-        let mut held = held.take_bytes();
-        let mut decoder = Decoder::new(HeaderForm::Current, u32::MAX);
-        while let Ok(Some(packet)) = decoder.next(&mut held) {
-            let sent = self.core.outbox().forward(&packet);
-            debug_assert!(sent.is_ok(), "it was within the same limit before");
-        }
-        // Behind old headers it is less than it was, and writing it may not be what makes room.
-        self.tell_producers();
     }
 }
 

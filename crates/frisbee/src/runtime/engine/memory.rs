@@ -4,10 +4,7 @@ use super::Engine;
 use super::streams::{NO_ROOM, refuse_stream};
 use crate::mailbox::Order;
 use crate::{CloseReason, Operation, PacketId, Routed, Router};
-use frisbee_core::{Hello, Role, StreamSignal};
-
-/// The longest items of a HELLO that are not charged to the server's memory, in bytes: those of some dozen services.
-const GREETING_FREE_MAX: usize = 4 * 1024;
+use frisbee_core::{Role, StreamSignal};
 
 impl<R: Router> Engine<R> {
     /// Charges what arrives of a body to the server's memory. What there is no memory for is thrown away as it comes.
@@ -26,18 +23,6 @@ impl<R: Router> Engine<R> {
         }
         self.charged = held;
         Ok(())
-    }
-
-    /// Charges what a client says of itself, which is kept as long as its connection. Short ones are shared by most.
-    pub(super) fn charge_greeting(&mut self, hello: &Hello) -> bool {
-        let length = hello.items_len();
-        if self.role == Role::Server && length > GREETING_FREE_MAX {
-            if !self.handle.0.budget.take(length) {
-                return false;
-            }
-            self.greeting = length;
-        }
-        true
     }
 
     fn shed_body(&mut self) -> Result<(), CloseReason> {

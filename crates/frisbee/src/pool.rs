@@ -8,12 +8,13 @@
 //! new or used; and memory comes back here when the last [`Bytes`] that share it are gone, never earlier.
 
 use bytes::Bytes;
+use frisbee_core::{BodyMemory, MemoryPool};
+use parking_lot::Mutex;
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Shorter memory is left to the allocator, which keeps what is freed of it.
-pub(crate) const POOLED_MIN: usize = 64 * 1024;
+/// Copies of fewer bytes do not come from the pool.
+const POOLED_MIN: usize = 64 * 1024;
 
 /// What is kept at most, in bytes, by the whole process. What bodies lie in goes up and down by some bodies for each
 /// core; this is an eighth of what a server may hold of input unless told otherwise.
@@ -22,107 +23,43 @@ const KEPT_MAX: usize = 32 * 1024 * 1024;
 /// What is not used for this long is freed, and at the latest after twice the time.
 const KEPT_FOR: Duration = Duration::from_secs(10);
 
-static POOL: Mutex<Pool> = Mutex::new(Pool::new(KEPT_MAX));
+/// The pool of the process.
+pub(crate) static POOL: SharedPool = SharedPool(Mutex::new(Pool::new(KEPT_MAX)));
 
-/// Where in a page a body begins. Memory of this size begins at a page, and so does what a large write leaves in the
-/// kernel, but for a few bytes. Copying between addresses that differ by a few bytes modulo the size of a page takes
-/// ten times as long as otherwise on some processors, which mistake what was written last for what is read next; half a
-/// page apart it never happens.
-const BEGIN: usize = PAGE / 2;
-const PAGE: usize = 4096;
+/// A pool that all connections use.
+#[derive(Debug)]
+pub(crate) struct SharedPool(Mutex<Pool>);
 
-/// Memory that goes back to the pool when it is dropped.
-///
-/// However it was come by, it has room for as much as was asked for: what a connection does must not depend on what
-/// others have left.
-#[derive(Debug, Default)]
-pub(crate) struct Memory {
-    bytes: Vec<u8>,
-    /// What is held begins here.
-    start: usize,
-    /// How many bytes it may hold.
-    room: usize,
-}
-
-impl Memory {
-    /// Empty memory with room for so many bytes. If it is used it may in truth be longer, by a quarter at most.
-    pub(crate) fn take(room: usize) -> Self {
-        if room < POOLED_MIN {
-            return Self { bytes: Vec::with_capacity(room), start: 0, room };
-        }
-        let capacity = room.saturating_add(PAGE);
-        let used = lock().take(capacity, capacity.saturating_add(room / 4));
-        let mut bytes = used.unwrap_or_else(|| Vec::with_capacity(capacity));
-        let start = BEGIN.wrapping_sub(bytes.as_ptr().addr()) % PAGE;
-        bytes.resize(start, 0);
-        Self { bytes, start, room }
-    }
-
-    /// How many bytes it holds.
-    pub(crate) fn len(&self) -> usize {
-        self.bytes.len().saturating_sub(self.start)
-    }
-
-    /// How many bytes it may hold.
-    pub(crate) fn room(&self) -> usize {
-        self.room
-    }
-
-    /// How many more bytes it may hold.
-    pub(crate) fn left(&self) -> usize {
-        self.room.saturating_sub(self.len())
-    }
-
-    /// The buffer to append to. What stands in it already must stay.
-    pub(crate) fn buffer(&mut self) -> &mut Vec<u8> {
-        &mut self.bytes
-    }
-
-    /// What it holds, to be shared.
-    pub(crate) fn freeze(mut self) -> Bytes {
-        if self.bytes.capacity() < POOLED_MIN {
-            return std::mem::take(&mut self.bytes).into();
-        }
-        Bytes::from_owner(self)
+impl SharedPool {
+    /// Frees memory that has not been used for long. Called now and then by every connection there is.
+    pub(crate) fn sweep(&self, now: Instant) {
+        let Some(mut pool) = self.0.try_lock() else { return };
+        let old = pool.sweep(now);
+        drop(pool);
+        drop(old);
     }
 }
 
-impl AsRef<[u8]> for Memory {
-    fn as_ref(&self) -> &[u8] {
-        self.bytes.get(self.start..).unwrap_or_default()
+impl MemoryPool for SharedPool {
+    fn take(&self, least: usize, most: usize) -> Option<Vec<u8>> {
+        self.0.lock().take(least, most)
+    }
+
+    fn put(&self, memory: Vec<u8>) {
+        let surplus = self.0.lock().put(memory);
+        drop(surplus); // With the lock released, since the system takes its time.
     }
 }
 
-impl Drop for Memory {
-    fn drop(&mut self) {
-        if self.bytes.capacity() >= POOLED_MIN {
-            let surplus = lock().put(std::mem::take(&mut self.bytes));
-            drop(surplus); // With the lock released, since the system takes its time.
-        }
-    }
-}
-
-/// Copies bytes that are to be shared. Where they are many, the memory is used again once nobody has them any more, as
-/// that of large bodies is: 32 MiB of it are kept at most, for 20 s at most.
+/// Copies bytes that are to be shared. The memory of a long copy comes from the pool and returns to it with the last
+/// reference; at most 32 MiB are kept there, for at most 20 s.
 pub fn copy_to_share(bytes: &[u8]) -> Bytes {
     if bytes.len() < POOLED_MIN {
         return Bytes::copy_from_slice(bytes);
     }
-    let mut memory = Memory::take(bytes.len());
+    let mut memory = BodyMemory::new(bytes.len(), Some(&POOL));
     memory.buffer().extend_from_slice(bytes);
     memory.freeze()
-}
-
-/// Frees what has not been used for long. Called now and then by every connection there is.
-pub(crate) fn sweep(now: Instant) {
-    let Ok(mut pool) = POOL.try_lock() else { return };
-    let old = pool.sweep(now);
-    drop(pool);
-    drop(old);
-}
-
-fn lock() -> std::sync::MutexGuard<'static, Pool> {
-    POOL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[derive(Debug)]
@@ -252,11 +189,11 @@ mod tests {
                     for round in 0..500_usize {
                         let content = thread.wrapping_mul(61).wrapping_add(round as u8);
                         let length = POOLED_MIN + round % 7;
-                        let mut memory = Memory::take(length);
+                        let mut memory = BodyMemory::new(length, Some(&POOL));
                         assert_eq!(memory.len(), 0);
                         memory.buffer().extend(std::iter::repeat_n(content, length));
                         let all = memory.freeze();
-                        assert_eq!((all.len(), all.as_ptr().addr() % PAGE), (length, BEGIN));
+                        assert_eq!(all.len(), length);
                         // A part outlives the whole.
                         held.push_back((all.slice(round % 100..), content));
                         drop(all);
@@ -269,6 +206,6 @@ mod tests {
             })
             .collect();
         threads.into_iter().for_each(|thread| thread.join().unwrap());
-        assert!(lock().bytes <= KEPT_MAX);
+        assert!(POOL.0.lock().bytes <= KEPT_MAX);
     }
 }
