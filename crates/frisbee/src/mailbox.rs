@@ -30,6 +30,25 @@ pub(crate) struct Mailbox {
     pub(crate) backlog_max: usize,
 }
 
+/// The driver's view of its mailbox, kept from turn to turn.
+#[derive(Debug, Default)]
+pub(crate) struct MailReader {
+    /// The backlog that handles were last told; `None` until the driver has first taken mail, before which they do not
+    /// know its waker.
+    told: Option<usize>,
+}
+
+/// The outcome of [`Mailbox::take`].
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) enum Mail {
+    /// Nothing has changed.
+    Nothing,
+    /// The driver has taken what there was.
+    Taken,
+    /// There is mail, and the driver should let others add to it first: it wakes itself and comes back.
+    Yield,
+}
+
 #[derive(Debug)]
 pub(crate) struct MailboxState {
     /// What handles have sent since the task last looked.
@@ -178,6 +197,60 @@ impl Mailbox {
         self.notified.load(Ordering::Relaxed)
     }
 
+    /// Lets the driver take the mail: `accept` empties what it wants of the mailbox, under the lock, and returns the
+    /// number of bytes that wait at the driver from then on. `backlog` is that number before.
+    ///
+    /// With `yielded` false and mail there, the driver should come back once: other handles that are about to send, such
+    /// as the callers that the last batch of replies has woken, then share the write.
+    #[inline]
+    pub(crate) fn take(
+        &self,
+        reader: &mut MailReader,
+        waker: &Waker,
+        yielded: bool,
+        backlog: usize,
+        accept: impl FnOnce(&mut MailboxState) -> usize,
+    ) -> Mail {
+        if !self.is_notified() {
+            // A server's connection mostly has no mail, and need not touch what handles touch.
+            if reader.told == Some(backlog) {
+                return Mail::Nothing;
+            }
+        } else if !yielded {
+            return Mail::Yield;
+        }
+        let mut inner = self.lock_by_task();
+        if !inner.task.as_ref().is_some_and(|task| task.will_wake(waker)) {
+            inner.task = Some(waker.clone());
+        }
+        inner.backlog = accept(&mut inner);
+        reader.told = Some(inner.backlog);
+        let producers = inner.take_producers(self.backlog_max);
+        drop(inner);
+        wake_all(producers);
+        Mail::Taken
+    }
+
+    /// Tells producers how much is left of a backlog that was [full](Self::is_full), if there is room again.
+    #[cold]
+    pub(crate) fn handle_drained(&self, reader: &mut MailReader, left: usize) {
+        if self.is_full(left) {
+            return;
+        }
+        let mut inner = self.inner.lock();
+        inner.backlog = left;
+        reader.told = Some(left);
+        let producers = inner.take_producers(self.backlog_max);
+        drop(inner);
+        wake_all(producers);
+    }
+
+    /// Whether producers have to wait while so many bytes wait at the driver.
+    #[inline]
+    pub(crate) fn is_full(&self, backlog: usize) -> bool {
+        backlog >= self.backlog_max
+    }
+
     /// Locks for the task, which thereby has looked.
     pub(crate) fn lock_by_task(&self) -> MutexGuard<'_, MailboxState> {
         let inner = self.inner.lock();
@@ -297,7 +370,7 @@ impl MailboxState {
     }
 
     /// Removes the tasks that wait for room, if there is room now.
-    pub(crate) fn take_producers(&mut self, backlog_max: usize) -> Vec<Waker> {
+    fn take_producers(&mut self, backlog_max: usize) -> Vec<Waker> {
         if self.waiting.is_empty() || self.is_full(backlog_max) {
             return Vec::new();
         }

@@ -13,38 +13,37 @@ fn send(outbox: &mut Outbox, length: usize) {
     outbox.push(PacketId(1), operation, &Bytes::from(vec![0; length])).expect("it is short");
 }
 
-/// What the task remembers.
+/// A driver without a connection.
 #[derive(Default)]
 struct Task {
+    reader: MailReader,
     yielded: bool,
     backlog: usize,
-    told: Option<usize>,
 }
 
-/// What the task does at the beginning of a turn; see `Engine::take_mail`. The bytes that it has got.
-fn take_mail(mailbox: &Mailbox, context: &Context<'_>, task: &mut Task) -> usize {
-    if !mailbox.is_notified() {
-        if task.told == Some(task.backlog) {
-            return 0;
+impl Task {
+    /// The beginning of a turn, as in the driver. Returns the number of bytes that it has got.
+    fn take_mail(&mut self, mailbox: &Mailbox, context: &Context<'_>) -> usize {
+        let mut taken = 0;
+        let Self { reader, yielded, backlog } = self;
+        let mail = mailbox.take(reader, context.waker(), *yielded, *backlog, |inner| {
+            taken = inner.outbox.take_bytes().len();
+            *backlog + taken
+        });
+        *yielded = mail == Mail::Yield;
+        if *yielded {
+            context.waker().wake_by_ref();
         }
-    } else if !task.yielded {
-        task.yielded = true;
-        context.waker().wake_by_ref();
-        return 0;
+        *backlog += taken;
+        taken
     }
-    task.yielded = false;
-    let mut inner = mailbox.lock_by_task();
-    if !inner.task.as_ref().is_some_and(|task| task.will_wake(context.waker())) {
-        inner.task = Some(context.waker().clone());
+
+    /// A socket takes all that waits.
+    fn write(&mut self, mailbox: &Mailbox) {
+        if mailbox.is_full(std::mem::take(&mut self.backlog)) {
+            mailbox.handle_drained(&mut self.reader, 0);
+        }
     }
-    let taken = inner.outbox.take_bytes().len();
-    task.backlog += taken;
-    inner.backlog = task.backlog;
-    task.told = Some(task.backlog);
-    let producers = inner.take_producers(mailbox.backlog_max);
-    drop(inner);
-    producers.into_iter().for_each(Waker::wake);
-    taken
 }
 
 #[test]
@@ -60,8 +59,8 @@ fn what_handles_send_reaches_the_task_whoever_comes_first() {
         let (mut taken, mut task) = (0, Task::default());
         // A lost wake-up is a deadlock, which the checker reports.
         block_on(poll_fn(|context| {
-            taken += take_mail(&mailbox, context, &mut task);
-            task.backlog = 0;
+            taken += task.take_mail(&mailbox, context);
+            task.write(&mailbox);
             if taken == 20 { Poll::Ready(()) } else { Poll::Pending }
         }));
         handles.into_iter().for_each(|handle| handle.join().expect("it does not panic"));
@@ -79,17 +78,8 @@ fn a_producer_that_waits_for_room_is_woken_when_there_is_some() {
         });
         let (mut taken, mut task) = (0, Task::default());
         block_on(poll_fn(|context| {
-            taken += take_mail(&mailbox, context, &mut task);
-            // The socket takes all of it; see `Engine::handle_written`.
-            let before = std::mem::take(&mut task.backlog);
-            if before >= BACKLOG_MAX {
-                let mut inner = mailbox.lock();
-                inner.backlog = 0;
-                task.told = Some(0);
-                let producers = inner.take_producers(mailbox.backlog_max);
-                drop(inner);
-                producers.into_iter().for_each(Waker::wake);
-            }
+            taken += task.take_mail(&mailbox, context);
+            task.write(&mailbox);
             if taken == BACKLOG_MAX + 20 { Poll::Ready(()) } else { Poll::Pending }
         }));
         producer.join().expect("it does not panic").expect("it is open");

@@ -10,7 +10,7 @@ mod streams;
 use self::ending::Goodbye;
 use crate::connection::Connection;
 use crate::hand_off::{Asking, TakeOver};
-use crate::mailbox::{Order, wake_all};
+use crate::mailbox::{Mail, MailReader, Order};
 use crate::newcomers::Newcomer;
 use crate::pool::POOL;
 use crate::runtime::timer::now as clock;
@@ -51,8 +51,7 @@ pub(crate) struct Engine<R: Router> {
     mail_is_held: bool,
     /// The last batch was a single packet.
     one_came: bool,
-    /// What waits here, as handles were last told. They know the task from then on.
-    told: Option<usize>,
+    mail_reader: MailReader,
     /// As much waits to be written as may, or did, and not all is routed that came meanwhile.
     is_full: bool,
     /// Read and not yet routed.
@@ -102,15 +101,6 @@ impl Drop for Unborn<'_> {
 /// Why a connection ends whose router has panicked, which is a defect of the router.
 const PANICKED: &str = "the router panicked";
 
-/// What the driver does after the mail has been taken.
-#[derive(PartialEq, Eq, Debug)]
-pub(crate) enum Mail {
-    /// Go on.
-    Taken,
-    /// Let others add to it first: wake yourself and come back.
-    Yield,
-}
-
 impl<R: Router> Engine<R> {
     pub(crate) fn new(mut core: frisbee_core::Connection, router: Arc<R>, handle: Connection) -> Self {
         core.set_pool(&POOL);
@@ -132,7 +122,7 @@ impl<R: Router> Engine<R> {
             body_read: 0,
             mail_is_held: role == Role::Server,
             one_came: false,
-            told: None,
+            mail_reader: MailReader::default(),
             is_full: false,
             input: Bytes::new(),
             order: None,
@@ -157,48 +147,38 @@ impl<R: Router> Engine<R> {
         self
     }
 
-    /// Takes what handles have sent. With `yielded` false and mail there, asks to come back once: those who are
-    /// about to send as well, such as the callers that the last batch of replies has woken, then share the write.
+    /// Takes the packets and orders of handles; see [`Mailbox::take`](crate::mailbox::Mailbox::take).
     pub(crate) fn take_mail(&mut self, waker: &Waker, yielded: bool) -> Mail {
-        let mailbox = &self.handle.0.mailbox;
-        if !mailbox.is_notified() {
-            // A server's connection mostly has no mail, and need not touch what handles touch.
-            if self.told == Some(self.core.outbox().len()) {
-                return Mail::Taken;
+        let Self { core, handle, mail_reader, order, .. } = self;
+        let is_held = self.mail_is_held;
+        let (mut step, mut asked) = (None, Ok(()));
+        let backlog = core.outbox().len();
+        let mail = handle.0.mailbox.take(mail_reader, waker, yielded, backlog, |inner| {
+            step = inner.hand_off.take();
+            if let Some(step) = &mut step {
+                asked = hand_off::ask(core, step);
             }
-        } else if !yielded {
-            return Mail::Yield;
+            if !is_held && !inner.outbox.is_empty() {
+                core.outbox().append(&mut inner.outbox);
+            }
+            if let Some(ordered) = inner.order.take() {
+                Order::put(*ordered, order);
+            }
+            if std::mem::take(&mut inner.hurried) {
+                core.hurry(clock());
+            }
+            core.outbox().len()
+        });
+        if mail != Mail::Taken {
+            return mail;
         }
-        let mut inner = mailbox.lock_by_task();
-        let mut step = inner.hand_off.take();
-        if !inner.task.as_ref().is_some_and(|task| task.will_wake(waker)) {
-            inner.task = Some(waker.clone());
-        }
-        let mut asked = Ok(());
-        if let Some(step) = &mut step {
-            asked = hand_off::ask(&mut self.core, step);
-        }
-        if !self.mail_is_held && !inner.outbox.is_empty() {
-            self.core.outbox().append(&mut inner.outbox);
-        }
-        inner.backlog = self.core.outbox().len();
-        self.told = Some(inner.backlog);
-        if let Some(order) = inner.order.take() {
-            Order::put(*order, &mut self.order);
-        }
-        if std::mem::take(&mut inner.hurried) {
-            self.core.hurry(clock());
-        }
-        let producers = inner.take_producers(mailbox.backlog_max);
-        drop(inner);
-        wake_all(producers);
         if std::mem::take(&mut self.hears_goodbye) {
             self.say_goodbye();
         }
         if let Some(step) = step {
             self.decide(*step, asked);
         }
-        Mail::Taken
+        mail
     }
 
     /// Whether a single packet has come since this was last asked. Then it was one caller at most whom replies have
@@ -416,24 +396,16 @@ impl<R: Router> Engine<R> {
     pub(crate) fn handle_written(&mut self, count: usize, now: Instant) {
         let before = self.core.transmit().len();
         self.core.handle_written(count, now);
-        if before >= self.handle.0.mailbox.backlog_max {
+        if self.handle.0.mailbox.is_full(before) {
             self.tell_producers();
         }
     }
 
-    /// Tells producers how much is left of more than there may be.
+    /// Tells producers how much is left of a backlog that was full.
     #[cold]
     fn tell_producers(&mut self) {
         let left = self.core.transmit().len();
-        let mailbox = &self.handle.0.mailbox;
-        if left < mailbox.backlog_max {
-            let mut inner = mailbox.lock();
-            inner.backlog = left;
-            self.told = Some(left);
-            let producers = inner.take_producers(mailbox.backlog_max);
-            drop(inner);
-            wake_all(producers);
-        }
+        self.handle.0.mailbox.handle_drained(&mut self.mail_reader, left);
     }
 
     #[inline(always)]

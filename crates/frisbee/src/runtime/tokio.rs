@@ -4,10 +4,10 @@
 mod tests;
 
 use super::busy::BusyPoll;
-use super::engine::{Engine, Mail};
+use super::engine::Engine;
 use super::timer::{Timer, now};
 use crate::hand_off::TakeOver;
-use crate::mailbox::Order;
+use crate::mailbox::{Mail, Order};
 use crate::{CloseReason, RawTransport, Router};
 use bytes::{BufMut, Bytes, BytesMut};
 use std::cell::Cell;
