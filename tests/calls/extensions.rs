@@ -1,0 +1,285 @@
+//! What two of ours do beyond Go's protocol: deadlines, cancellation, metadata, statuses, credit, drain.
+
+use frisbee::support::tlv;
+use frisbee::{Config, PeerKind};
+use frisbee_tests::extension::maybe::Choice;
+use frisbee_tests::extension::{Chunk, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
+use frisbee_tests::observed::{Service, served, start};
+use frisbee_tests::raw::{Raw, encoded, packet};
+use frisbee_tests::until;
+use frpc::{Channel, Code, Metadata, Request, RequestStream, Server};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+use tokio::io::AsyncWriteExt;
+use tokio::task::JoinSet;
+
+fn labelled<T>(message: T) -> Request<T> {
+    let mut request = Request::new(message);
+    request.metadata_mut().insert("sent-text", "a text").expect("it is a text");
+    request.metadata_mut().insert_bin("sent-raw-bin", vec![0, 255]).expect("it is a key of bytes");
+    request
+}
+
+fn check_labels(metadata: &Metadata) {
+    assert_eq!(metadata.get("got-text"), Some("a text"));
+    assert_eq!(metadata.get_bin("got-raw-bin").map(|value| &value[..]), Some(&[0, 255][..]));
+}
+
+#[tokio::test]
+async fn metadata_goes_along_both_ways_from_the_first_call_on() {
+    let (client, _) = served().await;
+    check_labels(client.echo(labelled(Maybe::default())).await.expect("it echoes").metadata());
+    let failure = Failure { code: Code::NotFound as i32, text: "gone".into(), details: vec![1, 2, 3] };
+    let status = client.fail(labelled(failure)).await.expect_err("it fails");
+    assert_eq!((status.code(), status.message(), status.details()), (Code::NotFound, "gone", &[1, 2, 3][..]));
+    check_labels(status.metadata().expect("it was sent"));
+    let mut chunks = client.flood(labelled(Time::default())).await.expect("it streams").into_inner();
+    chunks.message().await.expect("it streams");
+    check_labels(chunks.metadata());
+}
+
+#[tokio::test]
+async fn every_status_code_arrives_as_it_was_given() {
+    let (client, _) = served().await;
+    for code in 1..=16 {
+        let status = client.fail(Failure { code, text: String::new(), details: Vec::new() }).await;
+        assert_eq!(status.expect_err("it fails").code() as i32, code);
+    }
+}
+
+#[tokio::test]
+async fn presence_is_exact() {
+    let (client, _) = served().await;
+    let choices = [
+        None,
+        Some(Choice::Flag(false)),
+        Some(Choice::Word(String::new())),
+        Some(Choice::Time(Time::default())),
+        Some(Choice::Time(Time { millis: 7 })),
+    ];
+    for choice in choices {
+        for number in [None, Some(0), Some(-1)] {
+            for text in [None, Some(String::new()), Some("text".into())] {
+                let maybe = Maybe { number, text, choice: choice.clone(), plain: 3 };
+                assert_eq!(client.echo(maybe.clone()).await.expect("it echoes").into_inner(), maybe);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn towards_go_presence_is_lost_or_refused_as_the_caller_likes() {
+    for strict in [false, true] {
+        let (address, accepted) = Raw::listen().await;
+        let channel = Channel::builder().strict_presence(strict).connect(address).await.expect("the server listens");
+        let client = ExtensionClient::new(channel);
+        let mut go = accepted.await;
+        go.write(&packet(0, 1, &[])).await; // A PONG and no HELLO.
+        let call = tokio::spawn(async move { client.echo(Maybe::default()).await });
+        if strict {
+            let refused = call.await.expect("it does not panic").expect_err("defaults stand for what is absent");
+            assert_eq!((refused.code(), refused.may_have_run()), (Code::FailedPrecondition, false));
+            continue;
+        }
+        let request = go.next().await.expect("the call comes");
+        let flat = [8, 0, 0x0c, 0, 5, 0x0a, 0, 7, 0, 5, 0x0a, 0, 0x0c, 0, 0];
+        assert_eq!(request.body, flat[..]);
+        go.write(&packet(request.id.0, request.operation.number(), &flat)).await;
+        call.await.expect("it does not panic").expect("it is answered");
+    }
+}
+
+#[tokio::test]
+async fn a_plain_call_does_not_wait_for_the_verdict() {
+    let (address, accepted) = Raw::listen().await;
+    let client = ExtensionClient::connect(address).await.expect("the server listens");
+    let mut silent = accepted.await;
+    let plain = tokio::spawn({
+        let client = client.clone();
+        async move { client.get(Time { millis: 3 }).await }
+    });
+    let request = silent.next().await.expect("it comes before any verdict");
+    assert_eq!(request.body, [8, 0, 0x0b, 3][..]);
+    silent.write(&packet(request.id.0, request.operation.number(), &request.body)).await;
+    plain.await.expect("it does not panic").expect("it is answered");
+    assert_eq!(client.clone().get(labelled(Time::default())).await.map_err(|status| status.code()).err(), {
+        // What needs the verdict waits for it, and fails with the connection when there is none.
+        Some(Code::Unavailable)
+    });
+}
+
+/// A client of ours cancels its call at that time as well; this one says nothing more.
+#[tokio::test(start_paused = true)]
+async fn a_handler_whose_caller_has_stopped_waiting_is_dropped() {
+    let service = Service::default();
+    let state = service.state.clone();
+    let server =
+        Server::builder().add_service(ExtensionServer::new(service)).build().expect("nothing is wrong with it");
+    let (mut client, there) = tokio::io::duplex(64 * 1024);
+    tokio::spawn(async move { server.serve_connection(there).await });
+    let (mut timeout, mut terms, mut body) = (Vec::new(), Vec::new(), vec![0x10]);
+    tlv::put_varint(&mut timeout, 50_000); // In microseconds.
+    tlv::put_item(&mut terms, 1, &timeout);
+    tlv::put_varint(&mut body, terms.len() as u64);
+    body.extend(terms.into_iter().chain(encoded(&Time { millis: 3_600_000 })));
+    let begun = tokio::time::Instant::now();
+    client.write_all(&[packet(0, 3, b"fris\x01"), packet(7, 12, &body)].concat()).await.expect("the server reads");
+    until("the handler runs", || state.waiting.load(Ordering::SeqCst) == 1).await;
+    until("the handler is gone", || state.waiting.load(Ordering::SeqCst) == 0).await;
+    assert!((50..60).contains(&begun.elapsed().as_millis()), "{:?}", begun.elapsed());
+}
+
+#[tokio::test]
+async fn calls_that_a_handler_makes_inherit_its_deadline() {
+    let (last, _) = served().await;
+    let service = Service::default();
+    service.state.back.set(last).expect("it is set once");
+    let client = ExtensionClient::connect(start(service).await.to_string()).await.expect("the server listens");
+    assert_eq!(client.ask(Time::default()).await.expect("it asks").get_ref().millis, 0, "the default is not told");
+    let mut request = Request::new(Time { millis: 30 });
+    request.set_timeout(Duration::from_secs(5));
+    let told = client.ask(request).await.expect("it asks").into_inner().millis;
+    assert!((1..=4_971).contains(&told), "{told} ms are left of 5 s after 30 ms");
+}
+
+#[tokio::test]
+async fn dropping_a_call_drops_its_handler_and_frees_its_id() {
+    let (client, state) = served().await;
+    client.get(Time::default()).await.expect("both ends know each other now");
+    for _ in 0..200 {
+        let mut calls: JoinSet<_> = (0..100)
+            .map(|_| {
+                let client = client.clone();
+                async move { client.wait(Time { millis: 60_000 }).await }
+            })
+            .collect();
+        tokio::task::yield_now().await;
+        calls.abort_all();
+        while calls.join_next().await.is_some() {}
+    }
+    // More calls than there are ids have been given up; if those were still out of use, this would wait for ever.
+    let calls: JoinSet<_> = (0..1000)
+        .map(|_| {
+            let client = client.clone();
+            async move { client.get(Time { millis: 1 }).await }
+        })
+        .collect();
+    for reply in calls.join_all().await {
+        reply.expect("there is room");
+    }
+    until("the handlers are gone", || state.waiting.load(Ordering::SeqCst) == 0).await;
+}
+
+/// Calls in `calls_and_cancellations_in_any_order_never_mix_replies`; a million in the long run.
+fn many() -> u64 {
+    std::env::var("FRISBEE_MANY").ok().and_then(|many| many.parse().ok()).unwrap_or(100_000)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_and_cancellations_in_any_order_never_mix_replies() {
+    const CALLERS: u64 = 100;
+    let (client, state) = served().await;
+    let callers: JoinSet<_> = (0..CALLERS)
+        .map(|caller| {
+            let client = client.clone();
+            async move {
+                for call in 0..many() / CALLERS {
+                    let nonce = caller << 32 | call;
+                    if call % 10 == caller % 10 {
+                        // Given up at once, or while it runs, or never: whichever comes first.
+                        let call = client.wait(Time { millis: call % 3 });
+                        let _ = tokio::time::timeout(Duration::from_micros(nonce % 2_000), call).await;
+                        continue;
+                    }
+                    let request = Maybe { text: Some(nonce.to_string()), ..Maybe::default() };
+                    let reply = client.echo(request).await.expect("it echoes").into_inner();
+                    assert_eq!(reply.text, Some(nonce.to_string()));
+                }
+            }
+        })
+        .collect();
+    callers.join_all().await;
+    until("the handlers are gone", || state.waiting.load(Ordering::SeqCst) == 0).await;
+}
+
+#[tokio::test]
+async fn a_stream_that_is_not_read_holds_its_sender_and_nobody_else() {
+    let service = Service::default();
+    let state = service.state.clone();
+    // Sixteen times as much, which a stream may have whose reader keeps up, is still known.
+    let config = Config::default().stream_credit(16 * 1024);
+    let channel = Channel::builder().config(config).connect(start(service).await.to_string());
+    let client = ExtensionClient::new(channel.await.expect("the server listens"));
+    let mut unread = client.flood(Time::default()).await.expect("it streams").into_inner();
+    until("the flood begins", || state.flooded.load(Ordering::SeqCst) > 0).await;
+    for _ in 0..100 {
+        client.get(Time::default()).await.expect("calls go on");
+    }
+    let mut other = client.flood(Time::default()).await.expect("it streams").into_inner();
+    for _ in 0..2_000 {
+        assert_eq!(other.message().await.expect("it streams").expect("it has no end").data.len(), 1024);
+    }
+    drop(other);
+    // The one that was left is told so; then nothing more is produced.
+    let mut produced = 0;
+    let still = async {
+        while std::mem::replace(&mut produced, state.flooded.load(Ordering::SeqCst)) != produced {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), still).await.expect("the sender of an unread stream waits");
+    // 256 KiB of credit at most, in messages that cost 64 bytes more than they are long, and the one that overdraws.
+    assert!(produced < 2_000 + 2 * 300, "{produced} messages were produced");
+    for _ in 0..2_000 {
+        unread.message().await.expect("it goes on when it is read").expect("it has no end");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_reads_late_holds_the_client_back_and_loses_nothing() {
+    let (client, _) = served().await;
+    let (sender, chunks) = RequestStream::channel(1);
+    let sending = tokio::spawn(async move {
+        let begun = Instant::now();
+        for _ in 0..1_000 {
+            sender.send(Chunk { data: vec![1; 1024] }).await.expect("the server reads in the end");
+        }
+        begun.elapsed()
+    });
+    let count = client.sink(chunks).await.expect("it counts").into_inner().millis;
+    assert_eq!(count, 1_000);
+    let took = sending.await.expect("it does not panic");
+    assert!(took >= Duration::from_millis(80), "1 MiB was taken in {took:?} by a server that did not read");
+}
+
+#[tokio::test]
+async fn streams_one_after_the_other_use_up_nothing() {
+    let (client, _) = served().await;
+    // More than the 32 767 ids that a client has.
+    for n in 0..40_000 {
+        let mut chunks = client.flood(Time { millis: 1 }).await.expect("there is room").into_inner();
+        chunks.message().await.expect("it streams").expect("there is one message");
+        if n % 2 == 0 {
+            assert_eq!(chunks.message().await.expect("it ends in good order"), None);
+        }
+    }
+    assert_eq!(client.get(Time { millis: 1 }).await.expect("the connection lives").into_inner().millis, 1);
+}
+
+#[tokio::test]
+async fn a_server_without_the_extension_gets_and_gives_what_go_would() {
+    let config = Config::default().hello(false);
+    let server = Server::builder().config(config).add_service(ExtensionServer::new(Service::default()));
+    let server = server.bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let channel = Channel::connect(server.local_addr().to_string());
+    tokio::spawn(server.serve());
+    let channel = channel.await.expect("the server listens");
+    let connection = channel.connection().expect("it is there");
+    assert_eq!(connection.peer_known().await.expect("it lives"), PeerKind::Plain);
+    let client = ExtensionClient::new(channel);
+    let failure = Failure { code: Code::NotFound as i32, text: "gone".into(), details: vec![1] };
+    let status = client.fail(labelled(failure)).await.expect_err("it fails");
+    assert_eq!((status.code(), status.message(), status.details()), (Code::Unknown, "gone", &[][..]));
+    let reply = client.echo(labelled(Maybe { plain: 1, ..Maybe::default() })).await.expect("it echoes");
+    assert!(reply.metadata().is_empty());
+}

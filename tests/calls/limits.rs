@@ -1,0 +1,316 @@
+//! What is too much, too long or too late, and what its sender is told.
+
+use frisbee::support::tlv;
+use frisbee::{Config, Operation, Packet};
+use frisbee_tests::extension::{Chunk, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
+use frisbee_tests::interop::{InteropClient, Text};
+use frisbee_tests::observed::{Service, served};
+use frisbee_tests::raw::{Raw, encoded, packet};
+use frisbee_tests::versions::first::{Answer, Ask, Parrot, ParrotClient, ParrotServer};
+use frisbee_tests::{serve, serve_interop_with, until};
+use frpc::{
+    Channel, ChannelBuilder, Code, Metadata, MetadataError, Request, RequestStream, Response, ResponseStream, Server,
+    Status, Streaming,
+};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncWriteExt, DuplexStream};
+use tokio::time::Instant;
+
+/// As much metadata as there may be.
+fn most() -> Metadata {
+    let mut metadata = Metadata::new();
+    let full = (0..256).find_map(|number| metadata.insert(format!("sent-{number:03}"), "v".repeat(1000)).err());
+    assert_eq!(full, Some(MetadataError::TooLong("sent-060".to_owned())));
+    metadata
+}
+
+#[tokio::test]
+async fn as_much_metadata_as_there_may_be_goes_along_with_every_kind_of_call_and_reply() {
+    let (client, _) = served().await;
+    let with = |message| {
+        let mut request = Request::new(message);
+        *request.metadata_mut() = most();
+        request.set_timeout(Duration::from_secs(20));
+        request
+    };
+    let mut request = Request::new(Maybe::default());
+    *request.metadata_mut() = most();
+    let reply = client.echo(request).await.expect("it answers");
+    // Each key is shorter by a byte on its way back.
+    assert_eq!(reply.metadata().len(), most().len());
+    let mut flood = client.flood(with(Time { millis: 1 })).await.expect("it streams").into_inner();
+    flood.message().await.expect("it streams").expect("there is one message");
+    assert_eq!(flood.metadata().len(), most().len());
+    let mut request =
+        Request::new(Failure { code: Code::NotFound as i32, text: "no".to_owned(), ..Failure::default() });
+    *request.metadata_mut() = most();
+    let failed = client.fail(request).await.expect_err("it fails");
+    assert_eq!(failed.metadata().map(Metadata::len), Some(most().len()));
+}
+
+#[tokio::test]
+async fn a_failure_arrives_with_its_code_however_long_its_details_are() {
+    let (client, _) = served().await;
+    for (length, arrives) in [(65_000, true), (66_000, false), (4 << 20, false)] {
+        let text = "there is none".to_owned();
+        let failure = Failure { code: Code::NotFound as i32, text: text.clone(), details: vec![7; length] };
+        let failed = client.fail(failure).await.expect_err("it fails");
+        assert_eq!((failed.code(), failed.message()), (Code::NotFound, text.as_str()));
+        assert_eq!(failed.details().len(), if arrives { length } else { 0 });
+    }
+}
+
+#[tokio::test]
+async fn a_message_that_is_too_long_behind_others_fails_its_call_which_may_have_run() {
+    let (client, _) = served().await;
+    let requests = frpc::iter([1, 6 << 20].map(|length| Chunk { data: vec![1; length] }));
+    let failed = client.sink(requests).await.expect_err("the second is too long");
+    assert_eq!(failed.code(), Code::ResourceExhausted);
+    assert!(failed.may_have_run(), "the first message has been heard");
+}
+
+#[tokio::test]
+async fn a_request_stream_that_fails_is_not_taken_for_the_servers_doing() {
+    let address = serve_interop_with(Server::builder()).await;
+    let client = InteropClient::connect(address.to_string()).await.expect("the server listens");
+    let (sender, requests) = RequestStream::channel(1);
+    sender.send(Text { value: "short".to_owned() }).await.expect("there is room for one");
+    let mut replies = client.chat(requests).await.expect("it streams").into_inner();
+    assert_eq!(replies.message().await.expect("it answers").expect("there is one").value, "re:short");
+    let _ = sender.send(Text { value: "x".repeat(6 << 20) }).await;
+    let failed = replies.message().await.expect_err("a request is too long");
+    assert_eq!(failed.code(), Code::ResourceExhausted, "{failed}");
+    assert!(failed.may_have_run());
+}
+
+#[tokio::test]
+async fn a_stream_for_which_there_is_no_time_or_no_place_was_not_sent() {
+    let builder = Server::builder().config(Config::default().streams_max(1));
+    let address = serve(builder.add_service(ExtensionServer::new(Service::default()))).await;
+    let client = ExtensionClient::connect(address.to_string()).await.expect("the server listens");
+    let within = |timeout| {
+        let mut request = Request::new(Time::default());
+        request.set_timeout(timeout);
+        request
+    };
+    let no_time = client.flood(within(Duration::ZERO)).await.expect_err("there is no time");
+    assert_eq!((no_time.code(), no_time.may_have_run()), (Code::DeadlineExceeded, false));
+    let open = client.flood(Time::default()).await.expect("there is a place for one");
+    let no_place = client.flood(within(Duration::from_millis(50))).await.expect_err("there is no place");
+    assert_eq!((no_place.code(), no_place.may_have_run()), (Code::DeadlineExceeded, false));
+    drop(open);
+    client.flood(Time::default()).await.expect("there is a place again");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_waits_for_a_place_for_its_stream_goes_on_as_soon_as_there_is_one() {
+    let builder = Server::builder().config(Config::default().streams_max(1));
+    let acceptor = builder.add_service(ExtensionServer::new(Service::default())).build().expect("it is one service");
+    let (here, there) = frpc::memory();
+    tokio::spawn(async move { acceptor.serve_connection(there).await });
+    let client = ExtensionClient::new(Channel::connect_io(here).await.expect("it is in memory"));
+    let first = client.flood(Time::default()).await.expect("there is a place for one");
+    let begun = Instant::now();
+    let second = tokio::spawn(async move { client.flood(Time::default()).await });
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert!(!second.is_finished(), "there is no place for two");
+    drop(first);
+    second.await.expect("nobody panics").expect("there is a place again");
+    assert!(begun.elapsed() < Duration::from_millis(200), "it took {:?}", begun.elapsed());
+}
+
+#[tokio::test]
+async fn why_requests_failed_is_told_though_the_client_has_been_dropped() {
+    let address = serve_interop_with(Server::builder()).await;
+    let channel = Channel::connect(address.to_string()).await.expect("the server listens");
+    let connection = channel.connection().expect("it is connected");
+    let client = InteropClient::new(channel);
+    let (sender, requests) = RequestStream::channel(1);
+    let mut replies = client.chat(requests).await.expect("it streams").into_inner();
+    // The call alone keeps the connection, as in `connect(..).await?.chat(requests).await?`.
+    drop(client);
+    let _ = sender.send(Text { value: "x".repeat(6 << 20) }).await;
+    connection.closed().await;
+    let failed = replies.message().await.expect_err("a request is too long");
+    assert_eq!(failed.code(), Code::ResourceExhausted, "{failed}");
+}
+
+/// A prefix of these items.
+fn prefix(items: &[u8]) -> Vec<u8> {
+    let mut prefix = vec![0x10];
+    tlv::put_varint(&mut prefix, items.len() as u64);
+    [prefix, items.to_vec()].concat()
+}
+
+fn entry(key: &str, value: &[u8]) -> Vec<u8> {
+    let mut item = Vec::new();
+    tlv::put_item(&mut item, 2, &[&[key.len() as u8], key.as_bytes(), value].concat());
+    item
+}
+
+/// The next message of a stream.
+async fn next_message(client: &mut Raw) -> Packet {
+    loop {
+        let packet = client.next().await.expect("the connection lives");
+        if packet.operation == Operation::STREAM {
+            return packet;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_reply_of_a_stream_whose_metadata_the_client_does_not_take_fails() {
+    let mut client =
+        Raw::connect(serve(Server::builder().add_service(ExtensionServer::new(Service::default()))).await).await;
+    // It takes 16 KiB, and gives credit enough.
+    client.write(&packet(0, 3, b"fris\x01\x01\x03\x80\x80\x01\x04\x03\xff\xff\x03")).await;
+    let flood = [prefix(&entry("sent-x", &[b'v'; 20_000])), vec![9, 15]].concat();
+    client
+        .write(&[packet(1, 2, &flood), packet(1, 2, &encoded(&Time { millis: 1 })), packet(1, 7, b"")].concat())
+        .await;
+    let failed = next_message(&mut client).await;
+    // A status in front: of type 3, and of code 8.
+    assert_eq!(failed.body[..5], [0x10, 3, 3, 1, Code::ResourceExhausted as u8], "{failed:?}");
+}
+
+#[tokio::test]
+async fn a_stream_is_refused_if_what_stands_in_front_of_its_request_breaks_the_rules() {
+    let mut client = Raw::connect(serve_interop_with(Server::builder()).await).await;
+    client.write(&packet(0, 3, b"fris\x01\x04\x02\xff\x7f")).await;
+    // More metadata than there may be, an item that is cut, and a key that is none.
+    let much = entry("k", &[b'v'; 62 * 1024]);
+    for (id, items) in (1..).zip([&much[..], &much[..9], &entry("K", b"v")]) {
+        // A method that there is.
+        client.write(&packet(id, 2, &[prefix(items), vec![9, 23]].concat())).await;
+        let refused = next_message(&mut client).await;
+        assert_eq!((refused.id.0, refused.body[0]), (id, 0x10), "a status");
+    }
+}
+
+/// Answers a message of a stream with how many entries of metadata the stream has.
+struct Telling;
+
+impl Parrot for Telling {
+    async fn say(&self, _: Request<Ask>) -> Result<Response<Answer>, Status> {
+        Err(Status::unimplemented("nobody asks"))
+    }
+
+    async fn chat(&self, request: Request<Streaming<Ask>>) -> Result<Response<ResponseStream<Answer>>, Status> {
+        let mut requests = request.into_inner();
+        requests.message().await?;
+        let words = requests.metadata().len().to_string();
+        Ok(Response::new(ResponseStream::new(frpc::iter([Ok(Answer { words })]))))
+    }
+}
+
+/// Never answers, nor reads what it is sent.
+struct Stuck(Arc<()>);
+
+impl Parrot for Stuck {
+    async fn say(&self, _: Request<Ask>) -> Result<Response<Answer>, Status> {
+        Err(Status::unimplemented("nobody asks"))
+    }
+
+    async fn chat(&self, request: Request<Streaming<Ask>>) -> Result<Response<ResponseStream<Answer>>, Status> {
+        let _held = (self.0.clone(), request);
+        std::future::pending().await
+    }
+}
+
+/// The other end of a connection that [`Stuck`] is served on, and what its handlers hold.
+fn stuck() -> (DuplexStream, Arc<()>) {
+    let held = Arc::new(());
+    let server = Server::builder().add_service(ParrotServer::new(Stuck(held.clone()))).build();
+    let server = server.expect("nothing is wrong with it");
+    let (here, there) = tokio::io::duplex(64 * 1024);
+    tokio::spawn(async move { server.serve_connection(there).await });
+    (here, held)
+}
+
+/// It went on for as long as the server let it.
+#[tokio::test(start_paused = true)]
+async fn a_stream_of_requests_ends_with_the_deadline_of_its_call() {
+    let client = ParrotClient::new(Channel::connect_io(stuck().0).await.expect("connecting is free"));
+    let (sender, requests) = RequestStream::channel(1);
+    let mut request = Request::new(requests);
+    request.set_timeout(Duration::from_secs(1));
+    let begun = Instant::now();
+    let mut answers = client.chat(request).await.expect("it is opened").into_inner();
+    while sender.send(Ask { word: "x".repeat(10_000), ..Ask::default() }).await.is_ok() {}
+    assert_eq!(begun.elapsed().as_secs(), 1);
+    let late = answers.message().await.expect_err("it is late");
+    assert_eq!((late.code(), late.may_have_run()), (Code::DeadlineExceeded, true));
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_feeds_a_stream_of_requests_learns_when_its_call_is_over() {
+    let second = Duration::from_secs(1);
+    let client = ParrotClient::new(Channel::connect_io(stuck().0).await.expect("connecting is free"));
+    let (sender, requests) = RequestStream::channel(1);
+    let answers = client.chat(requests).await.expect("it is opened");
+    tokio::time::timeout(second, sender.closed()).await.expect_err("it goes on");
+    drop(answers);
+    tokio::time::timeout(second, sender.closed()).await.expect("nobody waits for answers");
+}
+
+/// They could wait for ever.
+#[tokio::test(start_paused = true)]
+async fn the_timeout_of_a_channel_bounds_the_opening_of_streams_and_not_their_lives() {
+    let (ask, second) = (|| frpc::iter([Ask::default()]), Duration::from_secs(1));
+    let builder = Server::builder().config(Config::default().streams_max(1));
+    let server = builder.add_service(ParrotServer::new(Stuck(Arc::default()))).build();
+    let server = server.expect("nothing is wrong with it");
+    for timeout in [None, Some(second)] {
+        let (here, there) = tokio::io::duplex(64 * 1024);
+        let server = server.clone();
+        tokio::spawn(async move { server.serve_connection(there).await });
+        let builder = timeout.into_iter().fold(Channel::builder(), ChannelBuilder::timeout);
+        let client = ParrotClient::new(builder.connect_io(here).await.expect("connecting is free"));
+        let mut first = client.chat(ask()).await.expect("there is a place for one").into_inner();
+        let begun = Instant::now();
+        let called = tokio::time::timeout(100 * second, client.chat(ask())).await;
+        let status = called.expect("it is given up").expect_err("there is no place");
+        assert_eq!((status.code(), status.may_have_run()), (Code::DeadlineExceeded, false), "{status}");
+        assert_eq!(begun.elapsed().as_secs(), timeout.map_or(30, |timeout| timeout.as_secs()));
+        tokio::time::timeout(100 * second, first.message()).await.expect_err("it goes on");
+    }
+}
+
+/// A request that cannot be sent belongs to the opening.
+#[tokio::test(start_paused = true)]
+async fn a_call_whose_request_finds_no_room_in_time_was_not_sent() {
+    let (here, mut there) = tokio::io::duplex(64 * 1024);
+    there.write_all(&packet(0, 3, b"fris\x01")).await.expect("there is room"); // It gives no credit.
+    let builder = Channel::builder().timeout(Duration::from_secs(1));
+    let client = ExtensionClient::new(builder.connect_io(here).await.expect("connecting is free"));
+    let status = client.flood(Time::default()).await.expect_err("it is not sent");
+    assert_eq!((status.code(), status.may_have_run()), (Code::DeadlineExceeded, false), "{status}");
+}
+
+/// It was kept for as long as its client did not end its direction, up to ten seconds.
+#[tokio::test(start_paused = true)]
+async fn a_handler_of_a_stream_is_dropped_when_its_deadline_has_passed_whatever_its_client_does() {
+    let (mut client, held) = stuck();
+    let (mut second, mut timeout) = (Vec::new(), Vec::new());
+    tlv::put_varint(&mut second, 1_000_000);
+    tlv::put_item(&mut timeout, 1, &second);
+    let hello = packet(0, 3, b"fris\x01\x04\x02\xff\x7f");
+    let opening = packet(1, 2, &[prefix(&timeout), vec![9, 11]].concat());
+    let begun = Instant::now();
+    client.write_all(&[hello, opening].concat()).await.expect("the server reads");
+    until("the handler runs", || Arc::strong_count(&held) == 3).await;
+    until("the handler is dropped", || Arc::strong_count(&held) == 2).await;
+    assert_eq!(begun.elapsed().as_secs(), 1);
+}
+
+#[tokio::test]
+async fn metadata_within_a_stream_of_requests_is_not_kept() {
+    let mut client = Raw::connect(serve(Server::builder().add_service(ParrotServer::new(Telling))).await).await;
+    client.write(&packet(0, 3, b"fris\x01\x04\x02\xff\x7f")).await;
+    let message = encoded(&Ask::default());
+    let within = prefix(&entry("k", b"v"));
+    client.write(&[packet(1, 2, &[9, 11]), packet(1, 2, &within), packet(1, 2, &message)].concat()).await;
+    let answer = next_message(&mut client).await;
+    assert!(answer.body.ends_with(&encoded(&Answer { words: "0".to_owned() })), "{answer:?}");
+}

@@ -1,0 +1,11 @@
+//! Calls of services between two ends of ours.
+
+mod blocking;
+mod denied;
+mod extensions;
+mod handlers;
+mod layouts;
+mod limits;
+mod middleware;
+mod statuses;
+mod two_way;

@@ -1,0 +1,530 @@
+//! One connection after the other: made anew when it is lost, left when it is worn out, closed when a server stops.
+
+use frisbee_tests::extension::{ExtensionClient, ExtensionServer, Time};
+use frisbee_tests::observed::{Service, State};
+use frisbee_tests::raw::{Raw, packet};
+use frisbee_tests::{Serving, until};
+use frpc::{Channel, ChannelBuilder, Code, Request, Server};
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncWriteExt, DuplexStream};
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+
+/// Serves on a given port.
+pub(super) async fn start(address: &str) -> (Serving, Arc<State>) {
+    let service = Service::default();
+    let state = service.state.clone();
+    let server = loop {
+        // The port may still be the one before's.
+        match Server::builder().add_service(ExtensionServer::new(service.clone())).bind(address).await {
+            Ok(server) => break server,
+            Err(_) => tokio::time::sleep(Duration::from_millis(1)).await,
+        }
+    };
+    (Serving::start(server), state)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_call_is_lost_when_a_server_drains_and_another_takes_over() {
+    let (mut first, before) = start("127.0.0.1:0").await;
+    let address = first.address.to_string();
+    let client = ExtensionClient::connect(address.as_str()).await.expect("the server listens");
+    let mut calls = JoinSet::new();
+    for _ in 0..2_000 {
+        let client = client.clone();
+        calls.spawn(async move { client.wait(Time { millis: 3_000 }).await });
+    }
+    until("2000 calls are in flight", || before.waiting.load(Ordering::SeqCst) == 2_000).await;
+    first.stop();
+    let second = tokio::spawn(async move { start(&address).await });
+    for _ in 0..200 {
+        let client = client.clone();
+        calls.spawn(async move { client.wait(Time { millis: 1 }).await });
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    while let Some(reply) = calls.join_next().await {
+        reply.expect("it does not panic").expect("no call is lost");
+    }
+    first.stopped().await;
+    drop(second.await.expect("it does not panic"));
+}
+
+#[tokio::test]
+async fn a_call_that_was_sent_fails_when_its_server_dies_and_the_next_finds_the_new_one() {
+    let (first, before) = start("127.0.0.1:0").await;
+    let address = first.address.to_string();
+    let client = ExtensionClient::connect(address.as_str()).await.expect("the server listens");
+    let waiting = tokio::spawn({
+        let client = client.clone();
+        async move { client.wait(Time { millis: 60_000 }).await }
+    });
+    let getting = tokio::spawn({
+        let client = client.clone();
+        async move { client.get(Time { millis: 1_000 }).await }
+    });
+    until("both calls run", || before.waiting.load(Ordering::SeqCst) == 1 && before.gets.load(Ordering::SeqCst) == 1)
+        .await;
+    first.kill();
+    let lost = waiting.await.expect("it does not panic").expect_err("its server died");
+    assert_eq!((lost.code(), lost.may_have_run()), (Code::Unavailable, true));
+    let (_second, after) = start(&address).await;
+    getting.await.expect("it does not panic").expect("what may run twice is tried again");
+    assert_eq!(after.gets.load(Ordering::SeqCst), 1);
+    client.wait(Time { millis: 1 }).await.expect("the new server is found");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_made_once_more_takes_no_longer_than_its_timeout() {
+    const TIMEOUT: Duration = Duration::from_secs(10);
+    // Servers that take everything, answer nothing, and are lost when most of the time is over.
+    let channel = Channel::builder().calls::<ExtensionClient>().timeout(TIMEOUT).connect_with_connector(|| async {
+        let (here, mut there) = tokio::io::duplex(64 * 1024);
+        tokio::spawn(async move {
+            let _ = tokio::time::timeout(TIMEOUT * 9 / 10, tokio::io::copy(&mut there, &mut tokio::io::sink())).await;
+        });
+        Ok(here)
+    });
+    let client = ExtensionClient::new(channel.await.expect("connecting is free"));
+    let begun = tokio::time::Instant::now();
+    let late = client.get(Time { millis: 1 }).await.expect_err("nobody answers");
+    assert_eq!(late.code(), Code::DeadlineExceeded);
+    assert_eq!(begun.elapsed().as_secs(), TIMEOUT.as_secs());
+}
+
+/// A server that says HELLO with this content, if any, takes everything, answers nothing, and is lost after a second.
+fn soon_lost(hello: &'static [u8]) -> DuplexStream {
+    let (here, mut there) = tokio::io::duplex(64 * 1024);
+    tokio::spawn(async move {
+        if !hello.is_empty() {
+            let _ = there.write_all(&packet(0, 3, hello)).await;
+        }
+        let second = Duration::from_secs(1);
+        let _ = tokio::time::timeout(second, tokio::io::copy(&mut there, &mut tokio::io::sink())).await;
+    });
+    here
+}
+
+/// It said that it was not sent, as the second attempt was not.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_was_sent_and_cannot_be_made_once_more_may_have_run() {
+    for (timeout, code) in [(10_000, Code::Unavailable), (2_000, Code::DeadlineExceeded)] {
+        let dialled = AtomicU64::new(0);
+        let builder = Channel::builder().calls::<ExtensionClient>().reconnect_patience(Duration::from_secs(3));
+        let channel = builder.connect_with_connector(move || {
+            let first = dialled.fetch_add(1, Ordering::SeqCst) == 0;
+            async move { if first { Ok(soon_lost(b"")) } else { Err(io::ErrorKind::ConnectionRefused.into()) } }
+        });
+        let client = ExtensionClient::new(channel.await.expect("the first is made"));
+        let status = client.get(within(timeout)).await.expect_err("nobody answers");
+        assert_eq!((status.code(), status.may_have_run()), (code, true), "{status}");
+        assert!(!status.message().contains("not sent"), "{status}");
+    }
+}
+
+/// It failed, as if the server had closed its stream.
+#[tokio::test(start_paused = true)]
+async fn a_streaming_call_whose_request_was_not_sent_goes_to_the_next_connection() {
+    let dialled = Arc::new(AtomicU64::new(0));
+    let counted = dialled.clone();
+    let channel = Channel::builder().connect_with_connector(move || {
+        let first = counted.fetch_add(1, Ordering::SeqCst) == 0;
+        async move {
+            // Without credit streams are opened, and no message is sent.
+            Ok(if first { soon_lost(b"fris\x01") } else { in_memory() })
+        }
+    });
+    let client = ExtensionClient::new(channel.await.expect("the first is made"));
+    let mut chunks = client.flood(Time { millis: 1 }).await.expect("the next is served").into_inner();
+    chunks.message().await.expect("it streams").expect("there is one message");
+    assert_eq!(dialled.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_streaming_call_whose_connections_are_all_lost_has_one_patience() {
+    let patience = Duration::from_secs(5);
+    let channel =
+        Channel::builder().reconnect_patience(patience).connect_with_connector(|| async { Ok(soon_lost(b"fris\x01")) });
+    let client = ExtensionClient::new(channel.await.expect("the first is made"));
+    let begun = tokio::time::Instant::now();
+    let called = tokio::time::timeout(10 * patience, client.flood(Time { millis: 1 })).await;
+    let status = called.expect("it is given up").expect_err("nobody takes the request");
+    assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
+    assert!(begun.elapsed() <= patience + Duration::from_secs(2), "{:?}", begun.elapsed());
+}
+
+#[tokio::test]
+async fn a_call_to_a_server_that_stays_away_fails_and_was_not_sent() {
+    let (first, _) = start("127.0.0.1:0").await;
+    let channel = Channel::builder().reconnect_patience(Duration::from_millis(100));
+    let client = ExtensionClient::new(channel.connect(first.address.to_string()).await.expect("it listens"));
+    first.kill();
+    until("the loss is noticed", || first.is_over()).await;
+    // The first may still be under way when the connection ends.
+    let _ = client.wait(Time::default()).await;
+    let status = client.wait(Time::default()).await.expect_err("nobody listens");
+    assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false));
+    assert!(status.message().contains(&first.address.to_string()), "{status}");
+}
+
+#[tokio::test]
+async fn a_call_that_cannot_wait_for_a_connection_is_told_what_is_wrong_with_the_server() {
+    let (first, _) = start("127.0.0.1:0").await;
+    let address = first.address.to_string();
+    let client = ExtensionClient::connect(address.clone()).await.expect("the server listens");
+    first.kill();
+    until("the loss is noticed", || first.is_over()).await;
+    let _ = client.wait(Time::default()).await;
+    let unary = client.wait(within(100)).await.map(drop);
+    for called in [unary, client.flood(within(100)).await.map(drop)] {
+        let status = called.expect_err("nobody listens");
+        assert_eq!((status.code(), status.may_have_run()), (Code::DeadlineExceeded, false), "{status}");
+        assert!(status.message().contains(&address) && status.message().contains("refused"), "{status}");
+    }
+}
+
+/// It was dialled ten thousand times a second, by a call without a deadline for ever.
+#[tokio::test]
+async fn a_server_that_closes_what_it_accepts_is_dialled_with_pauses_and_calls_were_not_sent() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let address = listener.local_addr().expect("it is bound").to_string();
+    let accepted = Arc::new(AtomicU64::new(0));
+    let accepting = tokio::spawn({
+        let accepted = accepted.clone();
+        async move {
+            loop {
+                drop(listener.accept().await.expect("clients come"));
+                accepted.fetch_add(1, Ordering::SeqCst);
+            }
+        }
+    });
+    let channel = Channel::builder().reconnect_patience(Duration::from_millis(300)).connect(&*address).await;
+    let client = ExtensionClient::new(channel.expect("it accepts"));
+    let calls = async {
+        let unary = client.get(Time::default()).await.map(drop);
+        [unary, client.flood(Time::default()).await.map(drop)]
+    };
+    for called in tokio::time::timeout(Duration::from_secs(20), calls).await.expect("they are given up") {
+        let status = called.expect_err("nobody serves");
+        assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
+        assert!(status.message().contains(&address), "{status}");
+    }
+    let dialled = accepted.load(Ordering::SeqCst);
+    assert!(dialled < 100, "{dialled} times");
+    accepting.abort();
+}
+
+/// They were dialled as often as that went, by whoever stays connected.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_soon_ends_what_it_has_begun_to_serve_is_dialled_with_pauses() {
+    for goes_away in [false, true] {
+        let dialled = Arc::new(AtomicU64::new(0));
+        let counted = dialled.clone();
+        let channel = Channel::builder().connect_lazy_with_connector(move || {
+            counted.fetch_add(1, Ordering::SeqCst);
+            let server = Server::builder().on_connect(move |connection| {
+                let connection = connection.clone();
+                tokio::spawn(async move {
+                    connection.peer_known().await.expect("the client says what it is");
+                    tokio::time::sleep(Duration::from_millis(10)).await;
+                    if goes_away { connection.close_when_idle() } else { connection.close() }
+                });
+            });
+            let server = server.build().expect("nothing is wrong with it");
+            async move {
+                let (here, there) = tokio::io::duplex(64 * 1024);
+                tokio::spawn(async move { server.serve_connection(there).await });
+                Ok(here)
+            }
+        });
+        let channel = channel.expect("nothing is wrong with it");
+        let minute = Duration::from_secs(60);
+        tokio::time::timeout(minute, channel.stay_connected()).await.expect_err("there is always a next one");
+        let dialled = dialled.load(Ordering::SeqCst);
+        // A pause takes a second on average, once they do not grow any more.
+        assert!((30..200).contains(&dialled), "{dialled} times");
+    }
+}
+
+/// Once the pauses were longer than the patience of calls, it tried without any.
+#[tokio::test]
+async fn who_stays_connected_pauses_however_little_patience_calls_have() {
+    let (server, _) = start("127.0.0.1:0").await;
+    let channel = Channel::builder().reconnect_patience(Duration::from_millis(1));
+    let channel = channel.connect(server.address.to_string()).await.expect("the server listens");
+    server.kill();
+    let mut staying = std::pin::pin!(channel.stay_connected());
+    let mut polls = 0;
+    let counted = poll_fn(|context| {
+        polls += 1;
+        staying.as_mut().poll(context)
+    });
+    tokio::time::timeout(Duration::from_millis(500), counted).await.expect_err("nobody listens");
+    assert!(polls < 1_000, "{polls} polls");
+}
+
+#[tokio::test]
+async fn a_call_beside_one_who_stays_connected_is_told_that_nobody_listens() {
+    let (server, _) = start("127.0.0.1:0").await;
+    let channel = Channel::builder().reconnect_patience(Duration::from_millis(100));
+    let channel = channel.connect(server.address.to_string()).await.expect("the server listens");
+    let client = ExtensionClient::new(channel.clone());
+    server.kill();
+    let staying = tokio::spawn(async move { channel.stay_connected().await });
+    until("the loss is noticed", || server.is_over()).await;
+    let _ = client.wait(Time::default()).await;
+    let status = client.wait(Time::default()).await.expect_err("nobody listens");
+    assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
+    staying.abort();
+}
+
+/// A transport whose other end is served.
+pub(super) fn in_memory() -> DuplexStream {
+    let server = Server::builder().add_service(ExtensionServer::new(Service::default())).build();
+    let server = server.expect("nothing is wrong with it");
+    let (here, there) = tokio::io::duplex(64 * 1024);
+    tokio::spawn(async move { server.serve_connection(there).await });
+    here
+}
+
+/// A client whose first connection has ended, that makes others as it is told, and how often it has begun to.
+async fn reconnecting<F>(
+    builder: ChannelBuilder,
+    again: impl Fn() -> F + Send + Sync + 'static,
+) -> (ExtensionClient, Arc<AtomicU64>)
+where
+    F: Future<Output = io::Result<DuplexStream>> + Send + 'static,
+{
+    let dialled = Arc::new(AtomicU64::new(0));
+    let counted = dialled.clone();
+    let channel = builder.connect_with_connector(move || {
+        let again = (counted.fetch_add(1, Ordering::SeqCst) > 0).then(&again);
+        async move {
+            match again {
+                None => Ok(in_memory()),
+                Some(again) => again.await,
+            }
+        }
+    });
+    let channel = channel.await.expect("the first is made at once");
+    let client = ExtensionClient::new(channel.clone());
+    client.get(Time::default()).await.expect("it is served");
+    let first = channel.connection().expect("it is there");
+    first.close();
+    first.closed().await;
+    (client, dialled)
+}
+
+fn within(millis: u64) -> Request<Time> {
+    let mut request = Request::new(Time::default());
+    request.set_timeout(Duration::from_millis(millis));
+    request
+}
+
+/// The connection was thrown away, and the next call began anew.
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_comes_too_late_for_one_call_is_there_for_the_next() {
+    let (client, dialled) = reconnecting(Channel::builder(), || async {
+        tokio::time::sleep(Duration::from_millis(250)).await;
+        Ok(in_memory())
+    })
+    .await;
+    for _ in 0..2 {
+        let status = client.wait(within(100)).await.expect_err("connecting takes longer");
+        assert_eq!((status.code(), status.may_have_run()), (Code::DeadlineExceeded, false), "{status}");
+    }
+    client.wait(within(100)).await.expect("it is connected in time");
+    assert_eq!(dialled.load(Ordering::SeqCst), 2);
+    // Nor does anybody have to wait for it.
+    client.wait(within(100)).await.expect("it is connected");
+}
+
+/// Calls that had left did not count, so that the server was dialled as often as calls were made.
+/// It had come to its turn to connect, and all others stood behind it.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_not_polled_keeps_no_other_from_a_new_connection() {
+    let slow = || async {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        Ok(in_memory())
+    };
+    let (client, dialled) = reconnecting(Channel::builder(), slow).await;
+    let mut left = Vec::new();
+    for _ in 0..3 {
+        let mut call = Box::pin(client.get(Time::default()));
+        assert!(poll_once(call.as_mut()).await.is_none(), "there is no connection yet");
+        left.push(call);
+    }
+    client.get(Time::default()).await.expect("it is served");
+    assert_eq!(dialled.load(Ordering::SeqCst), 2);
+    for call in left {
+        call.await.expect("it is served too");
+    }
+}
+
+/// Polls a future once and leaves it there.
+async fn poll_once<F: Future>(mut future: Pin<&mut F>) -> Option<F::Output> {
+    poll_fn(|context| {
+        Poll::Ready(match future.as_mut().poll(context) {
+            Poll::Ready(output) => Some(output),
+            Poll::Pending => None,
+        })
+    })
+    .await
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_attempt_to_connect_counts_as_failed_whoever_waits_for_it() {
+    let (client, dialled) = reconnecting(Channel::builder(), || async {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        Err(io::ErrorKind::ConnectionRefused.into())
+    })
+    .await;
+    let begun = tokio::time::Instant::now();
+    while begun.elapsed() < Duration::from_secs(20) {
+        let status = client.wait(within(5)).await.expect_err("nobody listens");
+        assert!(!status.may_have_run(), "{status}");
+    }
+    let dialled = dialled.load(Ordering::SeqCst);
+    assert!((5..100).contains(&dialled), "{dialled} times");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_channel_that_is_dropped_connects_no_longer() {
+    let connecting = Arc::new(());
+    let held = connecting.clone();
+    let (client, dialled) = reconnecting(Channel::builder(), move || {
+        let held = held.clone();
+        async move {
+            let _held = held;
+            std::future::pending().await
+        }
+    })
+    .await;
+    client.wait(within(100)).await.expect_err("nobody answers");
+    assert_eq!((dialled.load(Ordering::SeqCst), Arc::strong_count(&connecting)), (2, 3));
+    let begun = tokio::time::Instant::now();
+    drop(client);
+    until("nobody connects", || Arc::strong_count(&connecting) == 1).await;
+    assert!(begun.elapsed() < Duration::from_secs(1));
+}
+
+/// It waited for as long as connecting may take.
+#[tokio::test(start_paused = true)]
+async fn a_call_waits_no_longer_than_its_patience_for_a_server_that_says_nothing() {
+    let patience = Duration::from_secs(1);
+    let (client, _) = reconnecting(Channel::builder().reconnect_patience(patience), std::future::pending).await;
+    for _ in 0..2 {
+        let begun = tokio::time::Instant::now();
+        let unary = client.wait(Time::default()).await.map(drop);
+        for called in [unary, client.flood(Time::default()).await.map(drop)] {
+            let status = called.expect_err("nobody answers");
+            assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
+            assert!(status.message().contains("the connector's target"), "{status}");
+        }
+        assert_eq!(begun.elapsed().as_secs(), 2 * patience.as_secs());
+    }
+}
+
+#[tokio::test]
+async fn when_half_of_the_ids_wait_for_replies_that_nobody_wants_a_new_connection_is_made() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let address = listener.local_addr().expect("it is bound").to_string();
+    let builder = Channel::builder().calls::<ExtensionClient>().timeout(Duration::from_millis(200));
+    let channel = builder.connect(address);
+    let (channel, accepted) = tokio::join!(channel, listener.accept());
+    let client = ExtensionClient::new(channel.expect("the server listens"));
+    let mut silent = Raw::over(accepted.expect("a client comes").0);
+    silent.write(&packet(0, 1, &[])).await; // A PONG and no HELLO: such a server cannot be told to stop.
+    let reading = tokio::spawn(async move { silent.closed().await });
+    let calls: JoinSet<_> = (0..16 * 1024 / 2)
+        .map(|_| {
+            let client = client.clone();
+            async move { client.get(Time::default()).await }
+        })
+        .collect();
+    for reply in calls.join_all().await {
+        let status = reply.expect_err("nobody answers");
+        assert_eq!(status.code(), Code::DeadlineExceeded, "{status}");
+    }
+    let next = tokio::spawn(async move { client.get(Time { millis: 3 }).await });
+    let mut second = Raw::over(listener.accept().await.expect("the client comes again").0);
+    let request = second.next().await.expect("the call comes here");
+    second.write(&packet(request.id.0, request.operation.number(), &request.body)).await;
+    next.await.expect("it does not panic").expect("it is answered");
+    reading.await.expect("the first connection is closed, since nobody needs it");
+}
+
+/// It kept its connection until its next call, and the server waited for it.
+#[tokio::test]
+async fn a_client_that_has_nothing_to_call_lets_a_server_stop_at_once() {
+    let (mut server, _) = start("127.0.0.1:0").await;
+    let address = server.address.to_string();
+    let client = ExtensionClient::connect(address.as_str()).await.expect("the server listens");
+    client.get(Time::default()).await.expect("it is served");
+    server.stop();
+    server.stopped().await;
+    let _second = start(&address).await;
+    client.get(Time::default()).await.expect("the next call finds the next server");
+}
+
+/// They kept its connection for as long as somebody had them.
+#[tokio::test]
+async fn streams_that_are_over_and_still_held_let_a_server_stop_at_once() {
+    let (mut server, _) = start("127.0.0.1:0").await;
+    let client = ExtensionClient::connect(server.address.to_string()).await.expect("the server listens");
+    let mut ended = client.flood(Time { millis: 1 }).await.expect("it streams").into_inner();
+    ended.message().await.expect("it streams").expect("there is one message");
+    assert_eq!(ended.message().await.expect("it ends in good order"), None);
+    let mut failed = client.flood(within(50)).await.expect("it streams").into_inner();
+    while failed.message().await.is_ok() {}
+    let mut unread = client.flood(Time { millis: 1 }).await.expect("it streams").into_inner();
+    unread.message().await.expect("it streams").expect("there is one message");
+    server.stop();
+    server.stopped().await;
+    assert_eq!(ended.message().await.expect("it stays as it was"), None);
+    assert_eq!(failed.message().await.expect("it fails once"), None);
+    assert_eq!(unread.message().await.expect("it has ended in good order"), None);
+}
+
+/// The server left it to them to close, as it does with clients that have not ended their sending half.
+#[tokio::test]
+async fn a_server_that_stops_closes_those_who_have_nothing_more_to_send_once_they_have_their_replies() {
+    let (mut server, state) = start("127.0.0.1:0").await;
+    let mut peer = Raw::connect(server.address).await;
+    let mut ours = frisbee_core::Connection::client(&Default::default(), Instant::now());
+    peer.write(&ours.outbox().take_bytes()).await; // HELLO and a PING.
+    peer.write(&packet(7, 12, &[8, 0, 0x0b, 0xC8, 1])).await; // Wait 200 ms.
+    until("the call runs", || state.waiting.load(Ordering::SeqCst) == 1).await;
+    server.stop();
+    peer.socket.shutdown().await.expect("this end can be closed");
+    let ended = async {
+        let mut replies = 0;
+        while let Some(packet) = peer.next().await {
+            replies += usize::from(packet.id.0 == 7);
+        }
+        server.stopped().await;
+        replies
+    };
+    // A server waits for 20 s before it closes what is left.
+    let replies = tokio::time::timeout(Duration::from_secs(10), ended).await.expect("nothing is in progress");
+    assert_eq!(replies, 1);
+}
+
+#[tokio::test]
+async fn a_go_client_is_closed_when_the_server_stops_and_nothing_is_in_progress() {
+    let (mut server, state) = start("127.0.0.1:0").await;
+    let mut go = Raw::connect(server.address).await;
+    go.write(&packet(7, 12, &[8, 0, 0x0b, 0xC8, 1])).await; // Wait 200 ms.
+    until("the call runs", || state.waiting.load(Ordering::SeqCst) == 1).await;
+    server.stop();
+    go.write(&packet(8, 14, &[8, 0, 0x0b, 1])).await; // Get, which a Go client may well call now.
+    assert_eq!(go.next().await.expect("it is still served").id.0, 8);
+    assert_eq!(go.next().await.expect("what was in progress is finished").id.0, 7);
+    assert_eq!(go.next().await, None);
+    server.stopped().await;
+}

@@ -1,0 +1,9 @@
+//! Connections below calls: transports, routers, streams, runtimes, and how they end.
+
+mod ending;
+mod idle;
+mod rare;
+mod routers;
+mod runtimes;
+mod tls;
+mod transports;

@@ -1,0 +1,260 @@
+//! TLS: what is let in, what is not, and how that is said.
+
+use super::transports::expect_service;
+use frisbee::tls::{ClientTls, ServerTls, TlsError};
+use frisbee::{Client, ClientBuilder, CloseReason, Connection, Handlers, Operation, ProtocolError};
+use frisbee_tests::interop::InteropServer;
+use frisbee_tests::pki::Authority;
+use frisbee_tests::serve_interop_with;
+use frisbee_tests::service::Service;
+use frpc::{Channel, Server, Workers};
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+/// No error may take longer than a second; a machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+async fn serve(tls: &ServerTls) -> SocketAddr {
+    serve_interop_with(Server::builder().tls(tls.clone())).await
+}
+
+async fn connect(address: SocketAddr, tls: &ClientTls) -> Result<Connection, frisbee::Error> {
+    connect_as(Client::builder().tls(tls.clone()), address).await
+}
+
+async fn connect_as(builder: ClientBuilder, address: SocketAddr) -> Result<Connection, frisbee::Error> {
+    let connecting = builder.connect(address, Handlers::new());
+    tokio::time::timeout(PATIENCE, connecting).await.expect("whatever is wrong is said soon")
+}
+
+fn tls_error(connected: Result<Connection, frisbee::Error>) -> TlsError {
+    match connected {
+        Err(frisbee::Error::Tls { source: error, .. }) => error,
+        other => panic!("expected an error about TLS: {other:?}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn services_are_called_over_tls_whatever_drives_it() {
+    let authority = Authority::default();
+    for workers in [Workers::PerCore, Workers::Caller] {
+        let builder = Server::builder().workers(workers).tls(authority.server());
+        let server = builder.add_service(InteropServer::new(Service)).bind("127.0.0.1:0").await.unwrap();
+        let address = server.local_addr().to_string();
+        tokio::spawn(server.serve());
+        let channel = Channel::builder().tls(authority.client()).connect(address).await.unwrap();
+        expect_service(&channel).await;
+    }
+}
+
+#[tokio::test]
+async fn tls_goes_over_any_transport() {
+    let authority = Authority::default();
+    let builder = Server::builder().tls(authority.server());
+    let acceptor = builder.add_service(InteropServer::new(Service)).build().unwrap();
+    let (here, there) = frpc::memory();
+    tokio::spawn(async move { acceptor.serve_connection(there).await });
+    let builder = Channel::builder().tls(authority.client()).server_name("127.0.0.1");
+    expect_service(&builder.connect_io(here).await.unwrap()).await;
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_the_server_is_said_by_type() {
+    let authority = Authority::default();
+    let address = serve(&authority.server()).await;
+
+    let wrong = Client::builder().tls(authority.client()).server_name("elsewhere.test");
+    assert_eq!(tls_error(connect_as(wrong, address).await), TlsError::WrongName);
+
+    let stranger = Authority::new("a stranger");
+    assert_eq!(tls_error(connect(address, &stranger.client()).await), TlsError::UnknownAuthority);
+
+    let old = ServerTls::new(authority.issue_until("127.0.0.1", 2001)).unwrap();
+    let address = serve(&old).await;
+    assert_eq!(tls_error(connect(address, &authority.client()).await), TlsError::Expired);
+}
+
+#[tokio::test]
+async fn a_client_without_the_certificate_that_is_demanded_is_told_so() {
+    let authority = Authority::default();
+    let address = serve(&authority.mutual_server()).await;
+    assert_eq!(tls_error(connect(address, &authority.client()).await), TlsError::CertificateRequired);
+
+    let stranger = Authority::new("a stranger");
+    let client = authority.client().with_identity(stranger.issue("somebody")).unwrap();
+    let error = tls_error(connect(address, &client).await);
+    assert!(matches!(&error, TlsError::Refused(_)), "{error:?}");
+
+    let client = authority.client().with_identity(authority.issue_until("somebody", 2001)).unwrap();
+    let error = tls_error(connect(address, &client).await);
+    assert!(matches!(&error, TlsError::Refused(_)), "{error:?}");
+}
+
+#[tokio::test]
+async fn handlers_see_the_certificate_of_their_client() {
+    let authority = Authority::default();
+    let whoami = Operation::user(10).unwrap();
+    let handlers = Handlers::new().on(whoami, |connection, mut packet| async move {
+        packet.body = connection.peer_certificates()?[0].to_vec().into();
+        Some(packet)
+    });
+    let builder = frisbee::Server::builder().tls(authority.mutual_server());
+    let server = builder.bind("127.0.0.1:0", handlers).await.unwrap();
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+
+    let identity = authority.issue("client.test");
+    let client = authority.client().with_identity(identity).unwrap();
+    let (answers, mut answered) = tokio::sync::mpsc::unbounded_channel();
+    let handlers = Handlers::new().on(whoami, move |_, packet| {
+        answers.send(packet.body).unwrap();
+        async { None }
+    });
+    let connection = Client::builder().tls(client).connect(address, handlers).await.unwrap();
+    let packet = frisbee::Packet::new(frisbee::PacketId(1), whoami, "");
+    connection.send(&packet).await.unwrap();
+    let shown = answered.recv().await.unwrap();
+    assert!(shown.windows(11).any(|part| part == b"client.test"), "the certificate names its owner");
+    let servers = connection.peer_certificates().unwrap();
+    assert_eq!(servers.len(), 2, "the server shows its certificate and the authority's");
+}
+
+#[tokio::test]
+async fn a_certificate_is_replaced_while_connections_go_on() {
+    let (before, after) = (Authority::new("before"), Authority::new("after"));
+    let tls = before.server();
+    let address = serve(&tls).await;
+    let channel = Channel::builder().tls(before.client()).connect(address.to_string()).await.unwrap();
+    expect_service(&channel).await;
+
+    tls.reload(after.issue("127.0.0.1")).unwrap();
+    expect_service(&channel).await;
+    assert_eq!(tls_error(connect(address, &before.client()).await), TlsError::UnknownAuthority);
+    let channel = Channel::builder().tls(after.client()).connect(address.to_string()).await.unwrap();
+    expect_service(&channel).await;
+
+    let mixed = frisbee::tls::Identity::from_pem(after.pem().as_bytes(), before.issue_pem("x").1.as_bytes()).unwrap();
+    assert!(tls.reload(mixed).is_err(), "the key belongs to another certificate");
+    connect(address, &after.client()).await.expect("what was shown before is still shown");
+}
+
+#[tokio::test]
+async fn a_server_with_a_new_certificate_lets_in_the_same_clients_as_before() {
+    let (before, after) = (Authority::new("before"), Authority::new("after"));
+    let tls = before.mutual_server();
+    let address = serve(&tls).await;
+    tls.reload(after.issue("127.0.0.1")).unwrap();
+    assert_eq!(tls_error(connect(address, &after.client()).await), TlsError::CertificateRequired);
+    let stranger = after.client().with_identity(after.issue("stranger")).unwrap();
+    assert!(matches!(tls_error(connect(address, &stranger).await), TlsError::Refused(_)));
+    let known = after.client().with_identity(before.issue("client.test")).unwrap();
+    connect(address, &known).await.expect("the authority of before vouches for it");
+}
+
+#[tokio::test]
+async fn the_identity_of_a_configuration_of_rustls_is_not_replaced_alone() {
+    let authority = Authority::default();
+    let mutual = ServerTls::from_config(authority.configurations().1);
+    let error = mutual.reload(authority.issue("127.0.0.1")).expect_err("who may connect is not known");
+    assert!(error.to_string().contains("use reload_config"), "{error}");
+    let client = ClientTls::from_config(authority.configurations().0);
+    assert_eq!(client.reload(Some(authority.issue("me"))), Err(error));
+}
+
+#[tokio::test]
+async fn plain_text_on_the_port_of_tls_is_closed_and_both_ends_say_why() {
+    let authority = Authority::default();
+    let address = serve(&authority.server()).await;
+    let connection = connect_as(Client::builder(), address).await.expect("TCP knows nothing of TLS");
+    let reason = tokio::time::timeout(PATIENCE, connection.closed()).await.unwrap();
+    assert!(matches!(reason, CloseReason::Protocol(ProtocolError::SpeaksTls)), "{reason:?}");
+
+    let mut browser = TcpStream::connect(address).await.unwrap();
+    browser.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
+    let mut answer = Vec::new();
+    let reading = browser.read_to_end(&mut answer);
+    let _ = tokio::time::timeout(PATIENCE, reading).await.expect("it is closed");
+    assert!(answer.len() <= 7, "nothing but an alert is sent: {answer:?}");
+}
+
+#[tokio::test]
+async fn tls_on_a_plain_port_is_closed_and_both_ends_say_why() {
+    let address = frisbee_tests::serve_interop().await;
+    let error = tls_error(connect(address, &Authority::default().client()).await);
+    assert_eq!(error, TlsError::Closed);
+
+    // A server that talks first, in plain text.
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        let (mut socket, _) = listener.accept().await.unwrap();
+        socket.write_all(b"220 mail.test ESMTP\r\n").await.unwrap();
+        let _ = socket.read_to_end(&mut Vec::new()).await;
+    });
+    assert_eq!(tls_error(connect(address, &Authority::default().client()).await), TlsError::NotTls);
+}
+
+#[tokio::test]
+async fn clients_that_are_silent_in_their_handshakes_hold_up_nobody() {
+    let authority = Authority::default();
+    let address = serve(&authority.server()).await;
+    let mut silent = Vec::new();
+    for _ in 0..100 {
+        silent.push(TcpStream::connect(address).await.unwrap());
+    }
+    let connecting = Channel::builder().tls(authority.client()).connect(address.to_string());
+    let channel = tokio::time::timeout(PATIENCE, connecting).await.expect("others are served").unwrap();
+    expect_service(&channel).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handshake_is_given_up_after_ten_seconds() {
+    let acceptor = Server::builder().tls(Authority::default().server()).build().unwrap();
+    let (_silent, there) = frpc::memory();
+    let began = tokio::time::Instant::now();
+    let reason = acceptor.serve_connection(there).await;
+    assert_eq!(TlsError::of(&reason), Some(TlsError::Timeout));
+    assert_eq!(began.elapsed().as_secs(), 10);
+}
+
+#[tokio::test(start_paused = true)]
+async fn how_long_a_handshake_may_take_can_be_set() {
+    let tls = Authority::default().server().handshake_timeout(Duration::from_secs(3));
+    let acceptor = Server::builder().tls(tls).build().unwrap();
+    let began = tokio::time::Instant::now();
+    let (_silent, there) = frpc::memory();
+    let reason = acceptor.serve_connection(there).await;
+    assert_eq!(TlsError::of(&reason), Some(TlsError::Timeout));
+    assert_eq!(began.elapsed().as_secs(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_waits_while_as_many_handshakes_go_on_as_may() {
+    let authority = Authority::default();
+    let greeting = authority.client_hello();
+    for (max, tls) in [(512, authority.server()), (3, authority.server().handshakes_max(3))] {
+        let acceptor = Server::builder().tls(tls).build().unwrap();
+        let mut begun = Vec::new();
+        for _ in 0..max {
+            let (mut here, there) = frpc::memory();
+            here.write_all(&greeting).await.unwrap();
+            let acceptor = acceptor.clone();
+            begun.push((here, tokio::spawn(async move { acceptor.serve_connection(there).await })));
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        let (here, there) = frpc::memory();
+        tokio::spawn({
+            let acceptor = acceptor.clone();
+            async move { acceptor.serve_connection(there).await }
+        });
+        let connecting = Channel::builder().tls(authority.client()).server_name("127.0.0.1").connect_io(here);
+        let mut connecting = std::pin::pin!(connecting);
+        let early = tokio::time::timeout(Duration::from_millis(400), connecting.as_mut()).await;
+        assert!(early.is_err(), "it waits its turn, of {max}");
+        drop(begun.pop());
+        let soon = tokio::time::timeout(Duration::from_millis(50), connecting).await;
+        soon.expect("there is room now").unwrap();
+    }
+}

@@ -1,0 +1,324 @@
+//! What carries connections: memory, Unix sockets, TLS, and what the user brings.
+
+use frisbee::{Operation, Packet, PacketId};
+use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload};
+use frisbee_tests::service::Service;
+use frisbee_tests::versions::first::{Answer, Ask, Parrot, ParrotClient, ParrotServer};
+use frpc::{Acceptor, Channel, Code, Request, Response, ResponseStream, Server, Status, Streaming, UnixServer};
+use std::io;
+use std::path::PathBuf;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, DuplexStream, ReadBuf};
+use tokio::net::{UnixListener, UnixStream};
+
+/// A path for a socket, in a directory of its own that goes with it.
+struct Place(PathBuf);
+
+impl Place {
+    fn new(name: &str) -> Self {
+        let place = std::env::temp_dir().join(format!("frisbee-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&place).expect("there is room for a directory");
+        Self(place)
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.0.join("socket")
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn acceptor() -> Acceptor {
+    Server::builder().add_service(InteropServer::new(Service)).build().expect("nothing overlaps")
+}
+
+async fn bound(place: &Place) -> Result<UnixServer, frpc::Error> {
+    Server::builder().add_service(InteropServer::new(Service)).bind_unix(place.socket()).await
+}
+
+/// Calls of every size, many at one time.
+pub(super) async fn expect_service(channel: &Channel) {
+    let client = InteropClient::new(channel.clone());
+    let sum = client.add(AddRequest { a: 20, b: 22 }).await.expect("the server answers");
+    assert_eq!(sum.get_ref().total, 42);
+    let calls: Vec<_> = (0..100_u32)
+        .map(|number| {
+            let client = client.clone();
+            let payload = Payload { seq: number, data: vec![number as u8; 1 << (number % 21)] };
+            tokio::spawn(async move {
+                let echoed = client.echo_payload(payload.clone()).await.expect("the server answers");
+                assert_eq!(echoed.into_inner(), payload);
+            })
+        })
+        .collect();
+    for call in calls {
+        call.await.expect("it came back as it was");
+    }
+}
+
+#[tokio::test]
+async fn services_are_called_over_memory() {
+    let (here, there) = frpc::memory();
+    let acceptor = acceptor();
+    tokio::spawn(async move { acceptor.serve_connection(there).await });
+    expect_service(&Channel::connect_io(here).await.unwrap()).await;
+}
+
+#[tokio::test]
+async fn a_transport_that_takes_a_byte_at_a_time_is_served_all_the_same() {
+    let (here, there) = tokio::io::duplex(1);
+    let acceptor = acceptor();
+    tokio::spawn(async move { acceptor.serve_connection(there).await });
+    let client = InteropClient::new(Channel::connect_io(here).await.unwrap());
+    assert_eq!(client.add(AddRequest { a: 1, b: 2 }).await.unwrap().get_ref().total, 3);
+}
+
+#[tokio::test]
+async fn a_transport_that_holds_back_what_is_written_until_it_is_flushed_is_served_all_the_same() {
+    let (here, there) = frpc::memory();
+    let acceptor = acceptor();
+    tokio::spawn(async move { acceptor.serve_connection(tokio::io::BufStream::new(there)).await });
+    expect_service(&Channel::connect_io(tokio::io::BufStream::new(here)).await.unwrap()).await;
+}
+
+/// A transport for which 5 ms of virtual time pass whenever it has brought something to a large buffer.
+struct Laborious(DuplexStream);
+
+impl AsyncRead for Laborious {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        /// What a read asks for that is not for the body of one packet.
+        const USUAL: usize = 64 * 1024;
+        let (room, filled) = (buffer.remaining(), buffer.filled().len());
+        let read = Pin::new(&mut self.0).poll_read(context, buffer);
+        if room > USUAL && buffer.filled().len() > filled {
+            let advanced = pin!(tokio::time::advance(Duration::from_millis(5))).poll(context);
+            assert!(advanced.is_pending(), "it has advanced and lets others go first");
+        }
+        read
+    }
+}
+
+impl AsyncWrite for Laborious {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(context)
+    }
+}
+
+/// Says in which task it runs.
+struct Placed;
+
+impl Parrot for Placed {
+    async fn say(&self, _: Request<Ask>) -> Result<Response<Answer>, Status> {
+        Ok(Response::new(Answer { words: tokio::task::id().to_string() }))
+    }
+
+    async fn chat(&self, _: Request<Streaming<Ask>>) -> Result<Response<ResponseStream<Answer>>, Status> {
+        Err(Status::unimplemented("nobody asks"))
+    }
+}
+
+/// Turns are measured to find handlers that take too long in place.
+#[tokio::test(start_paused = true)]
+async fn the_time_that_large_bodies_take_is_not_held_against_their_handlers() {
+    let (here, there) = tokio::io::duplex(1 << 20);
+    let acceptor = Server::builder().add_service(ParrotServer::new(Placed)).build().expect("nothing overlaps");
+    tokio::spawn(async move { acceptor.serve_connection(Laborious(there)).await });
+    let client = ParrotClient::new(Channel::connect_io(here).await.unwrap());
+    let mut tasks = Vec::new();
+    for _ in 0..8 {
+        let ask = Ask { word: "a".repeat(700_000), times: 1 };
+        tasks.push(client.say(ask).await.expect("the server answers").into_inner().words);
+    }
+    assert!(tasks.iter().all(|task| *task == tasks[0]), "not all ran in the connection's task: {tasks:?}");
+}
+
+#[tokio::test]
+async fn a_channel_on_a_given_transport_says_that_it_cannot_be_made_anew() {
+    let (here, there) = frpc::memory();
+    let acceptor = acceptor();
+    let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
+    let channel = Channel::connect_io(here).await.unwrap();
+    expect_service(&channel).await;
+    let connection = channel.connection().unwrap();
+    serving.abort();
+    connection.closed().await;
+    let status = InteropClient::new(channel).add(AddRequest { a: 1, b: 2 }).await.unwrap_err();
+    assert_eq!(status.code(), Code::Unavailable);
+    assert!(status.message().contains("cannot reconnect"), "{status}");
+}
+
+#[tokio::test]
+async fn a_channel_with_a_connector_is_made_anew() {
+    let acceptor = acceptor();
+    let made = Arc::new(AtomicU32::new(0));
+    let counted = made.clone();
+    let connector = move || {
+        let acceptor = acceptor.clone();
+        let number = counted.fetch_add(1, Ordering::Relaxed);
+        async move {
+            if number == 1 {
+                return Err(io::Error::other("not this time"));
+            }
+            let (here, there) = frpc::memory();
+            tokio::spawn(async move { acceptor.serve_connection(there).await });
+            Ok(here)
+        }
+    };
+    let channel = Channel::builder().connect_with_connector(connector).await.unwrap();
+    expect_service(&channel).await;
+    let connection = channel.connection().unwrap();
+    connection.abort();
+    connection.closed().await;
+    expect_service(&channel).await;
+    assert_eq!(made.load(Ordering::Relaxed), 3);
+}
+
+/// Carries bytes, so many each tenth of a second.
+async fn carry(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin, bytes: u64) {
+    while let Ok(1..) = tokio::io::copy(&mut (&mut from).take(bytes), &mut to).await {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+/// The system takes megabytes at once, and a PING behind them arrives much later than anybody waits for an answer.
+#[tokio::test(start_paused = true)]
+async fn a_slow_link_behind_a_large_buffer_carries_large_bodies_in_both_directions() {
+    const BUFFER: usize = 4 << 20;
+    /// 100 KB a second.
+    const BYTES: u64 = 10_000;
+    let (here, near) = tokio::io::duplex(BUFFER);
+    let (there, far) = tokio::io::duplex(BUFFER);
+    let ((from_here, to_here), (from_there, to_there)) = (tokio::io::split(near), tokio::io::split(far));
+    tokio::spawn(carry(from_here, to_there, BYTES));
+    tokio::spawn(carry(from_there, to_here, BYTES));
+    let acceptor = acceptor();
+    tokio::spawn(async move { acceptor.serve_connection(there).await });
+    let client = InteropClient::new(Channel::connect_io(here).await.unwrap());
+    let payload = Payload { seq: 1, data: vec![1; 4_500_000] };
+    let mut call = Request::new(payload.clone());
+    call.set_timeout(Duration::from_secs(600));
+    assert_eq!(client.echo_payload(call).await.unwrap().into_inner(), payload);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_sent_before_the_end_is_written_however_slow_the_link_is() {
+    let (here, near) = tokio::io::duplex(64 * 1024);
+    let connection = frisbee::Client::builder().connect_io(here, frisbee::Handlers::new()).await.unwrap();
+    let body = vec![7; 900_000];
+    connection.send(&Packet::new(PacketId(1), Operation::FIRST_USER, body.clone())).await.unwrap();
+    connection.close();
+    let mut received = Vec::new();
+    carry(near, &mut received, 5_000).await;
+    assert!(received.ends_with(&body), "{} bytes arrived", received.len());
+}
+
+#[tokio::test]
+async fn an_acceptor_that_is_shut_down_closes_its_connections_and_takes_no_more() {
+    let acceptor = acceptor();
+    let (here, there) = frpc::memory();
+    let serving = tokio::spawn({
+        let acceptor = acceptor.clone();
+        async move { acceptor.serve_connection(there).await }
+    });
+    let channel = Channel::connect_io(here).await.unwrap();
+    expect_service(&channel).await;
+    let closing = channel.connection().unwrap();
+    let (_, _, reason) = tokio::join!(acceptor.shutdown(), async { drop(channel) }, serving);
+    assert!(matches!(reason.unwrap(), frisbee::CloseReason::ClosedByPeer), "the client closes when it is told");
+    assert!(closing.is_going_away());
+    let (_here, there) = frpc::memory();
+    let reason = acceptor.serve_connection(there).await;
+    assert!(matches!(reason, frisbee::CloseReason::Shutdown), "{reason}");
+}
+
+#[tokio::test]
+async fn many_clients_may_connect_at_a_time_before_any_is_accepted() {
+    /// Twice what the standard library lets wait.
+    const CLIENTS: usize = 256;
+    let service = InteropServer::new(Service);
+    let server = Server::builder().add_service(service).bind("127.0.0.1:0").await.unwrap();
+    let (address, mut sockets) = (server.local_addr(), Vec::new());
+    for _ in 0..CLIENTS {
+        // Those for which there is no place are not refused: they go on asking.
+        let socket = tokio::time::timeout(Duration::from_secs(20), tokio::net::TcpStream::connect(address)).await;
+        sockets.push(socket.expect("there is a place to wait in").unwrap());
+    }
+}
+
+#[tokio::test]
+async fn services_are_called_over_a_unix_socket_and_see_who_calls() {
+    let place = Place::new("called");
+    let server = bound(&place).await.unwrap();
+    assert_eq!(server.local_path(), place.socket());
+    tokio::spawn(server.serve());
+    let channel = Channel::connect(format!("unix:{}", place.socket().display())).await.unwrap();
+    expect_service(&channel).await;
+    let credentials = channel.connection().unwrap().peer_credentials().unwrap();
+    assert_eq!(credentials.process.map(|id| id as u32), Some(std::process::id()), "it is served by this process");
+}
+
+#[tokio::test]
+async fn the_socket_file_goes_with_its_server() {
+    let place = Place::new("goes");
+    let server = bound(&place).await.unwrap();
+    assert!(place.socket().exists());
+    server.serve_with_shutdown(async {}).await.unwrap();
+    assert!(!place.socket().exists());
+}
+
+#[tokio::test]
+async fn a_socket_file_that_was_left_behind_is_replaced_and_nothing_else_is() {
+    let place = Place::new("stale");
+    // The listener is closed, the file stays: what a server leaves that was killed.
+    drop(UnixListener::bind(place.socket()).unwrap());
+    assert!(UnixStream::connect(place.socket()).await.is_err());
+    let server = bound(&place).await.unwrap();
+    let serving = tokio::spawn(server.serve());
+
+    let error = bound(&place).await.unwrap_err();
+    assert!(
+        matches!(&error, frpc::Error::Transport(frisbee::Error::Bind { source: error, .. }) if error.kind() == io::ErrorKind::AddrInUse),
+        "{error}"
+    );
+    let channel = Channel::connect(format!("unix:{}", place.socket().display())).await.unwrap();
+    expect_service(&channel).await;
+    serving.abort();
+    let _ = serving.await;
+
+    std::fs::write(place.socket(), "a file of somebody's").unwrap();
+    let error = bound(&place).await.unwrap_err();
+    assert!(
+        matches!(&error, frpc::Error::Transport(frisbee::Error::Bind { source: error, .. }) if error.kind() == io::ErrorKind::AddrInUse),
+        "{error}"
+    );
+    assert!(error.to_string().starts_with(&format!("listening on {} failed: ", place.socket().display())), "{error}");
+    assert_eq!(std::fs::read(place.socket()).unwrap(), b"a file of somebody's");
+}
+
+#[tokio::test]
+async fn a_unix_socket_that_nobody_listens_on_is_an_error_at_once() {
+    let place = Place::new("nobody");
+    let connecting = Channel::connect(format!("unix:{}", place.socket().display()));
+    let error = tokio::time::timeout(Duration::from_secs(5), connecting).await.unwrap().unwrap_err();
+    assert!(error.to_string().contains("unix:"), "{error}");
+}

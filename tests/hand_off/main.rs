@@ -1,0 +1,372 @@
+//! Connections that are handed off: on every transport, and when things do not go smoothly.
+
+mod calls;
+mod given_up;
+mod races;
+mod segments;
+mod tunnels;
+
+use bytes::Bytes;
+use frisbee::{
+    Acceptor, Client, CloseReason, Config, Connection, HandOffError, HandOffRequest, Handlers, Operation, Outbox,
+    Packet, PacketId, Routed, Router, Server, Stream, TakeOver,
+};
+use frisbee_tests::raw;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream};
+use tokio::sync::{mpsc, oneshot};
+
+/// No test waits longer for a peer. What is expected comes in milliseconds; a machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+const TUNNEL: Operation = Operation::FIRST_USER;
+
+fn operation(number: u16) -> Operation {
+    Operation::user(number).unwrap()
+}
+
+/// Hands its connections off as the request says, and echoes: packets, and raw bytes behind a greeting.
+struct Gateway {
+    /// Requests that are decided elsewhere.
+    held: Option<mpsc::UnboundedSender<HandOffRequest>>,
+}
+
+const GREETING: &[u8] = b"what do you want";
+
+async fn greet_and_echo(mut raw: impl AsyncRead + AsyncWrite + Unpin) -> std::io::Result<()> {
+    raw.write_all(GREETING).await?;
+    // TLS may keep what the socket did not take at once.
+    raw.flush().await?;
+    echo(raw).await
+}
+
+async fn echo(raw: impl AsyncRead + AsyncWrite + Unpin) -> std::io::Result<()> {
+    let (mut read, mut write) = tokio::io::split(raw);
+    tokio::io::copy(&mut read, &mut write).await?;
+    write.shutdown().await
+}
+
+impl Router for Gateway {
+    type Session = (Connection, Vec<Stream>);
+
+    fn connected(&self, connection: &Connection) -> Self::Session {
+        (connection.clone(), Vec::new())
+    }
+
+    fn route(&self, (connection, _): &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
+        outbox.forward(&packet).unwrap();
+        if packet.body == "raw from here on" {
+            return Routed::HandOff(TakeOver::new(async |raw| drop(greet_and_echo(raw).await)));
+        }
+        if packet.body == "work" {
+            connection.spawn(std::future::pending());
+        }
+        if packet.body == "raw from here on, you first" {
+            return Routed::HandOff(TakeOver::new(async |raw| drop(echo(raw).await)));
+        }
+        Routed::Continue
+    }
+
+    fn stream(&self, (_, streams): &mut Self::Session, _first: Bytes, stream: Stream) -> Routed {
+        streams.push(stream);
+        Routed::Continue
+    }
+
+    fn hand_off(&self, _session: &mut Self::Session, asked: HandOffRequest) -> Routed {
+        assert_eq!(asked.operation(), TUNNEL);
+        match &asked.request()[..] {
+            b"accept" => {
+                let echo = TakeOver::new(async |raw| drop(greet_and_echo(raw).await));
+                asked.accept("yours", echo);
+            }
+            b"refuse" => asked.refuse("mine"),
+            b"hold" => self.held.as_ref().unwrap().send(asked).unwrap(),
+            _ => drop(asked),
+        }
+        Routed::Continue
+    }
+}
+
+fn gateway() -> Acceptor<Gateway> {
+    Server::builder().build(Gateway { held: None }).unwrap()
+}
+
+/// Serves one connection in memory; the other end of it.
+fn served(acceptor: &Acceptor<Gateway>) -> DuplexStream {
+    let (here, there) = frisbee::memory();
+    let acceptor = acceptor.clone();
+    tokio::spawn(async move { acceptor.serve_connection(there).await });
+    here
+}
+
+/// A client that echoes nothing, and what it receives.
+async fn client(io: DuplexStream) -> (Connection, mpsc::UnboundedReceiver<Packet>) {
+    let (heard, received) = mpsc::unbounded_channel();
+    let handlers = Handlers::new().on(TUNNEL, move |_, packet| {
+        heard.send(packet).unwrap();
+        async { None }
+    });
+    (Client::builder().connect_io(io, handlers).await.unwrap(), received)
+}
+
+fn packet(body: &'static str) -> Packet {
+    Packet::new(PacketId(1), TUNNEL, body)
+}
+
+/// Sends and gets back a mebibyte, both ways at once.
+async fn expect_echo(raw: impl AsyncRead + AsyncWrite + Unpin) {
+    let sent: Vec<u8> = (0_u32..1 << 18).flat_map(u32::to_be_bytes).collect();
+    let (mut read, mut write) = tokio::io::split(raw);
+    let writing = async {
+        write.write_all(&sent).await.unwrap();
+        write.flush().await.unwrap();
+        write.shutdown().await.unwrap();
+    };
+    let mut came = Vec::new();
+    let (_, read) = tokio::join!(writing, read.read_to_end(&mut came));
+    read.unwrap();
+    assert!(came == sent, "what came back is something else");
+}
+
+async fn expect_greeting(raw: &mut (impl AsyncRead + Unpin)) {
+    let mut greeting = vec![0; GREETING.len()];
+    raw.read_exact(&mut greeting).await.unwrap();
+    assert_eq!(greeting, GREETING);
+}
+
+#[tokio::test]
+async fn both_ends_use_the_transport_for_something_else_after_packets_of_both() {
+    let (connection, mut received) = client(served(&gateway())).await;
+    connection.send(&packet("before")).await.unwrap();
+    assert_eq!(received.recv().await.unwrap().body, "before");
+    let accepted = connection.hand_off(TUNNEL, "accept").await.unwrap();
+    assert_eq!(accepted.reply, "yours");
+    let mut raw = accepted.transport;
+    expect_greeting(&mut raw).await;
+    expect_echo(raw).await;
+    let reason = connection.closed().await;
+    assert!(matches!(reason, CloseReason::HandedOff), "{reason}");
+    assert!(connection.send(&packet("behind")).await.is_err());
+}
+
+#[tokio::test]
+async fn a_connection_that_is_refused_goes_on_and_may_be_asked_for_again() {
+    let (connection, mut received) = client(served(&gateway())).await;
+    for _ in 0..3 {
+        let refused = connection.hand_off(TUNNEL, "refuse").await.unwrap_err();
+        assert!(matches!(&refused, HandOffError::Refused(reply) if reply == "mine"), "{refused}");
+        let refused = connection.hand_off(TUNNEL, "whatever").await.unwrap_err();
+        assert!(matches!(refused, HandOffError::NotServed), "{refused}");
+        connection.send(&packet("still there")).await.unwrap();
+        assert_eq!(received.recv().await.unwrap().body, "still there");
+    }
+    let mut accepted = connection.hand_off(TUNNEL, "accept").await.unwrap();
+    expect_greeting(&mut accepted.transport).await;
+}
+
+#[tokio::test]
+async fn what_others_send_behind_the_request_waits_for_the_answer() {
+    let (holds, mut held) = mpsc::unbounded_channel();
+    let acceptor = Server::builder().build(Gateway { held: Some(holds) }).unwrap();
+    let (connection, mut received) = client(served(&acceptor)).await;
+    connection.peer_known().await.unwrap();
+    let asking = tokio::spawn({
+        let connection = connection.clone();
+        async move { connection.hand_off(TUNNEL, "hold").await }
+    });
+    let asked = held.recv().await.unwrap();
+    connection.send(&packet("behind")).await.unwrap();
+    // What the server sends meanwhile is heard.
+    asked.connection().send(&packet("crossing")).await.unwrap();
+    assert_eq!(received.recv().await.unwrap().body, "crossing");
+    let again = connection.hand_off(TUNNEL, "accept").await.unwrap_err();
+    assert!(matches!(again, HandOffError::Busy), "{again}");
+    assert!(received.try_recv().is_err());
+    asked.refuse("");
+    assert!(matches!(asking.await.unwrap(), Err(HandOffError::Refused(_))));
+    assert_eq!(received.recv().await.unwrap().body, "behind");
+}
+
+#[tokio::test]
+async fn streams_and_work_at_either_end_keep_a_connection_from_being_handed_off() {
+    let (holds, mut held) = mpsc::unbounded_channel();
+    let acceptor = Server::builder().build(Gateway { held: Some(holds) }).unwrap();
+    let (connection, mut received) = client(served(&acceptor)).await;
+    let busy = async |connection: &Connection| {
+        let refused = connection.hand_off(TUNNEL, "accept").await.unwrap_err();
+        assert!(matches!(refused, HandOffError::Busy), "{refused}");
+    };
+    let stream = connection.open_stream(&Bytes::from_static(b"a stream")).await.unwrap();
+    busy(&connection).await;
+    drop(stream);
+
+    let (go_on, waits) = oneshot::channel::<()>();
+    connection.spawn(async { drop(waits.await) });
+    busy(&connection).await;
+    go_on.send(()).unwrap();
+    while connection.running() > 0 {
+        tokio::task::yield_now().await;
+    }
+
+    // The server opens a stream while it decides.
+    let asking = connection.hand_off(TUNNEL, "hold");
+    let deciding = async {
+        let asked = held.recv().await.unwrap();
+        let stream = asked.connection().open_stream(&Bytes::from_static(b"mine")).await.unwrap();
+        asked.accept(Bytes::new(), TakeOver::new(async |_| panic!("nobody gets it")));
+        stream
+    };
+    let (refused, stream) = tokio::join!(asking, deciding);
+    assert!(matches!(refused, Err(HandOffError::Busy)), "{refused:?}");
+    drop(stream);
+
+    // Work that the client knows nothing of.
+    connection.send(&packet("work")).await.unwrap();
+    received.recv().await.unwrap();
+    busy(&connection).await;
+}
+
+#[tokio::test]
+async fn only_the_end_that_dialled_may_ask() {
+    let (holds, mut held) = mpsc::unbounded_channel();
+    let acceptor = Server::builder().build(Gateway { held: Some(holds) }).unwrap();
+    let (connection, _received) = client(served(&acceptor)).await;
+    let deciding = async {
+        let asked = held.recv().await.unwrap();
+        let unsupported = asked.connection().hand_off(TUNNEL, "").await.unwrap_err();
+        assert!(matches!(unsupported, HandOffError::Unsupported), "{unsupported}");
+    };
+    let (refused, ()) = tokio::join!(connection.hand_off(TUNNEL, "hold"), deciding);
+    assert!(matches!(refused, Err(HandOffError::NotServed)), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_request_that_is_too_long_changes_nothing() {
+    let (connection, mut received) = client(served(&gateway())).await;
+    let error = connection.hand_off(TUNNEL, vec![0; 6 << 20]).await.unwrap_err();
+    assert!(matches!(error, HandOffError::TooLong(_)), "{error}");
+    connection.send(&packet("still there")).await.unwrap();
+    assert_eq!(received.recv().await.unwrap().body, "still there");
+    connection.hand_off(TUNNEL, "accept").await.unwrap();
+}
+
+#[tokio::test]
+async fn a_stream_that_is_opened_behind_the_request_waits_for_the_answer() {
+    let (holds, mut held) = mpsc::unbounded_channel();
+    let acceptor = Server::builder().build(Gateway { held: Some(holds) }).unwrap();
+    let (connection, _received) = client(served(&acceptor)).await;
+    for granted in [false, true] {
+        let asking = tokio::spawn({
+            let connection = connection.clone();
+            async move { connection.hand_off(TUNNEL, "hold").await }
+        });
+        let asked = held.recv().await.unwrap();
+        let first = Bytes::from_static(b"a stream");
+        let mut opening = pin!(connection.open_stream(&first));
+        assert!(poll_fn(|context| Poll::Ready(opening.as_mut().poll(context).is_pending())).await);
+        if granted {
+            asked.accept("", TakeOver::new(async |raw| drop(raw)));
+        } else {
+            asked.refuse("");
+        }
+        assert_eq!(asking.await.unwrap().is_ok(), granted);
+        let opened = tokio::time::timeout(PATIENCE, opening).await.expect("it is told");
+        assert_eq!(opened.is_ok(), !granted);
+    }
+}
+
+#[tokio::test]
+async fn who_was_to_take_a_connection_that_has_ended_meanwhile_is_let_go() {
+    let (held, mut asked) = mpsc::unbounded_channel();
+    let acceptor = Server::builder().build(Gateway { held: Some(held) }).unwrap();
+    let (connection, _) = client(served(&acceptor)).await;
+    let asking = tokio::spawn({
+        let connection = connection.clone();
+        async move { connection.hand_off(TUNNEL, "hold").await }
+    });
+    let asked = asked.recv().await.unwrap();
+    let asked_for = asked.connection().clone();
+    connection.abort();
+    asking.await.unwrap().unwrap_err();
+    asked_for.closed().await;
+    // Who takes it has a handle to it, as is usual.
+    let (takes, taken) = oneshot::channel();
+    asked.accept("", TakeOver::new(move |_| async move { drop(takes.send(asked_for)) }));
+    tokio::time::timeout(PATIENCE, taken).await.expect("nobody keeps it").unwrap_err();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hand_off_has_a_time_of_its_own_and_silence_is_none() {
+    let (holds, mut held) = mpsc::unbounded_channel();
+    let config = Config::default().hand_off_timeout(Duration::from_secs(60));
+    let acceptor = Server::builder().config(config.clone()).build(Gateway { held: Some(holds) }).unwrap();
+    let connection = Client::builder().config(config).connect_io(served(&acceptor), Handlers::new()).await.unwrap();
+    for seconds in [59, 61] {
+        let asking = connection.hand_off(TUNNEL, "hold");
+        let deciding = async {
+            let asked = held.recv().await.unwrap();
+            tokio::time::sleep(Duration::from_secs(seconds)).await;
+            asked.refuse("");
+        };
+        let (answer, ()) = tokio::join!(asking, deciding);
+        match answer.unwrap_err() {
+            HandOffError::Refused(_) => assert_eq!(seconds, 59),
+            HandOffError::Closed(CloseReason::HandOffTimeout | CloseReason::ClosedByPeer) => assert_eq!(seconds, 61),
+            other => panic!("after {seconds} s: {other}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_connection_is_taken_without_a_word_by_both_who_have_agreed() {
+    let (connection, mut received) = client(served(&gateway())).await;
+    connection.send(&packet("raw from here on, you first")).await.unwrap();
+    assert_eq!(received.recv().await.unwrap().body, "raw from here on, you first");
+    let raw = connection.clone().into_transport().await.unwrap();
+    expect_echo(raw).await;
+    let again = connection.into_transport().await.unwrap_err();
+    assert!(matches!(again, HandOffError::Closed(CloseReason::HandedOff)), "{again}");
+}
+
+/// Gives its connections out, and echoes packets.
+struct Lends(mpsc::UnboundedSender<Connection>);
+
+impl Router for Lends {
+    type Session = ();
+
+    fn connected(&self, connection: &Connection) {
+        self.0.send(connection.clone()).unwrap();
+    }
+
+    fn route(&self, (): &mut (), packet: Packet, outbox: &mut Outbox) -> Routed {
+        outbox.forward(&packet).unwrap();
+        Routed::Continue
+    }
+}
+
+#[tokio::test]
+async fn what_a_go_client_sends_first_is_routed_though_its_connection_is_being_left() {
+    for behind in ["", "more"] {
+        let (lends, mut lent) = mpsc::unbounded_channel();
+        let acceptor = Server::builder().build(Lends(lends)).unwrap();
+        let (mut here, there) = frisbee::memory();
+        tokio::spawn(async move { acceptor.serve_connection(there).await });
+        let connection = lent.recv().await.unwrap();
+        let leaving = tokio::spawn(connection.into_transport());
+        for _ in 0..10 {
+            tokio::task::yield_now().await; // The driver has heard of it.
+        }
+        let first = raw::packet(1, 10, b"first");
+        here.write_all(&[&first, behind.as_bytes()].concat()).await.unwrap();
+        let mut reply = vec![0; first.len()];
+        tokio::time::timeout(PATIENCE, here.read_exact(&mut reply)).await.expect("it is answered").unwrap();
+        assert_eq!(reply, first);
+        let mut raw = leaving.await.unwrap().unwrap();
+        let mut early = vec![0; behind.len()];
+        raw.read_exact(&mut early).await.unwrap();
+        assert_eq!(early, behind.as_bytes());
+    }
+}

@@ -1,0 +1,486 @@
+//! What broken and hostile peers do to a server, with a healthy client beside them.
+
+use bytes::Bytes;
+use frisbee::support::tlv;
+use frisbee::{Config, Handlers, Operation};
+use frisbee_tests::attacks::{ADD, CHAT, FORGED, breaches};
+use frisbee_tests::healthy::Healthy;
+use frisbee_tests::interop::{
+    AddRequest, Inner, InteropServer, Lists, Maps, Middle, Mixed, Nested, Payload, Scalars, SleepRequest, Text,
+};
+use frisbee_tests::process::{given_back_kib, resident_kib};
+use frisbee_tests::raw::{Raw, encoded, error_text, header, packet};
+use frisbee_tests::service::Service;
+use frisbee_tests::{serve_interop, serve_interop_with};
+use frpc::Server;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+const DO_NOTHING: u16 = 15;
+const COUNT_UP: u16 = 21;
+
+/// Add(20, 22) and its sum, by which a test sees that a connection lives.
+fn add(id: u16) -> Vec<u8> {
+    packet(id, ADD, &encoded(&AddRequest { a: 20, b: 22 }))
+}
+
+async fn expect_sum(peer: &mut Raw, id: u16) {
+    let reply = peer.next().await.expect("the connection lives");
+    assert_eq!((reply.id.0, reply.operation.number()), (id, ADD));
+    assert_eq!(reply.body, [8, 0, 0x0d, 84, 0x0d, 4][..]);
+}
+
+/// Bodies of every unary method, valid to the last byte.
+fn valid_bodies() -> Vec<(u16, Vec<u8>)> {
+    let inner = Inner { id: -70_000, name: "inner".into() };
+    let middle = Middle { inner: Some(inner.clone()), weight: u64::MAX };
+    let scalars =
+        Scalars { i32: i32::MIN, i64: i64::MIN, text: "näme".into(), raw: vec![1; 300], ..Scalars::default() };
+    let nested = Nested { first: Some(inner.clone()), label: "x".into(), middle: Some(middle), absent: None };
+    let lists = Lists {
+        flags: vec![true; 20],
+        i64s: vec![i64::MIN; 20],
+        texts: vec!["text".into(); 20],
+        inners: vec![inner.clone(); 20],
+        ..Lists::default()
+    };
+    let maps = Maps {
+        words: HashMap::from([("key".into(), "value".into())]),
+        inners: (0..20).map(|n| (n.to_string(), inner.clone())).collect(),
+        ..Maps::default()
+    };
+    let mixed = Mixed { message_first: Some(inner), list_second: vec!["a".into()], ..Mixed::default() };
+    vec![
+        (10, encoded(&scalars)),
+        (11, encoded(&nested)),
+        (12, encoded(&lists)),
+        (13, encoded(&maps)),
+        (14, encoded(&mixed)),
+        (16, encoded(&Text { value: "text".into() })),
+        (17, encoded(&Payload { seq: 1, data: vec![0; 1000] })),
+        (18, encoded(&AddRequest { a: i64::MAX, b: i64::MIN })),
+        (19, encoded(&SleepRequest { millis: 1, tag: u32::MAX })),
+        (20, encoded(&scalars)),
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_truncation_of_a_body_gets_an_error_reply_and_the_connection_lives() {
+    let address = serve_interop().await;
+    let healthy = Healthy::beside(address).await;
+    let mut peer = Raw::connect(address).await;
+    let bodies = valid_bodies();
+    let mut truncations = 0_u32;
+    while truncations < 10_000 {
+        for (operation, body) in &bodies {
+            let requests: Vec<_> = (0..body.len()).map(|cut| packet(cut as u16, *operation, &body[..cut])).collect();
+            peer.write(&requests.concat()).await;
+            for cut in 0..body.len() {
+                let reply = peer.next().await.expect("the connection lives");
+                assert_eq!((reply.id.0, reply.operation.number()), (cut as u16, *operation));
+                let text = error_text(&reply.body).unwrap_or_else(|| panic!("{operation} cut at {cut} was accepted"));
+                assert!(text.contains("interop."), "{text:?} does not say what was expected");
+            }
+            truncations += body.len() as u32;
+        }
+    }
+    peer.write(&add(7)).await;
+    expect_sum(&mut peer, 7).await;
+    healthy.was_well().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn declared_lengths_cost_no_memory() {
+    let address = serve_interop().await;
+    let healthy = Healthy::beside(address).await;
+    let mut peer = Raw::connect(address).await;
+    assert_eq!(packet(1, ADD, FORGED[0].1).len(), 16);
+    assert_eq!(packet(1, 12, FORGED[1].1).len(), 20);
+    let before = resident_kib().expect("Linux tells");
+    for round in 0..500 {
+        for (operation, body) in FORGED {
+            peer.write(&packet(round, operation, body)).await;
+            let reply = peer.next().await.expect("the connection lives");
+            assert!(error_text(&reply.body).is_some(), "{operation}: {:?}", reply.body);
+        }
+    }
+    let grown = resident_kib().expect("Linux tells").saturating_sub(before);
+    assert!(grown < 64 * 1024, "{grown} KiB more than before");
+    // What is reserved and not written costs no memory until it is. Each of the lengths is 4 GiB or more.
+    let given_back = given_back_kib().expect("Linux tells");
+    assert!(given_back < 1024 * 1024, "{given_back} KiB were reserved");
+    healthy.was_well().await;
+}
+
+/// What a client says of itself that means to call services: names, each with the same number of operations.
+fn greeting(services: usize, name: usize, operations: usize) -> Vec<u8> {
+    let mut content = b"fris\x01".to_vec();
+    for number in 0..services {
+        let mut item = Vec::new();
+        tlv::put_varint(&mut item, name as u64);
+        item.extend(format!("{number:0>name$}").bytes());
+        item.extend([0; 9]); // A layout, and none before it.
+        item.extend(std::iter::once(10).chain(vec![1; operations - 1]));
+        tlv::put_item(&mut content, 33, &item);
+    }
+    content.resize(content.len().max(100), 0);
+    packet(0, 3, &content)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_peer_says_of_itself_costs_a_few_times_its_length() {
+    let mounted = || Handlers::new().on(Operation::user(1000).expect("it is a user's"), |_, _| async { None });
+    let address = serve_interop_with(Server::builder().mount(1000.., mounted())).await;
+    let healthy = Healthy::beside(address).await;
+    let before = resident_kib().expect("Linux tells");
+    let mut greetings: Vec<_> = [(1, 32_000, 32_000), (1, 10, 65_000), (4_000, 4, 1), (20, 1_000, 2_000)]
+        .map(|(services, name, operations)| greeting(services, name, operations))
+        .into();
+    // Items that have no meaning to this server.
+    greetings.push(packet(0, 3, &[b"fris\x01".to_vec(), [40, 1, 0].repeat(21_000)].concat()));
+    let mut peers = Vec::new();
+    for greeting in greetings.iter().cycle().take(50) {
+        let mut peer = Raw::connect(address).await;
+        peer.write(&[&greeting[..], &add(1)].concat()).await;
+        let reply = peer.next().await.expect("the connection lives");
+        assert!(
+            error_text(&reply.body)
+                .is_none_or(|text| text.contains("this end offers no service 0") && text.len() < 400)
+        );
+        peers.push(peer);
+    }
+    let grown = resident_kib().expect("Linux tells").saturating_sub(before);
+    // A sanitizer keeps more for each block.
+    let most = if std::env::var_os("ASAN_OPTIONS").is_some() { 64 * 1024 } else { 30 * 1024 };
+    assert!(grown < most, "{grown} KiB more than before, by {} peers", peers.len());
+    healthy.was_well().await;
+}
+
+#[tokio::test]
+async fn what_is_no_frisbee_is_closed() {
+    let address = serve_interop().await;
+    for breach in breaches() {
+        let mut peer = Raw::connect(address).await;
+        peer.write(&breach).await;
+        peer.closed().await;
+    }
+    let mut peer = Raw::connect(address).await;
+    peer.write(&add(1)).await;
+    expect_sum(&mut peer, 1).await;
+}
+
+#[tokio::test]
+async fn unknown_operations_get_an_error_and_reserved_ones_nothing() {
+    let mut peer = Raw::connect(serve_interop().await).await;
+    for operation in [24, 1000, u16::MAX] {
+        peer.write(&packet(5, operation, b"whatever")).await;
+        let reply = peer.next().await.expect("the connection lives");
+        assert_eq!((reply.id.0, reply.operation.number()), (5, operation));
+        assert!(error_text(&reply.body).is_some_and(|text| text.contains(&operation.to_string())));
+    }
+    for operation in 3..=9 {
+        peer.write(&packet(5, operation, b"whatever")).await;
+    }
+    peer.write(&add(6)).await;
+    expect_sum(&mut peer, 6).await;
+}
+
+#[tokio::test]
+async fn a_request_that_is_an_error_gets_an_error_reply() {
+    let mut peer = Raw::connect(serve_interop().await).await;
+    peer.write(&packet(1, ADD, &[6, 5, 0x0a, 2, b'n', b'o'])).await;
+    let reply = peer.next().await.expect("the connection lives");
+    assert!(error_text(&reply.body).is_some_and(|text| text.contains("no")));
+}
+
+#[tokio::test]
+async fn a_nil_request_is_the_default_message() {
+    let mut peer = Raw::connect(serve_interop().await).await;
+    peer.write(&packet(1, ADD, &[0])).await;
+    assert_eq!(peer.next().await.expect("the connection lives").body, [8, 0, 0x0d, 0, 0x0d, 4][..]);
+}
+
+#[tokio::test]
+async fn the_same_id_twice_runs_twice() {
+    let mut peer = Raw::connect(serve_interop().await).await;
+    let sleep = packet(9, 19, &encoded(&SleepRequest { millis: 20, tag: 1 }));
+    peer.write(&[sleep.clone(), sleep, add(9)].concat()).await;
+    let mut operations = Vec::new();
+    for _ in 0..3 {
+        operations.push(peer.next().await.expect("the connection lives").operation.number());
+    }
+    assert_eq!(operations, [ADD, 19, 19]);
+}
+
+#[tokio::test]
+async fn more_streams_than_allowed_are_closed_at_once() {
+    let mut peer = Raw::connect(serve_interop().await).await;
+    let opens: Vec<_> = (1..=300).map(|id| packet(id, 2, &[9, CHAT as u8])).collect();
+    peer.write(&opens.concat()).await;
+    for id in 257..=300 {
+        let refused = peer.next().await.expect("the connection lives");
+        assert_eq!((refused.id.0, refused.operation.number(), refused.body.len()), (id, 2, 0));
+    }
+    peer.write(&packet(1, 2, &encoded(&Text { value: "a".into() }))).await;
+    let answer = peer.next().await.expect("streams within the limit live");
+    assert_eq!(answer.body, encoded(&Text { value: "re:a".into() }));
+}
+
+#[tokio::test]
+async fn a_finished_stream_is_closed_at_once_and_its_place_free() {
+    let mut peer = Raw::connect(serve_interop().await).await;
+    let range = [8, 0, 0x0d, 0, 0x0d, 2]; // One number from 0.
+    for id in 1..=600 {
+        // As Go does it: the client never closes a stream.
+        peer.write(&[packet(id, 2, &[9, COUNT_UP as u8]), packet(id, 2, &range)].concat()).await;
+        let mut bodies = Vec::new();
+        while bodies.last().is_none_or(|body: &Bytes| !body.is_empty()) {
+            bodies.push(peer.next().await.expect("the connection lives").body);
+        }
+        assert_eq!(bodies.len(), 3, "a message, the end and the close of stream {id}");
+    }
+}
+
+#[tokio::test]
+async fn streams_that_open_nothing_are_refused_and_stray_packets_ignored() {
+    let mut peer = Raw::connect(serve_interop().await).await;
+    for first in [&[9, ADD as u8][..], &[9, 99]] {
+        peer.write(&packet(3, 2, first)).await;
+        let failure = peer.next().await.expect("the connection lives").body;
+        assert!(error_text(&failure).is_some_and(|text| text.contains("is not a streaming method")));
+        assert_eq!(error_text(&peer.next().await.expect("the end follows").body).as_deref(), Some("EOF"));
+        assert_eq!(peer.next().await.expect("the close follows").body, Bytes::new());
+    }
+    // What belongs to no stream, a varint that is cut, and a close of nothing.
+    for stray in [&[6, 5, 0x0a, 3, b'E', b'O', b'F'][..], &[8, 0], &[9, 0x80], &[]] {
+        peer.write(&packet(4, 2, stray)).await;
+    }
+    peer.write(&add(1)).await;
+    expect_sum(&mut peer, 1).await;
+}
+
+#[tokio::test]
+async fn a_stream_of_ours_that_opens_nothing_is_refused_and_what_follows_on_it_ignored() {
+    let mut peer = Raw::connect(serve_interop().await).await;
+    peer.write(&packet(0, 3, b"fris\x01")).await;
+    for (id, first) in [(1, &[8, 0][..]), (2, &[9, 0x80])] {
+        peer.write(&packet(id, 2, first).repeat(3)).await;
+        let failure = peer.next().await.expect("the connection lives");
+        assert!(failure.id.0 == id && failure.body.ends_with(b"names no operation"), "{failure:?}");
+        assert_eq!(peer.next().await.expect("its direction ends").operation.number(), 7);
+        assert_eq!(peer.next().await.expect("it is reset").operation.number(), 7);
+    }
+    peer.write(&add(1)).await;
+    expect_sum(&mut peer, 1).await;
+}
+
+#[tokio::test]
+async fn a_stream_that_opens_on_a_live_id_resets_that_stream_alone() {
+    let mut peer = Raw::connect(serve_interop().await).await;
+    let open = |id| packet(id, 2, &[9, CHAT as u8]);
+    let text = encoded(&Text { value: "a".into() });
+    peer.write(&[open(1), open(2), open(1)].concat()).await;
+    assert!(error_text(&peer.next().await.expect("the connection lives").body).is_some());
+    peer.write(&packet(2, 2, &text)).await;
+    loop {
+        let packet = peer.next().await.expect("the connection lives");
+        if packet.id.0 == 2 {
+            return assert_eq!(packet.body, encoded(&Text { value: "re:a".into() }));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_has_nothing_more_to_send_still_gets_its_replies() {
+    let mut peer = Raw::connect(serve_interop().await).await;
+    let range = [8, 0, 0x0d, 0, 0x0d, 6]; // Three numbers from 0.
+    let sleep = packet(1, 19, &encoded(&SleepRequest { millis: 300, tag: 5 }));
+    let stream = [packet(1, 2, &[9, COUNT_UP as u8]), packet(1, 2, &range)].concat();
+    peer.write(&[sleep, add(2), stream].concat()).await;
+    peer.socket.shutdown().await.expect("this end can be closed");
+    let mut replies = Vec::new();
+    while let Some(reply) = peer.next().await {
+        replies.push((reply.operation.number(), reply.id.0));
+    }
+    replies.sort_unstable();
+    // The stream: three messages, its end, and the close that frees its id.
+    assert_eq!(replies, [(2, 1), (2, 1), (2, 1), (2, 1), (2, 1), (ADD, 2), (19, 1)]);
+}
+
+#[tokio::test]
+async fn silent_and_slow_clients_are_closed_in_time() {
+    let config = Config::default().idle_timeout(Duration::from_millis(400)).pace_window(Duration::from_secs(1));
+    let address =
+        serve_interop_with(Server::builder().config(config).first_header_timeout(Duration::from_millis(100))).await;
+    Raw::connect(address).await.closed().await;
+
+    let mut half_a_header = Raw::connect(address).await;
+    half_a_header.write(&[0, 0x0F, 0]).await;
+    half_a_header.closed().await;
+
+    let mut no_more = Raw::connect(address).await;
+    no_more.write(&add(1)).await;
+    expect_sum(&mut no_more, 1).await;
+    no_more.closed().await;
+
+    let mut trickle = Raw::connect(address).await;
+    trickle.write(&header(1, ADD, 1_000_000)).await;
+    let trickling = async {
+        while trickle.socket.write_all(&[0]).await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), trickling).await.expect("a packet that trickles is given up");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_takes_no_replies_is_given_up_and_costs_little() {
+    let config = Config::default().write_timeout(Duration::from_millis(300));
+    let address = serve_interop_with(Server::builder().config(config)).await;
+    let healthy = Healthy::beside(address).await;
+    let mut greedy = Raw::connect(address).await;
+    let before = resident_kib().expect("Linux tells");
+    let request = packet(1, 17, &encoded(&Payload { seq: 1, data: vec![1; 1 << 20] }));
+    // What the socket takes of 200 MiB, until the server gives up.
+    let writing = async { while greedy.socket.write_all(&request).await.is_ok() {} };
+    tokio::time::timeout(Duration::from_secs(20), writing).await.expect("the server closes");
+    let grown = resident_kib().expect("Linux tells").saturating_sub(before);
+    assert!(grown < 100 * 1024, "{grown} KiB more than before");
+    healthy.was_well().await;
+}
+
+#[tokio::test]
+async fn a_flood_of_pings_is_closed_and_two_a_second_are_not() {
+    let address = serve_interop().await;
+    let mut flood = Raw::connect(address).await;
+    flood.write(&packet(0, 0, &[]).repeat(50)).await;
+    flood.closed().await;
+
+    let mut polite = Raw::connect(address).await;
+    polite.write(&packet(0, 0, &[]).repeat(20)).await;
+    polite.write(&add(1)).await;
+    expect_sum(&mut polite, 1).await;
+}
+
+#[tokio::test]
+async fn requests_cut_anywhere_by_the_network_are_put_together() {
+    let mut peer = Raw::connect(serve_interop().await).await;
+    let requests = [add(1), packet(2, DO_NOTHING, &[8, 0]), add(3)].concat();
+    for cut in 1..requests.len() {
+        peer.write(&requests[..cut]).await;
+        tokio::task::yield_now().await;
+        peer.write(&requests[cut..]).await;
+        expect_sum(&mut peer, 1).await;
+        assert_eq!(peer.next().await.expect("the connection lives").body, [8, 0][..]);
+        expect_sum(&mut peer, 3).await;
+    }
+}
+
+/// How long it takes to answer what is sent at once, in virtual time.
+async fn time_to_answer(bytes: Vec<u8>) -> Duration {
+    let server = Server::builder().add_service(InteropServer::new(Service)).build().expect("nothing overlaps");
+    let (here, there) = tokio::io::duplex(64 * 1024);
+    let serving = tokio::spawn(async move { server.serve_connection(there).await });
+    let (mut reading, mut writing) = tokio::io::split(here);
+    let begun = tokio::time::Instant::now();
+    let last = tokio::spawn(async move {
+        let (mut answers, answered) = (Vec::new(), packet(12_345, ADD, &[8, 0, 0x0d, 84, 0x0d, 4]));
+        while !answers.ends_with(&answered) {
+            let count = reading.read_buf(&mut answers).await.expect("the connection lives");
+            assert!(count > 0, "the connection lives");
+        }
+        begun.elapsed()
+    });
+    writing.write_all(&[bytes, add(12_345)].concat()).await.expect("the connection lives");
+    let elapsed = last.await.expect("the answer comes");
+    serving.abort();
+    elapsed
+}
+
+/// So many of a packet; those that open streams with ids of their own.
+fn repeated(packet: &[u8], count: usize) -> Vec<u8> {
+    let mut all = packet.repeat(count);
+    if packet[4..6] == [0, 2] {
+        for (at, packet) in all.chunks_mut(packet.len()).enumerate() {
+            packet[2..4].copy_from_slice(&(1 + at as u16 % 0x7FFF).to_be_bytes());
+        }
+    }
+    all
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_peer_is_made_to_wait_that_sends_more_of_no_use_than_it_may_and_nothing_it_sends_is_lost() {
+    let hello = frisbee_core::Connection::client(&Default::default(), std::time::Instant::now()).outbox().take_bytes();
+    let entry = [2, 2, 1, b'k'].repeat(300);
+    let metadata = [&[0x10, 0xb0, 0x09][..], &entry, &[8, 0]].concat();
+    let sleep = packet(7, 19, &encoded(&SleepRequest { millis: 3_600_000, tag: 1 }));
+    let cancel = packet(7, 6, &[19]);
+    // The call pays for a part.
+    let cancelled = (cancel.len() + 64 - sleep.len(), [sleep, cancel].concat());
+    let useless = [
+        packet(0, 1, &[]),
+        packet(0, 3, b"fris\x01"),
+        packet(7, 9, b"whatever"),
+        packet(7, 999, b"nobody"),
+        packet(7, ADD, &[8, 0, 7]),
+        packet(7, ADD, &metadata),
+        packet(7, 2, &[9, ADD as u8]),
+        packet(7, 5, &[4]),
+        packet(7, 6, &[ADD as u8]),
+        packet(7, 7, &[]),
+        packet(7, ADD, &[0x10, 2, 4, 0, 8, 0]),
+    ];
+    let useless = useless.map(|waste| (waste.len() + 64, waste));
+    for (cost, waste) in useless.into_iter().chain([cancelled]) {
+        let allowed = Config::default().waste_rate as usize;
+        let less = [&hello[..], &repeated(&waste, allowed / 10 / cost)].concat();
+        assert!(time_to_answer(less).await < Duration::from_millis(10), "{waste:x?} within what is allowed");
+        let more = [&hello[..], &repeated(&waste, 3 * allowed / cost)].concat();
+        let elapsed = time_to_answer(more).await;
+        assert!((2_800..3_000).contains(&elapsed.as_millis()), "{waste:x?} made the peer wait for {elapsed:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_peer_that_sends_what_is_of_use_is_never_made_to_wait() {
+    let elapsed = time_to_answer(add(1).repeat(200_000)).await;
+    assert!(elapsed < Duration::from_millis(10), "{elapsed:?}");
+    // One in two is of no use, and no more than the other.
+    let mixed = [packet(1, 999, b""), packet(1, 16, &encoded(&Text { value: "x".repeat(100) }))].concat();
+    let elapsed = time_to_answer(mixed.repeat(50_000)).await;
+    assert!(elapsed < Duration::from_millis(10), "{elapsed:?}");
+}
+
+/// Refusing a stream is done by its handle, which wakes the connection's own task.
+#[tokio::test]
+async fn a_peer_that_opens_streams_without_end_lets_others_have_their_turn() {
+    const OPENS: usize = 20_000;
+    // 1024 packets in each turn, and no rest.
+    let config = Config::default().turn_max(Duration::MAX).waste_rate(u32::MAX);
+    let server = Server::builder().add_service(InteropServer::new(Service)).config(config);
+    let acceptor = server.build().expect("nothing overlaps");
+    let (here, there) = tokio::io::duplex(4 << 20);
+    tokio::spawn(async move { acceptor.serve_connection(there).await });
+    let (mut reading, mut writing) = tokio::io::split(here);
+    let opens: Vec<_> = (0..OPENS).flat_map(|id| packet(id as u16 % 60_000 + 1, 2, &[9, 10])).collect();
+    writing.write_all(&opens).await.expect("there is room for all of it");
+    let turns = Arc::new(AtomicUsize::new(0));
+    let other = tokio::spawn({
+        let turns = turns.clone();
+        async move {
+            loop {
+                tokio::task::yield_now().await;
+                turns.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    });
+    let mut answers = vec![0; OPENS * 50]; // Each refusal has some more.
+
+    let answered = tokio::time::timeout(Duration::from_secs(10), reading.read_exact(&mut answers)).await;
+    answered.expect("all are refused").expect("the connection lives");
+    other.abort();
+    assert!(turns.load(Ordering::Relaxed) >= 10, "{turns:?} turns beside twenty of the connection");
+}

@@ -1,0 +1,173 @@
+//! Real protocols on connections that were handed off, and through streams: PostgreSQL and etcd, from Debian's
+//! packages `postgresql` and `etcd-server`.
+//!
+//! Where they are not installed the tests say so and pass, unless `FRISBEE_REQUIRE_SERVERS` is set.
+
+mod servers;
+
+use bytes::Bytes;
+use examples::gateway::{Credentials, GatewayClient, GatewayServer, Target};
+use examples::gateway_service::Service;
+use frisbee::{Client, Handlers};
+use frisbee_tests::pki::Authority;
+use frpc::hand_off::RawTransport;
+use frpc::{Channel, Server};
+use hyper_util::rt::TokioIo;
+use servers::Running;
+use std::io;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, copy_bidirectional};
+use tokio::net::TcpStream;
+use tokio_postgres::NoTls;
+use tonic::client::Grpc;
+use tonic::codegen::http::uri::PathAndQuery;
+use tonic::transport::Endpoint;
+use tonic_prost::ProstCodec;
+
+/// No test waits longer for what a server does. It comes in milliseconds; a machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A gateway to a target, over TLS, and a channel to it whose user has logged in.
+async fn gateway(target: &str, address: &str) -> Channel {
+    let authority = Authority::default();
+    let service = Service {
+        users: [("ada".to_owned(), "secret".to_owned())].into(),
+        targets: [(target.to_owned(), address.to_owned())].into(),
+    };
+    let builder = Server::builder().tls(authority.server()).add_service(GatewayServer::new(service));
+    let server = builder.method_hand_off("gateway.Gateway/Open").bind("127.0.0.1:0").await.unwrap();
+    let address = server.local_addr().to_string();
+    tokio::spawn(server.serve());
+    let channel = Channel::builder().tls(authority.client()).connect(address).await.unwrap();
+    let credentials = Credentials { user: "ada".to_owned(), password: "secret".to_owned() };
+    GatewayClient::new(channel.clone()).login(credentials).await.unwrap();
+    channel
+}
+
+async fn open(channel: &Channel, target: &str) -> RawTransport {
+    let (asking, handed) = channel.handing_off();
+    GatewayClient::new(asking).open(Target { name: target.to_owned() }).await.unwrap();
+    handed.take().expect("the gateway hands its connection off")
+}
+
+/// What PostgreSQL is asked, on any transport.
+async fn expect_postgres(io: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
+    let mut config = tokio_postgres::Config::new();
+    config.user("postgres").dbname("postgres");
+    let (client, connection) = config.connect_raw(io, NoTls).await.expect("PostgreSQL lets its user in");
+    let driving = tokio::spawn(connection);
+    client.batch_execute("CREATE TEMPORARY TABLE things (number INT8, words TEXT)").await.unwrap();
+    let insert = "INSERT INTO things SELECT n, repeat('word ', n::INT4 % 50) FROM generate_series(1, 20000) AS n";
+    assert_eq!(client.execute(insert, &[]).await.unwrap(), 20_000);
+    let rows = client.query("SELECT number, words FROM things ORDER BY number", &[]).await.unwrap();
+    assert_eq!(rows.len(), 20_000);
+    for (at, row) in (1_i64..).zip(&rows) {
+        assert_eq!(row.get::<_, i64>(0), at);
+        assert_eq!(row.get::<_, &str>(1).len() as i64, at % 50 * 5);
+    }
+    // Many questions at one time, one behind the other on the wire.
+    let asked = (0_i64..100).map(|number| {
+        let client = &client;
+        async move { client.query_one("SELECT $1::INT8 * 2", &[&number]).await.unwrap().get::<_, i64>(0) }
+    });
+    assert_eq!(futures_util::future::join_all(asked).await, (0..100).map(|number| number * 2).collect::<Vec<_>>());
+    drop(client);
+    driving.await.unwrap().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn postgres_is_spoken_on_a_connection_that_a_gateway_has_handed_off() {
+    let Some(server) = servers::postgres().await else { return };
+    let asked = async { expect_postgres(open(&gateway("postgres", &server.address).await, "postgres").await).await };
+    tokio::time::timeout(PATIENCE, asked).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn postgres_is_spoken_through_streams_beside_each_other() {
+    let Some(server) = servers::postgres().await else { return };
+    let to = server.address.clone();
+    let tunnels = Handlers::new().on_stream(move |_first, stream| {
+        let to = to.clone();
+        tokio::spawn(async move {
+            let mut socket = TcpStream::connect(to).await.unwrap();
+            let _ = copy_bidirectional(&mut stream.into_io(), &mut socket).await;
+        });
+    });
+    let tunnels = frisbee::Server::builder().bind("127.0.0.1:0", tunnels).await.unwrap();
+    let address = tunnels.local_addr();
+    tokio::spawn(tunnels.serve());
+    let connection = Client::builder().connect(address, Handlers::new()).await.unwrap();
+    let asked = (0..4).map(|_| async {
+        let stream = connection.open_stream(&Bytes::from_static(b"postgres")).await.unwrap();
+        expect_postgres(stream.into_io()).await;
+    });
+    tokio::time::timeout(PATIENCE, futures_util::future::join_all(asked)).await.unwrap();
+}
+
+#[derive(Clone, PartialEq, prost::Message)]
+struct PutRequest {
+    #[prost(bytes = "vec", tag = "1")]
+    key: Vec<u8>,
+    #[prost(bytes = "vec", tag = "2")]
+    value: Vec<u8>,
+}
+
+#[derive(Clone, PartialEq, prost::Message)]
+struct PutResponse {}
+
+#[derive(Clone, PartialEq, prost::Message)]
+struct RangeRequest {
+    #[prost(bytes = "vec", tag = "1")]
+    key: Vec<u8>,
+}
+
+#[derive(Clone, PartialEq, prost::Message)]
+struct RangeResponse {
+    #[prost(message, repeated, tag = "2")]
+    kvs: Vec<KeyValue>,
+}
+
+#[derive(Clone, PartialEq, prost::Message)]
+struct KeyValue {
+    #[prost(bytes = "vec", tag = "1")]
+    key: Vec<u8>,
+    #[prost(bytes = "vec", tag = "5")]
+    value: Vec<u8>,
+}
+
+async fn ask<A, B>(grpc: &mut Grpc<tonic::transport::Channel>, path: &'static str, request: A) -> B
+where
+    A: prost::Message + Send + Sync + 'static,
+    B: prost::Message + Default + Send + Sync + 'static,
+{
+    grpc.ready().await.unwrap();
+    let path = PathAndQuery::from_static(path);
+    let codec = ProstCodec::<A, B>::default();
+    grpc.unary(tonic::Request::new(request), path, codec).await.unwrap().into_inner()
+}
+
+/// What etcd is asked by tonic's client, on any transport.
+async fn expect_etcd(io: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
+    let given = Arc::new(Mutex::new(Some(TokioIo::new(io))));
+    let connector = tower::service_fn(move |_| {
+        let given = given.lock().unwrap().take();
+        async move { given.ok_or_else(|| io::Error::other("there is one connection")) }
+    });
+    let channel = Endpoint::from_static("http://etcd.test").connect_with_connector(connector).await.unwrap();
+    let mut grpc = Grpc::new(channel);
+    for number in 0..50_usize {
+        let (key, value) = (format!("key/{number}").into_bytes(), vec![number as u8; number * 1_000]);
+        let put = PutRequest { key: key.clone(), value: value.clone() };
+        let PutResponse {} = ask(&mut grpc, "/etcdserverpb.KV/Put", put).await;
+        let found: RangeResponse = ask(&mut grpc, "/etcdserverpb.KV/Range", RangeRequest { key: key.clone() }).await;
+        assert_eq!(found.kvs, [KeyValue { key, value }]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn etcd_is_spoken_on_a_connection_that_a_gateway_has_handed_off() {
+    let Some(Running { address, .. }) = &servers::etcd().await else { return };
+    let asked = async { expect_etcd(open(&gateway("etcd", address).await, "etcd").await).await };
+    tokio::time::timeout(PATIENCE, asked).await.unwrap();
+}

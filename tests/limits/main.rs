@@ -1,0 +1,6 @@
+//! What servers and clients refuse, defer or give up: memory, depth of messages, slow links, silent clients.
+
+mod nesting;
+mod overload;
+mod silent_clients;
+mod slow_links;

@@ -1,0 +1,357 @@
+//! Links that carry little in a second, and peers that take little: what goes on meanwhile, what waits, and who is given
+//! up. In virtual time, but for one test over sockets.
+
+mod full;
+mod sockets;
+
+use frisbee::{Config, Stats};
+use frisbee_tests::interop::{
+    AddRequest, Count, Interop, InteropClient, InteropServer, Payload, SleepRequest, Sum, Text,
+};
+use frisbee_tests::left_to_service;
+use frpc::{Channel, Code, Request, RequestStream, Response, Server, ServerBuilder, Status, Streaming};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, DuplexStream};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+const MB: u32 = 1_000_000;
+
+/// What the link's ends hold, in bytes: next to nothing.
+const BUFFER: usize = 8 * 1024;
+
+/// Gives what it is asked for, and counts who sleeps.
+#[derive(Clone, Default)]
+pub(crate) struct Service {
+    /// Calls of `Sleep` that have begun, and those that have not ended.
+    begun: Arc<AtomicUsize>,
+    asleep: Arc<AtomicUsize>,
+    /// Messages that `SumUp` has read.
+    summed: Arc<AtomicUsize>,
+}
+
+/// Counts as asleep until it is dropped.
+struct Asleep(Arc<AtomicUsize>);
+
+impl Drop for Asleep {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Interop for Service {
+    left_to_service!(
+        echo_scalars,
+        echo_nested,
+        echo_lists,
+        echo_maps,
+        echo_mixed,
+        do_nothing,
+        fail,
+        add,
+        describe,
+        count_up,
+        chat
+    );
+
+    /// As many bytes as `seq` says.
+    async fn echo_payload(&self, request: Request<Payload>) -> Result<Response<Payload>, Status> {
+        let seq = request.into_inner().seq;
+        Ok(Response::new(Payload { seq, data: vec![1; seq as usize] }))
+    }
+
+    async fn sum_up(&self, request: Request<Streaming<Count>>) -> Result<Response<Sum>, Status> {
+        let mut counts = request.into_inner();
+        while let Some(_count) = counts.message().await? {
+            self.summed.fetch_add(1, Ordering::SeqCst);
+        }
+        Ok(Response::new(Sum::default()))
+    }
+
+    async fn sleep(&self, request: Request<SleepRequest>) -> Result<Response<SleepRequest>, Status> {
+        self.begun.fetch_add(1, Ordering::SeqCst);
+        self.asleep.fetch_add(1, Ordering::SeqCst);
+        let _asleep = Asleep(self.asleep.clone());
+        tokio::time::sleep(Duration::from_millis(request.get_ref().millis.into())).await;
+        Ok(Response::new(request.into_inner()))
+    }
+}
+
+/// Carries bytes, a fiftieth of what it may in a second at a time.
+async fn carry(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin, rate: u64) {
+    while let Ok(1..) = tokio::io::copy(&mut (&mut from).take(rate / 50), &mut to).await {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// A link that carries so many bytes in a second from the first end to the second and back.
+fn link([there, back]: [u32; 2]) -> (DuplexStream, DuplexStream) {
+    let (one, near) = tokio::io::duplex(BUFFER);
+    let (other, far) = tokio::io::duplex(BUFFER);
+    let ((from_one, to_one), (from_other, to_other)) = (tokio::io::split(near), tokio::io::split(far));
+    tokio::spawn(carry(from_one, to_other, there.into()));
+    tokio::spawn(carry(from_other, to_one, back.into()));
+    (one, other)
+}
+
+/// A server at the other end of a link, and a client of it.
+struct Linked {
+    client: InteropClient,
+    connection: frisbee::Connection,
+    /// The server's handle of the same.
+    accepted: frisbee::Connection,
+    service: Service,
+    stats: Stats,
+}
+
+impl Linked {
+    async fn by(rates: [u32; 2]) -> Self {
+        Self::with(rates, Server::builder()).await
+    }
+
+    async fn with(rates: [u32; 2], builder: ServerBuilder) -> Self {
+        let (here, there) = link(rates);
+        let service = Service::default();
+        let (told, mut accepted) = mpsc::unbounded_channel();
+        let builder = builder.on_connect(move |connection| drop(told.send(connection.clone())));
+        let acceptor = builder.add_service(InteropServer::new(service.clone())).build().expect("it is one service");
+        let stats = acceptor.stats();
+        tokio::spawn(async move { acceptor.serve_connection(there).await });
+        let offered = InteropServer::new(frisbee_tests::service::Service);
+        let channel = Channel::builder().add_service(offered).connect_io(here).await.expect("it is given");
+        let connection = channel.connection().expect("it is connected");
+        connection.peer_known().await.expect("the server answers");
+        let accepted = accepted.recv().await.expect("the server takes it");
+        Self { client: InteropClient::new(channel), connection, accepted, service, stats }
+    }
+
+    /// Sends so many bytes and gets so many, in as long as it takes.
+    async fn transfer(&self, up: u32, down: u32) {
+        let transferred = self.client.echo_payload(patient(Payload { seq: down, data: vec![2; up as usize] })).await;
+        assert_eq!(transferred.expect("slow is not lost").get_ref().data.len(), down as usize);
+    }
+
+    /// Has the server begin a reply of so many bytes, of which much waits when this is over.
+    async fn begin_reply(self: &Arc<Self>, down: u32) -> tokio::task::JoinHandle<()> {
+        let this = self.clone();
+        let reply = tokio::spawn(async move { this.transfer(0, down).await });
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        reply
+    }
+
+    fn expect_open(&self) {
+        assert_eq!((self.stats.opened(), self.stats.open()), (1, 1), "{:?}", self.connection.close_reason());
+    }
+}
+
+/// A request whose caller has an hour.
+fn patient<T>(message: T) -> Request<T> {
+    let mut request = Request::new(message);
+    request.set_timeout(Duration::from_secs(3600));
+    request
+}
+
+#[tokio::test(start_paused = true)]
+async fn five_megabytes_each_way_at_once_pass_50_kilobytes_a_second_with_calls_beside() {
+    let linked = Arc::new(Linked::by([50_000, 50_000]).await);
+    let begun = Instant::now();
+    let mut tasks = JoinSet::new();
+    for (up, down) in [(0, 5 * MB), (5 * MB, 0)] {
+        let linked = linked.clone();
+        tasks.spawn(async move { linked.transfer(up, down).await });
+    }
+    for a in 0..80 {
+        let client = linked.client.clone();
+        tasks.spawn(async move {
+            let sum = client.add(patient(AddRequest { a, b: 1 })).await.expect("slow is not lost");
+            assert_eq!(sum.get_ref().total, a + 1);
+        });
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    tasks.join_all().await;
+    assert!((100..110).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+    linked.expect_open();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reply_of_megabytes_arrives_over_a_link_of_any_rate_from_20_kilobytes_a_second() {
+    for rate in [20_000, 50_000, 200_000, 300_000] {
+        let linked = Linked::by([MB, rate]).await;
+        linked.transfer(0, 5 * MB).await;
+        linked.expect_open();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_of_megabytes_goes_beside_a_reply_of_megabytes() {
+    let linked = Arc::new(Linked::by([500_000, 500_000]).await);
+    let begun = Instant::now();
+    let reply = linked.begin_reply(5 * MB).await;
+    linked.transfer(4 * MB, 1).await;
+    reply.await.expect("it arrives");
+    assert!(begun.elapsed() < Duration::from_secs(11), "{:?}", begun.elapsed());
+    linked.expect_open();
+}
+
+/// More than the server lets wait, so that it stops reading for minutes and its client can write nothing.
+#[tokio::test(start_paused = true)]
+async fn a_client_whose_replies_come_slowly_may_have_many_megabytes_of_requests_behind() {
+    let linked = Arc::new(Linked::by([MB, 60_000]).await);
+    let mut calls = JoinSet::new();
+    for _ in 0..6 {
+        let linked = linked.clone();
+        calls.spawn(async move { linked.transfer(4 * MB, 4 * MB).await });
+    }
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let held = linked.stats.input_held();
+    assert!((1 << 20..12 << 20).contains(&held), "{held} bytes are held");
+    calls.join_all().await;
+    linked.expect_open();
+    assert_eq!(linked.stats.input_held(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_is_cancelled_at_once_though_megabytes_of_another_reply_wait() {
+    let linked = Arc::new(Linked::by([500_000, 500_000]).await);
+    let sleeping = tokio::spawn({
+        let client = linked.client.clone();
+        async move { client.sleep(patient(SleepRequest { millis: 3_600_000, tag: 1 })).await }
+    });
+    let reply = linked.begin_reply(5 * MB).await;
+    assert_eq!(linked.service.asleep.load(Ordering::SeqCst), 1);
+    sleeping.abort();
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert_eq!(linked.service.asleep.load(Ordering::SeqCst), 0, "its handler has been dropped");
+    assert!(!reply.is_finished());
+    reply.await.expect("it arrives");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_waits_behind_a_slow_reply_and_is_cancelled_is_never_executed() {
+    let linked = Arc::new(Linked::by([500_000, 500_000]).await);
+    let reply = linked.begin_reply(5 * MB).await;
+    let mut calls = Vec::new();
+    for tag in 0..20 {
+        let client = linked.client.clone();
+        calls.push(tokio::spawn(async move { client.sleep(patient(SleepRequest { millis: 10, tag })).await }));
+    }
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let held = linked.stats.input_held();
+    assert!(held > 0, "the requests have come");
+    calls.drain(5..).for_each(|call| call.abort());
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert!(linked.stats.input_held() <= held / 4, "15 of 20 are gone");
+    reply.await.expect("it arrives");
+    for call in calls {
+        call.await.expect("it is not aborted").expect("it is answered");
+    }
+    assert_eq!(linked.service.begun.load(Ordering::SeqCst), 5);
+    assert_eq!(linked.stats.input_held(), 0);
+    linked.expect_open();
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_that_wait_behind_a_slow_reply_run_in_their_order() {
+    let linked = Arc::new(Linked::by([500_000, 500_000]).await);
+    let reply = linked.begin_reply(5 * MB).await;
+    let mut order = Vec::new();
+    let mut calls = JoinSet::new();
+    for a in 0..200 {
+        let client = linked.client.clone();
+        calls.spawn(async move {
+            client.add(patient(AddRequest { a, b: 0 })).await.expect("it is answered").get_ref().total
+        });
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    reply.await.expect("it arrives");
+    while let Some(total) = calls.join_next().await {
+        order.push(total.expect("nobody panics"));
+    }
+    assert!(order.is_sorted(), "{order:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_is_open_goes_on_beside_a_slow_reply_and_one_that_opens_keeps_its_order() {
+    let linked = Arc::new(Linked::by([500_000, 500_000]).await);
+    let (count, counts) = RequestStream::channel(1);
+    let early = tokio::spawn({
+        let client = linked.client.clone();
+        async move { client.sum_up(patient(counts)).await }
+    });
+    let reply = linked.begin_reply(5 * MB).await;
+    // As many as there is credit for: the server gives more, behind its reply.
+    for value in 0..2_000 {
+        count.send(Count { value }).await.expect("the server takes it");
+    }
+    drop(count);
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(linked.service.summed.load(Ordering::SeqCst), 2_000);
+    let late = tokio::spawn({
+        let client = linked.client.clone();
+        async move {
+            let texts = frpc::iter((0..500).map(|number| Text { value: format!("{number}") }));
+            let mut answers = client.chat(patient(texts)).await.expect("it streams").into_inner();
+            for number in 0..500 {
+                let answer = answers.message().await.expect("it streams").expect("there are more");
+                assert_eq!(answer.value, format!("re:{number}"));
+            }
+            assert!(answers.message().await.expect("it ends").is_none());
+        }
+    });
+    assert!(!reply.is_finished());
+    reply.await.expect("it arrives");
+    early.await.expect("nobody panics").expect("it is answered");
+    late.await.expect("it is in order");
+    linked.expect_open();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_waits_to_be_opened_is_refused_when_there_is_no_memory_for_its_messages() {
+    let linked = Arc::new(Linked::with([500_000, 500_000], Server::builder().memory_max(200_000)).await);
+    let reply = linked.begin_reply(5 * MB).await;
+    let texts = frpc::iter([1, 200_000, 1].map(|length| Text { value: "x".repeat(length) }));
+    let mut answers = linked.client.chat(patient(texts)).await.expect("it streams").into_inner();
+    let refused = answers.message().await.expect_err("there is no memory");
+    assert_eq!(refused.code(), Code::ResourceExhausted, "{refused}");
+    reply.await.expect("it arrives");
+    assert_eq!(linked.stats.input_held(), 0);
+    linked.expect_open();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reply_to_the_accepting_end_is_taken_though_requests_in_front_of_it_wait() {
+    let linked = Arc::new(Linked::by([500_000, 500_000]).await);
+    let called = InteropClient::new(Channel::from_connection(&linked.accepted));
+    let calling = tokio::spawn(async move { called.sleep(patient(SleepRequest { millis: 1_500, tag: 1 })).await });
+    let reply = linked.begin_reply(5 * MB).await;
+    let waiting = tokio::spawn({
+        let client = linked.client.clone();
+        async move { client.add(patient(AddRequest { a: 1, b: 2 })).await }
+    });
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    assert!(calling.is_finished(), "the reply waits");
+    assert!(!waiting.is_finished() && !reply.is_finished());
+    calling.await.expect("nobody panics").expect("it is answered");
+    waiting.await.expect("nobody panics").expect("it is answered");
+}
+
+/// Both ends call each other over a link that holds nothing, and none gets ahead of its replies.
+#[tokio::test(start_paused = true)]
+async fn two_ends_that_call_each_other_with_megabytes_do_not_wait_for_each_other_on_a_slow_link() {
+    let linked = Arc::new(Linked::by([100_000, 100_000]).await);
+    let called = InteropClient::new(Channel::from_connection(&linked.accepted));
+    let mut calls = JoinSet::new();
+    for _ in 0..4 {
+        let (client, called) = (linked.clone(), called.clone());
+        calls.spawn(async move { client.transfer(2 * MB, 2 * MB).await });
+        calls.spawn(async move {
+            let payload = Payload { seq: 1, data: vec![3; 2 * MB as usize] };
+            called.echo_payload(patient(payload)).await.expect("slow is not lost");
+        });
+    }
+    tokio::time::timeout(Duration::from_secs(600), calls.join_all()).await.expect("nobody waits for ever");
+    linked.expect_open();
+}

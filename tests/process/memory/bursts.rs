@@ -1,0 +1,70 @@
+//! What bursts of calls leave with their connection, in virtual time.
+
+use frisbee_tests::versions::first::{Answer, Ask, Parrot, ParrotClient, ParrotServer};
+use frpc::{Channel, Request, Response, ResponseStream, Server, Status, Streaming};
+use futures_util::future::join_all;
+use std::time::Duration;
+use tokio::time::sleep;
+
+/// Close to as many as a connection may have in flight.
+const CALLS: usize = 16_000;
+
+/// More than the pipes between the ends hold, in bytes.
+const FILLING: usize = 128 * 1024;
+
+/// Longer ones are shared with what was read and not kept.
+const REPLY: usize = 3_500;
+
+/// What both ends may keep of each call, in bytes: its next id.
+const KEPT_MAX: usize = 2;
+
+/// Some of the intervals of silence after which connections give back what they do not need.
+const SILENCE: Duration = Duration::from_secs(8);
+
+/// Has more to say than it is told.
+struct Talker;
+
+impl Parrot for Talker {
+    async fn say(&self, request: Request<Ask>) -> Result<Response<Answer>, Status> {
+        Ok(Response::new(Answer { words: request.get_ref().word.repeat(request.get_ref().times as usize) }))
+    }
+
+    async fn chat(&self, _: Request<Streaming<Ask>>) -> Result<Response<ResponseStream<Answer>>, Status> {
+        Err(Status::unimplemented("nobody asks"))
+    }
+}
+
+fn live() -> usize {
+    dhat::HeapStats::get().curr_bytes
+}
+
+async fn say(client: &ParrotClient, length: usize, times: usize) {
+    let ask = Ask { word: "a".repeat(length), times: times.try_into().expect("it is small") };
+    let answer = client.say(ask).await.expect("the server answers").into_inner();
+    assert_eq!(answer.words.len(), length * times);
+}
+
+#[tokio::test(start_paused = true)]
+async fn bursts_of_calls_leave_two_bytes_of_each_call_once_their_connection_is_unused() {
+    let _alone = super::ALONE.lock().await;
+    let profiler = dhat::Profiler::builder().testing().build();
+    let (here, there) = frpc::memory();
+    let acceptor = Server::builder().add_service(ParrotServer::new(Talker)).build().expect("nothing overlaps");
+    tokio::spawn(async move { acceptor.serve_connection(there).await });
+    let client = ParrotClient::new(Channel::connect_io(here).await.expect("it is in memory"));
+    say(&client, FILLING, 1).await;
+    sleep(SILENCE).await;
+    let before = live();
+    // What one has made the outbox keep, the next leaves with the mailbox.
+    for _ in 0..2 {
+        join_all((0..CALLS).map(|_| say(&client, 1, REPLY))).await;
+    }
+    let busy = live() - before;
+    sleep(SILENCE).await;
+    let kept = live().saturating_sub(before);
+    println!("{kept} bytes, {busy} right after them");
+    say(&client, 1, REPLY).await;
+    drop(profiler);
+    assert!(busy > CALLS * REPLY, "{busy} bytes right after them: they have not been what they were meant to be");
+    assert!(kept <= CALLS * KEPT_MAX, "{kept} bytes, {busy} right after them");
+}

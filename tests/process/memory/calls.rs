@@ -1,0 +1,131 @@
+//! What a call takes from the allocator, at the server and at the client, each measured against a peer that takes
+//! nothing: plain sockets and buffers.
+
+use frisbee_tests::parrot::{Echo, Listener, REQUEST};
+use frisbee_tests::raw::packet;
+use frisbee_tests::versions::first::{Answer, Ask, Parrot, ParrotClient, ParrotServer};
+use frisbee_tests::versions::viewed;
+use frpc::{Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming, Workers};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+
+/// Calls that are counted, behind as many that let buffers and tables grow.
+const CALLS: u64 = 500;
+
+/// The body of `Answer { words: 32 bytes }`.
+const REPLY: [u8; 37] = *b"\x08\x00\x05\x0a\x20abcdefghijklmnopqrstuvwxyz012345";
+
+/// Blocks that have been allocated so far.
+fn blocks() -> u64 {
+    dhat::HeapStats::get().total_blocks
+}
+
+/// The body of `Answer { words: nothing }`.
+const SILENCE: [u8; 5] = *b"\x08\x00\x05\x0a\x00";
+
+/// Echoes as [`Echo`] does, once everybody else has had a turn.
+struct Waiter;
+
+impl Parrot for Waiter {
+    async fn say(&self, request: Request<Ask>) -> Result<Response<Answer>, Status> {
+        tokio::task::yield_now().await;
+        Echo.say(request).await
+    }
+
+    async fn chat(&self, request: Request<Streaming<Ask>>) -> Result<Response<ResponseStream<Answer>>, Status> {
+        Echo.chat(request).await
+    }
+}
+
+#[test]
+fn a_call_takes_one_allocation_at_the_server_none_with_a_view_one_more_if_it_waits_and_two_at_the_client() {
+    let _alone = super::ALONE.blocking_lock();
+    let _profiler = dhat::Profiler::builder().testing().build();
+    let server = at_the_server(Server::builder().add_service(ParrotServer::new(Echo)), REPLY);
+    let waiting = at_the_server(Server::builder().add_service(ParrotServer::new(Waiter)), REPLY);
+    let viewing = at_the_server(Server::builder().add_service(viewed::ParrotServer::new(Listener)), SILENCE);
+    let client = at_the_client();
+    // A turn may allocate now and then, for a timer say.
+    let per_call = |blocks: u64| blocks as f64 / CALLS as f64;
+    assert!(per_call(server) <= 1.05, "{} at the server: the request's string", per_call(server));
+    let what = "the request's string, and the handler's box that goes to a task";
+    assert!(per_call(waiting) <= 2.05, "{} at the server of a handler that waits: {what}", per_call(waiting));
+    assert!(per_call(viewing) <= 0.05, "{} at the server of a handler with a view", per_call(viewing));
+    assert!(per_call(client) <= 2.05, "{} at the client: the request's string and the reply's", per_call(client));
+}
+
+/// What the server allocates for requests that come from a plain socket.
+fn at_the_server<const LENGTH: usize>(server: ServerBuilder, expected: [u8; LENGTH]) -> u64 {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");
+    let server =
+        runtime.block_on(server.workers(Workers::Caller).bind("127.0.0.1:0")).expect("loopback has free ports");
+    let address = server.local_addr();
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let caller = std::thread::spawn(move || {
+        let mut socket = TcpStream::connect(address).expect("the server listens");
+        let request = packet(1, 10, &REQUEST);
+        let (mut head, mut reply) = ([0; 10], [0; LENGTH]);
+        let mut calls = |count: u64| {
+            let before = blocks();
+            for _ in 0..count {
+                socket.write_all(&request).expect("the server reads");
+                socket.read_exact(&mut head).expect("the server answers");
+                socket.read_exact(&mut reply).expect("the reply is whole");
+                assert_eq!(reply, expected);
+            }
+            blocks() - before
+        };
+        calls(CALLS);
+        let counted = calls(CALLS);
+        drop(stop);
+        counted
+    });
+    let stopped = async {
+        let _ = stopped.await;
+    };
+    runtime.block_on(server.serve_with_shutdown(stopped)).expect("it serves");
+    caller.join().expect("every reply was right")
+}
+
+/// What the client allocates for calls that a plain socket answers.
+fn at_the_client() -> u64 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
+    let address = listener.local_addr().expect("it is bound").to_string();
+    let peer = std::thread::spawn(move || {
+        let (mut socket, _) = listener.accept().expect("a client comes");
+        let mut head = [0; 10];
+        let mut body = [0; 4096];
+        let mut reply = packet(0, 10, &REPLY);
+        // PONG for PING, as Go; nothing for HELLO.
+        while socket.read_exact(&mut head).is_ok() {
+            let length = u32::from_be_bytes([head[6], head[7], head[8], head[9]]) as usize;
+            socket.read_exact(&mut body[..length]).expect("a packet is whole");
+            match head[5] {
+                0 => socket.write_all(&[0, 0x0F, 0, 0, 0, 1, 0, 0, 0, 0]).expect("the client reads"),
+                10 => {
+                    reply[2..4].copy_from_slice(&head[2..4]);
+                    socket.write_all(&reply).expect("the client reads");
+                }
+                _ => {}
+            }
+        }
+    });
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");
+    let counted = runtime.block_on(async {
+        let client = ParrotClient::connect(address).await.expect("the peer listens");
+        let calls = async |count: u64| {
+            let before = blocks();
+            for _ in 0..count {
+                let ask = Ask { word: "abcdefghijklmnopqrstuvwxyz012345".into(), times: 1 };
+                let answer = client.say(ask).await.expect("the peer answers").into_inner();
+                assert_eq!(answer.words.len(), 32);
+            }
+            blocks() - before
+        };
+        calls(CALLS).await;
+        calls(CALLS).await
+    });
+    drop(runtime);
+    peer.join().expect("it does not panic");
+    counted
+}

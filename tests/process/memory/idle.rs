@@ -1,0 +1,105 @@
+//! What a connection that does nothing keeps of a server's memory. With `IDLE_PROFILE=FILE` it writes who keeps it, for
+//! the viewer of dhat.
+
+use frisbee_tests::parrot::{Echo, REQUEST};
+use frisbee_tests::raw::packet;
+use frisbee_tests::versions::first::{ParrotClient, ParrotServer};
+use frpc::{Server, Workers};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Both of their ends fit into the usual limit of 1024 open files.
+const CONNECTIONS: usize = 400;
+
+/// What one may keep, in bytes of the allocator's blocks.
+const KEPT_MAX: usize = 2048;
+
+/// How long connections may take to give back what a call needed: some of the intervals of silence after which they do.
+const PATIENCE: Duration = Duration::from_secs(8);
+
+fn live() -> usize {
+    dhat::HeapStats::get().curr_bytes
+}
+
+#[test]
+fn a_connection_that_does_nothing_keeps_two_kilobytes_at_most() {
+    let _alone = super::ALONE.blocking_lock();
+    let greeting = greeting();
+    let profiler = match std::env::var("IDLE_PROFILE") {
+        Ok(file) => dhat::Profiler::builder().file_name(file).trim_backtraces(None).build(),
+        Err(_) => dhat::Profiler::builder().testing().build(),
+    };
+    let address = serve();
+    // What the server needs once, and not for each connection.
+    let first = open(address, &greeting);
+    let before = live();
+    let mut connections = Vec::with_capacity(CONNECTIONS);
+    connections.extend((0..CONNECTIONS).map(|_| open(address, &greeting)));
+    let own = CONNECTIONS * size_of::<TcpStream>();
+    let busy = (live() - before - own) / CONNECTIONS;
+    let give_up = Instant::now() + PATIENCE;
+    let mut kept = busy;
+    while kept > KEPT_MAX && Instant::now() < give_up {
+        sleep(Duration::from_millis(100));
+        kept = live().saturating_sub(before + own) / CONNECTIONS;
+    }
+    println!("{kept} bytes a connection, {busy} after its call");
+    drop(profiler);
+    assert!(kept <= KEPT_MAX, "{kept} bytes a connection, {busy} after its call");
+    drop((first, connections));
+}
+
+/// What a client says first, with the services that it means to call.
+fn greeting() -> Vec<u8> {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
+    let address = listener.local_addr().expect("it is bound").to_string();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");
+    let client = runtime.spawn(ParrotClient::connect(address));
+    let heard = std::thread::spawn(move || {
+        let (mut socket, _) = listener.accept().expect("a client comes");
+        let mut heard = Vec::new();
+        let mut byte = [0];
+        // HELLO is answered first of all, so that only a PING stands behind it.
+        while !heard.ends_with(&packet(1, 0, &[])) {
+            socket.read_exact(&mut byte).expect("the client goes on");
+            heard.push(byte[0]);
+        }
+        heard
+    });
+    runtime.block_on(async {
+        while !heard.is_finished() {
+            tokio::task::yield_now().await;
+        }
+    });
+    drop(client);
+    heard.join().expect("the client has said HELLO")
+}
+
+/// A server with a thread of its own, for as long as the process lives.
+fn serve() -> SocketAddr {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");
+    let builder = Server::builder().workers(Workers::Caller).add_service(ParrotServer::new(Echo));
+    let server = runtime.block_on(builder.bind("127.0.0.1:0")).expect("loopback has free ports");
+    let address = server.local_addr();
+    std::thread::spawn(move || runtime.block_on(server.serve()));
+    address
+}
+
+/// A connection that has made a call.
+fn open(address: SocketAddr, greeting: &[u8]) -> TcpStream {
+    let mut socket = TcpStream::connect(address).expect("the server listens");
+    socket.write_all(greeting).expect("the server reads");
+    socket.write_all(&packet(7, 10, &REQUEST)).expect("the server reads");
+    loop {
+        let mut head = [0; 10];
+        let mut body = [0; 1024];
+        socket.read_exact(&mut head).expect("the server answers");
+        let length = u32::from_be_bytes([head[6], head[7], head[8], head[9]]) as usize;
+        socket.read_exact(&mut body[..length]).expect("a packet is whole");
+        if head[5] == 10 {
+            return socket;
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! What the repository says of itself: the page of promises, names of tests, errors of the compiler.
+
+mod diagnostics;
+mod promises;

@@ -1,0 +1,264 @@
+//! Hostile peers: what each of them sends, how often, and whether it takes what comes back.
+//!
+//! They write bytes and know nothing of the crates that they attack, but for what is valid. `hostile/siege.rs` runs
+//! them beside a healthy client that must see no error, `programs/siege.rs` measures what that client notices.
+
+mod list;
+
+pub use list::all;
+
+use crate::raw::{header, packet};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+
+/// Operations of the interop schema.
+pub const ADD: u16 = 18;
+/// Waits as long as it is told.
+pub const SLEEP: u16 = 19;
+/// Takes messages and answers each.
+pub const CHAT: u16 = 23;
+
+/// How long an attacker waits before it connects again, when it could not.
+const REFUSED_PAUSE: Duration = Duration::from_millis(5);
+
+/// How long an attacker that has no share of a processor waits between two pieces.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// Lines that belong to another protocol, promises beyond the limit, a PING with content: what a server closes for.
+pub fn breaches() -> Vec<Vec<u8>> {
+    vec![
+        b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec(),
+        vec![0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3],
+        header(1, ADD, frisbee::BODY_MAX + 1),
+        packet(0, 0, b"!"),
+        [packet(1, ADD, &[8, 0, 0x0d, 40, 0x0d, 44]), b"nonsense!!".to_vec()].concat(),
+    ]
+}
+
+/// Requests of the interop schema that promise 2^32 elements or bytes and hold a few, end within a varint, or are no
+/// text: each one's operation and body.
+pub const FORGED: [(u16, &[u8]); 6] = [
+    (ADD, &[8, 0, 0x0d, 0x80, 0x80, 0x80]),
+    (12, &[8, 0, 1, 7, 0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f]),
+    (13, &[8, 0, 2, 5, 5, 0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f]),
+    (16, &[8, 0, 5, 0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f, b'x']),
+    (17, &[8, 0, 0x0a, 1, 4, 0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f]),
+    (16, &[8, 0, 5, 0x0a, 2, 0xc3, 0x28]),
+];
+
+/// Which server is attacked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Target {
+    /// One of the schema of the Go original's benchmark, such as the example `echo-server`.
+    Echo,
+    /// One of the interop schema, whose handlers wait and stream.
+    Interop,
+    /// One of the interop schema that speaks TLS.
+    Tls,
+}
+
+/// What a peer does when it has nothing more to say.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Ending {
+    /// Stays, until it is closed.
+    Stay,
+    /// Closes its sending half and takes what comes.
+    HalfClose,
+    /// Closes and comes back.
+    Leave,
+    /// Resets the connection and comes back.
+    Reset,
+}
+
+/// A kind of hostile peer.
+#[derive(Clone, Debug)]
+pub struct Attack {
+    /// A few words.
+    pub name: &'static str,
+    /// The rows of `docs/promises.md`.
+    pub threats: &'static [u8],
+    /// Who is attacked.
+    pub target: Target,
+    connections: usize,
+    /// How many come in a second, beside those that are there, if any.
+    per_second: u32,
+    opening: Vec<u8>,
+    again: Vec<u8>,
+    pause: Duration,
+    reads: bool,
+    ending: Ending,
+}
+
+/// How much of a processor attackers may use.
+#[derive(Clone, Copy, Debug)]
+pub enum Appetite {
+    /// This share of what the current thread could use. Linux alone can tell.
+    Share(f64),
+    /// Little: they wait between any two pieces.
+    Little,
+}
+
+impl Attack {
+    /// A peer that writes `opening` when it has connected, and stays.
+    fn new(name: &'static str, threats: &'static [u8], target: Target, opening: Vec<u8>) -> Self {
+        Self {
+            name,
+            threats,
+            target,
+            connections: 8,
+            per_second: 0,
+            opening,
+            again: Vec::new(),
+            pause: Duration::ZERO,
+            reads: true,
+            ending: Ending::Stay,
+        }
+    }
+
+    /// Sets how many there are.
+    fn connections(self, connections: usize) -> Self {
+        Self { connections, ..self }
+    }
+
+    /// Sets how many come in a second, whatever becomes of those before them.
+    fn per_second(self, per_second: u32) -> Self {
+        Self { connections: 0, per_second, ..self }
+    }
+
+    /// Sets what is written again and again.
+    fn again(self, again: Vec<u8>) -> Self {
+        Self { again, ..self }
+    }
+
+    /// Sets how long to wait in between.
+    fn every(self, pause: Duration) -> Self {
+        Self { pause, ..self }
+    }
+
+    /// Takes nothing of what comes.
+    fn deaf(self) -> Self {
+        Self { reads: false, ..self }
+    }
+
+    fn ending(self, ending: Ending) -> Self {
+        Self { ending, ..self }
+    }
+
+    /// Attacks until the future is dropped.
+    pub async fn run(self, address: SocketAddr, appetite: Appetite) {
+        let diet = Arc::new(Diet { appetite, begun: Instant::now(), used_before: used() });
+        let attack = Arc::new(self);
+        let mut peers = JoinSet::new();
+        for _ in 0..attack.connections {
+            let (attack, diet) = (attack.clone(), diet.clone());
+            peers.spawn(async move {
+                loop {
+                    diet.keep().await;
+                    if attack.connect(address, &diet).await.is_err() {
+                        tokio::time::sleep(REFUSED_PAUSE).await;
+                    }
+                }
+            });
+        }
+        if attack.per_second > 0 {
+            let mut ticks = tokio::time::interval(Duration::from_secs(1) / attack.per_second);
+            loop {
+                ticks.tick().await;
+                let (attack, diet) = (attack.clone(), diet.clone());
+                peers.spawn(async move { drop(attack.connect(address, &diet).await) });
+                while peers.try_join_next().is_some() {}
+            }
+        }
+        peers.join_all().await;
+    }
+
+    /// One connection to its end.
+    async fn connect(&self, address: SocketAddr, diet: &Diet) -> std::io::Result<()> {
+        let socket = TcpStream::connect(address).await?;
+        socket.set_nodelay(true)?;
+        if self.ending == Ending::Reset {
+            socket.set_zero_linger()?;
+        }
+        let (mut reading, mut writing) = socket.into_split();
+        let write = async {
+            writing.write_all(&self.opening).await?;
+            match self.ending {
+                Ending::Stay if self.again.is_empty() => std::future::pending().await,
+                Ending::Stay => loop {
+                    diet.keep().await;
+                    writing.write_all(&self.again).await?;
+                    if !self.pause.is_zero() {
+                        tokio::time::sleep(self.pause).await;
+                    }
+                },
+                Ending::HalfClose => {
+                    writing.shutdown().await?;
+                    std::future::pending().await
+                }
+                Ending::Leave | Ending::Reset => std::io::Result::Ok(()),
+            }
+        };
+        let read = async {
+            if !self.reads {
+                std::future::pending::<()>().await;
+            }
+            let mut thrown_away = vec![0; 64 * 1024];
+            while reading.read(&mut thrown_away).await? > 0 {
+                diet.keep().await;
+            }
+            std::io::Result::Ok(())
+        };
+        // Being closed is what it expects.
+        tokio::select! { _ = write => {}, _ = read => {} }
+        Ok(())
+    }
+}
+
+/// Keeps attackers from using more of the processor than they may, so that what is measured beside them is what the
+/// server makes of their bytes.
+struct Diet {
+    appetite: Appetite,
+    begun: Instant,
+    used_before: Duration,
+}
+
+impl Diet {
+    async fn keep(&self) {
+        match self.appetite {
+            Appetite::Little => tokio::time::sleep(PAUSE).await,
+            Appetite::Share(share) => {
+                let used = used().saturating_sub(self.used_before);
+                let due = used.div_f64(share).saturating_sub(self.begun.elapsed());
+                if due.is_zero() {
+                    tokio::task::yield_now().await;
+                } else {
+                    tokio::time::sleep(due).await;
+                }
+            }
+        }
+    }
+}
+
+/// How long this thread has been running on a processor.
+fn used() -> Duration {
+    let times = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanoseconds = times.split_whitespace().next().and_then(|time| time.parse().ok());
+    Duration::from_nanos(nanoseconds.unwrap_or(0))
+}
+
+/// Burns as much of a processor as attackers may, and talks to nobody: what a client notices beside this is not the
+/// server's doing.
+pub async fn burn(appetite: Appetite) {
+    let diet = Diet { appetite, begun: Instant::now(), used_before: used() };
+    loop {
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_micros(200) {
+            std::hint::spin_loop();
+        }
+        diet.keep().await;
+    }
+}

@@ -1,0 +1,39 @@
+//! A healthy client, for tests in which others are not.
+
+use crate::interop::{AddRequest, InteropClient};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::task::JoinHandle;
+
+/// A client that calls all the time and must not see an error.
+pub struct Healthy {
+    stop: Arc<AtomicBool>,
+    calling: JoinHandle<usize>,
+}
+
+impl Healthy {
+    /// Begins to call.
+    pub async fn beside(address: SocketAddr) -> Self {
+        let client = InteropClient::connect(address.to_string()).await.expect("the server listens");
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = stop.clone();
+        let calling = tokio::spawn(async move {
+            let mut calls = 0;
+            while !stopped.load(Ordering::Relaxed) || calls == 0 {
+                let sum = client.add(AddRequest { a: calls, b: 1 }).await.expect("a healthy client is served");
+                assert_eq!(sum.get_ref().total, calls + 1);
+                calls += 1;
+            }
+            calls as usize
+        });
+        Self { stop, calling }
+    }
+
+    /// Ends, and tells whether all was well.
+    pub async fn was_well(self) {
+        self.stop.store(true, Ordering::Relaxed);
+        let calls = self.calling.await.expect("a healthy client is served");
+        assert!(calls > 0);
+    }
+}

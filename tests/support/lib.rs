@@ -1,0 +1,178 @@
+//! What the integration tests share: the generated schemas, a server of the interop schema, a peer that writes whatever
+//! it likes, and what a test can see of its own process.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+pub mod attacks;
+pub mod healthy;
+pub mod observed;
+pub mod parrot;
+pub mod pki;
+pub mod process;
+pub mod raw;
+pub mod service;
+pub mod targets;
+
+/// Generated from `proto/interop.proto`.
+pub mod interop {
+    #![allow(missing_docs)]
+    frpc::include_proto!("interop");
+}
+
+/// Generated from `proto/vec.proto`.
+pub mod vec {
+    #![allow(missing_docs)]
+    frpc::include_proto!("vec");
+}
+
+/// Generated from `proto/vecopt.proto`.
+pub mod vecopt {
+    #![allow(missing_docs)]
+    frpc::include_proto!("vecopt");
+}
+
+/// Generated from `proto/extension.proto`.
+pub mod extension {
+    #![allow(missing_docs)]
+    frpc::include_proto!("extension");
+}
+
+/// Generated from `proto/nesting.proto`.
+pub mod nesting {
+    #![allow(missing_docs)]
+    frpc::include_proto!("nesting");
+}
+
+/// Generated from the files in `proto/versions`.
+pub mod versions {
+    #![allow(missing_docs)]
+
+    pub mod first {
+        include!(concat!(env!("OUT_DIR"), "/first/versions.rs"));
+    }
+    /// As [`first`], with views, and requests of `Say` as they came.
+    pub mod viewed {
+        include!(concat!(env!("OUT_DIR"), "/viewed/versions.rs"));
+    }
+    pub mod second {
+        include!(concat!(env!("OUT_DIR"), "/second/versions.rs"));
+    }
+    pub mod broken {
+        include!(concat!(env!("OUT_DIR"), "/broken/versions.rs"));
+    }
+    pub mod stranger {
+        include!(concat!(env!("OUT_DIR"), "/stranger/versions.rs"));
+    }
+}
+
+/// Serves the interop schema in the current runtime, for as long as that runs.
+pub async fn serve_interop() -> SocketAddr {
+    serve_interop_with(frpc::Server::builder()).await
+}
+
+/// As [`serve_interop`], with settings.
+pub async fn serve_interop_with(builder: frpc::ServerBuilder) -> SocketAddr {
+    serve(builder.add_service(interop::InteropServer::new(service::Service))).await
+}
+
+/// Serves in the current runtime, for as long as that runs.
+pub async fn serve(builder: frpc::ServerBuilder) -> SocketAddr {
+    let server = builder.bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    address
+}
+
+/// A server in the current runtime that can be told to stop, or killed.
+pub struct Serving {
+    /// Where it listens.
+    pub address: SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+    task: JoinHandle<Result<(), frpc::Error>>,
+}
+
+impl Serving {
+    /// Lets a server serve.
+    pub fn start(server: frpc::Server) -> Self {
+        let address = server.local_addr();
+        let (stop, told) = oneshot::channel();
+        let task = tokio::spawn(server.serve_with_shutdown(async { drop(told.await) }));
+        Self { address, stop: Some(stop), task }
+    }
+
+    /// Tells it to stop, in good order.
+    pub fn stop(&mut self) {
+        drop(self.stop.take());
+    }
+
+    /// Ends it, and all its connections, at once.
+    pub fn kill(&self) {
+        self.task.abort();
+    }
+
+    /// Whether it has ended.
+    pub fn is_over(&self) -> bool {
+        self.task.is_finished()
+    }
+
+    /// Waits for its end in good order.
+    ///
+    /// # Panics
+    /// If that does not come within 10 s: a server closes what is in progress after 20 s.
+    pub async fn stopped(self) {
+        let stopped = tokio::time::timeout(Duration::from_secs(10), self.task).await;
+        stopped.expect("nothing is in progress").expect("it does not panic").expect("it has served");
+    }
+}
+
+/// Waits for something that is bound to come.
+///
+/// # Panics
+/// If it has not come within 20 seconds.
+pub async fn until(what: &str, mut is: impl FnMut() -> bool) {
+    let reached = async {
+        while !is() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), reached).await.unwrap_or_else(|_| panic!("never: {what}"));
+}
+
+/// Two ends of a connection between which each byte takes so long.
+pub fn far_apart(apart: Duration) -> (DuplexStream, DuplexStream) {
+    const UNDER_WAY: usize = 4 << 20;
+    let (here, near) = tokio::io::duplex(UNDER_WAY);
+    let (there, far) = tokio::io::duplex(UNDER_WAY);
+    let ((from_here, to_here), (from_there, to_there)) = (tokio::io::split(near), tokio::io::split(far));
+    tokio::spawn(carry(from_here, to_there, apart));
+    tokio::spawn(carry(from_there, to_here, apart));
+    (here, there)
+}
+
+/// Carries bytes in order, each for so long.
+async fn carry(
+    mut from: impl AsyncRead + Unpin + Send + 'static,
+    mut to: impl AsyncWrite + Unpin + Send + 'static,
+    time: Duration,
+) {
+    let (sent, mut under_way) = mpsc::unbounded_channel::<(Instant, Vec<u8>)>();
+    tokio::spawn(async move {
+        while let Some((arrives, bytes)) = under_way.recv().await {
+            tokio::time::sleep_until(arrives).await;
+            if to.write_all(&bytes).await.is_err() {
+                return;
+            }
+        }
+    });
+    let mut bytes = vec![0; 64 * 1024];
+    while let Ok(count @ 1..) = from.read(&mut bytes).await {
+        if sent.send((Instant::now() + time, bytes[..count].to_vec())).is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! What fuzzers call: functions of bytes that must not panic, hang, or hold on to anything, whatever the bytes are.
+//!
+//! `fuzz/` hands them to libFuzzer. The ordinary tests in `wire/fuzz_corpus.rs` run each with every
+//! file of the corpus, so that what a fuzzer has found stays found. They are made to be run often: no threads, no
+//! sockets, no time but a virtual one.
+
+mod core;
+mod endpoints;
+mod hand_off;
+mod messages;
+mod peer;
+mod proto;
+mod pubsub;
+
+pub use self::core::{connection, frames, header, hello};
+pub use endpoints::{client, server, two_way};
+pub use hand_off::hand_off;
+pub use messages::{messages, values};
+pub use proto::{lock, lock_that_fits, proto};
+pub use pubsub::{broker, subscriber};
+
+/// A target and its name.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// All targets.
+pub const ALL: [Target; 14] = [
+    ("header", header),
+    ("frames", frames),
+    ("connection", connection),
+    ("hello", hello),
+    ("values", values),
+    ("messages", messages),
+    ("server", server),
+    ("client", client),
+    ("two_way", two_way),
+    ("hand_off", hand_off),
+    ("broker", broker),
+    ("subscriber", subscriber),
+    ("proto", proto),
+    ("lock", lock),
+];

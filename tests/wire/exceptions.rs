@@ -1,0 +1,141 @@
+//! Where this implementation differs from Go on purpose, or cannot do what Go can: one table, each entry with its
+//! reason. The tests hold everything else to be equal, and every entry of the table to be needed.
+
+use crate::measured::hex;
+use frpc::polyglot::{DecodeReason, Kind};
+
+/// One difference.
+pub(crate) struct Exception {
+    pub(crate) part: Part,
+    /// The name of the entry in its part of the measured file.
+    pub(crate) name: &'static str,
+    pub(crate) here: Here,
+    /// Why it is so.
+    pub(crate) why: &'static str,
+}
+
+/// A part of the measured file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Part {
+    Encodings,
+    Decodings,
+}
+
+/// What happens here instead.
+pub(crate) enum Here {
+    /// The value goes out as these bytes, in hexadecimal digits.
+    Sent(&'static str),
+    /// The body is refused.
+    Refused(DecodeReason),
+    /// The body is an error with this text, and not a message with an error hidden in it.
+    Failed(&'static str),
+}
+
+/// All of them.
+pub(crate) const EXCEPTIONS: &[Exception] = &[
+    // What a prost value cannot hold.
+    Exception {
+        part: Part::Encodings,
+        name: "nil message",
+        here: Here::Sent("0800"),
+        why: "a root message is never absent in Rust; its default stands for it, as it does for Go's reader",
+    },
+    Exception {
+        part: Part::Encodings,
+        name: "repeated message with nil",
+        here: Here::Sent("080001030a0208000c0008000c04"),
+        why: "an element is never absent in Rust; its default stands for it, as it does for Go's reader",
+    },
+    Exception {
+        part: Part::Encodings,
+        name: "map<string, message> nil value",
+        here: Here::Sent("08000205030a01050a016b08000c00"),
+        why: "a map's value is never absent in Rust; its default stands for it, as it does for Go's reader",
+    },
+    Exception {
+        part: Part::Encodings,
+        name: "enum ALIAS_UNO=1",
+        here: Here::Sent("08000a01"),
+        why: "prost keeps the number of an enum, which two aliases share; the first of them goes out",
+    },
+    // Strings that are not UTF-8.
+    Exception {
+        part: Part::Encodings,
+        name: "string invalid UTF-8",
+        here: Here::Refused(DecodeReason::Utf8),
+        why: "a String is UTF-8, and protobuf demands it; Go looks neither when writing nor when reading",
+    },
+    Exception {
+        part: Part::Decodings,
+        name: "string not UTF-8",
+        here: Here::Refused(DecodeReason::Utf8),
+        why: "a String is UTF-8, and protobuf demands it; Go looks neither when writing nor when reading",
+    },
+    // Lengths whose varint is too long.
+    Exception {
+        part: Part::Decodings,
+        name: "bytes with a six-byte length",
+        here: Here::Refused(DecodeReason::VarintTooLong { kind: Kind::Bytes }),
+        why: "Go takes it for empty and reads the length's bytes as the next field, which no sender can mean",
+    },
+    // An error in a message.
+    Exception {
+        part: Part::Decodings,
+        name: "message with an error inside",
+        here: Here::Refused(DecodeReason::NestedError),
+        why: "a field has no place for an error; Go hides it, shows an empty message and sends the error on",
+    },
+    // An error in the place of a message: Go's reader reports none, and the error sits in a field that nobody can see.
+    Exception {
+        part: Part::Decodings,
+        name: "root error",
+        here: Here::Failed("no!"),
+        why: "an error is not an empty message; as a request it is answered by an error",
+    },
+    Exception {
+        part: Part::Decodings,
+        name: "root error, empty text",
+        here: Here::Failed(""),
+        why: "an error is not an empty message; as a request it is answered by an error",
+    },
+    Exception {
+        part: Part::Decodings,
+        name: "root error, more bytes",
+        here: Here::Failed("a"),
+        why: "an error is not an empty message; as a request it is answered by an error",
+    },
+    // Flags.
+    Exception {
+        part: Part::Decodings,
+        name: "flags 1",
+        here: Here::Sent("08000c02"),
+        why: "flags mean nothing, and a prost value has no place for them; Go echoes them",
+    },
+    Exception {
+        part: Part::Decodings,
+        name: "flags 2",
+        here: Here::Sent("08000c02"),
+        why: "flags mean nothing, and a prost value has no place for them; Go echoes them",
+    },
+    Exception {
+        part: Part::Decodings,
+        name: "flags 255",
+        here: Here::Sent("08000c02"),
+        why: "flags mean nothing, and a prost value has no place for them; Go echoes them",
+    },
+];
+
+/// The exception for an entry of the measured file, if it is one.
+pub(crate) fn exception(part: Part, name: &str) -> Option<&'static Exception> {
+    EXCEPTIONS.iter().find(|exception| exception.part == part && exception.name == name)
+}
+
+impl Exception {
+    /// The bytes that go out here, or `usual` if the difference is of another sort.
+    pub(crate) fn sent(exception: Option<&Self>, usual: &[u8]) -> Vec<u8> {
+        match exception.map(|exception| &exception.here) {
+            Some(Here::Sent(bytes)) => hex(bytes),
+            _ => usual.to_owned(),
+        }
+    }
+}

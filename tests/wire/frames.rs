@@ -1,0 +1,360 @@
+//! Captured frames: read, written again, and read in pieces.
+
+use crate::measured::{CapturedFrame, Sender, corpus};
+use crate::values::Type;
+use bytes::Bytes;
+use frisbee_core::{
+    BODY_MAX, ClientConfig, Config, Connection, Decoder, Event, HeaderForm, Operation, Outbox, Packet, PacketId,
+    ProtocolError, Role, ServerConfig,
+};
+use frpc::polyglot::{self, Encoder, Root};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The operations of `interop.Interop`.
+const SERVED: RangeInclusive<u16> = 10..=23;
+
+#[test]
+fn frames_are_read_as_captured() {
+    for frame in &corpus().frames {
+        let mut input = Bytes::from(frame.bytes.clone());
+        let mut decoder = Decoder::new(HeaderForm::Current, BODY_MAX);
+        let packet = decoder.next(&mut input).expect("a frame").expect("all of it");
+        assert_eq!(
+            (packet.id.0, packet.operation.number(), &packet.body[..]),
+            (frame.id, frame.operation, &frame.bytes[10..]),
+            "{}",
+            frame.scenario
+        );
+        assert!(input.is_empty() && !decoder.is_mid_packet());
+    }
+    assert_eq!(corpus().frames.len(), 49);
+}
+
+#[test]
+fn frames_are_written_as_captured_in_both_forms() {
+    for form in [HeaderForm::Current, HeaderForm::Old] {
+        for frame in &corpus().frames {
+            let mut outbox = Outbox::new(form);
+            outbox.forward(&packet(frame)).expect("it is short");
+            assert_eq!(outbox.take_bytes(), bytes_in(form, frame), "{}", frame.scenario);
+        }
+        for sequence in sequences() {
+            let mut outbox = Outbox::new(form);
+            for packet in sequence.packets() {
+                outbox.forward(&packet).expect("it is short");
+            }
+            assert_eq!(outbox.take_bytes(), sequence.bytes(form), "{}", sequence.name);
+        }
+    }
+}
+
+#[test]
+fn sequences_cut_anywhere_give_the_same_packets() {
+    for form in [HeaderForm::Current, HeaderForm::Old] {
+        for sequence in sequences() {
+            let expected = sequence.packets();
+            let boundaries = sequence.boundaries(form);
+            for pieces in cuts(&sequence.bytes(form)) {
+                let mut decoder = Decoder::new(form, BODY_MAX);
+                let mut packets = Vec::new();
+                let mut fed = 0;
+                for piece in &pieces {
+                    packets.extend(read(&mut decoder, piece.clone()).expect("captured frames are well formed"));
+                    fed += piece.len();
+                    assert_eq!(decoder.is_mid_packet(), !boundaries.contains(&fed), "{} at {fed}", sequence.name);
+                }
+                assert_eq!(packets, expected, "{} in {:?}", sequence.name, lengths(&pieces));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_form_of_headers_is_found_wherever_the_first_one_is_cut() {
+    let served: Arc<[_]> = Arc::new([SERVED]);
+    let mut refused = Vec::new();
+    for form in [HeaderForm::Current, HeaderForm::Old] {
+        for sequence in sequences().into_iter().filter(|sequence| sequence.from == Sender::Client) {
+            let expected = sequence.packets();
+            let may_open = form == HeaderForm::Current || expected[0].operation != Operation::PONG;
+            for pieces in cuts(&sequence.bytes(form)) {
+                let mut decoder = Decoder::detecting(served.clone(), BODY_MAX);
+                let packets = pieces.iter().map(|piece| read(&mut decoder, piece.clone()));
+                let packets: Result<Vec<_>, _> = packets.collect();
+                if may_open {
+                    assert_eq!(packets.map(|packets| packets.concat()), Ok(expected.clone()), "{}", sequence.name);
+                    assert_eq!(decoder.form(), Some(form), "{}", sequence.name);
+                } else {
+                    assert_eq!(packets, Err(ProtocolError::BadMagic(0)), "{}", sequence.name);
+                }
+            }
+            if !may_open {
+                refused.push(sequence.name);
+            }
+        }
+    }
+    // Captured from a server that pings first. Ours does not, so that an old peer has nothing to answer yet.
+    assert_eq!(refused, ["ping and pong"]);
+}
+
+#[test]
+fn connections_give_the_same_events_and_answer_pings_wherever_the_bytes_are_cut() {
+    let now = Instant::now();
+    for form in [HeaderForm::Current, HeaderForm::Old] {
+        let common = Config::default().hello(false);
+        for sequence in sequences() {
+            let role = match sequence.from {
+                Sender::Client if form == HeaderForm::Old && sequence.packets()[0].operation == Operation::PONG => {
+                    Role::Client // As a server it would refuse the sequence: see the test of the form.
+                }
+                Sender::Client => Role::Server,
+                Sender::Server => Role::Client,
+            };
+            let (keepalive, expected): (Vec<_>, Vec<_>) =
+                sequence.packets().into_iter().partition(|packet| packet.operation <= Operation::PONG);
+            let pinged = keepalive.iter().any(|packet| packet.operation == Operation::PING);
+            let mut pong = Outbox::new(form);
+            if pinged {
+                let pong = pong.forward(&Packet::new(PacketId(0), Operation::PONG, ""));
+                pong.expect("it is short");
+            }
+            let answer = pong.take_bytes();
+            for pieces in cuts(&sequence.bytes(form)) {
+                let mut connection = match role {
+                    Role::Client => {
+                        Connection::client(&ClientConfig::default().common(common.clone()).header_form(form), now)
+                    }
+                    Role::Server => Connection::server(
+                        &ServerConfig::default().common(common.clone()).served(Arc::new([SERVED])),
+                        now,
+                    ),
+                };
+                let mut events = Vec::new();
+                for piece in &pieces {
+                    let mut input = piece.clone();
+                    while let Some(event) = connection.poll_event(&mut input, now).expect("captured frames are good") {
+                        events.extend(as_packet(event));
+                    }
+                    connection.handle_read(piece.len(), now);
+                }
+                assert_eq!(events, expected, "{} in {:?}", sequence.name, lengths(&pieces));
+                assert!(!connection.is_mid_packet());
+                assert_eq!(connection.sends(), Some(form));
+                // However many PINGs came, one PONG waits until it has been written.
+                assert_eq!(connection.outbox().take_bytes(), answer, "{} in {:?}", sequence.name, lengths(&pieces));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_packet_that_opens_a_stream_holds_the_operation_as_a_u16() {
+    for (operation, bytes) in &corpus().stream_opens {
+        let mut body = Vec::new();
+        Encoder::new(&mut body).u16(*operation);
+        assert_eq!(body, *bytes, "{operation}");
+        assert_eq!(polyglot::Decoder::new(bytes).u16().expect("an operation"), *operation);
+        for end in 0..bytes.len() {
+            // `09 80` ends the process of a Go server.
+            assert!(polyglot::Decoder::new(&bytes[..end]).u16().is_err(), "{operation} cut to {end} bytes");
+        }
+    }
+    assert_eq!(corpus().stream_opens.len(), 8);
+}
+
+/// What a captured body is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Content {
+    Nothing,
+    StreamOpen,
+    Nil,
+    Message,
+    Error,
+    End,
+}
+
+#[test]
+fn captured_bodies_are_messages_of_their_methods_and_are_written_again_as_they_were() {
+    let mut contents = Vec::new();
+    for sequence in sequences() {
+        if sequence.name == ALL {
+            continue;
+        }
+        let opens = sequence.opened_stream();
+        for (at, packet) in sequence.packets().into_iter().enumerate() {
+            let operation = match (packet.operation, &opens) {
+                (Operation::STREAM, Some((opened, body))) => {
+                    if sequence.from == Sender::Client && at == 0 {
+                        assert_eq!(packet.body, *body, "{}", sequence.name);
+                        contents.push(Content::StreamOpen);
+                        continue;
+                    }
+                    *opened
+                }
+                (operation, _) => operation.number(),
+            };
+            contents.push(content(&sequence, operation, &packet.body));
+        }
+    }
+    let count = |content| contents.iter().filter(|found| **found == content).count();
+    assert_eq!(count(Content::Nothing), 9, "eight PINGs and PONGs, one close");
+    assert_eq!(count(Content::StreamOpen), 5);
+    assert_eq!(count(Content::Nil), 1);
+    assert_eq!(count(Content::Error), 2);
+    assert_eq!(count(Content::End), 7);
+    assert_eq!(count(Content::Message), 25);
+    assert_eq!(contents.len(), 49);
+}
+
+/// Reads a body as a message of its method, and writes it again.
+fn content(sequence: &Sequence, operation: u16, body: &Bytes) -> Content {
+    if body.is_empty() {
+        return Content::Nothing;
+    }
+    let (request, reply) = match operation {
+        15 => ("interop.Empty", "interop.Empty"),
+        16 => ("interop.Text", "interop.Text"),
+        18 => ("interop.AddRequest", "interop.Sum"),
+        21 => ("interop.Range", "interop.Count"),
+        22 => ("interop.Count", "interop.Sum"),
+        23 => ("interop.Text", "interop.Text"),
+        other => panic!("operation {other} is in no capture"),
+    };
+    let message = match sequence.from {
+        Sender::Client => request,
+        Sender::Server => reply,
+    };
+    let root = (Type::named(message).decode)(body);
+    match root.unwrap_or_else(|error| panic!("{}: {error}", sequence.name)) {
+        Root::Message(_) if body[..] == [0] => Content::Nil,
+        Root::Message(message) => {
+            assert_eq!(message.encode(), body[..], "{}", sequence.name);
+            Content::Message
+        }
+        Root::Error(text) => {
+            let mut again = Vec::new();
+            Encoder::new(&mut again).error(&text).expect("a short text");
+            assert_eq!(again, body[..], "{}", sequence.name);
+            if text == "EOF" { Content::End } else { Content::Error }
+        }
+    }
+}
+
+/// The name of the sequence that holds all others of its sender.
+const ALL: &str = "all";
+
+/// What one end sent on one connection.
+struct Sequence {
+    name: &'static str,
+    from: Sender,
+    frames: Vec<&'static CapturedFrame>,
+}
+
+/// What each end sent in each scenario, and what it sent in all of them.
+fn sequences() -> Vec<Sequence> {
+    let mut sequences: Vec<Sequence> = Vec::new();
+    for frame in &corpus().frames {
+        for name in [&*frame.scenario, ALL] {
+            let known = sequences.iter_mut().find(|sequence| sequence.name == name && sequence.from == frame.from);
+            match known {
+                Some(sequence) => sequence.frames.push(frame),
+                None => sequences.push(Sequence { name, from: frame.from, frames: vec![frame] }),
+            }
+        }
+    }
+    assert_eq!(sequences.len(), 2 * (10 + 1), "both ends of ten scenarios");
+    sequences
+}
+
+impl Sequence {
+    fn packets(&self) -> Vec<Packet> {
+        self.frames.iter().map(|frame| packet(frame)).collect()
+    }
+
+    fn bytes(&self, form: HeaderForm) -> Bytes {
+        self.frames.iter().flat_map(|frame| bytes_in(form, frame)).copied().collect()
+    }
+
+    /// Where a packet ends.
+    fn boundaries(&self, form: HeaderForm) -> Vec<usize> {
+        let ends = self.frames.iter().scan(0, |end, frame| {
+            *end += bytes_in(form, frame).len();
+            Some(*end)
+        });
+        ends.collect()
+    }
+
+    /// The operation of the stream that the scenario is about, and the body that opens it.
+    fn opened_stream(&self) -> Option<(u16, Vec<u8>)> {
+        let of_scenario = corpus().frames.iter().find(|frame| frame.scenario == self.name)?;
+        let body = of_scenario.bytes[10..].to_owned();
+        if of_scenario.operation != Operation::STREAM.number() {
+            return None;
+        }
+        let operation = polyglot::Decoder::new(&body).u16().expect("the first packet of a stream names its method");
+        Some((operation, body))
+    }
+}
+
+fn packet(frame: &CapturedFrame) -> Packet {
+    let operation = match frame.operation {
+        0 => Operation::PING,
+        1 => Operation::PONG,
+        2 => Operation::STREAM,
+        other => Operation::user(other).expect("no other reserved operation was captured"),
+    };
+    Packet::new(PacketId(frame.id), operation, frame.bytes[10..].to_owned())
+}
+
+/// A frame as it was captured, or as a peer up to frisbee-go v0.10.2 sends it: without the magic.
+fn bytes_in(form: HeaderForm, frame: &CapturedFrame) -> &[u8] {
+    match form {
+        HeaderForm::Current => &frame.bytes,
+        HeaderForm::Old => &frame.bytes[2..],
+    }
+}
+
+/// The packet that brought an event; none for the verdict, which these peers' first packets bring beside.
+fn as_packet(event: Event) -> Option<Packet> {
+    match event {
+        Event::Packet(packet) => Some(packet),
+        Event::Stream { id, body } => Some(Packet { id, operation: Operation::STREAM, body }),
+        Event::PeerKnown | Event::Nothing => None,
+        Event::Control(packet) => panic!("a Go peer has nothing to say by {:?}", packet.operation),
+        Event::HandOff(event) => panic!("a Go peer knows no hand-off: {event:?}"),
+    }
+}
+
+/// All packets that a piece completes.
+fn read(decoder: &mut Decoder, mut piece: Bytes) -> Result<Vec<Packet>, ProtocolError> {
+    let mut packets = Vec::new();
+    while let Some(packet) = decoder.next(&mut piece)? {
+        packets.push(packet);
+    }
+    assert!(piece.is_empty(), "a decoder asks for more only when it has used up what it has");
+    Ok(packets)
+}
+
+/// Sequences up to this length, in bytes, are also cut at every two offsets; it grows with the square.
+const CUT_TWICE_MAX: usize = 128;
+
+/// The whole, its halves for every offset, its thirds for every two offsets, and its single bytes.
+fn cuts(bytes: &Bytes) -> Vec<Vec<Bytes>> {
+    let mut cuts = vec![vec![bytes.clone()], bytes.chunks(1).map(Bytes::copy_from_slice).collect()];
+    for first in 1..bytes.len() {
+        cuts.push(vec![bytes.slice(..first), bytes.slice(first..)]);
+        if bytes.len() > CUT_TWICE_MAX {
+            continue;
+        }
+        for second in first + 1..bytes.len() {
+            cuts.push(vec![bytes.slice(..first), bytes.slice(first..second), bytes.slice(second..)]);
+        }
+    }
+    cuts
+}
+
+fn lengths(pieces: &[Bytes]) -> Vec<usize> {
+    pieces.iter().map(Bytes::len).collect()
+}

@@ -1,0 +1,354 @@
+//! Every file of the fuzzers' corpus goes through its target, on any compiler. `UPDATE_CORPUS=1` writes the seeds anew:
+//! measured vectors, frames, schemas of the tests, and mutations of them.
+
+use fastrand::Rng;
+use frisbee_tests::process::panics;
+use frisbee_tests::raw::packet;
+use frisbee_tests::targets::{ALL, Target};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn folder(target: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus").join(target)
+}
+
+fn files(target: &str) -> Vec<PathBuf> {
+    let listed = fs::read_dir(folder(target)).expect("the target has a corpus");
+    let mut files: Vec<_> = listed.map(|entry| entry.expect("it can be listed").path()).collect();
+    files.sort();
+    files
+}
+
+/// Runs a target; what panics in a task, where the runtime catches it, counts as well.
+#[track_caller]
+fn run((name, target): Target, data: &[u8], what: &str) {
+    let before = panics();
+    target(data);
+    assert_eq!(panics(), before, "{name} panics at {what}");
+}
+
+/// Runs each file of a target's corpus.
+fn replay(name: &str) {
+    if std::env::var_os("UPDATE_CORPUS").is_some() {
+        return;
+    }
+    let target = *ALL.iter().find(|(other, _)| *other == name).expect("there is such a target");
+    let files = files(name);
+    assert!(files.len() >= 50, "{name} has {} files only", files.len());
+    for file in files {
+        let data = fs::read(&file).expect("it can be read");
+        run(target, &data, &file.display().to_string());
+    }
+    // And without a file: nothing, and each byte alone.
+    run(target, &[], "nothing");
+    for byte in (0..=u8::MAX).filter(|_| name != "proto") {
+        run(target, &[byte], "one byte");
+    }
+}
+
+macro_rules! replays {
+    ($($test:ident $target:literal)*) => {$(
+        #[test]
+        fn $test() {
+            replay($target);
+        }
+    )*};
+}
+
+replays! {
+    header_takes_its_corpus "header"
+    frames_take_their_corpus "frames"
+    a_connection_takes_its_corpus "connection"
+    hello_takes_its_corpus "hello"
+    values_take_their_corpus "values"
+    messages_take_their_corpus "messages"
+    a_server_takes_its_corpus "server"
+    a_client_takes_its_corpus "client"
+    calls_of_the_accepting_end_take_their_corpus "two_way"
+    hand_offs_take_their_corpus "hand_off"
+    a_broker_takes_its_corpus "broker"
+    a_subscriber_takes_its_corpus "subscriber"
+    the_generator_takes_its_corpus "proto"
+    a_lock_takes_its_corpus "lock"
+}
+
+#[test]
+fn every_target_is_a_fuzz_target_and_the_corpus_is_of_use() {
+    if std::env::var_os("UPDATE_CORPUS").is_some() {
+        return update();
+    }
+    let mut count = 0;
+    let mut bytes = 0;
+    for (name, _) in ALL {
+        let binary = folder(name).join("../../fuzz_targets").join(format!("{name}.rs"));
+        assert!(binary.exists(), "{} is missing", binary.display());
+        for file in files(name) {
+            count += 1;
+            bytes += fs::metadata(file).expect("it is there").len();
+        }
+    }
+    assert!(count >= 500, "{count} files");
+    assert!(bytes < 1_500_000, "{bytes} bytes are too much for a repository");
+}
+
+/// Files of a target that the program makes; what fuzzers have found has other names.
+const SEEDS: usize = 70;
+
+/// Longer seeds are cut: fuzzers prefer short ones.
+const LONGEST: usize = 600;
+
+fn update() {
+    for (name, _) in ALL {
+        let mut rng = Rng::with_seed(name.bytes().map(u64::from).sum());
+        let mut seeds = seeds(name);
+        rng.shuffle(&mut seeds);
+        let longest = if ["proto", "lock"].contains(&name) { 4_000 } else { LONGEST };
+        seeds.iter_mut().for_each(|seed| seed.truncate(longest));
+        let originals = seeds.len().min(SEEDS * 2 / 3);
+        seeds.truncate(originals);
+        while seeds.len() < SEEDS {
+            let original = seeds[rng.usize(..originals)].clone();
+            let other = seeds[rng.usize(..originals)].clone();
+            seeds.push(mutated(original, &other, &mut rng));
+        }
+        let folder = folder(name);
+        fs::create_dir_all(&folder).expect("a folder can be made");
+        for file in files(name) {
+            if file.file_name().is_some_and(|name| name.to_string_lossy().starts_with("seed-")) {
+                fs::remove_file(file).expect("it can be removed");
+            }
+        }
+        for (number, seed) in seeds.iter().enumerate() {
+            fs::write(folder.join(format!("seed-{number:03}")), seed).expect("it can be written");
+        }
+    }
+}
+
+fn mutated(mut bytes: Vec<u8>, other: &[u8], rng: &mut Rng) -> Vec<u8> {
+    if bytes.is_empty() {
+        return other.to_vec();
+    }
+    for _ in 0..rng.usize(1..4) {
+        let at = rng.usize(..bytes.len());
+        match rng.u32(..5) {
+            0 => bytes[at] ^= 1 << rng.u32(..8),
+            1 => bytes[at] = [0, 1, 0x7f, 0x80, 0xff][rng.usize(..5)],
+            2 => bytes.truncate(at.max(1)),
+            3 => bytes.insert(at, rng.u8(..)),
+            _ => {
+                let from = rng.usize(..other.len().max(1));
+                bytes.splice(at.., other.get(from..).unwrap_or_default().iter().copied());
+                bytes.push(0);
+            }
+        }
+    }
+    bytes
+}
+
+fn seeds(target: &str) -> Vec<Vec<u8>> {
+    let bodies = bodies();
+    let frames = frames();
+    let with = |head: &[u8], rest: &[u8]| [head, rest].concat();
+    let numbered = |rests: &[Vec<u8>], head: &dyn Fn(u8) -> Vec<u8>| {
+        let rests = rests.iter().enumerate();
+        rests.map(|(number, rest)| with(&head(number as u8), rest)).collect::<Vec<_>>()
+    };
+    match target {
+        "header" => frames.iter().map(|frame| frame[..frame.len().min(10)].to_vec()).collect(),
+        "frames" => {
+            let streams = frames.windows(3).map(<[_]>::concat).collect::<Vec<_>>();
+            numbered(&streams, &|number| vec![number % 40, number])
+        }
+        "connection" => {
+            let streams = frames.windows(2).map(|pair| [hello_packet(), pair.concat()].concat()).collect::<Vec<_>>();
+            numbered(&streams, &|number| vec![number.wrapping_mul(7), number])
+        }
+        "hello" => (0..20).map(|items| hello(items).split_off(10)).collect(),
+        "values" => numbered(&bodies, &|number| (0..16).map(|at| number.wrapping_mul(5).wrapping_add(at)).collect()),
+        "messages" => {
+            let bodies = bodies.iter().flat_map(|body| (0..16).map(move |which| with(&[which, which / 3], body)));
+            bodies.collect()
+        }
+        "server" => {
+            let calls = (10..24).map(|operation| packet(1, operation, &bodies[usize::from(operation)]));
+            let mut streams: Vec<_> = calls.collect();
+            for operation in 21..24 {
+                let open = packet(5, 2, &[9, operation]);
+                let range = packet(5, 2, &[8, 0, 0x0d, 0, 0x0d, 6]);
+                streams.push([open.clone(), range.clone(), packet(5, 2, &[])].concat());
+                streams.push([hello_packet(), open, range, packet(5, 7, &[]), packet(5, 5, &[10])].concat());
+            }
+            streams.extend(frames.windows(2).map(<[_]>::concat));
+            streams.extend(frames.iter().map(|frame| [hello_packet(), frame.clone()].concat()));
+            numbered(&streams, &|number| vec![number.wrapping_mul(2)])
+        }
+        "client" => {
+            let replies: [&[u8]; 6] =
+                [&[8, 0, 0x0d, 4, 0x0d, 4], &[8, 0, 5, 0], &[6, 5, 0x0a, 2, b'n', b'o'], &[8], &[9, 21], &[]];
+            let mut streams = Vec::new();
+            for reply in replies {
+                for (id, operation) in [(0, 18), (1, 17), (0, 17), (1, 2), (2, 2)] {
+                    let pong = if id == 0 { hello_packet() } else { packet(0, 1, &[]) };
+                    streams.push([pong, packet(id, operation, reply), packet(id, operation, reply)].concat());
+                }
+            }
+            streams.extend(frames.windows(2).map(<[_]>::concat));
+            numbered(&streams, &|number| vec![number.wrapping_mul(2)])
+        }
+        "two_way" => numbered(&two_way(&bodies), &|number| vec![number.wrapping_mul(8) | number >> 3 & 6]),
+        "hand_off" => numbered(&hand_offs(), &|number| vec![number.wrapping_mul(8) | number >> 3 & 6]),
+        "broker" | "subscriber" => numbered(&pubsub(), &|number| vec![number.wrapping_mul(8) | number >> 3 & 6]),
+        "lock" => numbered(&locks(), &|number| vec![number % 16]),
+        _ => protos(),
+    }
+}
+
+/// Calls of the accepting end, with its mark, and replies to them.
+fn two_way(bodies: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let mark = [0x10, 2, 4, 0];
+    let marked = |id, operation, body: &[u8]| packet(id, operation, &[&mark[..], body].concat());
+    let mut streams = Vec::new();
+    for operation in 10..24 {
+        let body = &bodies[usize::from(operation)];
+        streams.push([hello_packet(), marked(operation, operation, body)].concat());
+        streams.push([hello_packet(), marked(0, operation, body), packet(0, 6, &[0x10, 2, 4, 0])].concat());
+    }
+    for reply in [&[8, 0, 0x0d, 4, 0x0d, 4][..], &[6, 5, 0x0a, 2, b'n', b'o'], &[0], &[]] {
+        for (id, operation) in [(0, 18), (1, 17), (0, 17), (0x8000, 2), (0x8001, 2), (1, 2)] {
+            streams.push([hello_packet(), marked(id, operation, reply), packet(id, operation, reply)].concat());
+        }
+    }
+    streams
+}
+
+/// What the two ends of a hand-off say, and bytes behind it.
+fn hand_offs() -> Vec<Vec<u8>> {
+    let behind = b"what is no packet";
+    let mut streams = Vec::new();
+    for first in 0..5 {
+        let answer = packet(0, 8, &[&[first][..], b"ok"].concat());
+        let asked = packet(0, 8, &[10, first, b'x']);
+        let by_packet = packet(1, 10, &[first]);
+        for said in [answer, asked, by_packet] {
+            streams.push([hello_packet(), said.clone()].concat());
+            streams.push([&hello_packet()[..], &said, behind].concat());
+            streams.push([&hello_packet()[..], &packet(1, 10, &[1]), &said, &packet(0, 0, &[]), &said].concat());
+        }
+    }
+    streams.push([hello_packet(), packet(1, 2, &[9, 10]), packet(0, 8, &[10, 0])].concat());
+    streams
+}
+
+/// What clients and brokers say to each other.
+fn pubsub() -> Vec<Vec<u8>> {
+    let name = |text: &str| [&[text.len() as u8], text.as_bytes()].concat();
+    let first = frisbee::pubsub::FIRST_OPERATION;
+    let topics = ["a.b", "a.>", "*.b", ">", "a", "a..b", "", "a.*.c", "x.y.z.x.y.z"];
+    let mut streams = Vec::new();
+    for (id, topic) in (1..).zip(topics) {
+        let subscribe = packet(id, first, &name(topic));
+        let in_group = packet(id, first, &[&name(topic)[..], b"group"].concat());
+        let message = packet(0, first + 2, &[&name(topic)[..], &[b'x'; 100]].concat());
+        let leave = packet(id, first + 1, &[]);
+        streams.push([hello_packet(), subscribe.clone(), message.repeat(5), leave.clone()].concat());
+        streams.push([in_group.clone(), message.repeat(3), packet(7, first + 3, &[]), leave].concat());
+        streams.push([subscribe.clone(), subscribe, in_group, message.repeat(30)].concat());
+    }
+    for id in 0..4 {
+        let answers = [packet(id, first, &[]), packet(id, first, &[3, b'n', b'o']), packet(id, first + 5, &[1, b'n'])];
+        for answer in answers {
+            let message = packet(id, first + 2, &[&name("a.b")[..], b"hi"].concat());
+            let lagged = packet(0, first + 4, &[7]);
+            streams.push(
+                [&hello_packet()[..], &answer, &message, &lagged, &packet(id, first + 3, &[]), &message].concat(),
+            );
+        }
+    }
+    streams
+}
+
+/// The lock that fits, with lines changed, left out, and twice; and those of other schemas.
+fn locks() -> Vec<Vec<u8>> {
+    let fitting = frisbee_tests::targets::lock_that_fits();
+    let lines: Vec<_> = fitting.lines().collect();
+    let mut texts = vec![fitting.clone()];
+    for at in 2..lines.len() {
+        let mut changed = lines.clone();
+        match at % 3 {
+            0 => drop(changed.remove(at)),
+            1 => changed.insert(at, lines[at]),
+            _ => changed.swap(at, at - 1),
+        }
+        texts.push(changed.join("\n"));
+        texts.push(fitting.replace(lines[at], &lines[at].replace(['1', 'a'], "2")));
+    }
+    let mut texts: Vec<_> = texts.into_iter().map(String::into_bytes).collect();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let others = ["proto/interop", "proto/versions", "../examples/proto/metrics", "../examples/proto/agents"];
+    texts.extend(others.iter().filter_map(|name| fs::read(root.join(format!("{name}.frpc.lock"))).ok()));
+    texts
+}
+
+fn hello_packet() -> Vec<u8> {
+    hello(2)
+}
+
+/// HELLO with so many items of the layers above.
+fn hello(items: u8) -> Vec<u8> {
+    let item = |kind| (32 + kind, vec![kind; usize::from(kind)].into());
+    let config = frisbee_core::ClientConfig::default().hello_items((0..items).map(item).collect());
+    let now = std::time::Instant::now();
+    let mut core = frisbee_core::Connection::client(&config, now);
+    let begins = core.outbox().take_bytes();
+    begins[..begins.len() - 10].to_vec() // Without the PING behind it.
+}
+
+fn vectors() -> Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("wire/vectors.json");
+    serde_json::from_slice(&fs::read(path).expect("the vectors are there")).expect("they are JSON")
+}
+
+fn hexes(of: &str) -> Vec<Vec<u8>> {
+    let vectors = vectors();
+    let entries = vectors[of].as_array().expect("it is a list");
+    entries.iter().filter_map(|entry| unhex(entry["hex"].as_str()?)).collect()
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    (0..text.len() / 2).map(|at| u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok()).collect()
+}
+
+fn bodies() -> Vec<Vec<u8>> {
+    [hexes("encode"), hexes("decode")].concat()
+}
+
+fn frames() -> Vec<Vec<u8>> {
+    hexes("frames").into_iter().filter(|frame| !frame.is_empty()).collect()
+}
+
+fn protos() -> Vec<Vec<u8>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut texts = Vec::new();
+    for folder in ["proto", "../crates/frpc-build/tests/proto", "schemas/proto", "conformance/proto"] {
+        let Ok(entries) = fs::read_dir(root.join(folder)) else { continue };
+        let mut paths: Vec<_> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
+        paths.sort();
+        let texts_here = paths.iter().filter(|path| path.extension().is_some_and(|is| is == "proto"));
+        texts.extend(texts_here.filter_map(|path| fs::read(path).ok()));
+    }
+    // Pieces are easier to change than whole files.
+    let head = b"syntax = \"proto3\";\npackage test;\n".to_vec();
+    let mut pieces = Vec::new();
+    for text in &texts {
+        let text = String::from_utf8_lossy(text);
+        for block in text.split("\n}\n").filter(|block| block.contains('{')) {
+            let from = block.find("message ").or_else(|| block.find("enum ")).or_else(|| block.find("service "));
+            if let Some(from) = from {
+                pieces.push([&head, &block.as_bytes()[from..], b"\n}\n"].concat());
+            }
+        }
+    }
+    pieces.extend(texts.into_iter().filter(|text| text.len() < 1_500));
+    pieces
+}

@@ -1,0 +1,37 @@
+//! What a server makes of bodies in the table of exceptions.
+
+use crate::exceptions::{Exception, Here, Part, exception};
+use crate::measured::{Decoding, corpus};
+use frisbee_core::{BODY_MAX, Header, HeaderForm, Operation, PacketId};
+use frpc::polyglot::Decoder;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+/// `interop.Interop/Add`.
+const ADD: u16 = 18;
+
+#[tokio::test]
+async fn a_request_that_is_an_error_is_answered_by_an_error() {
+    let address = frisbee_tests::serve_interop().await;
+    let mut socket = TcpStream::connect(address).await.expect("the server listens");
+    let operation = Operation::user(ADD).expect("an operation of users");
+    let mut asked = 0;
+    for Decoding { name, bytes, .. } in &corpus().decodings {
+        let Some(Exception { here: Here::Failed(text), .. }) = exception(Part::Decodings, name) else { continue };
+        asked += 1;
+        let request = Header { id: PacketId(asked), operation, length: bytes.len() as u32 };
+        socket.write_all(&request.encode(HeaderForm::Current)).await.expect("the server reads");
+        socket.write_all(bytes).await.expect("the server reads");
+
+        let mut header = [0; Header::MAX_LEN];
+        socket.read_exact(&mut header).await.expect("the server answers");
+        let reply = Header::decode(&header).expect("the magic");
+        assert_eq!((reply.id, reply.operation), (request.id, operation), "{name}");
+        assert!(reply.length <= BODY_MAX, "{name}");
+        let mut body = vec![0; reply.length as usize];
+        socket.read_exact(&mut body).await.expect("the whole reply");
+        let answer = Decoder::new(&body).error_text().expect("an error").to_owned();
+        assert!(answer.ends_with(text), "{name}: {answer}");
+    }
+    assert_eq!(asked, 3);
+}
