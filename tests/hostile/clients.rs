@@ -1,14 +1,12 @@
 //! What broken and hostile peers do to a server, with a healthy client beside them.
 
 use bytes::Bytes;
-use frisbee::support::tlv;
-use frisbee::{Config, Handlers, Operation};
-use frisbee_tests::attacks::{ADD, CHAT, FORGED, breaches};
+use frisbee::Config;
+use frisbee_tests::attacks::{ADD, CHAT, breaches};
 use frisbee_tests::healthy::Healthy;
 use frisbee_tests::interop::{
     AddRequest, Inner, InteropServer, Lists, Maps, Middle, Mixed, Nested, Payload, Scalars, SleepRequest, Text,
 };
-use frisbee_tests::process::{given_back_kib, resident_kib};
 use frisbee_tests::raw::{Raw, encoded, error_text, header, packet};
 use frisbee_tests::service::Service;
 use frisbee_tests::{serve_interop, serve_interop_with};
@@ -89,73 +87,6 @@ async fn every_truncation_of_a_body_gets_an_error_reply_and_the_connection_lives
     }
     peer.write(&add(7)).await;
     expect_sum(&mut peer, 7).await;
-    healthy.was_well().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn declared_lengths_cost_no_memory() {
-    let address = serve_interop().await;
-    let healthy = Healthy::beside(address).await;
-    let mut peer = Raw::connect(address).await;
-    assert_eq!(packet(1, ADD, FORGED[0].1).len(), 16);
-    assert_eq!(packet(1, 12, FORGED[1].1).len(), 20);
-    let before = resident_kib().expect("Linux tells");
-    for round in 0..500 {
-        for (operation, body) in FORGED {
-            peer.write(&packet(round, operation, body)).await;
-            let reply = peer.next().await.expect("the connection lives");
-            assert!(error_text(&reply.body).is_some(), "{operation}: {:?}", reply.body);
-        }
-    }
-    let grown = resident_kib().expect("Linux tells").saturating_sub(before);
-    assert!(grown < 64 * 1024, "{grown} KiB more than before");
-    // What is reserved and not written costs no memory until it is. Each of the lengths is 4 GiB or more.
-    let given_back = given_back_kib().expect("Linux tells");
-    assert!(given_back < 1024 * 1024, "{given_back} KiB were reserved");
-    healthy.was_well().await;
-}
-
-/// What a client says of itself that means to call services: names, each with the same number of operations.
-fn greeting(services: usize, name: usize, operations: usize) -> Vec<u8> {
-    let mut content = b"fris\x01".to_vec();
-    for number in 0..services {
-        let mut item = Vec::new();
-        tlv::put_varint(&mut item, name as u64);
-        item.extend(format!("{number:0>name$}").bytes());
-        item.extend([0; 9]); // A layout, and none before it.
-        item.extend(std::iter::once(10).chain(vec![1; operations - 1]));
-        tlv::put_item(&mut content, 33, &item);
-    }
-    content.resize(content.len().max(100), 0);
-    packet(0, 3, &content)
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn what_a_peer_says_of_itself_costs_a_few_times_its_length() {
-    let mounted = || Handlers::new().on(Operation::user(1000).expect("it is a user's"), |_, _| async { None });
-    let address = serve_interop_with(Server::builder().mount(1000.., mounted())).await;
-    let healthy = Healthy::beside(address).await;
-    let before = resident_kib().expect("Linux tells");
-    let mut greetings: Vec<_> = [(1, 32_000, 32_000), (1, 10, 65_000), (4_000, 4, 1), (20, 1_000, 2_000)]
-        .map(|(services, name, operations)| greeting(services, name, operations))
-        .into();
-    // Items that have no meaning to this server.
-    greetings.push(packet(0, 3, &[b"fris\x01".to_vec(), [40, 1, 0].repeat(21_000)].concat()));
-    let mut peers = Vec::new();
-    for greeting in greetings.iter().cycle().take(50) {
-        let mut peer = Raw::connect(address).await;
-        peer.write(&[&greeting[..], &add(1)].concat()).await;
-        let reply = peer.next().await.expect("the connection lives");
-        assert!(
-            error_text(&reply.body)
-                .is_none_or(|text| text.contains("this end offers no service 0") && text.len() < 400)
-        );
-        peers.push(peer);
-    }
-    let grown = resident_kib().expect("Linux tells").saturating_sub(before);
-    // A sanitizer keeps more for each block.
-    let most = if std::env::var_os("ASAN_OPTIONS").is_some() { 64 * 1024 } else { 30 * 1024 };
-    assert!(grown < most, "{grown} KiB more than before, by {} peers", peers.len());
     healthy.was_well().await;
 }
 
@@ -334,22 +265,6 @@ async fn silent_and_slow_clients_are_closed_in_time() {
         }
     };
     tokio::time::timeout(Duration::from_secs(20), trickling).await.expect("a packet that trickles is given up");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_client_that_takes_no_replies_is_given_up_and_costs_little() {
-    let config = Config::default().write_timeout(Duration::from_millis(300));
-    let address = serve_interop_with(Server::builder().config(config)).await;
-    let healthy = Healthy::beside(address).await;
-    let mut greedy = Raw::connect(address).await;
-    let before = resident_kib().expect("Linux tells");
-    let request = packet(1, 17, &encoded(&Payload { seq: 1, data: vec![1; 1 << 20] }));
-    // What the socket takes of 200 MiB, until the server gives up.
-    let writing = async { while greedy.socket.write_all(&request).await.is_ok() {} };
-    tokio::time::timeout(Duration::from_secs(20), writing).await.expect("the server closes");
-    let grown = resident_kib().expect("Linux tells").saturating_sub(before);
-    assert!(grown < 100 * 1024, "{grown} KiB more than before");
-    healthy.was_well().await;
 }
 
 #[tokio::test]

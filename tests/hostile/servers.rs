@@ -2,34 +2,17 @@
 //! what is none.
 
 use frisbee::Config;
-use frisbee_tests::interop::{AddRequest, Count, InteropClient, Payload, Range, Text};
-use frisbee_tests::process::resident_kib;
+use frisbee_tests::interop::{AddRequest, Count, InteropClient, Payload, Range};
+use frisbee_tests::liars::{calling, code, deceived, streaming};
 use frisbee_tests::raw::{Raw, encoded, packet};
 use frisbee_tests::serve_interop;
 use frpc::polyglot::{Encoder, Form, encode_root};
-use frpc::{Channel, ChannelBuilder, Code, Request, Status};
+use frpc::{Channel, ChannelBuilder, Code, Request};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const ADD: u16 = 18;
 const SUM: [u8; 6] = [8, 0, 0x0d, 4, 0x0d, 4];
-
-/// A client, and the server that it believes in.
-async fn deceived(settings: impl FnOnce(ChannelBuilder) -> ChannelBuilder) -> (InteropClient, Raw) {
-    let (address, accepted) = Raw::listen().await;
-    let channel =
-        settings(Channel::builder().calls::<InteropClient>()).connect(address).await.expect("the server listens");
-    (InteropClient::new(channel), accepted.await)
-}
-
-fn calling(client: &InteropClient, a: i64) -> tokio::task::JoinHandle<Result<i64, Status>> {
-    let client = client.clone();
-    tokio::spawn(async move { client.add(AddRequest { a, b: 1 }).await.map(|sum| sum.into_inner().total) })
-}
-
-fn code<T: std::fmt::Debug>(reply: Result<T, Status>) -> Code {
-    reply.expect_err("that is no success").code()
-}
 
 #[tokio::test]
 async fn ids_that_nobody_waits_for_second_replies_and_other_operations_answer_nobody() {
@@ -72,23 +55,6 @@ async fn no_reply_that_is_cut_or_changed_is_taken_for_another_message() {
     let request = liar.next().await.expect("the client calls");
     liar.write(&packet(request.id.0, request.operation.number(), &SUM)).await;
     assert_eq!(call.await.expect("the caller does not panic").expect("this one is whole"), 2);
-}
-
-#[tokio::test]
-async fn a_server_that_answers_what_was_not_asked_is_left_after_a_hundred_thousand_lies() {
-    let (client, mut liar) = deceived(|builder| builder).await;
-    let call = calling(&client, 1);
-    liar.next().await.expect("the client calls");
-    let before = resident_kib().expect("Linux tells");
-    let lies = packet(77, 999, &[7; 1_000]).repeat(1_000);
-    let mut written = 0;
-    while liar.socket.write_all(&lies).await.is_ok() && written < 1_000 {
-        written += 1;
-    }
-    assert!((100..300).contains(&written), "it took {written} thousand lies");
-    assert_eq!(code(call.await.expect("the caller does not panic")), Code::Unavailable);
-    let grown = resident_kib().expect("Linux tells").saturating_sub(before);
-    assert!(grown < 64 * 1024, "{grown} KiB more than before");
 }
 
 #[tokio::test]
@@ -195,18 +161,6 @@ async fn headers_that_promise_too_much_or_are_none_end_the_connection_and_its_ca
     }
 }
 
-/// Opens a stream of counts at a liar; what is left is the liar's.
-async fn streaming(client: &InteropClient, liar: &mut Raw, timeout: Duration) -> (frpc::Streaming<Count>, u16) {
-    liar.write(&packet(0, 1, &[])).await; // A PONG, as Go gives.
-    let mut request = Request::new(Range { from: 0, count: 1 });
-    request.set_timeout(timeout);
-    let (client, opened) = (client.clone(), liar.next());
-    let call = tokio::spawn(async move { client.count_up(request).await });
-    let id = opened.await.expect("the client opens a stream").id.0;
-    let stream = call.await.expect("the caller does not panic").expect("it is open");
-    (stream.into_inner(), id)
-}
-
 /// They were counted, and a client that had left a few long streams of a Go server early lost its connection.
 #[tokio::test]
 async fn messages_that_cross_the_end_of_their_stream_are_no_lies() {
@@ -265,21 +219,6 @@ async fn a_stream_whose_deadline_has_passed_ends_although_messages_wait() {
     };
     assert_eq!(status.code(), Code::DeadlineExceeded);
     assert!(read < 100, "{read} messages were read behind the deadline");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_stream_that_nobody_reads_is_given_up_before_it_fills_the_memory() {
-    let (client, mut liar) = deceived(|builder| builder).await;
-    let (mut stream, id) = streaming(&client, &mut liar, Duration::from_secs(60)).await;
-    let before = resident_kib().expect("Linux tells");
-    let message = packet(id, 2, &encoded(&Text { value: "x".repeat(60_000) }));
-    for _ in 0..2_000 {
-        liar.write(&message).await;
-    }
-    let grown = resident_kib().expect("Linux tells").saturating_sub(before);
-    assert!(grown < 64 * 1024, "{grown} KiB for 117 MiB");
-    let status = stream.message().await.expect_err("a text is no count");
-    assert_eq!(status.code(), Code::Internal);
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Busy polling, in a process of its own, since it is seen in what threads have consumed.
+//! Busy polling, which is seen in what threads have consumed.
 
 use frisbee_tests::interop::{AddRequest, InteropClient};
 use frisbee_tests::serve_interop_with;
@@ -23,6 +23,7 @@ fn worked() -> u64 {
 
 #[tokio::test]
 async fn a_busy_worker_stays_awake_for_its_time_and_then_sleeps() {
+    let _alone = super::ALONE.lock().await;
     let address = serve_interop_with(Server::builder().workers(Workers::Threads(1)).busy_poll(BUSY)).await;
     let client = InteropClient::connect(address.to_string()).await.expect("the server listens");
     client.add(AddRequest { a: 1, b: 1 }).await.expect("it answers");

@@ -1,22 +1,32 @@
-//! What a server writes into its log of handlers that fail. Alone in its process, since it listens to all of the log.
+//! What a server writes into its log, of handlers that fail and for peers that break the protocol.
 
 use frisbee_tests::interop::{Count, Interop, InteropClient, InteropServer, Range, Sum, Text};
-use frisbee_tests::{left_to_service, serve};
+use frisbee_tests::raw::Raw;
+use frisbee_tests::{left_to_service, serve, serve_interop};
 use frpc::{Request, Response, ResponseStream, Server, Status, Streaming};
 use std::fmt::{self, Write};
-use std::sync::Mutex;
+use std::sync::{Mutex, Once};
+use std::time::{Duration, Instant};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Metadata, Subscriber};
+use tracing::{Event, Level, Metadata, Subscriber};
 
 type Reply<T> = Result<Response<T>, Status>;
 
-static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+/// What has been logged since a test began to listen: the level, the target, and the text.
+static LINES: Mutex<Vec<(Level, &str, String)>> = Mutex::new(Vec::new());
 
-/// Keeps what handlers are said to have done.
+/// Keeps what is logged.
 struct Keeping;
 
 struct Line(String);
+
+/// Forgets what was logged, and keeps what will be.
+fn listen() {
+    static KEEPING: Once = Once::new();
+    KEEPING.call_once(|| tracing::subscriber::set_global_default(Keeping).expect("nothing else listens"));
+    LINES.lock().expect("nobody panics").clear();
+}
 
 impl Visit for Line {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
@@ -26,7 +36,7 @@ impl Visit for Line {
 
 impl Subscriber for Keeping {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.target().starts_with("frpc")
+        metadata.target().starts_with("frpc") || *metadata.level() <= Level::INFO
     }
 
     fn new_span(&self, _: &Attributes<'_>) -> Id {
@@ -38,9 +48,10 @@ impl Subscriber for Keeping {
     fn record_follows_from(&self, _: &Id, _: &Id) {}
 
     fn event(&self, event: &Event<'_>) {
-        let mut line = Line(format!("{} ", event.metadata().level()));
+        let mut line = Line(String::new());
         event.record(&mut line);
-        LINES.lock().expect("nobody panics").push(line.0);
+        let metadata = event.metadata();
+        LINES.lock().expect("nobody panics").push((*metadata.level(), metadata.target(), line.0));
     }
 
     fn enter(&self, _: &Id) {}
@@ -86,7 +97,8 @@ impl Interop for Failing {
 
 #[tokio::test]
 async fn handlers_that_panic_or_fail_with_internal_are_logged_with_method_and_peer() {
-    tracing::subscriber::set_global_default(Keeping).expect("nothing else listens");
+    let _alone = super::ALONE.lock().await;
+    listen();
     let address = serve(Server::builder().add_service(InteropServer::new(Failing))).await;
     let channel = frpc::Channel::connect(address.to_string()).await.expect("it listens");
     let client = InteropClient::new(channel.clone());
@@ -100,16 +112,43 @@ async fn handlers_that_panic_or_fail_with_internal_are_logged_with_method_and_pe
     client.sum_up(frpc::iter([Count::default()])).await.expect_err("it panics");
     let lines = LINES.lock().expect("nobody panics");
     for (level, method, text) in [
-        ("DEBUG", "Fail", "fail now"),
-        ("DEBUG", "Fail", "fail later"),
-        ("ERROR", "Fail", "panic now"),
-        ("ERROR", "Fail", "panic later"),
-        ("DEBUG", "CountUp", "no counting"),
-        ("ERROR", "SumUp", "no sum"),
+        (Level::DEBUG, "Fail", "fail now"),
+        (Level::DEBUG, "Fail", "fail later"),
+        (Level::ERROR, "Fail", "panic now"),
+        (Level::ERROR, "Fail", "panic later"),
+        (Level::DEBUG, "CountUp", "no counting"),
+        (Level::ERROR, "SumUp", "no sum"),
     ] {
-        let is = |line: &&String| line.starts_with(level) && line.contains(text);
-        let line = lines.iter().find(is).unwrap_or_else(|| panic!("{text} is not logged: {lines:#?}"));
+        let is = |line: &&(Level, &str, String)| line.0 == level && line.1.starts_with("frpc") && line.2.contains(text);
+        let (.., line) = lines.iter().find(is).unwrap_or_else(|| panic!("{text} is not logged: {lines:#?}"));
         assert!(line.contains(&format!("method=interop.Interop/{method} ")), "{line}");
         assert!(line.contains(&format!("peer=Some({peer})")), "{line}");
     }
+}
+
+/// How many lines a log at the level INFO would have.
+fn lines_at_info() -> usize {
+    LINES.lock().expect("nobody panics").iter().filter(|(level, ..)| *level <= Level::INFO).count()
+}
+
+#[tokio::test]
+async fn a_peer_that_breaks_the_protocol_again_and_again_gets_one_line_a_second() {
+    let _alone = super::ALONE.lock().await;
+    let address = serve_interop().await;
+    listen();
+    let begun = Instant::now();
+    for _ in 0..300 {
+        let mut peer = Raw::connect(address).await;
+        peer.write(b"GET / HTTP/1.1\r\n\r\n").await;
+        peer.closed().await;
+    }
+    let seconds = begun.elapsed().as_secs_f64().ceil();
+    let lines = lines_at_info();
+    assert!((1..=seconds as usize + 1).contains(&lines), "{lines} lines in {seconds} s");
+    // What was left unsaid is said with the next line.
+    tokio::time::sleep(Duration::from_millis(1_050)).await;
+    let mut peer = Raw::connect(address).await;
+    peer.write(b"GET / HTTP/1.1\r\n\r\n").await;
+    peer.closed().await;
+    assert_eq!(lines_at_info(), lines + 1);
 }

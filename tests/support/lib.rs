@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 pub mod attacks;
 pub mod healthy;
+pub mod liars;
 pub mod observed;
 pub mod parrot;
 pub mod pki;

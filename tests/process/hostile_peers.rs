@@ -1,0 +1,135 @@
+//! What broken and hostile peers cost of the memory of the whole process.
+
+use frisbee::support::tlv;
+use frisbee::{Config, Handlers, Operation};
+use frisbee_tests::attacks::{ADD, FORGED};
+use frisbee_tests::healthy::Healthy;
+use frisbee_tests::interop::{AddRequest, Payload, Text};
+use frisbee_tests::liars::{calling, code, deceived, streaming};
+use frisbee_tests::process::{given_back_kib, resident_kib};
+use frisbee_tests::raw::{Raw, encoded, error_text, packet};
+use frisbee_tests::{serve_interop, serve_interop_with};
+use frpc::{Code, Server};
+use std::time::Duration;
+use tokio::io::AsyncWriteExt;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn declared_lengths_cost_no_memory() {
+    let _alone = super::ALONE.lock().await;
+    let address = serve_interop().await;
+    let healthy = Healthy::beside(address).await;
+    let mut peer = Raw::connect(address).await;
+    assert_eq!(packet(1, ADD, FORGED[0].1).len(), 16);
+    assert_eq!(packet(1, 12, FORGED[1].1).len(), 20);
+    let before = resident_kib().expect("Linux tells");
+    for round in 0..500 {
+        for (operation, body) in FORGED {
+            peer.write(&packet(round, operation, body)).await;
+            let reply = peer.next().await.expect("the connection lives");
+            assert!(error_text(&reply.body).is_some(), "{operation}: {:?}", reply.body);
+        }
+    }
+    let grown = resident_kib().expect("Linux tells").saturating_sub(before);
+    assert!(grown < 64 * 1024, "{grown} KiB more than before");
+    // What is reserved and not written costs no memory until it is. Each of the lengths is 4 GiB or more.
+    let given_back = given_back_kib().expect("Linux tells");
+    assert!(given_back < 1024 * 1024, "{given_back} KiB were reserved");
+    healthy.was_well().await;
+}
+
+/// What a client says of itself that means to call services: names, each with the same number of operations.
+fn greeting(services: usize, name: usize, operations: usize) -> Vec<u8> {
+    let mut content = b"fris\x01".to_vec();
+    for number in 0..services {
+        let mut item = Vec::new();
+        tlv::put_varint(&mut item, name as u64);
+        item.extend(format!("{number:0>name$}").bytes());
+        item.extend([0; 9]); // A layout, and none before it.
+        item.extend(std::iter::once(10).chain(vec![1; operations - 1]));
+        tlv::put_item(&mut content, 33, &item);
+    }
+    content.resize(content.len().max(100), 0);
+    packet(0, 3, &content)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_peer_says_of_itself_costs_a_few_times_its_length() {
+    let _alone = super::ALONE.lock().await;
+    let mounted = || Handlers::new().on(Operation::user(1000).expect("it is a user's"), |_, _| async { None });
+    let address = serve_interop_with(Server::builder().mount(1000.., mounted())).await;
+    let healthy = Healthy::beside(address).await;
+    let before = resident_kib().expect("Linux tells");
+    let mut greetings: Vec<_> = [(1, 32_000, 32_000), (1, 10, 65_000), (4_000, 4, 1), (20, 1_000, 2_000)]
+        .map(|(services, name, operations)| greeting(services, name, operations))
+        .into();
+    // Items that have no meaning to this server.
+    greetings.push(packet(0, 3, &[b"fris\x01".to_vec(), [40, 1, 0].repeat(21_000)].concat()));
+    let add = packet(1, ADD, &encoded(&AddRequest { a: 20, b: 22 }));
+    let mut peers = Vec::new();
+    for greeting in greetings.iter().cycle().take(50) {
+        let mut peer = Raw::connect(address).await;
+        peer.write(&[&greeting[..], &add].concat()).await;
+        let reply = peer.next().await.expect("the connection lives");
+        assert!(
+            error_text(&reply.body)
+                .is_none_or(|text| text.contains("this end offers no service 0") && text.len() < 400)
+        );
+        peers.push(peer);
+    }
+    let grown = resident_kib().expect("Linux tells").saturating_sub(before);
+    // A sanitizer keeps more for each block.
+    let most = if std::env::var_os("ASAN_OPTIONS").is_some() { 64 * 1024 } else { 30 * 1024 };
+    assert!(grown < most, "{grown} KiB more than before, by {} peers", peers.len());
+    healthy.was_well().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_takes_no_replies_is_given_up_and_costs_little() {
+    let _alone = super::ALONE.lock().await;
+    let config = Config::default().write_timeout(Duration::from_millis(300));
+    let address = serve_interop_with(Server::builder().config(config)).await;
+    let healthy = Healthy::beside(address).await;
+    let mut greedy = Raw::connect(address).await;
+    let before = resident_kib().expect("Linux tells");
+    let request = packet(1, 17, &encoded(&Payload { seq: 1, data: vec![1; 1 << 20] }));
+    // What the socket takes of 200 MiB, until the server gives up.
+    let writing = async { while greedy.socket.write_all(&request).await.is_ok() {} };
+    tokio::time::timeout(Duration::from_secs(20), writing).await.expect("the server closes");
+    let grown = resident_kib().expect("Linux tells").saturating_sub(before);
+    assert!(grown < 100 * 1024, "{grown} KiB more than before");
+    healthy.was_well().await;
+}
+
+#[tokio::test]
+async fn a_server_that_answers_what_was_not_asked_is_left_after_a_hundred_thousand_lies() {
+    let _alone = super::ALONE.lock().await;
+    let (client, mut liar) = deceived(|builder| builder).await;
+    let call = calling(&client, 1);
+    liar.next().await.expect("the client calls");
+    let before = resident_kib().expect("Linux tells");
+    let lies = packet(77, 999, &[7; 1_000]).repeat(1_000);
+    let mut written = 0;
+    while liar.socket.write_all(&lies).await.is_ok() && written < 1_000 {
+        written += 1;
+    }
+    assert!((100..300).contains(&written), "it took {written} thousand lies");
+    assert_eq!(code(call.await.expect("the caller does not panic")), Code::Unavailable);
+    let grown = resident_kib().expect("Linux tells").saturating_sub(before);
+    assert!(grown < 64 * 1024, "{grown} KiB more than before");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_that_nobody_reads_is_given_up_before_it_fills_the_memory() {
+    let _alone = super::ALONE.lock().await;
+    let (client, mut liar) = deceived(|builder| builder).await;
+    let (mut stream, id) = streaming(&client, &mut liar, Duration::from_secs(60)).await;
+    let before = resident_kib().expect("Linux tells");
+    let message = packet(id, 2, &encoded(&Text { value: "x".repeat(60_000) }));
+    for _ in 0..2_000 {
+        liar.write(&message).await;
+    }
+    let grown = resident_kib().expect("Linux tells").saturating_sub(before);
+    assert!(grown < 64 * 1024, "{grown} KiB for 117 MiB");
+    let status = stream.message().await.expect_err("a text is no count");
+    assert_eq!(status.code(), Code::Internal);
+}

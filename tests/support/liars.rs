@@ -1,0 +1,41 @@
+//! Clients of servers that a test speaks for, and that lie.
+
+use crate::interop::{AddRequest, Count, InteropClient, Range};
+use crate::raw::{Raw, packet};
+use frpc::{Channel, ChannelBuilder, Code, Request, Status};
+use std::time::Duration;
+
+/// A client, and the server that it believes in.
+pub async fn deceived(settings: impl FnOnce(ChannelBuilder) -> ChannelBuilder) -> (InteropClient, Raw) {
+    let (address, accepted) = Raw::listen().await;
+    let channel =
+        settings(Channel::builder().calls::<InteropClient>()).connect(address).await.expect("the server listens");
+    (InteropClient::new(channel), accepted.await)
+}
+
+/// Adds 1 to a number at a server that may lie.
+pub fn calling(client: &InteropClient, a: i64) -> tokio::task::JoinHandle<Result<i64, Status>> {
+    let client = client.clone();
+    tokio::spawn(async move { client.add(AddRequest { a, b: 1 }).await.map(|sum| sum.into_inner().total) })
+}
+
+/// The code of a call that has to fail.
+///
+/// # Panics
+/// If it has not failed.
+#[track_caller]
+pub fn code<T: std::fmt::Debug>(reply: Result<T, Status>) -> Code {
+    reply.expect_err("that is no success").code()
+}
+
+/// Opens a stream of counts at a liar; what is left is the liar's.
+pub async fn streaming(client: &InteropClient, liar: &mut Raw, timeout: Duration) -> (frpc::Streaming<Count>, u16) {
+    liar.write(&packet(0, 1, &[])).await; // A PONG, as Go gives.
+    let mut request = Request::new(Range { from: 0, count: 1 });
+    request.set_timeout(timeout);
+    let (client, opened) = (client.clone(), liar.next());
+    let call = tokio::spawn(async move { client.count_up(request).await });
+    let id = opened.await.expect("the client opens a stream").id.0;
+    let stream = call.await.expect("the caller does not panic").expect("it is open");
+    (stream.into_inner(), id)
+}
