@@ -5,7 +5,7 @@ mod models;
 mod release;
 
 use crate::Status;
-use crate::layout::Offers;
+use crate::schema::layout::Offers;
 use bytes::Bytes;
 use frisbee::{Operation, Packet, PacketId};
 use std::task::{Context, Poll, Waker};

@@ -1,8 +1,8 @@
 //! What generated code uses; nothing here is meant to be written by hand.
 
-pub use crate::layout::Layout;
-pub use crate::protobuf::{Field, Protobuf, decode_protobuf, encode_protobuf};
+pub use crate::schema::layout::Layout;
 pub use crate::service::{Methods, MethodsBuilder, Service, ServiceHandle};
+pub use crate::wire::protobuf::{Field, Protobuf, decode_protobuf, encode_protobuf};
 use frisbee::Operation;
 use std::fmt;
 

@@ -1,14 +1,20 @@
 //! What an end of a connection does with packets: as a server it calls methods, as a client it hands out replies.
 
-use crate::body::{Opening, Reading};
-use crate::channel::{self, CallTable};
+pub(crate) mod in_place;
+pub(crate) mod offer;
+
+use crate::api::error::Error;
+use crate::api::hand_off;
+use crate::client::link::{CallTable, lost, put_calls, put_nesting};
 use crate::codegen::Method;
-use crate::error::Error;
-use crate::in_place::InPlace;
-use crate::layout::{self, Clauses, Layout};
-use crate::offer::Offer;
+use crate::endpoint::in_place::InPlace;
+use crate::endpoint::offer::Offer;
+use crate::schema::layout::{self, Clauses, Layout};
 use crate::service::{Caller, Entry, Instance, Kind, Methods, nobody_waits};
-use crate::{Policy, Status, body, hand_off, prefix};
+use crate::wire::body;
+use crate::wire::body::{Opening, Reading};
+use crate::wire::prefix;
+use crate::{Policy, Status};
 use bytes::Bytes;
 use frisbee::{
     CloseReason, Connection, HandOffRequest, MountsSession, Operation, Outbox, Packet, PacketId, PeerKind, Routed,
@@ -167,7 +173,7 @@ impl Router for Endpoint {
 
     fn connected(&self, connection: &Connection) -> Session {
         if let Some(calls) = &self.calls {
-            channel::put_calls(connection, calls);
+            put_calls(connection, calls);
             // Without a HELLO of its own a client takes its server for Go from the start, and gets no verdict.
             let peer = connection.peer();
             if peer != PeerKind::Unknown {
@@ -190,7 +196,7 @@ impl Router for Endpoint {
             nesting: self.offer.nesting,
             in_place: InPlace::new(),
         };
-        channel::put_nesting(connection, self.offer.nesting);
+        put_nesting(connection, self.offer.nesting);
         self.offer.connected(connection);
         session
     }
@@ -230,12 +236,12 @@ impl Router for Endpoint {
                 return offer.mounts.stream(&mut session.mounted, first, stream);
             }
             Opening::Malformed if offer.mounts.is_empty() => {
-                crate::streaming::refuse(&stream, &body::malformed("request"));
+                crate::service::streams::refuse(&stream, &body::malformed("request"));
                 return Routed::Wasted;
             }
             _ if stream.is_extended() => {
                 let status = Status::invalid_argument("the packet that opens the stream names no operation");
-                crate::streaming::refuse(&stream, &status);
+                crate::service::streams::refuse(&stream, &status);
                 return Routed::Wasted;
             }
             // It belongs to a stream of Go that is over: it crossed the packet that closed it. As many may be on their
@@ -247,14 +253,14 @@ impl Router for Endpoint {
             }
         };
         if let Some(status) = session.refused(operation) {
-            crate::streaming::refuse(&stream, &status);
+            crate::service::streams::refuse(&stream, &status);
             return Routed::Wasted;
         }
         match offer.table.get(operation) {
             Some(Served { entry: Entry { kind: Kind::Stream(opens), method }, .. }) => {
                 let timeout = prefix.as_ref().and_then(|prefix| prefix.timeout);
                 if timeout.is_some_and(|timeout| timeout.is_zero()) {
-                    crate::streaming::refuse(&stream, &nobody_waits());
+                    crate::service::streams::refuse(&stream, &nobody_waits());
                     return Routed::Wasted;
                 }
                 opens.open(&session.caller, prefix, stream, session.reading(method));
@@ -265,13 +271,13 @@ impl Router for Endpoint {
             None if self.calls.is_some() && offer.table.is_empty() => {
                 session.strays += 1;
                 if stream.is_extended() {
-                    crate::streaming::refuse(&stream, &Status::unimplemented("this end offers no service"));
+                    crate::service::streams::refuse(&stream, &Status::unimplemented("this end offers no service"));
                 } else {
                     stream.forget();
                 }
             }
             _ => {
-                crate::streaming::refuse(
+                crate::service::streams::refuse(
                     &stream,
                     &Status::unimplemented(format!("{operation} is not a streaming method")),
                 );
@@ -407,7 +413,7 @@ impl Router for Endpoint {
 
     fn disconnected(&self, mut session: Session, reason: &CloseReason) {
         if let Some(calls) = self.calls.as_ref().or_else(|| session.calls()) {
-            calls.end(channel::lost(reason));
+            calls.end(lost(reason));
         }
         self.offer.mounts.disconnected(session.mounted, reason);
     }

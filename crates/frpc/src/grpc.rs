@@ -19,8 +19,8 @@
 //! [`ServerBuilder::middleware`](crate::ServerBuilder::middleware) and policies see nothing of calls that come to its
 //! port. **Who lets callers in or not by middleware needs an interceptor or a layer there as well.**
 
+use crate::api::request::Origin;
 use crate::deadline::{self, Within};
-use crate::request::Origin;
 use crate::{Code, Metadata, Request, Response, ResponseStream, Status, Streaming};
 use bytes::Bytes;
 use futures_core::Stream;

@@ -48,49 +48,43 @@
 //! * `uring`: servers on io_uring, on Linux, where it works and is cheaper
 #![forbid(unsafe_code)]
 
-pub mod blocking;
-mod body;
+mod api;
 mod calls;
-mod channel;
+mod client;
 pub mod codegen;
 mod deadline;
 mod endpoint;
-mod error;
 #[cfg(feature = "tonic")]
 pub mod grpc;
-pub mod hand_off;
-mod in_place;
-mod layout;
-mod metadata;
-mod middleware;
-mod offer;
-mod prefix;
-mod protobuf;
-mod request;
+mod schema;
 mod server;
 mod service;
-mod status;
 mod streaming;
 mod topic;
+mod wire;
 
-pub use channel::{Channel, ChannelBuilder};
-pub use error::Error;
+pub use api::error::Error;
+pub use api::hand_off;
+pub use api::metadata::{Metadata, MetadataError};
+#[cfg(feature = "tower")]
+pub use api::middleware::tower::{Exchange, Tower, TowerNext};
+pub use api::middleware::{Call, CallKind, CallResponse, Middleware, Next};
+pub use api::request::{IntoRequest, IntoStreamingRequest, Request, Response};
+pub use api::status::{Code, Status};
+pub use api::streams::{Iter, RequestSender, RequestStream, ResponseSender, ResponseStream, iter};
+pub use client::blocking;
+pub use client::builder::ChannelBuilder;
+pub use client::channel::Channel;
 pub use frisbee::pubsub;
 #[cfg(feature = "tls")]
 pub use frisbee::tls;
 pub use frisbee::{Connection, HeaderForm, IoBackend, Policy, Workers, memory};
 pub use http::Extensions;
-pub use metadata::{Metadata, MetadataError};
-#[cfg(feature = "tower")]
-pub use middleware::tower::{Exchange, Tower, TowerNext};
-pub use middleware::{Call, CallKind, CallResponse, Middleware, Next};
 pub use polyglot::Undecoded;
-pub use request::{IntoRequest, IntoStreamingRequest, Request, Response};
 #[cfg(unix)]
 pub use server::UnixServer;
 pub use server::{Acceptor, Server, ServerBuilder};
-pub use status::{Code, Status};
-pub use streaming::{Iter, RequestSender, RequestStream, ResponseSender, ResponseStream, Streaming, iter};
+pub use streaming::Streaming;
 pub use topic::{Topic, TopicMessage, TopicPublisher, TopicRecvError, TopicSubscription};
 
 pub use {polyglot, prost, prost_types};

@@ -2,7 +2,7 @@
 
 use crate::codegen;
 use crate::endpoint::Endpoint;
-use crate::offer::Offering;
+use crate::endpoint::offer::Offering;
 use crate::service::Service;
 use crate::{Error, IoBackend, Middleware, Policy, Workers};
 use frisbee::{Connection, Router};

@@ -1,14 +1,16 @@
 //! Methods that a server offers, erased to what a connection needs: something to call for each operation.
 
-use crate::body::{self, Reading, Received, Style};
+pub(crate) mod streams;
+
+use crate::api::hand_off;
+use crate::api::middleware::{About, CallKind, Chain, through};
+use crate::api::request::Origin;
 use crate::codegen::{FullName, Layout, Method};
 use crate::deadline::{self, Within};
-use crate::hand_off;
-use crate::middleware::{About, CallKind, Chain, through};
-use crate::prefix::{self, Prefix};
-use crate::request::Origin;
-use crate::streaming::{self, ResponseStream, Streaming};
+use crate::wire::body::{self, Reading, Received, Style};
+use crate::wire::prefix::{self, Prefix};
 use crate::{Code, Request, Response, Status};
+use crate::{ResponseStream, Streaming};
 use bytes::Bytes;
 use frisbee::support::{Cell, Parked, Polled, Task, Then, Worked, body_memory};
 use frisbee::{Connection, Operation, Outbox, Packet, PacketId, Policy, Routed, Stream};
@@ -205,7 +207,7 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
             let (service, handler, chain) =
                 (ServiceHandle::of_connection(&service), handler.clone(), caller.chain.clone());
             let handler = move |request| through(chain, about, request, move |request| handler(service, request));
-            streaming::serve_server_streaming(caller, method.full_name(), prefix, stream, reading, handler);
+            streams::serve_server_streaming(caller, method.full_name(), prefix, stream, reading, handler);
         };
         self.with(method, Kind::Stream(Box::new(open)))
     }
@@ -224,7 +226,7 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
             let (service, handler, chain) =
                 (ServiceHandle::of_connection(&service), handler.clone(), caller.chain.clone());
             let handler = move |request| through(chain, about, request, move |request| handler(service, request));
-            streaming::serve_client_streaming(caller, method.full_name(), prefix, stream, reading, handler);
+            streams::serve_client_streaming(caller, method.full_name(), prefix, stream, reading, handler);
         };
         self.with(method, Kind::Stream(Box::new(open)))
     }
@@ -243,7 +245,7 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
             let (service, handler, chain) =
                 (ServiceHandle::of_connection(&service), handler.clone(), caller.chain.clone());
             let handler = move |request| through(chain, about, request, move |request| handler(service, request));
-            streaming::serve_streaming(caller, method.full_name(), prefix, stream, reading, handler);
+            streams::serve_streaming(caller, method.full_name(), prefix, stream, reading, handler);
         };
         self.with(method, Kind::Stream(Box::new(open)))
     }

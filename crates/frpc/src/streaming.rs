@@ -3,20 +3,15 @@
 //! On the wire each message of a stream is a packet; the error text `EOF` ends one direction, any other error fails
 //! the call, and a packet without content closes both directions and frees the stream's id.
 
-mod client;
 mod elsewhere;
-mod respond;
-mod server;
 
-pub(crate) use client::{call_client_streaming, call_server_streaming, call_streaming};
-pub use respond::{Iter, RequestSender, RequestStream, ResponseSender, ResponseStream, iter};
-pub(crate) use server::{refuse, serve_client_streaming, serve_server_streaming, serve_streaming};
-
-use crate::body::{Manner, PutError, Reading, Style};
-use crate::channel::{self, lost};
-use crate::metadata::Metadata;
-use crate::prefix::{self, Prefix, Said};
-use crate::{Code, Status, body};
+use crate::api::metadata::Metadata;
+use crate::client::channel;
+use crate::client::link::{self, lost};
+use crate::wire::body;
+use crate::wire::body::{Manner, PutError, Reading, Style};
+use crate::wire::prefix::{self, Prefix, Said};
+use crate::{Code, Status};
 use bytes::Bytes;
 use frisbee::{
     Connection, Operation, Outbox, PacketId, SendError, StreamBatch, StreamEnd, StreamMessage, StreamReceiver,
@@ -70,24 +65,24 @@ enum End {
 /// What the task that serves a call knows of it, among others the receiver once its handler has given it back.
 #[derive(Default)]
 pub(crate) struct Lent {
-    back: Mutex<Back>,
+    pub(crate) back: Mutex<Back>,
     /// Messages that have been sent.
-    sent: AtomicUsize,
+    pub(crate) sent: AtomicUsize,
 }
 
 #[derive(Default)]
-struct Back {
-    receiver: Option<StreamReceiver>,
+pub(crate) struct Back {
+    pub(crate) receiver: Option<StreamReceiver>,
     /// The peer has ended its direction.
-    ended: bool,
+    pub(crate) ended: bool,
 }
 
 impl<M: Message> Streaming<M> {
-    fn of_server(receiver: StreamReceiver, lent: Arc<Lent>, reading: Reading) -> Self {
+    pub(crate) fn of_server(receiver: StreamReceiver, lent: Arc<Lent>, reading: Reading) -> Self {
         Self::new(receiver, End::Server(lent), reading, None)
     }
 
-    fn of_client(
+    pub(crate) fn of_client(
         receiver: StreamReceiver,
         connection: Connection,
         reading: Reading,
@@ -97,7 +92,7 @@ impl<M: Message> Streaming<M> {
     }
 
     /// Where it is noted what went wrong with the requests of a client.
-    fn failed(&self) -> Arc<OnceLock<Status>> {
+    pub(crate) fn failed(&self) -> Arc<OnceLock<Status>> {
         match &self.end {
             End::Client(_, failed) => failed.clone(),
             End::Server(_) => Arc::default(),
@@ -139,7 +134,7 @@ impl<M: Message> Streaming<M> {
         poll_fn(|context| self.poll_message(context)).await.transpose()
     }
 
-    fn poll_message(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<M, Status>>> {
+    pub(crate) fn poll_message(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<M, Status>>> {
         if self.is_late() {
             self.finish(false);
             return Poll::Ready(Some(Err(late())));
@@ -213,7 +208,7 @@ impl<M: Message> Streaming<M> {
             return;
         }
         if let End::Client(Some(connection), _) = &self.end {
-            channel::handle_answer(connection, code);
+            link::handle_answer(connection, code);
         }
     }
 
@@ -313,7 +308,7 @@ impl<M> fmt::Debug for Streaming<M> {
     }
 }
 
-fn late() -> Status {
+pub(crate) fn late() -> Status {
     Status::deadline_exceeded("the stream did not end before its deadline")
 }
 
@@ -323,7 +318,11 @@ fn form(sender: &StreamSender) -> Form {
 }
 
 /// Sends one message. `strict` refuses one that a Go peer cannot be sent without loss.
-async fn send<M: Message>(sender: &StreamSender, message: impl Borrow<M>, strict: bool) -> Result<(), Status> {
+pub(crate) async fn send<M: Message>(
+    sender: &StreamSender,
+    message: impl Borrow<M>,
+    strict: bool,
+) -> Result<(), Status> {
     let manner = Manner { lossless: strict, ..Manner::plain(form(sender)) };
     let sent =
         poll_fn(move |context| sender.poll_send(context, |frame| body::put_message(frame, message.borrow(), &manner)));
@@ -335,7 +334,7 @@ const SENT_AT_ONCE: usize = 128;
 
 /// Sends all messages of a stream; those that are ready together leave together. `message` makes a message of an item,
 /// or ends it all with an error; `count` is told of how many have been sent.
-async fn send_all<S, M>(
+pub(crate) async fn send_all<S, M>(
     sender: &StreamSender,
     messages: S,
     strict: bool,
@@ -400,7 +399,7 @@ impl Drop for Batch {
 }
 
 /// Sends what goes along with messages, to a peer that understands it. Fails if it is longer than the peer takes.
-fn send_metadata(sender: &StreamSender, metadata: &Metadata) -> Result<(), Status> {
+pub(crate) fn send_metadata(sender: &StreamSender, metadata: &Metadata) -> Result<(), Status> {
     if metadata.is_empty() || !sender.is_extended() {
         return Ok(());
     }
@@ -414,13 +413,13 @@ fn send_metadata(sender: &StreamSender, metadata: &Metadata) -> Result<(), Statu
 }
 
 /// Fails the call.
-fn send_error(sender: &StreamSender, status: &Status) {
+pub(crate) fn send_error(sender: &StreamSender, status: &Status) {
     send_failure(sender, status, body::put_error);
 }
 
 /// As [`send_error`], for a call that has not been run.
 #[cold]
-fn send_refusal(sender: &StreamSender, status: &Status) {
+pub(crate) fn send_refusal(sender: &StreamSender, status: &Status) {
     send_failure(sender, status, body::put_refusal);
 }
 
@@ -437,7 +436,7 @@ fn send_failure(sender: &StreamSender, status: &Status, put: fn(&mut Outbox, Pac
 }
 
 /// Ends this end's direction.
-fn send_end(sender: &StreamSender) {
+pub(crate) fn send_end(sender: &StreamSender) {
     if sender.is_extended() {
         return sender.end();
     }
@@ -447,7 +446,7 @@ fn send_end(sender: &StreamSender) {
 }
 
 /// Whether a body ends a direction.
-fn is_end(body: &Bytes) -> bool {
+pub(crate) fn is_end(body: &Bytes) -> bool {
     let error = Decoder::new(body).error_text();
     error.is_ok_and(|text| text == body::EOF)
 }

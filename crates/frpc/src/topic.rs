@@ -1,7 +1,7 @@
 //! Topics whose messages are those of a schema, on [`frisbee::pubsub`].
 
-use crate::body::{self, Manner, PutError, Reading};
-use crate::channel::unsent;
+use crate::client::channel::unsent;
+use crate::wire::body::{self, Manner, PutError, Reading};
 use crate::{Code, Status};
 use frisbee::pubsub::{Client, PubSubError, Publisher, RecvError, Subscription};
 use frisbee::{CloseReason, PeerKind, SendError};

@@ -1,7 +1,7 @@
 //! Messages that come by another way than a stream of frisbee's: another protocol, or a test.
 
 use super::{End, Streaming};
-use crate::body::Reading;
+use crate::wire::body::Reading;
 use crate::{Metadata, Status};
 use futures_core::Stream;
 use parking_lot::Mutex;

@@ -1,9 +1,9 @@
 //! Messages with what goes along with them.
 
 use crate::Channel;
-use crate::hand_off::HandOff;
-use crate::metadata::Metadata;
-use crate::prefix::Prefix;
+use crate::api::hand_off::HandOff;
+use crate::api::metadata::Metadata;
+use crate::wire::prefix::Prefix;
 use frisbee::Connection;
 use futures_core::Stream;
 use http::Extensions;

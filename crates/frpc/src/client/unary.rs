@@ -1,11 +1,13 @@
 //! A unary call: sent at once where nothing is in its way, and otherwise attempted until it is over.
 
-use super::call::{Attempt, Failure, PendingCall, Sent, expired};
-use super::{Channel, Terms, around};
+use crate::api::hand_off;
+use crate::api::middleware::{About, CallKind};
+use crate::api::request::{Along, Origin};
+use crate::client::attempt::{Attempt, Failure, PendingCall, Sent, expired};
+use crate::client::channel::{Channel, Terms, around};
 use crate::codegen::Method;
-use crate::middleware::{About, CallKind};
-use crate::request::{Along, Origin};
-use crate::{Code, Request, Response, Status, deadline, hand_off};
+use crate::deadline;
+use crate::{Code, Request, Response, Status};
 use polyglot::Message;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -13,7 +15,7 @@ use std::time::Duration;
 
 /// A call on a channel. Written by hand: thousands may wait at one time, and then reading their memory is most of what
 /// they cost. What the compiler makes of an `async fn` takes three times as much.
-pub(super) struct Unary<'a, A, B> {
+pub(crate) struct Unary<'a, A, B> {
     channel: &'a Channel,
     method: &'static Method,
     timeout: Option<Duration>,
@@ -37,7 +39,7 @@ impl<A, B> Unpin for Unary<'_, A, B> {}
 
 impl<'a, A, B> Unary<'a, A, B> {
     #[inline]
-    pub(super) fn new(channel: &'a Channel, method: &'static Method, request: Request<A>) -> Self {
+    pub(crate) fn new(channel: &'a Channel, method: &'static Method, request: Request<A>) -> Self {
         let timeout = request.timeout();
         let (message, along) = request.into_parts();
         Self { channel, method, timeout, message, along, stage: Stage::New }

@@ -1,8 +1,8 @@
 //! What an end of a connection offers its peer: services, and routers beside them. Either end may.
 
+use crate::api::middleware::Chain;
 use crate::endpoint::{MethodSettings, Table};
-use crate::layout::Layout;
-use crate::middleware::Chain;
+use crate::schema::layout::Layout;
 use crate::service::{Methods, Service};
 use crate::{Error, Middleware, Policy};
 use frisbee::{Connection, Mounts, Router};

@@ -1,7 +1,7 @@
 //! How a call failed.
 
-use crate::metadata::Metadata;
-use crate::prefix::{Failure, Prefix};
+use crate::api::metadata::Metadata;
+use crate::wire::prefix::{Failure, Prefix};
 use bytes::Bytes;
 use std::fmt;
 

@@ -1,7 +1,7 @@
 //! Bodies: messages and errors as they stand in packets.
 
-use crate::metadata::Metadata;
-use crate::prefix::{self, Prefix, Said};
+use crate::api::metadata::Metadata;
+use crate::wire::prefix::{self, Prefix, Said};
 use crate::{Response, Status};
 use bytes::Bytes;
 use frisbee::{Frame, Operation, Outbox, PacketId, TooLong};

@@ -70,7 +70,7 @@ impl<M> ResponseStream<M> {
     }
 
     /// Takes in which connection carries the messages.
-    pub(super) fn carried_by(&self, connection: &Connection) {
+    pub(crate) fn carried_by(&self, connection: &Connection) {
         if let Source::Channel(_, carrier) = &self.0 {
             carrier.set(connection);
         }
@@ -110,7 +110,7 @@ impl<M> RequestStream<M> {
 }
 
 /// Takes in which connection carries the requests of a stream, if that is one that is fed.
-pub(super) fn carried_by<S: Stream + 'static>(messages: &S, connection: &Connection)
+pub(crate) fn carried_by<S: Stream + 'static>(messages: &S, connection: &Connection)
 where
     S::Item: 'static,
 {

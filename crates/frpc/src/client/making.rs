@@ -1,10 +1,10 @@
 //! Making connections: one attempt after the other, for as long as somebody waits.
 
-use super::dial::Dialler;
-use super::link::{CallTable, Link, Place, closed, is_closed, placed, put, unreachable};
 use crate::Status;
+use crate::client::dial::Dialler;
+use crate::client::link::{CallTable, Link, Place, closed, is_closed, placed, put, unreachable};
 use crate::endpoint::Endpoint;
-use crate::offer::Offer;
+use crate::endpoint::offer::Offer;
 use frisbee::{ClientBuilder, CloseReason, Connection, PeerKind};
 use parking_lot::Mutex;
 use std::future::poll_fn;
@@ -29,7 +29,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(2);
 /// the longest pause, so that the server is dialled no more often than one at which nobody listens.
 const LASTS_MIN: Duration = PAUSE_MAX;
 
-pub(super) const RUNTIME_ENDED: &str = "the runtime of the channel has ended";
+pub(crate) const RUNTIME_ENDED: &str = "the runtime of the channel has ended";
 
 /// How connections are made.
 pub(crate) struct Maker {
@@ -80,7 +80,7 @@ impl Drop for Dial {
 ///
 /// A task of the channel's runtime does, whoever waits for them: a call that is not polled for a while holds up nobody.
 /// An attempt goes on when those have gone who wait, and is followed by none.
-pub(super) struct Making {
+pub(crate) struct Making {
     maker: Maker,
     place: Arc<Place>,
     progress: Mutex<Progress>,
@@ -116,23 +116,23 @@ struct Failures {
 }
 
 impl Making {
-    pub(super) fn new(maker: Maker, place: Arc<Place>) -> Arc<Self> {
+    pub(crate) fn new(maker: Maker, place: Arc<Place>) -> Arc<Self> {
         let (progress, dropped, changed) = (Mutex::default(), AtomicBool::new(false), Notify::new());
         Arc::new(Self { maker, place, progress, dropped, changed })
     }
 
     /// What is connected to.
-    pub(super) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.maker.dialler.name()
     }
 
     /// Whether the last attempt has failed.
-    pub(super) fn has_trouble(&self) -> bool {
+    pub(crate) fn has_trouble(&self) -> bool {
         self.progress.lock().trouble.is_some()
     }
 
     /// What is to be said, with why the last attempt has failed if it has.
-    pub(super) fn with_trouble(&self, text: String) -> String {
+    pub(crate) fn with_trouble(&self, text: String) -> String {
         match &self.progress.lock().trouble {
             Some(trouble) => format!("{text}; {trouble}"),
             None => text,
@@ -140,7 +140,7 @@ impl Making {
     }
 
     /// Makes the first connection, in one attempt.
-    pub(super) async fn connect_first(&self) -> Result<(), frisbee::Error> {
+    pub(crate) async fn connect_first(&self) -> Result<(), frisbee::Error> {
         let made = match self.dialled().await {
             Ok(made) => made.map_err(|(_, error)| error)?,
             Err(ended) => {
@@ -153,7 +153,7 @@ impl Making {
     }
 
     /// A connection, for as long as there is patience with a call that has waited since `begun`.
-    pub(super) async fn connection(self: &Arc<Self>, begun: Instant) -> Result<Arc<Link>, Status> {
+    pub(crate) async fn connection(self: &Arc<Self>, begun: Instant) -> Result<Arc<Link>, Status> {
         let patience = self.maker.patience;
         let making = self.make(begun, patience);
         let Some(end) = begun.checked_add(patience) else { return making.await };
@@ -165,7 +165,7 @@ impl Making {
 
     /// A connection. Failures are followed by further attempts, with growing pauses; unless a pause would end when
     /// there is no `patience` any more with who has waited since `begun`.
-    pub(super) async fn make(self: &Arc<Self>, begun: Instant, patience: Duration) -> Result<Arc<Link>, Status> {
+    pub(crate) async fn make(self: &Arc<Self>, begun: Instant, patience: Duration) -> Result<Arc<Link>, Status> {
         let _waiting = Waiting::new(self);
         loop {
             let mut changed = pin!(self.changed.notified());
@@ -291,7 +291,7 @@ impl Making {
     }
 
     /// Makes no further connection: the channel has gone, or was closed.
-    pub(super) fn stop(&self) {
+    pub(crate) fn stop(&self) {
         let mut progress = self.progress.lock();
         let (task, dial) = (progress.task.take(), progress.dial.take());
         drop(progress);

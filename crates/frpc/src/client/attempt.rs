@@ -1,13 +1,14 @@
 //! One attempt at a unary call on one connection.
 
-use super::link::{Link, unreachable};
-use super::{Terms, present, takes_no_calls, unsent};
-use crate::body::{self, Manner, PutError, Reading};
+use crate::api::metadata::Metadata;
 use crate::calls::{BeginError, Body, Ended, Server, Ticket};
+use crate::client::channel::{Terms, present, takes_no_calls, unsent};
+use crate::client::link::{Link, unreachable};
 use crate::codegen::Method;
-use crate::layout::Refusal;
-use crate::metadata::Metadata;
-use crate::{Code, Response, Status, deadline};
+use crate::deadline;
+use crate::schema::layout::Refusal;
+use crate::wire::body::{self, Manner, PutError, Reading};
+use crate::{Code, Response, Status};
 use bytes::Bytes;
 use frisbee::support::Waiter;
 use frisbee::{BODY_MAX_LEAST, Operation, Outbox};

@@ -1,28 +1,21 @@
 //! The calling end: calls, on a connection that is made anew when it is lost.
 
-mod builder;
-mod call;
-mod dial;
-mod link;
-mod making;
-mod servers;
-mod unary;
-
+use crate::api::hand_off::HandedOff;
+use crate::api::metadata::Metadata;
+use crate::api::middleware::{About, CallKind, Chain};
+use crate::client::attempt::expired;
+use crate::client::builder::ChannelBuilder;
+use crate::client::link::{Link, Links, RetryBudget};
+use crate::client::servers::Servers;
+use crate::client::streams;
+use crate::client::unary::Unary;
 use crate::codegen::Method;
 use crate::deadline::{self, Within};
-use crate::hand_off::HandedOff;
-use crate::metadata::Metadata;
-use crate::middleware::{About, CallKind, Chain};
-use crate::streaming::{self, Streaming};
+use crate::streaming::Streaming;
 use crate::{Error, Middleware, Request, Response, Status};
-pub use builder::ChannelBuilder;
-pub(crate) use call::{expired, out_of_time};
 use frisbee::{Connection, SendError};
 use futures_core::Stream;
-pub(crate) use link::{CallTable, Link, handle_answer, lost, put_calls, put_nesting};
-use link::{Links, RetryBudget};
 use polyglot::Message;
-use servers::Servers;
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::pin;
@@ -31,12 +24,11 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
 use tokio::time::Instant;
-use unary::Unary;
 
 /// How long a call may take, and the opening of a stream, unless told otherwise. A Go server never answers a request
 /// that it cannot decode, so there has to be an end; no call within a data centre should come near this one. It is kept
 /// here and not sent.
-const TIMEOUT: Duration = Duration::from_secs(30);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Calls to a server, any number at one time, on one connection.
 ///
@@ -56,23 +48,23 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// nothing: it closes when it is told to, and not when it is dropped.
 #[derive(Clone)]
 pub struct Channel {
-    inner: Arc<ChannelShared>,
+    pub(crate) inner: Arc<ChannelShared>,
     /// What runs around calls.
-    chain: Option<Arc<Chain>>,
+    pub(crate) chain: Option<Arc<Chain>>,
     /// Unary calls ask for the connection, which is put here.
-    handed: Option<HandedOff>,
+    pub(crate) handed: Option<HandedOff>,
 }
 
-struct ChannelShared {
-    servers: Servers,
-    retries: RetryBudget,
+pub(crate) struct ChannelShared {
+    pub(crate) servers: Servers,
+    pub(crate) retries: RetryBudget,
     /// How long calls may take, and the opening of streams, unless their requests say otherwise.
-    timeout: Option<Duration>,
+    pub(crate) timeout: Option<Duration>,
     /// Whether a server of ours is told of that.
-    is_told: bool,
-    strict_presence: bool,
+    pub(crate) is_told: bool,
+    pub(crate) strict_presence: bool,
     /// Where calls have their timers if they are made outside of any runtime.
-    runtime: Handle,
+    pub(crate) runtime: Handle,
 }
 
 impl Channel {
@@ -215,7 +207,7 @@ impl Channel {
         B: Message + 'static,
     {
         let (about, plain) = (About::new::<A, B>(*method, CallKind::ServerStreaming), self.plain());
-        let call = move |request| async move { streaming::call_server_streaming(&plain, method, request).await };
+        let call = move |request| async move { streams::call_server_streaming(&plain, method, request).await };
         self.in_runtime(around(self.chain.clone(), about, request, call)).await
     }
 
@@ -234,7 +226,7 @@ impl Channel {
         B: Message + Send + 'static,
     {
         let (about, plain) = (About::new::<S::Item, B>(*method, CallKind::ClientStreaming), self.plain());
-        let call = move |request| async move { streaming::call_client_streaming(&plain, method, request).await };
+        let call = move |request| async move { streams::call_client_streaming(&plain, method, request).await };
         self.in_runtime(around(self.chain.clone(), about, request, call)).await
     }
 
@@ -253,12 +245,12 @@ impl Channel {
         B: Message + 'static,
     {
         let (about, plain) = (About::new::<S::Item, B>(*method, CallKind::Streaming), self.plain());
-        let call = move |request| async move { streaming::call_streaming(&plain, method, request).await };
+        let call = move |request| async move { streams::call_streaming(&plain, method, request).await };
         self.in_runtime(around(self.chain.clone(), about, request, call)).await
     }
 
     /// Polls a call in the runtime of the channel if it is polled outside of any: its timers need one.
-    async fn in_runtime<F: Future>(&self, call: F) -> F::Output {
+    pub(crate) async fn in_runtime<F: Future>(&self, call: F) -> F::Output {
         let mut call = pin!(call);
         poll_fn(|context| {
             let is_outside = Handle::try_current().is_err();
@@ -269,7 +261,7 @@ impl Channel {
     }
 
     /// The channel without what runs around its calls.
-    fn plain(&self) -> Self {
+    pub(crate) fn plain(&self) -> Self {
         Self { chain: None, ..self.clone() }
     }
 
@@ -311,7 +303,7 @@ impl Channel {
 }
 
 /// Makes a call within what runs around it, if there is something, and all of that within the deadline of the call.
-async fn around<A, B, F>(
+pub(crate) async fn around<A, B, F>(
     chain: Option<Arc<Chain>>,
     about: About,
     request: Request<A>,

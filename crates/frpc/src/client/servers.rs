@@ -1,8 +1,8 @@
 //! To one server or to several: which connection a call is placed on.
 
-use super::link::{Link, Links, closed, unreachable};
-use super::making::RUNTIME_ENDED;
 use crate::Status;
+use crate::client::link::{Link, Links, closed, unreachable};
+use crate::client::making::RUNTIME_ENDED;
 use std::future::{pending, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;

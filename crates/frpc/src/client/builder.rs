@@ -1,13 +1,14 @@
 //! Settings of a channel, and the ways to connect one.
 
-use super::dial::{Address, Connector, Dialler, Given};
-use super::link::{Links, RetryBudget};
-use super::making::Maker;
-use super::servers::{Servers, Several};
-use super::{Channel, ChannelShared, TIMEOUT};
-use crate::offer::{Offer, Offering};
+use crate::client::channel::{Channel, ChannelShared, TIMEOUT};
+use crate::client::dial::{Address, Connector, Dialler, Given};
+use crate::client::link::{Links, RetryBudget};
+use crate::client::making::Maker;
+use crate::client::servers::{Servers, Several};
+use crate::codegen;
+use crate::endpoint::offer::{Offer, Offering};
 use crate::service::Service;
-use crate::{Error, IoBackend, Middleware, Workers, codegen};
+use crate::{Error, IoBackend, Middleware, Workers};
 use frisbee::{Client, ClientBuilder, Connection, HeaderForm, Router};
 use parking_lot::Mutex;
 use polyglot::Nesting;
@@ -40,7 +41,7 @@ pub struct ChannelBuilder {
 
 impl ChannelBuilder {
     /// What is set unless told otherwise.
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             client: Client::builder(),
             timeout: Some(TIMEOUT),

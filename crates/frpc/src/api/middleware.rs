@@ -3,9 +3,9 @@
 #[cfg(feature = "tower")]
 pub(crate) mod tower;
 
+use crate::api::metadata::Metadata;
+use crate::api::request::{Along, Origin};
 use crate::codegen::Method;
-use crate::metadata::Metadata;
-use crate::request::{Along, Origin};
 use crate::{Request, Response, Status};
 use frisbee::Connection;
 use http::Extensions;

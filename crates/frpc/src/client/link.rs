@@ -1,10 +1,10 @@
 //! One connection after the other, and which one calls are placed on.
 
-use super::making::{Maker, Making};
-use crate::body::Reading;
 use crate::calls::Calls;
+use crate::client::making::{Maker, Making};
 use crate::endpoint::handle_client_known;
-use crate::layout::{Layout, Offers};
+use crate::schema::layout::{Layout, Offers};
+use crate::wire::body::Reading;
 use crate::{Code, Status};
 use frisbee::{CloseReason, Connection, PeerKind};
 use parking_lot::Mutex;
@@ -64,7 +64,7 @@ impl Link {
     }
 
     /// A connection that was dialled. If it `serves` its server as well, it is closed when that is over too.
-    pub(super) fn dialled(connection: Connection, calls: Arc<CallTable>, nesting: Nesting, serves: bool) -> Self {
+    pub(crate) fn dialled(connection: Connection, calls: Arc<CallTable>, nesting: Nesting, serves: bool) -> Self {
         let end = if serves { LinkEnd::CloseWhenServed } else { LinkEnd::Close };
         Self { connection, calls, backward: false, nesting, end }
     }
@@ -153,10 +153,10 @@ pub(crate) struct CallTable {
 }
 
 /// The connection that a channel places calls on.
-pub(super) type Place = Mutex<Placed>;
+pub(crate) type Place = Mutex<Placed>;
 
 #[derive(Default)]
-pub(super) struct Placed {
+pub(crate) struct Placed {
     link: Option<Arc<Link>>,
     /// The channel's owner has closed it: there is no further connection.
     is_closed: bool,
@@ -164,7 +164,7 @@ pub(super) struct Placed {
 
 impl CallTable {
     /// For a connection on which the services `named` are told to the server at once.
-    pub(super) fn new(named: Arc<[&'static Layout]>) -> Self {
+    pub(crate) fn new(named: Arc<[&'static Layout]>) -> Self {
         let table = Self::default();
         table.calls.lock().offers = Offers::new(named);
         table
@@ -207,12 +207,12 @@ impl CallTable {
 
     /// Whether the other end has said that it cannot work, and not shown yet that it can.
     #[inline]
-    pub(super) fn is_doubted(&self) -> bool {
+    pub(crate) fn is_doubted(&self) -> bool {
         self.passes.load(Ordering::Relaxed) != 0
     }
 
     /// Passes over a doubted end, unless it is its turn again. Not exact among callers on several threads.
-    pub(super) fn pass(&self) -> bool {
+    pub(crate) fn pass(&self) -> bool {
         let passes = self.passes.load(Ordering::Relaxed);
         self.passes.store(if passes <= 1 { PASSES } else { passes - 1 }, Ordering::Relaxed);
         passes > 1
@@ -393,7 +393,7 @@ impl Drop for Links {
 
 /// The connection that calls are placed on.
 #[inline]
-pub(super) fn placed(place: &Place) -> Option<Arc<Link>> {
+pub(crate) fn placed(place: &Place) -> Option<Arc<Link>> {
     let mut current = place.lock();
     match &current.link {
         Some(link) if !link.calls.retired.load(Ordering::Acquire) => Some(link.clone()),
@@ -408,7 +408,7 @@ pub(super) fn placed(place: &Place) -> Option<Arc<Link>> {
 }
 
 /// Has calls placed on a new connection, which is closed if there are to be none.
-pub(super) fn put(place: &Arc<Place>, link: Link) {
+pub(crate) fn put(place: &Arc<Place>, link: Link) {
     let calls = link.calls.clone();
     let mut placed = place.lock();
     if placed.is_closed {
@@ -424,12 +424,12 @@ pub(super) fn put(place: &Arc<Place>, link: Link) {
     }
 }
 
-pub(super) fn is_closed(place: &Place) -> bool {
+pub(crate) fn is_closed(place: &Place) -> bool {
     place.lock().is_closed
 }
 
 /// Why a channel that was closed makes no call.
-pub(super) fn closed() -> Status {
+pub(crate) fn closed() -> Status {
     Status::failed_precondition("not sent: the channel was closed by its owner").unsent()
 }
 

@@ -1,13 +1,17 @@
 //! The calling end of calls with streams.
 
-use super::respond::carried_by;
-use super::{Streaming, late, send, send_all, send_end};
-use crate::body::Reading;
-use crate::channel::{Channel, Link, lost, takes_no_calls, unsent};
+use crate::api::request::Along;
+use crate::api::streams::carried_by;
+use crate::client::channel::{Channel, takes_no_calls, unsent};
+use crate::client::link::{Link, lost};
 use crate::codegen::Method;
+use crate::deadline;
 use crate::endpoint::takes_calls;
-use crate::request::Along;
-use crate::{Code, Request, Response, Status, body, deadline, layout};
+use crate::schema::layout;
+use crate::streaming::{Streaming, late, send, send_all, send_end};
+use crate::wire::body;
+use crate::wire::body::Reading;
+use crate::{Code, Request, Response, Status};
 use frisbee::support::Parked;
 use frisbee::{CloseReason, SendError, StreamReceiver, StreamSender};
 use futures_core::Stream;

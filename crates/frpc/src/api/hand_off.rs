@@ -28,12 +28,16 @@
 //! From the request on, calls on the channel and its clones wait for the answer. If the connection is handed off, they
 //! go to a new one.
 
-use crate::body::{self, Manner, Reading, Style};
-use crate::channel::{Channel, Terms, expired, lost, out_of_time, present};
+use crate::api::request::Along;
+use crate::client::attempt::{expired, out_of_time};
+use crate::client::channel::{Channel, Terms, present};
+use crate::client::link::lost;
 use crate::codegen::Method;
-use crate::request::Along;
+use crate::deadline;
+use crate::schema::layout;
 use crate::service::{given_up, note, panicked};
-use crate::{Code, Request, Response, Status, deadline, layout};
+use crate::wire::body::{self, Manner, Reading, Style};
+use crate::{Code, Request, Response, Status};
 use bytes::{Buf, Bytes};
 use frisbee::support::{Task, Worked};
 use frisbee::{HandOffAccepted, HandOffError, Header, Outbox, PacketId, TakeOver};

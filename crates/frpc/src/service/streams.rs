@@ -1,15 +1,15 @@
 //! The serving end of calls with streams: one task for each.
 
-use super::{
-    Lent, ResponseStream, Streaming, is_end, send, send_all, send_end, send_error, send_metadata, send_refusal,
-};
-use crate::body::{Reading, Received};
+use crate::ResponseStream;
+use crate::api::request::Origin;
 use crate::codegen::FullName;
 use crate::deadline::{self, Within};
-use crate::prefix::Prefix;
-use crate::request::Origin;
 use crate::service::{Caller, note, panicked};
-use crate::{Request, Response, Status, body};
+use crate::streaming::{Lent, Streaming, is_end, send, send_all, send_end, send_error, send_metadata, send_refusal};
+use crate::wire::body;
+use crate::wire::body::{Reading, Received};
+use crate::wire::prefix::Prefix;
+use crate::{Request, Response, Status};
 use frisbee::support::Parked;
 use frisbee::{Connection, Stream, StreamReceiver, StreamSender};
 use polyglot::Message;

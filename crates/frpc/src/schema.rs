@@ -1,0 +1,3 @@
+//! What generated code says of its services.
+
+pub(crate) mod layout;

@@ -1,0 +1,5 @@
+//! The bytes of calls: what stands in bodies, and in front of them between extended peers.
+
+pub(crate) mod body;
+pub(crate) mod prefix;
+pub(crate) mod protobuf;
