@@ -1,9 +1,12 @@
 //! What users of either end hold: requests and replies, metadata, statuses, streams that they feed, and middleware.
 
+pub(crate) mod along;
+pub(crate) mod code;
 pub(crate) mod error;
 pub mod hand_off;
 pub(crate) mod metadata;
 pub(crate) mod middleware;
 pub(crate) mod request;
+pub(crate) mod response;
 pub(crate) mod status;
 pub(crate) mod streams;

@@ -1,11 +1,15 @@
 //! The calls in flight on a connection: which reply belongs to whom. Pure state; time is an argument.
 
+pub(crate) mod attached;
+pub(crate) mod failures;
 #[cfg(all(test, frisbee_loom))]
 mod models;
+pub(crate) mod offers;
 mod release;
+pub(crate) mod table;
 
 use crate::Status;
-use crate::schema::layout::Offers;
+use crate::calls::offers::Offers;
 use bytes::Bytes;
 use frisbee::{Operation, Packet, PacketId};
 use std::task::{Context, Poll, Waker};

@@ -1,27 +1,34 @@
 //! What an end of a connection does with packets: as a server it calls methods, as a client it hands out replies.
 
+pub(crate) mod clauses;
 pub(crate) mod in_place;
 pub(crate) mod offer;
+pub(crate) mod session;
+pub(crate) mod table;
 
-use crate::api::error::Error;
-use crate::api::hand_off;
-use crate::client::link::{CallTable, lost, put_calls, put_nesting};
-use crate::codegen::Method;
+use crate::Status;
+use crate::calls::attached::{put_calls, put_nesting};
+use crate::calls::failures::lost;
+use crate::calls::table::CallTable;
+use crate::endpoint::clauses::Clauses;
 use crate::endpoint::in_place::InPlace;
 use crate::endpoint::offer::Offer;
-use crate::schema::layout::{self, Clauses, Layout};
-use crate::service::{Caller, Entry, Instance, Kind, Methods, nobody_waits};
-use crate::wire::body;
-use crate::wire::body::{Opening, Reading};
+use crate::endpoint::session::Session;
+use crate::endpoint::table::Served;
+use crate::service::caller::Caller;
+use crate::service::failures::nobody_waits;
+use crate::service::hand_off;
+use crate::service::served::{Entry, Kind};
+use crate::service::streams::refuse;
+use crate::wire::body::{self, Opening};
+use crate::wire::layouts::{CALLED, OFFERED};
 use crate::wire::prefix;
-use crate::{Policy, Status};
 use bytes::Bytes;
 use frisbee::{
-    CloseReason, Connection, HandOffRequest, MountsSession, Operation, Outbox, Packet, PacketId, PeerKind, Routed,
-    Router, Stream, Turn, WhenFull,
+    CloseReason, Connection, HandOffRequest, Operation, Outbox, Packet, PacketId, PeerKind, Routed, Router, Stream,
+    Turn, WhenFull,
 };
-use polyglot::Nesting;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -40,86 +47,6 @@ const REPLIES_MAX: usize = 64 * 1024 * 1024;
 /// When the connection is closed. The refusals of as many calls as an end may have in flight find room before.
 const REPLIES_END: usize = REPLIES_MAX + 4 * 1024 * 1024;
 
-/// The methods of a server by operation.
-#[derive(Default)]
-pub(crate) struct Table {
-    /// By operation minus 10.
-    served: Vec<Option<Served>>,
-    pub(crate) layouts: Vec<&'static Layout>,
-}
-
-/// A method, and how it is served.
-struct Served {
-    entry: Entry,
-    policy: Policy,
-    /// Callers may ask for the connection by it.
-    hands_off: bool,
-}
-
-/// What is set for single methods, by name.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct MethodSettings {
-    pub(crate) policies: HashMap<String, Policy>,
-    /// Those by which connections are handed off.
-    pub(crate) hand_offs: HashSet<String>,
-}
-
-impl Table {
-    pub(crate) fn new(services: Vec<Methods>, default: Policy, mut settings: MethodSettings) -> Result<Self, Error> {
-        let mut served: Vec<Option<Served>> = Vec::new();
-        let layouts: Vec<_> = services.iter().map(|methods| methods.layout).collect();
-        for entry in services.into_iter().flat_map(|methods| methods.entries) {
-            let name = entry.method.to_string();
-            let index = index(entry.method.operation);
-            if served.len() <= index {
-                served.resize_with(index + 1, || None);
-            }
-            if let Some(other) = &served[index] {
-                let operation = entry.method.operation.number();
-                return Err(Error::Overlap { operation, methods: [other.entry.method.to_string(), name] });
-            }
-            let (policy, hands_off) = (settings.policies.remove(&name), settings.hand_offs.remove(&name));
-            if matches!(entry.kind, Kind::Stream(_)) {
-                if policy.is_some() {
-                    return Err(Error::StreamingPolicy(name));
-                }
-                if hands_off {
-                    return Err(Error::StreamingHandOff(name));
-                }
-            }
-            served[index] = Some(Served { entry, policy: policy.unwrap_or(default), hands_off });
-        }
-        match settings.policies.into_keys().chain(settings.hand_offs).next() {
-            Some(unknown) => Err(Error::UnknownMethod(unknown)),
-            None => Ok(Self { served, layouts }),
-        }
-    }
-
-    /// Whether no service is offered.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.served.is_empty()
-    }
-
-    /// All methods, in the order of their operations.
-    pub(crate) fn methods(&self) -> impl Iterator<Item = Method> {
-        self.served.iter().flatten().map(|served| served.entry.method)
-    }
-
-    fn get(&self, operation: u16) -> Option<&Served> {
-        let index = Operation::user(operation).map(index)?;
-        self.served.get(index)?.as_ref()
-    }
-
-    fn operations(&self) -> Vec<RangeInclusive<u16>> {
-        let operations = self.methods().map(|method| method.operation.number());
-        operations.map(|operation| operation..=operation).collect()
-    }
-}
-
-fn index(operation: Operation) -> usize {
-    usize::from(operation.number() - Operation::FIRST_USER.number())
-}
-
 /// The router of either end.
 pub(crate) struct Endpoint {
     offer: Arc<Offer>,
@@ -137,27 +64,6 @@ impl Endpoint {
     }
 }
 
-/// What an end remembers of a connection.
-pub(crate) struct Session {
-    caller: Caller,
-    /// Unary methods that have been called, by operation.
-    instances: BTreeMap<u16, Box<dyn Instance>>,
-    /// The one called last.
-    last: Option<(u16, Box<dyn Instance>)>,
-    mounted: MountsSession,
-    /// At the end that accepted: its calls, once it has made one.
-    calls: Option<Arc<CallTable>>,
-    /// Replies of this batch.
-    replies: Vec<Packet>,
-    wake: Vec<Waker>,
-    /// Packets that paired with nothing, beside those that the calls have counted.
-    strays: u64,
-    /// What follows from what the peer has said of its services.
-    clauses: Option<Box<Clauses>>,
-    nesting: Nesting,
-    in_place: InPlace,
-}
-
 impl Router for Endpoint {
     type Session = Session;
 
@@ -166,8 +72,8 @@ impl Router for Endpoint {
     }
 
     fn hello_items(&self) -> Vec<(u8, Bytes)> {
-        let offered = self.offer.table.layouts.iter().map(|layout| (layout::OFFERED, layout.item()));
-        let called = self.offer.called.iter().map(|layout| (layout::CALLED, layout.item()));
+        let offered = self.offer.table.layouts.iter().map(|layout| (OFFERED, layout.item()));
+        let called = self.offer.called.iter().map(|layout| (CALLED, layout.item()));
         offered.chain(called).chain(self.offer.mounts.hello_items()).collect()
     }
 
@@ -236,12 +142,12 @@ impl Router for Endpoint {
                 return offer.mounts.stream(&mut session.mounted, first, stream);
             }
             Opening::Malformed if offer.mounts.is_empty() => {
-                crate::service::streams::refuse(&stream, &body::malformed("request"));
+                refuse(&stream, &body::malformed("request"));
                 return Routed::Wasted;
             }
             _ if stream.is_extended() => {
                 let status = Status::invalid_argument("the packet that opens the stream names no operation");
-                crate::service::streams::refuse(&stream, &status);
+                refuse(&stream, &status);
                 return Routed::Wasted;
             }
             // It belongs to a stream of Go that is over: it crossed the packet that closed it. As many may be on their
@@ -253,14 +159,14 @@ impl Router for Endpoint {
             }
         };
         if let Some(status) = session.refused(operation) {
-            crate::service::streams::refuse(&stream, &status);
+            refuse(&stream, &status);
             return Routed::Wasted;
         }
         match offer.table.get(operation) {
             Some(Served { entry: Entry { kind: Kind::Stream(opens), method }, .. }) => {
                 let timeout = prefix.as_ref().and_then(|prefix| prefix.timeout);
                 if timeout.is_some_and(|timeout| timeout.is_zero()) {
-                    crate::service::streams::refuse(&stream, &nobody_waits());
+                    refuse(&stream, &nobody_waits());
                     return Routed::Wasted;
                 }
                 opens.open(&session.caller, prefix, stream, session.reading(method));
@@ -271,16 +177,13 @@ impl Router for Endpoint {
             None if self.calls.is_some() && offer.table.is_empty() => {
                 session.strays += 1;
                 if stream.is_extended() {
-                    crate::service::streams::refuse(&stream, &Status::unimplemented("this end offers no service"));
+                    refuse(&stream, &Status::unimplemented("this end offers no service"));
                 } else {
                     stream.forget();
                 }
             }
             _ => {
-                crate::service::streams::refuse(
-                    &stream,
-                    &Status::unimplemented(format!("{operation} is not a streaming method")),
-                );
+                refuse(&stream, &Status::unimplemented(format!("{operation} is not a streaming method")));
                 return Routed::Wasted;
             }
         }
@@ -320,7 +223,7 @@ impl Router for Endpoint {
             });
             calls.show();
         } else if let Some(calls) = session.calls() {
-            handle_client_known(calls, peer);
+            calls.handle_client_known(peer);
         }
         self.offer.mounts.peer_known(&mut session.mounted, peer);
     }
@@ -517,20 +420,6 @@ fn overloaded() -> Status {
     Status::resource_exhausted("the server's memory limit for input is reached")
 }
 
-/// Whether the peer of an end that accepted can be called: one that offers nothing takes no calls.
-pub(crate) fn takes_calls(client: &PeerKind) -> bool {
-    client.hello().is_some_and(|hello| hello.items().any(|(kind, _)| kind == layout::OFFERED))
-}
-
-/// Takes in what the peer of an end that accepted and calls is.
-pub(crate) fn handle_client_known(calls: &CallTable, client: &PeerKind) {
-    let hello = client.hello().filter(|_| takes_calls(client));
-    calls.with(|calls| {
-        calls.handle_peer_known(hello.map(|hello| hello.calls_max));
-        calls.offers.handle_peer_known(client);
-    });
-}
-
 /// Hands out the replies of a batch; when the next call expires.
 #[inline(always)]
 fn settle(
@@ -556,66 +445,6 @@ fn settle(
         caller.connection.abort();
     }
     due
-}
-
-impl Session {
-    /// Makes the instance of a unary method, if there is one, the one called last.
-    #[inline(always)]
-    fn bring(&mut self, operation: u16, table: &Table) {
-        if self.last.as_ref().is_some_and(|(last, _)| *last == operation) {
-            return;
-        }
-        if let Some((last, instance)) = self.last.take() {
-            self.instances.insert(last, instance);
-        }
-        let instance = self.instances.remove(&operation).or_else(|| self.new_instance(operation, table));
-        self.last = instance.map(|instance| (operation, instance));
-    }
-
-    /// Why an operation is refused to this peer, if it is.
-    fn refused(&self, operation: u16) -> Option<Status> {
-        self.clauses.as_ref()?.refused(operation)
-    }
-
-    /// How this peer's requests to a method are read.
-    fn reading(&self, method: &Method) -> Reading {
-        let missing = self.clauses.as_ref().map_or(0, |clauses| clauses.missing(method));
-        Reading { missing, nesting: self.nesting }
-    }
-
-    /// An instance for the first call of a method; `None` if it cannot be called, or not by this peer.
-    #[cold]
-    fn new_instance(&self, operation: u16, table: &Table) -> Option<Box<dyn Instance>> {
-        if self.refused(operation).is_some() {
-            return None;
-        }
-        match table.get(operation)? {
-            Served { entry: Entry { kind: Kind::Unary(unary), method }, policy, .. } => {
-                Some(unary.instance(*policy, self.reading(method), self.caller.chain.as_ref()))
-            }
-            _ => None,
-        }
-    }
-
-    /// At the end that accepted: whether it may have made calls. One look at an atomic.
-    #[inline]
-    fn has_calls(&self) -> bool {
-        self.caller.connection.attachments().is_used()
-    }
-
-    #[cold]
-    fn tell_of_slowness(&self) {
-        let peer = self.caller.connection.peer_addr();
-        tracing::debug!(?peer, "slow handlers: running them as separate tasks for a while");
-    }
-
-    /// At the end that accepted: its calls, if it has made any.
-    fn calls(&mut self) -> Option<&Arc<CallTable>> {
-        if self.calls.is_none() {
-            self.calls = self.caller.connection.attachments().get::<CallTable>();
-        }
-        self.calls.as_ref()
-    }
 }
 
 impl fmt::Debug for Endpoint {

@@ -63,14 +63,16 @@ mod streaming;
 mod topic;
 mod wire;
 
+pub use api::code::Code;
 pub use api::error::Error;
 pub use api::hand_off;
 pub use api::metadata::{Metadata, MetadataError};
 #[cfg(feature = "tower")]
 pub use api::middleware::tower::{Exchange, Tower, TowerNext};
 pub use api::middleware::{Call, CallKind, CallResponse, Middleware, Next};
-pub use api::request::{IntoRequest, IntoStreamingRequest, Request, Response};
-pub use api::status::{Code, Status};
+pub use api::request::{IntoRequest, IntoStreamingRequest, Request};
+pub use api::response::Response;
+pub use api::status::Status;
 pub use api::streams::{Iter, RequestSender, RequestStream, ResponseSender, ResponseStream, iter};
 pub use client::blocking;
 pub use client::builder::ChannelBuilder;
@@ -83,7 +85,8 @@ pub use http::Extensions;
 pub use polyglot::Undecoded;
 #[cfg(unix)]
 pub use server::UnixServer;
-pub use server::{Acceptor, Server, ServerBuilder};
+pub use server::builder::ServerBuilder;
+pub use server::{Acceptor, Server};
 pub use streaming::Streaming;
 pub use topic::{Topic, TopicMessage, TopicPublisher, TopicRecvError, TopicSubscription};
 

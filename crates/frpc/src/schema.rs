@@ -1,3 +1,4 @@
 //! What generated code says of its services.
 
 pub(crate) mod layout;
+pub(crate) mod method;

@@ -6,8 +6,8 @@
 mod elsewhere;
 
 use crate::api::metadata::Metadata;
-use crate::client::channel;
-use crate::client::link::{self, lost};
+use crate::calls::attached;
+use crate::calls::failures::{lost, unsent};
 use crate::wire::body;
 use crate::wire::body::{Manner, PutError, Reading, Style};
 use crate::wire::prefix::{self, Prefix, Said};
@@ -208,7 +208,7 @@ impl<M: Message> Streaming<M> {
             return;
         }
         if let End::Client(Some(connection), _) = &self.end {
-            link::handle_answer(connection, code);
+            attached::handle_answer(connection, code);
         }
     }
 
@@ -326,7 +326,7 @@ pub(crate) async fn send<M: Message>(
     let manner = Manner { lossless: strict, ..Manner::plain(form(sender)) };
     let sent =
         poll_fn(move |context| sender.poll_send(context, |frame| body::put_message(frame, message.borrow(), &manner)));
-    sent.await.map_err(|error: SendError| channel::unsent(&error))?.map_err(PutError::into_status)
+    sent.await.map_err(|error: SendError| unsent(&error))?.map_err(PutError::into_status)
 }
 
 /// Messages that are sent without others having a turn. As many operations tokio grants a task at a time.
@@ -346,7 +346,7 @@ where
     M: Message,
 {
     let manner = Manner { lossless: strict, ..Manner::plain(form(sender)) };
-    let unsent = |error: SendError| channel::unsent(&error);
+    let unsent = |error: SendError| unsent(&error);
     let mut messages = pin!(messages);
     let mut batch = Batch(sender.batch());
     let batch = &mut batch.0;

@@ -1,6 +1,6 @@
 //! Topics whose messages are those of a schema, on [`frisbee::pubsub`].
 
-use crate::client::channel::unsent;
+use crate::calls::failures::unsent;
 use crate::wire::body::{self, Manner, PutError, Reading};
 use crate::{Code, Status};
 use frisbee::pubsub::{Client, PubSubError, Publisher, RecvError, Subscription};

@@ -3,9 +3,10 @@
 #[cfg(feature = "tower")]
 pub(crate) mod tower;
 
+use crate::api::along::Along;
 use crate::api::metadata::Metadata;
-use crate::api::request::{Along, Origin};
-use crate::codegen::Method;
+use crate::api::request::Origin;
+use crate::schema::method::Method;
 use crate::{Request, Response, Status};
 use frisbee::Connection;
 use http::Extensions;

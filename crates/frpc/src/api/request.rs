@@ -1,21 +1,14 @@
 //! Messages with what goes along with them.
 
-use crate::Channel;
+use crate::api::along::Along;
 use crate::api::hand_off::HandOff;
 use crate::api::metadata::Metadata;
-use crate::wire::prefix::Prefix;
 use frisbee::Connection;
 use futures_core::Stream;
 use http::Extensions;
 use std::fmt;
 use std::net::SocketAddr;
-use std::sync::LazyLock;
 use std::time::Duration;
-
-/// What a message without metadata has.
-static NONE: Metadata = Metadata::new();
-
-static NO_EXTENSIONS: LazyLock<Extensions> = LazyLock::new(Extensions::new);
 
 /// A request: a message, or a stream of them, and how the call is to be made or came in.
 #[derive(Clone)]
@@ -24,58 +17,6 @@ pub struct Request<T> {
     timeout: Option<Duration>,
     origin: Origin,
     along: Option<Box<Along>>,
-}
-
-/// What goes along with a request or a reply.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Along {
-    metadata: Metadata,
-    extensions: Extensions,
-}
-
-#[cfg(test)]
-impl PartialEq for Along {
-    fn eq(&self, other: &Self) -> bool {
-        self.metadata == other.metadata && self.extensions.is_empty() && other.extensions.is_empty()
-    }
-}
-
-impl Along {
-    /// What is to be sent of it.
-    pub(crate) fn sent(along: Option<&Self>) -> Option<&Metadata> {
-        along.map(|along| &along.metadata)
-    }
-
-    pub(crate) fn metadata(along: Option<&Self>) -> &Metadata {
-        along.map_or(&NONE, |along| &along.metadata)
-    }
-
-    pub(crate) fn metadata_mut(along: &mut Option<Box<Self>>) -> &mut Metadata {
-        &mut along.get_or_insert_default().metadata
-    }
-
-    pub(crate) fn extensions(along: Option<&Self>) -> &Extensions {
-        along.map_or(&NO_EXTENSIONS, |along| &along.extensions)
-    }
-
-    /// Adds to what is shown for debugging what there is.
-    fn show(along: Option<&Self>, shown: &mut fmt::DebugStruct<'_, '_>) {
-        let Some(Self { metadata, extensions }) = along else { return };
-        if !metadata.is_empty() {
-            shown.field("metadata", metadata);
-        }
-        if !extensions.is_empty() {
-            shown.field("extensions", extensions);
-        }
-    }
-
-    pub(crate) fn into_metadata(self) -> Metadata {
-        self.metadata
-    }
-
-    pub(crate) fn extensions_mut(along: &mut Option<Box<Self>>) -> &mut Extensions {
-        &mut along.get_or_insert_default().extensions
-    }
 }
 
 /// Where a request came from.
@@ -108,19 +49,12 @@ impl<T> Request<T> {
         Self { message, timeout: None, origin: Origin::Here, along: None }
     }
 
-    #[inline]
-    pub(crate) fn received(message: T, origin: Origin, prefix: Option<Box<Prefix>>) -> Self {
-        match prefix {
-            None => Self { message, timeout: None, origin, along: None },
-            Some(prefix) => Self { message, timeout: prefix.timeout, origin, along: prefix.along },
-        }
-    }
-
     /// All that it consists of.
     pub(crate) fn apart(self) -> (T, Option<Duration>, Origin, Option<Box<Along>>) {
         (self.message, self.timeout, self.origin, self.along)
     }
 
+    #[inline]
     pub(crate) fn together(message: T, timeout: Option<Duration>, origin: Origin, along: Option<Box<Along>>) -> Self {
         Self { message, timeout, origin, along }
     }
@@ -218,13 +152,6 @@ impl<T> Request<T> {
     }
 }
 
-impl<T> Request<T> {
-    /// In a handler: calls to whoever called, by the same connection; see [`Channel::from_connection`].
-    pub fn channel(&self) -> Option<Channel> {
-        self.connection().map(Channel::from_connection)
-    }
-}
-
 impl<T: fmt::Debug> fmt::Debug for Request<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Request");
@@ -237,99 +164,6 @@ impl<T: fmt::Debug> fmt::Debug for Request<T> {
         }
         Along::show(self.along.as_deref(), &mut shown);
         shown.finish()
-    }
-}
-
-/// A reply: a message, or a stream of them.
-#[derive(Clone)]
-pub struct Response<T> {
-    message: T,
-    along: Option<Box<Along>>,
-}
-
-impl<T> Response<T> {
-    /// A reply with nothing but its message.
-    #[inline]
-    pub fn new(message: T) -> Self {
-        Self { message, along: None }
-    }
-
-    #[inline]
-    pub(crate) fn received(message: T, prefix: Option<Prefix>) -> Self {
-        Self { message, along: prefix.and_then(|prefix| prefix.along) }
-    }
-
-    /// All that it consists of.
-    pub(crate) fn apart(self) -> (T, Option<Box<Along>>) {
-        (self.message, self.along)
-    }
-
-    pub(crate) fn together(message: T, along: Option<Box<Along>>) -> Self {
-        Self { message, along }
-    }
-
-    #[inline]
-    pub(crate) fn metadata_if_any(&self) -> Option<&Metadata> {
-        Along::sent(self.along.as_deref())
-    }
-
-    /// What goes along with the reply. Empty if the peer is Go.
-    pub fn metadata(&self) -> &Metadata {
-        Along::metadata(self.along.as_deref())
-    }
-
-    /// What goes along with the reply, to be changed. It is not sent to a Go peer, whose wire has no room for it.
-    pub fn metadata_mut(&mut self) -> &mut Metadata {
-        Along::metadata_mut(&mut self.along)
-    }
-
-    /// Values that belong to the reply at this end, one of each type: what a handler tells the
-    /// [middleware](crate::Middleware) around it, and that of a client its caller. They are never sent.
-    pub fn extensions(&self) -> &Extensions {
-        Along::extensions(self.along.as_deref())
-    }
-
-    /// As [`extensions`](Self::extensions), to be changed.
-    pub fn extensions_mut(&mut self) -> &mut Extensions {
-        Along::extensions_mut(&mut self.along)
-    }
-
-    /// The message, shared.
-    #[inline]
-    pub fn get_ref(&self) -> &T {
-        &self.message
-    }
-
-    /// The message, to be changed.
-    #[inline]
-    pub fn get_mut(&mut self) -> &mut T {
-        &mut self.message
-    }
-
-    /// The message.
-    #[inline]
-    pub fn into_inner(self) -> T {
-        self.message
-    }
-
-    /// The same reply with another message.
-    pub fn map<U>(self, map: impl FnOnce(T) -> U) -> Response<U> {
-        Response { message: map(self.message), along: self.along }
-    }
-}
-
-impl<T: fmt::Debug> fmt::Debug for Response<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("Response");
-        shown.field("message", &self.message);
-        Along::show(self.along.as_deref(), &mut shown);
-        shown.finish()
-    }
-}
-
-impl<T> From<T> for Response<T> {
-    fn from(message: T) -> Self {
-        Self::new(message)
     }
 }
 
@@ -393,6 +227,7 @@ impl<S: Stream + Send + 'static> IntoStreamingRequest for Request<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Response;
 
     #[test]
     fn what_is_shown_of_requests_and_replies_is_what_there_is_without_secrets() {

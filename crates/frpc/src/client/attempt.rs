@@ -1,12 +1,13 @@
 //! One attempt at a unary call on one connection.
 
 use crate::api::metadata::Metadata;
+use crate::calls::failures::{expired, out_of_time, takes_no_calls, unreachable, unsent};
+use crate::calls::offers::Refusal;
 use crate::calls::{BeginError, Body, Ended, Server, Ticket};
-use crate::client::channel::{Terms, present, takes_no_calls, unsent};
-use crate::client::link::{Link, unreachable};
-use crate::codegen::Method;
+use crate::client::link::Link;
+use crate::client::terms::{Terms, present};
 use crate::deadline;
-use crate::schema::layout::Refusal;
+use crate::schema::method::Method;
 use crate::wire::body::{self, Manner, PutError, Reading};
 use crate::{Code, Response, Status};
 use bytes::Bytes;
@@ -376,17 +377,6 @@ impl<B: Message> Future for PendingCall<B> {
         };
         Poll::Ready(Err(Failure::new(status, sent)))
     }
-}
-
-/// Why a call is over that had no time left when it could be sent.
-#[cold]
-pub(crate) fn out_of_time() -> Status {
-    Status::deadline_exceeded("the call was not sent: its deadline had passed").unsent()
-}
-
-#[cold]
-pub(crate) fn expired(method: &Method) -> Status {
-    Status::deadline_exceeded(format!("{method} was not answered before its deadline and may have run"))
 }
 
 impl<B> Drop for PendingCall<B> {

@@ -2,12 +2,13 @@
 
 use crate::client::channel::{Channel, ChannelShared, TIMEOUT};
 use crate::client::dial::{Address, Connector, Dialler, Given};
-use crate::client::link::{Links, RetryBudget};
+use crate::client::links::Links;
 use crate::client::making::Maker;
+use crate::client::retries::RetryBudget;
 use crate::client::servers::{Servers, Several};
-use crate::codegen;
 use crate::endpoint::offer::{Offer, Offering};
-use crate::service::Service;
+use crate::schema::layout;
+use crate::service::methods::Service;
 use crate::{Error, IoBackend, Middleware, Workers};
 use frisbee::{Client, ClientBuilder, Connection, HeaderForm, Router};
 use parking_lot::Mutex;
@@ -25,6 +26,33 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long a call waits for a lost connection to be made anew.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
+
+impl Channel {
+    /// Connects to `host:port`, or on Unix to the socket at a path as in `unix:/run/service.sock`.
+    ///
+    /// # Errors
+    /// If no address that the name stands for accepts the connection within 10 s.
+    pub async fn connect(address: impl Into<String>) -> Result<Self, Error> {
+        Self::builder().connect(address).await
+    }
+
+    /// Makes a channel of anything that reads and writes bytes. It cannot be made anew: when that connection is lost,
+    /// calls fail with [`Unavailable`](crate::Code::Unavailable) and say so.
+    ///
+    /// # Errors
+    /// None, without TLS.
+    pub async fn connect_io<T>(io: T) -> Result<Self, Error>
+    where
+        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        Self::builder().connect_io(io).await
+    }
+
+    /// Settings to begin with.
+    pub fn builder() -> ChannelBuilder {
+        ChannelBuilder::new()
+    }
+}
 
 /// Settings of a [`Channel`].
 #[derive(Clone, Debug)]
@@ -58,7 +86,7 @@ impl ChannelBuilder {
     /// A server of ours is told when the connection is made, so that the first call does not wait for what the server
     /// has to say. Services that are not named can be called all the same. A generated client that connects by itself
     /// names its own.
-    pub fn calls<C: codegen::Client>(mut self) -> Self {
+    pub fn calls<C: layout::Client>(mut self) -> Self {
         self.offering.call(C::LAYOUT);
         self
     }

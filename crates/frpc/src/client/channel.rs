@@ -1,27 +1,20 @@
 //! The calling end: calls, on a connection that is made anew when it is lost.
 
 use crate::api::hand_off::HandedOff;
-use crate::api::metadata::Metadata;
-use crate::api::middleware::{About, CallKind, Chain};
-use crate::client::attempt::expired;
-use crate::client::builder::ChannelBuilder;
-use crate::client::link::{Link, Links, RetryBudget};
+use crate::api::middleware::Chain;
+use crate::client::link::Link;
+use crate::client::links::Links;
+use crate::client::retries::RetryBudget;
 use crate::client::servers::Servers;
-use crate::client::streams;
-use crate::client::unary::Unary;
-use crate::codegen::Method;
-use crate::deadline::{self, Within};
-use crate::streaming::Streaming;
-use crate::{Error, Middleware, Request, Response, Status};
-use frisbee::{Connection, SendError};
-use futures_core::Stream;
-use polyglot::Message;
+use crate::client::terms::Terms;
+use crate::deadline;
+use crate::{Middleware, Request, Status};
+use frisbee::Connection;
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
@@ -68,31 +61,6 @@ pub(crate) struct ChannelShared {
 }
 
 impl Channel {
-    /// Connects to `host:port`, or on Unix to the socket at a path as in `unix:/run/service.sock`.
-    ///
-    /// # Errors
-    /// If no address that the name stands for accepts the connection within 10 s.
-    pub async fn connect(address: impl Into<String>) -> Result<Self, Error> {
-        Self::builder().connect(address).await
-    }
-
-    /// Makes a channel of anything that reads and writes bytes. It cannot be made anew: when that connection is lost,
-    /// calls fail with [`Unavailable`](crate::Code::Unavailable) and say so.
-    ///
-    /// # Errors
-    /// None, without TLS.
-    pub async fn connect_io<T>(io: T) -> Result<Self, Error>
-    where
-        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-    {
-        Self::builder().connect_io(io).await
-    }
-
-    /// Settings to begin with.
-    pub fn builder() -> ChannelBuilder {
-        ChannelBuilder::new()
-    }
-
     /// Calls to the peer of a connection that is there, whichever end dialled it.
     ///
     /// A server calls a client in this way, which offers services by [`ChannelBuilder::add_service`]: from a handler,
@@ -173,82 +141,6 @@ impl Channel {
         self.inner.servers.current().map(|link| link.connection.clone())
     }
 
-    /// Makes a call with one message each way. For generated clients.
-    ///
-    /// # Errors
-    /// What the server answered, or why there is no answer.
-    ///
-    /// # Cancel safety
-    /// Dropping the future gives the call up; it may run all the same. A server of ours is told.
-    #[inline]
-    pub fn unary<'a, A, B>(
-        &'a self,
-        method: &'static Method,
-        request: Request<A>,
-    ) -> impl Future<Output = Result<Response<B>, Status>> + Send + use<'a, A, B>
-    where
-        A: Message + Send + Sync + 'static,
-        B: Message + Send + 'static,
-    {
-        Unary::new(self, method, request)
-    }
-
-    /// Makes a call that is answered with a stream. For generated clients.
-    ///
-    /// # Errors
-    /// If there is no connection or the request cannot be sent. Later errors come through the stream.
-    pub async fn server_streaming<A, B>(
-        &self,
-        method: &'static Method,
-        request: Request<A>,
-    ) -> Result<Response<Streaming<B>>, Status>
-    where
-        A: Message + Send + Sync + 'static,
-        B: Message + 'static,
-    {
-        let (about, plain) = (About::new::<A, B>(*method, CallKind::ServerStreaming), self.plain());
-        let call = move |request| async move { streams::call_server_streaming(&plain, method, request).await };
-        self.in_runtime(around(self.chain.clone(), about, request, call)).await
-    }
-
-    /// Makes a call that sends a stream and is answered with one message. For generated clients.
-    ///
-    /// # Errors
-    /// What the server answered, or why there is no answer.
-    pub async fn client_streaming<S, B>(
-        &self,
-        method: &'static Method,
-        request: Request<S>,
-    ) -> Result<Response<B>, Status>
-    where
-        S: Stream + Send + 'static,
-        S::Item: Message + Send + Sync,
-        B: Message + Send + 'static,
-    {
-        let (about, plain) = (About::new::<S::Item, B>(*method, CallKind::ClientStreaming), self.plain());
-        let call = move |request| async move { streams::call_client_streaming(&plain, method, request).await };
-        self.in_runtime(around(self.chain.clone(), about, request, call)).await
-    }
-
-    /// Makes a call with a stream each way. For generated clients.
-    ///
-    /// # Errors
-    /// If there is no connection. Later errors come through the stream.
-    pub async fn streaming<S, B>(
-        &self,
-        method: &'static Method,
-        request: Request<S>,
-    ) -> Result<Response<Streaming<B>>, Status>
-    where
-        S: Stream + Send + 'static,
-        S::Item: Message + Send + Sync,
-        B: Message + 'static,
-    {
-        let (about, plain) = (About::new::<S::Item, B>(*method, CallKind::Streaming), self.plain());
-        let call = move |request| async move { streams::call_streaming(&plain, method, request).await };
-        self.in_runtime(around(self.chain.clone(), about, request, call)).await
-    }
-
     /// Polls a call in the runtime of the channel if it is polled outside of any: its timers need one.
     pub(crate) async fn in_runtime<F: Future>(&self, call: F) -> F::Output {
         let mut call = pin!(call);
@@ -302,60 +194,11 @@ impl Channel {
     }
 }
 
-/// Makes a call within what runs around it, if there is something, and all of that within the deadline of the call.
-pub(crate) async fn around<A, B, F>(
-    chain: Option<Arc<Chain>>,
-    about: About,
-    request: Request<A>,
-    call: impl FnOnce(Request<A>) -> F + Send + 'static,
-) -> Result<Response<B>, Status>
-where
-    A: Send + 'static,
-    B: Send + 'static,
-    F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
-{
-    let Some(chain) = chain else { return call(request).await };
-    let timeout = deadline::allowed(request.timeout());
-    let deadline = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
-    let bounded = Within { deadline, future: Box::pin(chain.around(about, request, call)) };
-    match deadline {
-        None => bounded.await,
-        Some(deadline) => {
-            let answered = tokio::time::timeout_at(deadline.into(), bounded).await;
-            answered.unwrap_or_else(|_| Err(expired(about.method())))
-        }
+impl<T> Request<T> {
+    /// In a handler: calls to whoever called, by the same connection; see [`Channel::from_connection`].
+    pub fn channel(&self) -> Option<Channel> {
+        self.connection().map(Channel::from_connection)
     }
-}
-
-/// On what terms a call is made.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Terms {
-    pub(crate) timeout: Option<Duration>,
-    /// Whether a server of ours is told of the timeout.
-    pub(crate) told: bool,
-    /// Whether a message that a Go peer cannot be sent without loss is refused.
-    pub(crate) strict: bool,
-}
-
-/// Why a message was not sent.
-pub(crate) fn unsent(error: &SendError) -> Status {
-    match error {
-        SendError::Closed(reason) => Status::unavailable(format!("not sent: {reason}")),
-        SendError::TooLong(_) => Status::resource_exhausted(error.to_string()),
-        other => Status::unavailable(other.to_string()),
-    }
-    .unsent()
-}
-
-/// Why an end that accepted cannot call.
-#[cold]
-pub(crate) fn takes_no_calls() -> Status {
-    Status::unimplemented("the client accepts no calls: it offers no service, or is a plain peer (Go)").unsent()
-}
-
-/// Metadata, if there is any.
-pub(crate) fn present(metadata: Option<&Metadata>) -> Option<&Metadata> {
-    metadata.filter(|metadata| !metadata.is_empty())
 }
 
 impl fmt::Debug for Channel {

@@ -1,8 +1,11 @@
 //! Making connections: one attempt after the other, for as long as somebody waits.
 
 use crate::Status;
+use crate::calls::failures::{closed, unreachable};
+use crate::calls::table::CallTable;
 use crate::client::dial::Dialler;
-use crate::client::link::{CallTable, Link, Place, closed, is_closed, placed, put, unreachable};
+use crate::client::link::Link;
+use crate::client::place::{Place, is_closed, placed, put};
 use crate::endpoint::Endpoint;
 use crate::endpoint::offer::Offer;
 use frisbee::{ClientBuilder, CloseReason, Connection, PeerKind};

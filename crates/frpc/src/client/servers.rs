@@ -1,7 +1,9 @@
 //! To one server or to several: which connection a call is placed on.
 
 use crate::Status;
-use crate::client::link::{Link, Links, closed, unreachable};
+use crate::calls::failures::{closed, unreachable};
+use crate::client::link::Link;
+use crate::client::links::Links;
 use crate::client::making::RUNTIME_ENDED;
 use std::future::{pending, poll_fn};
 use std::pin::pin;

@@ -1,16 +1,18 @@
 //! The calling end of calls with streams.
 
-use crate::api::request::Along;
+use crate::api::along::Along;
+use crate::api::middleware::{About, CallKind};
 use crate::api::streams::carried_by;
-use crate::client::channel::{Channel, takes_no_calls, unsent};
-use crate::client::link::{Link, lost};
-use crate::codegen::Method;
+use crate::calls::failures::{lost, takes_no_calls, unsent};
+use crate::calls::offers::rules;
+use crate::client::around::around;
+use crate::client::channel::Channel;
+use crate::client::link::Link;
 use crate::deadline;
-use crate::endpoint::takes_calls;
-use crate::schema::layout;
+use crate::schema::method::Method;
 use crate::streaming::{Streaming, late, send, send_all, send_end};
-use crate::wire::body;
-use crate::wire::body::Reading;
+use crate::wire::body::{self, Reading};
+use crate::wire::layouts::takes_calls;
 use crate::{Code, Request, Response, Status};
 use frisbee::support::Parked;
 use frisbee::{CloseReason, SendError, StreamReceiver, StreamSender};
@@ -24,7 +26,65 @@ use std::time::{Duration, Instant};
 use tokio::time::Sleep;
 use tokio::time::error::Elapsed;
 
-pub(crate) async fn call_server_streaming<A, B>(
+impl Channel {
+    /// Makes a call that is answered with a stream. For generated clients.
+    ///
+    /// # Errors
+    /// If there is no connection or the request cannot be sent. Later errors come through the stream.
+    pub async fn server_streaming<A, B>(
+        &self,
+        method: &'static Method,
+        request: Request<A>,
+    ) -> Result<Response<Streaming<B>>, Status>
+    where
+        A: Message + Send + Sync + 'static,
+        B: Message + 'static,
+    {
+        let (about, plain) = (About::new::<A, B>(*method, CallKind::ServerStreaming), self.plain());
+        let call = move |request| async move { call_server_streaming(&plain, method, request).await };
+        self.in_runtime(around(self.chain.clone(), about, request, call)).await
+    }
+
+    /// Makes a call that sends a stream and is answered with one message. For generated clients.
+    ///
+    /// # Errors
+    /// What the server answered, or why there is no answer.
+    pub async fn client_streaming<S, B>(
+        &self,
+        method: &'static Method,
+        request: Request<S>,
+    ) -> Result<Response<B>, Status>
+    where
+        S: Stream + Send + 'static,
+        S::Item: Message + Send + Sync,
+        B: Message + Send + 'static,
+    {
+        let (about, plain) = (About::new::<S::Item, B>(*method, CallKind::ClientStreaming), self.plain());
+        let call = move |request| async move { call_client_streaming(&plain, method, request).await };
+        self.in_runtime(around(self.chain.clone(), about, request, call)).await
+    }
+
+    /// Makes a call with a stream each way. For generated clients.
+    ///
+    /// # Errors
+    /// If there is no connection. Later errors come through the stream.
+    pub async fn streaming<S, B>(
+        &self,
+        method: &'static Method,
+        request: Request<S>,
+    ) -> Result<Response<Streaming<B>>, Status>
+    where
+        S: Stream + Send + 'static,
+        S::Item: Message + Send + Sync,
+        B: Message + 'static,
+    {
+        let (about, plain) = (About::new::<S::Item, B>(*method, CallKind::Streaming), self.plain());
+        let call = move |request| async move { call_streaming(&plain, method, request).await };
+        self.in_runtime(around(self.chain.clone(), about, request, call)).await
+    }
+}
+
+async fn call_server_streaming<A, B>(
     channel: &Channel,
     method: &Method,
     request: Request<A>,
@@ -63,7 +123,7 @@ async fn keep(_link: Arc<Link>, sender: StreamSender) {
     poll_fn(|context| sender.poll_closed(context)).await;
 }
 
-pub(crate) async fn call_client_streaming<S, B>(
+async fn call_client_streaming<S, B>(
     channel: &Channel,
     method: &Method,
     request: Request<S>,
@@ -106,7 +166,7 @@ where
     Ok(response)
 }
 
-pub(crate) async fn call_streaming<S, B>(
+async fn call_streaming<S, B>(
     channel: &Channel,
     method: &Method,
     request: Request<S>,
@@ -202,7 +262,7 @@ impl Opening {
                 if peer.hello().is_some_and(|hello| hello.streams_max == 0) {
                     return Err(Status::unimplemented("the peer does not accept streams").unsent());
                 }
-                let reading = link.reading(layout::rules(method.layout, &peer)?.missing(method));
+                let reading = link.reading(rules(method.layout, &peer)?.missing(method));
                 let first = if peer.hello().is_some() {
                     body::open(method.operation, left(self.until), Along::sent(along))
                 } else {

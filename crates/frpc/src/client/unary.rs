@@ -1,12 +1,16 @@
 //! A unary call: sent at once where nothing is in its way, and otherwise attempted until it is over.
 
-use crate::api::hand_off;
+use crate::api::along::Along;
 use crate::api::middleware::{About, CallKind};
-use crate::api::request::{Along, Origin};
-use crate::client::attempt::{Attempt, Failure, PendingCall, Sent, expired};
-use crate::client::channel::{Channel, Terms, around};
-use crate::codegen::Method;
+use crate::api::request::Origin;
+use crate::calls::failures::expired;
+use crate::client::around::around;
+use crate::client::attempt::{Attempt, Failure, PendingCall, Sent};
+use crate::client::channel::Channel;
+use crate::client::hand_off;
+use crate::client::terms::Terms;
 use crate::deadline;
+use crate::schema::method::Method;
 use crate::{Code, Request, Response, Status};
 use polyglot::Message;
 use std::pin::Pin;
@@ -111,6 +115,26 @@ where
 }
 
 impl Channel {
+    /// Makes a call with one message each way. For generated clients.
+    ///
+    /// # Errors
+    /// What the server answered, or why there is no answer.
+    ///
+    /// # Cancel safety
+    /// Dropping the future gives the call up; it may run all the same. A server of ours is told.
+    #[inline]
+    pub fn unary<'a, A, B>(
+        &'a self,
+        method: &'static Method,
+        request: Request<A>,
+    ) -> impl Future<Output = Result<Response<B>, Status>> + Send + use<'a, A, B>
+    where
+        A: Message + Send + Sync + 'static,
+        B: Message + Send + 'static,
+    {
+        Unary::new(self, method, request)
+    }
+
     /// Makes a call with whatever is around it or in its way, perhaps after an attempt that has failed.
     fn call<'a, A, B>(
         &'a self,

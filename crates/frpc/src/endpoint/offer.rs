@@ -1,11 +1,11 @@
 //! What an end of a connection offers its peer: services, and routers beside them. Either end may.
 
 use crate::api::middleware::Chain;
-use crate::endpoint::{MethodSettings, Table};
+use crate::endpoint::table::{MethodSettings, Table};
 use crate::schema::layout::Layout;
-use crate::service::{Methods, Service};
+use crate::service::methods::{Methods, Service};
 use crate::{Error, Middleware, Policy};
-use frisbee::{Connection, Mounts, Router};
+use frisbee::{Connection, Hello, Mounts, Router};
 use polyglot::Nesting;
 use std::fmt;
 use std::ops::RangeBounds;
@@ -74,7 +74,7 @@ impl Offering {
     pub(crate) fn done(self) -> Result<Offer, Error> {
         let services = self.services.iter().map(|methods| methods()).collect();
         let table = Table::new(services, self.policy, self.methods)?;
-        Layout::check_room(&[&table.layouts[..], &self.called].concat())?;
+        check_room(&[&table.layouts[..], &self.called].concat())?;
         self.mounts.check()?;
         for method in table.methods() {
             let operation = method.operation.number();
@@ -90,6 +90,14 @@ impl Offering {
             nesting: self.nesting,
         })
     }
+}
+
+/// Whether all of `layouts` can be named in a HELLO.
+fn check_room(layouts: &[&'static Layout]) -> Result<(), Error> {
+    // A type in one byte, and a length in up to three.
+    let length = layouts.iter().map(|layout| 4 + layout.item().len()).sum();
+    let limit = Hello::ITEMS_MAX;
+    if length > limit { Err(Error::TooManyServices { length, limit }) } else { Ok(()) }
 }
 
 impl Offer {

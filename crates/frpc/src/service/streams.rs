@@ -2,9 +2,10 @@
 
 use crate::ResponseStream;
 use crate::api::request::Origin;
-use crate::codegen::FullName;
 use crate::deadline::{self, Within};
-use crate::service::{Caller, note, panicked};
+use crate::schema::method::FullName;
+use crate::service::caller::Caller;
+use crate::service::failures::{note, panicked};
 use crate::streaming::{Lent, Streaming, is_end, send, send_all, send_end, send_error, send_metadata, send_refusal};
 use crate::wire::body;
 use crate::wire::body::{Reading, Received};

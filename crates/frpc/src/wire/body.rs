@@ -3,8 +3,8 @@
 use crate::api::metadata::Metadata;
 use crate::wire::prefix::{self, Prefix, Said};
 use crate::{Response, Status};
-use bytes::Bytes;
-use frisbee::{Frame, Operation, Outbox, PacketId, TooLong};
+use bytes::{Buf, Bytes};
+use frisbee::{Frame, Header, Operation, Outbox, PacketId, TooLong};
 use polyglot::{Bulk, CONTAINER_MEMORY_MAX, DecodeError, Decoder, Encoder, Form, Message, Nesting, Root};
 use std::time::Duration;
 
@@ -209,6 +209,16 @@ pub(crate) fn put_reply<M: Message>(
         }
         Err(status) => put_error(outbox, id, operation, status, style),
     }
+}
+
+/// A body as it stands in packets, without a packet around it.
+pub(crate) fn alone(put: impl FnOnce(&mut Outbox)) -> Bytes {
+    let mut outbox = Outbox::default();
+    outbox.set_limit(u32::MAX);
+    put(&mut outbox);
+    let mut packet = outbox.take_bytes();
+    packet.advance(packet.len().min(Header::MAX_LEN));
+    packet
 }
 
 /// Reads a body behind its prefix. `Bytes` fields share its memory.

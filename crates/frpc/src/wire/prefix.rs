@@ -3,9 +3,9 @@
 //! `10 <varint n> <n bytes>`, the bytes being items of a type, a length and a value. `10` begins no message, and the
 //! prefix is there only when it says something.
 
+use crate::api::along::Along;
+use crate::api::code::Code;
 use crate::api::metadata::{self, Metadata};
-use crate::api::request::Along;
-use crate::api::status::Code;
 use bytes::{Buf, Bytes};
 use frisbee::support::tlv::{Items, put_item, put_varint, take_varint, whole_varint};
 use std::time::Duration;

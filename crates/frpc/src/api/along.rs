@@ -1,0 +1,63 @@
+//! What goes along with a message: metadata, which is sent, and extensions, which are not.
+
+use crate::api::metadata::Metadata;
+use http::Extensions;
+use std::fmt;
+use std::sync::LazyLock;
+
+/// What a message without metadata has.
+static NONE: Metadata = Metadata::new();
+
+static NO_EXTENSIONS: LazyLock<Extensions> = LazyLock::new(Extensions::new);
+
+/// What goes along with a request or a reply.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Along {
+    metadata: Metadata,
+    extensions: Extensions,
+}
+
+#[cfg(test)]
+impl PartialEq for Along {
+    fn eq(&self, other: &Self) -> bool {
+        self.metadata == other.metadata && self.extensions.is_empty() && other.extensions.is_empty()
+    }
+}
+
+impl Along {
+    /// What is to be sent of it.
+    pub(crate) fn sent(along: Option<&Self>) -> Option<&Metadata> {
+        along.map(|along| &along.metadata)
+    }
+
+    pub(crate) fn metadata(along: Option<&Self>) -> &Metadata {
+        along.map_or(&NONE, |along| &along.metadata)
+    }
+
+    pub(crate) fn metadata_mut(along: &mut Option<Box<Self>>) -> &mut Metadata {
+        &mut along.get_or_insert_default().metadata
+    }
+
+    pub(crate) fn extensions(along: Option<&Self>) -> &Extensions {
+        along.map_or(&NO_EXTENSIONS, |along| &along.extensions)
+    }
+
+    /// Adds to what is shown for debugging what there is.
+    pub(crate) fn show(along: Option<&Self>, shown: &mut fmt::DebugStruct<'_, '_>) {
+        let Some(Self { metadata, extensions }) = along else { return };
+        if !metadata.is_empty() {
+            shown.field("metadata", metadata);
+        }
+        if !extensions.is_empty() {
+            shown.field("extensions", extensions);
+        }
+    }
+
+    pub(crate) fn into_metadata(self) -> Metadata {
+        self.metadata
+    }
+
+    pub(crate) fn extensions_mut(along: &mut Option<Box<Self>>) -> &mut Extensions {
+        &mut along.get_or_insert_default().extensions
+    }
+}

@@ -1,0 +1,111 @@
+//! The code of a status.
+
+use std::fmt;
+
+/// gRPC's status codes, with gRPC's numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(i32)]
+pub enum Code {
+    /// No failure.
+    Ok = 0,
+    /// The caller gave up.
+    Cancelled = 1,
+    /// A failure without a known code. What a Go peer reports arrives with this, since its wire carries only text.
+    Unknown = 2,
+    /// The request makes no sense, whatever the state of the system.
+    InvalidArgument = 3,
+    /// The deadline passed. The call may have run.
+    DeadlineExceeded = 4,
+    /// What was asked for does not exist.
+    NotFound = 5,
+    /// What was to be created exists.
+    AlreadyExists = 6,
+    /// The caller may not do this.
+    PermissionDenied = 7,
+    /// Something is used up: a quota, memory, places for calls.
+    ResourceExhausted = 8,
+    /// The system is not in the state that the call needs.
+    FailedPrecondition = 9,
+    /// The call was broken off, by a conflict for example.
+    Aborted = 10,
+    /// A value is outside the valid range.
+    OutOfRange = 11,
+    /// There is no such method, or it is not implemented.
+    Unimplemented = 12,
+    /// An internal invariant was violated.
+    Internal = 13,
+    /// The peer cannot be reached, or was lost. The call may have run.
+    Unavailable = 14,
+    /// Data was lost or damaged beyond repair.
+    DataLoss = 15,
+    /// The caller did not say who it is.
+    Unauthenticated = 16,
+}
+
+impl Code {
+    /// The code with a gRPC number; unknown numbers are [`Code::Unknown`].
+    pub const fn from_i32(number: i32) -> Self {
+        match number {
+            0 => Self::Ok,
+            1 => Self::Cancelled,
+            3 => Self::InvalidArgument,
+            4 => Self::DeadlineExceeded,
+            5 => Self::NotFound,
+            6 => Self::AlreadyExists,
+            7 => Self::PermissionDenied,
+            8 => Self::ResourceExhausted,
+            9 => Self::FailedPrecondition,
+            10 => Self::Aborted,
+            11 => Self::OutOfRange,
+            12 => Self::Unimplemented,
+            13 => Self::Internal,
+            14 => Self::Unavailable,
+            15 => Self::DataLoss,
+            16 => Self::Unauthenticated,
+            _ => Self::Unknown,
+        }
+    }
+
+    /// What the code means, in a few words.
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::Ok => "no failure",
+            Self::Cancelled => "the caller gave up",
+            Self::Unknown => "unknown failure",
+            Self::InvalidArgument => "invalid argument",
+            Self::DeadlineExceeded => "deadline exceeded",
+            Self::NotFound => "not found",
+            Self::AlreadyExists => "already exists",
+            Self::PermissionDenied => "permission denied",
+            Self::ResourceExhausted => "resource exhausted",
+            Self::FailedPrecondition => "failed precondition",
+            Self::Aborted => "aborted",
+            Self::OutOfRange => "out of range",
+            Self::Unimplemented => "unimplemented",
+            Self::Internal => "internal error",
+            Self::Unavailable => "unavailable",
+            Self::DataLoss => "data loss",
+            Self::Unauthenticated => "unauthenticated",
+        }
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.description())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grpcs_and_survive_both_ways() {
+        for number in 0..=16 {
+            assert_eq!(Code::from_i32(number) as i32, number);
+        }
+        assert_eq!(Code::from_i32(17), Code::Unknown);
+        assert_eq!(Code::from_i32(-1), Code::Unknown);
+    }
+}

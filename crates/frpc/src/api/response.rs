@@ -1,0 +1,95 @@
+//! Replies, as handlers give them and clients get them.
+
+use crate::api::along::Along;
+use crate::api::metadata::Metadata;
+use http::Extensions;
+use std::fmt;
+
+/// A reply: a message, or a stream of them.
+#[derive(Clone)]
+pub struct Response<T> {
+    message: T,
+    along: Option<Box<Along>>,
+}
+
+impl<T> Response<T> {
+    /// A reply with nothing but its message.
+    #[inline]
+    pub fn new(message: T) -> Self {
+        Self { message, along: None }
+    }
+
+    /// All that it consists of.
+    pub(crate) fn apart(self) -> (T, Option<Box<Along>>) {
+        (self.message, self.along)
+    }
+
+    #[inline]
+    pub(crate) fn together(message: T, along: Option<Box<Along>>) -> Self {
+        Self { message, along }
+    }
+
+    #[inline]
+    pub(crate) fn metadata_if_any(&self) -> Option<&Metadata> {
+        Along::sent(self.along.as_deref())
+    }
+
+    /// What goes along with the reply. Empty if the peer is Go.
+    pub fn metadata(&self) -> &Metadata {
+        Along::metadata(self.along.as_deref())
+    }
+
+    /// What goes along with the reply, to be changed. It is not sent to a Go peer, whose wire has no room for it.
+    pub fn metadata_mut(&mut self) -> &mut Metadata {
+        Along::metadata_mut(&mut self.along)
+    }
+
+    /// Values that belong to the reply at this end, one of each type: what a handler tells the
+    /// [middleware](crate::Middleware) around it, and that of a client its caller. They are never sent.
+    pub fn extensions(&self) -> &Extensions {
+        Along::extensions(self.along.as_deref())
+    }
+
+    /// As [`extensions`](Self::extensions), to be changed.
+    pub fn extensions_mut(&mut self) -> &mut Extensions {
+        Along::extensions_mut(&mut self.along)
+    }
+
+    /// The message, shared.
+    #[inline]
+    pub fn get_ref(&self) -> &T {
+        &self.message
+    }
+
+    /// The message, to be changed.
+    #[inline]
+    pub fn get_mut(&mut self) -> &mut T {
+        &mut self.message
+    }
+
+    /// The message.
+    #[inline]
+    pub fn into_inner(self) -> T {
+        self.message
+    }
+
+    /// The same reply with another message.
+    pub fn map<U>(self, map: impl FnOnce(T) -> U) -> Response<U> {
+        Response { message: map(self.message), along: self.along }
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Response<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Response");
+        shown.field("message", &self.message);
+        Along::show(self.along.as_deref(), &mut shown);
+        shown.finish()
+    }
+}
+
+impl<T> From<T> for Response<T> {
+    fn from(message: T) -> Self {
+        Self::new(message)
+    }
+}

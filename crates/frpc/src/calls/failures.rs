@@ -1,0 +1,46 @@
+//! Why calls fail that no server has answered.
+
+use crate::Status;
+use crate::schema::method::Method;
+use frisbee::{CloseReason, SendError};
+
+/// Why a call on a connection that has ended is over.
+pub(crate) fn lost(reason: &CloseReason) -> Status {
+    Status::unavailable(format!("the connection was lost and the call may have run: {reason}"))
+}
+
+/// Why a channel that was closed makes no call.
+pub(crate) fn closed() -> Status {
+    Status::failed_precondition("not sent: the channel was closed by its owner").unsent()
+}
+
+pub(crate) fn unreachable(why: &str) -> Status {
+    Status::unavailable(format!("not sent: {why}")).unsent()
+}
+
+/// Why a message was not sent.
+pub(crate) fn unsent(error: &SendError) -> Status {
+    match error {
+        SendError::Closed(reason) => Status::unavailable(format!("not sent: {reason}")),
+        SendError::TooLong(_) => Status::resource_exhausted(error.to_string()),
+        other => Status::unavailable(other.to_string()),
+    }
+    .unsent()
+}
+
+/// Why an end that accepted cannot call.
+#[cold]
+pub(crate) fn takes_no_calls() -> Status {
+    Status::unimplemented("the client accepts no calls: it offers no service, or is a plain peer (Go)").unsent()
+}
+
+/// Why a call is over that had no time left when it could be sent.
+#[cold]
+pub(crate) fn out_of_time() -> Status {
+    Status::deadline_exceeded("the call was not sent: its deadline had passed").unsent()
+}
+
+#[cold]
+pub(crate) fn expired(method: &Method) -> Status {
+    Status::deadline_exceeded(format!("{method} was not answered before its deadline and may have run"))
+}

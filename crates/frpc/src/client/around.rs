@@ -1,0 +1,32 @@
+//! A call within the middleware around it, all of that within the deadline of the call.
+
+use crate::api::middleware::{About, Chain};
+use crate::calls::failures::expired;
+use crate::deadline::{self, Within};
+use crate::{Request, Response, Status};
+use std::sync::Arc;
+
+/// Makes a call within what runs around it, if there is something, and all of that within the deadline of the call.
+pub(crate) async fn around<A, B, F>(
+    chain: Option<Arc<Chain>>,
+    about: About,
+    request: Request<A>,
+    call: impl FnOnce(Request<A>) -> F + Send + 'static,
+) -> Result<Response<B>, Status>
+where
+    A: Send + 'static,
+    B: Send + 'static,
+    F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+{
+    let Some(chain) = chain else { return call(request).await };
+    let timeout = deadline::allowed(request.timeout());
+    let deadline = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
+    let bounded = Within { deadline, future: Box::pin(chain.around(about, request, call)) };
+    match deadline {
+        None => bounded.await,
+        Some(deadline) => {
+            let answered = tokio::time::timeout_at(deadline.into(), bounded).await;
+            answered.unwrap_or_else(|_| Err(expired(about.method())))
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The calling end of calls by which the connection is asked for.
+
+use crate::api::along::Along;
+use crate::api::hand_off::HandedOff;
+use crate::calls::failures::{expired, lost, out_of_time};
+use crate::calls::offers::rules;
+use crate::client::channel::Channel;
+use crate::client::terms::{Terms, present};
+use crate::deadline;
+use crate::schema::method::Method;
+use crate::wire::body::{self, Manner, Reading, alone};
+use crate::{Code, Request, Response, Status};
+use frisbee::{HandOffAccepted, HandOffError, PacketId};
+use polyglot::{Form, Message};
+use std::time::Instant;
+
+/// Makes a call by which the connection is asked for.
+pub(crate) async fn call<A, B>(
+    channel: &Channel,
+    method: &'static Method,
+    request: Request<A>,
+    handed: &HandedOff,
+    terms: Terms,
+) -> Result<Response<B>, Status>
+where
+    A: Message,
+    B: Message,
+{
+    handed.take();
+    let until = terms.timeout.and_then(|timeout| deadline::now().checked_add(timeout));
+    let mut is_asked = false;
+    let call = Asking { channel, method, handed, told: terms.told, until };
+    let asking = call.ask(request, &mut is_asked);
+    let Some(until) = until else { return asking.await };
+    let answered = tokio::time::timeout_at(until.into(), asking).await;
+    answered.unwrap_or_else(|_| Err(if is_asked { expired(method) } else { channel.late() }))
+}
+
+/// A call by which the connection is asked for.
+struct Asking<'a> {
+    channel: &'a Channel,
+    method: &'static Method,
+    handed: &'a HandedOff,
+    /// Whether the server is told until when it may take.
+    told: bool,
+    until: Option<Instant>,
+}
+
+impl Asking<'_> {
+    /// Asks, on a new connection if the one that is there is over before, and notes when it has asked.
+    async fn ask<A: Message, B: Message>(
+        &self,
+        request: Request<A>,
+        is_asked: &mut bool,
+    ) -> Result<Response<B>, Status> {
+        let Self { channel, method, .. } = *self;
+        let (message, along) = request.into_parts();
+        let mut begun = None;
+        loop {
+            let link = channel.link(self.until, &mut begun).await?;
+            let Ok(peer) = link.connection.peer_known().await else { continue };
+            let reading = link.reading(rules(method.layout, &peer)?.missing(method));
+            let left = self.until.map(|until| until.saturating_duration_since(deadline::now()));
+            if left.is_some_and(|left| left.is_zero()) {
+                return Err(out_of_time());
+            }
+            let metadata = present(Along::sent(along.as_deref()));
+            let manner = Manner { metadata, timeout: left.filter(|_| self.told), ..Manner::plain(Form::Extended) };
+            let mut encoded = Ok(());
+            let body = alone(|outbox| {
+                encoded = body::put_message(outbox.frame(PacketId(0), method.operation), &message, &manner);
+            });
+            encoded.map_err(body::PutError::into_status)?;
+            let pause = || {
+                let paused = link.calls.pause();
+                *is_asked = paused.is_some();
+                paused
+            };
+            let answered = link.connection.hand_off_if(method.operation, body, pause).await;
+            if !*is_asked && matches!(answered, Err(HandOffError::Closed(_))) {
+                continue;
+            }
+            let is_reply = matches!(answered, Ok(_) | Err(HandOffError::Refused(_)));
+            let reply = self.take(answered, reading);
+            if is_reply {
+                link.calls.handle_answer(reply.as_ref().map_or_else(Status::code, |_| Code::Ok));
+            }
+            return reply;
+        }
+    }
+
+    /// Makes a reply of what has been answered, and puts the connection where its caller finds it.
+    fn take<B: Message>(
+        &self,
+        answered: Result<HandOffAccepted, HandOffError>,
+        reading: Reading,
+    ) -> Result<Response<B>, Status> {
+        let status = match answered {
+            Ok(accepted) => {
+                self.handed.put(accepted.transport);
+                return body::reply(&accepted.reply, reading);
+            }
+            Err(HandOffError::Refused(reply)) => return body::reply(&reply, reading),
+            Err(HandOffError::Closed(reason)) => return Err(lost(&reason)),
+            // No handler is called for these.
+            Err(error @ HandOffError::Busy) => Status::failed_precondition(error.to_string()),
+            Err(error @ HandOffError::TooLong(_)) => Status::resource_exhausted(error.to_string()),
+            Err(HandOffError::NotServed) => {
+                Status::unimplemented(format!("the server does not hand off connections for {}", self.method))
+            }
+            Err(error) => Status::unimplemented(error.to_string()),
+        };
+        Err(status.unsent())
+    }
+}

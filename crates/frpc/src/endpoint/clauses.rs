@@ -1,0 +1,165 @@
+//! What follows for a server from the layouts that its client has named.
+
+use crate::Status;
+use crate::schema::layout::Layout;
+use crate::schema::method::Method;
+use crate::wire::layouts::{CALLED, Fit, Told, misfit};
+use frisbee::PeerKind;
+use std::collections::HashSet;
+
+/// What follows for a server from what its client has told; nothing for most.
+///
+/// The client may tell whatever it likes, so what is kept of it is short for each operation, bounded for those that
+/// nothing here has, and made a status only when it is asked for.
+#[derive(Default, Debug)]
+pub(crate) struct Clauses {
+    /// Operations that are refused, in ascending order, each with the place of its reason.
+    refused: Vec<(u16, u16)>,
+    reasons: Vec<Reason>,
+    /// Services that are called by the rules of an earlier layout.
+    older: Vec<&'static Layout>,
+}
+
+/// Why an operation is refused.
+#[derive(Debug)]
+enum Reason {
+    /// It belongs to a service of this name, which is not here.
+    Absent(Box<str>),
+    Misfit(&'static Layout),
+    /// The peer has a later layout of this service, with more methods.
+    Later(&'static Layout),
+}
+
+impl Reason {
+    fn absent(service: &str) -> Self {
+        Self::Absent(service.chars().take(NAME_SHOWN_MAX).collect())
+    }
+}
+
+/// How much is said of a service's name, in characters.
+const NAME_SHOWN_MAX: usize = 256;
+
+/// How many operations that nothing here has are kept, for the sake of what is said to who calls them.
+const OTHERS_MAX: usize = 1024;
+
+impl Clauses {
+    /// For a server that offers `layouts`; `has` tells on which operations there is a method or a router.
+    pub(crate) fn new(layouts: &[&'static Layout], has: impl Fn(u16) -> bool, peer: &PeerKind) -> Self {
+        let mut clauses = Self::default();
+        let mut others = 0..OTHERS_MAX;
+        let mut told = HashSet::new();
+        let mut misfits = Vec::new();
+        for theirs in peer.hello().into_iter().flat_map(|hello| Told::all(hello, CALLED)) {
+            // A client may have several layouts of one service, each with channels of its own.
+            if !told.insert((theirs.service.clone(), theirs.fingerprint)) {
+                continue;
+            }
+            let (reason, of_ours) = match layouts.iter().find(|ours| ours.service == theirs.service) {
+                // The operations of what is not here may be something else's.
+                None => (Reason::absent(&theirs.service), &[][..]),
+                Some(ours) => match ours.fit(&theirs) {
+                    Fit::Whole => {
+                        // What something else has is that one's to answer.
+                        let later = theirs.operations.iter().filter(|other| !has(**other) && others.next().is_some());
+                        clauses.refuse(later, Reason::Later(ours));
+                        continue;
+                    }
+                    Fit::Older => {
+                        if !clauses.older.contains(ours) {
+                            clauses.older.push(ours);
+                        }
+                        continue;
+                    }
+                    Fit::Not if misfits.contains(ours) => (Reason::Misfit(ours), &[][..]),
+                    Fit::Not => {
+                        misfits.push(*ours);
+                        (Reason::Misfit(ours), ours.operations)
+                    }
+                },
+            };
+            let of_theirs = theirs.operations.iter().filter(|other| has(**other) || others.next().is_some());
+            clauses.refuse(of_ours.iter().chain(of_theirs), reason);
+        }
+        // A layout that does not fit is what has to be told of an operation that is refused for several reasons.
+        let is_no_misfit = |place: u16| !matches!(clauses.reasons[usize::from(place)], Reason::Misfit(_));
+        clauses.refused.sort_by_key(|(operation, place)| (*operation, is_no_misfit(*place)));
+        clauses.refused.dedup_by_key(|(operation, _)| *operation);
+        clauses
+    }
+
+    fn refuse<'a>(&mut self, operations: impl Iterator<Item = &'a u16>, reason: Reason) {
+        let Ok(place) = u16::try_from(self.reasons.len()) else { return };
+        let before = self.refused.len();
+        self.refused.extend(operations.map(|operation| (*operation, place)));
+        if self.refused.len() > before {
+            self.reasons.push(reason);
+        }
+    }
+
+    /// For keeping, if there are any.
+    pub(crate) fn present(mut self) -> Option<Box<Self>> {
+        self.refused.shrink_to_fit();
+        self.reasons.shrink_to_fit();
+        let none = self.refused.is_empty() && self.older.is_empty();
+        (!none).then(|| Box::new(self))
+    }
+
+    /// Why an operation is refused, if it is.
+    pub(crate) fn refused(&self, operation: u16) -> Option<Status> {
+        let at = self.refused.binary_search_by_key(&operation, |(operation, _)| *operation).ok()?;
+        Some(match &self.reasons[usize::from(self.refused[at].1)] {
+            Reason::Absent(service) => Status::unimplemented(format!("this end offers no service {service}")),
+            Reason::Misfit(ours) => misfit(ours),
+            Reason::Later(ours) => Status::unimplemented(format!(
+                "{} has no method on operation {operation} here: the caller's schema is newer",
+                ours.service
+            )),
+        })
+    }
+
+    /// How many fields may be missing at the end of a request to `method`.
+    pub(crate) fn missing(&self, method: &Method) -> u32 {
+        let is_older = self.older.iter().any(|layout| layout.has(method.operation.number()));
+        if is_older { method.added.0 } else { 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::layouts::samples::{APART, BROKEN, FIRST, OTHER, SECOND, told};
+
+    #[test]
+    fn a_server_takes_calls_of_equal_older_and_newer_layouts_and_refuses_others() {
+        fn clauses(layouts: &[&'static Layout], client: &'static Layout) -> Clauses {
+            let has = |operation| layouts.iter().any(|ours| ours.has(operation));
+            Clauses::new(layouts, has, &told(CALLED, &[client]))
+        }
+        let of = |operation| Method::new(&SECOND, "Any", operation).with_added(7, 9);
+        assert!(clauses(&[&FIRST], &FIRST).refused.is_empty());
+        let newer = clauses(&[&FIRST], &SECOND);
+        assert!(newer.older.is_empty());
+        assert_eq!([10, 11].map(|operation| newer.refused(operation)), [None, None]);
+        let later = "shop.Orders has no method on operation 300 here: the caller's schema is newer";
+        assert_eq!(newer.refused(300), Some(Status::unimplemented(later)));
+        let mounted =
+            Clauses::new(&[&FIRST], |operation| FIRST.has(operation) || operation == 300, &told(CALLED, &[&SECOND]));
+        assert_eq!(mounted.refused(300), None, "something else has it");
+        let older = clauses(&[&SECOND, &APART], &FIRST);
+        assert!(older.refused.is_empty());
+        assert_eq!([10, 300, 90].map(|operation| older.missing(&of(operation))), [7, 7, 0]);
+        let broken = clauses(&[&FIRST, &APART], &BROKEN);
+        let code = |operation: u16| broken.refused(operation).map(|status| status.code());
+        let misfit = Some(crate::Code::FailedPrecondition);
+        assert_eq!([10, 11, 90].map(code), [misfit, misfit, None]);
+        for both in [[&FIRST, &BROKEN], [&BROKEN, &FIRST]] {
+            let both = Clauses::new(&[&FIRST], |operation| FIRST.has(operation), &told(CALLED, &both));
+            assert_eq!(both.refused(10).map(|status| status.code()), misfit, "one of two layouts does not fit");
+        }
+        let two = Clauses::new(&[&SECOND], |operation| SECOND.has(operation), &told(CALLED, &[&SECOND, &FIRST]));
+        assert_eq!((two.refused(10), two.missing(&of(10))), (None, 7), "one of two layouts is older");
+        let absent = clauses(&[&FIRST], &OTHER);
+        assert_eq!(absent.refused(11), Some(Status::unimplemented("this end offers no service shop.Carts")));
+        assert_eq!(absent.refused(10), None, "what it did not mean to call is as it was");
+    }
+}

@@ -1,0 +1,97 @@
+//! What an end remembers of a connection.
+
+use crate::Status;
+use crate::calls::table::CallTable;
+use crate::endpoint::clauses::Clauses;
+use crate::endpoint::in_place::InPlace;
+use crate::endpoint::table::{Served, Table};
+use crate::schema::method::Method;
+use crate::service::caller::Caller;
+use crate::service::served::{Entry, Instance, Kind};
+use crate::wire::body::Reading;
+use frisbee::{MountsSession, Packet};
+use polyglot::Nesting;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::task::Waker;
+
+/// What an end remembers of a connection.
+pub(crate) struct Session {
+    pub(crate) caller: Caller,
+    /// Unary methods that have been called, by operation.
+    pub(crate) instances: BTreeMap<u16, Box<dyn Instance>>,
+    /// The one called last.
+    pub(crate) last: Option<(u16, Box<dyn Instance>)>,
+    pub(crate) mounted: MountsSession,
+    /// At the end that accepted: its calls, once it has made one.
+    pub(crate) calls: Option<Arc<CallTable>>,
+    /// Replies of this batch.
+    pub(crate) replies: Vec<Packet>,
+    pub(crate) wake: Vec<Waker>,
+    /// Packets that paired with nothing, beside those that the calls have counted.
+    pub(crate) strays: u64,
+    /// What follows from what the peer has said of its services.
+    pub(crate) clauses: Option<Box<Clauses>>,
+    pub(crate) nesting: Nesting,
+    pub(crate) in_place: InPlace,
+}
+
+impl Session {
+    /// Makes the instance of a unary method, if there is one, the one called last.
+    #[inline(always)]
+    pub(crate) fn bring(&mut self, operation: u16, table: &Table) {
+        if self.last.as_ref().is_some_and(|(last, _)| *last == operation) {
+            return;
+        }
+        if let Some((last, instance)) = self.last.take() {
+            self.instances.insert(last, instance);
+        }
+        let instance = self.instances.remove(&operation).or_else(|| self.new_instance(operation, table));
+        self.last = instance.map(|instance| (operation, instance));
+    }
+
+    /// Why an operation is refused to this peer, if it is.
+    pub(crate) fn refused(&self, operation: u16) -> Option<Status> {
+        self.clauses.as_ref()?.refused(operation)
+    }
+
+    /// How this peer's requests to a method are read.
+    pub(crate) fn reading(&self, method: &Method) -> Reading {
+        let missing = self.clauses.as_ref().map_or(0, |clauses| clauses.missing(method));
+        Reading { missing, nesting: self.nesting }
+    }
+
+    /// An instance for the first call of a method; `None` if it cannot be called, or not by this peer.
+    #[cold]
+    fn new_instance(&self, operation: u16, table: &Table) -> Option<Box<dyn Instance>> {
+        if self.refused(operation).is_some() {
+            return None;
+        }
+        match table.get(operation)? {
+            Served { entry: Entry { kind: Kind::Unary(unary), method }, policy, .. } => {
+                Some(unary.instance(*policy, self.reading(method), self.caller.chain.as_ref()))
+            }
+            _ => None,
+        }
+    }
+
+    /// At the end that accepted: whether it may have made calls. One look at an atomic.
+    #[inline]
+    pub(crate) fn has_calls(&self) -> bool {
+        self.caller.connection.attachments().is_used()
+    }
+
+    #[cold]
+    pub(crate) fn tell_of_slowness(&self) {
+        let peer = self.caller.connection.peer_addr();
+        tracing::debug!(?peer, "slow handlers: running them as separate tasks for a while");
+    }
+
+    /// At the end that accepted: its calls, if it has made any.
+    pub(crate) fn calls(&mut self) -> Option<&Arc<CallTable>> {
+        if self.calls.is_none() {
+            self.calls = self.caller.connection.attachments().get::<CallTable>();
+        }
+        self.calls.as_ref()
+    }
+}

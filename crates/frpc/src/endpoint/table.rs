@@ -1,0 +1,90 @@
+//! The methods of a server by operation.
+
+use crate::schema::layout::Layout;
+use crate::schema::method::Method;
+use crate::service::methods::Methods;
+use crate::service::served::{Entry, Kind};
+use crate::{Error, Policy};
+use frisbee::Operation;
+use std::collections::{HashMap, HashSet};
+use std::ops::RangeInclusive;
+
+/// The methods of a server by operation.
+#[derive(Default)]
+pub(crate) struct Table {
+    /// By operation minus 10.
+    served: Vec<Option<Served>>,
+    pub(crate) layouts: Vec<&'static Layout>,
+}
+
+/// A method, and how it is served.
+pub(crate) struct Served {
+    pub(crate) entry: Entry,
+    pub(crate) policy: Policy,
+    /// Callers may ask for the connection by it.
+    pub(crate) hands_off: bool,
+}
+
+/// What is set for single methods, by name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MethodSettings {
+    pub(crate) policies: HashMap<String, Policy>,
+    /// Those by which connections are handed off.
+    pub(crate) hand_offs: HashSet<String>,
+}
+
+impl Table {
+    pub(crate) fn new(services: Vec<Methods>, default: Policy, mut settings: MethodSettings) -> Result<Self, Error> {
+        let mut served: Vec<Option<Served>> = Vec::new();
+        let layouts: Vec<_> = services.iter().map(|methods| methods.layout).collect();
+        for entry in services.into_iter().flat_map(|methods| methods.entries) {
+            let name = entry.method.to_string();
+            let index = index(entry.method.operation);
+            if served.len() <= index {
+                served.resize_with(index + 1, || None);
+            }
+            if let Some(other) = &served[index] {
+                let operation = entry.method.operation.number();
+                return Err(Error::Overlap { operation, methods: [other.entry.method.to_string(), name] });
+            }
+            let (policy, hands_off) = (settings.policies.remove(&name), settings.hand_offs.remove(&name));
+            if matches!(entry.kind, Kind::Stream(_)) {
+                if policy.is_some() {
+                    return Err(Error::StreamingPolicy(name));
+                }
+                if hands_off {
+                    return Err(Error::StreamingHandOff(name));
+                }
+            }
+            served[index] = Some(Served { entry, policy: policy.unwrap_or(default), hands_off });
+        }
+        match settings.policies.into_keys().chain(settings.hand_offs).next() {
+            Some(unknown) => Err(Error::UnknownMethod(unknown)),
+            None => Ok(Self { served, layouts }),
+        }
+    }
+
+    /// Whether no service is offered.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.served.is_empty()
+    }
+
+    /// All methods, in the order of their operations.
+    pub(crate) fn methods(&self) -> impl Iterator<Item = Method> {
+        self.served.iter().flatten().map(|served| served.entry.method)
+    }
+
+    pub(crate) fn get(&self, operation: u16) -> Option<&Served> {
+        let index = Operation::user(operation).map(index)?;
+        self.served.get(index)?.as_ref()
+    }
+
+    pub(crate) fn operations(&self) -> Vec<RangeInclusive<u16>> {
+        let operations = self.methods().map(|method| method.operation.number());
+        operations.map(|operation| operation..=operation).collect()
+    }
+}
+
+fn index(operation: Operation) -> usize {
+    usize::from(operation.number() - Operation::FIRST_USER.number())
+}

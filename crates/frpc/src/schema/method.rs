@@ -1,0 +1,67 @@
+//! A method of a service, and its name.
+
+use crate::schema::layout::Layout;
+use frisbee::Operation;
+use std::fmt;
+
+/// A method as both ends know it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Method {
+    pub(crate) layout: &'static Layout,
+    pub(crate) name: &'static str,
+    pub(crate) operation: Operation,
+    pub(crate) idempotent: bool,
+    /// How many fields were appended to the request and to the reply since the first layout that is still understood.
+    pub(crate) added: (u32, u32),
+}
+
+impl Method {
+    /// The method `name` of the service with the given layout, under the given operation.
+    ///
+    /// # Panics
+    /// If the operation is below 10, which the protocol reserves.
+    pub const fn new(layout: &'static Layout, name: &'static str, operation: u16) -> Self {
+        let Some(operation) = Operation::user(operation) else {
+            panic!("operations of methods must be 10 or above");
+        };
+        Self { layout, name, operation, idempotent: false, added: (0, 0) }
+    }
+
+    /// The same method, which may be run more than once without harm.
+    pub const fn idempotent(mut self) -> Self {
+        self.idempotent = true;
+        self
+    }
+
+    /// The same method, whose messages have grown: so many fields at the end of the request, and of the reply, are not
+    /// sent by all peers of earlier layouts.
+    pub const fn with_added(mut self, request: u32, reply: u32) -> Self {
+        self.added = (request, reply);
+        self
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.full_name().fmt(f)
+    }
+}
+
+/// The name of a method with that of its service in front.
+#[derive(Clone, Copy)]
+pub(crate) struct FullName {
+    layout: &'static Layout,
+    method: &'static str,
+}
+
+impl Method {
+    pub(crate) fn full_name(&self) -> FullName {
+        FullName { layout: self.layout, method: self.name }
+    }
+}
+
+impl fmt::Display for FullName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.layout.service(), self.method)
+    }
+}

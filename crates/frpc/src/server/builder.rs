@@ -1,0 +1,214 @@
+//! Settings of a server, and the ways to begin serving.
+
+#[cfg(unix)]
+use super::UnixServer;
+use super::{Acceptor, Server};
+use crate::endpoint::Endpoint;
+use crate::endpoint::offer::Offering;
+use crate::schema::layout;
+use crate::service::methods::Service;
+use crate::{Error, IoBackend, Middleware, Policy, Workers};
+use frisbee::{Connection, Router};
+use polyglot::Nesting;
+use std::fmt;
+use std::ops::RangeBounds;
+use std::time::Duration;
+use tokio::net::ToSocketAddrs;
+
+impl Server {
+    /// Settings to begin with.
+    pub fn builder() -> ServerBuilder {
+        ServerBuilder { inner: frisbee::Server::builder(), offering: Offering::default() }
+    }
+}
+
+/// Settings of a [`Server`], and its services.
+#[derive(Debug)]
+#[must_use]
+pub struct ServerBuilder {
+    pub(crate) inner: frisbee::ServerBuilder,
+    offering: Offering,
+}
+
+impl ServerBuilder {
+    /// Adds a service. Its operations must not overlap with those of another: a Go client knows the methods of one
+    /// `.proto` file only, and each file counts from 10.
+    pub fn add_service<S: Service>(mut self, service: S) -> Self {
+        self.offering.add_service(service);
+        self
+    }
+
+    /// Mounts a router of your own beside the services, on a range of operations: `1000..=1099` or `1000..1100`.
+    ///
+    /// It gets the packets of these operations, and the streams whose first packet [names](frisbee::opening) one.
+    /// Services have the operations from 10 on, as many as they have methods.
+    pub fn mount<R: Router>(mut self, operations: impl RangeBounds<u16>, router: R) -> Self {
+        self.offering.mount(operations, router);
+        self
+    }
+
+    /// Sets what gets the streams whose first packet names no operation. That may be a late message of a stream that
+    /// is over, if the client is Go.
+    pub fn fallback<R: Router>(mut self, router: R) -> Self {
+        self.offering.fallback(router);
+        self
+    }
+
+    /// Calls a function for each connection that is accepted, on the connection's own task: it must not block. From
+    /// there the peer [can be called](crate::Channel::from_connection), and values be put into the connection's
+    /// [attachments](Connection::attachments).
+    pub fn on_connect(mut self, connected: impl Fn(&Connection) + Send + Sync + 'static) -> Self {
+        self.offering.on_connect(connected);
+        self
+    }
+
+    /// Names a service of the clients that is [called](crate::Channel::from_connection) from here, as in
+    /// `builder().calls::<AgentClient>()`: those with a later layout then know by which rules.
+    pub fn calls<C: layout::Client>(mut self) -> Self {
+        self.offering.call(C::LAYOUT);
+        self
+    }
+
+    /// Runs something around the calls of all services, inside of what has been added before, those by which clients
+    /// ask for [the connection](crate::hand_off) included. Mounted routers are no services, and calls that come to the
+    /// same implementation by tonic pass it by.
+    pub fn middleware(mut self, middleware: impl Middleware) -> Self {
+        self.offering.middleware(middleware);
+        self
+    }
+
+    /// Sets where the handlers of unary methods run. Default: [`Policy::Inline`]. [`Policy::AtMost`] bounds those of
+    /// one method on one connection; for a bound on a whole server see [`middleware`](Self::middleware) and the feature
+    /// `tower`.
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.offering.policy = policy;
+        self
+    }
+
+    /// Sets where the handlers of one unary method run, named as `package.Service/Method`.
+    pub fn method_policy(mut self, method: impl Into<String>, policy: Policy) -> Self {
+        self.offering.methods.policies.insert(method.into(), policy);
+        self
+    }
+
+    /// Lets callers of a unary method, named as `package.Service/Method`, ask for the connection; the handler decides
+    /// each time. See [`hand_off`](crate::hand_off). By all other methods a call that asks for it fails with
+    /// [`Unimplemented`](crate::Code::Unimplemented), and no handler is called.
+    pub fn method_hand_off(mut self, method: impl Into<String>) -> Self {
+        self.offering.methods.hand_offs.insert(method.into());
+        self
+    }
+
+    /// Sets what drives connections. Default: one thread for each core.
+    pub fn workers(mut self, workers: Workers) -> Self {
+        self.inner = self.inner.workers(workers);
+        self
+    }
+
+    /// Sets what moves the bytes of connections. Default: [`IoBackend::default`].
+    pub fn io_backend(mut self, backend: IoBackend) -> Self {
+        self.inner = self.inner.io_backend(backend);
+        self
+    }
+
+    /// Sets for how long each connection keeps its thread awake after something has happened on it. Default: not at
+    /// all. See [`frisbee::ServerBuilder::busy_poll`].
+    pub fn busy_poll(mut self, time: Duration) -> Self {
+        self.inner = self.inner.busy_poll(time);
+        self
+    }
+
+    /// Sets the limits and times of connections.
+    pub fn config(mut self, config: frisbee::Config) -> Self {
+        self.inner = self.inner.config(config);
+        self
+    }
+
+    /// Sets how long a client may take to send its first header. Default: 10 s.
+    pub fn first_header_timeout(mut self, timeout: Duration) -> Self {
+        self.inner = self.inner.first_header_timeout(timeout);
+        self
+    }
+
+    /// Sets how many bytes of input may be held, over all connections. Default: 256 MiB. What comes beyond is refused
+    /// with `ResourceExhausted` before a handler begins; see [`frisbee::ServerBuilder::memory_max`].
+    pub fn memory_max(mut self, bytes: usize) -> Self {
+        self.inner = self.inner.memory_max(bytes);
+        self
+    }
+
+    /// Sets how many connections may be open that wait for the client's first packet, or for its part of a TLS
+    /// handshake. Default: 4096. When one more comes, the oldest is closed; see
+    /// [`frisbee::ServerBuilder::silent_max`].
+    pub fn silent_max(mut self, count: usize) -> Self {
+        self.inner = self.inner.silent_max(count);
+        self
+    }
+
+    /// Sets how deep messages of clients may nest, the root included: requests, messages of streams, and replies to
+    /// [calls from here](crate::Channel::from_connection). Default: 100, where implementations of Protocol Buffers stop
+    /// as well. A request that nests deeper is answered with [`InvalidArgument`](crate::Code::InvalidArgument), and the
+    /// connection lives.
+    ///
+    /// Less than 1 counts as 1. More than 200 counts as 200, which the stack of a usual thread carries without
+    /// optimisation too, see [`NESTING_CEILING`](crate::polyglot::NESTING_CEILING). Messages that this end sends may
+    /// nest as deep as that, since the other end says what is too deep. Of messages whose codec is protobuf prost takes
+    /// 100 levels, which is a constant there.
+    ///
+    /// ```
+    /// let server = frpc::Server::builder().nesting_max(20);
+    /// ```
+    pub fn nesting_max(mut self, levels: u32) -> Self {
+        self.offering.nesting = Nesting::new(levels);
+        self
+    }
+
+    /// Sets how long a shutdown lets connections finish. Default: 20 s.
+    pub fn shutdown_timeout(mut self, timeout: Duration) -> Self {
+        self.inner = self.inner.shutdown_timeout(timeout);
+        self
+    }
+
+    /// Binds a listening socket.
+    ///
+    /// # Errors
+    /// If no address can be bound, two services or mounted routers overlap, or a policy or a hand-off names a method
+    /// that there is not or that has streams.
+    pub async fn bind(self, address: impl ToSocketAddrs + fmt::Debug) -> Result<Server, Error> {
+        let (inner, endpoint) = self.done()?;
+        Ok(Server { inner: inner.bind(address, endpoint).await? })
+    }
+
+    /// Binds a Unix socket at `path`; see [`frisbee::ServerBuilder::bind_unix`].
+    ///
+    /// # Errors
+    /// As [`bind`](Self::bind), or if somebody listens there.
+    #[cfg(unix)]
+    pub async fn bind_unix(self, path: impl AsRef<std::path::Path>) -> Result<UnixServer, Error> {
+        let (inner, endpoint) = self.done()?;
+        Ok(UnixServer { inner: inner.bind_unix(path, endpoint).await? })
+    }
+
+    /// Makes a server without a socket, for connections that the user brings.
+    ///
+    /// # Errors
+    /// As [`bind`](Self::bind).
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    pub fn build(self) -> Result<Acceptor, Error> {
+        let (inner, endpoint) = self.done()?;
+        Ok(Acceptor { inner: inner.build(endpoint)? })
+    }
+
+    /// Speaks TLS on every connection; see [`frisbee::ServerBuilder::tls`]. Default: no TLS.
+    #[cfg(feature = "tls")]
+    pub fn tls(mut self, tls: frisbee::tls::ServerTls) -> Self {
+        self.inner = self.inner.tls(tls);
+        self
+    }
+
+    fn done(self) -> Result<(frisbee::ServerBuilder, Endpoint), Error> {
+        Ok((self.inner, Endpoint::serving(self.offering.done()?)))
+    }
+}

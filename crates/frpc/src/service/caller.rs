@@ -1,0 +1,57 @@
+//! Where calls come from: one connection.
+
+use crate::api::middleware::Chain;
+use crate::api::request::Origin;
+use crate::service::failures::given_up;
+use crate::wire::body::{self, Style};
+use frisbee::{Connection, Operation, Outbox, PacketId};
+use polyglot::Form;
+use std::sync::Arc;
+
+/// Where calls come from: one connection.
+pub(crate) struct Caller {
+    pub(crate) connection: Connection,
+    /// This end dialled the connection: the calls that it serves are those of the end that accepted.
+    backward: bool,
+    /// What runs around calls.
+    pub(crate) chain: Option<Arc<Chain>>,
+    /// The peer is one of ours.
+    is_ours: bool,
+}
+
+impl Caller {
+    pub(crate) fn new(connection: &Connection, backward: bool, chain: Option<Arc<Chain>>) -> Self {
+        Self { connection: connection.clone(), backward, chain, is_ours: false }
+    }
+
+    /// What requests say of where they came from.
+    #[inline]
+    pub(crate) fn origin(&self) -> Origin {
+        Origin::Connection(self.connection.clone())
+    }
+
+    /// Takes in what the peer is.
+    pub(crate) fn handle_peer_known(&mut self, ours: bool) {
+        self.is_ours = ours;
+    }
+
+    /// Whether the peer is one of ours.
+    #[inline]
+    pub(crate) fn is_ours(&self) -> bool {
+        self.is_ours
+    }
+
+    /// How the peer gets replies.
+    #[inline]
+    pub(crate) fn style(&self) -> Style {
+        let form = if self.is_ours() { Form::Extended } else { Form::Flat };
+        Style { form, backward: self.backward }
+    }
+
+    /// Ends a call that nobody waits for. Every call gets one reply, a cancelled one this.
+    pub(crate) fn cancel(&self, id: PacketId, operation: Operation, outbox: &mut Outbox) {
+        if self.connection.cancel_call(id, operation) {
+            body::put_error(outbox, id, operation, &given_up(), self.style());
+        }
+    }
+}

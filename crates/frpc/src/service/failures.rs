@@ -1,0 +1,52 @@
+//! Why calls fail that no handler has answered.
+
+use crate::schema::method::FullName;
+use crate::wire::body::{self, Style};
+use crate::{Code, Status};
+use frisbee::{Connection, Operation, Outbox, PacketId, Routed};
+use std::any::Any;
+
+/// Answers what never became a call.
+#[cold]
+pub(crate) fn refuse(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, style: Style) -> Routed {
+    body::put_refusal(outbox, id, operation, status, style);
+    Routed::Wasted
+}
+
+/// Why a call is refused whose deadline had passed when it was sent.
+#[cold]
+pub(crate) fn nobody_waits() -> Status {
+    Status::deadline_exceeded("the deadline of the call has passed")
+}
+
+/// What a caller is told that has given up: every request gets an answer.
+#[cold]
+pub(crate) fn given_up() -> Status {
+    Status::cancelled("cancelled by the caller")
+}
+
+/// What a caller is told of a panic: that there was one. The text stays here.
+#[cold]
+pub(crate) fn panicked(panic: &(dyn Any + Send), method: FullName, connection: &Connection) -> Status {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    let peer = connection.peer_addr();
+    tracing::error!(%method, ?peer, panic = text.unwrap_or("(no text)"), "a handler panicked");
+    Status::internal("the handler panicked")
+}
+
+/// Logs what a handler has failed with, if that should not happen.
+#[cold]
+pub(crate) fn note(status: &Status, method: FullName, connection: &Connection) {
+    if status.code() == Code::Internal {
+        let peer = connection.peer_addr();
+        tracing::debug!(%method, ?peer, status = status.message(), "a handler failed");
+    }
+}
+
+/// Why a call is refused that is one too many.
+#[cold]
+pub(crate) fn too_many(connection: &Connection) -> Status {
+    let most = connection.calls_max();
+    Status::resource_exhausted(format!("the limit of {most} calls in progress on this connection is reached"))
+}

@@ -1,0 +1,59 @@
+//! The serving end of calls by which the connection is asked for.
+
+use crate::api::hand_off::HandOff;
+use crate::schema::method::Method;
+use crate::service::failures::{given_up, note, panicked};
+use crate::wire::body::{self, Style, alone};
+use crate::{Response, Status};
+use bytes::Bytes;
+use frisbee::PacketId;
+use frisbee::support::{Task, Worked};
+use polyglot::{Form, Message};
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+
+/// What a handler has answered.
+pub(crate) fn reply<M: Message>(reply: Result<&Response<M>, &Status>, method: Method) -> Bytes {
+    let style = Style { form: Form::Extended, backward: false };
+    alone(|outbox| body::put_reply(outbox, PacketId(0), method.operation, reply, style))
+}
+
+/// An answer instead of a handler's.
+#[cold]
+pub(crate) fn refusal(status: &Status, method: Method) -> Bytes {
+    let style = Style { form: Form::Extended, backward: false };
+    alone(|outbox| body::put_refusal(outbox, PacketId(0), method.operation, status, style))
+}
+
+/// Answers a peer that asks for the connection with what comes of the handler, which is dropped if the peer gives up.
+/// Its `task` is over before: the peer may ask again as soon as it has the answer.
+pub(crate) async fn decide<B: Message>(
+    asked: frisbee::HandOffRequest,
+    method: Method,
+    decision: &HandOff,
+    work: impl Future<Output = Worked<Result<Response<B>, Status>>>,
+    task: Task,
+) {
+    let worked = {
+        // Dropped with its block, before the answer: what a handler holds, a place among others, is held no longer.
+        let (mut work, mut waits) = (pin!(work), pin!(asked.given_up()));
+        let worked = poll_fn(|context| match work.as_mut().poll(context) {
+            Poll::Ready(worked) => Poll::Ready(worked),
+            Poll::Pending => waits.as_mut().poll(context).map(|()| Ok(Err(given_up()))),
+        });
+        worked.await
+    };
+    let name = method.full_name();
+    let connection = asked.connection().clone();
+    let replied = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, &connection)));
+    if let Err(status) = &replied {
+        note(status, name, &connection);
+    }
+    let body = reply(replied.as_ref(), method);
+    drop(task);
+    match decision.taking().filter(|_| replied.is_ok()) {
+        Some(taking) => asked.accept(body, taking),
+        None => asked.refuse(body),
+    }
+}

@@ -1,0 +1,146 @@
+//! The methods of a service, erased to what a connection needs: something to call for each operation.
+
+use crate::api::middleware::{About, CallKind, through};
+use crate::schema::layout::Layout;
+use crate::schema::method::Method;
+use crate::service::caller::Caller;
+use crate::service::handle::ServiceHandle;
+use crate::service::served::{Entry, Kind};
+use crate::service::streams;
+use crate::service::unary::Handler;
+use crate::wire::body::Reading;
+use crate::wire::prefix::Prefix;
+use crate::{Request, Response, ResponseStream, Status, Streaming};
+use frisbee::Stream;
+use polyglot::Message;
+use std::fmt;
+use std::sync::Arc;
+
+/// A service as a server takes it. Implemented by generated code.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a service that can be served",
+    label = "wrap the implementation of the service's trait in the generated server",
+    note = "for a service `Greeter` of the schema: `add_service(GreeterServer::new(…))`"
+)]
+pub trait Service: Send + Sync + 'static {
+    /// The name, with its package in front.
+    const NAME: &'static str;
+
+    /// The methods.
+    fn methods(&self) -> Methods;
+}
+
+/// The methods of a service, ready to be served.
+pub struct Methods {
+    pub(crate) layout: &'static Layout,
+    pub(crate) entries: Vec<Entry>,
+}
+
+/// Collects the methods of a service. For generated code.
+#[must_use]
+pub struct MethodsBuilder<S> {
+    service: Arc<S>,
+    layout: &'static Layout,
+    entries: Vec<Entry>,
+}
+
+impl Methods {
+    /// Begins the list of a service's methods.
+    #[allow(clippy::new_ret_no_self)] // The builder knows the service's type, what it builds does not.
+    pub fn new<S: Send + Sync + 'static>(service: &Arc<S>, layout: &'static Layout) -> MethodsBuilder<S> {
+        MethodsBuilder { service: service.clone(), layout, entries: Vec::new() }
+    }
+}
+
+impl<S: Send + Sync + 'static> MethodsBuilder<S> {
+    /// Adds a method with one message each way.
+    pub fn unary<A, B, H, F>(self, method: Method, handler: H) -> Self
+    where
+        A: Message + Send + 'static,
+        B: Message + Send + 'static,
+        H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
+        F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+    {
+        let handler = Handler::new(&self.service, About::new::<A, B>(method, CallKind::Unary), handler);
+        self.with(method, Kind::Unary(Box::new(handler)))
+    }
+
+    /// Adds a method that is answered with a stream.
+    pub fn server_streaming<A, B, H, F>(self, method: Method, handler: H) -> Self
+    where
+        A: Message + Send + 'static,
+        B: Message + Send + 'static,
+        H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
+        F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
+    {
+        let service = self.service.clone();
+        let about = About::new::<A, B>(method, CallKind::ServerStreaming);
+        let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream, reading: Reading| {
+            let (service, handler, chain) =
+                (ServiceHandle::of_connection(&service), handler.clone(), caller.chain.clone());
+            let handler = move |request| through(chain, about, request, move |request| handler(service, request));
+            streams::serve_server_streaming(caller, method.full_name(), prefix, stream, reading, handler);
+        };
+        self.with(method, Kind::Stream(Box::new(open)))
+    }
+
+    /// Adds a method that takes a stream.
+    pub fn client_streaming<A, B, H, F>(self, method: Method, handler: H) -> Self
+    where
+        A: Message + Send + 'static,
+        B: Message + Send + 'static,
+        H: Fn(ServiceHandle<S>, Request<Streaming<A>>) -> F + Clone + Send + Sync + 'static,
+        F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+    {
+        let service = self.service.clone();
+        let about = About::new::<A, B>(method, CallKind::ClientStreaming);
+        let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream, reading: Reading| {
+            let (service, handler, chain) =
+                (ServiceHandle::of_connection(&service), handler.clone(), caller.chain.clone());
+            let handler = move |request| through(chain, about, request, move |request| handler(service, request));
+            streams::serve_client_streaming(caller, method.full_name(), prefix, stream, reading, handler);
+        };
+        self.with(method, Kind::Stream(Box::new(open)))
+    }
+
+    /// Adds a method with a stream each way.
+    pub fn streaming<A, B, H, F>(self, method: Method, handler: H) -> Self
+    where
+        A: Message + Send + 'static,
+        B: Message + Send + 'static,
+        H: Fn(ServiceHandle<S>, Request<Streaming<A>>) -> F + Clone + Send + Sync + 'static,
+        F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
+    {
+        let service = self.service.clone();
+        let about = About::new::<A, B>(method, CallKind::Streaming);
+        let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream, reading: Reading| {
+            let (service, handler, chain) =
+                (ServiceHandle::of_connection(&service), handler.clone(), caller.chain.clone());
+            let handler = move |request| through(chain, about, request, move |request| handler(service, request));
+            streams::serve_streaming(caller, method.full_name(), prefix, stream, reading, handler);
+        };
+        self.with(method, Kind::Stream(Box::new(open)))
+    }
+
+    /// Ends the list.
+    pub fn done(self) -> Methods {
+        Methods { layout: self.layout, entries: self.entries }
+    }
+
+    fn with(mut self, method: Method, kind: Kind) -> Self {
+        self.entries.push(Entry { method, kind });
+        self
+    }
+}
+
+impl fmt::Debug for Methods {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.entries.iter().map(|entry| entry.method)).finish()
+    }
+}
+
+impl<S> fmt::Debug for MethodsBuilder<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.entries.iter().map(|entry| entry.method)).finish()
+    }
+}

@@ -1,0 +1,48 @@
+//! What a connection needs of a method: something to call.
+
+use crate::Policy;
+use crate::api::middleware::Chain;
+use crate::schema::method::Method;
+use crate::service::caller::Caller;
+use crate::wire::body::Reading;
+use crate::wire::prefix::Prefix;
+use frisbee::{Outbox, Packet, Routed, Stream};
+use std::sync::Arc;
+
+pub(crate) struct Entry {
+    pub(crate) method: Method,
+    pub(crate) kind: Kind,
+}
+
+pub(crate) enum Kind {
+    Unary(Box<dyn Unary>),
+    Stream(Box<dyn Streamed>),
+}
+
+/// A unary method, from which each connection gets an instance of its own.
+pub(crate) trait Unary: Send + Sync {
+    /// `reading` is how requests are read, `chain` what runs around calls.
+    fn instance(&self, policy: Policy, reading: Reading, chain: Option<&Arc<Chain>>) -> Box<dyn Instance>;
+}
+
+/// A unary method on one connection.
+pub(crate) trait Instance: Send {
+    /// Answers a request, in `outbox` if that is possible at once. `inline` says whether the handler may be polled in
+    /// place.
+    fn call(&mut self, caller: &Caller, packet: Packet, outbox: &mut Outbox, inline: bool) -> Routed;
+
+    /// Answers a request that comes with one for the connection, as any other but that the handler has a task of its
+    /// own.
+    fn hand_off(&mut self, caller: &Caller, method: Method, asked: frisbee::HandOffRequest) -> Routed;
+}
+
+/// A method that streams in one or both directions.
+pub(crate) trait Streamed: Send + Sync {
+    fn open(&self, caller: &Caller, prefix: Option<Prefix>, stream: Stream, reading: Reading);
+}
+
+impl<F: Fn(&Caller, Option<Prefix>, Stream, Reading) + Send + Sync> Streamed for F {
+    fn open(&self, caller: &Caller, prefix: Option<Prefix>, stream: Stream, reading: Reading) {
+        self(caller, prefix, stream, reading);
+    }
+}

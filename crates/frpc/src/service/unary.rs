@@ -1,0 +1,347 @@
+//! Unary methods: how a request becomes a handler's future, and its outcome a reply.
+
+use crate::api::hand_off::HandOff;
+use crate::api::middleware::{About, Chain};
+use crate::api::request::Origin;
+use crate::deadline::{self, Within};
+use crate::schema::method::{FullName, Method};
+use crate::service::caller::Caller;
+use crate::service::failures::{nobody_waits, note, panicked, refuse, too_many};
+use crate::service::hand_off;
+use crate::service::handle::ServiceHandle;
+use crate::service::served::{Instance, Unary};
+use crate::wire::body::{self, Reading, Received, Style};
+use crate::wire::prefix::{self, Prefix};
+use crate::{Policy, Request, Response, Status};
+use bytes::Bytes;
+use frisbee::support::{Cell, Parked, Polled, Task, Then, Worked, body_memory};
+use frisbee::{Operation, Outbox, Packet, PacketId, Routed};
+use polyglot::{Form, Message};
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::sync::Semaphore;
+
+/// A unary method of a service.
+pub(crate) struct Handler<S, H, T> {
+    service: Arc<S>,
+    about: About,
+    handler: H,
+    types: PhantomData<fn() -> T>,
+}
+
+impl<S, H, T> Handler<S, H, T> {
+    pub(crate) fn new(service: &Arc<S>, about: About, handler: H) -> Self {
+        Self { service: service.clone(), about, handler, types: PhantomData }
+    }
+}
+
+impl<S, H, A, B, F> Unary for Handler<S, H, (A, B, F)>
+where
+    S: Send + Sync + 'static,
+    A: Message + Send + 'static,
+    B: Message + Send + 'static,
+    H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
+    F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+{
+    fn instance(&self, policy: Policy, reading: Reading, chain: Option<&Arc<Chain>>) -> Box<dyn Instance> {
+        let permits = match policy {
+            Policy::AtMost(count) => Some(Arc::new(Semaphore::new(count.clamp(1, Semaphore::MAX_PERMITS)))),
+            Policy::Inline | Policy::Concurrent => None,
+        };
+        Box::new(Serving {
+            service: ServiceHandle::of_connection(&self.service),
+            handler: self.handler.clone(),
+            cell: Cell::default(),
+            reading,
+            inline: policy == Policy::Inline,
+            permits,
+            around: chain.map(|chain| (chain.clone(), self.about)),
+            name: self.about.method().full_name(),
+            request: PhantomData,
+        })
+    }
+}
+
+/// A unary method on one connection.
+struct Serving<S, H, A, F> {
+    service: ServiceHandle<S>,
+    handler: H,
+    cell: Cell<F, Answer>,
+    /// How requests are read.
+    reading: Reading,
+    inline: bool,
+    /// For [`Policy::AtMost`].
+    permits: Option<Arc<Semaphore>>,
+    /// What runs around calls.
+    around: Option<(Arc<Chain>, About)>,
+    /// For the log.
+    name: FullName,
+    request: PhantomData<fn() -> A>,
+}
+
+impl<S, H, A, B, F> Instance for Serving<S, H, A, F>
+where
+    S: Send + Sync + 'static,
+    A: Message + Send + 'static,
+    B: Message + Send + 'static,
+    H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
+    F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+{
+    fn call(&mut self, caller: &Caller, packet: Packet, outbox: &mut Outbox, inline: bool) -> Routed {
+        let Packet { id, operation, mut body } = packet;
+        let style = caller.style();
+        let mut terms = Terms::default();
+        if style.form == Form::Extended && prefix::is_present(&body) {
+            match Terms::take(&mut body) {
+                Ok(taken) => terms = taken,
+                Err(status) => return refuse(outbox, id, operation, &status, style),
+            }
+        }
+        let Received { message, memory } = match body::request::<A>(&body, self.reading) {
+            Ok(received) => received,
+            Err(status) => return refuse(outbox, id, operation, &status, style),
+        };
+        drop(body);
+        let Terms { deadline, prefix, memory: before } = terms;
+        let request = Request::received(message, caller.origin(), prefix);
+        if self.around.is_some() {
+            let call = Pending { caller, id, operation, deadline, memory: [before, memory], name: self.name };
+            return self.call_through(request, call, outbox, inline);
+        }
+        if !(inline && self.inline) {
+            let call = Pending { caller, id, operation, deadline, memory: [before, memory], name: self.name };
+            return self.call_apart(request, call, outbox);
+        }
+        let polled = match deadline {
+            None => self.cell.poll(|| (self.handler)(self.service.clone(), request)),
+            Some(_) => self.poll_within(deadline, request),
+        };
+        match polled {
+            // By reference: it is read where it was left.
+            Polled::Ready(ref reply) => {
+                // What the handler has sent by other ways goes first.
+                caller.connection.collect(outbox);
+                if let Err(status) = reply {
+                    note(status, self.name, &caller.connection);
+                }
+                body::put_reply(outbox, id, operation, reply.as_ref(), style);
+            }
+            Polled::Pending(parked) => {
+                return Pending { caller, id, operation, deadline, memory: [before, memory], name: self.name }
+                    .go_on(parked, None, outbox);
+            }
+            Polled::Panicked(panic) => {
+                let status = panicked(panic.as_ref(), self.name, &caller.connection);
+                body::put_error(outbox, id, operation, &status, style);
+            }
+        }
+        Routed::Continue
+    }
+
+    #[cold]
+    fn hand_off(&mut self, caller: &Caller, method: Method, asked: frisbee::HandOffRequest) -> Routed {
+        let mut body = asked.request().clone();
+        let received = Terms::take(&mut body).and_then(|terms| Ok((terms, body::request::<A>(&body, self.reading)?)));
+        let (Terms { deadline, prefix, memory: before }, Received { message, memory }) = match received {
+            Ok(received) => received,
+            Err(status) => {
+                asked.refuse(hand_off::refusal(&status, method));
+                return Routed::Wasted;
+            }
+        };
+        drop(body);
+        let decision = HandOff::default();
+        let origin = Origin::Asked(Box::new((caller.connection.clone(), decision.clone())));
+        let request = Request::received(message, origin, prefix);
+        let (service, handler) = (self.service.clone(), self.handler.clone());
+        let last = move |request| handler(service, request);
+        let future: Pin<Box<dyn Future<Output = _> + Send>> = match self.around.clone() {
+            None => Box::pin(last(request)),
+            Some((chain, about)) => Box::pin(chain.around(about, request, last)),
+        };
+        let work = held_to(self.permits.clone(), deadline, Parked::new(future));
+        let mut asked = Some(asked);
+        let spawned = caller.connection.spawn_call(None, before + body_memory(memory), |task| {
+            let asked = asked.take();
+            Box::pin(async move {
+                if let Some(asked) = asked {
+                    hand_off::decide(asked, method, &decision, work, task).await;
+                }
+            })
+        });
+        if let Some(asked) = asked.filter(|_| !spawned) {
+            caller.connection.count_shed();
+            asked.refuse(hand_off::refusal(&too_many(&caller.connection), method));
+        }
+        Routed::Continue
+    }
+}
+
+impl<S, H, A, B, F> Serving<S, H, A, F>
+where
+    S: Send + Sync + 'static,
+    A: Message + Send + 'static,
+    B: Message + Send + 'static,
+    H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
+    F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+{
+    /// Calls a handler with something around it.
+    #[cold]
+    #[inline(never)]
+    fn call_through(&mut self, request: Request<A>, call: Pending<'_>, outbox: &mut Outbox, inline: bool) -> Routed {
+        let Some((chain, about)) = self.around.clone() else { return Routed::Continue };
+        let (service, handler) = (self.service.clone(), self.handler.clone());
+        // One type for whatever is around: a box of its own, which the cell cannot spare.
+        let future: Pin<Box<dyn Future<Output = _> + Send>> =
+            Box::pin(chain.around(about, request, move |request| handler(service, request)));
+        if !(inline && self.inline) {
+            return call.go_on(Cell::park(future), self.permits.clone(), outbox);
+        }
+        match deadline::within(call.deadline, || Cell::default().poll(|| future)) {
+            Polled::Ready(reply) => {
+                call.caller.connection.collect(outbox);
+                if let Err(status) = &reply {
+                    note(status, call.name, &call.caller.connection);
+                }
+                body::put_reply(outbox, call.id, call.operation, reply.as_ref(), call.caller.style());
+            }
+            Polled::Pending(parked) => return call.go_on(parked, None, outbox),
+            Polled::Panicked(panic) => {
+                let status = panicked(panic.as_ref(), call.name, &call.caller.connection);
+                body::put_error(outbox, call.id, call.operation, &status, call.caller.style());
+            }
+        }
+        Routed::Continue
+    }
+}
+
+impl<S, H, A, B, F> Serving<S, H, A, F>
+where
+    H: Fn(ServiceHandle<S>, Request<A>) -> F,
+    F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+    B: Message + Send + 'static,
+{
+    /// Polls a handler whose calls are to inherit a deadline.
+    #[cold]
+    #[inline(never)]
+    fn poll_within(&mut self, deadline: Option<Instant>, request: Request<A>) -> Polled<F, Answer> {
+        deadline::within(deadline, || self.cell.poll(|| (self.handler)(self.service.clone(), request)))
+    }
+
+    /// Gives a call a task of its own.
+    #[cold]
+    #[inline(never)]
+    fn call_apart(&self, request: Request<A>, call: Pending<'_>, outbox: &mut Outbox) -> Routed {
+        let future = (self.handler)(self.service.clone(), request);
+        call.go_on(Cell::park(future), self.permits.clone(), outbox)
+    }
+}
+
+/// What stands in front of a request.
+#[derive(Default)]
+struct Terms {
+    deadline: Option<Instant>,
+    /// Boxed, since few requests have one.
+    prefix: Option<Box<Prefix>>,
+    /// About what that takes, in bytes.
+    memory: usize,
+}
+
+impl Terms {
+    #[cold]
+    fn take(body: &mut Bytes) -> Result<Self, Status> {
+        let Ok(prefix) = prefix::take(body) else { return Err(body::malformed("request")) };
+        let timeout = prefix.as_ref().and_then(|prefix| prefix.timeout);
+        if timeout.is_some_and(|timeout| timeout.is_zero()) {
+            return Err(nobody_waits());
+        }
+        let deadline = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
+        let memory = prefix.as_ref().map_or(0, Prefix::memory);
+        Ok(Self { deadline, prefix: prefix.map(Box::new), memory })
+    }
+}
+
+/// A call whose handler has to wait.
+struct Pending<'a> {
+    caller: &'a Caller,
+    id: PacketId,
+    operation: Operation,
+    deadline: Option<Instant>,
+    /// What stands in front of the request takes, and what the request does.
+    memory: [usize; 2],
+    name: FullName,
+}
+
+impl Pending<'_> {
+    /// Lets the handler go on as a task of its own, which sends the reply.
+    fn go_on<B, F>(self, parked: Parked<F, Answer>, permits: Option<Arc<Semaphore>>, outbox: &mut Outbox) -> Routed
+    where
+        B: Message + Send + 'static,
+        F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+    {
+        let Self { caller, id, operation, deadline, memory: [before, memory], name } = self;
+        let memory = before + body_memory(memory);
+        let style = caller.style();
+        // Peers of ours may cancel.
+        let call = caller.is_ours().then_some((id, operation));
+        let spawned = caller.connection.spawn_call(call, memory, |task| {
+            let answer = Answer { task, id, operation, style, name };
+            if deadline.is_none() && permits.is_none() {
+                return parked.then(answer);
+            }
+            Box::pin(async move { answer.then(held_to(permits, deadline, parked).await) })
+        });
+        if !spawned {
+            caller.connection.count_shed();
+            return refuse(outbox, id, operation, &too_many(&caller.connection), style);
+        }
+        Routed::Continue
+    }
+}
+
+/// Runs a handler once it is permitted, and no longer than its caller waits.
+async fn held_to<B, F, T>(
+    permits: Option<Arc<Semaphore>>,
+    deadline: Option<Instant>,
+    parked: Parked<F, T>,
+) -> Worked<F::Output>
+where
+    F: Future<Output = Result<Response<B>, Status>>,
+{
+    let _permit = match &permits {
+        Some(permits) => permits.acquire().await.ok(),
+        None => None,
+    };
+    let work = Within { deadline, future: parked };
+    match deadline {
+        None => work.await,
+        Some(deadline) => match tokio::time::timeout_at(deadline.into(), work).await {
+            Ok(worked) => worked,
+            Err(_) => Ok(Err(Status::deadline_exceeded("the deadline of the call has passed"))),
+        },
+    }
+}
+
+/// Where the reply of a handler that waits goes.
+struct Answer {
+    task: Task,
+    id: PacketId,
+    operation: Operation,
+    style: Style,
+    name: FullName,
+}
+
+impl<B: Message> Then<Result<Response<B>, Status>> for Answer {
+    fn then(self, worked: Worked<Result<Response<B>, Status>>) {
+        let Self { task, id, operation, style, name } = self;
+        // Which is logged, whoever waits.
+        let reply = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, task.connection())));
+        if let Err(status) = &reply {
+            note(status, name, task.connection());
+        }
+        // A connection that has ended meanwhile has nobody to answer.
+        let _ = task.answer(|outbox| body::put_reply(outbox, id, operation, reply.as_ref(), style));
+    }
+}

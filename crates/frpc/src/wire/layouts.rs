@@ -1,0 +1,154 @@
+//! What two ends tell each other in HELLO of the wire layouts of their services, and whether these fit.
+//!
+//! Messages have no field numbers on the wire, so peers with different schemas misread each other unless one schema has
+//! grown out of the other in ways that are safe. The schema lock records which layouts those are.
+
+use crate::Status;
+use crate::schema::layout::{COMPATIBLE_MAX, Layout};
+use bytes::Bytes;
+use frisbee::support::tlv::{put_varint, take_varint};
+use frisbee::{Hello, PeerKind};
+
+/// The type of the items of HELLO that name a service which the sender offers.
+pub(crate) const OFFERED: u8 = Hello::FIRST_USER_ITEM;
+
+/// The type of the items of HELLO that name a service which the sender means to call.
+pub(crate) const CALLED: u8 = Hello::FIRST_USER_ITEM + 1;
+
+impl Layout {
+    /// What HELLO says of it: the length of the name and the name, the fingerprint, the number of earlier ones and
+    /// these, the operations, each as the difference to the one before.
+    pub(crate) fn item(&self) -> Bytes {
+        let mut item = Vec::new();
+        put_varint(&mut item, self.service.len() as u64);
+        item.extend_from_slice(self.service.as_bytes());
+        item.extend_from_slice(&self.fingerprint.to_be_bytes());
+        put_varint(&mut item, self.compatible.len() as u64);
+        for fingerprint in self.compatible {
+            item.extend_from_slice(&fingerprint.to_be_bytes());
+        }
+        let mut last = 0;
+        for &operation in self.operations {
+            put_varint(&mut item, u64::from(operation.saturating_sub(last)));
+            last = operation;
+        }
+        item.into()
+    }
+
+    pub(crate) fn fit(&self, theirs: &Told) -> Fit {
+        if self.fingerprint == theirs.fingerprint || theirs.compatible.contains(&self.fingerprint) {
+            Fit::Whole
+        } else if self.compatible.contains(&theirs.fingerprint) {
+            Fit::Older
+        } else {
+            Fit::Not
+        }
+    }
+}
+
+/// How a peer's layout of a service fits ours.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Fit {
+    /// It is the same, or a later one that knows ours.
+    Whole,
+    /// It is an earlier one: fields that came later are missing at the end of its messages.
+    Older,
+    Not,
+}
+
+/// What a peer has told of a service.
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) struct Told {
+    pub(crate) service: String,
+    pub(crate) fingerprint: u64,
+    compatible: Vec<u64>,
+    pub(crate) operations: Vec<u16>,
+}
+
+impl Told {
+    /// What the items of one type say. One that makes no sense is left out.
+    pub(crate) fn all(hello: &Hello, wanted: u8) -> impl Iterator<Item = Self> {
+        hello.items().filter(move |(kind, _)| *kind == wanted).filter_map(|(_, item)| Self::read(item))
+    }
+
+    fn read(mut item: &[u8]) -> Option<Self> {
+        let length = usize::try_from(take_varint(&mut item)?).ok()?;
+        let (name, rest) = item.split_at_checked(length)?;
+        let service = std::str::from_utf8(name).ok()?.to_owned();
+        let (fingerprint, mut rest) = rest.split_first_chunk()?;
+        let count = usize::try_from(take_varint(&mut rest)?).ok().filter(|count| *count <= COMPATIBLE_MAX)?;
+        let (compatible, mut rest) = rest.split_at_checked(count * 8)?;
+        let (compatible, []) = compatible.as_chunks() else { return None };
+        let mut operations = Vec::new();
+        let mut last = 0_u16;
+        while !rest.is_empty() {
+            last = last.checked_add(u16::try_from(take_varint(&mut rest)?).ok()?)?;
+            operations.push(last);
+        }
+        let compatible = compatible.iter().map(|bytes| u64::from_be_bytes(*bytes)).collect();
+        Some(Self { service, fingerprint: u64::from_be_bytes(*fingerprint), compatible, operations })
+    }
+}
+
+pub(crate) fn misfit(ours: &Layout) -> Status {
+    Status::failed_precondition(format!(
+        "the two ends have incompatible layouts of {}: the schema of one of them has a change that breaks the \
+         other",
+        ours.service
+    ))
+}
+
+/// Whether the peer of an end that accepted can be called: one that offers nothing takes no calls.
+pub(crate) fn takes_calls(client: &PeerKind) -> bool {
+    client.hello().is_some_and(|hello| hello.items().any(|(kind, _)| kind == OFFERED))
+}
+
+/// Layouts for tests, and peers that tell of them.
+#[cfg(test)]
+pub(crate) mod samples {
+    use super::*;
+    use frisbee::support::tlv::put_item;
+    use std::sync::Arc;
+
+    pub(crate) static FIRST: Layout = Layout::new("shop.Orders", &[10, 11], 0x0102_0304_0506_0708, &[]);
+    pub(crate) static SECOND: Layout = Layout::new("shop.Orders", &[10, 11, 300], 2, &[0x0102_0304_0506_0708]);
+    pub(crate) static BROKEN: Layout = Layout::new("shop.Orders", &[10, 11], 3, &[]);
+    pub(crate) static OTHER: Layout = Layout::new("shop.Carts", &[11], 4, &[]);
+    pub(crate) static APART: Layout = Layout::new("shop.Stock", &[90], 5, &[]);
+
+    pub(crate) fn told(kind: u8, layouts: &[&'static Layout]) -> PeerKind {
+        let mut hello = b"fris\x01".to_vec();
+        for layout in layouts {
+            put_item(&mut hello, kind, &layout.item());
+        }
+        PeerKind::Extended(Arc::new(Hello::decode(&hello.into()).expect("it is one")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::samples::SECOND;
+    use super::*;
+
+    #[test]
+    fn an_item_is_written_byte_for_byte_as_specified_and_read_back() {
+        let item = SECOND.item();
+        let mut expected = b"\x0bshop.Orders\0\0\0\0\0\0\0\x02\x01\x01\x02\x03\x04\x05\x06\x07\x08".to_vec();
+        expected.extend([10, 1, 0xA1, 0x02]);
+        assert_eq!(item, expected);
+        let read = Told::read(&item).expect("it was written here");
+        assert_eq!((read.service.as_str(), read.fingerprint), ("shop.Orders", 2));
+        assert_eq!((read.compatible, read.operations), (SECOND.compatible.to_vec(), vec![10, 11, 300]));
+    }
+
+    #[test]
+    fn items_that_are_cut_or_promise_too_much_say_nothing() {
+        let item = SECOND.item();
+        // Cut between operations it is one with fewer of them.
+        let whole = item.len() - 4;
+        assert!((0..whole).all(|end| Told::read(&item[..end]).is_none()));
+        assert!(Told::read(b"\x01a\0\0\0\0\0\0\0\0\x21").is_none(), "more earlier layouts than a lock keeps");
+        assert!(Told::read(b"\x01a\0\0\0\0\0\0\0\0\0\xff\xff\x03\x01").is_none(), "an operation beyond 16 bits");
+        assert!(Told::read(b"\x01\xff\0\0\0\0\0\0\0\0\0").is_none(), "a name that is no text");
+    }
+}

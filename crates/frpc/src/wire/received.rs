@@ -1,0 +1,42 @@
+//! What users get of a body and of what stood in front of it.
+
+use crate::api::request::Origin;
+use crate::wire::prefix::{Failure, Prefix};
+use crate::{Code, Request, Response, Status};
+
+impl<T> Request<T> {
+    #[inline]
+    pub(crate) fn received(message: T, origin: Origin, prefix: Option<Box<Prefix>>) -> Self {
+        match prefix {
+            None => Self::together(message, None, origin, None),
+            Some(prefix) => Self::together(message, prefix.timeout, origin, prefix.along),
+        }
+    }
+}
+
+impl<T> Response<T> {
+    #[inline]
+    pub(crate) fn received(message: T, prefix: Option<Prefix>) -> Self {
+        Self::together(message, prefix.and_then(|prefix| prefix.along))
+    }
+}
+
+impl Status {
+    /// A failure as it was received.
+    pub(crate) fn received(text: String, prefix: Option<Prefix>) -> Self {
+        let Some(prefix) = prefix else { return Self::unknown(text) };
+        // An error is an error, whatever its code says.
+        let failure = prefix.failure.filter(|failure| failure.code != Code::Ok);
+        let mut status = Self::new(failure.as_ref().map_or(Code::Unknown, |failure| failure.code), text);
+        if let Some(Failure { is_refusal, details, .. }) = failure {
+            status = status.with_details(details);
+            if is_refusal {
+                status = status.not_run();
+            }
+        }
+        if let Some(along) = prefix.along {
+            status = status.with_metadata(along.into_metadata());
+        }
+        status
+    }
+}
