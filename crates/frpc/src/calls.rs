@@ -49,7 +49,7 @@ pub(crate) struct Calls {
     /// Calls that the server takes at one time, if it has said so.
     allowed: Option<usize>,
     /// What the server is, as far as it has shown.
-    pub(crate) server: Server,
+    pub(crate) server: ServerKind,
     /// While calls are paused: what was free, and how many calls were allowed.
     paused: Option<(Vec<u16>, Option<usize>)>,
     /// Which services may be called.
@@ -58,11 +58,11 @@ pub(crate) struct Calls {
 
 /// What a caller has to know of its server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) enum Server {
+pub(crate) enum ServerKind {
     #[default]
     Unknown,
-    Go,
-    Ours,
+    Plain,
+    Extended,
 }
 
 /// Which call a caller holds.
@@ -195,7 +195,7 @@ impl Calls {
 
     /// Takes in what the server is, and how many calls it takes if it is one of ours.
     pub(crate) fn handle_peer_known(&mut self, calls_max: Option<u32>) {
-        self.server = if calls_max.is_some() { Server::Ours } else { Server::Go };
+        self.server = if calls_max.is_some() { ServerKind::Extended } else { ServerKind::Plain };
         let allowed = calls_max.and_then(|max| usize::try_from(max).ok());
         let allowed = allowed.map(|allowed| allowed.clamp(1, CALLS_MAX));
         match &mut self.paused {
@@ -335,7 +335,7 @@ impl Calls {
             }
             State::Free | State::GivenUp => false,
         };
-        if is_at_work && self.server == Server::Ours {
+        if is_at_work && self.server == ServerKind::Extended {
             cancel(id, operation);
         }
     }
@@ -627,7 +627,7 @@ mod tests {
     fn no_more_calls_are_in_flight_than_the_server_takes() {
         let mut calls = Calls::default();
         calls.handle_peer_known(Some(3));
-        assert_eq!(calls.server, Server::Ours);
+        assert_eq!(calls.server, ServerKind::Extended);
         let tickets: Vec<_> = (0..3).map(|_| calls.begin(ADD, None, None).unwrap()).collect();
         assert!(matches!(calls.begin(ADD, None, None), Err(BeginError::Full)));
         calls.handle_reply(packet(tickets[0].id, ADD, b""));

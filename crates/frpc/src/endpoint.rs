@@ -380,7 +380,9 @@ impl Endpoint {
     #[cold]
     #[inline(never)]
     fn is_backward(&self, session: &Session, packet: &Packet) -> bool {
-        session.caller.is_ours() && prefix::is_backward(&packet.body) && !self.offer.mounts.contains(packet.operation)
+        session.caller.is_extended()
+            && prefix::is_backward(&packet.body)
+            && !self.offer.mounts.contains(packet.operation)
     }
 
     /// Takes in a call of the end that accepted, or there the reply to one.

@@ -3,7 +3,7 @@
 use crate::api::metadata::Metadata;
 use crate::calls::failures::{expired, out_of_time, takes_no_calls, unreachable, unsent};
 use crate::calls::offers::Refusal;
-use crate::calls::{BeginError, Body, Ended, Server, Ticket};
+use crate::calls::{BeginError, Body, Ended, ServerKind, Ticket};
 use crate::client::link::Link;
 use crate::client::terms::{Terms, present};
 use crate::deadline;
@@ -138,10 +138,10 @@ impl<'a, A: Message> Attempt<'a, A> {
         let Terms { timeout, told, strict } = self.terms;
         let mut calls = link.calls.calls.lock();
         let server = calls.server;
-        if server != Server::Ours {
+        if server != ServerKind::Extended {
             match server {
-                Server::Unknown if link.backward || present(self.metadata).is_some() => return Started::Unclear,
-                Server::Go if link.backward => return Started::Failed(takes_no_calls()),
+                ServerKind::Unknown if link.backward || present(self.metadata).is_some() => return Started::Unclear,
+                ServerKind::Plain if link.backward => return Started::Failed(takes_no_calls()),
                 _ => {}
             }
         }
@@ -165,24 +165,24 @@ impl<'a, A: Message> Attempt<'a, A> {
         };
         drop(calls);
         let manner = match server {
-            Server::Ours => Manner {
+            ServerKind::Extended => Manner {
                 form: Form::Extended,
                 timeout: timeout.filter(|_| told),
                 metadata: present(self.metadata),
                 lossless: false,
                 backward: link.backward,
             },
-            Server::Go => Manner { lossless: strict, ..Manner::default() },
-            Server::Unknown => Manner { lossless: true, ..Manner::default() },
+            ServerKind::Plain => Manner { lossless: strict, ..Manner::default() },
+            ServerKind::Unknown => Manner { lossless: true, ..Manner::default() },
         };
         // Until a server has said how much it takes, it is sent no more than every server takes: a longer packet may
         // end the connection, and each that follows.
         let limit = outbox.limit();
-        if server == Server::Unknown {
+        if server == ServerKind::Unknown {
             outbox.set_limit(limit.min(BODY_MAX_LEAST));
         }
         let put = body::put_message(outbox.frame(ticket.id, self.method.operation), self.message, &manner);
-        if server == Server::Unknown {
+        if server == ServerKind::Unknown {
             outbox.set_limit(limit);
         }
         match put {
@@ -190,7 +190,7 @@ impl<'a, A: Message> Attempt<'a, A> {
             Err(error) => {
                 link.calls.with(|calls| calls.revoke(ticket));
                 match error {
-                    PutError::Lossy | PutError::TooLong(_) if server == Server::Unknown => Started::Unclear,
+                    PutError::Lossy | PutError::TooLong(_) if server == ServerKind::Unknown => Started::Unclear,
                     error => Started::Failed(error.into_status()),
                 }
             }
@@ -300,11 +300,11 @@ impl<B> PendingCall<B> {
     fn expired(&self) -> Status {
         let expired = expired(self.method);
         match self.link.calls.with(|calls| calls.server) {
-            Server::Go => Status::deadline_exceeded(format!(
+            ServerKind::Plain => Status::deadline_exceeded(format!(
                 "{}; the server is a plain peer (Go), which does not answer calls of unknown methods",
                 expired.message()
             )),
-            Server::Ours | Server::Unknown => expired,
+            ServerKind::Extended | ServerKind::Unknown => expired,
         }
     }
 

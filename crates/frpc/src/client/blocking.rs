@@ -19,7 +19,7 @@
 //! # }
 //! ```
 
-use crate::{Channel, ChannelBuilder, Error, Status, Streaming};
+use crate::{Channel, Error, Status, Streaming};
 use polyglot::Message;
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
@@ -55,22 +55,7 @@ pub struct Blocking<C> {
 /// # Panics
 /// If it is called in async code, which must not block.
 pub fn connect<C>(address: impl Into<String>, make: impl FnOnce(Channel) -> C) -> Result<Blocking<C>, Error> {
-    connect_with(Channel::builder(), address, make)
-}
-
-/// As [`connect`], with settings. Services that are offered by them begin on the thread that drives the connection.
-///
-/// # Errors
-/// As [`connect`].
-///
-/// # Panics
-/// As [`connect`].
-pub fn connect_with<C>(
-    builder: ChannelBuilder,
-    address: impl Into<String>,
-    make: impl FnOnce(Channel) -> C,
-) -> Result<Blocking<C>, Error> {
-    connect_using(|| builder.connect(address), make)
+    connect_using(|| Channel::connect(address), make)
 }
 
 /// Makes the channel by `connect`, in whatever way there is: to several servers, when it is first called, over anything

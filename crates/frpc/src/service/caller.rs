@@ -16,12 +16,12 @@ pub(crate) struct Caller {
     /// What runs around calls.
     pub(crate) chain: Option<Arc<Chain>>,
     /// The peer is one of ours.
-    is_ours: bool,
+    is_extended: bool,
 }
 
 impl Caller {
     pub(crate) fn new(connection: &Connection, backward: bool, chain: Option<Arc<Chain>>) -> Self {
-        Self { connection: connection.clone(), backward, chain, is_ours: false }
+        Self { connection: connection.clone(), backward, chain, is_extended: false }
     }
 
     /// What requests say of where they came from.
@@ -31,20 +31,20 @@ impl Caller {
     }
 
     /// Takes in what the peer is.
-    pub(crate) fn handle_peer_known(&mut self, ours: bool) {
-        self.is_ours = ours;
+    pub(crate) fn handle_peer_known(&mut self, extended: bool) {
+        self.is_extended = extended;
     }
 
     /// Whether the peer is one of ours.
     #[inline]
-    pub(crate) fn is_ours(&self) -> bool {
-        self.is_ours
+    pub(crate) fn is_extended(&self) -> bool {
+        self.is_extended
     }
 
     /// How the peer gets replies.
     #[inline]
     pub(crate) fn style(&self) -> Style {
-        let form = if self.is_ours() { Form::Extended } else { Form::Flat };
+        let form = if self.is_extended() { Form::Extended } else { Form::Flat };
         Style { form, backward: self.backward }
     }
 

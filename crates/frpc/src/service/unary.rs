@@ -285,7 +285,7 @@ impl Pending<'_> {
         let memory = before + body_memory(memory);
         let style = caller.style();
         // Peers of ours may cancel.
-        let call = caller.is_ours().then_some((id, operation));
+        let call = caller.is_extended().then_some((id, operation));
         let spawned = caller.connection.spawn_call(call, memory, |task| {
             let answer = Answer { task, id, operation, style, name };
             if deadline.is_none() && permits.is_none() {
