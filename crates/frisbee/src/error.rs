@@ -14,8 +14,6 @@ pub enum SendError {
     StreamClosed,
     /// A stream message is empty, which would close the stream.
     Empty,
-    /// Every stream id of the connection is in use.
-    TooManyStreams,
     /// The body is longer than the peer accepts; the connection goes on. Before the peer has [shown what it
     /// is](crate::Connection::peer_known) only this end's own limit is known, and a packet beyond that of the peer ends
     /// the connection there.
@@ -28,7 +26,6 @@ impl fmt::Display for SendError {
             Self::Closed(reason) => write!(f, "the connection has ended: {reason}"),
             Self::StreamClosed => f.write_str("the stream is closed"),
             Self::Empty => f.write_str("a stream message must not be empty"),
-            Self::TooManyStreams => f.write_str("every stream id of the connection is in use"),
             Self::TooLong(error) => error.fmt(f),
         }
     }

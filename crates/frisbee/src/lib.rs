@@ -77,7 +77,7 @@ pub use frisbee_core::{
 };
 pub use hand_off::{HandOffAccepted, HandOffRequest, TakeOver};
 pub use raw::RawTransport;
-pub use router::handlers::{Handler, HandlerTable, Handlers, Reply};
+pub use router::handlers::{Handler, HandlerTable, Handlers};
 pub use router::mounts::{MountError, Mounts, MountsSession};
 pub use router::pubsub;
 pub use router::{Routed, Router, Turn, WhenFull, opening};
@@ -98,7 +98,7 @@ pub mod support {
     pub use crate::connection::Task;
     pub use crate::mailbox::Waiter;
     pub use crate::pool::copy_to_share;
-    pub use crate::router::inline::{Cell, Parked, Polled, Then, Worked};
+    pub use crate::router::inline::{Cell, Parked, Polled, Then, Worked, panic_text};
     pub use crate::work::Job;
     pub use frisbee_core::tlv;
 }

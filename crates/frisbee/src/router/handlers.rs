@@ -2,7 +2,7 @@
 
 use crate::budget::{READ_BUFFER, SLICED_MIN, body_memory};
 use crate::connection::Task;
-use crate::router::inline::{Cell, Parked, Polled, Then, Worked};
+use crate::router::inline::{Cell, Parked, Polled, Then, Worked, panic_text};
 use crate::{Connection, Operation, Outbox, Packet, Policy, Routed, Router, Stream, WhenFull};
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -14,9 +14,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::Semaphore;
-
-/// What a handler answers: a packet to send back, or nothing.
-pub type Reply = Option<Packet>;
 
 /// A table of handlers by operation.
 ///
@@ -78,7 +75,7 @@ impl Handler {
     pub fn new<H, F>(policy: Policy, handler: H) -> Self
     where
         H: Fn(Connection, Packet) -> F + Send + Sync + 'static,
-        F: Future<Output = Reply> + Send + 'static,
+        F: Future<Output = Option<Packet>> + Send + 'static,
     {
         Self(Arc::new(Function { handler: Arc::new(handler), policy }))
     }
@@ -139,7 +136,7 @@ impl Handlers {
     pub fn on<H, F>(self, operation: Operation, handler: H) -> Self
     where
         H: Fn(Connection, Packet) -> F + Send + Sync + 'static,
-        F: Future<Output = Reply> + Send + 'static,
+        F: Future<Output = Option<Packet>> + Send + 'static,
     {
         self.on_with(operation, Policy::Inline, handler)
     }
@@ -148,7 +145,7 @@ impl Handlers {
     pub fn on_with<H, F>(self, operation: Operation, policy: Policy, handler: H) -> Self
     where
         H: Fn(Connection, Packet) -> F + Send + Sync + 'static,
-        F: Future<Output = Reply> + Send + 'static,
+        F: Future<Output = Option<Packet>> + Send + 'static,
     {
         self.table.insert(operation, Handler::new(policy, handler));
         self
@@ -299,7 +296,7 @@ struct Running<H, F> {
 impl<H, F> Prototype for Function<H>
 where
     H: Fn(Connection, Packet) -> F + Send + Sync + 'static,
-    F: Future<Output = Reply> + Send + 'static,
+    F: Future<Output = Option<Packet>> + Send + 'static,
 {
     fn instance(&self) -> Box<dyn Instance> {
         let permits = match self.policy {
@@ -319,7 +316,7 @@ where
 impl<H, F> Instance for Running<H, F>
 where
     H: Fn(Connection, Packet) -> F + Send + Sync + 'static,
-    F: Future<Output = Reply> + Send + 'static,
+    F: Future<Output = Option<Packet>> + Send + 'static,
 {
     fn handle(&mut self, connection: &Connection, mut packet: Packet, outbox: &mut Outbox) {
         let mut memory = body_memory(packet.body.len());
@@ -355,7 +352,7 @@ where
 
 fn spawn<F>(connection: &Connection, memory: usize, parked: Parked<F, Answer>, permits: Option<Arc<Semaphore>>)
 where
-    F: Future<Output = Reply> + Send + 'static,
+    F: Future<Output = Option<Packet>> + Send + 'static,
 {
     connection.spawn_within(usize::MAX, None, Some(memory), |task| match permits {
         None => parked.then(Answer(task)),
@@ -369,8 +366,8 @@ where
 /// Sends what a handler gives.
 struct Answer(Task);
 
-impl Then<Reply> for Answer {
-    fn then(self, worked: Worked<Reply>) {
+impl Then<Option<Packet>> for Answer {
+    fn then(self, worked: Worked<Option<Packet>>) {
         match worked {
             // The connection may have ended meanwhile; there is nobody to answer then.
             Ok(reply) => drop(self.0.answer(|outbox| send(reply, outbox))),
@@ -379,7 +376,7 @@ impl Then<Reply> for Answer {
     }
 }
 
-fn send(reply: Reply, outbox: &mut Outbox) {
+fn send(reply: Option<Packet>, outbox: &mut Outbox) {
     if let Some(packet) = reply
         && let Err(error) = outbox.forward(&packet)
     {
@@ -388,7 +385,5 @@ fn send(reply: Reply, outbox: &mut Outbox) {
 }
 
 fn report(panic: &(dyn Any + Send)) {
-    let text = panic.downcast_ref::<&str>().copied();
-    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    tracing::error!(panic = text.unwrap_or("(no text)"), "a handler panicked");
+    tracing::error!(panic = panic_text(panic), "a handler panicked");
 }

@@ -9,6 +9,12 @@ use std::task::{Context, Poll, Waker, ready};
 /// What a future gives, or with what it panicked.
 pub type Worked<T> = Result<T, Box<dyn Any + Send>>;
 
+/// The text of a panic, for logs.
+pub fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("(no text)")
+}
+
 /// What becomes of what a future gives, if it had to wait.
 pub trait Then<T>: Send {
     /// Takes what the future has given.
