@@ -61,3 +61,31 @@ impl Along {
         &mut along.get_or_insert_default().extensions
     }
 }
+
+/// The methods by which users reach the metadata and extensions of a type with a field `along`.
+macro_rules! accessors {
+    ([$($generic:ident)?] $type:ty, $metadata:literal, $sent:literal, $extensions:literal) => {
+        impl$(<$generic>)? $type {
+            #[doc = $metadata]
+            pub fn metadata(&self) -> &$crate::Metadata {
+                $crate::api::along::Along::metadata(self.along.as_deref())
+            }
+
+            #[doc = concat!("The metadata, to be changed. ", $sent)]
+            pub fn metadata_mut(&mut self) -> &mut $crate::Metadata {
+                $crate::api::along::Along::metadata_mut(&mut self.along)
+            }
+
+            #[doc = $extensions]
+            pub fn extensions(&self) -> &$crate::Extensions {
+                $crate::api::along::Along::extensions(self.along.as_deref())
+            }
+
+            /// The extensions, to be changed; see [`extensions`](Self::extensions).
+            pub fn extensions_mut(&mut self) -> &mut $crate::Extensions {
+                $crate::api::along::Along::extensions_mut(&mut self.along)
+            }
+        }
+    };
+}
+pub(crate) use accessors;

@@ -3,13 +3,11 @@
 #[cfg(feature = "tower")]
 pub(crate) mod tower;
 
-use crate::api::along::Along;
-use crate::api::metadata::Metadata;
+use crate::api::along::{Along, accessors};
 use crate::api::request::Origin;
 use crate::schema::method::Method;
 use crate::{Request, Response, Status};
 use frisbee::Connection;
-use http::Extensions;
 use polyglot::Message;
 use std::any::Any;
 use std::fmt;
@@ -133,26 +131,6 @@ impl Call {
         self.about.response
     }
 
-    /// What goes along with the request.
-    pub fn metadata(&self) -> &Metadata {
-        Along::metadata(self.along.as_deref())
-    }
-
-    /// What goes along with the request, to be changed.
-    pub fn metadata_mut(&mut self) -> &mut Metadata {
-        Along::metadata_mut(&mut self.along)
-    }
-
-    /// As [`Request::extensions`].
-    pub fn extensions(&self) -> &Extensions {
-        Along::extensions(self.along.as_deref())
-    }
-
-    /// As [`Request::extensions`], to be changed: at the end that serves, the handler finds there what is put in here.
-    pub fn extensions_mut(&mut self) -> &mut Extensions {
-        Along::extensions_mut(&mut self.along)
-    }
-
     /// As [`Request::timeout`].
     pub fn timeout(&self) -> Option<Duration> {
         self.timeout
@@ -176,27 +154,20 @@ pub struct CallResponse {
     body: Box<dyn Any + Send>,
 }
 
-impl CallResponse {
-    /// What goes along with the reply. At a client, that of a stream is not there yet.
-    pub fn metadata(&self) -> &Metadata {
-        Along::metadata(self.along.as_deref())
-    }
+accessors!(
+    [] Call,
+    "The metadata of the request.",
+    "",
+    "The extensions of the request, as [`Request::extensions`]. At the end that serves, the handler finds there what \
+     middleware puts in."
+);
 
-    /// What goes along with the reply, to be changed.
-    pub fn metadata_mut(&mut self) -> &mut Metadata {
-        Along::metadata_mut(&mut self.along)
-    }
-
-    /// As [`Response::extensions`].
-    pub fn extensions(&self) -> &Extensions {
-        Along::extensions(self.along.as_deref())
-    }
-
-    /// As [`Response::extensions`], to be changed.
-    pub fn extensions_mut(&mut self) -> &mut Extensions {
-        Along::extensions_mut(&mut self.along)
-    }
-}
+accessors!(
+    [] CallResponse,
+    "The metadata of the reply. At a client, the metadata of a stream has not arrived yet.",
+    "",
+    "The extensions of the reply, as [`Response::extensions`]."
+);
 
 /// What comes behind a [`Middleware`]: the next one, or the call itself.
 pub struct Next {

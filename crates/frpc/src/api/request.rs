@@ -1,11 +1,9 @@
 //! Messages with what goes along with them.
 
-use crate::api::along::Along;
+use crate::api::along::{Along, accessors};
 use crate::api::hand_off::HandOff;
-use crate::api::metadata::Metadata;
 use frisbee::Connection;
 use futures_core::Stream;
-use http::Extensions;
 use std::fmt;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -103,28 +101,6 @@ impl<T> Request<T> {
         self.timeout
     }
 
-    /// What goes along with the request. Empty in a handler if the peer is Go.
-    pub fn metadata(&self) -> &Metadata {
-        Along::metadata(self.along.as_deref())
-    }
-
-    /// What goes along with the request, to be changed. It is not sent to a Go peer, whose wire has no room for it.
-    pub fn metadata_mut(&mut self) -> &mut Metadata {
-        Along::metadata_mut(&mut self.along)
-    }
-
-    /// Values that belong to the request at this end, one of each type: what [middleware](crate::Middleware) has found
-    /// out and a handler wants to know, such as who calls, or what a caller tells its middleware. They are never sent.
-    /// What a connection's requests have in common belongs to [its own](Connection::extensions).
-    pub fn extensions(&self) -> &Extensions {
-        Along::extensions(self.along.as_deref())
-    }
-
-    /// As [`extensions`](Self::extensions), to be changed.
-    pub fn extensions_mut(&mut self) -> &mut Extensions {
-        Along::extensions_mut(&mut self.along)
-    }
-
     /// In a handler: the address of the peer, if its transport has one.
     pub fn remote_addr(&self) -> Option<SocketAddr> {
         match &self.origin {
@@ -151,6 +127,16 @@ impl<T> Request<T> {
         self.origin.connection()
     }
 }
+
+accessors!(
+    [T] Request<T>,
+    "The metadata of the request. In a handler it is empty if the peer is plain.",
+    "It is not sent to a plain peer, whose wire has no place for it.",
+    "Values that belong to the request at this end, one of each type: what [middleware](crate::Middleware) has found \
+     out and a handler needs, such as the identity of the caller, or what a caller tells its middleware. They are never \
+     sent. What the requests of a connection have in common belongs to \
+     [the connection](frisbee::Connection::attachments)."
+);
 
 impl<T: fmt::Debug> fmt::Debug for Request<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,8 +1,7 @@
 //! Replies, as handlers give them and clients get them.
 
-use crate::api::along::Along;
+use crate::api::along::{Along, accessors};
 use crate::api::metadata::Metadata;
-use http::Extensions;
 use std::fmt;
 
 /// A reply: a message, or a stream of them.
@@ -34,27 +33,6 @@ impl<T> Response<T> {
         Along::sent(self.along.as_deref())
     }
 
-    /// What goes along with the reply. Empty if the peer is Go.
-    pub fn metadata(&self) -> &Metadata {
-        Along::metadata(self.along.as_deref())
-    }
-
-    /// What goes along with the reply, to be changed. It is not sent to a Go peer, whose wire has no room for it.
-    pub fn metadata_mut(&mut self) -> &mut Metadata {
-        Along::metadata_mut(&mut self.along)
-    }
-
-    /// Values that belong to the reply at this end, one of each type: what a handler tells the
-    /// [middleware](crate::Middleware) around it, and that of a client its caller. They are never sent.
-    pub fn extensions(&self) -> &Extensions {
-        Along::extensions(self.along.as_deref())
-    }
-
-    /// As [`extensions`](Self::extensions), to be changed.
-    pub fn extensions_mut(&mut self) -> &mut Extensions {
-        Along::extensions_mut(&mut self.along)
-    }
-
     /// The message, shared.
     #[inline]
     pub fn get_ref(&self) -> &T {
@@ -78,6 +56,14 @@ impl<T> Response<T> {
         Response { message: map(self.message), along: self.along }
     }
 }
+
+accessors!(
+    [T] Response<T>,
+    "The metadata of the reply. At a client it is empty if the peer is plain.",
+    "It is not sent to a plain peer, whose wire has no place for it.",
+    "Values that belong to the reply at this end, one of each type: what a handler tells the \
+     [middleware](crate::Middleware) around it, and the middleware of a client its caller. They are never sent."
+);
 
 impl<T: fmt::Debug> fmt::Debug for Response<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

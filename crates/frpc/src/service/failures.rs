@@ -3,6 +3,7 @@
 use crate::schema::method::FullName;
 use crate::wire::body::{self, Style};
 use crate::{Code, Status};
+use frisbee::support::panic_text;
 use frisbee::{Connection, Operation, Outbox, PacketId, Routed};
 use std::any::Any;
 
@@ -28,10 +29,8 @@ pub(crate) fn given_up() -> Status {
 /// What a caller is told of a panic: that there was one. The text stays here.
 #[cold]
 pub(crate) fn panicked(panic: &(dyn Any + Send), method: FullName, connection: &Connection) -> Status {
-    let text = panic.downcast_ref::<&str>().copied();
-    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     let peer = connection.peer_addr();
-    tracing::error!(%method, ?peer, panic = text.unwrap_or("(no text)"), "a handler panicked");
+    tracing::error!(%method, ?peer, panic = panic_text(panic), "a handler panicked");
     Status::internal("the handler panicked")
 }
 

@@ -1,0 +1,207 @@
+//! How calls begin, end and expire, as pure state.
+
+use super::*;
+use std::time::Duration;
+
+const ADD: Operation = Operation::FIRST_USER;
+
+fn context() -> Context<'static> {
+    Context::from_waker(Waker::noop())
+}
+
+fn packet(id: PacketId, operation: Operation, body: &'static [u8]) -> Packet {
+    Packet { id, operation, body: Bytes::from_static(body) }
+}
+
+fn take(calls: &mut Calls, ticket: Ticket) -> Poll<Ended<Vec<u8>>> {
+    calls.take_reply(ticket, &context(), |body| match body {
+        Body::Copied(body) => body.to_vec(),
+        Body::Shared(body) => body.to_vec(),
+    })
+}
+
+fn reply(calls: &mut Calls, ticket: Ticket) -> Vec<u8> {
+    match take(calls, ticket) {
+        Poll::Ready(Ended::Reply(body)) => body,
+        Poll::Ready(Ended::Expired) => panic!("expired"),
+        Poll::Ready(Ended::Lost { status, .. }) => panic!("{status}"),
+        Poll::Pending => panic!("no reply"),
+    }
+}
+
+/// Gives a call up; whether a CANCEL is to be sent.
+fn cancels(calls: &mut Calls, ticket: Ticket) -> bool {
+    let mut cancelled = None;
+    calls.give_up(ticket, |id, operation| cancelled = Some((id, operation)));
+    assert!(cancelled.is_none_or(|call| call == (ticket.id, ADD)));
+    cancelled.is_some()
+}
+
+#[test]
+fn calls_pause_only_when_none_is_in_flight_or_given_up_and_none_begins_until_they_go_on() {
+    let mut calls = Calls::default();
+    let (answered, given_up) = (calls.begin(ADD, None, None).unwrap(), calls.begin(ADD, None, None).unwrap());
+    assert!(!calls.pause(), "two are in flight");
+    calls.handle_reply(packet(answered.id, ADD, b"sum"));
+    reply(&mut calls, answered);
+    cancels(&mut calls, given_up);
+    assert!(!calls.pause(), "one has not been answered");
+    calls.handle_reply(packet(given_up.id, ADD, b"late"));
+    assert!(calls.pause());
+    assert!(!calls.pause(), "once at a time");
+    calls.count_waiting(true);
+    assert!(matches!(calls.begin(ADD, None, None), Err(BeginError::Full)));
+    assert!(!calls.has_vacancy());
+    calls.resume();
+    assert!(calls.has_vacancy());
+    assert!(calls.begin(ADD, None, None).is_ok());
+}
+
+#[test]
+fn what_the_server_says_of_itself_while_calls_are_paused_counts_when_they_go_on() {
+    let mut calls = Calls::default();
+    assert!(calls.pause());
+    calls.handle_peer_known(Some(1));
+    assert!(matches!(calls.begin(ADD, None, None), Err(BeginError::Full)));
+    calls.resume();
+    calls.begin(ADD, None, None).unwrap();
+    assert!(matches!(calls.begin(ADD, None, None), Err(BeginError::Full)));
+}
+
+#[test]
+fn replies_in_any_order_reach_their_callers() {
+    let mut calls = Calls::default();
+    let tickets: Vec<_> = (0..100).map(|_| calls.begin(ADD, None, None).unwrap()).collect();
+    let bodies: Vec<&'static [u8]> = (0..100_u8).map(|n| &*vec![n].leak()).collect();
+    for at in (0..100).rev() {
+        assert!(take(&mut calls, tickets[at]).is_pending());
+        assert!(calls.handle_reply(packet(tickets[at].id, ADD, bodies[at])).is_some());
+    }
+    for at in 0..100 {
+        assert_eq!(reply(&mut calls, tickets[at]), bodies[at]);
+    }
+    assert_eq!(calls.strays(), 0);
+}
+
+#[test]
+fn a_second_reply_does_not_answer_the_next_call() {
+    let mut calls = Calls::default();
+    let first = calls.begin(ADD, None, None).unwrap();
+    calls.handle_reply(packet(first.id, ADD, b"first"));
+    calls.handle_reply(packet(first.id, ADD, b"again"));
+    assert_eq!(reply(&mut calls, first), b"first");
+    let second = calls.begin(ADD, None, None).unwrap();
+    calls.handle_reply(packet(first.id, ADD, b"and again"));
+    assert!(take(&mut calls, second).is_pending());
+    assert_eq!(calls.strays(), 2);
+}
+
+#[test]
+fn a_reply_of_another_operation_is_a_stray() {
+    let mut calls = Calls::default();
+    let ticket = calls.begin(ADD, None, None).unwrap();
+    calls.handle_reply(packet(ticket.id, Operation::user(11).unwrap(), b""));
+    calls.handle_reply(packet(PacketId(77), ADD, b""));
+    assert!(take(&mut calls, ticket).is_pending());
+    assert_eq!(calls.strays(), 2);
+}
+
+#[test]
+fn the_id_of_a_call_given_up_stays_out_of_use_until_it_is_answered() {
+    let mut calls = Calls::default();
+    let given_up = calls.begin(ADD, None, None).unwrap();
+    calls.handle_peer_known(Some(u32::MAX));
+    assert!(cancels(&mut calls, given_up));
+    assert_eq!(calls.given_up(), 1);
+    let next = calls.begin(ADD, None, None).unwrap();
+    assert_ne!(next.slot, given_up.slot);
+    calls.handle_reply(packet(given_up.id, ADD, b"late"));
+    assert_eq!((calls.strays(), calls.given_up()), (0, 0));
+    let reused = calls.begin(ADD, None, None).unwrap();
+    assert_eq!(reused.slot, given_up.slot);
+    assert_ne!(reused.id, given_up.id);
+}
+
+#[test]
+fn calls_that_were_never_sent_or_not_waited_for_to_the_end_leave_their_places() {
+    let mut calls = Calls::default();
+    calls.handle_peer_known(Some(u32::MAX));
+    let unsent = calls.begin(ADD, None, None).unwrap();
+    calls.revoke(unsent);
+    assert!(calls.is_idle());
+    let answered = calls.begin(ADD, None, None).unwrap();
+    calls.handle_reply(packet(answered.id, ADD, b"sum"));
+    assert!(!cancels(&mut calls, answered), "the server is done with it");
+    assert!(calls.is_idle());
+}
+
+#[test]
+fn calls_expire_in_time_and_a_late_reply_harms_nobody() {
+    let start = Instant::now();
+    let mut calls = Calls::default();
+    let soon = calls.begin(ADD, Some(start + Duration::from_millis(5)), None).unwrap();
+    let later = calls.begin(ADD, Some(start + Duration::from_millis(50)), None).unwrap();
+    let mut wake = Vec::new();
+    assert_eq!(calls.handle_time(start, &mut wake), Some(start + Duration::from_millis(5)));
+    assert!(take(&mut calls, soon).is_pending());
+    let next = calls.handle_time(start + Duration::from_millis(6), &mut wake);
+    assert_eq!(next, Some(start + Duration::from_millis(50)));
+    assert_eq!(wake.len(), 1);
+    calls.handle_reply(packet(soon.id, ADD, b"late"));
+    assert!(matches!(take(&mut calls, soon), Poll::Ready(Ended::Expired)));
+    assert!(!cancels(&mut calls, soon), "the server is done with it");
+    calls.handle_reply(packet(later.id, ADD, b"in time"));
+    assert_eq!(reply(&mut calls, later), b"in time");
+    assert_eq!(calls.free.len(), 2);
+}
+
+#[test]
+fn every_call_fails_when_the_connection_ends_and_none_begins_afterwards() {
+    let mut calls = Calls::default();
+    let waiting = calls.begin(ADD, None, None).unwrap();
+    let answered = calls.begin(ADD, None, None).unwrap();
+    assert!(take(&mut calls, waiting).is_pending());
+    calls.handle_reply(packet(answered.id, ADD, b"before"));
+    assert_eq!(calls.end(Status::unavailable("gone")).len(), 1);
+    assert!(matches!(take(&mut calls, waiting), Poll::Ready(Ended::Lost { .. })));
+    assert_eq!(reply(&mut calls, answered), b"before");
+    assert!(matches!(calls.begin(ADD, None, None), Err(BeginError::Ended(_))));
+}
+
+#[test]
+fn the_table_is_full_at_its_limit_and_has_room_when_a_call_is_over() {
+    let mut calls = Calls::default();
+    let tickets: Vec<_> = (0..CALLS_MAX).map(|_| calls.begin(ADD, None, None).unwrap()).collect();
+    assert!(matches!(calls.begin(ADD, None, None), Err(BeginError::Full)));
+    calls.count_waiting(true);
+    assert!(!calls.has_vacancy());
+    calls.handle_reply(packet(tickets[3].id, ADD, b""));
+    reply(&mut calls, tickets[3]);
+    assert!(calls.has_vacancy());
+    calls.begin(ADD, None, None).unwrap();
+}
+
+#[test]
+fn no_more_calls_are_in_flight_than_the_server_takes() {
+    let mut calls = Calls::default();
+    calls.handle_peer_known(Some(3));
+    assert_eq!(calls.server, ServerKind::Extended);
+    let tickets: Vec<_> = (0..3).map(|_| calls.begin(ADD, None, None).unwrap()).collect();
+    assert!(matches!(calls.begin(ADD, None, None), Err(BeginError::Full)));
+    calls.handle_reply(packet(tickets[0].id, ADD, b""));
+    reply(&mut calls, tickets[0]);
+    calls.begin(ADD, None, None).unwrap();
+}
+
+#[test]
+fn a_long_reply_is_shared_and_not_copied() {
+    let mut calls = Calls::default();
+    let ticket = calls.begin(ADD, None, None).unwrap();
+    let body = Bytes::from(vec![1; COPY_MAX + 1]);
+    calls.handle_reply(Packet { id: ticket.id, operation: ADD, body: body.clone() });
+    let shared = calls.take_reply(ticket, &context(), |reply| match reply {
+        Body::Shared(reply) => reply.as_ptr() == body.as_ptr(),
+        Body::Copied(_) => false,
+    });
+    assert!(matches!(shared, Poll::Ready(Ended::Reply(true))));
+}
