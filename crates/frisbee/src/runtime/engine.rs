@@ -8,8 +8,9 @@ mod memory;
 mod streams;
 
 use self::ending::Goodbye;
+use self::hand_off::Departure;
 use crate::connection::Connection;
-use crate::hand_off::{Asking, TakeOver};
+use crate::hand_off::Asking;
 use crate::mailbox::{Mail, MailReader, Order};
 use crate::newcomers::Newcomer;
 use crate::pool::POOL;
@@ -37,50 +38,81 @@ pub(crate) struct Engine<R: Router> {
     pub(crate) core: frisbee_core::Connection,
     handle: Connection,
     router: Arc<R>,
+    /// `None` once the connection has ended for its handles.
     session: Option<R::Session>,
-    role: Role,
-    /// What the body that is arriving takes of the server's memory.
-    charged: usize,
-    /// What is kept of a long HELLO takes of it.
-    greeting: usize,
     /// The place of a client that has not sent its first packet. In a box, since it is kept for but a short time.
     newcomer: Option<Box<Newcomer>>,
-    /// Bytes of a large body that were read past `input`.
-    body_read: usize,
-    /// Handles may have sent before the form of headers was known.
-    mail_is_held: bool,
-    /// The last batch was a single packet.
-    one_came: bool,
+    charges: Charges,
     mail_reader: MailReader,
-    /// As much waits to be written as may, or did, and not all is routed that came meanwhile.
-    is_full: bool,
-    /// Read and not yet routed.
-    input: Bytes,
-    order: Option<Box<Order>>,
-    /// When the router wants a turn.
-    due: Option<Instant>,
-    /// The router knows that the connection is unused.
+    /// The form of headers is not known, so packets of handles stay in the mailbox.
+    mail_is_held: bool,
+    input: Input,
+    reading: Reading,
+    routing: Routing,
+    requested: TurnRequest,
+    /// The router has been told that the connection is unused.
     is_idle_told: bool,
-    /// The stream whose message came last.
-    stream: Option<Arc<StreamShared>>,
-    /// The streams that a peer of ours has opened.
-    openings: Openings,
-    /// More may be read: the peer has not closed its half, and the connection has not been left.
-    reads: bool,
-    /// The router wants a turn when everything has been written.
-    when_written: bool,
-    /// The peer sends nothing more; what is in progress is finished.
-    half_closed: bool,
-    /// Waits for the answer to a hand-off.
-    asking: Option<Box<Asking>>,
-    /// Leaves at the end of the packet that is arriving.
-    leaving: Option<TakeOver>,
-    /// Who gets the transport, once what waits has been written, and what has been read of it.
-    taking: Option<Box<(TakeOver, Bytes)>>,
-    /// What the peer knows of the end of the connection.
+    streams: PeerStreams,
+    order: Option<Box<Order>>,
     goodbye: Goodbye,
-    /// This end has heard that the peer will close, and is to say so behind what it had sent by then.
-    hears_goodbye: bool,
+    /// The handle that waits for the answer to a hand-off.
+    asking: Option<Box<Asking>>,
+    departure: Departure,
+}
+
+/// The server's memory that is charged to this connection, in bytes.
+#[derive(Default)]
+struct Charges {
+    /// For the body that is arriving.
+    body: usize,
+    /// For a long HELLO, which is kept as long as the connection.
+    hello: usize,
+}
+
+/// Bytes that were read and are not yet routed.
+#[derive(Default)]
+struct Input {
+    unrouted: Bytes,
+    /// The number of bytes that the last read put into a large body instead, and that the core has not been told of.
+    body_read: usize,
+}
+
+/// Whether the transport is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Reading {
+    Open,
+    /// The peer has closed its half. Work that is in progress is finished.
+    HalfClosed,
+    /// The router has closed the connection, or it belongs to its next owner.
+    Stopped,
+}
+
+/// Which packets are routed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Routing {
+    /// All.
+    All,
+    /// All, and the last batch was a single packet.
+    Single,
+    /// As many bytes as may wait to be written do or did, so requests are deferred; see `full.rs`. Until all that was
+    /// deferred has been routed.
+    Deferring,
+}
+
+/// The turns that the router has requested.
+#[derive(Default)]
+struct TurnRequest {
+    at: Option<Instant>,
+    /// When everything has been written.
+    when_written: bool,
+}
+
+/// The streams that the peer has opened, as far as this task alone knows them.
+struct PeerStreams {
+    /// The stream whose message came last.
+    last: Option<Arc<StreamShared>>,
+    /// The ids that an extended peer has used.
+    openings: Openings,
 }
 
 /// A connection whose router has not taken it in yet. If that panics, nobody who has a handle is left waiting.
@@ -115,29 +147,20 @@ impl<R: Router> Engine<R> {
             handle,
             router,
             session,
-            role,
-            charged: 0,
-            greeting: 0,
             newcomer: None,
-            body_read: 0,
-            mail_is_held: role == Role::Server,
-            one_came: false,
+            charges: Charges::default(),
             mail_reader: MailReader::default(),
-            is_full: false,
-            input: Bytes::new(),
-            order: None,
-            due: None,
+            mail_is_held: role == Role::Server,
+            input: Input::default(),
+            reading: Reading::Open,
+            routing: Routing::All,
+            requested: TurnRequest::default(),
             is_idle_told: false,
-            stream: None,
-            openings: Openings::new(role.peer()),
-            reads: true,
-            when_written: false,
-            half_closed: false,
-            asking: None,
-            leaving: None,
-            taking: None,
+            streams: PeerStreams { last: None, openings: Openings::new(role.peer()) },
+            order: None,
             goodbye: Goodbye::Unsaid,
-            hears_goodbye: false,
+            asking: None,
+            departure: Departure::None,
         }
     }
 
@@ -172,7 +195,8 @@ impl<R: Router> Engine<R> {
         if mail != Mail::Taken {
             return mail;
         }
-        if std::mem::take(&mut self.hears_goodbye) {
+        if self.goodbye == Goodbye::Due {
+            self.goodbye = Goodbye::Answered;
             self.say_goodbye();
         }
         if let Some(step) = step {
@@ -184,29 +208,32 @@ impl<R: Router> Engine<R> {
     /// Whether a single packet has come since this was last asked. Then it was one caller at most whom replies have
     /// woken, and there is nobody else to wait for before what that one sends is written.
     pub(crate) fn take_one_came(&mut self) -> bool {
-        std::mem::take(&mut self.one_came)
+        let one_came = self.routing == Routing::Single;
+        if one_came {
+            self.routing = Routing::All;
+        }
+        one_came
     }
 
     /// Whether the driver should read.
     pub(crate) fn wants_input(&mut self) -> bool {
-        self.reads && !self.has_input() && self.takes_more() && !self.core.is_resting()
+        self.reading == Reading::Open && !self.has_input() && self.takes_more() && !self.core.is_resting()
     }
 
     /// Takes in what was read.
     pub(crate) fn handle_input(&mut self, input: Bytes) {
-        debug_assert!(self.input.is_empty(), "the driver asks before it reads");
-        self.input = input;
+        debug_assert!(self.input.unrouted.is_empty(), "the driver asks before it reads");
+        self.input.unrouted = input;
     }
 
     /// Takes in the end of the peer's sending half.
     pub(crate) fn handle_eof(&mut self, now: Instant) -> Result<(), CloseReason> {
         let reason = self.core.handle_eof();
-        let finish = self.role == Role::Server && matches!(reason, CloseReason::ClosedByPeer) && !self.is_idle();
+        let finish = self.core.role() == Role::Server && matches!(reason, CloseReason::ClosedByPeer) && !self.is_idle();
         if !finish || self.core.sends().is_none() {
             return Err(reason);
         }
-        self.reads = false;
-        self.half_closed = true;
+        self.reading = Reading::HalfClosed;
         self.core.handle_half_close(now);
         let streams: Vec<_> = self.handle.0.mailbox.lock().streams.iter().cloned().collect();
         streams.iter().for_each(|stream| stream.handle_eof());
@@ -215,7 +242,7 @@ impl<R: Router> Engine<R> {
 
     /// Takes in that so many bytes were read straight into a large body.
     pub(crate) fn handle_body(&mut self, count: usize) {
-        self.body_read = count;
+        self.input.body_read = count;
     }
 
     /// Routes what was read, up to a bound, and ends the turn for the router; [`has_input`](Self::has_input) tells
@@ -229,25 +256,25 @@ impl<R: Router> Engine<R> {
     }
 
     fn route_input(&mut self, now: Instant) -> Result<(), CloseReason> {
-        let read = self.input.len();
+        let read = self.input.unrouted.len();
         self.route_batch(now)?;
-        let count = read - self.input.len() + std::mem::take(&mut self.body_read);
+        let count = read - self.input.unrouted.len() + std::mem::take(&mut self.input.body_read);
         self.core.handle_read(count, now);
-        if self.charged > 0 || self.core.is_mid_packet() {
+        if self.charges.body > 0 || self.core.is_mid_packet() {
             self.charge_body()?;
         }
-        if let Some(taking) = self.leaving.take() {
-            self.leave(taking);
+        if self.is_leaving() {
+            self.leave_later();
         }
         Ok(())
     }
 
     fn route_batch(&mut self, now: Instant) -> Result<(), CloseReason> {
-        if self.is_full {
+        if self.routing == Routing::Deferring {
             return self.route_full(now);
         }
-        // Whoever wants the connection gets it at the end of the packet that is arriving.
-        let mut left = if self.leaving.is_none() { PACKETS_PER_TURN } else { 1 };
+        // The next owner gets the connection at the end of the packet that is arriving.
+        let mut left = if self.is_leaving() { 1 } else { PACKETS_PER_TURN };
         let mut routed = 0;
         while left > 0 {
             if !self.has_room() {
@@ -259,13 +286,13 @@ impl<R: Router> Engine<R> {
             }
             let (length, next);
             let mut is_last = false;
-            if let Some(packet) = self.core.poll_packet(&mut self.input) {
+            if let Some(packet) = self.core.poll_packet(&mut self.input.unrouted) {
                 length = packet.body.len();
                 next = self.handle_packet(packet);
                 // Behind a whole packet there is nothing in between two.
-                is_last = self.input.is_empty();
+                is_last = self.input.unrouted.is_empty();
             } else {
-                let event = self.core.poll_event(&mut self.input, now)?;
+                let event = self.core.poll_event(&mut self.input.unrouted, now)?;
                 if self.mail_is_held {
                     self.release_held_mail();
                 }
@@ -278,7 +305,7 @@ impl<R: Router> Engine<R> {
                 break;
             }
         }
-        self.one_came = routed == 1;
+        self.routing = if routed == 1 { Routing::Single } else { Routing::All };
         Ok(())
     }
 
@@ -304,9 +331,9 @@ impl<R: Router> Engine<R> {
             Routed::Close(reason) => {
                 Order::put(Order::Flush(reason), &mut self.order);
                 // What was cut off here must not be gone on with by another read of this turn.
-                self.input.clear();
+                self.input.unrouted.clear();
                 self.handle.0.deferred.clear(&self.handle.0.budget);
-                self.reads = false;
+                self.reading = Reading::Stopped;
             }
         }
         true
@@ -314,7 +341,7 @@ impl<R: Router> Engine<R> {
 
     /// Whether all that comes may be routed. At a server whose client does not take its replies, requests wait.
     fn has_room(&mut self) -> bool {
-        self.role == Role::Client || self.core.outbox().len() < self.handle.0.mailbox.backlog_max
+        self.core.role() == Role::Client || self.core.outbox().len() < self.handle.0.mailbox.backlog_max
     }
 
     /// Ends a turn for the router in which nothing was routed.
@@ -326,8 +353,8 @@ impl<R: Router> Engine<R> {
     fn end_turn(&mut self, now: Instant) {
         let Some(session) = &mut self.session else { return };
         let mut turn = Turn { now, outbox: self.core.outbox(), when_written: false };
-        self.due = self.router.turn(session, &mut turn);
-        self.when_written = turn.when_written;
+        self.requested.at = self.router.turn(session, &mut turn);
+        self.requested.when_written = turn.when_written;
         if self.mail_is_held && !self.core.outbox().is_empty() {
             self.hold_outbox();
         }
@@ -342,26 +369,27 @@ impl<R: Router> Engine<R> {
 
     /// Whether the router waits for a turn that it can have now.
     pub(crate) fn wants_turn(&mut self) -> bool {
-        self.when_written && !self.mail_is_held && self.core.outbox().is_empty()
+        self.requested.when_written && !self.mail_is_held && self.core.outbox().is_empty()
     }
 
     /// Whether some of what was read waits to be routed.
     pub(crate) fn has_input(&self) -> bool {
-        !self.input.is_empty() || self.core.holds_packet()
+        !self.input.unrouted.is_empty() || self.core.holds_packet()
     }
 
     /// Whether [`route`](Self::route) would get on, without anything new being read.
     pub(crate) fn can_route(&mut self) -> bool {
-        (self.has_input() && self.takes_more() || self.is_full && self.has_room()) && !self.core.is_resting()
+        (self.has_input() && self.takes_more() || self.routing == Routing::Deferring && self.has_room())
+            && !self.core.is_resting()
     }
 
     /// When the time has to be looked at next.
     pub(crate) fn next_timeout(&self) -> Option<Instant> {
-        earlier(self.core.next_timeout(), self.due)
+        earlier(self.core.next_timeout(), self.requested.at)
     }
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) -> Result<(), CloseReason> {
-        if self.is_full {
+        if self.routing == Routing::Deferring {
             self.tell_listening(now);
         }
         POOL.sweep(now);
@@ -377,7 +405,7 @@ impl<R: Router> Engine<R> {
         }
         let shared = &self.handle.0;
         self.core.release();
-        self.stream = None;
+        self.streams.last = None;
         shared.mailbox.lock().outbox.release();
         shared.work.release();
         if self.is_idle_told || shared.work.len() > 0 {
@@ -462,8 +490,8 @@ impl<R: Router> Engine<R> {
                 }
                 let Some(session) = &mut self.session else { return Routed::Continue };
                 self.router.going_away(session);
-                if self.role == Role::Client && !self.router.closes_by_itself() {
-                    self.hears_goodbye = true;
+                if self.core.role() == Role::Client && !self.router.closes_by_itself() {
+                    self.goodbye = Goodbye::Due;
                     self.handle.0.mailbox.notify();
                 }
             }
@@ -484,6 +512,6 @@ impl<R: Router> Drop for Engine<R> {
         self.end(&CloseReason::Shutdown);
         self.handle.0.mailbox.finish();
         self.handle.0.deferred.clear(&self.handle.0.budget);
-        self.handle.0.budget.give_back(self.charged + self.greeting);
+        self.handle.0.budget.give_back(self.charges.body + self.charges.hello);
     }
 }

@@ -1,42 +1,47 @@
 //! How a connection comes to its end: orders, farewells, and what is still in progress.
 
-use super::{Engine, PANICKED};
+use super::{Engine, PANICKED, Reading, Routing};
 use crate::mailbox::{HandingOff, Order};
 use crate::{CloseReason, Operation, PacketId, Router};
 use frisbee_core::{PeerKind, Role};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-/// What a peer of ours knows of the end of a connection that is to be closed when it is idle.
+/// The exchange of GOING_AWAY before a server closes a connection to an extended peer that is idle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Goodbye {
     Unsaid,
-    /// It has been told, and either closes by itself or says that it has heard of it.
+    /// This server has said it. The client either closes the connection or says it in turn.
     Said,
-    /// It has. What it sent before has come.
+    /// The client has said it in turn. All that it sent before has come.
     Heard,
+    /// The server has said it, and this client is to say it behind all that its handles had sent by then.
+    Due,
+    /// This client has said it in turn.
+    Answered,
 }
 
 impl<R: Router> Engine<R> {
     /// Whether the connection is to end, by an order or since its peer has closed its half.
     #[inline]
     pub(crate) fn is_ending(&self) -> bool {
-        self.order.is_some() || self.half_closed || self.taking.is_some()
+        self.order.is_some() || self.reading == Reading::HalfClosed || self.has_departed()
     }
 
     /// What has been ordered and can be done now.
     #[cold]
     pub(crate) fn take_order(&mut self) -> Result<Option<Order>, CloseReason> {
-        if self.taking.is_some() {
+        if self.has_departed() {
             return Ok(self.core.is_handed_off().then_some(Order::HandOver));
         }
         // Whether this end was going to close or not: the peer has closed already, as far as it can.
-        if self.half_closed && matches!(self.order.as_deref(), None | Some(Order::WhenIdle(_))) && self.is_idle() {
+        let closes_when_idle = matches!(self.order.as_deref(), None | Some(Order::WhenIdle(_)));
+        if self.reading == Reading::HalfClosed && closes_when_idle && self.is_idle() {
             return Ok(Some(Order::Flush(CloseReason::ClosedByPeer)));
         }
         if matches!(self.order.as_deref(), Some(Order::WhenIdle(_))) {
             // A request that a peer of ours has sent before it hears of this is still served.
-            let says_goodbye = self.role == Role::Server && matches!(self.core.peer(), PeerKind::Extended(_));
+            let says_goodbye = self.core.role() == Role::Server && matches!(self.core.peer(), PeerKind::Extended(_));
             if says_goodbye && !self.has_heard_goodbye() || !self.is_idle() || self.is_busy()? {
                 return Ok(None);
             }
@@ -86,10 +91,10 @@ impl<R: Router> Engine<R> {
     /// Whether nothing is in progress.
     pub(super) fn is_idle(&mut self) -> bool {
         self.core.outbox().is_empty()
-            && !self.when_written
+            && !self.requested.when_written
             && !self.core.is_mid_packet()
             && !self.has_input()
-            && !self.is_full
+            && self.routing != Routing::Deferring
             && self.handle.0.work.len() == 0
             && {
                 let inner = self.handle.0.mailbox.lock();

@@ -1,7 +1,7 @@
 //! What is routed while the peer takes too little of what it has asked for, and what waits: requests do, whatever makes
 //! no answers goes on.
 
-use super::{Engine, PACKETS_PER_TURN};
+use super::{Engine, PACKETS_PER_TURN, Routing};
 use crate::deferred::Waiting;
 use crate::{CloseReason, Operation, Packet, PacketId, Routed, Router, WhenFull};
 use bytes::Bytes;
@@ -11,22 +11,21 @@ use std::time::Instant;
 impl<R: Router> Engine<R> {
     /// Whether more input may be taken: always, but for what has been deferred. It is routed first when there is room.
     pub(super) fn takes_more(&mut self) -> bool {
-        !self.is_full || !self.has_room() && !self.is_stuck()
+        self.routing != Routing::Deferring || !self.has_room() && !self.is_stuck()
     }
 
     /// Whether nothing more may be looked at before there is room.
     fn is_stuck(&self) -> bool {
         let shared = &self.handle.0;
         // Whoever wants the connection itself gets it behind what has been taken out of the input.
-        self.leaving.is_some() || shared.deferred.is_full(shared.mailbox.backlog_max, &shared.budget)
+        self.is_leaving() || shared.deferred.is_full(shared.mailbox.backlog_max, &shared.budget)
     }
 
     /// Routes what has been deferred, as far as there is room, and while there is none, what needs none.
     #[cold]
     #[inline(never)]
     pub(super) fn route_full(&mut self, now: Instant) -> Result<(), CloseReason> {
-        self.is_full = true;
-        self.one_came = false;
+        self.routing = Routing::Deferring;
         for _ in 0..PACKETS_PER_TURN {
             let routed = if self.has_room() { self.route_deferred() } else { self.route_urgent(now)? };
             let Some((next, length)) = routed else { break };
@@ -50,7 +49,7 @@ impl<R: Router> Engine<R> {
     fn route_deferred(&mut self) -> Option<(Routed, usize)> {
         let Some(Waiting { packet, opens, .. }) = self.handle.0.deferred.pop(&self.handle.0.budget) else {
             self.handle.0.deferred.clear(&self.handle.0.budget);
-            self.is_full = false;
+            self.routing = Routing::All;
             return None;
         };
         let length = packet.body.len();
@@ -70,7 +69,7 @@ impl<R: Router> Engine<R> {
             return Ok(None);
         }
         let before = self.core.outbox().len();
-        let Some(event) = self.core.poll_event(&mut self.input, now)? else { return Ok(None) };
+        let Some(event) = self.core.poll_event(&mut self.input.unrouted, now)? else { return Ok(None) };
         let length = event.body_len();
         let Some(event) = self.defer(event) else { return Ok(Some((Routed::Continue, length))) };
         let next = self.handle_event(event);

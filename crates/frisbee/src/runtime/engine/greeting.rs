@@ -42,11 +42,11 @@ impl<R: Router> Engine<R> {
     /// Charges what a client says of itself, which is kept as long as its connection. Short ones are shared by most.
     fn charge_greeting(&mut self, hello: &Hello) -> bool {
         let length = hello.items_len();
-        if self.role == Role::Server && length > SHARED_MAX {
+        if self.core.role() == Role::Server && length > SHARED_MAX {
             if !self.handle.0.budget.take(length) {
                 return false;
             }
-            self.greeting = length;
+            self.charges.hello = length;
         }
         true
     }

@@ -1,6 +1,6 @@
 //! What a hand-off means to the engine: asking, deciding, leaving.
 
-use super::Engine;
+use super::{Engine, Reading};
 use crate::hand_off::{HandOffAccepted, HandOffRequest, Step, TakeOver};
 use crate::mailbox::HandingOff;
 use crate::runtime::timer::now;
@@ -8,6 +8,16 @@ use crate::{CloseReason, HandOffError, Routed, Router};
 use bytes::Bytes;
 use frisbee_core::{HandOffAnswer, HandOffEvent, TooLong};
 use tokio::runtime::Handle;
+
+/// The way of a connection to its next owner at this end.
+pub(super) enum Departure {
+    None,
+    /// The transport is taken at the end of the packet that is arriving, and when no request is deferred any more.
+    Waiting(TakeOver),
+    /// The connection has ended for its handles. The transport is taken when what waits has been written, and these
+    /// bytes were read of it.
+    Decided(Box<(TakeOver, Bytes)>),
+}
 
 impl<R: Router> Engine<R> {
     /// Takes in what a peer of ours says about a hand-off.
@@ -110,20 +120,41 @@ impl<R: Router> Engine<R> {
         if self.handle.0.deferred.is_empty() && self.core.leave() {
             self.depart(taking);
         } else if !self.core.has_left() {
-            self.leaving = Some(taking);
+            self.departure = Departure::Waiting(taking);
         }
+    }
+
+    /// Whether the connection is left as soon as nothing keeps it.
+    #[inline]
+    pub(super) fn is_leaving(&self) -> bool {
+        matches!(self.departure, Departure::Waiting(_))
+    }
+
+    /// Leaves the connection if nothing keeps it any more.
+    #[cold]
+    pub(super) fn leave_later(&mut self) {
+        if let Departure::Waiting(taking) = std::mem::replace(&mut self.departure, Departure::None) {
+            self.leave(taking);
+        }
+    }
+
+    /// Whether the next owner of the transport has been decided.
+    #[inline]
+    pub(super) fn has_departed(&self) -> bool {
+        matches!(self.departure, Departure::Decided(_))
     }
 
     /// Ends the connection for its handles. The transport goes to its next owner when what waits has been written.
     fn depart(&mut self, taking: TakeOver) {
-        self.reads = false;
-        self.taking = Some(Box::new((taking, std::mem::take(&mut self.input))));
+        self.reading = Reading::Stopped;
+        self.departure = Departure::Decided(Box::new((taking, std::mem::take(&mut self.input.unrouted))));
         self.end(&CloseReason::HandedOff);
     }
 
     /// What the transport has brought for its next owner, who that is, and where.
     pub(crate) fn hand_over(&mut self) -> Option<(Bytes, TakeOver, Handle)> {
-        let (taking, early) = *self.taking.take()?;
+        let Departure::Decided(decided) = std::mem::replace(&mut self.departure, Departure::None) else { return None };
+        let (taking, early) = *decided;
         Some((early, taking, self.handle.0.runtime.clone()))
     }
 }

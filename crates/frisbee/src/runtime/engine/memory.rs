@@ -10,18 +10,18 @@ impl<R: Router> Engine<R> {
     /// Charges what arrives of a body to the server's memory. What there is no memory for is thrown away as it comes.
     #[cold]
     pub(super) fn charge_body(&mut self) -> Result<(), CloseReason> {
-        if self.role == Role::Client {
+        if self.core.role() == Role::Client {
             return Ok(()); // Holds one body at most for its only server.
         }
         let held = self.core.held();
         let budget = &self.handle.0.budget;
-        if held <= self.charged {
-            budget.give_back(self.charged - held);
-        } else if !budget.take(held - self.charged) {
-            budget.give_back(std::mem::take(&mut self.charged));
+        if held <= self.charges.body {
+            budget.give_back(self.charges.body - held);
+        } else if !budget.take(held - self.charges.body) {
+            budget.give_back(std::mem::take(&mut self.charges.body));
             return self.shed_body();
         }
-        self.charged = held;
+        self.charges.body = held;
         Ok(())
     }
 
@@ -67,7 +67,7 @@ impl<R: Router> Engine<R> {
                 let waited = self.handle.0.deferred.leave_stream(id, &self.handle.0.budget);
                 match rich {
                     false => StreamSignal::Close,
-                    true if waited || self.openings.handle(id) => StreamSignal::Reset,
+                    true if waited || self.streams.openings.handle(id) => StreamSignal::Reset,
                     true => StreamSignal::Nothing,
                 }
             }

@@ -28,7 +28,7 @@ impl<R: Router> Engine<R> {
     #[inline(always)] // Its one caller that matters is that of each message.
     pub(super) fn handle_stream(&mut self, id: PacketId, body: Bytes) -> Routed {
         // Messages of one stream often come in a row.
-        let body = match &self.stream {
+        let body = match &self.streams.last {
             Some(stream) if stream.id() == id && !body.is_empty() => match stream.handle_packet(body) {
                 Ok(StreamSignal::Nothing) => return Routed::Continue,
                 Ok(tell) => return self.leave_stream(tell),
@@ -47,7 +47,7 @@ impl<R: Router> Engine<R> {
                 // What comes behind the end of a direction is dropped.
                 stream.handle_packet(body).unwrap_or(StreamSignal::Nothing)
             };
-            self.stream = Some(stream);
+            self.streams.last = Some(stream);
             return self.leave_stream(tell);
         }
         drop(inner);
@@ -58,7 +58,7 @@ impl<R: Router> Engine<R> {
     pub(super) fn opens_stream(&mut self, id: PacketId, body: &Bytes, rich: bool) -> bool {
         // A close that crossed ours, or a message that did, does not. A Go client has its ids from several counters, and
         // may use one again at once.
-        !body.is_empty() && (!rich || self.openings.handle(id))
+        !body.is_empty() && (!rich || self.streams.openings.handle(id))
     }
 
     /// Opens a stream that the peer opens by this packet.
@@ -87,7 +87,7 @@ impl<R: Router> Engine<R> {
 
     /// Lets go of the stream at hand if it is over, and tells the peer why.
     fn leave_stream(&mut self, tell: StreamSignal) -> Routed {
-        if let Some(stream) = self.stream.take_if(|stream| stream.is_over()) {
+        if let Some(stream) = self.streams.last.take_if(|stream| stream.is_over()) {
             self.handle.0.mailbox.leave_stream(&stream);
             refuse_stream(self.core.outbox(), stream.id(), tell, NO_ROOM);
         }
