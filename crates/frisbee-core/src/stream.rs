@@ -1,6 +1,6 @@
 //! What may happen on one stream, and in which order.
 
-use crate::{PacketId, Role};
+use crate::{Operation, Outbox, PacketId, Role, tlv};
 use std::fmt;
 
 /// The state of one stream at one end.
@@ -54,6 +54,29 @@ pub enum StreamSignal {
     End,
     /// That the stream is reset.
     Reset,
+}
+
+impl StreamSignal {
+    /// Puts the packet that tells the peer into an outbox, if there is one. A reset states its reason: a code of gRPC's
+    /// and a text, of which as much is sent as the peer accepts.
+    pub fn put(self, outbox: &mut Outbox, id: PacketId, code: u32, reason: &str) {
+        let operation = match self {
+            Self::Nothing => return,
+            Self::Close => Operation::STREAM,
+            Self::End | Self::Reset => Operation::END,
+        };
+        let mut body = Vec::new();
+        if self == Self::Reset {
+            tlv::put_varint(&mut body, code.into());
+            body.extend_from_slice(reason.as_bytes());
+            // The receiver of a text accepts one that is cut anywhere.
+            body.truncate(usize::try_from(outbox.limit()).unwrap_or(usize::MAX));
+        }
+        let mut frame = outbox.frame(id, operation);
+        frame.put_slice(&body);
+        let sent = frame.finish();
+        debug_assert!(sent.is_ok(), "the body has been cut to the limit");
+    }
 }
 
 impl StreamState {
@@ -245,5 +268,19 @@ mod tests {
         let mut state = StreamState::new(false);
         assert_eq!(state.end(), StreamSignal::Nothing);
         assert_eq!(state.send(), Ok(()));
+    }
+
+    #[test]
+    fn each_signal_is_one_packet_and_the_reason_of_a_reset_is_cut_to_the_limit_of_the_peer() {
+        let bytes = |signal: StreamSignal| {
+            let mut outbox = Outbox::new(crate::HeaderForm::Current);
+            outbox.set_limit(3);
+            signal.put(&mut outbox, PacketId(9), 8, "full");
+            outbox.take_bytes()
+        };
+        assert_eq!(bytes(StreamSignal::Nothing), "");
+        assert_eq!(bytes(StreamSignal::Close), [0, 15, 0, 9, 0, 2, 0, 0, 0, 0][..]);
+        assert_eq!(bytes(StreamSignal::End), [0, 15, 0, 9, 0, 7, 0, 0, 0, 0][..]);
+        assert_eq!(bytes(StreamSignal::Reset), [0, 15, 0, 9, 0, 7, 0, 0, 0, 3, 8, b'f', b'u'][..]);
     }
 }

@@ -14,8 +14,7 @@ use self::waiting::{WaitList, wake};
 use crate::hand_off::Step;
 use crate::stream::StreamShared;
 use crate::sync::{AtomicBool, Mutex, MutexGuard};
-use crate::{CloseReason, Operation, Outbox, PacketId, PeerKind, SendError};
-use frisbee_core::StreamSignal;
+use crate::{CloseReason, Outbox, PeerKind, SendError};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
@@ -401,22 +400,5 @@ impl MailboxState {
     #[must_use]
     pub(crate) fn leave_stream(&mut self, stream: &Arc<StreamShared>) -> Vec<Waker> {
         if self.streams.leave(stream) { self.take_watchers() } else { Vec::new() }
-    }
-
-    /// Writes a packet about a stream, in the order in which the lock was taken.
-    pub(crate) fn tell(&mut self, tell: StreamSignal, id: PacketId, reset: &[u8]) {
-        let (operation, content) = match tell {
-            StreamSignal::Nothing => return,
-            StreamSignal::Close => (Operation::STREAM, &[][..]),
-            StreamSignal::End => (Operation::END, &[][..]),
-            StreamSignal::Reset => (Operation::END, reset),
-        };
-        // Whoever resets may say a lot, and the peer may take little. It puts up with a text that is cut anywhere.
-        let most = usize::try_from(self.outbox.limit()).unwrap_or(usize::MAX);
-        let content = content.get(..most).unwrap_or(content);
-        let mut frame = self.outbox.frame(id, operation);
-        frame.put_slice(content);
-        let sent = frame.finish();
-        debug_assert!(sent.is_ok(), "the text has been cut to the limit");
     }
 }

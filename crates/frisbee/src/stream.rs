@@ -12,8 +12,8 @@ pub use batch::StreamBatch;
 use bytes::Bytes;
 use frisbee_core::{Role, StreamSignal, StreamState, tlv};
 pub use inbox::Message;
+pub(crate) use state::StreamShared;
 use state::{Messages, Taken, Waiting};
-pub(crate) use state::{StreamShared, reset_content};
 use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -399,11 +399,11 @@ impl Guard {
     }
 
     fn end(&self) {
-        self.change(StreamState::end, &[]);
+        self.change(StreamState::end, 0, "");
     }
 
     fn close(&self, code: u32, message: &str) {
-        self.change(StreamState::close, &reset_content(code, message));
+        self.change(StreamState::close, code, message);
     }
 
     /// Closes without a reason of the user's.
@@ -418,9 +418,9 @@ impl Guard {
         self.connection.mailbox.notify();
     }
 
-    /// Changes the state from this end and tells the peer. The connection's lock is taken first, as in sending, so
-    /// that nothing is sent behind the packet that closes.
-    fn change(&self, change: impl FnOnce(&mut StreamState) -> StreamSignal, reset: &[u8]) {
+    /// Changes the state from this end and tells the peer, for this reason if it is a reset. The connection's lock is
+    /// taken first, as in sending, so that nothing is sent behind the packet that closes.
+    fn change(&self, change: impl FnOnce(&mut StreamState) -> StreamSignal, code: u32, reason: &str) {
         let mut connection = self.connection.mailbox.lock();
         let mut inner = self.shared.inner.lock();
         let tell = change(&mut inner.state);
@@ -435,7 +435,7 @@ impl Guard {
         }
         let open = connection.closed.is_none();
         if open {
-            connection.tell(tell, self.shared.id, reset);
+            tell.put(&mut connection.outbox, self.shared.id, code, reason);
         }
         drop(connection);
         if open {

@@ -1,6 +1,7 @@
 //! Every interleaving of handles and task, as far as the checker's bounds go.
 
 use super::*;
+use crate::{Operation, PacketId};
 use bytes::Bytes;
 use loom::future::block_on;
 use loom::thread;

@@ -18,14 +18,6 @@ use std::task::{Context, Poll, Waker};
 /// explain nothing, and 256 streams with a packet's worth each would be a gigabyte that no budget knows of.
 const RESET_TEXT_MAX: usize = 4 * 1024;
 
-/// What an END packet that resets contains.
-pub(crate) fn reset_content(code: u32, message: &str) -> Vec<u8> {
-    let mut content = Vec::with_capacity(message.len() + 5);
-    tlv::put_varint(&mut content, code.into());
-    content.extend_from_slice(message.as_bytes());
-    content
-}
-
 /// What a message that waits takes of the budget.
 #[inline]
 fn memory_of(length: usize) -> usize {

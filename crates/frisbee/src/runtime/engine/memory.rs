@@ -1,8 +1,9 @@
 //! What a connection takes of its server's memory, and what becomes of what there is none for.
 
 use super::Engine;
-use super::streams::{NO_ROOM, refuse_stream};
+use super::streams::NO_ROOM;
 use crate::mailbox::Order;
+use crate::stream::RESOURCE_EXHAUSTED;
 use crate::{CloseReason, Operation, PacketId, Routed, Router};
 use frisbee_core::{Role, StreamSignal};
 
@@ -72,6 +73,6 @@ impl<R: Router> Engine<R> {
                 }
             }
         };
-        refuse_stream(self.core.outbox(), id, tell, NO_ROOM);
+        tell.put(self.core.outbox(), id, RESOURCE_EXHAUSTED, NO_ROOM);
     }
 }

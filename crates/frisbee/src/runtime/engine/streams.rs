@@ -1,8 +1,8 @@
 //! Packets of streams: those that are open, and those that the peer opens.
 
 use super::Engine;
-use crate::stream::{RESOURCE_EXHAUSTED, Stream, StreamShared, reset_content};
-use crate::{Operation, Outbox, PacketId, Routed, Router};
+use crate::stream::{RESOURCE_EXHAUSTED, Stream, StreamShared};
+use crate::{PacketId, Routed, Router};
 use bytes::Bytes;
 use frisbee_core::StreamSignal;
 use std::sync::Arc;
@@ -10,19 +10,6 @@ use std::sync::atomic::Ordering;
 
 /// Why a stream is reset of which more came than there is memory or credit for.
 pub(super) const NO_ROOM: &str = "the memory limit for unread messages of the stream is reached";
-
-/// Tells the peer that there is no room for a stream, or none for more of it.
-pub(super) fn refuse_stream(outbox: &mut Outbox, id: PacketId, tell: StreamSignal, why: &str) {
-    let (operation, content) = match tell {
-        StreamSignal::Nothing => return,
-        StreamSignal::Close | StreamSignal::End => (Operation::STREAM, Vec::new()),
-        StreamSignal::Reset => (Operation::END, reset_content(RESOURCE_EXHAUSTED, why)),
-    };
-    let mut frame = outbox.frame(id, operation);
-    frame.put_slice(&content);
-    let sent = frame.finish();
-    debug_assert!(sent.is_ok(), "short packets are within every limit");
-}
 
 impl<R: Router> Engine<R> {
     #[inline(always)] // Its one caller that matters is that of each message.
@@ -74,7 +61,8 @@ impl<R: Router> Engine<R> {
             drop(inner);
             self.handle.count_shed();
             let why = if is_full { "too many streams" } else { NO_ROOM };
-            refuse_stream(self.core.outbox(), id, if rich { StreamSignal::Reset } else { StreamSignal::Close }, why);
+            let tell = if rich { StreamSignal::Reset } else { StreamSignal::Close };
+            tell.put(self.core.outbox(), id, RESOURCE_EXHAUSTED, why);
             return if is_full { Routed::Wasted } else { Routed::Continue };
         }
         let shared = Arc::new(StreamShared::new(id, &self.handle.0, &inner.peer, false));
@@ -89,7 +77,7 @@ impl<R: Router> Engine<R> {
     fn leave_stream(&mut self, tell: StreamSignal) -> Routed {
         if let Some(stream) = self.streams.last.take_if(|stream| stream.is_over()) {
             self.handle.0.mailbox.leave_stream(&stream);
-            refuse_stream(self.core.outbox(), stream.id(), tell, NO_ROOM);
+            tell.put(self.core.outbox(), stream.id(), RESOURCE_EXHAUSTED, NO_ROOM);
         }
         Routed::Continue
     }
