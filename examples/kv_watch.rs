@@ -40,17 +40,17 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     tokio::spawn(server.serve());
 
     let store = Client::default();
-    let channel = Channel::builder().mount(OPERATIONS, store.clone()).connect(address.to_string()).await?;
+    let channel = Channel::builder().mount(OPERATIONS, store.router()).connect(address.to_string()).await?;
     let connection = channel.connection().ok_or("the connection has ended")?;
     let calculator = CalculatorClient::new(channel);
 
     let mut weather = store.watch(&connection, "weather").await?;
     println!("the weather was {:?}", weather.recv().await.ok_or("the watch has ended")?);
     for value in ["rain", "sun"] {
-        store.put(&connection, "weather", value).await.ok_or("the store is gone")?;
+        store.put(&connection, "weather", value).await?;
         println!("the weather is now {:?}", weather.recv().await.ok_or("the watch has ended")?);
     }
-    println!("stored: {:?}", store.get(&connection, "weather").await.ok_or("the store is gone")?);
+    println!("stored: {:?}", store.get(&connection, "weather").await?);
 
     let sum = calculator.add(Terms { a: 20, b: 22 }).await?;
     println!("on the same connection: 20 + 22 = {}", sum.get_ref().value);

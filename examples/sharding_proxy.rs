@@ -4,9 +4,11 @@
 //! `cargo run --release --example sharding_proxy`
 
 use bytes::{BufMut, Bytes, BytesMut};
-use frisbee::{Client, CloseReason, Connection, Handlers, Operation, Outbox, Packet, PacketId, Routed, Router, Server};
+use frisbee::{
+    Client, CloseReason, Connection, Handlers, Operation, Outbox, Packet, PacketId, RequestError, Requests, Routed,
+    Router, Server,
+};
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,10 +20,10 @@ use tokio::sync::mpsc;
 const PUT: Operation = operation(10);
 /// Asks for the value of a key. Answered with key and value.
 const GET: Operation = operation(11);
-/// Answers what the proxy cannot forward at the moment, with the body that came.
-const BUSY: Operation = operation(12);
+/// Answers what the proxy cannot forward, or what its shard does not answer. The body says why.
+const FAILED: Operation = operation(12);
 
-/// Packets of one shard that may wait for their answers. What waits takes memory here, and ids have 16 bits.
+/// Packets of one shard that may wait for their answers. What waits takes memory here.
 const WAITING_MAX: usize = 4096;
 
 /// How many keys are stored and asked for here.
@@ -70,35 +72,19 @@ async fn start_shard() -> std::io::Result<(SocketAddr, Arc<AtomicUsize>)> {
     Ok((address, count))
 }
 
-/// Those who wait for answers of a shard, by the id under which their packets went there.
-#[derive(Default)]
-struct Waiting {
-    clients: HashMap<PacketId, (Connection, PacketId)>,
-    next: u16,
-}
-
 /// A connection to a shard.
 struct Shard {
     connection: Connection,
-    waiting: Arc<Mutex<Waiting>>,
+    requests: Requests,
 }
 
-/// Takes in what a shard answers.
-struct Answers(Arc<Mutex<Waiting>>);
+/// What a client is told whose packet has no answer.
+fn failed(id: PacketId, error: &RequestError) -> Packet {
+    Packet::new(id, FAILED, error.to_string())
+}
 
-impl Router for Answers {
-    type Session = ();
-
-    fn connected(&self, _connection: &Connection) {}
-
-    fn route(&self, _session: &mut (), packet: Packet, _outbox: &mut Outbox) -> Routed {
-        let asked = self.0.lock().expect("no holder panics").clients.remove(&packet.id);
-        if let Some((client, id)) = asked {
-            // A client that has gone meanwhile has no use for it.
-            let _ = client.send_now(|outbox| outbox.forward(&Packet { id, ..packet }));
-        }
-        Routed::Continue
-    }
+fn answer(outbox: &mut Outbox, packet: &Packet) -> Routed {
+    outbox.forward(packet).map_or_else(|error| Routed::close(error.to_string()), |()| Routed::Continue)
 }
 
 /// Takes in what clients ask.
@@ -108,9 +94,9 @@ impl Proxy {
     async fn to(shards: &[SocketAddr]) -> Result<Self, frisbee::Error> {
         let mut connected = Vec::new();
         for address in shards {
-            let waiting: Arc<Mutex<Waiting>> = Arc::default();
-            let connection = Client::builder().connect(*address, Answers(waiting.clone())).await?;
-            connected.push(Shard { connection, waiting });
+            let requests = Requests::new().in_flight_max(WAITING_MAX);
+            let connection = Client::builder().connect(*address, requests.clone()).await?;
+            connected.push(Shard { connection, requests });
         }
         Ok(Self(connected))
     }
@@ -119,24 +105,6 @@ impl Proxy {
         let mut hasher = DefaultHasher::new();
         key.hash(&mut hasher);
         &self.0[hasher.finish() as usize % self.0.len()]
-    }
-}
-
-impl Shard {
-    /// An id for a packet of a client's, if there is room.
-    fn enter(&self, client: &Connection, id: PacketId) -> Option<PacketId> {
-        let mut waiting = self.waiting.lock().expect("no holder panics");
-        if waiting.clients.len() >= WAITING_MAX {
-            return None;
-        }
-        loop {
-            waiting.next = waiting.next.wrapping_add(1);
-            let here = PacketId(waiting.next);
-            if let Entry::Vacant(free) = waiting.clients.entry(here) {
-                free.insert((client.clone(), id));
-                return Some(here);
-            }
-        }
     }
 }
 
@@ -149,16 +117,20 @@ impl Router for Proxy {
 
     fn route(&self, client: &mut Connection, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Some(key) = key(&packet.body) else { return Routed::close("a body that has no key") };
-        let shard = self.shard(key);
-        let Some(id) = shard.enter(client, packet.id) else {
-            let busy = outbox.push(packet.id, BUSY, &packet.body);
-            return busy.map_or_else(|error| Routed::close(error.to_string()), |()| Routed::Continue);
+        let Shard { connection, requests } = self.shard(key);
+        let Packet { id, operation, body } = packet;
+        let reply = match requests.try_call(connection, operation, body) {
+            Ok(reply) => reply,
+            Err(error @ RequestError::Full) => return answer(outbox, &failed(id, &error)),
+            Err(error) => return Routed::close(format!("a shard is gone: {error}")),
         };
-        match shard.connection.send_now(|outbox| outbox.forward(&Packet { id, ..packet })) {
-            Ok(Ok(())) => Routed::Continue,
-            Ok(Err(too_long)) => Routed::close(too_long.to_string()),
-            Err(lost) => Routed::close(format!("a shard is gone: {lost}")),
-        }
+        let asking = client.clone();
+        // A client that goes takes its tasks along, and its requests are given up.
+        client.spawn(async move {
+            let reply = reply.await.map_or_else(|error| failed(id, &error), |reply| Packet { id, ..reply });
+            let _ = asking.send_now(|outbox| outbox.forward(&reply));
+        });
+        Routed::Continue
     }
 
     fn disconnected(&self, client: Connection, _reason: &CloseReason) {
@@ -184,7 +156,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         told.send(packet).ok();
         async { None }
     };
-    let handlers = Handlers::new().on(PUT, take.clone()).on(GET, take.clone()).on(BUSY, take);
+    let handlers = Handlers::new().on(PUT, take.clone()).on(GET, take.clone()).on(FAILED, take);
     let client = Client::builder().connect(address, handlers).await?;
 
     let value = |number: u16| vec![number as u8; if number == 0 { 1_000_000 } else { usize::from(number) }];

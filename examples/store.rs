@@ -2,14 +2,15 @@
 
 use bytes::{BufMut, Bytes, BytesMut};
 use frisbee::{
-    CloseReason, Connection, Operation, Outbox, Packet, PacketId, Routed, Router, SendError, Stream, opening,
+    Connection, Operation, Outbox, Packet, RequestError, Requests, Routed, Router, SendError, Stream, TooLong, opening,
 };
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, atomic};
-use tokio::sync::{oneshot, watch};
+use std::ops::RangeInclusive;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::watch;
 
 /// Where the protocol is mounted.
-pub const OPERATIONS: std::ops::RangeInclusive<u16> = 1000..=1002;
+pub const OPERATIONS: RangeInclusive<u16> = 1000..=1002;
 /// Length of key, key, value. Answered without a body.
 const PUT: Operation = operation(1000);
 /// The key. Answered with its value, which is empty if there is none.
@@ -94,56 +95,33 @@ impl Router for Store {
     }
 }
 
-/// Who waits for which answer.
-type Waiting = Arc<Mutex<HashMap<PacketId, oneshot::Sender<Bytes>>>>;
-
-/// What a client mounts, and calls the store by.
+/// The calling end.
 #[derive(Clone, Default)]
-pub struct Client(Waiting, Arc<atomic::AtomicU16>);
-
-impl Router for Client {
-    type Session = ();
-
-    fn connected(&self, _connection: &Connection) {}
-
-    fn route(&self, _session: &mut (), packet: Packet, _outbox: &mut Outbox) -> Routed {
-        let waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&packet.id);
-        if let Some(waiting) = waiting {
-            waiting.send(packet.body).ok();
-        }
-        Routed::Continue
-    }
-
-    fn disconnected(&self, _session: (), _reason: &CloseReason) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
-    }
-}
+pub struct Client(Requests);
 
 impl Client {
+    /// What the calling end mounts.
+    pub fn router(&self) -> Requests {
+        self.0.clone()
+    }
+
     /// Stores a value. Keys have up to 255 bytes.
-    pub async fn put(&self, connection: &Connection, key: &str, value: &str) -> Option<()> {
+    pub async fn put(&self, connection: &Connection, key: &str, value: &str) -> Result<(), RequestError> {
+        let length = u8::try_from(key.len()).map_err(|_| TooLong { length: key.len(), limit: 255 })?;
         let mut body = BytesMut::new();
-        body.put_u8(u8::try_from(key.len()).ok()?);
+        body.put_u8(length);
         body.put_slice(key.as_bytes());
         body.put_slice(value.as_bytes());
-        self.ask(connection, PUT, body.freeze()).await.map(drop)
+        self.0.call(connection, PUT, body).await.map(drop)
     }
 
     /// The value of a key.
-    pub async fn get(&self, connection: &Connection, key: &str) -> Option<Bytes> {
-        self.ask(connection, GET, Bytes::copy_from_slice(key.as_bytes())).await
+    pub async fn get(&self, connection: &Connection, key: &str) -> Result<Bytes, RequestError> {
+        Ok(self.0.call(connection, GET, key.to_owned()).await?.body)
     }
 
     /// A stream of the values of a key.
     pub async fn watch(&self, connection: &Connection, key: &str) -> Result<Stream, SendError> {
         connection.open_stream(&opening::new(WATCH, key.as_bytes())).await
-    }
-
-    async fn ask(&self, connection: &Connection, operation: Operation, body: Bytes) -> Option<Bytes> {
-        let id = PacketId(self.1.fetch_add(1, atomic::Ordering::Relaxed));
-        let (answers, answer) = oneshot::channel();
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id, answers);
-        connection.send(&Packet::new(id, operation, body)).await.ok()?;
-        answer.await.ok()
     }
 }

@@ -32,7 +32,7 @@ impl Calculator for Adder {
 
 async fn connected(address: String) -> (Client, Connection, CalculatorClient) {
     let store = Client::default();
-    let channel = Channel::builder().mount(OPERATIONS, store.clone()).connect(address).await.unwrap();
+    let channel = Channel::builder().mount(OPERATIONS, store.router()).connect(address).await.unwrap();
     (store, channel.connection().unwrap(), CalculatorClient::new(channel))
 }
 

@@ -86,8 +86,16 @@ pub(crate) mod routers {
         statements!("routers-4");
     }
 
-    fn middleware(channel: frpc::Channel) {
+    async fn requests() -> Outcome {
+        use frisbee::{Client, Requests};
+        use std::time::Duration;
+        let shout = frisbee::Operation::user(1000).ok_or("users have 10 and up")?;
         statements!("routers-5");
+        Ok(())
+    }
+
+    fn middleware(channel: frpc::Channel) {
+        statements!("routers-6");
     }
 }
 

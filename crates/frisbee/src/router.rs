@@ -5,6 +5,7 @@ pub(crate) mod inline;
 pub(crate) mod mounts;
 pub mod opening;
 pub mod pubsub;
+pub(crate) mod requests;
 mod topics;
 
 use crate::{

@@ -1,0 +1,432 @@
+//! Requests of this end and the replies to them, for protocols that pair packets by their ids.
+
+mod table;
+
+use crate::{
+    CloseReason, Connection, Operation, Outbox, Packet, PacketId, PeerKind, Routed, Router, SendError, TooLong,
+    WhenFull,
+};
+use bytes::Bytes;
+use frisbee_core::tlv;
+use parking_lot::Mutex;
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+use table::{Number, Replied, Table};
+use tokio::sync::oneshot;
+use tokio::time::{Sleep, sleep, timeout};
+
+/// How long a request waits for its reply unless told otherwise; the timeout of a hand-off is the same.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How many requests of one connection wait for their replies at once unless told otherwise.
+const IN_FLIGHT_MAX: usize = 1024;
+
+/// The requests of this end that wait for their replies: a router that is mounted at the requesting end, and the handle
+/// to send requests by.
+///
+/// A reply is the packet with the id of its request. It may have another operation, so that a protocol can answer with
+/// an error. Ids are chosen here; they ascend, and none is in use twice. Clones belong together: mount one, keep
+/// another.
+///
+/// * **Each request ends once**: with its reply, with [`RequestError::TimedOut`], or with the reason for which the
+///   connection ended. Nothing is sent twice.
+/// * **A bounded number is in flight** on each connection. [`call`](Self::call) waits for a place, the first comer
+///   first; [`try_call`](Self::try_call) fails.
+/// * **Giving up**, by dropping the future or by the timeout, frees the place and tells an extended peer, whose router
+///   gets [`Router::cancelled`]. The id stays out of use until the peer has replied, or until 16 384 further requests
+///   of the connection have been given up.
+/// * **Late replies**, those to requests that were given up, are dropped and [counted](Self::late_replies). Packets that
+///   answer no request at all are [counted](Self::stray_replies) too, and a peer that sends many is read more slowly
+///   ([`Routed::Wasted`]).
+///
+/// ```
+/// use frisbee::{Client, Handlers, Operation, Packet, Requests, Server};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let shout = Operation::user(10).expect("users have 10 and up");
+/// let handlers = Handlers::new().on(shout, |_connection, packet| async move {
+///     Some(Packet::new(packet.id, packet.operation, packet.body.to_ascii_uppercase()))
+/// });
+/// let server = Server::builder().bind("127.0.0.1:0", handlers).await?;
+/// let address = server.local_addr();
+/// tokio::spawn(server.serve());
+///
+/// let requests = Requests::new();
+/// let connection = Client::builder().connect(address, requests.clone()).await?;
+/// let reply = requests.call(&connection, shout, "hello").await?;
+/// assert_eq!(reply.body, "HELLO");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A router that takes in other packets as well keeps a `Requests`, has its [`Session`](Router::Session) in its own, and
+/// passes on to it what it calls `connected`, `is_busy` and `when_full` for, and the replies:
+///
+/// ```
+/// use frisbee::{Connection, Operation, Outbox, Packet, Requests, RequestsSession, Routed, Router, WhenFull};
+///
+/// const NEWS: Operation = Operation::user(12).expect("users have 10 and up");
+///
+/// struct Reader(Requests);
+///
+/// impl Router for Reader {
+///     type Session = RequestsSession;
+///
+///     fn connected(&self, connection: &Connection) -> RequestsSession {
+///         self.0.connected(connection)
+///     }
+///
+///     fn route(&self, session: &mut RequestsSession, packet: Packet, outbox: &mut Outbox) -> Routed {
+///         if packet.operation == NEWS {
+///             println!("{:?}", packet.body);
+///             return Routed::Continue;
+///         }
+///         self.0.route(session, packet, outbox)
+///     }
+///
+///     fn when_full(&self, session: &RequestsSession, packet: &Packet) -> WhenFull {
+///         self.0.when_full(session, packet)
+///     }
+///
+///     fn is_busy(&self, session: &mut RequestsSession) -> bool {
+///         self.0.is_busy(session)
+///     }
+/// }
+/// ```
+#[derive(Clone)]
+pub struct Requests {
+    counts: Arc<Counts>,
+    timeout: Duration,
+    in_flight_max: usize,
+}
+
+/// What the clones of a [`Requests`] have in common, which also tells them from others.
+#[derive(Default)]
+struct Counts {
+    late: AtomicU64,
+    strays: AtomicU64,
+}
+
+/// The tables of a connection, one for each [`Requests`] that is mounted on it.
+#[derive(Default)]
+struct Tables(Mutex<Vec<(Arc<Counts>, Arc<Table>)>>);
+
+impl Default for Requests {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Requests {
+    /// Requests with the defaults.
+    pub fn new() -> Self {
+        Self { counts: Arc::default(), timeout: TIMEOUT, in_flight_max: IN_FLIGHT_MAX }
+    }
+
+    /// Sets how long a request of this clone may take, the wait for a place included. Default: 30 s.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Sets how many requests may be in flight on each connection that begins with this clone as its router: 1 to
+    /// 32 768. Default: 1024.
+    ///
+    /// A request is in flight until its reply has been taken or the request been given up. A peer may allow fewer,
+    /// which is for the protocol to say.
+    #[must_use]
+    pub fn in_flight_max(mut self, count: usize) -> Self {
+        self.in_flight_max = count.clamp(1, table::IN_FLIGHT_MOST);
+        self
+    }
+
+    /// Sends a request, once there is a place for it and less than [`backlog_max`](crate::Config::backlog_max) waits to
+    /// be written, and waits for the reply.
+    ///
+    /// # Errors
+    /// If the connection has ended or ends before the reply, the timeout passes, the body is too long, or no clone of
+    /// this is mounted on the connection.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime with timers.
+    ///
+    /// # Cancel safety
+    /// Dropping the future before the request has been sent sends nothing; afterwards it gives the request up.
+    pub async fn call(
+        &self,
+        connection: &Connection,
+        operation: Operation,
+        body: impl Into<Bytes>,
+    ) -> Result<Packet, RequestError> {
+        let body = body.into();
+        let table = self.table(connection)?;
+        let replied = timeout(self.timeout, async {
+            let Ok(place) = table.places.acquire().await else { return Err(table.closed()) };
+            let mut waiter = connection.waiter();
+            let sent = poll_fn(|context| waiter.poll_send(context, |outbox| table.send(outbox, operation, &body)));
+            let (number, reply) = sent.await??;
+            place.forget();
+            let waiting = Waiting { connection: connection.clone(), table: table.clone(), operation, number, reply };
+            waiting.await
+        });
+        replied.await.unwrap_or(Err(RequestError::TimedOut(self.timeout)))
+    }
+
+    /// Sends a request now, and gives a future of the reply: for routers, which must not wait, and to keep the order of
+    /// requests. The timeout begins now.
+    ///
+    /// # Errors
+    /// [`RequestError::Full`] if as many requests are in flight, or as much waits to be written, as may. Otherwise as
+    /// [`call`](Self::call).
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime with timers. Routers and handlers are called inside of one.
+    pub fn try_call(
+        &self,
+        connection: &Connection,
+        operation: Operation,
+        body: impl Into<Bytes>,
+    ) -> Result<PendingReply, RequestError> {
+        let body = body.into();
+        let table = self.table(connection)?;
+        let place = table.places.try_acquire().map_err(|error| match error {
+            tokio::sync::TryAcquireError::Closed => table.closed(),
+            tokio::sync::TryAcquireError::NoPermits => RequestError::Full,
+        })?;
+        let mut context = Context::from_waker(Waker::noop());
+        let sent = connection.poll_send(&mut context, |outbox| table.send(outbox, operation, &body));
+        let Poll::Ready(sent) = sent else { return Err(RequestError::Full) };
+        let (number, reply) = sent??;
+        place.forget();
+        let waiting = Waiting { connection: connection.clone(), table: table.clone(), operation, number, reply };
+        Ok(PendingReply { waiting, expiry: Box::pin(sleep(self.timeout)), timeout: self.timeout })
+    }
+
+    /// How many requests are in flight on a connection.
+    pub fn in_flight(&self, connection: &Connection) -> usize {
+        self.table(connection).map_or(0, |table| table.in_flight())
+    }
+
+    /// How many replies have come to requests that had been given up, on all connections.
+    pub fn late_replies(&self) -> u64 {
+        self.counts.late.load(Ordering::Relaxed)
+    }
+
+    /// How many packets have come that answer no request, on all connections.
+    pub fn stray_replies(&self) -> u64 {
+        self.counts.strays.load(Ordering::Relaxed)
+    }
+
+    fn table(&self, connection: &Connection) -> Result<Arc<Table>, RequestError> {
+        let tables = connection.attachments().get::<Tables>();
+        let found = tables.and_then(|tables| {
+            let tables = tables.0.lock();
+            let own = tables.iter().find(|(counts, _)| Arc::ptr_eq(counts, &self.counts));
+            own.map(|(_, table)| table.clone())
+        });
+        // The tables go with the connection.
+        found.ok_or_else(|| connection.close_reason().map_or(RequestError::NotMounted, RequestError::Closed))
+    }
+}
+
+impl fmt::Debug for Requests {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Requests")
+            .field("timeout", &self.timeout)
+            .field("in_flight_max", &self.in_flight_max)
+            .field("late_replies", &self.late_replies())
+            .field("stray_replies", &self.stray_replies())
+            .finish()
+    }
+}
+
+impl Router for Requests {
+    type Session = RequestsSession;
+
+    fn connected(&self, connection: &Connection) -> RequestsSession {
+        let table = Arc::new(Table::new(self.in_flight_max));
+        let tables = connection.attachments().get_or_insert::<Tables>();
+        tables.0.lock().push((self.counts.clone(), table.clone()));
+        // Not in `disconnected`, which a router that has this one inside might forget to pass on.
+        let ended = table.clone();
+        connection.on_close(move |reason| ended.end(reason));
+        RequestsSession(table)
+    }
+
+    fn route(&self, session: &mut RequestsSession, packet: Packet, _outbox: &mut Outbox) -> Routed {
+        match session.0.handle_reply(packet) {
+            Replied::InTime => Routed::Continue,
+            Replied::Late => {
+                self.counts.late.fetch_add(1, Ordering::Relaxed);
+                Routed::Continue
+            }
+            Replied::Stray => {
+                self.counts.strays.fetch_add(1, Ordering::Relaxed);
+                Routed::Wasted
+            }
+        }
+    }
+
+    fn when_full(&self, _session: &RequestsSession, _packet: &Packet) -> WhenFull {
+        WhenFull::Route
+    }
+
+    fn is_busy(&self, session: &mut RequestsSession) -> bool {
+        session.0.in_flight() > 0
+    }
+}
+
+/// What [`Requests`] keep for a connection.
+#[derive(Debug)]
+pub struct RequestsSession(Arc<Table>);
+
+/// The reply to a request that has been sent by [`Requests::try_call`]. Dropping it gives the request up.
+#[derive(Debug)]
+#[must_use = "dropping it gives the request up"]
+pub struct PendingReply {
+    waiting: Waiting,
+    expiry: Pin<Box<Sleep>>,
+    timeout: Duration,
+}
+
+impl PendingReply {
+    /// The id of the request.
+    pub fn id(&self) -> PacketId {
+        self.waiting.number.id()
+    }
+}
+
+impl Future for PendingReply {
+    type Output = Result<Packet, RequestError>;
+
+    /// Fails as [`Requests::call`] does.
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.get_mut();
+        // A reply that is there is better than none in time.
+        if let Poll::Ready(replied) = Pin::new(&mut this.waiting).poll(context) {
+            return Poll::Ready(replied);
+        }
+        this.expiry.as_mut().poll(context).map(|()| {
+            this.waiting.give_up();
+            Err(RequestError::TimedOut(this.timeout))
+        })
+    }
+}
+
+/// A request that has been sent, until its reply has been taken.
+#[derive(Debug)]
+struct Waiting {
+    connection: Connection,
+    table: Arc<Table>,
+    operation: Operation,
+    number: Number,
+    reply: oneshot::Receiver<Packet>,
+}
+
+impl Waiting {
+    /// Ends the request without its reply, unless that has come.
+    #[cold]
+    fn give_up(&mut self) {
+        let tells = matches!(self.connection.peer(), PeerKind::Extended(_));
+        let (table, number) = (&self.table, self.number);
+        let told = self.connection.send_now(|outbox| {
+            // Under the connection's lock, as in sending: a request that gets this id later is sent behind.
+            if table.give_up(number) && tells {
+                let mut operation = Vec::with_capacity(3);
+                tlv::put_varint(&mut operation, self.operation.number().into());
+                let mut frame = outbox.frame(number.id(), Operation::CANCEL);
+                frame.put_slice(&operation);
+                let sent = frame.finish();
+                debug_assert!(sent.is_ok(), "short packets are within every limit");
+            }
+        });
+        if told.is_err() {
+            table.give_up(number);
+        }
+    }
+}
+
+impl Future for Waiting {
+    type Output = Result<Packet, RequestError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let reply = Pin::new(&mut self.reply).poll(context);
+        reply.map(|reply| reply.map_err(|_| self.table.closed()))
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if self.table.is_waiting(self.number) {
+            self.give_up();
+        }
+        self.table.places.add_permits(1);
+    }
+}
+
+/// Why a request has no reply.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum RequestError {
+    /// The connection has ended, before the request was sent or before its reply came.
+    Closed(CloseReason),
+    /// The reply did not come in time. The request may have been processed, unless there was no place for it until
+    /// then.
+    TimedOut(Duration),
+    /// As many requests are in flight, or as much waits to be written, as may. Nothing was sent.
+    Full,
+    /// The body is longer than the peer accepts. Nothing was sent.
+    TooLong(TooLong),
+    /// The connection has no router that these requests belong to. Nothing was sent.
+    NotMounted,
+}
+
+impl fmt::Display for RequestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Closed(reason) => write!(f, "the connection has ended: {reason}"),
+            Self::TimedOut(timeout) => write!(f, "no reply within {timeout:?}"),
+            Self::Full => f.write_str("as many requests are in flight, or as many bytes wait to be written, as may"),
+            Self::TooLong(error) => error.fmt(f),
+            Self::NotMounted => {
+                f.write_str("the connection has no router for these requests: mount a clone of them when connecting")
+            }
+        }
+    }
+}
+
+impl std::error::Error for RequestError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::TooLong(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<TooLong> for RequestError {
+    fn from(error: TooLong) -> Self {
+        Self::TooLong(error)
+    }
+}
+
+impl From<SendError> for RequestError {
+    /// A packet that is no stream's fails in two ways.
+    fn from(error: SendError) -> Self {
+        match error {
+            SendError::Closed(reason) => Self::Closed(reason),
+            SendError::TooLong(error) => Self::TooLong(error),
+            other => Self::Closed(CloseReason::Router(other.to_string().into())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,248 @@
+//! The requests in flight on one connection, by id.
+
+use super::RequestError;
+use crate::{CloseReason, Operation, Outbox, Packet, PacketId, TooLong};
+use bytes::Bytes;
+use parking_lot::Mutex;
+use std::collections::{BTreeMap, VecDeque};
+use tokio::sync::{Semaphore, oneshot};
+
+/// The most requests that may be in flight. With [`GIVEN_UP_MAX`] it leaves a quarter of the ids free, so that one is
+/// always found.
+pub(super) const IN_FLIGHT_MOST: usize = 32 * 1024;
+
+/// Ids of requests that were given up and may still be answered. A peer need not answer, so the oldest is free again
+/// when there is one more; ids ascend, so it is used again some ten thousand requests later at the earliest.
+const GIVEN_UP_MAX: usize = 16 * 1024;
+
+/// Replies of up to this length, in bytes, are copied, so that one that waits to be taken does not keep what was read
+/// with it.
+const COPY_MAX: usize = 4 * 1024;
+
+/// The number of a request on its connection, whose low bits are its id.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Number(u64);
+
+impl Number {
+    pub(super) fn id(self) -> PacketId {
+        PacketId(self.0 as u16) // The low bits.
+    }
+}
+
+/// What a packet was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Replied {
+    InTime,
+    /// The reply to a request that was given up.
+    Late,
+    /// No reply.
+    Stray,
+}
+
+/// The requests in flight on a connection.
+#[derive(Debug)]
+pub(super) struct Table {
+    state: Mutex<State>,
+    /// Requests that may still be sent. Closed when the connection has ended.
+    pub(super) places: Semaphore,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    entries: BTreeMap<PacketId, Entry>,
+    /// Those that wait for their replies.
+    waiting: usize,
+    /// Those that were given up, the oldest first. Some may have been answered since.
+    given_up: VecDeque<Number>,
+    last: u64,
+    ended: Option<CloseReason>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    number: Number,
+    /// `None` if the request was given up.
+    caller: Option<oneshot::Sender<Packet>>,
+}
+
+impl Table {
+    pub(super) fn new(in_flight_max: usize) -> Self {
+        Self { state: Mutex::default(), places: Semaphore::new(in_flight_max) }
+    }
+
+    /// Enters a request and puts its packet into the outbox, under the connection's lock: it cannot end in between.
+    pub(super) fn send(
+        &self,
+        outbox: &mut Outbox,
+        operation: Operation,
+        body: &Bytes,
+    ) -> Result<(Number, oneshot::Receiver<Packet>), TooLong> {
+        let mut state = self.state.lock();
+        let number = state.next();
+        outbox.push(number.id(), operation, body)?;
+        let (caller, reply) = oneshot::channel();
+        state.entries.insert(number.id(), Entry { number, caller: Some(caller) });
+        state.waiting += 1;
+        Ok((number, reply))
+    }
+
+    /// Takes in a packet of the peer.
+    pub(super) fn handle_reply(&self, mut packet: Packet) -> Replied {
+        let mut state = self.state.lock();
+        let Some(entry) = state.entries.remove(&packet.id) else { return Replied::Stray };
+        let Some(caller) = entry.caller else { return Replied::Late };
+        state.waiting -= 1;
+        drop(state);
+        if packet.body.len() <= COPY_MAX {
+            packet.body = Bytes::copy_from_slice(&packet.body);
+        }
+        match caller.send(packet) {
+            Ok(()) => Replied::InTime,
+            Err(_) => Replied::Late, // The caller goes at this moment.
+        }
+    }
+
+    /// Whether a request has not been answered and not been given up.
+    pub(super) fn is_waiting(&self, number: Number) -> bool {
+        let state = self.state.lock();
+        state.entries.get(&number.id()).is_some_and(|entry| entry.number == number && entry.caller.is_some())
+    }
+
+    /// The caller of a request leaves; whether the peer may still be at work on it.
+    pub(super) fn give_up(&self, number: Number) -> bool {
+        let mut state = self.state.lock();
+        let Some(entry) = state.entries.get_mut(&number.id()).filter(|entry| entry.number == number) else {
+            return false;
+        };
+        if entry.caller.take().is_none() {
+            return false;
+        }
+        state.waiting -= 1;
+        state.given_up.push_back(number);
+        if state.given_up.len() > GIVEN_UP_MAX {
+            state.forget_oldest();
+        }
+        true
+    }
+
+    /// The connection has ended: every request fails, and so does whatever is still to begin.
+    pub(super) fn end(&self, reason: &CloseReason) {
+        let mut state = self.state.lock();
+        state.ended = Some(reason.clone());
+        state.waiting = 0;
+        state.given_up = VecDeque::new();
+        let entries = std::mem::take(&mut state.entries);
+        drop(state);
+        self.places.close();
+        drop(entries); // Which wakes the callers.
+    }
+
+    /// Requests that wait for their replies.
+    pub(super) fn in_flight(&self) -> usize {
+        self.state.lock().waiting
+    }
+
+    /// The error of a request on a connection that has ended.
+    pub(super) fn closed(&self) -> RequestError {
+        let reason = self.state.lock().ended.clone();
+        RequestError::Closed(reason.unwrap_or(CloseReason::Local))
+    }
+}
+
+impl State {
+    /// The next number whose id is free.
+    fn next(&mut self) -> Number {
+        loop {
+            self.last = self.last.wrapping_add(1);
+            let number = Number(self.last);
+            if !self.entries.contains_key(&number.id()) {
+                return number;
+            }
+        }
+    }
+
+    fn forget_oldest(&mut self) {
+        let Some(oldest) = self.given_up.pop_front() else { return };
+        // It may have been answered, and its id have a request again.
+        if self.entries.get(&oldest.id()).is_some_and(|entry| entry.number == oldest) {
+            self.entries.remove(&oldest.id());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OPERATION: Operation = Operation::FIRST_USER;
+
+    fn send(table: &Table) -> (Number, oneshot::Receiver<Packet>) {
+        table.send(&mut Outbox::new(crate::HeaderForm::Current), OPERATION, &Bytes::new()).expect("it is short")
+    }
+
+    fn reply(id: PacketId) -> Packet {
+        Packet::new(id, OPERATION, "reply")
+    }
+
+    #[test]
+    fn a_request_that_is_too_long_leaves_nothing_behind() {
+        let table = Table::new(1);
+        let mut outbox = Outbox::new(crate::HeaderForm::Current);
+        outbox.set_limit(3);
+        table.send(&mut outbox, OPERATION, &Bytes::from_static(b"long")).expect_err("it is too long");
+        assert!(outbox.is_empty());
+        assert_eq!((table.in_flight(), table.state.lock().entries.len()), (0, 0));
+    }
+
+    #[test]
+    fn an_id_that_waits_or_was_given_up_is_not_given_again() {
+        let table = Table::new(IN_FLIGHT_MOST);
+        let (waits, _reply) = send(&table);
+        let (left, gone) = send(&table);
+        drop(gone);
+        assert!(table.give_up(left));
+        for _ in 0..2 * 65_536 {
+            let (number, _reply) = send(&table);
+            assert!(number.id() != waits.id() && number.id() != left.id(), "{number:?}");
+            assert_eq!(table.handle_reply(reply(number.id())), Replied::InTime);
+        }
+        assert_eq!(table.handle_reply(reply(left.id())), Replied::Late);
+        assert_eq!(table.handle_reply(reply(left.id())), Replied::Stray);
+        assert_eq!(table.handle_reply(reply(waits.id())), Replied::InTime);
+    }
+
+    #[test]
+    fn requests_that_are_never_answered_take_a_bounded_number_of_ids() {
+        let table = Table::new(1);
+        for _ in 0..4 * 65_536 {
+            let (number, _reply) = send(&table);
+            assert!(table.give_up(number) && !table.give_up(number));
+        }
+        let state = table.state.lock();
+        assert_eq!((state.entries.len(), state.given_up.len(), state.waiting), (GIVEN_UP_MAX, GIVEN_UP_MAX, 0));
+    }
+
+    #[test]
+    fn who_leaves_late_does_not_end_the_request_that_has_its_id_now() {
+        let table = Table::new(1);
+        let (first, _reply) = send(&table);
+        assert_eq!(table.handle_reply(reply(first.id())), Replied::InTime);
+        table.state.lock().last = 65_536 + first.0 - 1;
+        let (second, _reply) = send(&table);
+        assert_eq!((second.id(), second == first), (first.id(), false));
+        assert!(!table.is_waiting(first) && !table.give_up(first));
+        assert!(table.is_waiting(second));
+    }
+
+    #[tokio::test]
+    async fn the_end_of_a_connection_fails_all_and_lets_nobody_wait() {
+        let table = Table::new(1);
+        let (number, waiting) = send(&table);
+        table.end(&CloseReason::Local);
+        waiting.await.expect_err("there will be no reply");
+        assert!(!table.give_up(number));
+        assert!(table.places.acquire().await.is_err());
+        assert!(matches!(table.closed(), RequestError::Closed(CloseReason::Local)));
+        assert_eq!(table.in_flight(), 0);
+    }
+}

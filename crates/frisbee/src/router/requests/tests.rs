@@ -1,0 +1,257 @@
+//! Requests on connections in memory, with a peer that does what the test says.
+
+use super::*;
+use crate::{Client, Mounts, Server, memory};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::JoinSet;
+
+const ASK: Operation = Operation::user(10).expect("users have 10 and up");
+const REFUSED: Operation = Operation::user(11).expect("users have 10 and up");
+
+/// What the other end has got.
+enum Got {
+    Packet(Connection, Packet),
+    Cancelled(PacketId, Bytes),
+}
+
+struct Peer(UnboundedSender<Got>);
+
+impl Router for Peer {
+    type Session = Connection;
+
+    fn connected(&self, connection: &Connection) -> Connection {
+        connection.clone()
+    }
+
+    fn route(&self, connection: &mut Connection, packet: Packet, _outbox: &mut Outbox) -> Routed {
+        self.0.send(Got::Packet(connection.clone(), packet)).ok();
+        Routed::Continue
+    }
+
+    fn cancelled(&self, _session: &mut Connection, id: PacketId, content: Bytes, _outbox: &mut Outbox) {
+        self.0.send(Got::Cancelled(id, content)).ok();
+    }
+}
+
+/// A connection whose router is `router`, and what its peer gets.
+async fn connected<R: Router>(router: R) -> (Connection, UnboundedReceiver<Got>) {
+    let (told, got) = unbounded_channel();
+    let server = Server::builder().build(Peer(told)).expect("a router like any other");
+    let (here, there) = memory();
+    tokio::spawn(async move { server.serve_connection(there).await });
+    let connection = Client::builder().connect_io(here, router).await.expect("it is in memory");
+    connection.peer_known().await.expect("it is open");
+    (connection, got)
+}
+
+/// What the peer gets next, within an hour of the paused clock.
+async fn next(got: &mut UnboundedReceiver<Got>) -> Got {
+    let next = timeout(Duration::from_secs(3600), got.recv()).await;
+    next.expect("the peer gets something").expect("the peer is there")
+}
+
+async fn request(got: &mut UnboundedReceiver<Got>) -> (Connection, Packet) {
+    match next(got).await {
+        Got::Packet(connection, packet) => (connection, packet),
+        Got::Cancelled(id, _) => panic!("{id:?} was cancelled"),
+    }
+}
+
+async fn cancelled(got: &mut UnboundedReceiver<Got>) -> (PacketId, Bytes) {
+    match next(got).await {
+        Got::Packet(_, packet) => panic!("{packet:?} was sent"),
+        Got::Cancelled(id, content) => (id, content),
+    }
+}
+
+async fn answer((peer, packet): (Connection, Packet)) {
+    peer.send(&packet).await.expect("it is open");
+}
+
+#[tokio::test(start_paused = true)]
+async fn replies_find_their_requests_in_any_order() {
+    let requests = Requests::new();
+    let (connection, mut got) = connected(requests.clone()).await;
+    let mut calls = JoinSet::new();
+    for number in 0..100_u8 {
+        let (requests, connection) = (requests.clone(), connection.clone());
+        calls.spawn(async move {
+            let reply = requests.call(&connection, ASK, vec![number]).await.expect("it is answered");
+            assert_eq!(reply.body, [number][..]);
+        });
+    }
+    let mut asked = Vec::new();
+    while asked.len() < 100 {
+        asked.push(request(&mut got).await);
+    }
+    assert_eq!(requests.in_flight(&connection), 100);
+    for asked in asked.into_iter().rev() {
+        answer(asked).await;
+    }
+    while let Some(ended) = calls.join_next().await {
+        ended.expect("it does not panic");
+    }
+    assert_eq!(requests.in_flight(&connection), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reply_may_have_another_operation_than_its_request() {
+    let requests = Requests::new();
+    let (connection, mut got) = connected(requests.clone()).await;
+    let reply = requests.try_call(&connection, ASK, "question").expect("there is room");
+    let (peer, packet) = request(&mut got).await;
+    assert_eq!(packet.id, reply.id());
+    answer((peer, Packet { operation: REFUSED, ..packet })).await;
+    assert_eq!(reply.await.expect("it is answered").operation, REFUSED);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_times_out_is_cancelled_and_its_late_reply_dropped() {
+    let requests = Requests::new().timeout(Duration::from_secs(3));
+    let (connection, mut got) = connected(requests.clone()).await;
+    let begun = tokio::time::Instant::now();
+    for at_once in [false, true] {
+        let error = if at_once {
+            requests.try_call(&connection, ASK, "?").expect("there is room").await
+        } else {
+            requests.call(&connection, ASK, "?").await
+        };
+        let error = error.expect_err("nobody answers");
+        assert_eq!(error.to_string(), "no reply within 3s");
+        let asked = request(&mut got).await;
+        assert_eq!(cancelled(&mut got).await, (asked.1.id, Bytes::from_static(&[10])));
+        answer(asked).await;
+    }
+    assert_eq!(begun.elapsed(), Duration::from_secs(6));
+    // The reply to this one stands behind the late ones.
+    let (replied, ()) =
+        tokio::join!(requests.call(&connection, ASK, "!"), async { answer(request(&mut got).await).await });
+    replied.expect("it is answered");
+    assert_eq!((requests.late_replies(), requests.stray_replies()), (2, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_answers_nothing_is_counted_and_harms_no_request() {
+    let requests = Requests::new();
+    let (connection, mut got) = connected(requests.clone()).await;
+    let reply = requests.try_call(&connection, ASK, "?").expect("there is room");
+    let (peer, packet) = request(&mut got).await;
+    for id in [0, 2, 65_535] {
+        answer((peer.clone(), Packet::new(PacketId(id), ASK, "stray"))).await;
+    }
+    answer((peer.clone(), packet.clone())).await;
+    reply.await.expect("it is answered");
+    let second = requests.try_call(&connection, ASK, "!").expect("there is room");
+    answer((peer.clone(), packet)).await; // Twice.
+    answer(request(&mut got).await).await;
+    second.await.expect("it is answered");
+    assert_eq!((requests.late_replies(), requests.stray_replies()), (0, 4));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_waits_for_a_place_and_gets_that_of_one_that_is_dropped() {
+    let requests = Requests::new().in_flight_max(1);
+    let (connection, mut got) = connected(requests.clone()).await;
+    let first = requests.try_call(&connection, ASK, "first").expect("there is a place");
+    assert!(matches!(requests.try_call(&connection, ASK, "second"), Err(RequestError::Full)));
+    let mut third = Box::pin(requests.call(&connection, ASK, "third"));
+    assert!(poll_fn(|context| Poll::Ready(third.as_mut().poll(context))).await.is_pending());
+    assert_eq!(request(&mut got).await.1.body, "first");
+    drop(first);
+    let (reply, asked) = tokio::join!(third, async {
+        cancelled(&mut got).await;
+        let asked = request(&mut got).await;
+        answer(asked.clone()).await;
+        asked
+    });
+    assert_eq!((reply.expect("it is answered").body, asked.1.body), (Bytes::from("third"), Bytes::from("third")));
+    assert_eq!(requests.in_flight(&connection), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_dropped_while_it_waits_for_a_place_sends_nothing() {
+    let requests = Requests::new().in_flight_max(1);
+    let (connection, mut got) = connected(requests.clone()).await;
+    let first = requests.try_call(&connection, ASK, "first").expect("there is a place");
+    let mut second = Box::pin(requests.call(&connection, ASK, "second"));
+    assert!(poll_fn(|context| Poll::Ready(second.as_mut().poll(context))).await.is_pending());
+    drop(second);
+    answer(request(&mut got).await).await;
+    first.await.expect("it is answered");
+    let third = requests.try_call(&connection, ASK, "third").expect("there is a place");
+    assert_eq!(request(&mut got).await.1.body, "third");
+    drop(third);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_connection_fails_every_request_with_its_reason() {
+    let requests = Requests::new().in_flight_max(2);
+    let (connection, mut got) = connected(requests.clone()).await;
+    let mut calls = JoinSet::new();
+    // Two that have been sent, and two that wait for a place.
+    for _ in 0..4 {
+        let (requests, connection) = (requests.clone(), connection.clone());
+        calls.spawn(async move { requests.call(&connection, ASK, "?").await });
+    }
+    for _ in 0..2 {
+        request(&mut got).await;
+    }
+    connection.close_for("the test is over");
+    while let Some(ended) = calls.join_next().await {
+        let error = ended.expect("it does not panic").expect_err("nobody answers");
+        assert_eq!(error.to_string(), "the connection has ended: closed by a router: the test is over");
+    }
+    let error = requests.call(&connection, ASK, "?").await.expect_err("it is closed");
+    assert!(matches!(error, RequestError::Closed(CloseReason::Router(_))), "{error}");
+    assert_eq!(requests.in_flight(&connection), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_is_closed_when_idle_waits_for_replies() {
+    let requests = Requests::new();
+    let (connection, mut got) = connected(requests.clone()).await;
+    let reply = requests.try_call(&connection, ASK, "?").expect("there is room");
+    let asked = request(&mut got).await;
+    connection.close_when_idle();
+    sleep(Duration::from_millis(100)).await;
+    assert!(!connection.is_closed());
+    answer(asked).await;
+    reply.await.expect("it is answered");
+    connection.closed().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_is_too_long_is_refused_and_takes_no_place() {
+    let requests = Requests::new().in_flight_max(1);
+    let (connection, _got) = connected(requests.clone()).await;
+    let long = vec![0; crate::BODY_MAX as usize + 1];
+    for _ in 0..2 {
+        let error = requests.call(&connection, ASK, long.clone()).await.expect_err("it is too long");
+        assert!(matches!(error, RequestError::TooLong(_)), "{error}");
+        let error = requests.try_call(&connection, ASK, long.clone()).expect_err("it is too long");
+        assert!(matches!(error, RequestError::TooLong(_)), "{error}");
+    }
+    assert_eq!(requests.in_flight(&connection), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_that_do_not_belong_to_a_connection_say_so() {
+    let (connection, _got) = connected(Requests::new()).await;
+    let error = Requests::new().call(&connection, ASK, "?").await.expect_err("they are others");
+    assert!(matches!(error, RequestError::NotMounted), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_protocols_on_one_connection_keep_their_requests_apart() {
+    let (one, two) = (Requests::new(), Requests::new());
+    let mounts = Mounts::new().mount(10..=10, one.clone()).mount(11..=11, two.clone());
+    let (connection, mut got) = connected(mounts).await;
+    let first = one.try_call(&connection, ASK, "one").expect("there is room");
+    let second = two.try_call(&connection, REFUSED, "two").expect("there is room");
+    assert_eq!(first.id(), second.id(), "ids count for each");
+    for _ in 0..2 {
+        answer(request(&mut got).await).await;
+    }
+    assert_eq!(second.await.expect("it is answered").body, "two");
+    assert_eq!(first.await.expect("it is answered").body, "one");
+}
