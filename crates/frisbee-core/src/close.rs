@@ -41,6 +41,8 @@ pub enum CloseReason {
     HandOffTimeout,
     /// It has been handed off: what it carries from here on belongs to somebody else.
     HandedOff,
+    /// It speaks another protocol than Frisbee, whose handler serves it.
+    Foreign,
     /// This end closed it.
     Local,
     /// This end shuts down.
@@ -70,6 +72,7 @@ impl CloseReason {
             Self::Io { .. } => CloseKind::Io,
             Self::HandOffTimeout => CloseKind::HandOffTimeout,
             Self::HandedOff => CloseKind::HandedOff,
+            Self::Foreign => CloseKind::Foreign,
             Self::Local => CloseKind::Local,
             Self::Shutdown => CloseKind::Shutdown,
             Self::Router(_) => CloseKind::Router,
@@ -128,6 +131,8 @@ pub enum CloseKind {
     HandOffTimeout,
     /// [`CloseReason::HandedOff`].
     HandedOff,
+    /// [`CloseReason::Foreign`].
+    Foreign,
     /// [`CloseReason::Local`].
     Local,
     /// [`CloseReason::Shutdown`].
@@ -138,7 +143,7 @@ pub enum CloseKind {
 
 impl CloseKind {
     /// All of them, each at the index that it has as a number.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::ClosedByPeer,
         Self::Truncated,
         Self::BadMagic,
@@ -156,6 +161,7 @@ impl CloseKind {
         Self::Io,
         Self::HandOffTimeout,
         Self::HandedOff,
+        Self::Foreign,
         Self::Local,
         Self::Shutdown,
         Self::Router,
@@ -181,6 +187,7 @@ impl CloseKind {
             Self::Io => "io",
             Self::HandOffTimeout => "hand_off_timeout",
             Self::HandedOff => "handed_off",
+            Self::Foreign => "foreign",
             Self::Local => "local",
             Self::Shutdown => "shutdown",
             Self::Router => "router",
@@ -219,6 +226,7 @@ impl fmt::Display for CloseReason {
             Self::Io { message, .. } => write!(f, "I/O error: {message}"),
             Self::HandOffTimeout => f.write_str("the hand-off was not answered in time"),
             Self::HandedOff => f.write_str("handed off"),
+            Self::Foreign => f.write_str("served as a foreign connection"),
             Self::Local => f.write_str("closed by this end"),
             Self::Shutdown => f.write_str("this end is shutting down"),
             Self::Router(reason) => write!(f, "closed by a router: {reason}"),

@@ -2,11 +2,12 @@
 
 use crate::budget::{Budget, Stats};
 use crate::connection::{Connection, Ends};
+use crate::foreign::Phase;
 use crate::newcomers::Newcomers;
 use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
 use crate::runtime::timer::{TokioTimer, now, tokio_timer};
-use crate::runtime::tokio::{Driver, Running};
+use crate::runtime::tokio::{AbortOnDrop, Driver, Running, Tasks};
 use crate::transport::Io;
 use crate::{CloseReason, RawTransport, Router};
 use frisbee_core::ServerConfig;
@@ -18,7 +19,7 @@ use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::{Notify, oneshot, watch};
 
 #[cfg(feature = "tls")]
 use crate::tls::{TlsError, TlsStream};
@@ -71,9 +72,8 @@ impl<R: Router> Acceptor<R> {
         let host = self.0.clone();
         let context = Some(host.runtime.clone()).filter(|runtime| runtime.id() != Handle::current().id());
         let driving = async move { host.serve(io, Box::default(), context).await };
-        let mut task = AbortOnDrop(tokio::spawn(tokio::task::unconstrained(driving)));
         // A router that panicked has been reported where it did.
-        (&mut task.0).await.unwrap_or(CloseReason::Shutdown)
+        AbortOnDrop(tokio::spawn(tokio::task::unconstrained(driving))).await
     }
 
     /// What becomes of the connections, to be asked at any time.
@@ -91,15 +91,6 @@ impl<R: Router> Acceptor<R> {
 impl<R> fmt::Debug for Acceptor<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Acceptor").finish_non_exhaustive()
-    }
-}
-
-/// A task that ends with whoever waits for it.
-struct AbortOnDrop(tokio::task::JoinHandle<CloseReason>);
-
-impl Drop for AbortOnDrop {
-    fn drop(&mut self) {
-        self.0.abort();
     }
 }
 
@@ -210,7 +201,7 @@ impl<T: Io, R: Router> Future for Serving<'_, T, R> {
                 Err(ended) => {
                     *self = Self::Rare(Box::pin(async move {
                         let _entry = entry;
-                        ended.hand_over(RawTransport::new_in).await
+                        ended.hand_over(Tasks::OfTokio, RawTransport::new_in).await
                     }));
                 }
             }
@@ -223,10 +214,12 @@ impl<T: Io, R: Router> Future for Serving<'_, T, R> {
 }
 
 /// The connections that are open.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Open {
     inner: Mutex<Connections>,
     changed: Notify,
+    /// For foreign connections, whose handles have ended.
+    phase: watch::Sender<Phase>,
 }
 
 #[derive(Debug, Default)]
@@ -239,7 +232,18 @@ struct Connections {
     tie: Option<oneshot::Sender<()>>,
 }
 
+impl Default for Open {
+    fn default() -> Self {
+        Self { inner: Mutex::default(), changed: Notify::new(), phase: watch::Sender::new(Phase::Serving) }
+    }
+}
+
 impl Open {
+    /// The phase of the server's life from now on.
+    pub(crate) fn phase(&self) -> watch::Receiver<Phase> {
+        self.phase.subscribe()
+    }
+
     fn enter(open: &Arc<Self>, connection: Connection) -> Option<Entry> {
         let mut inner = open.inner.lock();
         if inner.closing {
@@ -265,6 +269,7 @@ impl Open {
     /// Closes each connection when it is idle, and those that are not in time at once.
     pub(crate) async fn drain(&self, timeout: Duration) {
         self.inner.lock().closing = true;
+        self.phase.send_replace(Phase::Stopping);
         let all = || self.inner.lock().by_number.values().cloned().collect::<Vec<_>>();
         all().iter().for_each(Connection::close_when_idle);
         if tokio::time::timeout(timeout, self.emptied()).await.is_ok() {
@@ -278,6 +283,7 @@ impl Open {
             "shutdown timeout: closing the remaining connections"
         );
         late.iter().for_each(Connection::abort);
+        self.phase.send_replace(Phase::Closing);
         // Closing takes no longer than lingering does; whatever does not even do that ends with the workers.
         let _ = tokio::time::timeout(Duration::from_secs(2), self.emptied()).await;
     }
@@ -304,6 +310,7 @@ impl Drop for Tied {
         let left: Vec<_> = inner.by_number.values().cloned().collect();
         drop(inner);
         left.iter().for_each(Connection::abort);
+        open.phase.send_replace(Phase::Closing);
     }
 }
 

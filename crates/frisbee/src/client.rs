@@ -5,7 +5,7 @@ use crate::connection::{Connection, Ends};
 use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
 use crate::runtime::timer::{now, tokio_timer};
-use crate::runtime::tokio::Driver;
+use crate::runtime::tokio::{Driver, Tasks};
 use crate::server::MEMORY_MAX;
 use crate::transport::Io;
 use crate::workers::{Place, Pool, Workers};
@@ -308,7 +308,7 @@ impl ClientBuilder {
             let (handle, engine) = self.prepare(ends, router, now());
             let driver = Driver::new(io, engine, None, tokio_timer(), busy).among_callers().buffering(buffers);
             tokio::spawn(tokio::task::unconstrained(async move {
-                driver.run().await.hand_over(RawTransport::new_in).await;
+                driver.run().await.hand_over(Tasks::OfTokio, RawTransport::new_in).await;
             }));
             return Ok(handle);
         };
@@ -322,7 +322,7 @@ impl ClientBuilder {
         worker.spawn(tokio::task::unconstrained(async move {
             let _driven = driven;
             let driver = Driver::new(io, engine, Some(caller), tokio_timer(), busy).buffering(buffers);
-            driver.run().await.hand_over(RawTransport::new_in).await;
+            driver.run().await.hand_over(Tasks::OfTokio, RawTransport::new_in).await;
         }));
         Ok(handle)
     }

@@ -23,11 +23,19 @@ pub struct HandOffAccepted {
     pub transport: RawTransport,
 }
 
-/// Who takes a transport when it is free.
+/// The next owner of a transport.
 #[must_use]
-pub struct TakeOver(Box<Take>);
+pub struct TakeOver(Owner);
 
-type Take = dyn FnOnce(RawTransport, &Handle) + Send;
+enum Owner {
+    /// Called with the runtime in which the server was started or the client connected.
+    Apart(Box<dyn FnOnce(RawTransport, &Handle) + Send>),
+    /// Goes on in the task of the connection.
+    InPlace(Box<dyn FnOnce(RawTransport) -> InPlace + Send>),
+}
+
+/// The rest of a connection's life, in the task of the connection.
+pub(crate) type InPlace = Pin<Box<dyn Future<Output = CloseReason> + Send>>;
 
 impl TakeOver {
     /// By a function whose future becomes a task of the runtime in which the server was started or the client
@@ -37,16 +45,33 @@ impl TakeOver {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        Self(Box::new(move |raw, runtime| drop(runtime.spawn(take(raw)))))
+        Self(Owner::Apart(Box::new(move |raw, runtime| drop(runtime.spawn(take(raw))))))
     }
 
     pub(crate) fn at_once(take: impl FnOnce(RawTransport) + Send + 'static) -> Self {
-        Self(Box::new(move |raw, _| take(raw)))
+        Self(Owner::Apart(Box::new(move |raw, _| take(raw))))
     }
 
-    pub(crate) fn take(self, raw: RawTransport, runtime: &Handle) {
+    /// By a function whose future goes on in the task of the connection.
+    pub(crate) fn in_place(take: impl FnOnce(RawTransport) -> InPlace + Send + 'static) -> Self {
+        Self(Owner::InPlace(Box::new(take)))
+    }
+
+    /// Whether the connection's task goes on with the transport.
+    pub(crate) fn is_in_place(&self) -> bool {
+        matches!(self.0, Owner::InPlace(_))
+    }
+
+    /// Gives the transport away; the task of the connection has to go on with the future, if there is one.
+    pub(crate) fn take(self, raw: RawTransport, runtime: &Handle) -> Option<InPlace> {
         let _entered = runtime.enter();
-        (self.0)(raw, runtime);
+        match self.0 {
+            Owner::Apart(take) => {
+                take(raw, runtime);
+                None
+            }
+            Owner::InPlace(take) => Some(take(raw)),
+        }
     }
 }
 

@@ -48,6 +48,7 @@ mod connection;
 mod context;
 mod deferred;
 mod error;
+mod foreign;
 mod hand_off;
 mod mailbox;
 mod newcomers;
@@ -72,6 +73,7 @@ pub use connection::Connection;
 pub use connection::UnixCredentials;
 pub use context::Attachments;
 pub use error::{Error, HandOffError, SendError};
+pub use foreign::ForeignContext;
 pub use frisbee_core::{
     BODY_MAX, BODY_MAX_LEAST, CloseKind, CloseReason, Config, Foreign, Frame, Header, HeaderForm, Hello, Operation,
     Outbox, Packet, PacketId, PeerKind, ProtocolError, TooLong,

@@ -1,6 +1,8 @@
-//! HandOffAccepted connections that have sent nothing of use yet: how many there may be, and whose place the next one gets.
+//! Accepted connections that have sent nothing of use yet: how many there may be, and whose place the next one gets.
 
 use crate::connection::Connection;
+use crate::foreign::ForeignHandlers;
+use crate::hand_off::TakeOver;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,6 +20,8 @@ const PART: usize = 8;
 #[derive(Debug)]
 pub(crate) struct Newcomers {
     max: usize,
+    /// For those that begin with something else than a header.
+    foreign: ForeignHandlers,
     inner: Mutex<Inner>,
 }
 
@@ -49,8 +53,8 @@ impl Silent {
 }
 
 impl Newcomers {
-    pub(crate) fn new(max: usize) -> Arc<Self> {
-        Arc::new(Self { max, inner: Mutex::default() })
+    pub(crate) fn new(max: usize, foreign: ForeignHandlers) -> Arc<Self> {
+        Arc::new(Self { max, foreign, inner: Mutex::default() })
     }
 
     /// Enters a connection that waits for its first header.
@@ -113,6 +117,13 @@ impl Newcomers {
 pub(crate) struct Newcomer {
     list: Arc<Newcomers>,
     number: u64,
+}
+
+impl Newcomer {
+    /// The foreign handler that takes over a connection which begins with these bytes, if one does.
+    pub(crate) fn foreign(&self, beginning: &[u8], connection: &Connection) -> Option<TakeOver> {
+        self.list.foreign.find(beginning, connection)
+    }
 }
 
 impl Drop for Newcomer {

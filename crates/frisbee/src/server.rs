@@ -3,10 +3,11 @@
 use crate::acceptor::{Acceptor, Host, Open};
 use crate::budget::{Budget, Stats};
 use crate::connection::Ends;
+use crate::foreign::{ForeignContext, ForeignHandler, ForeignHandlers};
 use crate::newcomers::{Newcomers, SILENT_MAX};
 use crate::transport::{Movable, Socket};
 use crate::workers::{Place, Pool, Workers};
-use crate::{Config, Error, IoBackend, Router};
+use crate::{Config, Error, IoBackend, RawTransport, Router};
 use frisbee_core::ServerConfig;
 use std::future::{pending, poll_fn};
 use std::net::SocketAddr;
@@ -85,6 +86,7 @@ pub struct ServerBuilder {
     memory_max: usize,
     silent_max: usize,
     shutdown_timeout: Duration,
+    foreign: Vec<ForeignHandler>,
     #[cfg(feature = "tls")]
     tls: Option<crate::tls::ServerTls>,
 }
@@ -100,6 +102,7 @@ impl Server<()> {
             memory_max: MEMORY_MAX,
             silent_max: SILENT_MAX,
             shutdown_timeout: SHUTDOWN_TIMEOUT,
+            foreign: Vec::new(),
             #[cfg(feature = "tls")]
             tls: None,
         }
@@ -171,6 +174,62 @@ impl ServerBuilder {
     /// Sets how long a shutdown lets connections finish. Default: 20 s.
     pub fn shutdown_timeout(mut self, timeout: Duration) -> Self {
         self.shutdown_timeout = timeout;
+        self
+    }
+
+    /// Adds a handler of foreign connections: those that begin with something else than a frame. Default: none, and
+    /// such a connection is closed, with a reason that names the protocol if it is known.
+    ///
+    /// `accepts` decides by the bytes that have come first, which may be a single one, and is asked once for a
+    /// connection; with several handlers, the first that accepts serves. `serve` reads these bytes again. It runs in the
+    /// task of the connection on its worker, and on the runtime of the caller if io_uring drives connections.
+    ///
+    /// A foreign connection is counted in [`Stats`], as [`CloseKind::Foreign`](crate::CloseKind) when it ends without an
+    /// error, and in a [shutdown](Server::serve_with_shutdown), which ends handlers that do not return in time. The
+    /// router sees it end with [`CloseReason::Foreign`](crate::CloseReason). A client that sends nothing has
+    /// [`first_header_timeout`](Self::first_header_timeout); from its first byte on, its time is the handler's concern.
+    /// With [`tls`](Self::tls) the handshake comes first.
+    ///
+    /// Frames begin with a zero byte, so nothing that does is foreign. The first id of a client with the old form of
+    /// headers, which has no magic, may be above 255 and look foreign; clients count from 0.
+    ///
+    /// ```
+    /// use frisbee::{Handlers, Server};
+    /// use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let server = Server::builder()
+    ///     .foreign(
+    ///         |beginning| beginning[0].is_ascii_uppercase(),
+    ///         async |transport, context| {
+    ///             let mut line = String::new();
+    ///             let mut transport = BufReader::new(transport.take(1024));
+    ///             transport.read_line(&mut line).await?;
+    ///             let peer = context.peer_addr();
+    ///             let mut transport = transport.into_inner().into_inner();
+    ///             transport.write_all(format!("{} from {peer:?}\n", line.trim()).as_bytes()).await
+    ///         },
+    ///     )
+    ///     .bind("127.0.0.1:0", Handlers::new())
+    ///     .await?;
+    /// # let address = server.local_addr();
+    /// # tokio::spawn(server.serve());
+    /// # let mut client = tokio::net::TcpStream::connect(address).await?;
+    /// # client.write_all(b"HELLO\n").await?;
+    /// # let mut answer = String::new();
+    /// # client.read_to_string(&mut answer).await?;
+    /// # assert!(answer.starts_with("HELLO from Some(127.0.0.1:"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn foreign<A, S, F>(mut self, accepts: A, serve: S) -> Self
+    where
+        A: Fn(&[u8]) -> bool + Send + Sync + 'static,
+        S: Fn(RawTransport, ForeignContext) -> F + Send + Sync + 'static,
+        F: Future<Output = io::Result<()>> + Send + 'static,
+    {
+        self.foreign.push(ForeignHandler::new(accepts, serve));
         self
     }
 
@@ -276,10 +335,12 @@ impl<L, R: Router> Bound<L, R> {
 
     fn into_host(self) -> (L, Host<R>) {
         let Self { listener, budget, settings, router } = self;
+        let open = Arc::new(Open::default());
+        let foreign = ForeignHandlers::new(settings.foreign, open.phase());
         let host = Host {
             budget,
-            open: Arc::new(Open::default()),
-            newcomers: Newcomers::new(settings.silent_max),
+            open,
+            newcomers: Newcomers::new(settings.silent_max, foreign),
             runtime: Handle::current(),
             router,
             config: settings.config,

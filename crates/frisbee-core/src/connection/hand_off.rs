@@ -159,6 +159,16 @@ impl Connection {
         may
     }
 
+    /// Leaves a connection of which nothing has been taken in yet: all that comes belongs to the next owner. `false`,
+    /// and nothing has changed, if a header has come, in whole or in part.
+    pub fn leave_unread(&mut self) -> bool {
+        let may = self.decoder.form().is_none() && !self.is_mid_packet() && self.hand_off.is_none();
+        if may {
+            self.seal(Stage::Left, None);
+        }
+        may
+    }
+
     /// Whether what comes from now on belongs to the next owner of the connection.
     pub fn has_left(&self) -> bool {
         self.is_at(Stage::Left)

@@ -292,6 +292,9 @@ impl<R: Router> Engine<R> {
                 // Behind a whole packet there is nothing in between two.
                 is_last = self.input.unrouted.is_empty();
             } else {
+                if self.mail_is_held && self.leave_to_foreign() {
+                    break;
+                }
                 let event = self.core.poll_event(&mut self.input.unrouted, now)?;
                 if self.mail_is_held {
                     self.release_held_mail();

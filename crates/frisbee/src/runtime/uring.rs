@@ -3,7 +3,7 @@
 use super::busy::BusyPoll;
 use super::engine::Engine;
 use super::timer::{Timer, now};
-use super::tokio::Driver;
+use super::tokio::{Driver, Tasks};
 use crate::{RawTransport, Router};
 use bytes::Bytes;
 use frisbee_uring::{Socket, Worker};
@@ -95,7 +95,7 @@ impl Rings {
                 let _entered = runtime.enter();
                 driving.as_mut().poll(context)
             });
-            ended.await.hand_over(release).await;
+            ended.await.hand_over(Tasks::OfRing, release).await;
         });
     }
 }

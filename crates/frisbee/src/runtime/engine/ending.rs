@@ -113,7 +113,10 @@ impl<R: Router> Engine<R> {
         if matches!(reason, CloseReason::Router(text) if **text == *PANICKED) {
             tracing::error!("{PANICKED}; closing its connection");
         }
-        self.handle.0.budget.counts.count_closed(self.handle.peer_addr(), reason, Instant::now());
+        // A foreign connection is still open.
+        if !matches!(reason, CloseReason::Foreign) {
+            self.handle.0.budget.counts.count_closed(self.handle.peer_addr(), reason, Instant::now());
+        }
         self.handle.0.mailbox.close(reason);
         self.handle.0.work.abort();
         let (router, runtime) = (&self.router, &self.handle.0.runtime);

@@ -49,7 +49,7 @@ impl<R: Router> Engine<R> {
                     HandOffAnswer::Accepted => {
                         // Whoever waited for it may have gone; then it is closed.
                         let accepted = |transport| asking.answer(Ok(HandOffAccepted { reply: body, transport }));
-                        self.depart(TakeOver::at_once(accepted));
+                        self.depart(TakeOver::at_once(accepted), &CloseReason::HandedOff);
                         return Routed::Continue;
                     }
                     HandOffAnswer::Busy => HandOffError::Busy,
@@ -92,7 +92,7 @@ impl<R: Router> Engine<R> {
                     Some(_) if is_given_up => drop(self.answer(HandOffAnswer::Refused, &Bytes::new())),
                     Some(taking) if is_free => {
                         if self.answer(answer, &reply) {
-                            self.depart(taking);
+                            self.depart(taking, &CloseReason::HandedOff);
                         }
                     }
                     Some(_) => drop(self.answer(HandOffAnswer::Busy, &Bytes::new())),
@@ -118,10 +118,23 @@ impl<R: Router> Engine<R> {
     pub(super) fn leave(&mut self, taking: TakeOver) {
         // What has been taken out of the input and not been routed is no longer there for the next owner.
         if self.handle.0.deferred.is_empty() && self.core.leave() {
-            self.depart(taking);
+            self.depart(taking, &CloseReason::HandedOff);
         } else if !self.core.has_left() {
             self.departure = Departure::Waiting(taking);
         }
+    }
+
+    /// Leaves a connection to the foreign handler that accepts its first bytes; `false` if there is none.
+    #[cold]
+    pub(super) fn leave_to_foreign(&mut self) -> bool {
+        let Some(newcomer) = &self.newcomer else { return false };
+        let Some(taking) = newcomer.foreign(&self.input.unrouted, &self.handle) else { return false };
+        let has_left = self.core.leave_unread();
+        if has_left {
+            self.newcomer = None;
+            self.depart(taking, &CloseReason::Foreign);
+        }
+        has_left
     }
 
     /// Whether the connection is left as soon as nothing keeps it.
@@ -145,10 +158,10 @@ impl<R: Router> Engine<R> {
     }
 
     /// Ends the connection for its handles. The transport goes to its next owner when what waits has been written.
-    fn depart(&mut self, taking: TakeOver) {
+    fn depart(&mut self, taking: TakeOver, reason: &CloseReason) {
         self.reading = Reading::Stopped;
         self.departure = Departure::Decided(Box::new((taking, std::mem::take(&mut self.input.unrouted))));
-        self.end(&CloseReason::HandedOff);
+        self.end(reason);
     }
 
     /// What the transport has brought for its next owner, who that is, and where.

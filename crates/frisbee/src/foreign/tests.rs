@@ -1,0 +1,190 @@
+use crate::{Client, CloseKind, CloseReason, Connection, Handlers, Operation, Packet, PacketId, Server, ServerBuilder};
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::{mpsc, oneshot};
+
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// Echoes one line in capitals to clients whose first byte is a letter.
+fn shouting() -> ServerBuilder {
+    Server::builder().foreign(
+        |beginning| beginning[0].is_ascii_alphabetic(),
+        async |mut transport, _context| {
+            let mut line = Vec::new();
+            while !line.ends_with(b"\n") {
+                line.push(transport.read_u8().await?);
+            }
+            transport.write_all(&line.to_ascii_uppercase()).await
+        },
+    )
+}
+
+fn echo() -> Handlers {
+    let operation = Operation::user(10).expect("users have 10 and up");
+    Handlers::new().on(operation, |_connection, packet| async { Some(packet) })
+}
+
+/// Sends a packet over a connection of frames, and waits until it is back.
+async fn call(address: SocketAddr) {
+    let (replies, mut reply) = mpsc::unbounded_channel();
+    let operation = Operation::user(10).expect("users have 10 and up");
+    let answered = Handlers::new().on(operation, move |_connection: Connection, packet: Packet| {
+        replies.send(packet.body).ok();
+        async { None }
+    });
+    let connection = Client::builder().connect(address, answered).await.expect("the server listens");
+    connection.send(&Packet::new(PacketId(1), operation, "hi")).await.expect("it is open");
+    assert_eq!(reply.recv().await.as_deref(), Some(&b"hi"[..]));
+}
+
+async fn say(address: SocketAddr, words: &[&[u8]]) -> Vec<u8> {
+    let mut socket = TcpStream::connect(address).await.expect("the server listens");
+    socket.set_nodelay(true).expect("it is TCP");
+    for words in words {
+        socket.write_all(words).await.expect("the server reads");
+        tokio::task::yield_now().await;
+    }
+    let mut heard = Vec::new();
+    tokio::time::timeout(LIMIT, socket.read_to_end(&mut heard)).await.expect("the server closes").expect("in order");
+    heard
+}
+
+#[tokio::test]
+async fn foreign_connections_and_frames_are_served_on_one_port() {
+    let server = shouting().bind("127.0.0.1:0", echo()).await.unwrap();
+    let (address, stats) = (server.local_addr(), server.stats());
+    let serving = tokio::spawn(server.serve());
+    assert_eq!(say(address, &[b"hello\n"]).await, b"HELLO\n");
+    call(address).await;
+    assert_eq!(say(address, &[b"h", b"ello\n"]).await, b"HELLO\n", "one byte is enough to decide");
+    assert_eq!(say(address, &[b"{}\n{}\n{}\n"]).await, b"", "what no handler accepts is closed");
+    call(address).await;
+    serving.abort();
+    assert_eq!([CloseKind::Foreign, CloseKind::BadMagic].map(|kind| stats.closed_by(kind)), [2, 1]);
+}
+
+#[tokio::test]
+async fn frames_are_not_offered_to_foreign_handlers() {
+    let greedy = Server::builder().foreign(|_| true, async |_transport, _context| Ok(()));
+    let acceptor = greedy.build(echo()).unwrap();
+    for first in [&[0, 15, 0, 1, 0, 10, 0, 0, 0, 0][..], &[0, 1, 0, 10, 0, 0, 0, 0]] {
+        let (mut here, there) = crate::memory();
+        let acceptor = acceptor.clone();
+        let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
+        here.write_all(first).await.unwrap();
+        let mut answer = vec![0; first.len()];
+        here.read_exact(&mut answer).await.expect("the packet is echoed in its own form of headers");
+        assert_eq!(answer, first);
+        drop(here);
+        serving.await.unwrap();
+    }
+    assert_eq!(acceptor.stats().closed_by(CloseKind::Foreign), 0);
+}
+
+#[tokio::test]
+async fn a_foreign_connection_is_open_until_its_handler_returns() {
+    let (proceeds, proceed) = oneshot::channel::<()>();
+    let proceed = std::sync::Mutex::new(Some(proceed));
+    let acceptor = Server::builder()
+        .foreign(
+            |_| true,
+            move |_transport, _context| {
+                let proceed = proceed.lock().unwrap().take().expect("there is one connection");
+                async { Ok(proceed.await.expect("the test goes on")) }
+            },
+        )
+        .build(echo())
+        .unwrap();
+    let (mut here, there) = crate::memory();
+    let serving = tokio::spawn({
+        let acceptor = acceptor.clone();
+        async move { acceptor.serve_connection(there).await }
+    });
+    here.write_all(b"x").await.unwrap();
+    while !proceeds.is_closed() && acceptor.stats().opened() == 0 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(acceptor.stats().open(), 1);
+    proceeds.send(()).unwrap();
+    assert!(matches!(serving.await.unwrap(), CloseReason::Foreign));
+    assert_eq!([acceptor.stats().open(), acceptor.stats().closed_by(CloseKind::Foreign)], [0, 1]);
+}
+
+#[tokio::test]
+async fn a_failed_foreign_connection_is_counted_by_its_error() {
+    let failing = |_transport, _context| async { Err(std::io::ErrorKind::InvalidData.into()) };
+    let acceptor = Server::builder().foreign(|_| true, failing).build(echo()).unwrap();
+    let (mut here, there) = crate::memory();
+    here.write_all(b"x").await.unwrap();
+    assert!(matches!(acceptor.serve_connection(there).await, CloseReason::Io { .. }));
+    assert_eq!([acceptor.stats().open(), acceptor.stats().closed_by(CloseKind::Io)], [0, 1]);
+}
+
+#[tokio::test]
+async fn a_foreign_handler_that_panics_leaves_no_open_connection() {
+    let panicking = |_transport, _context| async { panic!("a defect of the handler") };
+    let acceptor = Server::builder().foreign(|_| true, panicking).build(echo()).unwrap();
+    let (mut here, there) = crate::memory();
+    here.write_all(b"x").await.unwrap();
+    acceptor.serve_connection(there).await;
+    assert_eq!([acceptor.stats().opened(), acceptor.stats().open()], [1, 0]);
+}
+
+#[tokio::test]
+async fn a_stop_tells_foreign_handlers_and_waits_for_them() {
+    let server = Server::builder().foreign(
+        |_| true,
+        async |mut transport, context| {
+            transport.write_all(b"ready").await?;
+            context.stopping().await;
+            assert!(context.is_stopping());
+            transport.write_all(b" bye").await
+        },
+    );
+    let server = server.bind("127.0.0.1:0", echo()).await.unwrap();
+    let address = server.local_addr();
+    let (stop, stopped) = oneshot::channel::<()>();
+    let serving = tokio::spawn(server.serve_with_shutdown(async { stopped.await.unwrap() }));
+    let mut socket = TcpStream::connect(address).await.unwrap();
+    socket.write_all(b"x").await.unwrap();
+    socket.read_exact(&mut [0; 5]).await.unwrap();
+    stop.send(()).unwrap();
+    let mut rest = Vec::new();
+    socket.read_to_end(&mut rest).await.unwrap();
+    assert_eq!(rest, b" bye");
+    tokio::time::timeout(LIMIT, serving).await.expect("the stop ends").unwrap().unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_drops_foreign_handlers_that_do_not_return() {
+    let (dropped, mut alive) = mpsc::channel::<()>(1);
+    let acceptor = Server::builder()
+        .foreign(
+            |_| true,
+            move |_transport, _context| {
+                let dropped = dropped.clone();
+                async move {
+                    dropped.closed().await;
+                    Ok(())
+                }
+            },
+        )
+        .build(echo())
+        .unwrap();
+    let (mut here, there) = crate::memory();
+    let serving = tokio::spawn({
+        let acceptor = acceptor.clone();
+        async move { acceptor.serve_connection(there).await }
+    });
+    here.write_all(b"x").await.unwrap();
+    while acceptor.stats().opened() == 0 {
+        tokio::task::yield_now().await;
+    }
+    acceptor.shutdown().await;
+    assert!(matches!(serving.await.unwrap(), CloseReason::Shutdown));
+    assert_eq!([acceptor.stats().open(), acceptor.stats().closed_by(CloseKind::Shutdown)], [0, 1]);
+    drop(acceptor);
+    assert_eq!(alive.recv().await, None, "nothing of the handler is left");
+}
