@@ -45,7 +45,7 @@ impl Worker {
     /// # Errors
     /// If there can be no thread or no ring.
     pub fn start(name: String) -> io::Result<Self> {
-        let shared = Arc::new(WorkerShared { mail: Mutex::default(), event: Arc::new(eventfd()?) });
+        let shared = Arc::new(WorkerShared { mailbox: Mutex::default(), event: Arc::new(eventfd()?) });
         let (report, started) = mpsc::channel();
         let worker = shared.clone();
         thread::Builder::new().name(name).spawn(move || {
@@ -65,31 +65,31 @@ impl Worker {
     where
         F: Future<Output = ()> + 'static,
     {
-        self.shared.send(Message::Spawn(Box::new(move || Box::pin(make()))));
+        self.shared.send(Mail::Spawn(Box::new(move || Box::pin(make()))));
     }
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        self.shared.send(Message::Stop);
+        self.shared.send(Mail::Stop);
     }
 }
 
 /// What other threads know of a worker.
 struct WorkerShared {
-    mail: Mutex<Mail>,
+    mailbox: Mutex<Mailbox>,
     /// Ends the wait of a worker that is asleep.
     event: Arc<File>,
 }
 
 #[derive(Default)]
-struct Mail {
-    messages: Vec<Message>,
+struct Mailbox {
+    queue: Vec<Mail>,
     is_asleep: bool,
     has_ended: bool,
 }
 
-enum Message {
+enum Mail {
     Spawn(Make),
     Wake(Arc<Task>),
     Stop,
@@ -102,20 +102,20 @@ impl std::fmt::Debug for WorkerShared {
 }
 
 impl WorkerShared {
-    fn lock(&self) -> MutexGuard<'_, Mail> {
+    fn lock(&self) -> MutexGuard<'_, Mailbox> {
         // Nothing that can panic runs with the lock held.
-        self.mail.lock().unwrap_or_else(PoisonError::into_inner)
+        self.mailbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn send(&self, message: Message) {
-        let mut mail = self.lock();
-        if mail.has_ended {
-            drop(mail);
-            return drop(message);
+    fn send(&self, mail: Mail) {
+        let mut mailbox = self.lock();
+        if mailbox.has_ended {
+            drop(mailbox);
+            return drop(mail);
         }
-        mail.messages.push(message);
-        let wake = std::mem::take(&mut mail.is_asleep);
-        drop(mail);
+        mailbox.queue.push(mail);
+        let wake = std::mem::take(&mut mailbox.is_asleep);
+        drop(mailbox);
         if wake {
             // It fails only if the count is at its end, and then the worker is woken all the same.
             let _ = (&*self.event).write(&1_u64.to_ne_bytes());
@@ -123,17 +123,17 @@ impl WorkerShared {
     }
 
     /// Takes the mail, for a worker that is awake.
-    fn take_mail(&self, messages: &mut Vec<Message>) {
-        let mut mail = self.lock();
-        mail.is_asleep = false;
-        std::mem::swap(&mut mail.messages, messages);
+    fn take_mail(&self, taken: &mut Vec<Mail>) {
+        let mut mailbox = self.lock();
+        mailbox.is_asleep = false;
+        std::mem::swap(&mut mailbox.queue, taken);
     }
 
     /// Allows the worker to wait, unless there is mail.
     fn fall_asleep(&self) -> bool {
-        let mut mail = self.lock();
-        mail.is_asleep = mail.messages.is_empty();
-        mail.is_asleep
+        let mut mailbox = self.lock();
+        mailbox.is_asleep = mailbox.queue.is_empty();
+        mailbox.is_asleep
     }
 }
 
@@ -171,7 +171,7 @@ impl Wake for Task {
         }
         match Local::current_if(&self.shared) {
             Some(local) => local.ready.borrow_mut().push_back(self),
-            None => self.shared.clone().send(Message::Wake(self)),
+            None => self.shared.clone().send(Mail::Wake(self)),
         }
     }
 
@@ -226,22 +226,22 @@ impl Local {
         if let Err(error) = local.turns() {
             tracing::error!(%error, "a ring failed, its connections are closed");
         }
-        let mut mail = local.shared.lock();
-        mail.has_ended = true;
-        let messages = std::mem::take(&mut mail.messages);
-        drop(mail);
-        drop(messages);
+        let mut mailbox = local.shared.lock();
+        mailbox.has_ended = true;
+        let unread = std::mem::take(&mut mailbox.queue);
+        drop(mailbox);
+        drop(unread);
         local.end();
         CURRENT.set(None);
     }
 
     fn turns(&self) -> io::Result<()> {
         let mut wakers = Vec::new();
-        let mut messages = Vec::new();
+        let mut mail = Vec::new();
         self.sockets.borrow_mut().ring.wait_for_wake(&self.shared.event);
         loop {
-            self.shared.take_mail(&mut messages);
-            messages.drain(..).for_each(|message| self.handle(message));
+            self.shared.take_mail(&mut mail);
+            mail.drain(..).for_each(|mail| self.handle(mail));
             if self.is_stopped.get() {
                 return Ok(());
             }
@@ -262,11 +262,11 @@ impl Local {
         }
     }
 
-    fn handle(&self, message: Message) {
-        match message {
-            Message::Stop => self.is_stopped.set(true),
-            Message::Wake(task) => self.ready.borrow_mut().push_back(task),
-            Message::Spawn(make) => {
+    fn handle(&self, mail: Mail) {
+        match mail {
+            Mail::Stop => self.is_stopped.set(true),
+            Mail::Wake(task) => self.ready.borrow_mut().push_back(task),
+            Mail::Spawn(make) => {
                 let Ok(future) = catch_unwind(AssertUnwindSafe(make)) else { return };
                 let mut tasks = self.tasks.borrow_mut();
                 let entry = tasks.vacant_entry();
