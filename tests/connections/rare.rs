@@ -316,9 +316,9 @@ async fn a_batch_that_is_dropped_gives_back_what_its_messages_would_have_cost() 
         let mut batch = sender.batch();
         let ready = tokio::time::timeout(PATIENCE, poll_fn(|context| batch.poll_ready(context))).await;
         ready.unwrap_or_else(|_| panic!("nothing was sent of {count} batches")).expect("it is open");
-        batch.put(|mut frame| {
-            frame.put_slice(&[1; 30 * 1024]);
-            frame.finish().expect("it is short enough");
+        batch.put(|mut packet| {
+            packet.put_slice(&[1; 30 * 1024]);
+            packet.finish().expect("it is short enough");
         });
     }
 }

@@ -243,7 +243,7 @@ async fn a_client_that_has_nothing_more_to_send_still_gets_its_replies() {
 
 #[tokio::test]
 async fn silent_and_slow_clients_are_closed_in_time() {
-    let config = Config::default().idle_timeout(Duration::from_millis(400)).pace_window(Duration::from_secs(1));
+    let config = Config::default().idle_timeout(Duration::from_millis(400)).least_rate_window(Duration::from_secs(1));
     let address =
         serve_interop_with(Server::builder().config(config).first_header_timeout(Duration::from_millis(100))).await;
     Raw::connect(address).await.closed().await;

@@ -164,7 +164,7 @@ fn quick() -> frisbee::Config {
 
 #[tokio::test]
 async fn flipped_bits_may_change_what_is_said_and_never_hang_or_kill() {
-    let config = || quick().idle_timeout(Duration::from_millis(600)).pace_window(SECOND);
+    let config = || quick().idle_timeout(Duration::from_millis(600)).least_rate_window(SECOND);
     let (address, manner) = proxy(serve_interop_with(Server::builder().config(config())).await).await;
     let builder = Channel::builder().config(config()).timeout(Duration::from_millis(500));
     let client = InteropClient::new(builder.connect(address.to_string()).await.expect("the proxy listens"));

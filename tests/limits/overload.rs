@@ -449,7 +449,7 @@ async fn a_peer_that_goes_on_sending_after_it_was_closed_is_left_in_time() {
 
 #[tokio::test]
 async fn every_kind_of_close_is_counted() {
-    let config = Config::default().idle_timeout(Duration::from_millis(300)).pace_window(Duration::from_secs(1));
+    let config = Config::default().idle_timeout(Duration::from_millis(300)).least_rate_window(Duration::from_secs(1));
     let (address, stats) =
         serve(|builder| builder.config(config).first_header_timeout(Duration::from_millis(100))).await;
     let add = packet(1, ADD, &encoded(&AddRequest { a: 1, b: 2 }));
@@ -458,7 +458,7 @@ async fn every_kind_of_close_is_counted() {
     let cases: [(CloseKind, &[u8]); 8] = [
         (CloseKind::BadMagic, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"),
         (CloseKind::TooLong, &header(1, ADD, u32::MAX)),
-        (CloseKind::KeepaliveWithContent, &packet(0, 0, b"!")),
+        (CloseKind::KeepaliveWithBody, &packet(0, 0, b"!")),
         (CloseKind::PingFlood, &pings),
         (CloseKind::NoFirstHeader, &[0, 0x0F]),
         (CloseKind::IdleTimeout, &add),

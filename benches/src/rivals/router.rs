@@ -89,9 +89,9 @@ impl Calls {
         self.seen += 1;
         self.begun[caller] = load.meter.times(self.seen).then(Instant::now);
         self.texts[caller].advance();
-        let mut frame = outbox.frame(PacketId(caller as u16), Operation::FIRST_USER);
-        frame.put_slice(self.texts[caller].as_bytes());
-        frame.finish()
+        let mut packet = outbox.packet(PacketId(caller as u16), Operation::FIRST_USER);
+        packet.put_slice(self.texts[caller].as_bytes());
+        packet.finish()
     }
 }
 

@@ -60,7 +60,7 @@ impl CloseReason {
             Self::Protocol(ProtocolError::BadMagic(_) | ProtocolError::Speaks(_)) => CloseKind::BadMagic,
             Self::Protocol(ProtocolError::SpeaksTls) => CloseKind::SpeaksTls,
             Self::Protocol(ProtocolError::TooLong { .. }) => CloseKind::TooLong,
-            Self::Protocol(ProtocolError::KeepaliveWithContent { .. }) => CloseKind::KeepaliveWithContent,
+            Self::Protocol(ProtocolError::KeepaliveWithBody { .. }) => CloseKind::KeepaliveWithBody,
             Self::Protocol(ProtocolError::Malformed(_)) => CloseKind::Malformed,
             Self::Protocol(ProtocolError::HandOff) => CloseKind::HandOff,
             Self::Protocol(ProtocolError::PingFlood) => CloseKind::PingFlood,
@@ -107,8 +107,8 @@ pub enum CloseKind {
     SpeaksTls,
     /// [`ProtocolError::TooLong`].
     TooLong,
-    /// [`ProtocolError::KeepaliveWithContent`].
-    KeepaliveWithContent,
+    /// [`ProtocolError::KeepaliveWithBody`].
+    KeepaliveWithBody,
     /// [`ProtocolError::Malformed`].
     Malformed,
     /// [`ProtocolError::HandOff`].
@@ -149,7 +149,7 @@ impl CloseKind {
         Self::BadMagic,
         Self::SpeaksTls,
         Self::TooLong,
-        Self::KeepaliveWithContent,
+        Self::KeepaliveWithBody,
         Self::Malformed,
         Self::HandOff,
         Self::PingFlood,
@@ -175,7 +175,7 @@ impl CloseKind {
             Self::BadMagic => "bad_magic",
             Self::SpeaksTls => "speaks_tls",
             Self::TooLong => "too_long",
-            Self::KeepaliveWithContent => "keepalive_with_content",
+            Self::KeepaliveWithBody => "keepalive_with_body",
             Self::Malformed => "malformed",
             Self::HandOff => "hand_off",
             Self::PingFlood => "ping_flood",

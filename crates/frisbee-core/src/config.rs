@@ -72,7 +72,7 @@ settings! {
     /// ```
     pub struct Config;
 
-    /// The longest content in either direction, in bytes; a peer that sends a longer one is closed. What the ends say
+    /// The longest body in either direction, in bytes; a peer that sends a longer one is closed. What the ends say
     /// of themselves when they meet may be longer, and less than [`BODY_MAX_LEAST`] counts as that. Default:
     /// [`BODY_MAX`].
     body_max: u32 = BODY_MAX;
@@ -101,10 +101,10 @@ settings! {
     /// packets. Default: 20 us, in which some hundred calls are answered.
     turn_max: Duration = Duration::from_micros(20);
     /// The least rate at which a packet that has begun must arrive, in bytes per second, judged over any
-    /// [`pace_window`](Self::pace_window). Default: 16 KiB/s; the longest content then takes at most 5 min 20 s.
+    /// [`least_rate_window`](Self::least_rate_window). Default: 16 KiB/s; the longest body then takes at most 5 min 20 s.
     least_rate: u32 = 16 * 1024;
     /// Over how long [`least_rate`](Self::least_rate) is judged. Default: 5 s.
-    pace_window: Duration = Duration::from_secs(5);
+    least_rate_window: Duration = Duration::from_secs(5);
     /// How much a peer may send in a second that is of no use, in bytes: packets that are skipped, or answered with
     /// nothing but an error, and those that cancel calls. Each counts its bytes and 64 more. A peer may be an eighth of
     /// a second ahead. If it sends more, it is not read for a sixteenth of a second or longer, two seconds at most, and
@@ -175,7 +175,7 @@ impl From<Config> for ServerConfig {
 }
 
 impl Config {
-    /// The longest content in either direction, in bytes: [`body_max`](Self::body_max), but no less than
+    /// The longest body in either direction, in bytes: [`body_max`](Self::body_max), but no less than
     /// [`BODY_MAX_LEAST`].
     pub fn body_limit(&self) -> u32 {
         self.body_max.max(BODY_MAX_LEAST)

@@ -158,7 +158,7 @@ impl Connection {
             decoder,
             outbox,
             keepalive: Keepalive::new(config.ping_interval, config.idle_timeout, now),
-            pace: Pace::new(config.pace_window, config.least_rate),
+            pace: Pace::new(config.least_rate_window, config.least_rate),
             waste: Waste::new(config.waste_rate, now),
             pings: Bucket::new(now),
             received: 0,
@@ -547,7 +547,7 @@ impl Connection {
         match packet.operation {
             Operation::PING | Operation::PONG if !packet.body.is_empty() => {
                 let length = u32::try_from(packet.body.len()).unwrap_or(u32::MAX);
-                return Err(ProtocolError::KeepaliveWithContent { length });
+                return Err(ProtocolError::KeepaliveWithBody { length });
             }
             Operation::PING if !self.pings.take(now) => return Err(ProtocolError::PingFlood),
             // It crossed the request, behind which nothing is sent.

@@ -72,7 +72,7 @@ struct Partial {
 }
 
 impl Decoder {
-    /// A decoder for a peer that is known to send headers of `form`, with contents of up to `limit` bytes.
+    /// A decoder for a peer that is known to send headers of `form`, with bodies of up to `limit` bytes.
     pub fn new(form: HeaderForm, limit: u32) -> Self {
         Self {
             form: Some(form),
@@ -94,7 +94,7 @@ impl Decoder {
     /// A decoder that finds out the form from the first header.
     ///
     /// Headers in the current form begin with the magic. Anything else is taken for the old form if it is a PING
-    /// without content, a STREAM packet, a HELLO (operation 3) or one of the operations `served`, with a length
+    /// without a body, a STREAM packet, a HELLO (operation 3) or one of the operations `served`, with a length
     /// within the limit; otherwise it is no Frisbee peer. An old peer whose first id is 15 cannot be told apart.
     pub fn detecting(served: Arc<[RangeInclusive<u16>]>, limit: u32) -> Self {
         Self { form: None, served, limit, head: [0; Header::MAX_LEN], head_len: 0, body: None, last: 0, pool: None }
@@ -380,19 +380,19 @@ pub enum ProtocolError {
     Speaks(Foreign),
     /// The peer speaks TLS and this end does not: where [`MAGIC`] should be, a TLS record begins.
     SpeaksTls,
-    /// A header declares more content than the limit allows.
+    /// A header declares a longer body than the limit allows.
     TooLong {
         /// The declared length.
         length: u32,
         /// The limit.
         limit: u32,
     },
-    /// A PING or PONG declares content, which Go peers read as the next header.
-    KeepaliveWithContent {
+    /// A PING or PONG declares a body, which Go peers read as the next header.
+    KeepaliveWithBody {
         /// The declared length.
         length: u32,
     },
-    /// The content of a HELLO, CREDIT, CANCEL, END or HAND_OFF is not what it has to be.
+    /// The body of a HELLO, CREDIT, CANCEL, END or HAND_OFF is not what it has to be.
     Malformed(Operation),
     /// Something came from a peer that waits for the answer to its hand-off, or an answer that nobody waits for.
     HandOff,
@@ -414,7 +414,7 @@ impl fmt::Display for ProtocolError {
                 f.write_str(": the peer does not speak Frisbee, check the port")
             }
             Self::TooLong { length, limit } => write!(f, "a body of {length} bytes exceeds the limit of {limit}"),
-            Self::KeepaliveWithContent { length } => write!(f, "a PING or PONG declares a body of {length} bytes"),
+            Self::KeepaliveWithBody { length } => write!(f, "a PING or PONG declares a body of {length} bytes"),
             Self::Malformed(operation) => write!(f, "malformed body of {operation:?}"),
             Self::HandOff => f.write_str("unexpected hand-off frame"),
             Self::PingFlood => f.write_str("too many PINGs"),

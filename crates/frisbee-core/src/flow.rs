@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 
 /// What a message costs on top of its length, in bytes: about what one that waits takes in a queue. Without it
-/// messages without content would be free.
+/// empty messages would be free.
 pub const MESSAGE_COST: usize = 64;
 
 /// What a message costs.
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_without_content_are_not_free() {
+    fn empty_messages_are_not_free() {
         let mut credit = Credit::new(1_000);
         let sent = std::iter::from_fn(|| credit.is_open().then(|| credit.spend(0))).count();
         assert_eq!(sent, 16);

@@ -12,11 +12,11 @@ pub const MAGIC: u16 = 0x000F;
 pub struct Operation(u16);
 
 impl Operation {
-    /// Asks the peer for a [`PONG`](Self::PONG); has no content.
+    /// Asks the peer for a [`PONG`](Self::PONG); has no body.
     pub const PING: Self = Self(0);
-    /// Answers a [`PING`](Self::PING); has no content.
+    /// Answers a [`PING`](Self::PING); has no body.
     pub const PONG: Self = Self(1);
-    /// Carries one message of a stream; no content closes the stream.
+    /// Carries one message of a stream; an empty body closes the stream.
     pub const STREAM: Self = Self(2);
     /// Shows that the sender understands the operations 4 to 8, and says what it accepts; see [`Hello`](crate::Hello).
     pub const HELLO: Self = Self(3);
@@ -26,7 +26,7 @@ impl Operation {
     pub const CREDIT: Self = Self(5);
     /// The caller no longer waits for the reply of the call with this id.
     pub const CANCEL: Self = Self(6);
-    /// Ends one direction of a stream or, with content, resets both.
+    /// Ends one direction of a stream or, with a body, resets both.
     pub const END: Self = Self(7);
     /// Asks for the connection itself, or answers that; see [`HandOffEvent`](crate::HandOffEvent).
     pub const HAND_OFF: Self = Self(8);
@@ -95,10 +95,10 @@ impl fmt::Display for PacketId {
 /// Which of the two layouts a connection's headers have. Both directions use the same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum HeaderForm {
-    /// Ten bytes: magic, id, operation, content length. Spoken by frisbee-go since v0.11.0.
+    /// Ten bytes: magic, id, operation, body length. Spoken by frisbee-go since v0.11.0.
     #[default]
     Current,
-    /// Eight bytes: id, operation, content length. Spoken by frisbee-go up to v0.10.2.
+    /// Eight bytes: id, operation, body length. Spoken by frisbee-go up to v0.10.2.
     Old,
 }
 
@@ -120,7 +120,7 @@ pub struct Header {
     pub id: PacketId,
     /// The packet's operation.
     pub operation: Operation,
-    /// The bytes of content that follow.
+    /// The length of the body that follows, in bytes.
     pub length: u32,
 }
 

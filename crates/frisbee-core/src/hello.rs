@@ -11,14 +11,14 @@ pub(crate) const HELLO_MAX: u32 = 64 * 1024;
 /// What one end tells the other in the first packet, once it knows that the other understands it.
 ///
 /// On the wire: four bytes that nothing else begins with, the version in one byte, then items of a type, a length and a
-/// value. Types from [`Hello::FIRST_USER_ITEM`] on belong to the layers above; unknown types are skipped. Content that
+/// value. Types from [`Hello::FIRST_USER_ITEM`] on belong to the layers above; unknown types are skipped. A body that
 /// does not have this form is no HELLO, and the packet one of a reserved operation without meaning.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Hello {
     /// The version of the extension. Later versions keep what earlier ones have.
     pub version: u8,
-    /// The longest content that the sender takes, in bytes.
+    /// The longest body that the sender accepts, in bytes.
     pub body_max: u32,
     /// The streams that the receiver may have open at one time.
     pub streams_max: u32,
@@ -56,7 +56,7 @@ impl FromIterator<(u8, Bytes)> for HelloItems {
 /// What a HELLO begins with, so that no packet is taken for one by chance.
 const SIGNATURE: [u8; 4] = *b"fris";
 
-const CONTENT: u8 = 1;
+const BODY_MAX_ITEM: u8 = 1;
 const STREAMS: u8 = 2;
 const CALLS: u8 = 3;
 const CREDIT: u8 = 4;
@@ -94,12 +94,12 @@ impl Hello {
         self.items.iter()
     }
 
-    /// The bytes of the packet's content.
+    /// The body of the packet.
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = SIGNATURE.to_vec();
         bytes.push(self.version);
         for (kind, number) in [
-            (CONTENT, self.body_max),
+            (BODY_MAX_ITEM, self.body_max),
             (STREAMS, self.streams_max),
             (CALLS, self.calls_max),
             (CREDIT, self.stream_credit),
@@ -115,12 +115,12 @@ impl Hello {
         bytes
     }
 
-    /// Reads a packet's content; `None` if it is no HELLO.
-    pub fn decode(content: &Bytes) -> Option<Self> {
-        if content.len() > HELLO_MAX as usize {
+    /// Reads the body of a packet; `None` if it is no HELLO.
+    pub fn decode(body: &Bytes) -> Option<Self> {
+        if body.len() > HELLO_MAX as usize {
             return None;
         }
-        let (&version, rest) = content.strip_prefix(&SIGNATURE)?.split_first()?;
+        let (&version, rest) = body.strip_prefix(&SIGNATURE)?.split_first()?;
         // What an item does not say is as it is without the extension.
         let mut hello = Self {
             version,
@@ -136,7 +136,7 @@ impl Hello {
             let (kind, value) = item?;
             let number = || tlv::whole_varint(value).and_then(|number| u32::try_from(number).ok());
             match kind {
-                CONTENT => hello.body_max = number()?.max(BODY_MAX_LEAST),
+                BODY_MAX_ITEM => hello.body_max = number()?.max(BODY_MAX_LEAST),
                 STREAMS => hello.streams_max = number()?,
                 CALLS => hello.calls_max = number()?,
                 CREDIT => hello.stream_credit = number()?,
@@ -162,7 +162,7 @@ mod tests {
         #[rustfmt::skip]
         let expected = [
             b'f', b'r', b'i', b's', 1,
-            1, 4, 0x80, 0x80, 0xC0, 0x02, // 5 MiB of content
+            1, 4, 0x80, 0x80, 0xC0, 0x02, // bodies of 5 MiB
             2, 2, 0x80, 0x02,             // 256 streams
             3, 3, 0x80, 0x80, 0x01,       // 16 384 calls
             4, 3, 0x80, 0x80, 0x10,       // 256 KiB of credit

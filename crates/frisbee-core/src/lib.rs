@@ -63,14 +63,14 @@ pub use header::{Header, HeaderForm, MAGIC, Operation, PacketId};
 pub use hello::{Hello, HelloItems};
 pub use keepalive::{Keepalive, Liveness, earlier};
 pub use memory::{BodyMemory, MemoryPool};
-pub use outbox::{Frame, Outbox, TooLong};
+pub use outbox::{Outbox, PacketWriter, TooLong};
 pub use pace::Pace;
 pub use packet::Packet;
 pub use stream::{Openings, StreamError, StreamSignal, StreamState};
 pub use taking::Uptake;
 pub use waste::Waste;
 
-/// The longest content a packet may have unless configured otherwise: the limit of Go's frisbee, which closes a
+/// The longest body that a packet may have unless configured otherwise: the limit of Go's frisbee, which closes a
 /// connection on seeing a header that declares more.
 pub const BODY_MAX: u32 = 5 * 1024 * 1024;
 

@@ -45,7 +45,7 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// An empty outbox for headers of `form`, with contents of up to [`BODY_MAX`](crate::BODY_MAX).
+    /// An empty outbox for headers of `form`, with bodies of up to [`BODY_MAX`](crate::BODY_MAX).
     pub fn new(form: HeaderForm) -> Self {
         Self { form, limit: crate::BODY_MAX, ..Self::default() }
     }
@@ -55,12 +55,12 @@ impl Outbox {
         Self { form: self.form, limit: self.limit, ..Self::default() }
     }
 
-    /// Sets the longest content that may be sent.
+    /// Sets the longest body that may be sent.
     pub fn set_limit(&mut self, limit: u32) {
         self.limit = limit;
     }
 
-    /// The longest content that may be sent.
+    /// The longest body that may be sent, in bytes.
     pub fn limit(&self) -> u32 {
         self.limit
     }
@@ -94,9 +94,9 @@ impl Outbox {
     /// If the body is longer than the limit; nothing has been appended then.
     #[inline]
     pub fn push(&mut self, id: PacketId, operation: Operation, body: &Bytes) -> Result<(), TooLong> {
-        let mut frame = self.frame(id, operation);
-        frame.put_shared(body);
-        frame.finish()
+        let mut packet = self.packet(id, operation);
+        packet.put_shared(body);
+        packet.finish()
     }
 
     /// Appends a packet that was received or made elsewhere, without a copy if its body is large.
@@ -109,9 +109,9 @@ impl Outbox {
 
     /// Begins a packet whose body is written in place.
     ///
-    /// Dropping the frame without [`Frame::finish`] leaves the outbox as it was.
+    /// Dropping the packet without [`PacketWriter::finish`] leaves the outbox as it was.
     #[inline(always)]
-    pub fn frame(&mut self, id: PacketId, operation: Operation) -> Frame<'_> {
+    pub fn packet(&mut self, id: PacketId, operation: Operation) -> PacketWriter<'_> {
         let start = self.buffer.len();
         let bulk_start = self.bulk.len();
         let header = Header { id, operation, length: 0 }.encode(self.form);
@@ -119,7 +119,7 @@ impl Outbox {
             HeaderForm::Current => self.buffer.extend_from_slice(&header),
             HeaderForm::Old => self.buffer.extend_from_slice(header.first_chunk::<8>().unwrap_or(&[0; 8])),
         }
-        Frame { outbox: self, start, bulk_start }
+        PacketWriter { outbox: self, start, bulk_start }
     }
 
     /// Moves everything that waits in `other` behind what waits here. The buffers are swapped where possible.
@@ -160,7 +160,7 @@ impl Outbox {
     /// [`share`](Self::share) and large bodies have not made shared.
     ///
     /// The packets are taken as they are. It is up to the caller that both have the same form of header, and that no
-    /// content exceeds the [`limit`](Self::limit) of this outbox.
+    /// body exceeds the [`limit`](Self::limit) of this outbox.
     pub fn extend_from(&mut self, other: &Self) {
         debug_assert_eq!(self.form, other.form, "packets are appended as they are");
         let shift = self.buffer.len().wrapping_sub(other.written);
@@ -289,14 +289,14 @@ impl Outbox {
 
 /// A packet under construction at the end of an [`Outbox`].
 #[derive(Debug)]
-#[must_use = "a frame that is dropped unfinished is removed from the outbox"]
-pub struct Frame<'a> {
+#[must_use = "a packet that is dropped unfinished is removed from the outbox"]
+pub struct PacketWriter<'a> {
     outbox: &'a mut Outbox,
     start: usize,
     bulk_start: usize,
 }
 
-impl Frame<'_> {
+impl PacketWriter<'_> {
     /// Appends bytes to the body, copying them.
     #[inline]
     pub fn put_slice(&mut self, bytes: &[u8]) {
@@ -361,7 +361,7 @@ impl Frame<'_> {
     }
 }
 
-impl Drop for Frame<'_> {
+impl Drop for PacketWriter<'_> {
     #[inline]
     fn drop(&mut self) {
         self.outbox.buffer.truncate(self.start);
@@ -532,10 +532,10 @@ mod tests {
     #[test]
     fn a_part_without_bytes_is_nothing_that_waits() {
         let mut outbox = Outbox::new(HeaderForm::Current);
-        let mut frame = outbox.frame(PacketId(1), OPERATION);
-        let at = frame.buffer().len();
-        frame.gather(at, Bytes::new());
-        frame.finish().unwrap();
+        let mut packet = outbox.packet(PacketId(1), OPERATION);
+        let at = packet.buffer().len();
+        packet.gather(at, Bytes::new());
+        packet.finish().unwrap();
         outbox.advance(10);
         assert!(outbox.is_empty());
     }
@@ -544,10 +544,10 @@ mod tests {
     fn a_frame_that_is_dropped_leaves_no_trace() {
         let mut outbox = Outbox::new(HeaderForm::Current);
         let expected = fill(&mut outbox, SIZES);
-        let mut frame = outbox.frame(PacketId(9), OPERATION);
-        frame.put_slice(b"half a body");
-        frame.put_shared(&Bytes::from(vec![1; GATHER_MIN]));
-        drop(frame);
+        let mut packet = outbox.packet(PacketId(9), OPERATION);
+        packet.put_slice(b"half a body");
+        packet.put_shared(&Bytes::from(vec![1; GATHER_MIN]));
+        drop(packet);
         assert_eq!(outbox.len(), expected.len());
         assert_eq!(outbox.take_bytes(), expected);
     }

@@ -5,7 +5,7 @@ use bytes::Bytes;
 
 /// A packet: an id, an operation and a body that is shared, not copied.
 ///
-/// The content length of the header is `body.len()` and has no field of its own, so that the two cannot differ.
+/// The length in the header is `body.len()` and has no field of its own, so that the two cannot differ.
 /// A body may be a slice of a larger read buffer; who keeps a small one for long copies it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Packet {
@@ -13,7 +13,7 @@ pub struct Packet {
     pub id: PacketId,
     /// What the packet is for.
     pub operation: Operation,
-    /// The content.
+    /// The body.
     pub body: Bytes,
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 
 /// The state of one stream at one end.
 ///
-/// With a Go peer a stream has one end for both directions, a packet without content:
+/// With a Go peer a stream has one end for both directions, an empty packet:
 ///
 /// ```text
 ///   Open --- close, and the peer is told ---> Closed by us
@@ -48,7 +48,7 @@ enum By {
 pub enum StreamSignal {
     /// Nothing: it knows, or it cannot be told.
     Nothing,
-    /// That the stream is closed, by a packet without content.
+    /// That the stream is closed, by an empty packet.
     Close,
     /// That our direction has ended.
     End,
@@ -72,9 +72,9 @@ impl StreamSignal {
             // The receiver of a text accepts one that is cut anywhere.
             body.truncate(usize::try_from(outbox.limit()).unwrap_or(usize::MAX));
         }
-        let mut frame = outbox.frame(id, operation);
-        frame.put_slice(&body);
-        let sent = frame.finish();
+        let mut packet = outbox.packet(id, operation);
+        packet.put_slice(&body);
+        let sent = packet.finish();
         debug_assert!(sent.is_ok(), "the body has been cut to the limit");
     }
 }

@@ -75,8 +75,8 @@ pub use context::Attachments;
 pub use error::{Error, HandOffError, SendError};
 pub use foreign::ForeignContext;
 pub use frisbee_core::{
-    BODY_MAX, BODY_MAX_LEAST, CloseKind, CloseReason, Config, Foreign, Frame, Header, HeaderForm, Hello, Operation,
-    Outbox, Packet, PacketId, PeerKind, ProtocolError, TooLong,
+    BODY_MAX, BODY_MAX_LEAST, CloseKind, CloseReason, Config, Foreign, Header, HeaderForm, Hello, Operation, Outbox,
+    Packet, PacketId, PacketWriter, PeerKind, ProtocolError, TooLong,
 };
 pub use hand_off::{HandOffAccepted, HandOffRequest, TakeOver};
 pub use raw::RawTransport;

@@ -104,9 +104,9 @@ pub trait Router: Send + Sync + 'static {
         let _ = (session, peer);
     }
 
-    /// A peer of ours no longer waits for the answer to the packet with this id; `content` is the rest of what it says.
-    fn cancelled(&self, session: &mut Self::Session, id: PacketId, content: Bytes, outbox: &mut Outbox) {
-        let _ = (session, id, content, outbox);
+    /// A peer of ours no longer waits for the answer to the packet with this id; `body` is the rest of what it says.
+    fn cancelled(&self, session: &mut Self::Session, id: PacketId, body: Bytes, outbox: &mut Outbox) {
+        let _ = (session, id, body, outbox);
     }
 
     /// A peer of ours asks for the connection itself. The router keeps `asked` until it has decided; dropping it says

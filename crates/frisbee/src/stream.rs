@@ -7,7 +7,7 @@ mod state;
 
 use crate::connection::{Connection, ConnectionShared};
 use crate::mailbox::{HandingOff, MailboxState, Waiter, wake_all};
-use crate::{Frame, Operation, Outbox, PacketId, SendError};
+use crate::{Operation, Outbox, PacketId, PacketWriter, SendError};
 pub use batch::StreamBatch;
 use bytes::Bytes;
 use frisbee_core::{Role, StreamSignal, StreamState, tlv};
@@ -88,9 +88,9 @@ impl Stream {
             MailboxState::watch(inner, context, watch);
             return Poll::Pending;
         };
-        let mut frame = inner.outbox.frame(id, Operation::STREAM);
-        frame.put_shared(first);
-        if let Err(error) = frame.finish() {
+        let mut packet = inner.outbox.packet(id, Operation::STREAM);
+        packet.put_shared(first);
+        if let Err(error) = packet.finish() {
             let watchers = inner.leave_stream(&shared);
             drop(inner);
             wake_all(watchers);
@@ -198,11 +198,11 @@ impl StreamSender {
     /// The waker is kept until there is room, whether somebody still waits or not; [`send`](Self::send) takes it along.
     ///
     /// # Errors
-    /// If the stream or the connection has ended. What `write` returns is handed on; it calls [`Frame::finish`].
+    /// If the stream or the connection has ended. What `write` returns is handed on; it calls [`PacketWriter::finish`].
     pub fn poll_send<T>(
         &self,
         context: &mut Context<'_>,
-        write: impl FnOnce(Frame<'_>) -> T,
+        write: impl FnOnce(PacketWriter<'_>) -> T,
     ) -> Poll<Result<T, SendError>> {
         self.0.poll_send(context, None, write)
     }
@@ -317,9 +317,9 @@ impl Guard {
         let credit = Awaited { shared: &self.shared, waiting: |inner| &mut inner.senders, number: 0 };
         let mut waits = (credit, Waiter::new(&self.connection.mailbox));
         poll_fn(|context| {
-            self.poll_send(context, Some(&mut waits), |mut frame| {
-                frame.put_shared(message);
-                frame.finish()
+            self.poll_send(context, Some(&mut waits), |mut packet| {
+                packet.put_shared(message);
+                packet.finish()
             })
         })
         .await??;
@@ -331,7 +331,7 @@ impl Guard {
         &self,
         context: &mut Context<'_>,
         waits: Option<&mut (Awaited<'_>, Waiter<'_>)>,
-        write: impl FnOnce(Frame<'_>) -> T,
+        write: impl FnOnce(PacketWriter<'_>) -> T,
     ) -> Poll<Result<T, SendError>> {
         let shared = &self.shared;
         let (mut number, mut waiter) = waits.map(|(credit, waiter)| (&mut credit.number, waiter)).unzip();
@@ -346,7 +346,7 @@ impl Guard {
                 // Another sender may have used it up since.
                 let write = write.take_if(|_| inner.credit.is_open());
                 Ok(write
-                    .map(|write| inner.spending(outbox, |outbox| write(outbox.frame(shared.id, Operation::STREAM)))))
+                    .map(|write| inner.spending(outbox, |outbox| write(outbox.packet(shared.id, Operation::STREAM)))))
             });
             match sent {
                 Poll::Pending => return Poll::Pending,
@@ -388,13 +388,13 @@ impl Guard {
     #[inline]
     fn give(&self, credit: Option<u64>) {
         let Some(credit) = credit else { return };
-        let mut content = Vec::with_capacity(5);
-        tlv::put_varint(&mut content, credit);
+        let mut body = Vec::with_capacity(5);
+        tlv::put_varint(&mut body, credit);
         // A connection that has ended needs no credit.
         let _ = self.connection.mailbox.write(|outbox| {
-            let mut frame = outbox.frame(self.shared.id, Operation::CREDIT);
-            frame.put_slice(&content);
-            frame.finish()
+            let mut packet = outbox.packet(self.shared.id, Operation::CREDIT);
+            packet.put_slice(&body);
+            packet.finish()
         });
     }
 

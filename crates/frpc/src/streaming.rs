@@ -324,8 +324,9 @@ pub(crate) async fn send<M: Message>(
     strict: bool,
 ) -> Result<(), Status> {
     let manner = Manner { lossless: strict, ..Manner::plain(form(sender)) };
-    let sent =
-        poll_fn(move |context| sender.poll_send(context, |frame| body::put_message(frame, message.borrow(), &manner)));
+    let sent = poll_fn(move |context| {
+        sender.poll_send(context, |packet| body::put_message(packet, message.borrow(), &manner))
+    });
     sent.await.map_err(|error: SendError| unsent(&error))?.map_err(PutError::into_status)
 }
 
@@ -364,7 +365,7 @@ where
             };
             let put = item.and_then(|item| match item {
                 Some(item) => batch
-                    .put(|frame| body::put_message(frame, &item, &manner))
+                    .put(|packet| body::put_message(packet, &item, &manner))
                     .map(|()| true)
                     .map_err(PutError::into_status),
                 None => Ok(false),
@@ -404,9 +405,9 @@ pub(crate) fn send_metadata(sender: &StreamSender, metadata: &Metadata) -> Resul
         return Ok(());
     }
     let sent = sender.send_now(|outbox, id| {
-        let mut frame = outbox.frame(id, Operation::STREAM);
-        prefix::put(frame.buffer(), Said { metadata: Some(metadata), ..Said::default() });
-        frame.finish()
+        let mut packet = outbox.packet(id, Operation::STREAM);
+        prefix::put(packet.buffer(), Said { metadata: Some(metadata), ..Said::default() });
+        packet.finish()
     });
     // A stream that is over has nobody to be told.
     sent.unwrap_or(Ok(())).map_err(|error| Status::resource_exhausted(format!("metadata of the reply: {error}")))

@@ -149,8 +149,9 @@ impl<M: Message> TopicPublisher<M> {
     /// Dropping the future before it is ready publishes nothing.
     pub async fn publish(&self, message: &M) -> Result<(), Status> {
         let manner = Manner::plain(Form::Extended);
-        let written =
-            poll_fn(|context| self.publisher.poll_publish(context, |frame| body::put_message(frame, message, &manner)));
+        let written = poll_fn(|context| {
+            self.publisher.poll_publish(context, |packet| body::put_message(packet, message, &manner))
+        });
         written.await.map_err(|error| unsent(&error))?.map_err(PutError::into_status)
     }
 }

@@ -119,9 +119,9 @@ impl Connection {
         let asked = self.hand_off.as_mut().filter(|asked| asked.stage == Stage::Asked && !asked.is_given_up);
         let Some(asked) = asked.filter(|_| understands) else { return };
         let request = asked.last.len();
-        let mut content = Vec::with_capacity(3);
-        tlv::put_varint(&mut content, operation.number().into());
-        let sent = asked.last.push(PacketId(0), Operation::CANCEL, &content.into());
+        let mut body = Vec::with_capacity(3);
+        tlv::put_varint(&mut body, operation.number().into());
+        let sent = asked.last.push(PacketId(0), Operation::CANCEL, &body.into());
         debug_assert!(sent.is_ok(), "short packets are within every limit");
         asked.is_given_up = true;
         asked.behind = asked.last.len().saturating_sub(request);
@@ -209,11 +209,11 @@ impl Connection {
 
     /// Takes in a HAND_OFF of a peer of ours.
     #[cold]
-    pub(super) fn handle_hand_off(&mut self, content: Bytes, now: Instant) -> Result<Event, ProtocolError> {
+    pub(super) fn handle_hand_off(&mut self, body: Bytes, now: Instant) -> Result<Event, ProtocolError> {
         let malformed = ProtocolError::Malformed(Operation::HAND_OFF);
         let event = match (self.role, self.hand_off.take()) {
             (Role::Server, None) => {
-                let event = request(content).ok_or(malformed)?;
+                let event = request(body).ok_or(malformed)?;
                 let by = now.checked_add(self.hand_off_timeout);
                 let last = Outbox::default();
                 let stage = Stage::Deciding;
@@ -222,7 +222,7 @@ impl Connection {
                 event
             }
             (Role::Client, Some(mut asked)) if asked.stage == Stage::Asked => {
-                let (answer, body) = reply(content).ok_or(malformed)?;
+                let (answer, body) = reply(body).ok_or(malformed)?;
                 if asked.last.len() > asked.behind {
                     return Err(ProtocolError::HandOff); // It has not been asked yet.
                 }
@@ -245,35 +245,35 @@ impl Connection {
     }
 }
 
-/// The content of a request: the operation as a number, then the body.
+/// Puts a request: the operation as a number, then the bytes that go along.
 fn put_request(outbox: &mut Outbox, operation: Operation, body: &Bytes) -> Result<(), TooLong> {
     let mut head = Vec::with_capacity(3);
     tlv::put_varint(&mut head, operation.number().into());
     put(outbox, &head, body)
 }
 
-/// The content of a reply: the answer, then the body.
+/// Puts a reply: the answer, then the bytes that go along.
 fn put_reply(outbox: &mut Outbox, answer: HandOffAnswer, body: &Bytes) -> Result<(), TooLong> {
     put(outbox, &[answer.number()], body)
 }
 
 fn put(outbox: &mut Outbox, head: &[u8], body: &Bytes) -> Result<(), TooLong> {
-    let mut frame = outbox.frame(PacketId(0), Operation::HAND_OFF);
-    frame.put_slice(head);
-    frame.put_shared(body);
-    frame.finish()
+    let mut packet = outbox.packet(PacketId(0), Operation::HAND_OFF);
+    packet.put_slice(head);
+    packet.put_shared(body);
+    packet.finish()
 }
 
-fn request(mut content: Bytes) -> Option<HandOffEvent> {
-    let mut rest = &*content;
+fn request(mut body: Bytes) -> Option<HandOffEvent> {
+    let mut rest = &*body;
     let operation = tlv::take_varint(&mut rest).and_then(|number| u16::try_from(number).ok())?;
     let operation = Operation::user(operation)?;
-    content.advance(content.len().checked_sub(rest.len())?);
-    Some(HandOffEvent::Asked { operation, body: content })
+    body.advance(body.len().checked_sub(rest.len())?);
+    Some(HandOffEvent::Asked { operation, body })
 }
 
-fn reply(mut content: Bytes) -> Option<(HandOffAnswer, Bytes)> {
-    let answer = HandOffAnswer::from_number(*content.first()?)?;
-    content.advance(1);
-    Some((answer, content))
+fn reply(mut body: Bytes) -> Option<(HandOffAnswer, Bytes)> {
+    let answer = HandOffAnswer::from_number(*body.first()?)?;
+    body.advance(1);
+    Some((answer, body))
 }

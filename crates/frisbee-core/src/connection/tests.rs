@@ -59,19 +59,19 @@ fn at_most_one_pong_waits_and_a_flood_of_pings_is_refused() {
 }
 
 #[test]
-fn keepalive_with_content_is_a_protocol_error() {
+fn keepalive_with_body_is_a_protocol_error() {
     let now = Instant::now();
     for frame in [PING, PONG] {
         let mut frame = frame.to_vec();
         frame[9] = 1;
         frame.push(0);
         let refused = feed(&mut server(now), &frame, now);
-        assert_eq!(refused, Err(ProtocolError::KeepaliveWithContent { length: 1 }));
+        assert_eq!(refused, Err(ProtocolError::KeepaliveWithBody { length: 1 }));
     }
 }
 
 #[test]
-fn reserved_operations_are_skipped_with_their_content() {
+fn reserved_operations_are_skipped_with_their_bodies() {
     let now = Instant::now();
     let mut connection = server(now);
     for operation in 3..=9 {

@@ -255,8 +255,8 @@ impl Router for Mounts {
         session.each().for_each(|mounted| mounted.peer_known(peer));
     }
 
-    fn cancelled(&self, session: &mut MountsSession, id: PacketId, content: Bytes, outbox: &mut Outbox) {
-        session.each().for_each(|mounted| mounted.cancelled(id, content.clone(), outbox));
+    fn cancelled(&self, session: &mut MountsSession, id: PacketId, body: Bytes, outbox: &mut Outbox) {
+        session.each().for_each(|mounted| mounted.cancelled(id, body.clone(), outbox));
     }
 
     fn going_away(&self, session: &mut MountsSession) {
@@ -326,7 +326,7 @@ trait ErasedSession: Send {
     fn stream(&mut self, first: Bytes, stream: Stream) -> Routed;
     fn shed(&mut self, packet: Packet, outbox: &mut Outbox) -> Routed;
     fn peer_known(&mut self, peer: &PeerKind);
-    fn cancelled(&mut self, id: PacketId, content: Bytes, outbox: &mut Outbox);
+    fn cancelled(&mut self, id: PacketId, body: Bytes, outbox: &mut Outbox);
     fn hand_off(&mut self, asked: HandOffRequest) -> Routed;
     fn going_away(&mut self);
     fn is_busy(&mut self) -> bool;
@@ -382,9 +382,9 @@ impl<R: Router> ErasedSession for Mounted<R> {
         self.router.peer_known(session, peer);
     }
 
-    fn cancelled(&mut self, id: PacketId, content: Bytes, outbox: &mut Outbox) {
+    fn cancelled(&mut self, id: PacketId, body: Bytes, outbox: &mut Outbox) {
         let Some(session) = &mut self.session else { return };
-        self.router.cancelled(session, id, content, outbox);
+        self.router.cancelled(session, id, body, outbox);
     }
 
     fn hand_off(&mut self, asked: HandOffRequest) -> Routed {

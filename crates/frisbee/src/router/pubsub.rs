@@ -68,7 +68,7 @@ const COUNT: u16 = 8;
 /// The operations of pub/sub unless told otherwise: where to mount a [`Broker`] or a [`ClientRouter`].
 pub const OPERATIONS: RangeInclusive<u16> = FIRST_OPERATION..=FIRST_OPERATION + (COUNT - 1);
 
-/// What the operations of pub/sub mean, as distances from the first. docs/pubsub.md has the contents.
+/// What the operations of pub/sub mean, as distances from the first. docs/pubsub.md has their bodies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     /// To the broker: a subscription, whose id is the packet's. Back: how that went.
@@ -134,24 +134,24 @@ enum Reason {
 }
 
 /// Writes a short packet, which fits into every limit.
-fn put(outbox: &mut Outbox, id: PacketId, operation: Operation, content: &[u8]) {
-    let mut frame = outbox.frame(id, operation);
-    frame.put_slice(content);
-    if let Err(error) = frame.finish() {
+fn put(outbox: &mut Outbox, id: PacketId, operation: Operation, body: &[u8]) {
+    let mut packet = outbox.packet(id, operation);
+    packet.put_slice(body);
+    if let Err(error) = packet.finish() {
         tracing::warn!(%error, "failed to send a pub/sub packet to the peer");
     }
 }
 
 /// Tells why not.
 fn refuse(outbox: &mut Outbox, id: PacketId, operation: Operation, reason: Reason, text: &str) {
-    let mut content = vec![reason as u8];
-    content.extend_from_slice(text.as_bytes());
-    put(outbox, id, operation, &content);
+    let mut body = vec![reason as u8];
+    body.extend_from_slice(text.as_bytes());
+    put(outbox, id, operation, &body);
 }
 
-/// The content of a packet as a name with its length in front, and the rest. `None` if it is cut off.
-fn split_name(content: &[u8]) -> Option<(&[u8], &[u8])> {
-    let mut rest = content;
+/// The body of a packet as a name with its length in front, and the rest. `None` if it is cut off.
+fn split_name(body: &[u8]) -> Option<(&[u8], &[u8])> {
+    let mut rest = body;
     let length = usize::try_from(tlv::take_varint(&mut rest)?).ok()?;
     rest.split_at_checked(length)
 }

@@ -341,9 +341,9 @@ impl Waiting {
             if table.give_up(number) && tells {
                 let mut operation = Vec::with_capacity(3);
                 tlv::put_varint(&mut operation, self.operation.number().into());
-                let mut frame = outbox.frame(number.id(), Operation::CANCEL);
-                frame.put_slice(&operation);
-                let sent = frame.finish();
+                let mut packet = outbox.packet(number.id(), Operation::CANCEL);
+                packet.put_slice(&operation);
+                let sent = packet.finish();
                 debug_assert!(sent.is_ok(), "short packets are within every limit");
             }
         });

@@ -2,7 +2,7 @@
 
 use super::{Guard, StreamSender};
 use crate::mailbox::wake_all;
-use crate::{Frame, Operation, Outbox, SendError};
+use crate::{Operation, Outbox, PacketWriter, SendError};
 use frisbee_core::flow::{self, cost};
 use std::fmt;
 use std::sync::Arc;
@@ -63,10 +63,10 @@ impl StreamBatch {
     }
 
     /// Lets `write` put one message, once [`poll_ready`](Self::poll_ready) has been ready. What it returns is handed
-    /// on; it calls [`Frame::finish`].
-    pub fn put<T>(&mut self, write: impl FnOnce(Frame<'_>) -> T) -> T {
+    /// on; it calls [`PacketWriter::finish`].
+    pub fn put<T>(&mut self, write: impl FnOnce(PacketWriter<'_>) -> T) -> T {
         let before = self.outbox.len();
-        let written = write(self.outbox.frame(self.guard.shared.id, Operation::STREAM));
+        let written = write(self.outbox.packet(self.guard.shared.id, Operation::STREAM));
         if let Some(length) = self.outbox.len().checked_sub(before + self.outbox.header_size()) {
             self.messages += 1;
             if let Some(credit) = &mut self.credit {

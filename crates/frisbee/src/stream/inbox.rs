@@ -44,7 +44,7 @@ impl Message<'_> {
         }
     }
 
-    /// Whether it has no content.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -127,11 +127,11 @@ impl AsyncWrite for StreamIo {
         if bytes.is_empty() {
             return Poll::Ready(Ok(0)); // An empty message would close a stream to Go.
         }
-        let sent = self.stream.0.poll_send(context, None, |mut frame| {
-            let most = usize::try_from(frame.limit()).unwrap_or(usize::MAX).min(MESSAGE_MAX);
+        let sent = self.stream.0.poll_send(context, None, |mut packet| {
+            let most = usize::try_from(packet.limit()).unwrap_or(usize::MAX).min(MESSAGE_MAX);
             let message = bytes.get(..most).unwrap_or(bytes);
-            frame.put_slice(message);
-            frame.finish().map(|()| message.len())
+            packet.put_slice(message);
+            packet.finish().map(|()| message.len())
         });
         let sent = ready!(sent).and_then(|finished| finished.map_err(SendError::from));
         Poll::Ready(sent.map_err(failed))

@@ -291,8 +291,8 @@ impl StreamShared {
     }
 
     /// Takes in credit; `false` if that is not what was sent.
-    pub(crate) fn handle_credit(&self, content: &[u8]) -> bool {
-        let Some(credit) = tlv::whole_varint(content) else { return false };
+    pub(crate) fn handle_credit(&self, body: &[u8]) -> bool {
+        let Some(credit) = tlv::whole_varint(body) else { return false };
         let mut inner = self.inner.lock();
         inner.credit.receive(credit);
         let senders = if inner.credit.is_open() { inner.senders.take() } else { Vec::new() };
@@ -302,10 +302,10 @@ impl StreamShared {
     }
 
     /// Takes in the end of the peer's direction, or a reset; `false` if it is neither.
-    pub(crate) fn handle_end(&self, content: &[u8]) -> bool {
+    pub(crate) fn handle_end(&self, body: &[u8]) -> bool {
         let mut reset = None;
-        if !content.is_empty() {
-            let mut rest = content;
+        if !body.is_empty() {
+            let mut rest = body;
             let code = tlv::take_varint(&mut rest).and_then(|code| u32::try_from(code).ok());
             let Some(code) = code else { return false };
             let text = rest.get(..RESET_TEXT_MAX).unwrap_or(rest);

@@ -181,7 +181,7 @@ impl<'a, A: Message> Attempt<'a, A> {
         if server == ServerKind::Unknown {
             outbox.set_limit(limit.min(BODY_MAX_LEAST));
         }
-        let put = body::put_message(outbox.frame(ticket.id, self.method.operation), self.message, &manner);
+        let put = body::put_message(outbox.packet(ticket.id, self.method.operation), self.message, &manner);
         if server == ServerKind::Unknown {
             outbox.set_limit(limit);
         }
@@ -315,9 +315,9 @@ impl<B> PendingCall<B> {
         let table = &self.link.calls;
         let given_up = self.link.connection.send_now(|outbox| {
             table.calls.lock().give_up(ticket, |id, operation| {
-                let mut frame = outbox.frame(id, Operation::CANCEL);
-                frame.put_slice(&body::cancel(operation));
-                let sent = frame.finish();
+                let mut packet = outbox.packet(id, Operation::CANCEL);
+                packet.put_slice(&body::cancel(operation));
+                let sent = packet.finish();
                 debug_assert!(sent.is_ok(), "short packets are within every limit");
             });
         });

@@ -68,7 +68,7 @@ impl Asking<'_> {
             let manner = Manner { metadata, timeout: left.filter(|_| self.told), ..Manner::plain(Form::Extended) };
             let mut encoded = Ok(());
             let body = alone(|outbox| {
-                encoded = body::put_message(outbox.frame(PacketId(0), method.operation), &message, &manner);
+                encoded = body::put_message(outbox.packet(PacketId(0), method.operation), &message, &manner);
             });
             encoded.map_err(body::PutError::into_status)?;
             let pause = || {

@@ -4,7 +4,7 @@ use crate::api::metadata::Metadata;
 use crate::wire::prefix::{self, Prefix, Said};
 use crate::{Response, Status};
 use bytes::{Buf, Bytes};
-use frisbee::{Frame, Header, Operation, Outbox, PacketId, TooLong};
+use frisbee::{Header, Operation, Outbox, PacketId, PacketWriter, TooLong};
 use polyglot::{Bulk, CONTAINER_MEMORY_MAX, DecodeError, Decoder, Encoder, Form, Message, Nesting, Root};
 use std::time::Duration;
 
@@ -109,16 +109,20 @@ impl PutError {
     }
 }
 
-/// Writes a message as the body of a frame and completes the frame.
+/// Writes a message as the body of a packet and completes the packet.
 #[inline(always)]
-pub(crate) fn put_message<M: Message>(mut frame: Frame<'_>, message: &M, manner: &Manner<'_>) -> Result<(), PutError> {
+pub(crate) fn put_message<M: Message>(
+    mut packet: PacketWriter<'_>,
+    message: &M,
+    manner: &Manner<'_>,
+) -> Result<(), PutError> {
     let Manner { form, lossless, backward, timeout, metadata } = *manner;
     if backward || timeout.is_some() || metadata.is_some() {
-        prefix::put(frame.buffer(), Said { backward, timeout, metadata, ..Said::default() });
+        prefix::put(packet.buffer(), Said { backward, timeout, metadata, ..Said::default() });
     }
     let mut bulk = Vec::<Bulk>::new(); // Allocates only if there is something large.
     let mut encoder =
-        Encoder::gathering(frame.buffer(), &mut bulk).copying(frisbee::support::copy_to_share).with_form(form);
+        Encoder::gathering(packet.buffer(), &mut bulk).copying(frisbee::support::copy_to_share).with_form(form);
     if let Err(error) = polyglot::encode_root(message, &mut encoder) {
         let status = Status::internal(format!("{} cannot be encoded: {error}", M::NAME));
         return Err(PutError::Failed(status));
@@ -129,9 +133,9 @@ pub(crate) fn put_message<M: Message>(mut frame: Frame<'_>, message: &M, manner:
     if bulk.capacity() == 0 {
         std::mem::forget(bulk); // Nothing was allocated, and its drop would be called all the same.
     } else {
-        bulk.into_iter().for_each(|part| frame.gather(part.at, part.bytes));
+        bulk.into_iter().for_each(|part| packet.gather(part.at, part.bytes));
     }
-    frame.finish().map_err(PutError::TooLong)
+    packet.finish().map_err(PutError::TooLong)
 }
 
 /// Writes a packet whose body is an error. If it is too long for a packet, its text is cut, and what goes along left
@@ -158,16 +162,16 @@ fn put_failure(
     const AROUND: usize = 20;
     let rich = style.form == Form::Extended;
     let put = |outbox: &mut Outbox, text: &str, whole: bool| {
-        let mut frame = outbox.frame(id, operation);
+        let mut packet = outbox.packet(id, operation);
         let metadata = status.metadata().filter(|_| rich && whole);
         let in_prefix = status.in_prefix().filter(|_| rich);
         let in_prefix = in_prefix.map(|(code, details)| (code, if whole { details } else { &[] }));
         let refused = is_refused && rich;
         let said = Said { backward: style.backward, timeout: None, metadata, status: in_prefix, refused };
-        prefix::put(frame.buffer(), said);
-        let encoded = Encoder::new(frame.buffer()).error(text);
+        prefix::put(packet.buffer(), said);
+        let encoded = Encoder::new(packet.buffer()).error(text);
         debug_assert!(encoded.is_ok(), "no text has 4 GiB");
-        frame.finish()
+        packet.finish()
     };
     let text = status.message();
     if let Err(too_long) = put(outbox, text, true) {
@@ -203,7 +207,7 @@ pub(crate) fn put_reply<M: Message>(
         Ok(reply) => {
             let metadata = reply.metadata_if_any().filter(|_| form == Form::Extended);
             let manner = Manner { metadata, backward, ..Manner::plain(form) };
-            if let Err(error) = put_message(outbox.frame(id, operation), reply.get_ref(), &manner) {
+            if let Err(error) = put_message(outbox.packet(id, operation), reply.get_ref(), &manner) {
                 put_error(outbox, id, operation, &error.into_status(), style);
             }
         }

@@ -50,7 +50,7 @@ pub enum Slow {
 /// A router that passes messages from publishers to subscribers.
 ///
 /// It serves eight operations, from [`FIRST_OPERATION`] on unless [told otherwise](BrokerBuilder::first_operation);
-/// docs/pubsub.md has their contents. A clone is the same broker.
+/// docs/pubsub.md describes their bodies. A clone is the same broker.
 ///
 /// Publishing never waits. What a subscriber does not take at once waits for it, up to a
 /// [bound](BrokerBuilder::queue_max), and beyond that [`Slow`] says what happens. A connection that takes no byte at
@@ -196,7 +196,7 @@ pub struct BrokerSession {
     /// The patterns of the connection's subscriptions.
     patterns: HashMap<u16, Box<str>>,
     fanout: Fanout,
-    /// The longest content that the peer takes.
+    /// The longest body that the peer accepts.
     body_max: u32,
 }
 

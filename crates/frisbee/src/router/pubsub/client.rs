@@ -4,7 +4,7 @@ use super::inbox::{Entry, Inbox, Subscription};
 use super::receive::ClientRouter;
 use super::{Kind, Operations, name, put};
 use crate::router::topics::{TOPIC_MAX, TopicError, Trie, check_pattern, check_topic};
-use crate::{ClientBuilder, CloseReason, Connection, Frame, Packet, PacketId, SendError};
+use crate::{ClientBuilder, CloseReason, Connection, Packet, PacketId, PacketWriter, SendError};
 use bytes::Bytes;
 use parking_lot::Mutex;
 use std::collections::{HashMap, VecDeque};
@@ -277,15 +277,15 @@ impl Publisher {
     /// Dropping the future before it is ready publishes nothing.
     pub async fn publish(&self, payload: impl Into<Bytes>) -> Result<(), PubSubError> {
         let payload = payload.into();
-        let write = |mut frame: Frame<'_>| {
-            frame.put_shared(&payload);
-            frame.finish()
+        let write = |mut packet: PacketWriter<'_>| {
+            packet.put_shared(&payload);
+            packet.finish()
         };
         let written = poll_fn(|context| self.poll_publish(context, write)).await?;
         written.map_err(|error| SendError::TooLong(error).into())
     }
 
-    /// Lets `write` put a payload behind what stands in the frame, and finish it, once the connection has
+    /// Lets `write` put a payload behind what stands in the packet, and finish it, once the connection has
     /// room. For encoders.
     ///
     /// # Errors
@@ -293,12 +293,12 @@ impl Publisher {
     pub fn poll_publish<T>(
         &self,
         context: &mut Context<'_>,
-        write: impl FnOnce(Frame<'_>) -> T,
+        write: impl FnOnce(PacketWriter<'_>) -> T,
     ) -> Poll<Result<T, SendError>> {
         self.connection.poll_send(context, |outbox| {
-            let mut frame = outbox.frame(PacketId(0), self.operations.of(Kind::Message));
-            frame.put_slice(&self.head);
-            write(frame)
+            let mut packet = outbox.packet(PacketId(0), self.operations.of(Kind::Message));
+            packet.put_slice(&self.head);
+            write(packet)
         })
     }
 }

@@ -76,7 +76,7 @@ struct Queue {
 pub(super) struct Segment {
     pub(super) packets: Outbox,
     pub(super) messages: u32,
-    /// The length of the longest content.
+    /// The length of the longest body.
     pub(super) longest: u32,
 }
 
@@ -166,9 +166,9 @@ impl Subscriber {
         let before = queue.bytes;
         while turn.outbox.len() < WINDOW {
             if queue.lost > 0 {
-                let mut content = Vec::new();
-                tlv::put_varint(&mut content, std::mem::take(&mut queue.lost));
-                put(turn.outbox, PacketId(0), self.operations.of(Kind::Lagged), &content);
+                let mut body = Vec::new();
+                tlv::put_varint(&mut body, std::mem::take(&mut queue.lost));
+                put(turn.outbox, PacketId(0), self.operations.of(Kind::Lagged), &body);
             }
             let Some(mut segment) = queue.segments.pop_front() else {
                 self.scheduled.store(false, Ordering::Release);

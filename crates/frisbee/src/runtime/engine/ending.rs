@@ -77,7 +77,7 @@ impl<R: Router> Engine<R> {
 
     #[cold]
     pub(super) fn say_goodbye(&mut self) {
-        let sent = self.core.outbox().frame(PacketId(0), Operation::GOING_AWAY).finish();
+        let sent = self.core.outbox().packet(PacketId(0), Operation::GOING_AWAY).finish();
         debug_assert!(sent.is_ok(), "short packets are within every limit");
     }
 
