@@ -135,7 +135,7 @@ async fn a_certificate_is_replaced_while_connections_go_on() {
     let channel = Channel::builder().tls(after.client()).connect(address.to_string()).await.unwrap();
     expect_service(&channel).await;
 
-    let mixed = frisbee::tls::Identity::from_pem(after.pem().as_bytes(), before.issue_pem("x").1.as_bytes()).unwrap();
+    let mixed = frisbee::tls::Identity::from_pem(after.pem(), before.issue_pem("x").1).unwrap();
     assert!(tls.reload(mixed).is_err(), "the key belongs to another certificate");
     connect(address, &after.client()).await.expect("what was shown before is still shown");
 }

@@ -280,7 +280,7 @@ impl Servers {
             pem += &interop.output.next_line().await?.ok_or("the server does not say whom to trust")?;
             pem.push('\n');
         }
-        let trusted = frisbee::tls::Authorities::from_pem(pem.as_bytes())?;
+        let trusted = frisbee::tls::Authorities::from_pem(&pem)?;
         let tls = frisbee::tls::ClientTls::new(trusted)?;
         Ok(Self { echo: (echo, echo_address), interop: (interop, interop_address), tls: (tls_address, tls) })
     }

@@ -11,12 +11,12 @@
 //! use frisbee::tls::{Authorities, ClientTls, Identity, ServerTls};
 //! # fn read(path: &str) -> Vec<u8> { std::fs::read(path).unwrap() }
 //!
-//! let identity = Identity::from_pem(&read("server.pem"), &read("server.key"))?;
-//! let clients = Authorities::from_pem(&read("clients-ca.pem"))?;
+//! let identity = Identity::from_pem(read("server.pem"), read("server.key"))?;
+//! let clients = Authorities::from_pem(read("clients-ca.pem"))?;
 //! let server = ServerTls::mutual(identity, clients)?;
 //!
-//! let servers = Authorities::from_pem(&read("servers-ca.pem"))?;
-//! let client = ClientTls::new(servers)?.with_identity(Identity::from_pem(&read("me.pem"), &read("me.key"))?)?;
+//! let servers = Authorities::from_pem(read("servers-ca.pem"))?;
+//! let client = ClientTls::new(servers)?.with_identity(Identity::from_pem(read("me.pem"), read("me.key"))?)?;
 //! # Ok::<(), frisbee::tls::TlsError>(())
 //! ```
 
@@ -60,10 +60,10 @@ impl Identity {
     ///
     /// # Errors
     /// If one of them holds nothing of the kind.
-    pub fn from_pem(chain: &[u8], key: &[u8]) -> Result<Self, TlsError> {
-        let key = PrivateKeyDer::from_pem_slice(key)
+    pub fn from_pem(chain: impl AsRef<[u8]>, key: impl AsRef<[u8]>) -> Result<Self, TlsError> {
+        let key = PrivateKeyDer::from_pem_slice(key.as_ref())
             .map_err(|error| TlsError::Configuration(format!("no private key in PEM: {error}").into()))?;
-        Ok(Self { chain: certificates(chain)?, key })
+        Ok(Self { chain: certificates(chain.as_ref())?, key })
     }
 }
 
@@ -104,8 +104,8 @@ impl Authorities {
     ///
     /// # Errors
     /// As [`new`](Self::new).
-    pub fn from_pem(certificates: &[u8]) -> Result<Self, TlsError> {
-        Self::new(self::certificates(certificates)?)
+    pub fn from_pem(certificates: impl AsRef<[u8]>) -> Result<Self, TlsError> {
+        Self::new(self::certificates(certificates.as_ref())?)
     }
 }
 
