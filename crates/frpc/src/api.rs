@@ -2,7 +2,9 @@
 
 pub(crate) mod along;
 pub(crate) mod code;
+mod conversions;
 pub(crate) mod error;
+pub mod error_details;
 pub mod hand_off;
 pub(crate) mod metadata;
 pub(crate) mod middleware;

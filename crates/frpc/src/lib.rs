@@ -65,6 +65,7 @@ mod wire;
 
 pub use api::code::Code;
 pub use api::error::Error;
+pub use api::error_details;
 pub use api::hand_off;
 pub use api::metadata::{Metadata, MetadataError};
 #[cfg(feature = "tower")]

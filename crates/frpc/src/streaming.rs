@@ -7,15 +7,14 @@ mod elsewhere;
 
 use crate::api::metadata::Metadata;
 use crate::calls::attached;
-use crate::calls::failures::{lost, unsent};
+use crate::calls::failures::lost;
 use crate::wire::body;
 use crate::wire::body::{Manner, PutError, Reading, Style};
 use crate::wire::prefix::{self, Prefix, Said};
 use crate::{Code, Status};
 use bytes::Bytes;
 use frisbee::{
-    Connection, Operation, Outbox, PacketId, SendError, StreamBatch, StreamEnd, StreamMessage, StreamReceiver,
-    StreamSender,
+    Connection, Operation, Outbox, PacketId, StreamBatch, StreamEnd, StreamMessage, StreamReceiver, StreamSender,
 };
 use futures_core::Stream;
 use parking_lot::Mutex;
@@ -327,7 +326,7 @@ pub(crate) async fn send<M: Message>(
     let sent = poll_fn(move |context| {
         sender.poll_send(context, |packet| body::put_message(packet, message.borrow(), &manner))
     });
-    sent.await.map_err(|error: SendError| unsent(&error))?.map_err(PutError::into_status)
+    sent.await?.map_err(PutError::into_status)
 }
 
 /// Messages that are sent without others having a turn. As many operations tokio grants a task at a time.
@@ -347,19 +346,18 @@ where
     M: Message,
 {
     let manner = Manner { lossless: strict, ..Manner::plain(form(sender)) };
-    let unsent = |error: SendError| unsent(&error);
     let mut messages = pin!(messages);
     let mut batch = Batch(sender.batch());
     let batch = &mut batch.0;
     poll_fn(|context| {
         for _ in 0..SENT_AT_ONCE {
-            if batch.poll_ready(context).map_err(unsent)?.is_pending() {
+            if batch.poll_ready(context)?.is_pending() {
                 return Poll::Pending;
             }
             let item = match messages.as_mut().poll_next(context) {
                 Poll::Ready(item) => item.map(&message).transpose(),
                 Poll::Pending => {
-                    batch.flush().map_err(unsent)?;
+                    batch.flush()?;
                     return Poll::Pending;
                 }
             };
@@ -374,12 +372,12 @@ where
                 Ok(true) => count(1),
                 ended => {
                     // What was said before the end goes before it.
-                    batch.flush().map_err(unsent)?;
+                    batch.flush()?;
                     return Poll::Ready(ended.map(drop));
                 }
             }
         }
-        batch.flush().map_err(unsent)?;
+        batch.flush()?;
         // Messages that are all there, taken away by another thread, would keep everybody else on this one waiting.
         context.waker().wake_by_ref();
         Poll::Pending

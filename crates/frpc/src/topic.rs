@@ -1,10 +1,9 @@
 //! Topics whose messages are those of a schema, on [`frisbee::pubsub`].
 
-use crate::calls::failures::unsent;
+use crate::Status;
 use crate::wire::body::{self, Manner, PutError, Reading};
-use crate::{Code, Status};
-use frisbee::pubsub::{Client, PubSubError, Publisher, RecvError, Subscription};
-use frisbee::{CloseReason, PeerKind, SendError};
+use frisbee::pubsub::{Client, Publisher, RecvError, Subscription};
+use frisbee::{CloseReason, PeerKind};
 use polyglot::{Form, Message, Nesting, Root};
 use std::fmt;
 use std::future::poll_fn;
@@ -85,7 +84,7 @@ impl<M: Message> Topic<M> {
     /// # Errors
     /// If the name is no topic, or there is no connection yet.
     pub fn publisher(&self, client: &Client) -> Result<TopicPublisher<M>, Status> {
-        let publisher = client.publisher(&self.name).map_err(|error| status(&error))?;
+        let publisher = client.publisher(&self.name)?;
         Ok(TopicPublisher { publisher, message: PhantomData })
     }
 
@@ -98,7 +97,7 @@ impl<M: Message> Topic<M> {
     /// Dropping the future before it is ready takes the subscription back.
     pub async fn subscribe(&self, client: &Client) -> Result<TopicSubscription<M>, Status> {
         check_peer(client).await?;
-        let subscription = client.subscribe(&self.name).await.map_err(|error| status(&error))?;
+        let subscription = client.subscribe(&self.name).await?;
         Ok(self.subscription(subscription))
     }
 
@@ -111,7 +110,7 @@ impl<M: Message> Topic<M> {
     /// As [`subscribe`](Self::subscribe).
     pub async fn queue_subscribe(&self, client: &Client, group: &str) -> Result<TopicSubscription<M>, Status> {
         check_peer(client).await?;
-        let subscription = client.queue_subscribe(&self.name, group).await.map_err(|error| status(&error))?;
+        let subscription = client.queue_subscribe(&self.name, group).await?;
         Ok(self.subscription(subscription))
     }
 
@@ -152,7 +151,7 @@ impl<M: Message> TopicPublisher<M> {
         let written = poll_fn(|context| {
             self.publisher.poll_publish(context, |packet| body::put_message(packet, message, &manner))
         });
-        written.await.map_err(|error| unsent(&error))?.map_err(PutError::into_status)
+        written.await?.map_err(PutError::into_status)
     }
 }
 
@@ -258,24 +257,25 @@ impl fmt::Display for TopicRecvError {
 
 impl std::error::Error for TopicRecvError {}
 
-/// Waits until the peer has shown that it is one of ours.
-async fn check_peer(client: &Client) -> Result<(), Status> {
-    let connection = client.connection().map_err(|error| unsent(&error))?;
-    match connection.peer_known().await.map_err(|error| unsent(&error))? {
-        PeerKind::Extended(_) => Ok(()),
-        PeerKind::Plain | PeerKind::Unknown => {
-            Err(Status::failed_precondition("subscribing to a typed topic needs an extended peer"))
+/// [`DataLoss`](crate::Code::DataLoss) for messages that were lost, [`Unavailable`](crate::Code::Unavailable) if the
+/// connection has ended.
+impl From<TopicRecvError> for Status {
+    fn from(error: TopicRecvError) -> Self {
+        match error {
+            TopicRecvError::Lagged(count) => RecvError::Lagged(count).into(),
+            TopicRecvError::Undecodable(status) => status,
+            TopicRecvError::Closed(reason) => RecvError::Closed(reason).into(),
         }
     }
 }
 
-fn status(error: &PubSubError) -> Status {
-    match error {
-        PubSubError::Topic(error) => Status::invalid_argument(error.to_string()),
-        PubSubError::Send(error @ (SendError::Closed(_) | SendError::TooLong(_))) => unsent(error),
-        PubSubError::Refused(_) => Status::failed_precondition(error.to_string()),
-        PubSubError::TooMany => Status::resource_exhausted(error.to_string()),
-        PubSubError::NoAnswer => Status::unavailable(error.to_string()),
-        _ => Status::new(Code::Unknown, error.to_string()),
+/// Waits until the peer has shown that it is one of ours.
+async fn check_peer(client: &Client) -> Result<(), Status> {
+    let connection = client.connection()?;
+    match connection.peer_known().await? {
+        PeerKind::Extended(_) => Ok(()),
+        PeerKind::Plain | PeerKind::Unknown => {
+            Err(Status::failed_precondition("subscribing to a typed topic needs an extended peer"))
+        }
     }
 }

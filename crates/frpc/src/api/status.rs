@@ -44,8 +44,8 @@ impl Status {
         }))
     }
 
-    /// Adds details, whose meaning is up to both ends; gRPC's are an encoded `google.rpc.Status`. With the metadata
-    /// they have to fit into 64 KiB; longer ones are left out when the status is sent, which is logged for debugging.
+    /// Sets the details, whose meaning is up to both ends. [`with_detail`](Self::with_detail) adds those of gRPC, which
+    /// are an encoded `google.rpc.Status`. With the metadata they have to fit into 64 KiB; longer ones are left out when the status is sent, which is logged for debugging.
     pub fn with_details(mut self, details: impl Into<Bytes>) -> Self {
         self.0.details = details.into();
         self
@@ -163,10 +163,3 @@ impl fmt::Display for Status {
 }
 
 impl std::error::Error for Status {}
-
-/// What a handler found in a request that it decodes itself: the caller's fault.
-impl From<polyglot::DecodeError> for Status {
-    fn from(error: polyglot::DecodeError) -> Self {
-        Self::invalid_argument(format!("the request cannot be read: {error}"))
-    }
-}

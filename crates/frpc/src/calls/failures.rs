@@ -18,14 +18,18 @@ pub(crate) fn unreachable(why: &str) -> Status {
     Status::unavailable(format!("not sent: {why}")).unsent()
 }
 
-/// Why a message was not sent.
-pub(crate) fn unsent(error: &SendError) -> Status {
-    match error {
-        SendError::Closed(reason) => Status::unavailable(format!("not sent: {reason}")),
-        SendError::TooLong(_) => Status::resource_exhausted(error.to_string()),
-        other => Status::unavailable(other.to_string()),
+/// The message was not sent: [`ResourceExhausted`](crate::Code::ResourceExhausted) if it is too long, otherwise
+/// [`Unavailable`](crate::Code::Unavailable).
+impl From<SendError> for Status {
+    #[cold]
+    fn from(error: SendError) -> Self {
+        match error {
+            SendError::Closed(reason) => Self::unavailable(format!("not sent: {reason}")),
+            SendError::TooLong(_) => Self::resource_exhausted(error.to_string()),
+            other => Self::unavailable(other.to_string()),
+        }
+        .unsent()
     }
-    .unsent()
 }
 
 /// Why an end that accepted cannot call.

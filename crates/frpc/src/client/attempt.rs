@@ -1,7 +1,7 @@
 //! One attempt at a unary call on one connection.
 
 use crate::api::metadata::Metadata;
-use crate::calls::failures::{expired, out_of_time, takes_no_calls, unreachable, unsent};
+use crate::calls::failures::{expired, out_of_time, takes_no_calls, unreachable};
 use crate::calls::offers::Refusal;
 use crate::calls::{BeginError, Body, Ended, ServerKind, Ticket};
 use crate::client::link::Link;
@@ -129,7 +129,7 @@ impl<'a, A: Message> Attempt<'a, A> {
             Some(waiter) => waiter.poll_send(context, enter),
         };
         if let Poll::Ready(Err(error)) = entered {
-            *started = Started::Over(unsent(&error));
+            *started = Started::Over(error.into());
         }
     }
 
@@ -230,7 +230,7 @@ impl<'a, A: Message> Attempt<'a, A> {
                     Started::Full => {}
                     Started::Unclear => {
                         if let Err(error) = link.connection.peer_known().await {
-                            return Started::Over(unsent(&error));
+                            return Started::Over(error.into());
                         }
                     }
                     started => return started,

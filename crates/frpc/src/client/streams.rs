@@ -3,7 +3,7 @@
 use crate::api::along::Along;
 use crate::api::middleware::{About, CallKind};
 use crate::api::streams::carried_by;
-use crate::calls::failures::{lost, takes_no_calls, unsent};
+use crate::calls::failures::{lost, takes_no_calls};
 use crate::calls::offers::rules;
 use crate::client::around::around;
 use crate::client::channel::Channel;
@@ -277,7 +277,7 @@ impl Opening {
                         return Ok(Opened { sender, receiver, link, reading });
                     }
                     Err(SendError::Closed(_)) => {}
-                    Err(error) => return Err(unsent(&error)),
+                    Err(error) => return Err(error.into()),
                 }
             }
         };
@@ -339,7 +339,7 @@ mod tests {
 
     #[test]
     fn a_call_that_is_cut_off_while_it_streams_does_not_say_that_it_was_not_sent() {
-        let unsent = unsent(&SendError::Closed(CloseReason::IdleTimeout));
+        let unsent = Status::from(SendError::Closed(CloseReason::IdleTimeout));
         assert!(unsent.message().contains("not sent") && !unsent.may_have_run());
         let status = cut_off(unsent, Some(CloseReason::IdleTimeout));
         assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, true));

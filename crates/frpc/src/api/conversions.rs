@@ -1,0 +1,235 @@
+//! Errors as statuses, so that `?` works in handlers and in functions around calls.
+
+use crate::{Error, MetadataError, Status};
+use frisbee::HandOffError;
+use frisbee::pubsub::{PubSubError, RecvError};
+use std::io::{self, ErrorKind};
+use tokio::task::JoinError;
+use tokio::time::error::Elapsed;
+
+/// The kind of the error chooses the code, and the text of the error becomes the message.
+///
+/// | kinds | code |
+/// |---|---|
+/// | `NotFound` | [`NotFound`](crate::Code::NotFound) |
+/// | `AlreadyExists` | [`AlreadyExists`](crate::Code::AlreadyExists) |
+/// | `PermissionDenied` | [`PermissionDenied`](crate::Code::PermissionDenied) |
+/// | `InvalidInput` | [`InvalidArgument`](crate::Code::InvalidArgument) |
+/// | `TimedOut` | [`DeadlineExceeded`](crate::Code::DeadlineExceeded) |
+/// | `InvalidData`, `UnexpectedEof` | [`DataLoss`](crate::Code::DataLoss) |
+/// | `OutOfMemory`, `StorageFull`, `QuotaExceeded`, `FileTooLarge` | [`ResourceExhausted`](crate::Code::ResourceExhausted) |
+/// | `Unsupported` | [`Unimplemented`](crate::Code::Unimplemented) |
+/// | `IsADirectory`, `NotADirectory`, `DirectoryNotEmpty`, `ReadOnlyFilesystem` | [`FailedPrecondition`](crate::Code::FailedPrecondition) |
+/// | those of connections and networks, `ResourceBusy` | [`Unavailable`](crate::Code::Unavailable) |
+/// | others | [`Unknown`](crate::Code::Unknown) |
+///
+/// An error that was made of a status, as by `io::Error::other(status)`, becomes that status again.
+///
+/// ```
+/// use frpc::{Request, Response, Status};
+///
+/// async fn motto(_request: Request<()>) -> Result<Response<String>, Status> {
+///     Ok(Response::new(std::fs::read_to_string("/no/such/file")?))
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// assert_eq!(motto(Request::new(())).await.unwrap_err().code(), frpc::Code::NotFound);
+/// # }
+/// ```
+impl From<io::Error> for Status {
+    fn from(error: io::Error) -> Self {
+        let error = match error.downcast::<Self>() {
+            Ok(status) => return status,
+            Err(error) => error,
+        };
+        let status = match error.kind() {
+            ErrorKind::NotFound => Self::not_found,
+            ErrorKind::AlreadyExists => Self::already_exists,
+            ErrorKind::PermissionDenied => Self::permission_denied,
+            ErrorKind::InvalidInput => Self::invalid_argument,
+            ErrorKind::TimedOut => Self::deadline_exceeded,
+            ErrorKind::InvalidData | ErrorKind::UnexpectedEof => Self::data_loss,
+            ErrorKind::OutOfMemory | ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+                Self::resource_exhausted
+            }
+            ErrorKind::Unsupported => Self::unimplemented,
+            ErrorKind::IsADirectory
+            | ErrorKind::NotADirectory
+            | ErrorKind::DirectoryNotEmpty
+            | ErrorKind::ReadOnlyFilesystem => Self::failed_precondition,
+            ErrorKind::ConnectionRefused
+            | ErrorKind::ConnectionReset
+            | ErrorKind::ConnectionAborted
+            | ErrorKind::NotConnected
+            | ErrorKind::BrokenPipe
+            | ErrorKind::AddrInUse
+            | ErrorKind::AddrNotAvailable
+            | ErrorKind::HostUnreachable
+            | ErrorKind::NetworkUnreachable
+            | ErrorKind::NetworkDown
+            | ErrorKind::ResourceBusy => Self::unavailable,
+            _ => Self::unknown,
+        };
+        status(error.to_string())
+    }
+}
+
+/// As of the [`io::Error`] that it becomes: a server that cannot be reached is
+/// [`Unavailable`](crate::Code::Unavailable), for example.
+impl From<frisbee::Error> for Status {
+    fn from(error: frisbee::Error) -> Self {
+        match &error {
+            // A name that cannot be resolved has no kind of its own.
+            frisbee::Error::Connect { .. } => Self::unavailable(error.to_string()),
+            #[cfg(feature = "tls")]
+            frisbee::Error::Tls { .. } => Self::unavailable(error.to_string()),
+            _ => io::Error::from(error).into(),
+        }
+    }
+}
+
+/// An error of a connection is [`Unavailable`](crate::Code::Unavailable) or
+/// [`DeadlineExceeded`](crate::Code::DeadlineExceeded). An error in how a server or a channel was built is
+/// [`Internal`](crate::Code::Internal): a mistake of this program and not of its caller.
+impl From<Error> for Status {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Transport(error) => error.into(),
+            error => Self::internal(error.to_string()),
+        }
+    }
+}
+
+/// [`Unavailable`](crate::Code::Unavailable) if the connection has ended,
+/// [`ResourceExhausted`](crate::Code::ResourceExhausted) for what is too long, otherwise
+/// [`FailedPrecondition`](crate::Code::FailedPrecondition).
+impl From<HandOffError> for Status {
+    fn from(error: HandOffError) -> Self {
+        let status = match error {
+            HandOffError::Closed(_) => Self::unavailable,
+            HandOffError::TooLong(_) => Self::resource_exhausted,
+            HandOffError::NotServed | HandOffError::Unsupported => Self::unimplemented,
+            _ => Self::failed_precondition,
+        };
+        status(error.to_string())
+    }
+}
+
+/// [`DeadlineExceeded`](crate::Code::DeadlineExceeded).
+impl From<Elapsed> for Status {
+    fn from(error: Elapsed) -> Self {
+        Self::deadline_exceeded(error.to_string())
+    }
+}
+
+/// [`Internal`](crate::Code::Internal) for a task that panicked, without the text of the panic, and
+/// [`Cancelled`](crate::Code::Cancelled) for one that was aborted.
+impl From<JoinError> for Status {
+    fn from(error: JoinError) -> Self {
+        if error.is_panic() { Self::internal("a task panicked") } else { Self::cancelled("a task was aborted") }
+    }
+}
+
+/// [`InvalidArgument`](crate::Code::InvalidArgument).
+impl From<MetadataError> for Status {
+    fn from(error: MetadataError) -> Self {
+        Self::invalid_argument(error.to_string())
+    }
+}
+
+/// [`InvalidArgument`](crate::Code::InvalidArgument): what a handler found in a request that it decodes itself.
+impl From<polyglot::DecodeError> for Status {
+    fn from(error: polyglot::DecodeError) -> Self {
+        Self::invalid_argument(format!("the request cannot be read: {error}"))
+    }
+}
+
+/// [`InvalidArgument`](crate::Code::InvalidArgument) for a bad topic, [`Unavailable`](crate::Code::Unavailable) if the
+/// connection has ended or the broker does not answer, [`FailedPrecondition`](crate::Code::FailedPrecondition) if it
+/// refuses, [`ResourceExhausted`](crate::Code::ResourceExhausted) if there is no room.
+impl From<PubSubError> for Status {
+    fn from(error: PubSubError) -> Self {
+        let status = match error {
+            PubSubError::Send(error) => return error.into(),
+            PubSubError::Topic(_) => Self::invalid_argument,
+            PubSubError::Refused(_) => Self::failed_precondition,
+            PubSubError::TooMany => Self::resource_exhausted,
+            PubSubError::NoAnswer => Self::unavailable,
+            _ => Self::unknown,
+        };
+        status(error.to_string())
+    }
+}
+
+/// [`DataLoss`](crate::Code::DataLoss) for messages that were lost, [`Unavailable`](crate::Code::Unavailable) if the
+/// connection has ended.
+impl From<RecvError> for Status {
+    fn from(error: RecvError) -> Self {
+        match error {
+            RecvError::Lagged(_) => Self::data_loss(error.to_string()),
+            _ => Self::unavailable(error.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Code;
+
+    #[test]
+    fn an_io_error_keeps_its_text_and_its_kind_chooses_the_code() {
+        for (kind, code) in [
+            (ErrorKind::NotFound, Code::NotFound),
+            (ErrorKind::AlreadyExists, Code::AlreadyExists),
+            (ErrorKind::PermissionDenied, Code::PermissionDenied),
+            (ErrorKind::InvalidInput, Code::InvalidArgument),
+            (ErrorKind::TimedOut, Code::DeadlineExceeded),
+            (ErrorKind::UnexpectedEof, Code::DataLoss),
+            (ErrorKind::StorageFull, Code::ResourceExhausted),
+            (ErrorKind::Unsupported, Code::Unimplemented),
+            (ErrorKind::ReadOnlyFilesystem, Code::FailedPrecondition),
+            (ErrorKind::BrokenPipe, Code::Unavailable),
+            (ErrorKind::Other, Code::Unknown),
+        ] {
+            let status = Status::from(io::Error::new(kind, "the disk is full of eels"));
+            assert_eq!((status.code(), status.message()), (code, "the disk is full of eels"), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn a_status_comes_out_of_an_io_error_as_it_went_in() {
+        let status = Status::aborted("by hand").with_details(vec![1, 2]);
+        assert_eq!(Status::from(io::Error::other(status.clone())), status);
+    }
+
+    #[test]
+    fn an_unreachable_server_is_unavailable_and_a_mistake_in_building_is_internal() {
+        let address = || "host:1".to_owned();
+        let refused = io::Error::from(ErrorKind::ConnectionRefused);
+        let unreachable = frisbee::Error::Connect { address: address(), source: refused };
+        assert_eq!(Status::from(Error::from(unreachable)).code(), Code::Unavailable);
+        let late = frisbee::Error::ConnectTimeout { address: address() };
+        assert_eq!(Status::from(Error::from(late)).code(), Code::DeadlineExceeded);
+        assert_eq!(Status::from(Error::UnknownMethod("a.B/C".to_owned())).code(), Code::Internal);
+    }
+
+    /// Compiles if `?` makes a status of every error that a handler meets.
+    #[tokio::test(start_paused = true)]
+    async fn a_handler_returns_errors_of_tasks_timeouts_and_metadata_by_question_mark() {
+        async fn aborted() -> Result<(), Status> {
+            let task = tokio::spawn(std::future::pending());
+            task.abort();
+            Ok(task.await?)
+        }
+        async fn late() -> Result<(), Status> {
+            Ok(tokio::time::timeout(std::time::Duration::from_secs(1), std::future::pending()).await?)
+        }
+        fn named() -> Result<(), Status> {
+            Ok(crate::Metadata::new().insert("No", "upper case")?)
+        }
+        assert_eq!(aborted().await.unwrap_err().code(), Code::Cancelled);
+        assert_eq!(late().await.unwrap_err().code(), Code::DeadlineExceeded);
+        assert_eq!(named().unwrap_err().code(), Code::InvalidArgument);
+    }
+}
