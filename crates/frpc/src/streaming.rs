@@ -19,7 +19,7 @@ use frisbee::{
 use futures_core::Stream;
 use parking_lot::Mutex;
 use polyglot::{Decoder, Form, Message, Root};
-use std::borrow::{Borrow, Cow};
+use std::borrow::Borrow;
 use std::fmt;
 use std::future::poll_fn;
 use std::marker::PhantomData;
@@ -422,16 +422,9 @@ pub(crate) fn send_refusal(sender: &StreamSender, status: &Status) {
     send_failure(sender, status, body::put_refusal);
 }
 
-/// The text `EOF` would be taken by a Go peer for the end, so it is not sent bare.
 fn send_failure(sender: &StreamSender, status: &Status, put: fn(&mut Outbox, PacketId, Operation, &Status, Style)) {
-    let form = form(sender);
-    let clear = if form == Form::Flat && status.message() == body::EOF {
-        Cow::Owned(Status::new(status.code(), format!("{}: {}", status.code(), body::EOF)))
-    } else {
-        Cow::Borrowed(status)
-    };
-    let style = Style::of_stream(form);
-    let _ = sender.send_now(|outbox, id| put(outbox, id, Operation::STREAM, &clear, style));
+    let style = Style::of_stream(form(sender));
+    let _ = sender.send_now(|outbox, id| put(outbox, id, Operation::STREAM, status, style));
 }
 
 /// Ends this end's direction.
@@ -439,9 +432,7 @@ pub(crate) fn send_end(sender: &StreamSender) {
     if sender.is_extended() {
         return sender.end();
     }
-    let end = Status::unknown(body::EOF);
-    let style = Style::of_stream(Form::Flat);
-    let _ = sender.send_now(|outbox, id| body::put_error(outbox, id, Operation::STREAM, &end, style));
+    let _ = sender.send_now(body::put_end);
 }
 
 /// Whether a body ends a direction.

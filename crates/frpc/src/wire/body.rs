@@ -6,10 +6,14 @@ use crate::{Response, Status};
 use bytes::{Buf, Bytes};
 use frisbee::{Header, Operation, Outbox, PacketId, PacketWriter, TooLong};
 use polyglot::{Bulk, CONTAINER_MEMORY_MAX, DecodeError, Decoder, Encoder, Form, Message, Nesting, Root};
+use std::borrow::Cow;
 use std::time::Duration;
 
 /// The error text that ends one direction of a stream with a Go peer.
 pub(crate) const EOF: &str = "EOF";
+
+/// The longest text of an error that is sent, in bytes.
+const TEXT_MAX: usize = 64 * 1024;
 
 /// What goes in front of a message, and how the message is written.
 #[derive(Clone, Copy, Default)]
@@ -138,8 +142,8 @@ pub(crate) fn put_message<M: Message>(
     packet.finish().map_err(PutError::TooLong)
 }
 
-/// Writes a packet whose body is an error. If it is too long for a packet, its text is cut, and what goes along left
-/// out.
+/// Writes a packet whose body is an error. Its text is cut at 64 KiB; if it is still too long for a packet, the text is
+/// cut further, and metadata and details are left out.
 pub(crate) fn put_error(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, style: Style) {
     put_failure(outbox, id, operation, status, style, false);
 }
@@ -169,27 +173,54 @@ fn put_failure(
         let refused = is_refused && rich;
         let said = Said { backward: style.backward, timeout: None, metadata, status: in_prefix, refused };
         prefix::put(packet.buffer(), said);
-        let encoded = Encoder::new(packet.buffer()).error(text);
-        debug_assert!(encoded.is_ok(), "no text has 4 GiB");
+        put_text(packet.buffer(), text);
         packet.finish()
     };
-    let text = status.message();
+    let text = if rich { Cow::Borrowed(status.message()) } else { flat_text(status) };
+    let text = beginning(&text, TEXT_MAX);
     if let Err(too_long) = put(outbox, text, true) {
-        let mut end = (too_long.limit as usize).saturating_sub(AROUND).min(text.len());
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        let put = put(outbox, &text[..end], false);
+        let put = put(outbox, beginning(text, (too_long.limit as usize).saturating_sub(AROUND)), false);
         debug_assert!(put.is_ok(), "a limit of less than {AROUND} bytes makes no sense");
     }
+}
+
+/// The text by which a plain peer learns of a failure. Go would take the bare text `EOF` for the end of a stream, or
+/// for Go's own error of that name, and would show nothing for an empty text.
+fn flat_text(status: &Status) -> Cow<'_, str> {
+    match status.message() {
+        EOF => format!("{}: {EOF}", status.code()).into(),
+        "" => status.code().description().into(),
+        text => text.into(),
+    }
+}
+
+/// The beginning of a text, of at most so many bytes.
+fn beginning(text: &str, max: usize) -> &str {
+    let mut end = max.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}
+
+fn put_text(body: &mut Vec<u8>, text: &str) {
+    let encoded = Encoder::new(body).error(text);
+    debug_assert!(encoded.is_ok(), "no text has 4 GiB");
+}
+
+/// Writes a packet that ends one direction of a stream with a plain peer.
+pub(crate) fn put_end(outbox: &mut Outbox, id: PacketId) {
+    let mut frame = outbox.frame(id, Operation::STREAM);
+    put_text(frame.buffer(), EOF);
+    let ended = frame.finish();
+    debug_assert!(ended.is_ok(), "a short packet is within every limit");
 }
 
 /// A body that is an error, as a peer of ours would send it.
 pub(crate) fn error(status: &Status) -> Bytes {
     let mut body = Vec::new();
     prefix::put(&mut body, Said { status: status.in_prefix(), ..Said::default() });
-    let encoded = Encoder::new(&mut body).error(status.message());
-    debug_assert!(encoded.is_ok(), "no text has 4 GiB");
+    put_text(&mut body, status.message());
     body.into()
 }
 
@@ -327,6 +358,41 @@ pub(crate) fn cancelled(content: &[u8]) -> Option<u16> {
 mod tests {
     use super::*;
     use prost_types::FieldMask;
+
+    /// The text of an error, as it stands in the packet of a reply.
+    fn sent_text(status: &Status, form: Form) -> String {
+        let style = Style { form, backward: false };
+        let mut body = alone(|outbox| put_error(outbox, PacketId(0), Operation::FIRST_USER, status, style));
+        prefix::take(&mut body).expect("it was written here");
+        Decoder::new(&body).error_text().expect("it is an error").to_owned()
+    }
+
+    #[test]
+    fn a_plain_peer_never_gets_a_failure_whose_text_is_bare_eof_or_empty() {
+        let eof = Status::aborted(EOF);
+        assert_eq!(sent_text(&eof, Form::Flat), "aborted: EOF");
+        assert_eq!(sent_text(&eof, Form::Extended), "EOF", "the code stands in front of it");
+        let empty = Status::not_found("");
+        assert_eq!(sent_text(&empty, Form::Flat), "not found");
+        assert_eq!(sent_text(&empty, Form::Extended), "", "the code stands in front of it");
+    }
+
+    #[test]
+    fn the_text_of_an_error_is_cut_at_64_kib_between_two_characters() {
+        for form in [Form::Flat, Form::Extended] {
+            let whole = "a".repeat(TEXT_MAX);
+            assert!(sent_text(&Status::internal(&*whole), form) == whole);
+            let long = format!("{}\u{20AC}\u{20AC}", &whole[2..]);
+            assert!(sent_text(&Status::internal(&*long), form) == whole[2..]);
+            let fits = format!("{}\u{20AC}\u{20AC}", &whole[3..]);
+            assert!(sent_text(&Status::internal(&*fits), form) == fits[..TEXT_MAX]);
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_direction_is_the_bare_text_eof() {
+        assert_eq!(alone(|outbox| put_end(outbox, PacketId(1)))[..], *b"\x06\x05\x0a\x03EOF");
+    }
 
     #[test]
     fn a_body_longer_than_usual_has_more_memory_for_its_lists() {
