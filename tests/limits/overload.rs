@@ -50,7 +50,7 @@ async fn a_request_for_which_there_is_no_memory_is_thrown_away_as_it_comes_and_t
     peer.write(&packet(7, PAYLOAD, &body)).await;
     let refused = peer.next().await.expect("the connection lives");
     assert_eq!((refused.id.0, refused.operation.number()), (7, PAYLOAD));
-    assert!(error_text(&refused.body).is_some_and(|text| text.contains("memory limit for input is reached")));
+    assert!(error_text(&refused.body).is_some_and(|text| text.contains("memory limit for this client")));
     expect_sum(&mut peer, 8).await;
     assert_eq!((stats.shed(), stats.input_held()), (1, 0));
 
@@ -81,7 +81,7 @@ async fn an_opening_of_a_stream_for_which_there_is_no_memory_is_answered() {
 
 #[tokio::test]
 async fn bodies_that_arrive_on_many_connections_take_no_more_than_the_server_may_hold() {
-    let (address, stats) = serve(|builder| builder.memory_max(4 * MIB)).await;
+    let (address, stats) = serve(|builder| builder.memory_max(8 * MIB)).await;
     let mut peers = Vec::new();
     let body = encoded(&Payload { seq: 1, data: vec![1; 2 * MIB] });
     let request = packet(1, PAYLOAD, &body);
@@ -90,8 +90,8 @@ async fn bodies_that_arrive_on_many_connections_take_no_more_than_the_server_may
         peer.write(&request[..MIB]).await;
         peers.push(peer);
     }
-    until("most are refused", || stats.shed() >= 47).await;
-    assert!(stats.input_held() <= 3 * MIB, "{} bytes are held", stats.input_held());
+    until("most are refused", || stats.shed() >= 44).await;
+    assert!(stats.input_held() <= 6 * MIB, "{} bytes are held", stats.input_held());
     // Whoever was accepted is served, and the others live as well.
     let mut served = 0;
     for peer in &mut peers {
@@ -100,7 +100,7 @@ async fn bodies_that_arrive_on_many_connections_take_no_more_than_the_server_may
         served += usize::from(error_text(&reply.body).is_none());
         expect_sum(peer, 2).await;
     }
-    assert!((1..=3).contains(&served), "{served} were served");
+    assert!((1..=6).contains(&served), "{served} were served");
     drop(peers);
     until("nothing is held", || stats.input_held() == 0).await;
 }
@@ -146,27 +146,22 @@ async fn what_a_vanished_peer_had_begun_to_send_is_held_no_more() {
 }
 
 #[tokio::test]
-async fn requests_are_refused_before_their_handlers_begin_once_waiting_handlers_hold_all_memory() {
-    let (address, stats) = serve(|builder| builder.memory_max(100_000)).await;
+async fn requests_of_a_connection_whose_handlers_hold_its_share_are_refused_before_they_begin() {
+    const SENT: u16 = 1_000;
+    let (address, stats) = serve(|builder| builder.memory_max(400_000)).await;
     let mut peer = Raw::connect(address).await;
-    let sleep = |id| packet(id, SLEEP, &encoded(&SleepRequest { millis: 2_000, tag: 1 }));
-    let mut sent = 0_u16;
-    while stats.input_held() < 100_000 && sent < 1_000 {
-        peer.write(&sleep(sent)).await;
-        sent += 1;
-        tokio::task::yield_now().await;
-    }
+    let sleeps = (0..SENT).map(|id| packet(id, SLEEP, &encoded(&SleepRequest { millis: 1_000, tag: 1 })));
+    peer.write(&sleeps.collect::<Vec<_>>().concat()).await;
+    until("the rest is refused", || stats.shed() > 0).await;
     let client = InteropClient::connect(address.to_string()).await.expect("the server listens");
-    let refused = client.sleep(SleepRequest { millis: 0, tag: 2 }).await.expect_err("nothing more is begun");
-    assert_eq!(refused.code(), Code::ResourceExhausted);
+    client.sleep(SleepRequest { millis: 0, tag: 2 }).await.expect("others have their own share");
     // Those that had begun end well; whatever came behind them is answered too.
     let mut answered = 0;
-    for _ in 0..sent {
+    for _ in 0..SENT {
         answered += usize::from(error_text(&peer.next().await.expect("the connection lives").body).is_none());
     }
-    assert!(answered >= 100, "{answered} were answered");
+    assert!((200..300).contains(&answered), "{answered} were answered");
     until("nothing is held", || stats.input_held() == 0).await;
-    client.sleep(SleepRequest { millis: 0, tag: 3 }).await.expect("there is memory again");
 }
 
 /// Keeps payloads for as long as it is called, and counts them.

@@ -1,12 +1,16 @@
-//! The server-wide count of bytes of input that are held. `counts.rs` counts connections and refusals.
+//! The server-wide count of bytes that are held for peers. `account.rs` divides it among connections and addresses,
+//! `counts.rs` counts connections and refusals.
 
+mod account;
 mod counts;
 mod log_limit;
 
+pub(crate) use self::account::Account;
+use self::account::Addresses;
+pub use self::account::Hold;
 use self::counts::Counts;
 pub use self::counts::Stats;
-use std::fmt;
-use std::sync::Arc;
+use parking_lot::Mutex;
 use std::sync::atomic::{AtomicIsize, Ordering};
 
 /// Bodies of this length and longer may be slices of the buffer they were read into, and keep all of it.
@@ -26,102 +30,67 @@ pub const fn body_memory(length: usize) -> usize {
     if SLICED_MIN <= length && length < READ_BUFFER / 2 { READ_BUFFER } else { length }
 }
 
-/// Memory for input that is held, and counters. Input is held while a large body arrives, while a message of a stream
-/// waits to be read, and while a handler waits.
+/// The memory of a server that is held for its peers, and counters. Held are bodies that arrive, messages that wait to
+/// be read, requests whose handlers wait, what waits to be written, streams and subscriptions.
 #[derive(Debug)]
 pub(crate) struct Budget {
     /// In bytes. Below zero if what was begun has overdrawn it.
     left: AtomicIsize,
-    total: isize,
+    /// With so much left or less, connections are held to their shares. None is beyond its share before.
+    short: isize,
+    total: usize,
     /// What one stream of a peer that knows no credit may hold; one message may overdraw it.
     per_stream: u64,
+    addresses: Mutex<Addresses>,
     pub(crate) counts: Counts,
 }
 
 impl Budget {
     pub(crate) fn new(total: usize, per_stream: usize) -> Self {
-        let total = isize::try_from(total).unwrap_or(isize::MAX);
-        Self { left: AtomicIsize::new(total), total, per_stream: per_stream as u64, counts: Counts::default() }
+        let total = total.min(isize::MAX as usize);
+        Self {
+            left: AtomicIsize::new(total as isize),
+            short: total as isize / 2,
+            total,
+            per_stream: per_stream as u64,
+            addresses: Mutex::default(),
+            counts: Counts::default(),
+        }
     }
 
     pub(crate) fn per_stream(&self) -> u64 {
         self.per_stream
     }
 
-    /// Takes so many bytes for what arrives or waits to be read, if they are there. A quarter is left for requests, or
-    /// a few who send large bodies slowly would keep everybody else from being served.
-    pub(crate) fn take(&self, count: usize) -> bool {
-        let count = isize::try_from(count).unwrap_or(isize::MAX);
-        let kept = self.total / 4;
-        let take = |left: isize| left.checked_sub(count).filter(|left| *left >= kept);
+    /// How much is left, in bytes.
+    #[inline]
+    pub(crate) fn left(&self) -> isize {
+        self.left.load(Ordering::Relaxed)
+    }
+
+    /// Whether so little is left that shares are looked at.
+    #[inline]
+    pub(crate) fn is_short(&self) -> bool {
+        self.left() <= self.short
+    }
+
+    /// Takes so many bytes if what is left allows it.
+    fn take_if(&self, count: usize, allows: impl Fn(isize) -> bool) -> bool {
+        let take = |left: isize| allows(left).then(|| left.saturating_sub_unsigned(count));
         self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
+    }
+
+    /// Takes so many bytes for what is there already.
+    pub(crate) fn charge(&self, count: usize) {
+        self.left.fetch_sub(isize::try_from(count).unwrap_or(isize::MAX), Ordering::Relaxed);
     }
 
     pub(crate) fn give_back(&self, count: usize) {
         self.left.fetch_add(isize::try_from(count).unwrap_or(isize::MAX), Ordering::Relaxed);
     }
 
-    /// Whether nothing is left, so that nothing more should be begun.
-    #[inline]
-    pub(crate) fn is_exhausted(&self) -> bool {
-        self.left.load(Ordering::Relaxed) <= 0
-    }
-
-    /// Charges for a request whose handler has begun and waits. It cannot be refused any more and may overdraw: by what
-    /// one turn of a connection brings, since nothing is begun once the budget is used up.
-    pub(crate) fn hold(&self, bytes: usize) -> usize {
-        let charge = bytes.saturating_add(WAITING_COST);
-        self.left.fetch_sub(isize::try_from(charge).unwrap_or(isize::MAX), Ordering::Relaxed);
-        charge
-    }
-
     /// How much is held.
     pub(crate) fn held(&self) -> usize {
-        usize::try_from(self.total.saturating_sub(self.left.load(Ordering::Relaxed))).unwrap_or(0)
-    }
-}
-
-/// Input that is kept, charged to the budget of the server until this is dropped; see
-/// [`Connection::hold`](crate::Connection::hold).
-#[must_use = "the bytes are charged only while this value is kept"]
-pub struct Hold {
-    budget: Arc<Budget>,
-    charge: usize,
-}
-
-impl Hold {
-    pub(crate) fn new(budget: &Arc<Budget>, bytes: usize) -> Self {
-        Self { charge: budget.hold(bytes), budget: budget.clone() }
-    }
-}
-
-impl Drop for Hold {
-    fn drop(&mut self) {
-        self.budget.give_back(self.charge);
-    }
-}
-
-impl fmt::Debug for Hold {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Hold").field("charge", &self.charge).finish_non_exhaustive()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_taken_and_held_comes_back() {
-        let budget = Arc::new(Budget::new(100_000, 0));
-        assert!(budget.take(60_000));
-        assert!(!budget.take(16_000), "a quarter is left");
-        assert!(!budget.is_exhausted());
-        let hold = Hold::new(&budget, 50_000);
-        assert!(budget.is_exhausted());
-        assert!(!budget.take(1));
-        drop(hold);
-        budget.give_back(60_000);
-        assert_eq!(Stats::new(budget).input_held(), 0);
+        usize::try_from((self.total as isize).saturating_sub(self.left())).unwrap_or(0)
     }
 }

@@ -1,6 +1,6 @@
 //! The handle of a connection: cheap to clone, usable from any thread.
 
-use crate::budget::{Budget, Hold};
+use crate::budget::{Account, Budget, Hold};
 use crate::context::Attachments;
 use crate::deferred::Deferred;
 use crate::hand_off::{self, HandOffAccepted};
@@ -34,8 +34,8 @@ pub(crate) struct ConnectionShared {
     pub(crate) work: Work,
     pub(crate) deferred: Deferred,
     pub(crate) attachments: Attachments,
-    /// Memory for input that is held, and counts; of the whole server at one.
-    pub(crate) budget: Arc<Budget>,
+    /// What is held of the server's memory for this connection.
+    pub(crate) account: Arc<Account>,
     pub(crate) role: Role,
     /// Streams that the peer has opened and that somebody here still has, whether they are open or not.
     pub(crate) guests: AtomicUsize,
@@ -68,24 +68,26 @@ pub(crate) struct Ends {
 impl Connection {
     /// The handle of a dialling end.
     pub(crate) fn client(config: &ClientConfig, budget: Arc<Budget>, runtime: Handle, ends: Ends) -> Self {
-        let connection = Self::new(Role::Client, &config.common, budget, runtime, ends);
+        let account = Account::alone(budget);
+        let connection = Self::new(Role::Client, &config.common, account, runtime, ends);
         connection.0.mailbox.lock().outbox.set_form(config.header_form);
         connection
     }
 
     /// The handle of an accepting end.
     pub(crate) fn server(config: &ServerConfig, budget: Arc<Budget>, runtime: Handle, ends: Ends) -> Self {
-        Self::new(Role::Server, &config.common, budget, runtime, ends)
+        let account = Account::of_peer(budget, ends.peer.map(|peer| peer.ip()));
+        Self::new(Role::Server, &config.common, account, runtime, ends)
     }
 
-    fn new(role: Role, config: &Config, budget: Arc<Budget>, runtime: Handle, ends: Ends) -> Self {
+    fn new(role: Role, config: &Config, account: Account, runtime: Handle, ends: Ends) -> Self {
         let mailbox = Mailbox::new(config.body_limit(), config.backlog_max);
         Self(Arc::new(ConnectionShared {
             mailbox,
             work: Work::default(),
             deferred: Deferred::default(),
             attachments: Attachments::new(),
-            budget,
+            account: Arc::new(account),
             role,
             guests: AtomicUsize::new(0),
             calls_max: usize::try_from(config.calls_max).unwrap_or(usize::MAX),
@@ -256,7 +258,7 @@ impl Connection {
             Begun::Full => return false,
             Begun::Ended => return true, // It would have been aborted at once.
         };
-        let charge = held.map_or(0, |bytes| self.0.budget.hold(bytes));
+        let charge = held.map_or(0, |bytes| self.0.account.hold(bytes));
         let mut job = make(Task { connection: self.clone(), taken: Some(taken), charge, has_call: call.is_some() });
         if let Some(carrier) = spare {
             match carrier.give(job) {
@@ -275,7 +277,7 @@ impl Connection {
     /// [answered](Task::answer).
     #[doc(hidden)]
     pub fn cancel_call(&self, id: PacketId, operation: Operation) -> bool {
-        self.0.work.cancel((id, operation)) || self.0.deferred.cancel(id, operation, &self.0.budget)
+        self.0.work.cancel((id, operation)) || self.0.deferred.cancel(id, operation, &self.0.account)
     }
 
     /// How many calls the peer may have in flight: [`Config::calls_max`]. It is for routers to hold it to that.
@@ -283,23 +285,30 @@ impl Connection {
         self.0.calls_max
     }
 
-    /// Charges input of so many bytes to the memory of the server until what is returned is dropped. For routers,
+    /// Charges so many bytes to the memory of the server, for this peer, until what is returned is dropped. For routers,
     /// whose handlers keep a request while they wait; [`body_memory`](crate::support::body_memory) tells how much a body keeps.
     #[doc(hidden)]
     pub fn hold(&self, bytes: usize) -> Hold {
-        Hold::new(&self.0.budget, bytes)
+        Hold::new(&self.0.account, bytes)
     }
 
-    /// Whether so much input is held that nothing more should be begun. A router then refuses requests, and
-    /// [counts](Self::count_shed) what it refuses.
+    /// Whether a server is short of memory and holds more for this peer than its share, so that nothing more should be
+    /// begun for it. A router then refuses requests, and [counts](Self::count_shed) what it refuses.
     #[inline]
     pub fn is_overloaded(&self) -> bool {
-        self.0.budget.is_exhausted()
+        self.0.account.is_over()
+    }
+
+    /// Whether a request that takes so many bytes in memory may be begun, while it is not
+    /// [overloaded](Self::is_overloaded). To be asked of requests that take much.
+    #[doc(hidden)]
+    pub fn has_room(&self, bytes: usize) -> bool {
+        self.0.account.has_room(bytes)
     }
 
     /// Counts a request that was refused for want of memory or a place, in [`Stats::shed`](crate::Stats::shed).
     pub fn count_shed(&self) {
-        self.0.budget.counts.count_shed();
+        self.0.account.budget.counts.count_shed();
     }
 
     /// How many tasks of [`spawn`](Self::spawn) run.
@@ -517,7 +526,7 @@ impl Drop for Task {
     fn drop(&mut self) {
         let shared = &self.connection.0;
         if self.charge > 0 {
-            shared.budget.give_back(self.charge);
+            shared.account.give_back(self.charge);
         }
         if let Some(taken) = self.taken
             && shared.work.end(taken).was_last

@@ -1,6 +1,6 @@
 //! Packets that have come and are routed only when there is room for what they give rise to.
 
-use crate::budget::{Budget, SLICED_MIN, body_memory};
+use crate::budget::{Account, READ_BUFFER};
 use crate::{Operation, Packet, PacketId};
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -36,14 +36,13 @@ struct Queue {
 
 impl Deferred {
     /// Defers a packet.
-    pub(crate) fn push(&self, mut waiting: Waiting, budget: &Budget) {
+    pub(crate) fn push(&self, mut waiting: Waiting, account: &Account) {
         let packet = &mut waiting.packet;
-        let memory = body_memory(packet.body.len());
-        if memory < SLICED_MIN {
+        if packet.body.len() < READ_BUFFER / 2 {
             // A slice would keep the buffer that it was read into.
             packet.body = Bytes::copy_from_slice(&packet.body);
         }
-        let charge = budget.hold(memory);
+        let charge = account.hold(packet.body.len());
         let mut queue = self.0.lock();
         let queue = queue.get_or_insert_default();
         if is_of_stream(packet) {
@@ -55,27 +54,27 @@ impl Deferred {
     }
 
     /// Takes out the first packet.
-    pub(crate) fn pop(&self, budget: &Budget) -> Option<Waiting> {
+    pub(crate) fn pop(&self, account: &Account) -> Option<Waiting> {
         let mut queue = self.0.lock();
         let queue = queue.as_mut()?;
         let (waiting, charge) = queue.packets.pop_front()?;
-        queue.forget(charge, budget);
+        queue.forget(charge, account);
         Some(waiting)
     }
 
     /// Takes out a request; whether it was here.
-    pub(crate) fn cancel(&self, id: PacketId, operation: Operation, budget: &Budget) -> bool {
+    pub(crate) fn cancel(&self, id: PacketId, operation: Operation, account: &Account) -> bool {
         let mut queue = self.0.lock();
         let Some(queue) = queue.as_mut() else { return false };
         let is_it = |(Waiting { packet, .. }, _): &(Waiting, usize)| packet.id == id && packet.operation == operation;
         let Some(place) = queue.packets.iter().position(is_it) else { return false };
         let Some((_request, charge)) = queue.packets.remove(place) else { return false };
-        queue.forget(charge, budget);
+        queue.forget(charge, account);
         true
     }
 
     /// Takes out the packets of a stream; whether there were any. Later ones still come behind all that is here.
-    pub(crate) fn leave_stream(&self, id: PacketId, budget: &Budget) -> bool {
+    pub(crate) fn leave_stream(&self, id: PacketId, account: &Account) -> bool {
         let mut queue = self.0.lock();
         let Some(queue) = queue.as_mut() else { return false };
         let mut freed = 0;
@@ -85,7 +84,7 @@ impl Deferred {
             freed += if leaves { *charge } else { 0 };
             !leaves
         });
-        queue.forget(freed, budget);
+        queue.forget(freed, account);
         queue.packets.len() < before
     }
 
@@ -106,27 +105,27 @@ impl Deferred {
 
     /// Whether nothing more may be looked at: as much is here, or was added, as `max` bytes, which one packet may
     /// overdraw, or as the server may hold.
-    pub(crate) fn is_full(&self, max: usize, budget: &Budget) -> bool {
+    pub(crate) fn is_full(&self, max: usize, account: &Account) -> bool {
         let is_full =
-            |queue: &Queue| queue.stops || queue.charged.saturating_add(queue.added) >= max || budget.is_exhausted();
+            |queue: &Queue| queue.stops || queue.charged.saturating_add(queue.added) >= max || account.is_over();
         self.0.lock().as_deref().is_some_and(is_full)
     }
 
     /// Forgets everything.
-    pub(crate) fn clear(&self, budget: &Budget) {
+    pub(crate) fn clear(&self, account: &Account) {
         let queue = self.0.lock().take();
         if let Some(queue) = queue {
-            budget.give_back(queue.charged);
+            account.give_back(queue.charged);
         }
     }
 }
 
 impl Queue {
     /// Accounts for what is here no more.
-    fn forget(&mut self, charge: usize, budget: &Budget) {
+    fn forget(&mut self, charge: usize, account: &Account) {
         self.charged -= charge;
         self.stops &= !self.packets.is_empty();
-        budget.give_back(charge);
+        account.give_back(charge);
     }
 }
 
@@ -137,8 +136,14 @@ fn is_of_stream(packet: &Packet) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::budget::Budget;
+    use std::sync::Arc;
 
     const MIB: usize = 1 << 20;
+
+    fn account(total: usize, per_stream: usize) -> Account {
+        Account::alone(Arc::new(Budget::new(total, per_stream)))
+    }
 
     fn request(id: u16, length: usize) -> Waiting {
         let packet = Packet::new(PacketId(id), Operation::FIRST_USER, vec![0; length]);
@@ -147,90 +152,90 @@ mod tests {
 
     #[test]
     fn what_is_deferred_is_bounded_in_bytes_and_in_number_and_charged_until_it_is_gone() {
-        let budget = Budget::new(100 * MIB, MIB);
+        let account = account(100 * MIB, MIB);
         for (length, many) in [(0, 1_000..2_000), (100_000, 11..12), (5 * MIB, 1..2)] {
             let deferred = Deferred::default();
             let full = (0..).find(|id| {
-                let is_full = deferred.is_full(MIB, &budget);
-                deferred.push(request(*id, length), &budget);
+                let is_full = deferred.is_full(MIB, &account);
+                deferred.push(request(*id, length), &account);
                 is_full
             });
             assert!(full.is_some_and(|count| many.contains(&count)), "{full:?} of {length} bytes");
-            assert!(budget.held() > MIB);
+            assert!(account.budget.held() > MIB);
             if length > 0 {
-                while deferred.pop(&budget).is_some() {}
+                while deferred.pop(&account).is_some() {}
             } else {
-                deferred.clear(&budget);
+                deferred.clear(&account);
             }
             assert!(deferred.is_empty());
-            assert_eq!(budget.held(), 0);
+            assert_eq!(account.budget.held(), 0);
         }
     }
 
     #[test]
     fn what_is_added_to_what_waits_counts_until_all_is_routed() {
-        let budget = Budget::new(MIB, MIB);
+        let account = account(MIB, MIB);
         let deferred = Deferred::default();
         deferred.add(MIB - 1);
-        assert!(!deferred.is_full(MIB, &budget));
+        assert!(!deferred.is_full(MIB, &account));
         deferred.add(1);
-        assert!(deferred.is_full(MIB, &budget));
-        deferred.clear(&budget);
-        assert!(!deferred.is_full(MIB, &budget));
+        assert!(deferred.is_full(MIB, &account));
+        deferred.clear(&account);
+        assert!(!deferred.is_full(MIB, &account));
     }
 
     #[test]
     fn nothing_more_is_deferred_when_the_server_holds_as_much_as_it_may() {
-        let budget = Budget::new(1000, 1000);
+        let account = account(1000, 1000);
         let deferred = Deferred::default();
-        deferred.push(request(1, 100), &budget);
-        assert!(!deferred.is_full(MIB, &budget));
-        deferred.push(request(2, 100), &budget);
-        assert!(deferred.is_full(MIB, &budget));
+        deferred.push(request(1, 100), &account);
+        assert!(!deferred.is_full(MIB, &account));
+        deferred.push(request(2, 100), &account);
+        assert!(deferred.is_full(MIB, &account));
     }
 
     #[test]
     fn a_request_that_is_cancelled_is_gone_and_the_others_keep_their_order() {
-        let budget = Budget::new(MIB, MIB);
+        let account = account(MIB, MIB);
         let deferred = Deferred::default();
-        (1..=4).for_each(|id| deferred.push(Waiting { stops: id == 4, ..request(id, 10) }, &budget));
-        assert!(!deferred.cancel(PacketId(2), Operation::STREAM, &budget), "it is another operation's");
-        assert!(deferred.cancel(PacketId(2), Operation::FIRST_USER, &budget));
-        assert!(!deferred.cancel(PacketId(2), Operation::FIRST_USER, &budget), "it is gone");
-        let order = std::iter::from_fn(|| deferred.pop(&budget)).map(|waiting| waiting.packet.id.0);
+        (1..=4).for_each(|id| deferred.push(Waiting { stops: id == 4, ..request(id, 10) }, &account));
+        assert!(!deferred.cancel(PacketId(2), Operation::STREAM, &account), "it is another operation's");
+        assert!(deferred.cancel(PacketId(2), Operation::FIRST_USER, &account));
+        assert!(!deferred.cancel(PacketId(2), Operation::FIRST_USER, &account), "it is gone");
+        let order = std::iter::from_fn(|| deferred.pop(&account)).map(|waiting| waiting.packet.id.0);
         assert_eq!(order.collect::<Vec<_>>(), [1, 3, 4]);
-        assert!(!deferred.is_full(MIB, &budget), "what stopped has been routed");
-        assert_eq!(budget.held(), 0);
+        assert!(!deferred.is_full(MIB, &account), "what stopped has been routed");
+        assert_eq!(account.budget.held(), 0);
     }
 
     #[test]
     fn a_stream_with_packets_here_stays_behind_them_until_all_is_routed() {
-        let budget = Budget::new(MIB, MIB);
+        let account = account(MIB, MIB);
         let deferred = Deferred::default();
         let packet = Packet { id: PacketId(7), operation: Operation::STREAM, body: Bytes::from_static(b"opens") };
-        deferred.push(Waiting { packet, opens: true, stops: false }, &budget);
-        deferred.push(request(8, 0), &budget);
+        deferred.push(Waiting { packet, opens: true, stops: false }, &account);
+        deferred.push(request(8, 0), &account);
         assert!(deferred.has_stream(PacketId(7)) && !deferred.has_stream(PacketId(8)));
-        deferred.pop(&budget);
+        deferred.pop(&account);
         assert!(deferred.has_stream(PacketId(7)));
-        assert!(!deferred.leave_stream(PacketId(7), &budget), "it has been routed");
-        deferred.clear(&budget);
+        assert!(!deferred.leave_stream(PacketId(7), &account), "it has been routed");
+        deferred.clear(&account);
         assert!(!deferred.has_stream(PacketId(7)));
     }
 
     #[test]
     fn a_stream_that_is_left_takes_its_packets_along_and_no_others() {
-        let budget = Budget::new(MIB, MIB);
+        let account = account(MIB, MIB);
         let deferred = Deferred::default();
         for operation in [Operation::STREAM, Operation::FIRST_USER, Operation::END] {
             for id in [7, 8] {
                 let packet = Packet { id: PacketId(id), operation, body: Bytes::from_static(b"body") };
-                deferred.push(Waiting { packet, opens: false, stops: false }, &budget);
+                deferred.push(Waiting { packet, opens: false, stops: false }, &account);
             }
         }
-        assert!(deferred.leave_stream(PacketId(7), &budget) && !deferred.leave_stream(PacketId(7), &budget));
-        let left = std::iter::from_fn(|| deferred.pop(&budget)).map(|waiting| waiting.packet.id.0);
+        assert!(deferred.leave_stream(PacketId(7), &account) && !deferred.leave_stream(PacketId(7), &account));
+        let left = std::iter::from_fn(|| deferred.pop(&account)).map(|waiting| waiting.packet.id.0);
         assert_eq!(left.collect::<Vec<_>>(), [8, 7, 8, 8], "a call is no stream");
-        assert_eq!(budget.held(), 0);
+        assert_eq!(account.budget.held(), 0);
     }
 }

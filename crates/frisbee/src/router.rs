@@ -89,14 +89,14 @@ pub trait Router: Send + Sync + 'static {
         Routed::Continue
     }
 
-    /// The body of a packet was thrown away while it arrived, since the server holds as much input as it may; of the
+    /// The body of a packet was thrown away while it arrived, since there is no memory for more of it; of the
     /// body there are up to 64 bytes from its beginning, as many as had come. What is put into `outbox` tells the peer.
     /// The default closes the connection, so that nobody waits for an answer.
     ///
     /// Only servers throw bodies away. Those of streams are dealt with: the stream is reset.
     fn shed(&self, session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let _ = (session, packet, outbox);
-        Routed::close("the server's memory limit for input is reached")
+        Routed::close("the server's memory limit for this client is reached")
     }
 
     /// The peer has shown what it is: before its first packet at a server, after a round trip at a client.

@@ -148,13 +148,18 @@ impl ServerBuilder {
     /// Sets how many bytes of input may be held, over all connections. Default: 256 MiB.
     ///
     /// Input is held while a large body arrives, while a message of a stream waits to be read, and while a handler
-    /// waits, and what a client says of itself is held as long as its connection, if it is more than 4 KiB; all but the
-    /// requests of handlers take three quarters at most, so that small requests get through. When that much is held,
-    /// requests and streams are refused before their handlers begin, and the connections live: fRPC's callers get
-    /// `ResourceExhausted`. A [`Router`] decides for itself, by [`is_overloaded`](crate::Connection::is_overloaded) and
-    /// [`shed`](Router::shed); unless it has another answer, as [`Handlers`](crate::Handlers) have not, the connection
-    /// is closed. What has begun may overdraw it by what each connection reads at once. What handlers keep for
-    /// themselves, and what waits to be written, is not counted.
+    /// waits, and the HELLO of a client is held as long as its connection, if it is longer than 4 KiB.
+    ///
+    /// Once half of the memory is held, each connection may hold as much as is left, and the connections of one
+    /// address, which for IPv6 is a network of 64 bits, three times as much together. So one connection gets half of
+    /// the memory at most and one address three quarters, and there is room for others, however many come. A connection
+    /// that holds less than a 256th of what is left is served whatever others of its address hold.
+    ///
+    /// Requests and streams of a connection beyond its share are refused before their handlers begin, and the
+    /// connection lives: fRPC's callers get `ResourceExhausted`. A [`Router`] decides for itself, by
+    /// [`is_overloaded`](crate::Connection::is_overloaded) and [`shed`](Router::shed); unless it has another answer, as
+    /// [`Handlers`](crate::Handlers) have not, the connection is closed. What has begun may overdraw the memory by a
+    /// request. What handlers keep for themselves, and what waits to be written, is not counted.
     pub fn memory_max(mut self, bytes: usize) -> Self {
         self.memory_max = bytes;
         self

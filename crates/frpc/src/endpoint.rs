@@ -16,7 +16,7 @@ use crate::endpoint::offer::Offer;
 use crate::endpoint::session::Session;
 use crate::endpoint::table::Served;
 use crate::service::caller::Caller;
-use crate::service::failures::nobody_waits;
+use crate::service::failures::{nobody_waits, overloaded};
 use crate::service::hand_off;
 use crate::service::served::{Entry, Kind};
 use crate::service::streams::refuse;
@@ -198,7 +198,7 @@ impl Router for Endpoint {
             match prefix::begins_backward(body) {
                 Some(true) => {
                     let status =
-                        Status::resource_exhausted("the reply was discarded: the memory limit for input is reached");
+                        Status::resource_exhausted("the reply was discarded: the memory limit for this client is reached");
                     session.replies.push(Packet { body: body::error(&status), ..packet });
                     return Routed::Continue;
                 }
@@ -415,11 +415,6 @@ impl Endpoint {
             waiting => Routed::close(format!("the caller did not read {waiting} bytes of replies")),
         }
     }
-}
-
-/// Why nothing is begun for want of memory.
-fn overloaded() -> Status {
-    Status::resource_exhausted("the server's memory limit for input is reached")
 }
 
 /// Hands out the replies of a batch; when the next call expires.

@@ -35,6 +35,8 @@ pub struct Decoder<'a> {
     /// The length of the whole input: `rest` is its last `rest.len()` bytes.
     end: usize,
     shared: Option<&'a Bytes>,
+    /// Something that was read is a slice of `shared`.
+    has_sliced: bool,
     /// How many levels may still begin.
     levels: u32,
     nesting: Nesting,
@@ -51,6 +53,7 @@ impl<'a> Decoder<'a> {
             rest: input,
             end: input.len(),
             shared: None,
+            has_sliced: false,
             levels: Nesting::DEFAULT.levels(),
             nesting: Nesting::DEFAULT,
             container_memory: CONTAINER_MEMORY_MAX,
@@ -128,6 +131,13 @@ impl<'a> Decoder<'a> {
         self.shared.is_some()
     }
 
+    /// Whether something that was read is a slice of the [shared](Self::shared) input, and keeps it alive.
+    #[inline]
+    #[must_use]
+    pub fn has_sliced(&self) -> bool {
+        self.has_sliced
+    }
+
     /// How many bytes of [container memory](Self::with_container_memory) are left.
     #[inline]
     #[must_use]
@@ -166,7 +176,10 @@ impl<'a> Decoder<'a> {
     #[inline]
     pub(crate) fn take_rest(&mut self) -> Bytes {
         let rest = match self.shared {
-            Some(input) if self.rest.len() >= BULK_MIN => input.slice(self.position()..),
+            Some(input) if self.rest.len() >= BULK_MIN => {
+                self.has_sliced = true;
+                input.slice(self.position()..)
+            }
             _ => {
                 // Counted like containers, so that keeping many of them is charged in full.
                 self.container_memory = self.container_memory.saturating_sub(aside::surplus(self.rest.len()));
@@ -390,6 +403,7 @@ impl<'a> Decoder<'a> {
         Ok(match self.shared {
             Some(input) if content.len() >= BULK_MIN => {
                 let end = self.position();
+                self.has_sliced = true;
                 input.slice(end.wrapping_sub(content.len())..end) // `content` was read last.
             }
             _ => Bytes::copy_from_slice(content),

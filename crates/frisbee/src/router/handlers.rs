@@ -1,6 +1,6 @@
 //! A router that is a table: one async function for each operation.
 
-use crate::budget::{READ_BUFFER, SLICED_MIN, body_memory};
+use crate::budget::READ_BUFFER;
 use crate::connection::Task;
 use crate::router::inline::{Cell, Parked, Polled, Then, Worked, panic_text};
 use crate::{Connection, Operation, Outbox, Packet, Policy, Routed, Router, Stream, WhenFull};
@@ -210,7 +210,7 @@ impl Router for Handlers {
         };
         if session.connection.is_overloaded() {
             session.connection.count_shed();
-            return Routed::close("the server's memory limit for input is reached");
+            return Routed::close("the server's memory limit for this client is reached");
         }
         let running = session.running.entry(operation);
         let (_, instance) = running.or_insert_with(|| (handler.clone(), handler.0.instance()));
@@ -288,8 +288,8 @@ struct Running<H, F> {
     policy: Policy,
     /// For [`Policy::AtMost`].
     permits: Arc<Semaphore>,
-    /// Its calls have to wait, as far as is known: then they are given copies of short bodies, or each would keep the
-    /// buffer that it was read into.
+    /// Its calls have to wait, as far as is known: then they are given copies of bodies of less than 64 KiB, or each
+    /// would keep the buffer that it was read into.
     waits: bool,
 }
 
@@ -319,12 +319,14 @@ where
     F: Future<Output = Option<Packet>> + Send + 'static,
 {
     fn handle(&mut self, connection: &Connection, mut packet: Packet, outbox: &mut Outbox) {
-        let mut memory = body_memory(packet.body.len());
-        if self.waits && memory < SLICED_MIN {
-            packet.body = Bytes::copy_from_slice(&packet.body);
-        } else if memory > 0 {
-            // Should it have to wait, it may keep the buffer that it was read into.
-            memory = memory.max(READ_BUFFER);
+        let mut memory = packet.body.len();
+        if (1..READ_BUFFER / 2).contains(&memory) {
+            if self.waits {
+                packet.body = Bytes::copy_from_slice(&packet.body);
+            } else {
+                // Should it have to wait, it may keep the buffer that it was read into.
+                memory = READ_BUFFER;
+            }
         }
         let make = || (self.handler)(connection.clone(), packet);
         let Self { cell, policy, permits, waits, .. } = self;

@@ -141,7 +141,7 @@ impl<R: Router> Engine<R> {
         let unborn = Unborn(&handle);
         let session = Some(router.connected(&handle));
         std::mem::forget(unborn);
-        handle.0.budget.counts.count_opened();
+        handle.0.account.budget.counts.count_opened();
         Self {
             core,
             handle,
@@ -335,7 +335,7 @@ impl<R: Router> Engine<R> {
                 Order::put(Order::Flush(reason), &mut self.order);
                 // What was cut off here must not be gone on with by another read of this turn.
                 self.input.unrouted.clear();
-                self.handle.0.deferred.clear(&self.handle.0.budget);
+                self.handle.0.deferred.clear(&self.handle.0.account);
                 self.reading = Reading::Stopped;
             }
         }
@@ -514,7 +514,7 @@ impl<R: Router> Drop for Engine<R> {
     fn drop(&mut self) {
         self.end(&CloseReason::Shutdown);
         self.handle.0.mailbox.finish();
-        self.handle.0.deferred.clear(&self.handle.0.budget);
-        self.handle.0.budget.give_back(self.charges.body + self.charges.hello);
+        self.handle.0.deferred.clear(&self.handle.0.account);
+        self.handle.0.account.give_back(self.charges.body + self.charges.hello);
     }
 }

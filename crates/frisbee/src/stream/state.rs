@@ -2,7 +2,7 @@
 
 use super::StreamEnd;
 use super::inbox::Inbox;
-use crate::budget::{Budget, body_memory};
+use crate::budget::{Account, body_memory};
 use crate::connection::ConnectionShared;
 use crate::mailbox::wake_all;
 use crate::runtime::timer;
@@ -32,7 +32,7 @@ pub(crate) struct StreamShared {
     pub(super) rich: bool,
     /// What the peer may send before any of it has been read, at the beginning.
     pub(super) window: u64,
-    pub(super) budget: Arc<Budget>,
+    pub(super) account: Arc<Account>,
     pub(super) inner: Mutex<Messages>,
 }
 
@@ -175,10 +175,10 @@ impl Messages {
 
 impl StreamShared {
     pub(crate) fn new(id: PacketId, connection: &ConnectionShared, peer: &PeerKind, opened_here: bool) -> Self {
-        let budget = connection.budget.clone();
+        let account = connection.account.clone();
         let (credit, window) = match peer {
             PeerKind::Extended(hello) => (Credit::new(hello.stream_credit), u64::from(connection.stream_credit)),
-            PeerKind::Plain | PeerKind::Unknown => (Credit::unlimited(), budget.per_stream()),
+            PeerKind::Plain | PeerKind::Unknown => (Credit::unlimited(), account.budget.per_stream()),
         };
         let inner = Mutex::new(Messages {
             state: StreamState::new(peer.hello().is_some()),
@@ -194,7 +194,7 @@ impl StreamShared {
             watchers: Waiting::default(),
         });
         let rich = peer.hello().is_some();
-        Self { id, opened_here, rich, window, budget, inner }
+        Self { id, opened_here, rich, window, account, inner }
     }
 
     pub(crate) fn id(&self) -> PacketId {
@@ -261,8 +261,8 @@ impl StreamShared {
             return Err(message);
         }
         let charge = memory_of(message.len());
-        if !inner.window.receive(message.len()) || !self.budget.take(charge) {
-            self.budget.counts.count_shed();
+        if !inner.window.receive(message.len()) || !self.account.take(charge) {
+            self.account.budget.counts.count_shed();
             return Ok(Self::overflow(inner));
         }
         inner.charged += charge;
@@ -377,14 +377,14 @@ impl StreamShared {
         };
         drop(inner);
         drop(earlier); // Which may be the last of a task, without the lock.
-        self.budget.give_back(freed);
+        self.account.give_back(freed);
         (refilled, credit)
     }
 
     /// Accounts for what has been read; credit that is to be given for it.
     pub(super) fn account(&self, taken: &mut Taken) -> Option<u64> {
         let (freed, credit) = self.inner.lock().account(taken);
-        self.budget.give_back(freed);
+        self.account.give_back(freed);
         credit
     }
 
@@ -395,6 +395,6 @@ impl StreamShared {
         let charged = std::mem::take(&mut inner.charged);
         drop(inner);
         drop(inbox);
-        self.budget.give_back(charged);
+        self.account.give_back(charged);
     }
 }

@@ -49,3 +49,28 @@ pub(crate) fn too_many(connection: &Connection) -> Status {
     let most = connection.calls_max();
     Status::resource_exhausted(format!("the limit of {most} calls in progress on this connection is reached"))
 }
+
+/// Requests that keep less in memory are begun while their connection is not beyond its share, in bytes. A decoded
+/// message may take a thousand times its length.
+const LARGE: usize = 64 * 1024;
+
+/// Whether a request keeps more in memory than there is for its connection; it is counted then.
+#[inline]
+pub(crate) fn takes_too_much(connection: &Connection, memory: usize) -> bool {
+    memory >= LARGE && has_no_room(connection, memory)
+}
+
+#[cold]
+fn has_no_room(connection: &Connection, memory: usize) -> bool {
+    let has_room = connection.has_room(memory);
+    if !has_room {
+        connection.count_shed();
+    }
+    !has_room
+}
+
+/// Why nothing is begun for want of memory.
+#[cold]
+pub(crate) fn overloaded() -> Status {
+    Status::resource_exhausted("the server's memory limit for this client is reached")
+}

@@ -5,7 +5,7 @@ use crate::api::request::Origin;
 use crate::deadline::{self, Within};
 use crate::schema::method::FullName;
 use crate::service::caller::Caller;
-use crate::service::failures::{note, panicked};
+use crate::service::failures::{note, overloaded, panicked, takes_too_much};
 use crate::streaming::{Lent, Streaming, is_end, send, send_all, send_end, send_error, send_metadata, send_refusal};
 use crate::wire::body;
 use crate::wire::body::{Reading, Received};
@@ -64,7 +64,11 @@ pub(crate) fn serve_server_streaming<A, B, H, F>(
                 return Ok(());
             }
         };
-        let _hold = connection.hold(frisbee::support::body_memory(memory));
+        if takes_too_much(&connection, memory) {
+            send_refusal(&sender, &overloaded());
+            return Ok(());
+        }
+        let _hold = connection.hold(memory);
         let request = Request::received(message, origin, prefix.map(Box::new));
         drop(body);
         respond(&sender, &connection, handler(request).await?, &lent).await

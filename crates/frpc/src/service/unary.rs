@@ -6,7 +6,7 @@ use crate::api::request::Origin;
 use crate::deadline::{self, Within};
 use crate::schema::method::{FullName, Method};
 use crate::service::caller::Caller;
-use crate::service::failures::{nobody_waits, note, panicked, refuse, too_many};
+use crate::service::failures::{nobody_waits, note, overloaded, panicked, refuse, takes_too_much, too_many};
 use crate::service::hand_off;
 use crate::service::handle::ServiceHandle;
 use crate::service::served::{Instance, Unary};
@@ -14,7 +14,7 @@ use crate::wire::body::{self, Reading, Received, Style};
 use crate::wire::prefix::{self, Prefix};
 use crate::{Policy, Request, Response, Status};
 use bytes::Bytes;
-use frisbee::support::{Cell, Parked, Polled, Task, Then, Worked, body_memory};
+use frisbee::support::{Cell, Parked, Polled, Task, Then, Worked};
 use frisbee::{Operation, Outbox, Packet, PacketId, Routed};
 use polyglot::{Form, Message};
 use std::marker::PhantomData;
@@ -104,6 +104,9 @@ where
             Err(status) => return refuse(outbox, id, operation, &status, style),
         };
         drop(body);
+        if takes_too_much(&caller.connection, memory) {
+            return refuse(outbox, id, operation, &overloaded(), style);
+        }
         let Terms { deadline, prefix, memory: before } = terms;
         let request = Request::received(message, caller.origin(), prefix);
         if self.around.is_some() {
@@ -152,6 +155,10 @@ where
             }
         };
         drop(body);
+        if takes_too_much(&caller.connection, memory) {
+            asked.refuse(hand_off::refusal(&overloaded(), method));
+            return Routed::Wasted;
+        }
         let decision = HandOff::default();
         let origin = Origin::Asked(Box::new((caller.connection.clone(), decision.clone())));
         let request = Request::received(message, origin, prefix);
@@ -163,7 +170,7 @@ where
         };
         let work = held_to(self.permits.clone(), deadline, Parked::new(future));
         let mut asked = Some(asked);
-        let spawned = caller.connection.spawn_call(None, before + body_memory(memory), |task| {
+        let spawned = caller.connection.spawn_call(None, before + memory, |task| {
             let asked = asked.take();
             Box::pin(async move {
                 if let Some(asked) = asked {
@@ -282,7 +289,7 @@ impl Pending<'_> {
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
         let Self { caller, id, operation, deadline, memory: [before, memory], name } = self;
-        let memory = before + body_memory(memory);
+        let memory = before + memory;
         let style = caller.style();
         // Peers of ours may cancel.
         let call = caller.is_extended().then_some((id, operation));

@@ -290,7 +290,7 @@ fn replied<M: Message>(root: Result<Root<M>, DecodeError>, prefix: Option<Prefix
 /// A request as it was read.
 pub(crate) struct Received<M> {
     pub(crate) message: M,
-    /// About what it takes in memory, in bytes.
+    /// About what it keeps in memory, in bytes.
     pub(crate) memory: usize,
 }
 
@@ -301,7 +301,9 @@ pub(crate) fn request<M: Message>(body: &Bytes, reading: Reading) -> Result<Rece
     match polyglot::decode_root(&mut decoder) {
         Ok(Root::Message(message)) => {
             let containers = container_memory_max(body).saturating_sub(decoder.container_memory());
-            Ok(Received { message, memory: body.len() + containers })
+            // A message that shares the body's memory keeps all that the body was read into.
+            let held = if decoder.has_sliced() { frisbee::support::body_memory(body.len()) } else { body.len() };
+            Ok(Received { message, memory: held + containers })
         }
         Ok(Root::Error(text)) => Err(Status::invalid_argument(format!("the request is an error: {text}"))),
         Err(error) => Err(Status::invalid_argument(format!("the request is not a valid {}: {error}", M::NAME))),

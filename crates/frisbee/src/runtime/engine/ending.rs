@@ -115,7 +115,7 @@ impl<R: Router> Engine<R> {
         }
         // A foreign connection is still open.
         if !matches!(reason, CloseReason::Foreign) {
-            self.handle.0.budget.counts.count_closed(self.handle.peer_addr(), reason, Instant::now());
+            self.handle.0.account.budget.counts.count_closed(self.handle.peer_addr(), reason, Instant::now());
         }
         self.handle.0.mailbox.close(reason);
         self.handle.0.work.abort();

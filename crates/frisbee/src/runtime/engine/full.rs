@@ -18,7 +18,7 @@ impl<R: Router> Engine<R> {
     fn is_stuck(&self) -> bool {
         let shared = &self.handle.0;
         // Whoever wants the connection itself gets it behind what has been taken out of the input.
-        self.is_leaving() || shared.deferred.is_full(shared.mailbox.backlog_max, &shared.budget)
+        self.is_leaving() || shared.deferred.is_full(shared.mailbox.backlog_max, &shared.account)
     }
 
     /// Routes what has been deferred, as far as there is room, and while there is none, what needs none.
@@ -47,8 +47,8 @@ impl<R: Router> Engine<R> {
 
     /// Routes the first packet that was deferred; `None` if there is none, and all is as usual again.
     fn route_deferred(&mut self) -> Option<(Routed, usize)> {
-        let Some(Waiting { packet, opens, .. }) = self.handle.0.deferred.pop(&self.handle.0.budget) else {
-            self.handle.0.deferred.clear(&self.handle.0.budget);
+        let Some(Waiting { packet, opens, .. }) = self.handle.0.deferred.pop(&self.handle.0.account) else {
+            self.handle.0.deferred.clear(&self.handle.0.account);
             self.routing = Routing::All;
             return None;
         };
@@ -104,7 +104,7 @@ impl<R: Router> Engine<R> {
             return Some(Event::Packet(packet));
         }
         let waiting = Waiting { packet, opens, stops: when_full == WhenFull::Stop };
-        self.handle.0.deferred.push(waiting, &self.handle.0.budget);
+        self.handle.0.deferred.push(waiting, &self.handle.0.account);
         None
     }
 

@@ -15,11 +15,11 @@ impl<R: Router> Engine<R> {
             return Ok(()); // Holds one body at most for its only server.
         }
         let held = self.core.held();
-        let budget = &self.handle.0.budget;
+        let account = &self.handle.0.account;
         if held <= self.charges.body {
-            budget.give_back(self.charges.body - held);
-        } else if !budget.take(held - self.charges.body) {
-            budget.give_back(std::mem::take(&mut self.charges.body));
+            account.give_back(self.charges.body - held);
+        } else if !account.take(held - self.charges.body) {
+            account.give_back(std::mem::take(&mut self.charges.body));
             return self.shed_body();
         }
         self.charges.body = held;
@@ -28,7 +28,7 @@ impl<R: Router> Engine<R> {
 
     fn shed_body(&mut self) -> Result<(), CloseReason> {
         let Some(packet) = self.core.shed() else { return Ok(()) };
-        self.handle.0.budget.counts.count_shed();
+        self.handle.0.account.budget.counts.count_shed();
         if packet.operation == Operation::STREAM {
             self.shed_of_stream(packet.id);
             return Ok(());
@@ -65,7 +65,7 @@ impl<R: Router> Engine<R> {
             }
             None => {
                 // Its opening may wait, and need not any more.
-                let waited = self.handle.0.deferred.leave_stream(id, &self.handle.0.budget);
+                let waited = self.handle.0.deferred.leave_stream(id, &self.handle.0.account);
                 match rich {
                     false => StreamSignal::Close,
                     true if waited || self.streams.openings.handle(id) => StreamSignal::Reset,

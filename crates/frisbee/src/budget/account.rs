@@ -1,0 +1,275 @@
+//! What one connection holds of its server's memory, and how much it may hold.
+//!
+//! How much that is depends on what is left. A connection may hold as much as is left behind it, so one alone takes
+//! half of the memory, and the connections of one address together three times as much, so they take three quarters.
+//! Whoever comes behind them finds room, however many they are: what is left shrinks, and never to nothing. A connection
+//! that holds little may go on in any case, since others of its address may belong to somebody else.
+
+use super::{Budget, WAITING_COST};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// How many times what is left the connections of one address may hold.
+const ADDRESS_TIMES: usize = 3;
+
+/// Which part of what is left a connection may hold whatever others of its address do. A quarter of the default is left
+/// beside one address, and a request that waits takes about a kilobyte: a connection has room for 256 of them.
+const SMALL_PART: usize = 256;
+
+/// The addresses that have connections. A map in order: its keys are the peers', and it shrinks with them.
+pub(super) type Addresses = BTreeMap<Option<IpAddr>, Address>;
+
+/// What there is of an address while it has connections.
+#[derive(Debug, Default)]
+pub(super) struct Address {
+    connections: usize,
+    held: Arc<AtomicUsize>,
+}
+
+/// The address to which a peer is counted. A host has 2^64 of IPv6, all with the same first half. Those without one,
+/// such as Unix sockets, are one.
+fn address_of(peer: Option<IpAddr>) -> Option<IpAddr> {
+    peer.map(|peer| match peer.to_canonical() {
+        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX))),
+        address @ IpAddr::V4(_) => address,
+    })
+}
+
+/// The memory that a connection holds.
+pub(crate) struct Account {
+    pub(crate) budget: Arc<Budget>,
+    /// What the connection holds, in bytes.
+    held: AtomicUsize,
+    /// Where it comes from, and what is held for all that come from there. Nothing where a connection shares its budget
+    /// with no other.
+    address: Option<(Option<IpAddr>, Arc<AtomicUsize>)>,
+}
+
+impl Account {
+    /// Of a connection that has the budget for itself.
+    pub(crate) fn alone(budget: Arc<Budget>) -> Self {
+        Self { budget, held: AtomicUsize::new(0), address: None }
+    }
+
+    /// Of one of a server's connections.
+    pub(crate) fn of_peer(budget: Arc<Budget>, peer: Option<IpAddr>) -> Self {
+        let key = address_of(peer);
+        let mut addresses = budget.addresses.lock();
+        let address = addresses.entry(key).or_default();
+        address.connections += 1;
+        let held = address.held.clone();
+        drop(addresses);
+        Self { budget, held: AtomicUsize::new(0), address: Some((key, held)) }
+    }
+
+    /// Whether nothing more should be begun for this connection: it holds more than its share of what is left.
+    #[inline]
+    pub(crate) fn is_over(&self) -> bool {
+        self.budget.is_short() && !self.allows(1, self.budget.left())
+    }
+
+    /// Whether the connection may hold so much more than it does.
+    pub(crate) fn has_room(&self, count: usize) -> bool {
+        self.allows(count, self.budget.left())
+    }
+
+    /// How much more the connection may hold, in bytes.
+    #[cfg(test)]
+    pub(crate) fn room(&self) -> usize {
+        let Ok(left) = usize::try_from(self.budget.left()) else { return 0 };
+        let Some((_, address)) = &self.address else { return left };
+        let held = self.held.load(Ordering::Relaxed);
+        // As `allows` has it, where what is added is left no more.
+        let connection = left.saturating_sub(held) / 2;
+        let together = left.saturating_mul(ADDRESS_TIMES).saturating_sub(address.load(Ordering::Relaxed));
+        let small = left.saturating_sub(held.saturating_mul(SMALL_PART)) / (SMALL_PART + 1);
+        connection.min(together / (ADDRESS_TIMES + 1)).max(small)
+    }
+
+    /// Whether the connection may hold so much more, if so much is left before.
+    #[cold]
+    fn allows(&self, count: usize, left: isize) -> bool {
+        let Some(left) = usize::try_from(left).ok().and_then(|left| left.checked_sub(count)) else { return false };
+        let Some((_, address)) = &self.address else { return true };
+        let held = self.held.load(Ordering::Relaxed).saturating_add(count);
+        let together = address.load(Ordering::Relaxed).saturating_add(count);
+        held <= left / SMALL_PART || held <= left && together <= left.saturating_mul(ADDRESS_TIMES)
+    }
+
+    /// Takes so many bytes, unless that is more than the connection may hold.
+    pub(crate) fn take(&self, count: usize) -> bool {
+        let taken = self.budget.take_if(count, |left| self.allows(count, left));
+        if taken {
+            self.add(count);
+        }
+        taken
+    }
+
+    /// Takes so many bytes for what is there already. That may overdraw the budget, so it is asked
+    /// [before](Self::is_over) something begins.
+    pub(crate) fn charge(&self, count: usize) {
+        self.budget.charge(count);
+        self.add(count);
+    }
+
+    /// Charges for a request whose handler has begun and waits.
+    pub(crate) fn hold(&self, bytes: usize) -> usize {
+        let charge = bytes.saturating_add(WAITING_COST);
+        self.charge(charge);
+        charge
+    }
+
+    pub(crate) fn give_back(&self, count: usize) {
+        if count == 0 {
+            return;
+        }
+        self.held.fetch_sub(count, Ordering::Relaxed);
+        if let Some((_, address)) = &self.address {
+            address.fetch_sub(count, Ordering::Relaxed);
+        }
+        self.budget.give_back(count);
+    }
+
+    fn add(&self, count: usize) {
+        self.held.fetch_add(count, Ordering::Relaxed);
+        if let Some((_, address)) = &self.address {
+            address.fetch_add(count, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Account {
+    fn drop(&mut self) {
+        let Some((key, _)) = &self.address else { return };
+        let mut addresses = self.budget.addresses.lock();
+        if let Some(address) = addresses.get_mut(key) {
+            address.connections -= 1;
+            if address.connections == 0 {
+                addresses.remove(key);
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Account {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Account").field("held", &self.held).finish_non_exhaustive()
+    }
+}
+
+/// Memory that is kept, charged to its connection until this is dropped; see
+/// [`Connection::hold`](crate::Connection::hold).
+#[must_use = "what is not kept is not charged"]
+pub struct Hold {
+    account: Arc<Account>,
+    charge: usize,
+}
+
+impl Hold {
+    pub(crate) fn new(account: &Arc<Account>, bytes: usize) -> Self {
+        Self { charge: account.hold(bytes), account: account.clone() }
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.account.give_back(self.charge);
+    }
+}
+
+impl fmt::Debug for Hold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hold").field("charge", &self.charge).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Stats;
+
+    const MIB: usize = 1 << 20;
+
+    fn of(budget: &Arc<Budget>, last: u8) -> Account {
+        Account::of_peer(budget.clone(), Some(IpAddr::from([10, 0, 0, last])))
+    }
+
+    /// Takes as much as it gets.
+    fn fill(account: &Account, piece: usize) -> usize {
+        std::iter::repeat_with(|| account.take(piece)).take_while(|taken| *taken).count() * piece
+    }
+
+    #[test]
+    fn what_is_taken_and_held_comes_back() {
+        let budget = Arc::new(Budget::new(100_000, 0));
+        let account = Arc::new(Account::alone(budget.clone()));
+        assert!(account.take(60_000));
+        assert!(!account.take(60_000));
+        assert!(!account.is_over());
+        let hold = Hold::new(&account, 50_000);
+        assert!(account.is_over());
+        assert!(!account.take(1));
+        drop(hold);
+        account.give_back(60_000);
+        assert_eq!(Stats::new(budget).input_held(), 0);
+    }
+
+    #[test]
+    fn a_connection_takes_half_of_the_memory_and_an_address_three_quarters() {
+        let budget = Arc::new(Budget::new(64 * MIB, 0));
+        let first = of(&budget, 1);
+        assert_eq!(fill(&first, 4096), 32 * MIB);
+        let second = of(&budget, 1);
+        assert_eq!(fill(&second, 4096), 16 * MIB);
+        assert!(first.is_over() && !second.has_room(4096));
+        // Others of this address go on as long as they hold little, and those of other addresses have shares.
+        let small = of(&budget, 1);
+        assert!(!small.is_over() && small.has_room(32 * 1024) && !small.has_room(128 * 1024));
+        assert_eq!(fill(&of(&budget, 2), 4096), 8 * MIB);
+    }
+
+    #[test]
+    fn ten_thousand_connections_that_take_what_they_get_leave_room_for_one_more() {
+        for addresses in [1, 200] {
+            let budget = Arc::new(Budget::new(256 * MIB, 0));
+            let accounts: Vec<_> = (0..10_000_usize).map(|number| of(&budget, (number % addresses) as u8)).collect();
+            while accounts.iter().any(|account| account.take(1024)) {
+                accounts.iter().for_each(|account| drop(account.take(1024)));
+            }
+            for last in [0, 255] {
+                let room = of(&budget, last).room();
+                assert!(room > 1024, "{room} bytes are left with {addresses} addresses");
+            }
+        }
+    }
+
+    #[test]
+    fn room_is_what_may_be_taken_and_no_byte_more() {
+        let budget = Arc::new(Budget::new(64 * MIB, 0));
+        let hogs = [of(&budget, 1), of(&budget, 1), of(&budget, 2)];
+        for account in &hogs {
+            fill(account, 1000);
+        }
+        for account in [&hogs[0], &hogs[2], &of(&budget, 1), &of(&budget, 3)] {
+            let room = account.room();
+            assert!(!account.take(room + 4), "{room}");
+            assert!(room == 0 || account.take(room), "{room}");
+            account.give_back(room);
+        }
+    }
+
+    #[test]
+    fn an_address_is_forgotten_with_its_last_connection_and_one_of_ipv6_is_a_network() {
+        let budget = Arc::new(Budget::new(64 * MIB, 0));
+        let address = |text: &str| Some(text.parse().expect("it is one"));
+        let peers = ["2001:db8::1", "2001:db8::ffff:1", "::ffff:10.0.0.1", "10.0.0.1"].map(address);
+        let accounts = peers.map(|peer| Account::of_peer(budget.clone(), peer));
+        let nameless = [(); 2].map(|()| Account::of_peer(budget.clone(), None));
+        assert_eq!(budget.addresses.lock().len(), 3);
+        drop((accounts, nameless));
+        assert!(budget.addresses.lock().is_empty());
+    }
+}

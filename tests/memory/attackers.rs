@@ -1,0 +1,105 @@
+//! Peers that make a server hold as much as they can, a service with handlers that wait, and a witness.
+
+use frisbee::Stats;
+use frisbee_tests::interop::{AddRequest, Interop, InteropClient, InteropServer, Payload};
+use frisbee_tests::left_to_service;
+use frisbee_tests::raw::{encoded, packet};
+use frpc::{Acceptor, Channel, Request, Response, Server, Status};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::io::{AsyncWriteExt, DuplexStream};
+use tokio::sync::watch;
+
+/// The operation of [`Waiting::echo_payload`].
+pub(crate) const PAYLOAD: u16 = 17;
+pub(crate) const MIB: usize = 1024 * 1024;
+
+/// Waits with every payload until it is released, and answers with so many bytes then.
+#[derive(Clone)]
+pub(crate) struct Waiting {
+    pub(crate) begun: Arc<AtomicUsize>,
+    pub(crate) ended: Arc<AtomicUsize>,
+    released: watch::Receiver<bool>,
+    reply: usize,
+}
+
+impl Waiting {
+    /// The service, and what releases its handlers.
+    pub(crate) fn new(reply: usize) -> (Self, watch::Sender<bool>) {
+        let (release, released) = watch::channel(false);
+        (Self { begun: Arc::default(), ended: Arc::default(), released, reply }, release)
+    }
+}
+
+/// Counts the end of a handler, whatever that is.
+struct Ending(Arc<AtomicUsize>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+impl Interop for Waiting {
+    async fn echo_payload(&self, request: Request<Payload>) -> Result<Response<Payload>, Status> {
+        self.begun.fetch_add(1, Ordering::SeqCst);
+        let _ending = Ending(self.ended.clone());
+        let mut released = self.released.clone();
+        let _ = released.wait_for(|released| *released).await;
+        Ok(Response::new(Payload { seq: request.get_ref().seq, data: vec![1; self.reply] }))
+    }
+
+    left_to_service!(echo_scalars, echo_nested, echo_lists, echo_maps, echo_mixed, do_nothing, fail, add);
+    left_to_service!(sleep, describe, count_up, sum_up, chat);
+}
+
+/// A server without sockets that may hold so much.
+pub(crate) fn server(service: impl Interop, memory_max: usize) -> Acceptor {
+    Server::builder().memory_max(memory_max).add_service(InteropServer::new(service)).build().expect("nothing overlaps")
+}
+
+/// A peer that writes bytes and reads only what the test reads.
+pub(crate) fn peer(acceptor: &Acceptor) -> DuplexStream {
+    let (here, there) = tokio::io::duplex(1024);
+    let acceptor = acceptor.clone();
+    tokio::spawn(async move { acceptor.serve_connection(there).await });
+    here
+}
+
+/// A request with a payload of so many bytes.
+pub(crate) fn request(id: u16, length: usize) -> Vec<u8> {
+    packet(id, PAYLOAD, &encoded(&Payload { seq: id.into(), data: vec![1; length] }))
+}
+
+/// Writes as long as the server reads; gives up once `stats` say that so many requests were refused.
+pub(crate) async fn write_until_shed(peer: &mut DuplexStream, bytes: &[u8], stats: &Stats, shed: u64) {
+    let watching = async {
+        while stats.shed() < shed {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        written = peer.write_all(bytes) => written.expect("the connection lives"),
+        () = watching => {}
+    }
+}
+
+/// A healthy client.
+pub(crate) struct Witness(InteropClient);
+
+impl Witness {
+    pub(crate) async fn of(acceptor: &Acceptor) -> Self {
+        let (here, there) = frpc::memory();
+        let acceptor = acceptor.clone();
+        tokio::spawn(async move { acceptor.serve_connection(there).await });
+        Self(InteropClient::new(Channel::connect_io(here).await.expect("it is in memory")))
+    }
+
+    /// Makes so many calls, none of which may fail.
+    pub(crate) async fn is_served(&self, calls: i64) {
+        for number in 0..calls {
+            let sum = self.0.add(AddRequest { a: number, b: 1 }).await.expect("a healthy client is served");
+            assert_eq!(sum.get_ref().total, number + 1);
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Requests that are held, and those of others beside them.
+
+use crate::attackers::{MIB, Waiting, Witness, peer, request, server, write_until_shed};
+use frisbee_tests::raw::packet;
+use frisbee_tests::until;
+use std::sync::atomic::Ordering;
+
+/// An item of metadata: an entry with a key and a value of so many bytes.
+fn metadata(length: usize) -> Vec<u8> {
+    let mut entry = vec![1, b'k'];
+    entry.resize(length, b'v');
+    let mut items = Vec::new();
+    frisbee::support::tlv::put_item(&mut items, 2, &entry);
+    items
+}
+
+/// What one of ours says first.
+fn hello() -> Vec<u8> {
+    packet(0, 3, b"fris\x01")
+}
+
+#[tokio::test]
+async fn a_burst_of_requests_that_wait_takes_what_was_sent_and_leaves_a_client_beside_it_served() {
+    const REQUESTS: u16 = 300;
+    const LENGTH: usize = 16_400;
+    let (service, _release) = Waiting::new(0);
+    let acceptor = server(service.clone(), 16 * MIB);
+    let mut hog = peer(&acceptor);
+    let witness = Witness::of(&acceptor).await;
+    let stats = acceptor.stats();
+    let requests: Vec<_> = (0..REQUESTS).flat_map(|id| request(id, LENGTH)).collect();
+    write_until_shed(&mut hog, &requests, &stats, 1).await;
+    witness.is_served(100).await;
+    until("all handlers wait", || service.begun.load(Ordering::SeqCst) == usize::from(REQUESTS)).await;
+    let held = stats.input_held();
+    assert!(held < requests.len() * 5 / 4, "{held} bytes are held for {}", requests.len());
+    assert_eq!(stats.shed(), 0);
+}
+
+#[tokio::test]
+async fn a_connection_that_holds_its_share_is_refused_and_the_others_are_served() {
+    let (service, release) = Waiting::new(0);
+    let acceptor = server(service.clone(), 4 * MIB);
+    let stats = acceptor.stats();
+    let witness = Witness::of(&acceptor).await;
+    let mut hogs = Vec::new();
+    for _ in 0..50 {
+        let mut hog = peer(&acceptor);
+        let requests: Vec<_> = (0..200).flat_map(|id| request(id, 100)).collect();
+        let shed = stats.shed() + 1;
+        write_until_shed(&mut hog, &requests, &stats, shed).await;
+        witness.is_served(20).await;
+        hogs.push(hog);
+    }
+    assert!(stats.shed() > 0, "more was asked for than there is");
+    assert!(stats.input_held() <= 4 * MIB, "{}", stats.input_held());
+    release.send(true).expect("handlers wait");
+    until("nothing is held", || stats.input_held() == 0).await;
+}
+
+#[tokio::test]
+async fn requests_with_much_metadata_leave_a_client_beside_them_served() {
+    let (service, _release) = Waiting::new(0);
+    let acceptor = server(service.clone(), 4 * MIB);
+    let stats = acceptor.stats();
+    let witness = Witness::of(&acceptor).await;
+    let mut hog = peer(&acceptor);
+    let items = metadata(50_000);
+    let mut body = vec![0x10];
+    frisbee::support::tlv::put_varint(&mut body, items.len() as u64);
+    body.extend(items);
+    body.extend(&request(0, 1)[10..]);
+    let requests: Vec<_> = (0..200).flat_map(|id| packet(id, crate::attackers::PAYLOAD, &body)).collect();
+    write_until_shed(&mut hog, &[hello(), requests].concat(), &stats, 1).await;
+    assert!(service.begun.load(Ordering::SeqCst) > 10, "some are held");
+    witness.is_served(100).await;
+}
+
+#[tokio::test]
+async fn a_message_that_takes_a_hundred_times_its_length_is_refused_where_that_is_not_left() {
+    let (service, _release) = Waiting::new(0);
+    let acceptor = server(service.clone(), 4 * MIB);
+    let stats = acceptor.stats();
+    let witness = Witness::of(&acceptor).await;
+    let mut hog = peer(&acceptor);
+    // A list of messages that are nil, of a byte each, where a place in the list takes 32.
+    let mut body = frisbee_tests::raw::encoded(&frisbee_tests::interop::Lists::default());
+    assert!(body.ends_with(&[1, 3, 0x0a, 0]), "its last list is of messages");
+    body.truncate(body.len() - 4);
+    let mut encoder = polyglot::Encoder::new(&mut body);
+    encoder.list(polyglot::Kind::Any, 200_000).expect("it is no longer than 2^32");
+    body.resize(body.len() + 200_000, 0);
+    write_until_shed(&mut hog, &packet(1, 12, &body), &stats, 1).await;
+    until("it is refused", || stats.shed() == 1).await;
+    witness.is_served(10).await;
+}
