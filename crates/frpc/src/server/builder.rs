@@ -11,6 +11,7 @@ use crate::{Error, IoBackend, Middleware, Policy, Workers};
 use frisbee::{Connection, Router};
 use polyglot::Nesting;
 use std::fmt;
+use std::io;
 use std::ops::RangeBounds;
 use std::time::Duration;
 use tokio::net::ToSocketAddrs;
@@ -142,6 +143,19 @@ impl ServerBuilder {
     /// [`frisbee::ServerBuilder::silent_max`].
     pub fn silent_max(mut self, count: usize) -> Self {
         self.inner = self.inner.silent_max(count);
+        self
+    }
+
+    /// Adds a handler of foreign connections, which begin with something else than a frame, so that another protocol
+    /// shares the port of the services. Calls that such a handler makes of its own pass middleware and policies by; see
+    /// [`frisbee::ServerBuilder::foreign`].
+    pub fn foreign<A, S, F>(mut self, accepts: A, serve: S) -> Self
+    where
+        A: Fn(&[u8]) -> bool + Send + Sync + 'static,
+        S: Fn(frisbee::RawTransport, frisbee::ForeignContext) -> F + Send + Sync + 'static,
+        F: Future<Output = io::Result<()>> + Send + 'static,
+    {
+        self.inner = self.inner.foreign(accepts, serve);
         self
     }
 
