@@ -197,8 +197,9 @@ impl Router for Endpoint {
         if !self.offer.mounts.contains(operation) && session.calls().is_some_and(is_waiting) {
             match prefix::begins_backward(body) {
                 Some(true) => {
-                    let status =
-                        Status::resource_exhausted("the reply was discarded: the memory limit for this client is reached");
+                    let status = Status::resource_exhausted(
+                        "the reply was discarded: the memory limit for this client is reached",
+                    );
                     session.replies.push(Packet { body: body::error(&status), ..packet });
                     return Routed::Continue;
                 }
