@@ -210,9 +210,9 @@ fn put_text(body: &mut Vec<u8>, text: &str) {
 
 /// Writes a packet that ends one direction of a stream with a plain peer.
 pub(crate) fn put_end(outbox: &mut Outbox, id: PacketId) {
-    let mut frame = outbox.frame(id, Operation::STREAM);
-    put_text(frame.buffer(), EOF);
-    let ended = frame.finish();
+    let mut packet = outbox.packet(id, Operation::STREAM);
+    put_text(packet.buffer(), EOF);
+    let ended = packet.finish();
     debug_assert!(ended.is_ok(), "a short packet is within every limit");
 }
 
