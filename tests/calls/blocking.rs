@@ -132,7 +132,7 @@ fn a_blocking_client_may_connect_when_it_is_called() {
 }
 
 #[test]
-fn what_cannot_be_reached_is_an_error() {
+fn an_unreachable_server_is_an_error() {
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let error = blocking::connect(nobody.to_string(), InteropClient::new).unwrap_err();
     assert!(matches!(error, frpc::Error::Transport(_)), "{error}");

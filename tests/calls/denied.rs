@@ -164,7 +164,7 @@ async fn a_call_that_asks_for_the_connection_is_denied() {
 }
 
 #[tokio::test]
-async fn a_call_that_asks_for_the_connection_by_a_method_that_offers_none_gets_nowhere() {
+async fn a_hand_off_call_of_a_method_that_does_not_offer_one_is_refused() {
     let fort = Fort::new(|server| server.method_hand_off("interop.Interop/DoNothing")).await;
     let (asking, _handed) = fort.channel.handing_off();
     let status = InteropClient::new(asking).add(AddRequest::default()).await.expect_err("it hands nothing off");

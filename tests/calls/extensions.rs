@@ -68,7 +68,7 @@ async fn presence_is_exact() {
 }
 
 #[tokio::test]
-async fn towards_go_presence_is_lost_or_refused_as_the_caller_likes() {
+async fn presence_towards_go_is_dropped_or_refused_as_configured() {
     for strict in [false, true] {
         let (address, accepted) = Raw::listen().await;
         let channel = Channel::builder().strict_presence(strict).connect(address).await.expect("the server listens");
@@ -90,7 +90,7 @@ async fn towards_go_presence_is_lost_or_refused_as_the_caller_likes() {
 }
 
 #[tokio::test]
-async fn a_plain_call_does_not_wait_for_the_verdict() {
+async fn a_plain_call_does_not_wait_until_the_kind_of_the_peer_is_known() {
     let (address, accepted) = Raw::listen().await;
     let client = ExtensionClient::connect(address).await.expect("the server listens");
     let mut silent = accepted.await;
@@ -130,7 +130,7 @@ async fn a_handler_whose_caller_has_stopped_waiting_is_dropped() {
 }
 
 #[tokio::test]
-async fn calls_that_a_handler_makes_inherit_its_deadline() {
+async fn calls_made_by_a_handler_inherit_its_deadline() {
     let (last, _) = served().await;
     let service = Service::default();
     service.state.back.set(last).expect("it is set once");
@@ -203,7 +203,7 @@ async fn calls_and_cancellations_in_any_order_never_mix_replies() {
 }
 
 #[tokio::test]
-async fn a_stream_that_is_not_read_holds_its_sender_and_nobody_else() {
+async fn an_unread_stream_holds_back_only_its_sender() {
     let service = Service::default();
     let state = service.state.clone();
     // Sixteen times as much, which a stream may have whose reader keeps up, is still known.
@@ -253,7 +253,7 @@ async fn a_server_that_reads_late_holds_the_client_back_and_loses_nothing() {
 }
 
 #[tokio::test]
-async fn streams_one_after_the_other_use_up_nothing() {
+async fn consecutive_streams_use_up_no_ids_or_credit() {
     let (client, _) = served().await;
     // More than the 32 767 ids that a client has.
     for n in 0..40_000 {
@@ -267,7 +267,7 @@ async fn streams_one_after_the_other_use_up_nothing() {
 }
 
 #[tokio::test]
-async fn a_server_without_the_extension_gets_and_gives_what_go_would() {
+async fn a_server_without_the_extension_is_treated_as_a_go_server() {
     let config = Config::default().hello(false);
     let server = Server::builder().config(config).add_service(ExtensionServer::new(Service::default()));
     let server = server.bind("127.0.0.1:0").await.expect("loopback has free ports");

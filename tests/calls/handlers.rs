@@ -212,7 +212,7 @@ async fn a_client_that_leaves_a_stream_it_was_sending_cancels_its_handler() {
 }
 
 #[tokio::test]
-async fn a_reply_before_the_end_of_the_requests_counts() {
+async fn a_reply_before_the_end_of_the_requests_completes_the_call() {
     let server = Probing::start(|builder| builder).await;
     let client = server.client().await;
     let endless = frpc::iter((42..).map(|value| interop::Count { value }));
@@ -222,7 +222,7 @@ async fn a_reply_before_the_end_of_the_requests_counts() {
 }
 
 #[tokio::test]
-async fn an_error_with_the_text_eof_is_an_error() {
+async fn an_error_reply_with_the_text_eof_fails_the_call() {
     let server = Probing::start(|builder| builder).await;
     let client = server.client().await;
     let mut answers = client.chat(frpc::iter([])).await.expect("the server listens").into_inner();
@@ -363,7 +363,7 @@ async fn a_shutdown_waits_for_calls_in_flight_and_refuses_new_connections() {
 }
 
 #[tokio::test]
-async fn a_shutdown_does_not_wait_for_ever() {
+async fn a_shutdown_ends_at_its_time_limit() {
     let mut server = Probing::start(|builder| builder.shutdown_timeout(Duration::from_millis(50))).await;
     let client = server.client().await;
     let call = tokio::spawn(async move { client.do_nothing(interop::Empty {}).await });
@@ -449,7 +449,7 @@ async fn replies_that_make_no_sense_are_errors_or_ignored() {
 }
 
 #[tokio::test]
-async fn connecting_to_nobody_fails_and_says_to_whom() {
+async fn a_failed_connect_names_the_address() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
     let address = listener.local_addr().expect("it is bound").to_string();
     drop(listener);
@@ -458,7 +458,7 @@ async fn connecting_to_nobody_fails_and_says_to_whom() {
 }
 
 #[tokio::test]
-async fn what_is_no_address_is_refused_with_the_reason() {
+async fn an_invalid_address_is_refused_with_the_reason() {
     for (address, reason) in [
         ("http://127.0.0.1:1", "an address must be host:port, without a scheme"),
         ("", "an address must be host:port; the port is missing"),
@@ -473,7 +473,7 @@ async fn what_is_no_address_is_refused_with_the_reason() {
 }
 
 #[tokio::test]
-async fn an_address_that_is_taken_is_named_by_who_wants_to_listen_there() {
+async fn listening_on_a_taken_address_fails_and_names_it() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
     let address = listener.local_addr().expect("it is bound");
     let server = Server::builder().add_service(InteropServer::new(Service));

@@ -114,7 +114,7 @@ fn new(word: &str) -> second::Ask {
 }
 
 #[tokio::test]
-async fn a_client_of_an_earlier_layout_is_served_with_defaults_for_what_it_does_not_send() {
+async fn fields_missing_in_requests_of_an_earlier_layout_get_defaults() {
     let client = first::ParrotClient::connect(serve_second().await.to_string()).await.unwrap();
     // At once, in the flat form, and when the server is known, in the rich form.
     assert_eq!(client.say(old("ab")).await.unwrap().into_inner().words, "abab");
@@ -134,7 +134,7 @@ async fn client_verdict(client: &first::ParrotClient) {
 }
 
 #[tokio::test]
-async fn a_client_of_a_later_layout_gets_defaults_for_what_its_server_does_not_send() {
+async fn fields_missing_in_replies_of_an_earlier_layout_get_defaults() {
     let channel = Channel::builder().calls::<second::ParrotClient>().connect(serve_first().await.to_string()).await;
     let client = second::ParrotClient::new(channel.unwrap());
     for _ in 0..2 {

@@ -50,7 +50,7 @@ async fn as_much_metadata_as_there_may_be_goes_along_with_every_kind_of_call_and
 }
 
 #[tokio::test]
-async fn a_failure_arrives_with_its_code_however_long_its_details_are() {
+async fn a_failure_with_long_details_arrives_with_its_code() {
     let (client, _) = served().await;
     for (length, arrives) in [(65_000, true), (66_000, false), (4 << 20, false)] {
         let text = "there is none".to_owned();
@@ -121,7 +121,7 @@ async fn a_call_that_waits_for_a_place_for_its_stream_goes_on_as_soon_as_there_i
 }
 
 #[tokio::test]
-async fn why_requests_failed_is_told_though_the_client_has_been_dropped() {
+async fn a_reply_names_the_failure_of_the_request_stream_after_the_client_was_dropped() {
     let address = serve_interop_with(Server::builder()).await;
     let channel = Channel::connect(address.to_string()).await.expect("the server listens");
     let connection = channel.connection().expect("it is connected");
@@ -175,7 +175,7 @@ async fn a_reply_of_a_stream_whose_metadata_the_client_does_not_take_fails() {
 }
 
 #[tokio::test]
-async fn a_stream_is_refused_if_what_stands_in_front_of_its_request_breaks_the_rules() {
+async fn a_stream_whose_first_request_has_a_malformed_prefix_is_refused() {
     let mut client = Raw::connect(serve_interop_with(Server::builder()).await).await;
     client.write(&packet(0, 3, b"fris\x01\x04\x02\xff\x7f")).await;
     // More metadata than there may be, an item that is cut, and a key that is none.
@@ -244,7 +244,7 @@ async fn a_stream_of_requests_ends_with_the_deadline_of_its_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_feeds_a_stream_of_requests_learns_when_its_call_is_over() {
+async fn the_sender_of_a_request_stream_learns_when_its_call_is_over() {
     let second = Duration::from_secs(1);
     let client = ParrotClient::new(Channel::connect_io(stuck().0).await.expect("connecting is free"));
     let (sender, requests) = RequestStream::channel(1);
@@ -290,7 +290,7 @@ async fn a_call_whose_request_finds_no_room_in_time_was_not_sent() {
 
 /// It was kept for as long as its client did not end its direction, up to ten seconds.
 #[tokio::test(start_paused = true)]
-async fn a_handler_of_a_stream_is_dropped_when_its_deadline_has_passed_whatever_its_client_does() {
+async fn a_stream_handler_is_dropped_at_its_deadline_without_help_of_the_client() {
     let (mut client, held) = stuck();
     let (mut second, mut timeout) = (Vec::new(), Vec::new());
     tlv::put_varint(&mut second, 1_000_000);

@@ -91,7 +91,7 @@ async fn every_kind_of_call_is_seen_with_its_names_at_both_ends() {
 }
 
 #[tokio::test]
-async fn the_first_is_the_outermost_and_metadata_goes_both_ways() {
+async fn the_first_middleware_is_the_outermost() {
     let witness = |name| Witness { name, ..Witness::default() };
     let builder = Server::builder().middleware(witness("c")).middleware(witness("d"));
     let address = serve_interop_with(builder).await;
@@ -106,7 +106,7 @@ async fn the_first_is_the_outermost_and_metadata_goes_both_ways() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_not_let_in_does_not_reach_what_is_inside() {
+async fn a_denied_call_does_not_reach_inner_middleware_or_the_handler() {
     let inner = Witness::default();
     let address = serve_interop_with(Server::builder().middleware(Closed).middleware(inner.clone())).await;
     let client = InteropClient::connect(address.to_string()).await.unwrap();
@@ -203,7 +203,7 @@ fn by<T>(name: &str, message: T) -> Request<T> {
 }
 
 #[tokio::test]
-async fn what_is_kept_beside_a_request_passes_between_callers_middleware_and_handlers_and_is_not_sent() {
+async fn extensions_pass_between_callers_middleware_and_handlers_and_are_not_sent() {
     let builder = Server::builder().middleware(Introduction).add_service(InteropServer::new(Mirror));
     let channel = Channel::connect(serve(builder).await.to_string()).await.unwrap();
     let silent = InteropClient::new(channel.clone());
@@ -223,7 +223,7 @@ async fn what_is_kept_beside_a_request_passes_between_callers_middleware_and_han
 }
 
 #[tokio::test]
-async fn it_runs_around_what_a_client_serves() {
+async fn middleware_runs_around_the_methods_that_a_client_serves() {
     let (told, mut connections) = tokio::sync::mpsc::unbounded_channel();
     let builder = Server::builder().on_connect(move |connection| drop(told.send(connection.clone())));
     let address = serve(builder).await;

@@ -51,7 +51,7 @@ fn assert_refused(answer: Result<(), Status>, code: Code) {
 
 /// One in a hundred streaming calls was told that its stream had been closed, and to try again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn every_kind_of_call_of_a_service_that_is_not_there_is_told_so_ten_thousand_times() {
+async fn calls_of_a_missing_service_fail_with_unimplemented_ten_thousand_times() {
     const CALLERS: usize = 16;
     let address = serve(Server::builder()).await.to_string();
     let mut callers = JoinSet::new();
@@ -68,7 +68,7 @@ async fn every_kind_of_call_of_a_service_that_is_not_there_is_told_so_ten_thousa
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn every_kind_of_call_of_a_service_that_is_not_there_is_told_so_on_new_connections() {
+async fn calls_of_a_missing_service_fail_with_unimplemented_on_new_connections() {
     let address = serve(Server::builder()).await.to_string();
     for turn in 0..100 {
         for is_named in [false, true] {
@@ -90,7 +90,7 @@ async fn a_call_without_any_time_has_not_run() {
 
 /// By who tells the server so.
 #[tokio::test]
-async fn a_server_refuses_what_has_no_time_left_before_any_handler_is_called() {
+async fn a_request_without_time_left_is_refused_before_its_handler() {
     let server = Server::builder().middleware(Unreachable).method_hand_off("interop.Interop/DoNothing");
     let mut peer = Raw::connect(serve_interop_with(server).await).await;
     peer.write(&packet(0, 3, b"fris\x01\x04\x03\x80\x80\x10")).await;
@@ -120,7 +120,7 @@ impl Middleware for Unreachable {
 }
 
 #[tokio::test]
-async fn what_a_handler_says_is_not_taken_for_a_refusal_though_it_passes_one_on() {
+async fn a_refusal_passed_on_by_a_handler_counts_as_an_executed_call() {
     let nowhere = InteropClient::connect(serve(Server::builder()).await.to_string()).await.expect("it listens");
     let proxy = Server::builder().add_service(InteropServer::new(Proxy(nowhere)));
     let client = InteropClient::connect(serve(proxy).await.to_string()).await.expect("it listens");
@@ -232,7 +232,7 @@ async fn an_answer_before_the_end_of_the_requests_is_not_waited_for_behind_them(
 }
 
 #[tokio::test]
-async fn what_a_stream_has_given_before_it_panics_arrives() {
+async fn messages_sent_before_a_stream_panics_arrive() {
     let client = odd(Odd::default()).await;
     for count in 0..3 {
         let mut counts = client.count_up(Range { from: 0, count }).await.expect("it begins").into_inner();
@@ -262,7 +262,7 @@ async fn wired(odd: Odd) -> (InteropClient, Arc<Notify>) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_feeds_a_stream_is_told_whether_its_peer_has_gone_or_the_connection_was_lost() {
+async fn a_stream_sender_can_tell_a_finished_peer_from_a_lost_connection() {
     for is_lost in [false, true] {
         let (refused, mut refusals) = mpsc::unbounded_channel();
         let (client, silence) = wired(Odd { refused: Some(refused) }).await;
@@ -356,7 +356,7 @@ impl Middleware for Through {
 
 /// The first call found out, after seconds.
 #[tokio::test]
-async fn a_lazy_channel_to_what_can_be_no_address_is_refused_at_once() {
+async fn a_lazy_channel_to_an_invalid_address_is_refused_at_once() {
     for (address, reason) in [
         ("rubbish", "an address must be host:port; the port is missing"),
         ("http://127.0.0.1:1", "an address must be host:port, without a scheme"),

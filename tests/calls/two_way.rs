@@ -113,7 +113,7 @@ impl Interop for Where {
 }
 
 #[tokio::test]
-async fn handlers_of_a_client_with_workers_of_its_own_begin_there_and_wait_in_the_runtime_of_the_caller() {
+async fn handlers_of_a_client_begin_on_its_workers_and_wait_in_its_callers_runtime() {
     let (address, mut connections) = controller().await;
     let builder = Channel::builder().workers(Workers::Threads(1)).add_service(InteropServer::new(Where));
     let _agent = builder.connect(address.to_string()).await.unwrap();
@@ -164,7 +164,7 @@ async fn calls_of_both_ends_with_equal_ids_do_not_answer_each_other() {
 }
 
 #[tokio::test]
-async fn the_bytes_are_as_specified() {
+async fn the_bytes_of_calls_in_both_directions_are_as_specified() {
     let (address, mut connections) = controller().await;
     let mut raw = Raw::connect(address).await;
     // HELLO of a client that offers a service without methods, which is a service all the same.
@@ -187,7 +187,7 @@ async fn the_bytes_are_as_specified() {
 }
 
 #[tokio::test]
-async fn what_a_client_that_serves_nothing_did_not_ask_for_is_counted_and_not_answered() {
+async fn unrequested_packets_to_a_client_without_services_are_counted_and_not_answered() {
     let (address, accepted) = Raw::listen().await;
     let channel = Channel::connect(address).await.unwrap();
     let mut raw = accepted.await;

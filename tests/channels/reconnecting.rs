@@ -173,7 +173,7 @@ async fn a_call_to_a_server_that_stays_away_fails_and_was_not_sent() {
 }
 
 #[tokio::test]
-async fn a_call_that_cannot_wait_for_a_connection_is_told_what_is_wrong_with_the_server() {
+async fn a_call_without_patience_fails_with_the_reason_the_server_cannot_be_reached() {
     let (first, _) = start("127.0.0.1:0").await;
     let address = first.address.to_string();
     let client = ExtensionClient::connect(address.clone()).await.expect("the server listens");
@@ -190,7 +190,7 @@ async fn a_call_that_cannot_wait_for_a_connection_is_told_what_is_wrong_with_the
 
 /// It was dialled ten thousand times a second, by a call without a deadline for ever.
 #[tokio::test]
-async fn a_server_that_closes_what_it_accepts_is_dialled_with_pauses_and_calls_were_not_sent() {
+async fn a_server_that_closes_accepted_connections_is_dialled_with_pauses() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
     let address = listener.local_addr().expect("it is bound").to_string();
     let accepted = Arc::new(AtomicU64::new(0));
@@ -221,7 +221,7 @@ async fn a_server_that_closes_what_it_accepts_is_dialled_with_pauses_and_calls_w
 
 /// They were dialled as often as that went, by whoever stays connected.
 #[tokio::test(start_paused = true)]
-async fn a_server_that_soon_ends_what_it_has_begun_to_serve_is_dialled_with_pauses() {
+async fn a_server_whose_connections_soon_end_is_dialled_with_pauses() {
     for goes_away in [false, true] {
         let dialled = Arc::new(AtomicU64::new(0));
         let counted = dialled.clone();
@@ -253,7 +253,7 @@ async fn a_server_that_soon_ends_what_it_has_begun_to_serve_is_dialled_with_paus
 
 /// Once the pauses were longer than the patience of calls, it tried without any.
 #[tokio::test]
-async fn who_stays_connected_pauses_however_little_patience_calls_have() {
+async fn a_channel_that_stays_connected_pauses_between_attempts_for_any_patience() {
     let (server, _) = start("127.0.0.1:0").await;
     let channel = Channel::builder().reconnect_patience(Duration::from_millis(1));
     let channel = channel.connect(server.address.to_string()).await.expect("the server listens");
@@ -269,7 +269,7 @@ async fn who_stays_connected_pauses_however_little_patience_calls_have() {
 }
 
 #[tokio::test]
-async fn a_call_beside_one_who_stays_connected_is_told_that_nobody_listens() {
+async fn a_call_on_a_channel_that_stays_connected_fails_when_nobody_listens() {
     let (server, _) = start("127.0.0.1:0").await;
     let channel = Channel::builder().reconnect_patience(Duration::from_millis(100));
     let channel = channel.connect(server.address.to_string()).await.expect("the server listens");
@@ -378,7 +378,7 @@ async fn poll_once<F: Future>(mut future: Pin<&mut F>) -> Option<F::Output> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_attempt_to_connect_counts_as_failed_whoever_waits_for_it() {
+async fn a_failed_attempt_to_connect_counts_without_a_waiting_call() {
     let (client, dialled) = reconnecting(Channel::builder(), || async {
         tokio::time::sleep(Duration::from_millis(10)).await;
         Err(io::ErrorKind::ConnectionRefused.into())
@@ -493,7 +493,7 @@ async fn streams_that_are_over_and_still_held_let_a_server_stop_at_once() {
 
 /// The server left it to them to close, as it does with clients that have not ended their sending half.
 #[tokio::test]
-async fn a_server_that_stops_closes_those_who_have_nothing_more_to_send_once_they_have_their_replies() {
+async fn a_stopping_server_closes_half_closed_clients_after_their_last_reply() {
     let (mut server, state) = start("127.0.0.1:0").await;
     let mut peer = Raw::connect(server.address).await;
     let mut ours = frisbee_core::Connection::client(&Default::default(), Instant::now());

@@ -136,7 +136,7 @@ async fn a_server_that_says_it_cannot_work_gets_few_calls_until_it_can() {
 }
 
 #[tokio::test]
-async fn a_server_that_refuses_what_it_is_asked_for_has_its_share() {
+async fn a_server_that_refuses_requests_for_their_content_keeps_its_share() {
     let (servers, client) = both().await;
     servers[0].1.broken.store(Code::NotFound as i32, Ordering::SeqCst);
     let mut refused = 0;

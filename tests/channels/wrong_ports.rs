@@ -19,7 +19,7 @@ async fn failure(first: &[u8]) -> String {
 }
 
 #[tokio::test]
-async fn a_server_that_speaks_something_else_is_named_for_what_it_speaks() {
+async fn connecting_to_a_server_of_another_protocol_names_that_protocol() {
     let servers: [(&[u8], &str); 10] = [
         (b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n", "speaks HTTP/1, not Frisbee: check the port"),
         (&[0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 5, 0, 0, 64, 0], "speaks HTTP/2, as gRPC does, not Frisbee: check the port"),
@@ -42,7 +42,7 @@ async fn a_server_that_speaks_something_else_is_named_for_what_it_speaks() {
 }
 
 #[tokio::test]
-async fn a_server_that_says_nothing_is_said_to_hang_or_to_wait() {
+async fn connecting_to_a_silent_server_says_that_it_may_hang_or_wait() {
     let failure = failure(b"").await;
     assert!(
         failure.contains("did not answer a PING in time: it hangs, or the port belongs to another protocol"),

@@ -44,7 +44,7 @@ async fn connected<R: Router>(server: &Acceptor<R>) -> (Connection, JoinHandle<C
 }
 
 #[tokio::test]
-async fn whoever_has_waited_for_the_end_has_written_what_was_sent() {
+async fn sent_packets_are_written_before_the_end_is_reported() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
     let address = listener.local_addr().expect("it is bound");
     let read = Arc::new(AtomicUsize::new(0));
@@ -68,7 +68,7 @@ async fn whoever_has_waited_for_the_end_has_written_what_was_sent() {
 }
 
 #[tokio::test]
-async fn whoever_waits_for_the_end_is_told_though_a_stream_could_not_be_opened_meanwhile() {
+async fn a_failed_opening_of_a_stream_does_not_hide_the_end_of_the_connection() {
     let (connection, _) = connected(&frisbee::Server::builder().build(Handlers::new()).unwrap()).await;
     let waits = tokio::spawn({
         let connection = connection.clone();
@@ -130,7 +130,7 @@ async fn a_connection_that_is_aborted_while_it_writes_its_last_is_over_at_once()
 }
 
 #[tokio::test]
-async fn what_a_server_says_before_it_closes_waits_for_the_first_header() {
+async fn the_last_packets_of_a_closing_server_wait_for_the_first_header() {
     let builder = Server::builder().on_connect(|connection: &Connection| {
         let said = connection
             .send_now(|outbox| outbox.push(PacketId(9), Operation::FIRST_USER, &Bytes::from_static(b"another time")));
@@ -148,7 +148,7 @@ async fn what_a_server_says_before_it_closes_waits_for_the_first_header() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_reads_a_stream_hears_that_its_client_has_nothing_more_to_send() {
+async fn the_reader_of_a_stream_sees_the_half_close_of_its_client() {
     let (tells, mut told) = mpsc::unbounded_channel();
     let handlers = Handlers::new().on_stream(move |_, stream| tells.send(stream).expect("the test waits"));
     let server = frisbee::Server::builder().build(handlers).unwrap();
@@ -186,7 +186,7 @@ impl Router for Farewell {
 
 /// A server that has heard it closes a connection on which nothing is in progress.
 #[tokio::test(start_paused = true)]
-async fn a_client_says_that_it_has_heard_of_the_end_behind_what_it_has_sent_by_then() {
+async fn a_client_acknowledges_the_end_after_its_sent_packets() {
     let (here, mut there) = frisbee::memory();
     let _connection = Client::builder().connect_io(here, Farewell).await.expect("it is in memory");
     there.write_all(&[packet(0, 3, b"fris\x01"), packet(0, 4, b"")].concat()).await.expect("the client reads");
@@ -238,7 +238,7 @@ async fn a_server_that_stops_closes_idle_peers_and_waits_for_routers_that_are_bu
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_that_has_heard_of_the_end_may_read_what_was_written_last() {
+async fn a_client_reads_the_last_packets_after_the_end_was_announced() {
     let silent = Duration::from_secs(100);
     let config = Config::default().idle_timeout(silent).ping_interval(silent);
     let builder = frisbee::Server::builder().config(config).shutdown_timeout(Duration::from_secs(60));
@@ -328,7 +328,7 @@ async fn a_router_that_wants_to_be_called_at_once_always_leaves_room_for_others(
 }
 
 #[tokio::test]
-async fn what_a_router_says_before_the_first_header_is_said_in_the_form_of_its_peer() {
+async fn packets_sent_before_the_first_header_take_the_form_of_the_peer() {
     let server = frisbee::Server::builder().bind("127.0.0.1:0", Hasty).await.expect("loopback has free ports");
     let address = server.local_addr();
     tokio::spawn(server.serve());
@@ -427,7 +427,7 @@ async fn unheard(config: Config) -> (Connection, DuplexStream) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_waits_for_room_goes_on_when_a_client_with_old_headers_has_shown_itself() {
+async fn senders_that_wait_for_room_resume_when_a_client_uses_old_headers() {
     let (connection, mut here) = unheard(quiet().backlog_max(1000)).await;
     let sends = tokio::spawn(async move {
         for _ in 0..200 {
@@ -482,7 +482,7 @@ impl Wake for Broken {
 }
 
 #[tokio::test]
-async fn a_waker_that_panics_keeps_nobody_from_hearing_of_the_end() {
+async fn a_panicking_waker_does_not_stop_others_from_being_woken_at_the_end() {
     let (connection, _) = connected(&frisbee::Server::builder().build(Handlers::new()).unwrap()).await;
     let broken = Arc::new(Broken).into();
     let mut first = pin!(connection.closed());

@@ -174,7 +174,7 @@ fn a_waker_that_is_replaced_may_use_the_connection_when_it_goes() {
 }
 
 #[test]
-fn the_owner_of_what_was_not_sent_may_use_the_connection_when_that_is_dropped() {
+fn the_owner_of_unsent_bytes_may_use_the_connection_in_its_drop() {
     in_time(async {
         let (here, there) = frisbee::memory();
         drop(here);
@@ -183,7 +183,7 @@ fn the_owner_of_what_was_not_sent_may_use_the_connection_when_that_is_dropped() 
 }
 
 #[test]
-fn who_is_told_that_a_request_for_the_connection_is_too_long_may_use_it_at_once() {
+fn a_task_may_use_the_connection_when_its_hand_off_request_is_too_long() {
     in_time(async {
         let connection = connect(Handlers::new()).await;
         connection.peer_known().await.expect("it is one of ours");
@@ -225,7 +225,7 @@ impl Drop for Curious {
 impl std::error::Error for Curious {}
 
 #[test]
-fn why_a_channel_cannot_connect_may_use_the_channel_when_it_is_shown_and_dropped() {
+fn a_connect_error_may_use_its_channel_when_formatted_and_dropped() {
     in_time(async {
         let slot = Arc::new(OnceLock::new());
         let curious = slot.clone();
@@ -307,7 +307,7 @@ async fn senders_at_the_same_time_keep_to_the_credit_of_their_stream() {
 }
 
 #[tokio::test]
-async fn a_batch_that_is_dropped_gives_back_what_its_messages_would_have_cost() {
+async fn a_dropped_batch_returns_its_credit() {
     let connection = connect_to_deaf().await;
     let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("it opens");
     let sender = stream.sender();
@@ -324,7 +324,7 @@ async fn a_batch_that_is_dropped_gives_back_what_its_messages_would_have_cost() 
 }
 
 #[tokio::test]
-async fn all_who_wait_for_the_end_of_a_stream_are_woken() {
+async fn every_task_that_waits_for_the_end_of_a_stream_is_woken() {
     let connection = connect_to_deaf().await;
     let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("it opens");
     let (ready, mut waits) = mpsc::unbounded_channel();
@@ -366,14 +366,14 @@ async fn a_sender_that_waits_for_credit_is_woken_when_its_stream_is_forgotten() 
 }
 
 #[tokio::test]
-async fn who_no_longer_waits_for_the_end_of_a_connection_leaves_nothing_behind() {
+async fn a_dropped_wait_for_the_end_of_a_connection_leaves_no_waker() {
     let connection = connect(Handlers::new()).await;
     connection.peer_known().await.expect("it is one of ours");
     assert_eq!(left_behind(|| connection.closed()), 0);
 }
 
 #[tokio::test]
-async fn who_no_longer_waits_for_room_leaves_nothing_behind() {
+async fn a_dropped_wait_for_room_leaves_no_waker() {
     let (address, peer) = Raw::listen().await;
     let accepted = tokio::spawn(peer);
     let connection = Client::builder().connect(address, Handlers::new()).await.expect("the peer listens");
@@ -390,7 +390,7 @@ async fn who_no_longer_waits_for_room_leaves_nothing_behind() {
 }
 
 #[tokio::test]
-async fn who_no_longer_waits_for_something_on_a_stream_leaves_nothing_behind() {
+async fn a_dropped_wait_on_a_stream_leaves_no_waker() {
     let connection = connect_to_deaf().await;
     let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("it opens");
     stream.send(&vec![1; 300 * 1024].into()).await.expect("there is credit, though less than that");
@@ -458,7 +458,7 @@ async fn a_first_packet_that_has_to_wait_for_room_is_routed_though_no_other_come
 }
 
 #[tokio::test]
-async fn what_waits_is_written_at_the_end_even_if_writing_may_take_for_ever() {
+async fn waiting_packets_are_written_at_the_end_with_an_unlimited_write_timeout() {
     let config = Config::default().write_timeout(Duration::MAX);
     let (address, peer) = Raw::listen().await;
     let accepted = tokio::spawn(peer);
@@ -478,7 +478,7 @@ async fn what_waits_is_written_at_the_end_even_if_writing_may_take_for_ever() {
 }
 
 #[tokio::test]
-async fn the_time_that_a_call_waits_for_a_place_counts() {
+async fn the_wait_of_a_call_for_a_slot_counts_against_its_deadline() {
     let client = client(Config::default().calls_max(1)).await;
     client.add(SUM).await.expect("it adds");
     let second = async {
@@ -528,7 +528,7 @@ async fn a_client_that_keeps_to_the_servers_limit_is_refused_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_takes_no_streams_or_gives_no_credit_lets_nobody_hang() {
+async fn calls_fail_at_servers_that_take_no_streams_or_give_no_credit() {
     let none = Config::default().streams_max(0);
     let no_credit = Config::default().stream_credit(0);
     for (config, fails) in [(none, true), (no_credit, false)] {
@@ -557,7 +557,7 @@ async fn a_message_that_is_too_long_for_the_server_fails_by_itself() {
 }
 
 #[tokio::test]
-async fn ends_that_are_told_to_take_nothing_take_what_the_protocol_needs() {
+async fn ends_with_limits_of_zero_still_accept_packets_of_the_protocol() {
     for (server_takes, client_takes) in [(0, 5 << 20), (5 << 20, 0)] {
         let config = |body_max| Config::default().body_max(body_max);
         let address = serve_interop_with(Server::builder().config(config(server_takes))).await;
@@ -625,7 +625,7 @@ async fn a_server_that_takes_few_calls_and_answers_none_is_left() {
 }
 
 #[tokio::test]
-async fn a_stream_that_is_late_says_so_whatever_the_server_has_made_of_it() {
+async fn a_stream_past_its_deadline_fails_with_deadline_exceeded_despite_its_server() {
     let address = serve_interop_with(Server::builder()).await;
     let config = Config::default().stream_credit(2048);
     let channel = Channel::builder().config(config).connect(address.to_string()).await.expect("the server listens");
@@ -642,7 +642,7 @@ async fn a_stream_that_is_late_says_so_whatever_the_server_has_made_of_it() {
 }
 
 #[tokio::test]
-async fn a_hook_that_panics_ends_its_connection_for_everybody() {
+async fn a_panicking_hook_ends_its_connection_for_all_handles() {
     let (told, mut connections) = mpsc::unbounded_channel();
     let server = Server::builder().on_connect(move |connection| {
         told.send(connection.clone()).expect("it is heard");
@@ -677,7 +677,7 @@ async fn a_handler_that_panics_before_its_future_is_there_keeps_its_connection()
 }
 
 #[test]
-fn a_client_whose_thread_was_busy_reads_what_has_come_before_it_gives_a_peer_up() {
+fn a_client_reads_received_bytes_before_it_times_out_after_a_busy_thread() {
     let server = tokio::runtime::Runtime::new().expect("there are threads");
     let address = server.block_on(serve_interop_with(Server::builder())).to_string();
     let client = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("there are threads");

@@ -244,7 +244,7 @@ async fn a_connection_is_handed_to_the_router_that_is_mounted_on_the_operation_i
 }
 
 #[tokio::test]
-async fn a_body_for_which_there_is_no_memory_is_refused_by_the_router_that_is_mounted_on_its_operation() {
+async fn the_router_mounted_on_an_operation_refuses_its_bodies_when_memory_is_used_up() {
     for (address, has_service) in served_with_little_memory().await.into_iter().zip([false, true]) {
         let mut raw = Raw::connect(address).await;
         for (number, told) in [(1042, "one has no room"), (2000, "other has no room")] {

@@ -50,7 +50,7 @@ fn connections_end_with_the_runtime_of_their_caller() {
 }
 
 #[test]
-fn who_calls_a_client_whose_runtime_is_gone_hears_so_at_once() {
+fn calls_to_a_client_without_its_runtime_fail_at_once() {
     for workers in KINDS {
         let server = Runtime::new().expect("there are threads");
         let (told, mut connections) = mpsc::unbounded_channel();
@@ -72,7 +72,7 @@ fn who_calls_a_client_whose_runtime_is_gone_hears_so_at_once() {
 }
 
 #[test]
-fn a_blocking_client_has_written_what_waits_when_it_is_dropped() {
+fn dropping_a_blocking_client_writes_its_waiting_packets() {
     for workers in KINDS {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
         let address = listener.local_addr().expect("it is bound").to_string();
@@ -176,7 +176,7 @@ async fn live(workers: Workers, server: Spawning, client: Spawning) {
 }
 
 #[test]
-fn what_a_router_spawns_runs_in_the_runtime_of_its_caller() {
+fn tasks_spawned_by_a_router_run_in_the_runtime_of_its_caller() {
     for workers in KINDS {
         let caller = Builder::new_multi_thread().worker_threads(1).thread_name("caller").enable_all().build();
         let [server, client] = [(); 2].map(|()| Arc::new(Mutex::new(BTreeMap::new())));
@@ -296,7 +296,7 @@ async fn busy() -> (String, Vec<ChannelBuilder>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_has_a_connection_finds_the_calls_of_its_channel_at_once() {
+async fn a_channel_can_be_made_from_a_new_connection_at_once() {
     let (address, builders) = busy().await;
     for builder in builders {
         let channel = builder.connect(address.as_str()).await.expect("the server listens");
@@ -321,7 +321,7 @@ async fn a_client_that_says_no_hello_takes_its_peer_for_go_at_once() {
 }
 
 #[test]
-fn what_is_spawned_when_a_connection_has_ended_runs_in_the_runtime_of_its_caller() {
+fn tasks_spawned_by_close_hooks_run_in_the_runtime_of_the_caller() {
     for workers in KINDS {
         let caller = Builder::new_multi_thread().worker_threads(1).thread_name("caller").enable_all().build();
         let name = caller.expect("there are threads").block_on(async {

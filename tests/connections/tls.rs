@@ -37,7 +37,7 @@ fn tls_error(connected: Result<Connection, frisbee::Error>) -> TlsError {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn services_are_called_over_tls_whatever_drives_it() {
+async fn services_are_called_over_tls_with_every_driver() {
     let authority = Authority::default();
     for workers in [Workers::PerCore, Workers::Caller] {
         let builder = Server::builder().workers(workers).tls(authority.server());
@@ -61,7 +61,7 @@ async fn tls_goes_over_any_transport() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_the_server_is_said_by_type() {
+async fn faults_of_a_server_certificate_are_distinguished_by_type() {
     let authority = Authority::default();
     let address = serve(&authority.server()).await;
 
@@ -220,7 +220,7 @@ async fn a_handshake_is_given_up_after_ten_seconds() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn how_long_a_handshake_may_take_can_be_set() {
+async fn the_timeout_of_handshakes_is_configurable() {
     let tls = Authority::default().server().handshake_timeout(Duration::from_secs(3));
     let acceptor = Server::builder().tls(tls).build().unwrap();
     let began = tokio::time::Instant::now();

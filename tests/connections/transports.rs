@@ -82,7 +82,7 @@ async fn a_transport_that_takes_a_byte_at_a_time_is_served_all_the_same() {
 }
 
 #[tokio::test]
-async fn a_transport_that_holds_back_what_is_written_until_it_is_flushed_is_served_all_the_same() {
+async fn a_transport_that_buffers_until_it_is_flushed_is_served() {
     let (here, there) = frpc::memory();
     let acceptor = acceptor();
     tokio::spawn(async move { acceptor.serve_connection(tokio::io::BufStream::new(there)).await });
@@ -221,7 +221,7 @@ async fn a_slow_link_behind_a_large_buffer_carries_large_bodies_in_both_directio
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_sent_before_the_end_is_written_however_slow_the_link_is() {
+async fn packets_sent_before_the_end_are_written_over_a_slow_link() {
     let (here, near) = tokio::io::duplex(64 * 1024);
     let connection = frisbee::Client::builder().connect_io(here, frisbee::Handlers::new()).await.unwrap();
     let body = vec![7; 900_000];
@@ -266,7 +266,7 @@ async fn many_clients_may_connect_at_a_time_before_any_is_accepted() {
 }
 
 #[tokio::test]
-async fn services_are_called_over_a_unix_socket_and_see_who_calls() {
+async fn services_called_over_a_unix_socket_see_the_credentials_of_the_caller() {
     let place = Place::new("called");
     let server = bound(&place).await.unwrap();
     assert_eq!(server.local_path(), place.socket());

@@ -257,7 +257,7 @@ async fn calls_beside_hand_offs_go_to_new_connections_and_none_fails() {
 }
 
 #[tokio::test]
-async fn a_server_is_told_how_long_who_asks_for_the_connection_waits() {
+async fn a_hand_off_request_carries_the_timeout_of_its_caller() {
     let (asking, handed) = giving().await.handing_off();
     let mut request = Request::new(Empty {});
     request.set_timeout(Duration::from_secs(60));

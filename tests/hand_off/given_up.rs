@@ -66,7 +66,7 @@ fn cancel() -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_connection_is_closed_that_is_granted_to_nobody_and_only_who_understands_is_told() {
+async fn a_connection_granted_after_its_request_was_cancelled_is_closed() {
     for (hello, told) in [(&b"fris\x01"[..], Vec::new()), (b"fris\x01\x05\0", cancel())] {
         let (mut server, io) = frisbee::memory();
         let connection = Client::builder().connect_io(io, Handlers::new()).await.unwrap();

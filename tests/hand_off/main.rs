@@ -168,7 +168,7 @@ async fn a_connection_that_is_refused_goes_on_and_may_be_asked_for_again() {
 }
 
 #[tokio::test]
-async fn what_others_send_behind_the_request_waits_for_the_answer() {
+async fn packets_sent_behind_a_hand_off_request_wait_for_the_answer() {
     let (holds, mut held) = mpsc::unbounded_channel();
     let acceptor = Server::builder().build(Gateway { held: Some(holds) }).unwrap();
     let (connection, mut received) = client(served(&acceptor)).await;
@@ -244,7 +244,7 @@ async fn only_the_end_that_dialled_may_ask() {
 }
 
 #[tokio::test]
-async fn a_request_that_is_too_long_changes_nothing() {
+async fn a_hand_off_request_that_is_too_long_fails_and_the_connection_goes_on() {
     let (connection, mut received) = client(served(&gateway())).await;
     let error = connection.hand_off(TUNNEL, vec![0; 6 << 20]).await.unwrap_err();
     assert!(matches!(error, HandOffError::TooLong(_)), "{error}");
@@ -279,7 +279,7 @@ async fn a_stream_that_is_opened_behind_the_request_waits_for_the_answer() {
 }
 
 #[tokio::test]
-async fn who_was_to_take_a_connection_that_has_ended_meanwhile_is_let_go() {
+async fn a_hand_off_of_a_connection_that_has_ended_releases_the_new_owner() {
     let (held, mut asked) = mpsc::unbounded_channel();
     let acceptor = Server::builder().build(Gateway { held: Some(held) }).unwrap();
     let (connection, _) = client(served(&acceptor)).await;
@@ -299,7 +299,7 @@ async fn who_was_to_take_a_connection_that_has_ended_meanwhile_is_let_go() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hand_off_has_a_time_of_its_own_and_silence_is_none() {
+async fn a_hand_off_times_out_and_a_silent_peer_is_not_granted_more() {
     let (holds, mut held) = mpsc::unbounded_channel();
     let config = Config::default().hand_off_timeout(Duration::from_secs(60));
     let acceptor = Server::builder().config(config.clone()).build(Gateway { held: Some(holds) }).unwrap();
@@ -321,7 +321,7 @@ async fn a_hand_off_has_a_time_of_its_own_and_silence_is_none() {
 }
 
 #[tokio::test]
-async fn a_connection_is_taken_without_a_word_by_both_who_have_agreed() {
+async fn two_ends_that_agreed_beforehand_take_the_transport_without_a_request() {
     let (connection, mut received) = client(served(&gateway())).await;
     connection.send(&packet("raw from here on, you first")).await.unwrap();
     assert_eq!(received.recv().await.unwrap().body, "raw from here on, you first");
@@ -348,7 +348,7 @@ impl Router for Lends {
 }
 
 #[tokio::test]
-async fn what_a_go_client_sends_first_is_routed_though_its_connection_is_being_left() {
+async fn the_first_packet_of_a_go_client_is_routed_during_a_hand_off() {
     for behind in ["", "more"] {
         let (lends, mut lent) = mpsc::unbounded_channel();
         let acceptor = Server::builder().build(Lends(lends)).unwrap();

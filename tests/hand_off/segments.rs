@@ -172,7 +172,7 @@ async fn outlives(server: Server<Gateway>, client: frisbee::ClientBuilder) {
 }
 
 #[tokio::test]
-async fn what_was_handed_off_outlives_its_server() {
+async fn a_handed_off_transport_outlives_its_server() {
     for workers in [Workers::Caller, Workers::Threads(1)] {
         let client = Client::builder().workers(workers);
         let server = Server::builder().bind("127.0.0.1:0", Gateway { held: None }).await.unwrap();
@@ -185,7 +185,7 @@ async fn what_was_handed_off_outlives_its_server() {
 }
 
 #[tokio::test]
-async fn a_transport_can_be_had_as_what_it_is() {
+async fn a_handed_off_transport_can_be_taken_as_its_own_type() {
     let server = Server::builder().bind("127.0.0.1:0", Gateway { held: None }).await.unwrap();
     let address = server.local_addr();
     tokio::spawn(server.serve());

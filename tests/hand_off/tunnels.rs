@@ -77,7 +77,7 @@ async fn a_tunnel_keeps_to_the_longest_content_that_either_end_takes() {
 }
 
 #[tokio::test]
-async fn what_the_other_end_did_is_said_by_the_kind_of_error() {
+async fn the_error_kind_of_a_tunnel_names_the_act_of_the_other_end() {
     let connection = connected(Handlers::new()).await;
     let mut tunnel = open(&connection, "reset").await;
     let error = tunnel.read(&mut [0; 10]).await.unwrap_err();

@@ -91,7 +91,7 @@ async fn every_truncation_of_a_body_gets_an_error_reply_and_the_connection_lives
 }
 
 #[tokio::test]
-async fn what_is_no_frisbee_is_closed() {
+async fn connections_of_other_protocols_are_closed() {
     let address = serve_interop().await;
     for breach in breaches() {
         let mut peer = Raw::connect(address).await;
@@ -194,7 +194,7 @@ async fn streams_that_open_nothing_are_refused_and_stray_packets_ignored() {
 }
 
 #[tokio::test]
-async fn a_stream_of_ours_that_opens_nothing_is_refused_and_what_follows_on_it_ignored() {
+async fn a_stream_of_an_unknown_operation_is_refused_and_its_messages_are_ignored() {
     let mut peer = Raw::connect(serve_interop().await).await;
     peer.write(&packet(0, 3, b"fris\x01")).await;
     for (id, first) in [(1, &[8, 0][..]), (2, &[9, 0x80])] {
@@ -327,7 +327,7 @@ fn repeated(packet: &[u8], count: usize) -> Vec<u8> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_peer_is_made_to_wait_that_sends_more_of_no_use_than_it_may_and_nothing_it_sends_is_lost() {
+async fn a_peer_that_exceeds_its_allowance_of_useless_packets_is_paused_without_loss() {
     let hello = frisbee_core::Connection::client(&Default::default(), std::time::Instant::now()).outbox().take_bytes();
     let entry = [2, 2, 1, b'k'].repeat(300);
     let metadata = [&[0x10, 0xb0, 0x09][..], &entry, &[8, 0]].concat();
@@ -360,7 +360,7 @@ async fn a_peer_is_made_to_wait_that_sends_more_of_no_use_than_it_may_and_nothin
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_peer_that_sends_what_is_of_use_is_never_made_to_wait() {
+async fn a_peer_that_sends_useful_packets_is_never_paused() {
     let elapsed = time_to_answer(add(1).repeat(200_000)).await;
     assert!(elapsed < Duration::from_millis(10), "{elapsed:?}");
     // One in two is of no use, and no more than the other.

@@ -163,7 +163,7 @@ fn quick() -> frisbee::Config {
 }
 
 #[tokio::test]
-async fn flipped_bits_may_change_what_is_said_and_never_hang_or_kill() {
+async fn flipped_bits_never_hang_or_kill_a_client_or_server() {
     let config = || quick().idle_timeout(Duration::from_millis(600)).least_rate_window(SECOND);
     let (address, manner) = proxy(serve_interop_with(Server::builder().config(config())).await).await;
     let builder = Channel::builder().config(config()).timeout(Duration::from_millis(500));
@@ -255,7 +255,7 @@ async fn add_is_served(address: SocketAddr, within: Duration) {
 }
 
 #[tokio::test]
-async fn a_server_without_descriptors_serves_whom_it_has_and_recovers() {
+async fn a_server_without_descriptors_serves_open_connections_and_recovers() {
     if !is_there("prlimit") {
         return;
     }
@@ -290,7 +290,7 @@ async fn hoard(address: SocketAddr, said: &[u8]) -> Vec<TcpStream> {
 }
 
 #[tokio::test]
-async fn clients_that_say_nothing_leave_their_descriptors_to_those_who_do() {
+async fn silent_clients_lose_their_descriptors_to_active_ones() {
     if !is_there("prlimit") {
         return;
     }
@@ -338,7 +338,7 @@ async fn a_server_with_little_memory_refuses_and_lives() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_killed_fails_what_is_in_flight_at_once() {
+async fn calls_in_flight_fail_at_once_when_the_server_is_killed() {
     let Other { mut child, address, output: _output } = child(&[]).await;
     let client = InteropClient::connect(address.to_string()).await.expect("it listens");
     let calls: Vec<_> = (0..20)
@@ -357,7 +357,7 @@ async fn a_server_that_is_killed_fails_what_is_in_flight_at_once() {
 }
 
 #[tokio::test]
-async fn readers_that_stall_and_writers_that_are_slow_hold_up_nobody_else() {
+async fn stalled_readers_and_slow_writers_do_not_delay_others() {
     let address = serve_interop().await;
     let client = InteropClient::connect(address.to_string()).await.expect("the server listens");
     let (mut stalled, mut slow) = (Vec::new(), Vec::new());

@@ -15,7 +15,7 @@ const ADD: u16 = 18;
 const SUM: [u8; 6] = [8, 0, 0x0d, 4, 0x0d, 4];
 
 #[tokio::test]
-async fn ids_that_nobody_waits_for_second_replies_and_other_operations_answer_nobody() {
+async fn replies_with_unknown_ids_duplicates_and_wrong_operations_answer_no_call() {
     let (client, mut liar) = deceived(|builder| builder).await;
     for a in 0..50 {
         let call = calling(&client, a);
@@ -58,7 +58,7 @@ async fn no_reply_that_is_cut_or_changed_is_taken_for_another_message() {
 }
 
 #[tokio::test]
-async fn streams_that_a_server_has_no_business_to_open_are_lies_as_well() {
+async fn a_server_that_opens_unrequested_streams_is_left() {
     let (client, mut liar) = deceived(|builder| builder).await;
     let call = calling(&client, 1);
     liar.next().await.expect("the client calls");
@@ -72,7 +72,7 @@ async fn streams_that_a_server_has_no_business_to_open_are_lies_as_well() {
 }
 
 #[tokio::test]
-async fn silence_costs_a_call_its_deadline_and_the_connection_its_own() {
+async fn a_silent_server_costs_a_call_its_deadline_and_the_connection_its_idle_timeout() {
     let settings = |builder: ChannelBuilder| {
         builder.peer_kind_timeout(Duration::from_millis(400)).timeout(Duration::from_millis(50))
     };
@@ -163,7 +163,7 @@ async fn headers_that_promise_too_much_or_are_none_end_the_connection_and_its_ca
 
 /// They were counted, and a client that had left a few long streams of a Go server early lost its connection.
 #[tokio::test]
-async fn messages_that_cross_the_end_of_their_stream_are_no_lies() {
+async fn messages_that_cross_the_end_of_their_stream_are_not_counted_against_the_server() {
     let (client, mut peer) = deceived(|builder| builder).await;
     let (stream, id) = streaming(&client, &mut peer, Duration::from_secs(60)).await;
     drop(stream);
@@ -290,7 +290,7 @@ async fn a_server_that_resets_its_streams_gets_few_of_them_where_there_is_anothe
 }
 
 #[tokio::test]
-async fn a_server_that_vanishes_within_a_reply_fails_the_call_and_is_no_success() {
+async fn a_call_whose_server_vanishes_within_the_reply_fails() {
     let (client, mut liar) = deceived(|builder| builder).await;
     let call = calling(&client, 1);
     let request = liar.next().await.expect("the client calls");

@@ -51,7 +51,7 @@ async fn expect_greeting(raw: &mut RawTransport) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_go_server_turns_raw_and_echoes_what_comes_behind() {
+async fn a_go_server_turns_raw_and_echoes_the_following_bytes() {
     let Some(peer) = Peer::raw() else { return };
     let server = peer.serve().await;
     let (taken, raw) = oneshot::channel();
@@ -73,7 +73,7 @@ async fn a_go_server_turns_raw_and_echoes_what_comes_behind() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_go_client_turns_raw_and_gets_back_what_it_sends() {
+async fn a_go_client_turns_raw_and_its_bytes_come_back() {
     let Some(peer) = Peer::raw() else { return };
     let (taken, raw) = oneshot::channel();
     let turns = Turns { echoes: true, taken: Mutex::new(Some(taken)) };

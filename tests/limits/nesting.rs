@@ -121,7 +121,7 @@ async fn a_client_takes_replies_as_deep_as_it_is_told_to_and_fails_calls_with_de
 }
 
 #[tokio::test]
-async fn no_setting_goes_beyond_what_the_threads_of_a_server_carry() {
+async fn no_setting_exceeds_the_depth_that_the_stack_of_a_server_thread_allows() {
     let client = connected(Server::builder().nesting_max(u32::MAX), Channel::builder().nesting_max(u32::MAX)).await;
     for result in every_kind(&client, NESTING_CEILING).await {
         assert!(result.expect("it is not too deep") == levels(NESTING_CEILING));

@@ -43,7 +43,7 @@ async fn expect_sum(peer: &mut Raw, id: u16) {
 }
 
 #[tokio::test]
-async fn a_request_for_which_there_is_no_memory_is_thrown_away_as_it_comes_and_the_connection_lives() {
+async fn a_request_without_memory_is_discarded_and_the_connection_lives() {
     let (address, stats) = serve(|builder| builder.memory_max(MIB)).await;
     let mut peer = Raw::connect(address).await;
     let body = encoded(&Payload { seq: 1, data: vec![1; 4 * MIB] });
@@ -106,7 +106,7 @@ async fn bodies_that_arrive_on_many_connections_take_no_more_than_the_server_may
 }
 
 #[tokio::test]
-async fn what_clients_say_of_themselves_at_length_is_held_as_long_as_they_are_there() {
+async fn long_hellos_are_charged_while_their_connections_live() {
     let (address, stats) = serve(|builder| builder.memory_max(MIB)).await;
     // An item of 60 KiB that means nothing to this server; and one short enough to be had for nothing.
     let greeting = |length: usize| {
@@ -133,7 +133,7 @@ async fn what_clients_say_of_themselves_at_length_is_held_as_long_as_they_are_th
 }
 
 #[tokio::test]
-async fn what_a_vanished_peer_had_begun_to_send_is_held_no_more() {
+async fn the_partial_packet_of_a_vanished_peer_is_released() {
     let (address, stats) = serve(|builder| builder).await;
     for _ in 0..20 {
         let mut peer = Raw::connect(address).await;
@@ -285,7 +285,7 @@ async fn a_stream_that_is_opened_and_closed_has_its_place_until_it_is_let_go() {
 }
 
 #[tokio::test]
-async fn of_the_text_that_comes_with_a_reset_little_is_kept() {
+async fn only_a_short_part_of_the_text_of_a_reset_is_kept() {
     let (keeper, mut kept) = unbounded_channel();
     let handlers = Handlers::new().on_stream(move |_first, stream| drop(keeper.send(stream)));
     let server = frisbee::Server::builder().bind("127.0.0.1:0", handlers).await.expect("loopback has free ports");
@@ -314,7 +314,7 @@ async fn expect_sum_among_streams(peer: &mut Raw) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn producers_go_on_as_soon_as_what_waited_has_been_written() {
+async fn producers_resume_as_soon_as_waiting_packets_are_written() {
     // It takes in one write all that waits.
     let (here, mut there) = tokio::io::duplex(16 * MIB);
     let connection = frisbee::Client::builder().connect_io(here, Handlers::new()).await.expect("it is given");
@@ -356,7 +356,7 @@ async fn messages_nobody_reads_are_bounded_over_all_connections() {
 }
 
 #[tokio::test]
-async fn how_much_may_wait_to_be_written_can_be_set() {
+async fn the_limit_of_waiting_output_is_configurable() {
     for (backlog_max, fit) in [(1_000, 10), (10_000, 100), (0, 1)] {
         let (io, _never_reads) = tokio::io::duplex(1);
         let config = Config::default().backlog_max(backlog_max).hello(false);

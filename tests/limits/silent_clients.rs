@@ -109,7 +109,7 @@ async fn when_more_clients_are_silent_than_may_be_the_oldest_are_closed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_that_has_sent_its_first_packet_keeps_its_place_whoever_comes() {
+async fn a_client_that_has_sent_its_first_packet_is_never_displaced() {
     let acceptor = acceptor(Server::builder().silent_max(1));
     let mut served = Vec::new();
     for _ in 0..20 {
@@ -161,7 +161,7 @@ async fn clients_whose_bytes_have_come_and_were_not_read_yet_are_served() {
 }
 
 #[tokio::test]
-async fn silent_connections_are_bounded_whatever_drives_them() {
+async fn silent_connections_are_bounded_with_every_driver() {
     let authority = Authority::default();
     const HOUR: Duration = Duration::from_secs(3_600);
     for (tls, backend) in [(false, IoBackend::Auto), (false, IoBackend::Tokio), (true, IoBackend::Tokio)] {

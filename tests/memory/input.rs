@@ -20,7 +20,7 @@ fn hello() -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_burst_of_requests_that_wait_takes_what_was_sent_and_leaves_a_client_beside_it_served() {
+async fn a_burst_of_waiting_requests_costs_its_bytes_and_other_clients_are_served() {
     const REQUESTS: u16 = 300;
     const LENGTH: usize = 16_400;
     let (service, _release) = Waiting::new(0);

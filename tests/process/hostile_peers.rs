@@ -53,7 +53,7 @@ fn greeting(services: usize, name: usize, operations: usize) -> Vec<u8> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_peer_says_of_itself_costs_a_few_times_its_length() {
+async fn a_hello_costs_a_few_times_its_length_of_memory() {
     let _alone = super::ALONE.lock().await;
     let mounted = || Handlers::new().on(Operation::user(1000).expect("it is a user's"), |_, _| async { None });
     let address = serve_interop_with(Server::builder().mount(1000.., mounted())).await;
@@ -101,7 +101,7 @@ async fn a_client_that_takes_no_replies_is_given_up_and_costs_little() {
 }
 
 #[tokio::test]
-async fn a_server_that_answers_what_was_not_asked_is_left_after_a_hundred_thousand_lies() {
+async fn a_server_is_left_after_a_hundred_thousand_unrequested_replies() {
     let _alone = super::ALONE.lock().await;
     let (client, mut liar) = deceived(|builder| builder).await;
     let call = calling(&client, 1);

@@ -199,7 +199,7 @@ fn without_io_uring_require_refuses_to_serve_and_says_why() {
 }
 
 #[test]
-fn without_io_uring_off_does_not_even_look() {
+fn without_io_uring_off_does_not_probe_the_kernel() {
     let Some(said) = with_fault("off", ABSENT[0]) else { return };
     assert_eq!(said.matches("served 50 calls").count(), 2, "{said}");
     assert!(said.contains("0 warnings"), "{said}");

@@ -65,7 +65,7 @@ async fn until(mut is: impl FnMut() -> bool) {
 }
 
 #[tokio::test]
-async fn messages_reach_those_whose_patterns_match_and_nobody_else() {
+async fn messages_reach_exactly_the_subscribers_whose_patterns_match() {
     let (address, _broker) = serve(Broker::builder()).await;
     let (reader, writer) = (client(address).await, client(address).await);
     let mut exact = reader.subscribe("orders.north.created").await.unwrap();
@@ -86,7 +86,7 @@ async fn messages_reach_those_whose_patterns_match_and_nobody_else() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_each_publisher_sends_arrives_in_its_order_whatever_the_sizes_and_topics() {
+async fn messages_of_each_publisher_arrive_in_order_for_all_sizes_and_topics() {
     const PUBLISHERS: usize = 4;
     // All of them may wait, at the broker or the client: a busy machine loses none.
     const MESSAGES: usize = 160;
@@ -244,7 +244,7 @@ async fn of_a_hundred_subscribers_one_that_stalls_is_closed_and_the_others_lose_
 }
 
 #[tokio::test]
-async fn what_is_not_read_at_a_client_is_bounded_and_its_reader_told() {
+async fn unread_messages_of_a_client_are_bounded_and_their_loss_is_reported() {
     const LENGTH: usize = 64 * 1024;
     const MESSAGES: u64 = 400;
     let (address, _broker) = serve(Broker::builder()).await;
@@ -265,7 +265,7 @@ async fn what_is_not_read_at_a_client_is_bounded_and_its_reader_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_left_of_those_who_come_and_go() {
+async fn subscribers_that_disconnect_leave_nothing_behind() {
     let (address, broker) = serve(Broker::builder()).await;
     let writer = client(address).await;
     // Messages wait for them when they go.
@@ -376,7 +376,7 @@ async fn all_that_came_can_be_read_when_the_connection_has_ended() {
 }
 
 #[tokio::test]
-async fn what_is_no_topic_or_more_than_is_allowed_fails_with_the_reason() {
+async fn invalid_topics_and_exceeded_limits_fail_with_the_reason() {
     let (address, broker) = serve(Broker::builder().per_connection_max(2)).await;
     let client = client(address).await;
     for (failed, reason) in [
@@ -477,7 +477,7 @@ async fn the_packets_are_those_of_the_specification() {
 }
 
 #[tokio::test]
-async fn messages_of_a_schema_arrive_with_what_is_absent() {
+async fn messages_of_a_schema_arrive_with_absent_fields_kept_absent() {
     let (address, _broker) = serve(Broker::builder()).await;
     let (reader, writer) = (client(address).await, client(address).await);
     let topic = Topic::<Maybe>::new("maybe.this");

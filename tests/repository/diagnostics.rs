@@ -38,14 +38,14 @@ fn compiled(source: &str) -> String {
 }
 
 #[test]
-fn the_compiler_names_the_generated_server_to_who_adds_an_implementation_as_a_service() {
+fn the_compiler_names_the_generated_server_when_an_implementation_is_added() {
     let text = compiled("pub struct Mine; pub fn f() { let _ = frpc::Server::builder().add_service(Mine); }");
     assert!(text.contains("error[E0277]: `Mine` is not a service that can be served"), "{text}");
     assert!(text.contains("`add_service(GreeterServer::new(…))`"), "{text}");
 }
 
 #[test]
-fn the_compiler_names_iter_to_who_streams_a_vec() {
+fn the_compiler_names_iter_when_a_vec_is_streamed() {
     let source =
         "pub fn stream(_: impl frpc::IntoStreamingRequest<Message = u8>) {} pub fn f() { stream(vec![1_u8]); }";
     let text = compiled(source);

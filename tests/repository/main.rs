@@ -1,4 +1,5 @@
 //! What the repository says of itself: the page of promises, names of tests, errors of the compiler.
 
 mod diagnostics;
+mod names;
 mod promises;

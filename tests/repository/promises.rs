@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-fn root() -> &'static Path {
+pub(super) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests are a folder of the repository")
 }
 
@@ -13,7 +13,7 @@ fn page() -> String {
 }
 
 /// The names of functions that are tests, by the attribute or macro in front of them.
-fn tests_in(folder: &Path, into: &mut BTreeSet<String>) {
+pub(super) fn tests_in(folder: &Path, into: &mut BTreeSet<String>) {
     for entry in fs::read_dir(folder).expect("it is a folder") {
         let path = entry.expect("it can be listed").path();
         if path.is_dir() {

@@ -88,7 +88,7 @@ mod tests {
     use crate::grid::grid;
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_results_are_read_back() {
         let (entries, cells) = (rust_entries(), grid(false));
         let sample = |number: usize, cell: &Cell| Sample {
             entry: entries[number % entries.len()].name,

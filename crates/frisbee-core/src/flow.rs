@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_used_up_the_window_to_the_byte_may_send_nothing_more() {
+    fn a_sender_that_has_used_up_the_window_to_the_byte_may_not_send() {
         let size = 10 * cost(36);
         let (mut credit, mut window) = (Credit::new(size as u32), Window::new(size));
         for _ in 0..10 {

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_without_the_magic_is_refused_with_what_stood_there() {
+    fn a_header_without_the_magic_is_refused_and_its_bytes_are_named() {
         let header = Header { id: PacketId(7), operation: Operation::STREAM, length: 9 };
         let mut bytes = header.encode(HeaderForm::Current);
         assert_eq!(Header::decode(&bytes), Ok(header));

@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hello_comes_back_as_it_was_and_says_what_it_is_byte_for_byte() {
+    fn a_hello_is_decoded_to_its_values_and_has_the_specified_bytes() {
         let mut hello = Hello::new(&Config::default(), &HelloItems::default());
         hello.items = HelloItems::from_iter([(40, Bytes::from_static(b"above"))]);
         let bytes = hello.encode();
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_or_has_no_version_is_no_hello() {
+    fn a_hello_that_is_truncated_or_lacks_its_version_is_refused() {
         let whole = Hello::new(&Config::default(), &HelloItems::default()).encode();
         let items = [5, 11, 15, 20, 25, 27];
         for cut in (0..whole.len()).filter(|cut| !items.contains(cut)) {

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn who_hears_much_and_says_nothing_shows_that_it_is_there() {
+    fn an_end_that_only_receives_sends_signs_of_life() {
         let start = Instant::now();
         let mut keepalive = Keepalive::new(2 * SECOND, 5 * SECOND, start);
         let asked = |keepalive: &mut Keepalive, second| {

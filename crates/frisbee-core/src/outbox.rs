@@ -412,7 +412,7 @@ mod tests {
     const SIZES: &[usize] = &[3, GATHER_MIN, 0, 5, GATHER_MIN + 1, GATHER_MIN, 7];
 
     #[test]
-    fn slices_hold_the_beginning_of_what_waits_and_no_more_than_is_asked_for() {
+    fn slices_hold_the_first_waiting_bytes_up_to_the_requested_length() {
         let mut outbox = Outbox::new(HeaderForm::Current);
         let expected = fill(&mut outbox, SIZES);
         for most in [0, 1, 9, 10, 13, GATHER_MIN, GATHER_MIN + 23, expected.len() - 1, expected.len(), usize::MAX] {
@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_appended_follows_what_waits() {
+    fn appended_packets_follow_the_waiting_ones() {
         for written in [0, 1, 20, GATHER_MIN + 15, 2 * GATHER_MIN + 30] {
             let (mut first, mut second) = (Outbox::new(HeaderForm::Current), Outbox::new(HeaderForm::Current));
             let mut expected = fill(&mut first, SIZES);
@@ -503,7 +503,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outbox_that_is_never_empty_keeps_no_more_than_a_few_times_what_waits() {
+    fn an_outbox_that_is_never_empty_keeps_a_few_times_its_waiting_bytes_at_most() {
         let mut outbox = Outbox::new(HeaderForm::Current);
         let (mut expected, mut written) = (Vec::new(), Vec::new());
         let mut take = |outbox: &mut Outbox, count: usize| {

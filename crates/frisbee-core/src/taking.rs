@@ -182,14 +182,14 @@ mod tests {
     const MUCH: u64 = 1 << 20;
 
     #[test]
-    fn whoever_takes_20_kilobytes_a_second_is_never_given_up_whatever_the_system_holds() {
+    fn a_peer_that_takes_20_kilobytes_a_second_is_never_given_up_for_any_system_buffer() {
         for buffer in [1 << 10, 64 << 10, 1 << 20, 5 << 19, 4 << 20] {
             assert_eq!(given_up(buffer, 20_000, 0, MUCH), None, "behind {buffer} bytes");
         }
     }
 
     #[test]
-    fn a_peer_that_takes_nothing_is_given_up_in_a_time_that_grows_with_what_the_system_may_hold() {
+    fn a_peer_that_takes_nothing_is_given_up_after_a_time_that_grows_with_system_buffers() {
         for (buffer, seconds) in [(1 << 10, 5), (1 << 20, 25), (4 << 20, 85), (100 << 20, 85)] {
             assert_eq!(given_up(buffer, 0, 0, 1), Some(seconds * SECOND), "behind {buffer} bytes");
         }
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_due_when_nothing_waits_and_a_rate_of_nothing_is_kept_by_whoever_takes_a_byte() {
+    fn nothing_is_due_while_nothing_waits_and_one_byte_satisfies_a_rate_of_zero() {
         let now = Instant::now();
         let mut taking = Uptake::new(5 * SECOND, 0);
         assert!(!taking.handle_written(100, false, 0, now));

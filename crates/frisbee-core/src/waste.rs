@@ -117,13 +117,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_of_use_in_the_same_batch_pays_for_the_waste() {
+    fn useful_packets_pay_for_waste_in_the_same_batch() {
         let sum = waste_for_ten_seconds(1_000_000, 1, 10, 74);
         assert_eq!(sum, 200_000 * 74, "it has rested");
     }
 
     #[test]
-    fn what_is_of_use_pays_in_advance_for_what_may_be_wasted_in_a_second_and_once() {
+    fn useful_packets_pay_once_in_advance_for_the_waste_of_one_second() {
         let now = Instant::now();
         let mut waste = Waste::new(1_000_000, now);
         waste.end_batch(5_000_000, now);
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_packet_is_followed_by_a_rest_of_little_more_than_a_second_and_an_allowance_of_nothing_ends_as_well() {
+    fn a_long_packet_pauses_its_peer_for_little_more_than_a_second() {
         let now = Instant::now();
         for rate in [0, 1, 1_000_000, u32::MAX] {
             let mut waste = Waste::new(rate, now);

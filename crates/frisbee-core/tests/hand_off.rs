@@ -328,7 +328,7 @@ fn an_answer_that_comes_before_its_request_has_been_written_breaks_the_protocol(
 }
 
 #[test]
-fn a_peer_that_is_go_is_asked_nothing_and_what_it_asks_is_skipped() {
+fn a_go_peer_is_sent_no_hand_off_request_and_its_own_is_skipped() {
     let now = Instant::now();
     let mut server = End::new(Role::Server, now);
     server.inbox.extend_from_slice(&[0, 0x0F, 0, 1, 0, 10, 0, 0, 0, 0, 0, 0x0F, 0, 0, 0, 8, 0, 0, 0, 1, 10]);
@@ -337,7 +337,7 @@ fn a_peer_that_is_go_is_asked_nothing_and_what_it_asks_is_skipped() {
 }
 
 #[test]
-fn a_connection_is_left_behind_the_packet_by_which_its_client_has_shown_what_it_is() {
+fn a_connection_is_handed_over_right_after_the_packet_that_shows_the_kind_of_its_client() {
     let now = Instant::now();
     let mut server = Connection::server(&Default::default(), now);
     let mut input = Bytes::from_static(&[0, 0x0F, 0, 1, 0, 10, 0, 0, 0, 0, b'r', b'a', b'w']);

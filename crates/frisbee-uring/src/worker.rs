@@ -376,7 +376,7 @@ mod models {
     use super::*;
 
     #[test]
-    fn a_task_sees_what_was_done_before_it_was_woken_although_it_was_woken_already() {
+    fn a_task_that_is_woken_twice_sees_everything_done_before_the_second_wake() {
         loom::model(|| {
             let woken = loom::sync::Arc::new(Woken(AtomicBool::new(true)));
             let done = loom::sync::Arc::new(AtomicBool::new(false));

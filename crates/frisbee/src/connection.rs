@@ -543,7 +543,7 @@ mod tests {
     use tokio::sync::mpsc;
 
     #[tokio::test]
-    async fn what_a_stopping_server_waits_for_is_told_by_peer_and_number() {
+    async fn a_stopping_server_names_the_peers_and_the_number_of_calls_it_waits_for() {
         let (began, mut begun) = mpsc::unbounded_channel();
         let endless = move |connection, _packet| {
             began.send(connection).expect("the test waits");

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_for_the_end_runs_once_in_order_and_sees_the_values() {
+    fn close_hooks_run_once_in_order_and_see_the_attachments() {
         let attachments = Arc::new(Attachments::new());
         let (told, ran) = mpsc::channel();
         attachments.insert(5_u8);

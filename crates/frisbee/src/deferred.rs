@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_deferred_is_bounded_in_bytes_and_in_number_and_charged_until_it_is_gone() {
+    fn deferred_packets_are_bounded_in_bytes_and_number_and_charged_until_routed() {
         let account = account(100 * MIB, MIB);
         for (length, many) in [(0, 1_000..2_000), (100_000, 11..12), (5 * MIB, 1..2)] {
             let deferred = Deferred::default();
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_added_to_what_waits_counts_until_all_is_routed() {
+    fn packets_added_to_deferred_ones_count_until_all_are_routed() {
         let account = account(MIB, MIB);
         let deferred = Deferred::default();
         deferred.add(MIB - 1);

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_bounded_and_the_oldest_gives_way() {
+    fn kept_buffers_are_bounded_and_the_oldest_is_freed_first() {
         let mut pool = Pool::new(1000 * KIB);
         assert!(pool.put(vec![0; 300 * KIB]).is_empty());
         assert!(pool.put(vec![0; 400 * KIB]).is_empty());
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_used_is_freed_after_a_while() {
+    fn unused_buffers_are_freed_after_a_while() {
         let start = Instant::now();
         let mut pool = Pool::new(1000 * KIB);
         assert!(pool.sweep(start).is_empty());

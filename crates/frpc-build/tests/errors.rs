@@ -229,7 +229,7 @@ fn errors_of_the_parser_keep_their_place() {
 }
 
 #[test]
-fn what_the_parser_leaves_to_be_guessed_is_said() {
+fn errors_of_the_parser_that_leave_the_cause_open_are_explained() {
     let error = error_of("import \"../other.proto\";");
     assert!(error.ends_with("imports are looked up in the folders of includes"), "{error}");
     let build = Build::of("syntax = \"proto3\";\npackage test;\nimport \"other.proto\";");
@@ -296,7 +296,7 @@ fn options_that_exclude_each_other_are_errors() {
 }
 
 #[test]
-fn options_for_what_cannot_have_them_are_errors_and_not_code_that_does_not_compile() {
+fn options_for_unsuitable_elements_are_errors_and_no_code_is_written() {
     use frpc_build::Builder;
     let source = "syntax = \"proto3\";\npackage test;\nimport \"google/protobuf/wrappers.proto\";\n\
                   message A { oneof by { int32 number = 1; B b = 2; } }\nmessage B { int32 a = 1; }\n\

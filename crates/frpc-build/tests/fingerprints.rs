@@ -112,7 +112,7 @@ fn every_change_of_the_layout_changes_the_fingerprint() {
 }
 
 #[test]
-fn safe_changes_are_remembered_and_say_which_fields_may_be_missing() {
+fn safe_changes_are_recorded_with_the_fields_that_may_be_missing() {
     let shop = Shop::locked();
     let first = shop.layouts();
     shop.edit(&[("int32 limit = 2;", "int32 limit = 2;\n  string more = 3;")]);
@@ -137,7 +137,7 @@ fn safe_changes_are_remembered_and_say_which_fields_may_be_missing() {
 }
 
 #[test]
-fn fields_that_older_peers_do_not_send_may_be_missing_in_another_message_of_the_same_layout_too() {
+fn fields_unknown_to_older_peers_may_be_missing_in_every_message_of_the_layout() {
     let shop = Shop::locked();
     let grown = "int32 limit = 2;\n  string more = 3;";
     shop.edit(&[("int32 limit = 2;", grown)]);

@@ -36,7 +36,7 @@ fn operations_count_from_10_through_all_services_of_the_file() {
 }
 
 #[test]
-fn operations_do_not_depend_on_what_is_built() {
+fn operations_do_not_depend_on_the_other_files_of_a_build() {
     let source = format!("{HEAD}message A {{}}\nservice S {{ rpc One(A) returns (A); rpc Two(A) returns (A); }}");
     let client = Build::of(&source).text_with(|builder| builder.build_server(false));
     assert!(has(&client, "\"Two\", 11") && has(&client, "SClient") && !has(&client, "SServer"));
@@ -140,7 +140,7 @@ fn full_names_hold_at_every_depth() {
 }
 
 #[test]
-fn the_output_is_rust_whatever_the_names() {
+fn any_names_give_valid_rust() {
     let keywords = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/proto/keywords.proto");
     let source = std::fs::read_to_string(keywords).unwrap();
     let build = Build::of(&source);

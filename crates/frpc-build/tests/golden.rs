@@ -92,7 +92,7 @@ fn a_file_without_a_package() {
 }
 
 #[test]
-fn well_known_types() {
+fn well_known_types_survive() {
     check(&["wellknown.proto"], &["wellknown.rs"]);
 }
 
@@ -102,7 +102,7 @@ fn views() {
 }
 
 #[test]
-fn protobuf_as_the_codec() {
+fn messages_survive_with_protobuf_as_the_codec() {
     check_with(&["presence.proto", "containers.proto"], &["containers.rs", "presence.rs"], "protobuf", |builder| {
         builder.codec(Codec::Protobuf)
     });

@@ -495,7 +495,7 @@ fn a_new_or_removed_message_that_nothing_uses_is_safe() {
 }
 
 #[test]
-fn a_new_message_brings_along_what_it_is_made_of() {
+fn a_new_message_brings_the_messages_of_its_fields() {
     safe(
         &[
             ("(stream Item);\n", "(stream Item);\n  rpc Audit(AuditRequest) returns (Item);\n"),
@@ -550,7 +550,7 @@ fn members_of_oneofs_neither_come_nor_go_nor_move() {
 }
 
 #[test]
-fn an_enum_value_behind_the_last_is_safe_whatever_its_number() {
+fn an_enum_value_appended_with_any_number_is_safe() {
     safe(
         &[("BLUE = 2;", "BLUE = 2;\n  BLACK = 1;")],
         &["shop.proto:42:3: enum `shop.Color`: value `BLACK` was appended, with index 3"],

@@ -171,7 +171,7 @@ fn a_folder_of_locks_that_does_not_exist_does_not_run_the_build_every_time() {
 }
 
 #[test]
-fn who_records_an_appended_field_is_told_of_go_peers() {
+fn recording_an_appended_field_warns_about_go_peers() {
     let shop = Shop::locked();
     shop.edit(&[("int32 limit = 2;", "int32 limit = 2;\n  bool more = 3;")]);
     let lines = printed(&shop, Some("1"));
@@ -182,7 +182,7 @@ fn who_records_an_appended_field_is_told_of_go_peers() {
 }
 
 #[test]
-fn the_environment_says_what_is_recorded() {
+fn the_environment_selects_the_changes_that_are_recorded() {
     let shop = Shop::unlocked();
     let lines = printed(&shop, Some("1"));
     assert_eq!(warnings(&lines), ["wrote shop.frpc.lock, to be committed with the schema"]);
@@ -464,7 +464,7 @@ fn a_service_that_moves_to_another_file_is_recorded_anew() {
 }
 
 #[test]
-fn what_is_imported_is_recorded_as_far_as_it_is_used() {
+fn imported_messages_are_recorded_as_far_as_they_are_used() {
     let imported = "syntax = \"proto3\";\npackage money;\nmessage Sum { int64 units = 1; }\nmessage Unused {}\n";
     let named = "syntax = \"proto3\";\npackage shop;\nimport \"money/money.proto\";\nmessage Bill { repeated money.Sum \
                  sums = 1; }\nservice Bills { rpc Get(Bill) returns (Bill); }\n";

@@ -91,7 +91,7 @@ fn by_the_lock_a_file_with_another_name_remembers_removed_methods() {
 }
 
 #[test]
-fn by_the_lock_operations_of_a_service_that_moves_to_another_file_are_not_given_out_in_the_first() {
+fn the_lock_reserves_operations_of_a_service_that_moved_to_another_file() {
     let build = one_message();
     let s = "service S { rpc X(M) returns (M); }";
     let t = "service T { rpc Y(M) returns (M); }";

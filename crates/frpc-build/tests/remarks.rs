@@ -23,7 +23,7 @@ fn warnings(test: &str, out_dir: &str) -> Vec<String> {
 }
 
 #[test]
-fn cargo_warns_of_a_build_that_overwrites_what_another_has_written_to_its_folder() {
+fn cargo_warns_of_a_build_that_overwrites_the_output_of_another() {
     if env::var_os(IS_CHILD).is_some() {
         let first = "syntax = \"proto3\"; package test; import \"base.proto\"; message A { base.B b = 1; }";
         let second = first.replace("message A", "message Other");
@@ -36,7 +36,7 @@ fn cargo_warns_of_a_build_that_overwrites_what_another_has_written_to_its_folder
         return;
     }
     let out = tempfile::tempdir().unwrap();
-    let test = "cargo_warns_of_a_build_that_overwrites_what_another_has_written_to_its_folder";
+    let test = "cargo_warns_of_a_build_that_overwrites_the_output_of_another";
     assert_eq!(
         warnings(test, out.path().to_str().unwrap()),
         ["test.rs was written twice by this build script, with other content: build the files of a package together, \
@@ -106,13 +106,13 @@ fn cargo_warns_of_services_that_are_built_apart_and_have_the_same_operations() {
 }
 
 #[test]
-fn cargo_warns_of_options_whose_path_names_nothing_that_they_are_for() {
+fn cargo_warns_of_options_whose_path_matches_no_suitable_element() {
     if env::var_os(IS_CHILD).is_some() {
         let build = Build::of("syntax = \"proto3\"; package test; message A { bytes data = 1; }");
         build.text_with(|builder| builder.bytes([".test.A.data", ".test.A.date", "A"]).schema_lock(false));
         return;
     }
-    let warnings = warnings("cargo_warns_of_options_whose_path_names_nothing_that_they_are_for", "");
+    let warnings = warnings("cargo_warns_of_options_whose_path_matches_no_suitable_element", "");
     assert_eq!(
         warnings,
         [

@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_status_keeps_what_it_says_both_ways() {
+    fn a_status_keeps_its_parts_through_both_conversions() {
         for number in 0..=16 {
             let mut metadata = Metadata::new();
             metadata.insert("text", "a text").expect("it is a text");
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_and_replies_keep_what_is_put_beside_them() {
+    fn requests_and_replies_keep_metadata_and_extensions() {
         let mut theirs = tonic::Request::new(());
         theirs.extensions_mut().insert("who calls");
         assert_eq!(request(theirs).extensions().get(), Some(&"who calls"));

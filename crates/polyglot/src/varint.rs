@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_with_and_without_bytes_behind_it() {
+    fn varints_are_read_back_with_and_without_bytes_behind_them() {
         for value in interesting() {
             let mut input = reference(value);
             assert_eq!(read(&input[1..], 10), Ok((value, &[][..])));

@@ -109,7 +109,7 @@ fn built(configure: impl FnOnce(frpc_build::Builder) -> frpc_build::Builder) -> 
 const ALL: [&str; 3] = ["shop/shop.proto", "shop/items.proto", "money/money.proto"];
 
 #[test]
-fn the_output_is_what_a_build_script_writes() {
+fn the_plugin_writes_the_same_output_as_a_build_script() {
     let schema = schema();
     let response = respond(&request(schema.path(), &ALL, ""));
     assert_eq!(response.supported_features(), 1, "protoc may send `optional` fields");

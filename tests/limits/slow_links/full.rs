@@ -51,7 +51,7 @@ async fn taken_of(peer: &mut DuplexStream, repeated: &[u8]) -> usize {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_peer_that_takes_nothing_makes_a_server_hold_a_few_megabytes_whatever_it_sends() {
+async fn a_peer_that_takes_nothing_makes_a_server_hold_a_few_megabytes_at_most() {
     let large = packet(2, ECHO, &vec![2; MIB]);
     let small = packet(2, ECHO, b"").repeat(1000);
     let opens = (0..500).flat_map(|id| packet(1000 + id * 2, 2, b"opens")).collect::<Vec<_>>();
@@ -158,7 +158,7 @@ impl Router for Leaving {
 
 /// A router that says nothing of what may wait has every packet in its place.
 #[tokio::test(start_paused = true)]
-async fn what_follows_the_last_packet_is_no_packet_though_that_waits_for_room() {
+async fn bytes_behind_the_last_packet_are_not_routed_while_it_is_deferred() {
     let (mut peer, _serving) = served(Leaving, Config::default(), 2 * MIB).await;
     let last = packet(2, ECHO, b"the rest is raw");
     // What would be a CANCEL and half of a header.

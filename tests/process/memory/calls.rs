@@ -38,7 +38,7 @@ impl Parrot for Waiter {
 }
 
 #[test]
-fn a_call_takes_one_allocation_at_the_server_none_with_a_view_one_more_if_it_waits_and_two_at_the_client() {
+fn a_call_allocates_once_at_the_server_and_twice_at_the_client() {
     let _alone = super::ALONE.blocking_lock();
     let _profiler = dhat::Profiler::builder().testing().build();
     let server = at_the_server(Server::builder().add_service(ParrotServer::new(Echo)), REPLY);

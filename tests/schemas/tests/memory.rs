@@ -144,7 +144,7 @@ fn check_hostile() {
 
 /// One test, since the allocator is everybody's.
 #[test]
-fn what_messages_of_protobuf_take_is_counted_before_they_are_decoded() {
+fn the_memory_of_protobuf_messages_is_counted_before_decoding() {
     let _profiler = dhat::Profiler::builder().testing().build();
     let pool = pool(
         &["scalars", "maps", "enums", "nested", "recursive", "imports", "services", "wellknown", "names"],

@@ -77,25 +77,25 @@ macro_rules! check {
 }
 
 #[test]
-fn every_shape_of_every_scalar() {
+fn every_scalar_survives_in_every_shape() {
     survive!(pool(&["scalars"], "proto"), "scalars", all::scalars, Singular Optional Repeated Unpacked Chosen);
 }
 
 #[test]
-fn every_key_with_every_value() {
+fn maps_with_every_key_and_value_type_survive() {
     survive!(pool(&["maps"], "proto"), "maps", all::maps,
         OfInt32 OfInt64 OfUint32 OfUint64 OfSint32 OfSint64 OfFixed32 OfFixed64 OfSfixed32 OfSfixed64 OfBool OfString);
 }
 
 #[test]
-fn enums_nested_types_and_recursion() {
+fn enums_nested_and_recursive_types_survive() {
     survive!(pool(&["enums"], "proto"), "enums", all::enums, Outer);
     survive!(pool(&["nested"], "proto"), "nested", all::nested, A);
     survive!(pool(&["recursive"], "proto"), "recursive", all::recursive, List Tree Ping Pong Term Sum);
 }
 
 #[test]
-fn imports_names_and_bytes() {
+fn imported_types_odd_names_and_bytes_survive() {
     survive!(pool(&["imports"], "proto"), "imports.deep.v1", all::imports::deep::v1, Uses);
     survive!(pool(&["again"], "proto"), "imports", all::imports, Again);
     survive!(pool(&["names"], "proto"), "names", all::names,
@@ -104,18 +104,18 @@ fn imports_names_and_bytes() {
 }
 
 #[test]
-fn well_known_types() {
+fn well_known_types_survive() {
     survive!(pool(&["wellknown"], "proto"), "wellknown", all::wellknown, Singular Optional Repeated Mapped Chosen);
 }
 
 #[test]
-fn schemas_of_the_golden_files() {
+fn schemas_of_the_golden_files_survive() {
     let pool = pool(&["shapes", "presence"], "../../crates/frpc-build/tests/proto");
     survive!(pool, "presence", golden::presence, Optionals Choices);
 }
 
 #[test]
-fn protobuf_as_the_codec() {
+fn messages_survive_with_protobuf_as_the_codec() {
     let pool = pool(
         &["scalars", "maps", "enums", "nested", "recursive", "imports", "services", "wellknown", "names"],
         "proto",

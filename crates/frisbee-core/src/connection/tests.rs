@@ -169,7 +169,7 @@ fn two_of_ours_recognise_each_other_and_hear_of_their_limits() {
 
 /// Both forms of header, since an old one is recognised by what it declares.
 #[test]
-fn what_the_ends_say_of_themselves_may_be_longer_than_what_they_take() {
+fn a_hello_may_be_longer_than_the_body_limit_of_its_receiver() {
     let now = Instant::now();
     for header_form in [HeaderForm::Current, HeaderForm::Old] {
         let hello_items = HelloItems::from_iter([(Hello::FIRST_USER_ITEM, vec![1; Hello::ITEMS_MAX - 4].into())]);
@@ -375,7 +375,7 @@ fn a_peer_that_is_not_listened_to_is_neither_silent_nor_slow() {
 }
 
 #[test]
-fn who_takes_what_waited_is_there_whatever_it_says() {
+fn a_peer_that_takes_written_bytes_counts_as_alive() {
     let start = Instant::now();
     let mut connection = client(start);
     connection.outbox().push(PacketId(1), Operation::FIRST_USER, &Bytes::from(vec![0; 1000])).unwrap();
@@ -395,7 +395,7 @@ fn who_takes_what_waited_is_there_whatever_it_says() {
 }
 
 #[test]
-fn a_client_waits_for_a_server_that_takes_nothing_as_long_as_it_sends_much_and_a_server_does_not() {
+fn only_a_client_waits_for_a_peer_that_takes_nothing_but_sends_much() {
     let start = Instant::now();
     for (mut connection, waits) in [(client(start), true), (server(start), false)] {
         feed(&mut connection, PING, start).unwrap();

@@ -144,7 +144,7 @@ fn memory_follows_the_bytes_received_and_not_the_bytes_promised() {
 }
 
 #[test]
-fn used_memory_is_given_for_what_was_received_as_new_memory_is() {
+fn reused_buffers_are_given_for_received_bytes_like_new_ones() {
     let mut decoder = Decoder::new(HeaderForm::Current, 5 << 20);
     for round in 0..3 {
         let header = Header { id: PacketId(1), operation: operation(10), length: 1 << 20 };
@@ -181,7 +181,7 @@ fn a_large_body_can_be_read_straight_into_its_buffer() {
 }
 
 #[test]
-fn a_body_that_is_thrown_away_takes_nothing_and_what_follows_is_read() {
+fn a_discarded_body_takes_no_memory_and_the_next_packet_is_read() {
     let (packets, wire) = script(HeaderForm::Current);
     let following = wire.slice(..43);
     for cut in [60_000, 100_000, wire.len() - 1] {
@@ -209,7 +209,7 @@ fn a_body_that_is_thrown_away_takes_nothing_and_what_follows_is_read() {
 }
 
 #[test]
-fn only_what_an_old_peer_could_begin_with_is_taken_for_one() {
+fn only_a_valid_first_header_of_an_old_peer_selects_the_old_form() {
     let detect = |id, operation, length| {
         let header = Header { id: PacketId(id), operation: Operation::from_wire(operation), length };
         let mut decoder = Decoder::detecting(Arc::new([10..=12]), 1_000);
@@ -234,7 +234,7 @@ fn only_what_an_old_peer_could_begin_with_is_taken_for_one() {
 }
 
 #[test]
-fn what_begins_with_a_text_is_said_to_be_one() {
+fn bytes_that_begin_with_text_are_reported_as_text() {
     let mut answer = Bytes::from_static(b"WHAT DO YOU WANT?\r\n");
     let error = Decoder::new(HeaderForm::Current, 1_000).next(&mut answer).unwrap_err();
     let otherwise = ": the peer does not speak Frisbee, check the port";

@@ -19,7 +19,7 @@ fn turn(sockets: &mut Sockets, key: usize) {
 }
 
 #[test]
-fn a_socket_is_waited_for_once_in_each_direction_whatever_comes_in_the_other() {
+fn a_socket_has_one_waiter_for_each_direction_independent_of_the_other() {
     let Ok(ring) = Ring::new() else { return eprintln!("SKIPPED: there are no rings here") };
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut peer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();

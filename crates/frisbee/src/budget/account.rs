@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_and_held_comes_back() {
+    fn charged_and_held_memory_is_released() {
         let budget = Arc::new(Budget::new(100_000, 0));
         let account = Arc::new(Account::alone(budget.clone()));
         assert!(account.take(60_000));
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn ten_thousand_connections_that_take_what_they_get_leave_room_for_one_more() {
+    fn ten_thousand_connections_that_take_all_they_get_leave_room_for_one_more() {
         for addresses in [1, 200] {
             let budget = Arc::new(Budget::new(256 * MIB, 0));
             let accounts: Vec<_> = (0..10_000_usize).map(|number| of(&budget, (number % addresses) as u8)).collect();
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn room_is_what_may_be_taken_and_no_byte_more() {
+    fn an_account_may_take_its_room_and_no_byte_more() {
         let budget = Arc::new(Budget::new(64 * MIB, 0));
         let hogs = [of(&budget, 1), of(&budget, 1), of(&budget, 2)];
         for account in &hogs {

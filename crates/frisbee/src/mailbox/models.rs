@@ -48,7 +48,7 @@ impl Task {
 }
 
 #[test]
-fn what_handles_send_reaches_the_task_whoever_comes_first() {
+fn packets_of_handles_reach_the_driver_in_any_interleaving() {
     loom::model(|| {
         let mailbox = loom::sync::Arc::new(Mailbox::new(1_000, BACKLOG_MAX));
         let handles: Vec<_> = (0..2)
@@ -88,7 +88,7 @@ fn a_producer_that_waits_for_room_is_woken_when_there_is_some() {
 }
 
 #[test]
-fn whoever_waits_when_a_connection_ends_is_told() {
+fn tasks_that_wait_when_a_connection_ends_are_woken() {
     loom::model(|| {
         let mailbox = loom::sync::Arc::new(Mailbox::new(u32::MAX, BACKLOG_MAX));
         mailbox.write(|outbox| send(outbox, BACKLOG_MAX)).expect("it is open");

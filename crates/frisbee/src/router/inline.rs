@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn dropping_a_parked_future_drops_what_it_holds() {
+    fn dropping_a_parked_future_drops_its_values() {
         let held = std::sync::Arc::new(());
         let holder = held.clone();
         let mut cell: Cell<_> = Cell::default();

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_cut_or_too_large_names_nothing() {
+    fn a_truncated_or_oversized_opening_names_no_operation() {
         for first in [&[][..], &[0x09], &[0x09, 0x80], &[0x08, 0x15], &[0x09, 0x80, 0x80, 0x04]] {
             assert_eq!(operation(first), None, "{first:?}");
         }

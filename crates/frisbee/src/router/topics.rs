@@ -341,7 +341,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn patterns_match_as_defined_whatever_was_removed_before(
+        fn patterns_match_as_defined_after_any_removals(
             patterns in prop::collection::vec((pattern(), any::<bool>()), 0..40),
             topics in prop::collection::vec(topic(), 1..20),
         ) {
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_topic_is_refused_with_the_reason() {
+    fn an_invalid_topic_is_refused_with_the_reason() {
         use TopicError::*;
         assert_eq!(check_topic(b"a.b-c.\xC3\xA4"), Ok("a.b-c.\u{E4}"));
         assert_eq!(check_pattern(b"a.*.>"), Ok("a.*.>"));

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_means_nothing_is_an_error_that_says_what_would() {
+    fn an_unknown_word_is_an_error_that_lists_the_valid_ones() {
         let error = IoBackend::Auto.resolve(Some("on")).unwrap_err().to_string();
         for part in ["FRISBEE_IO_BACKEND", "\"on\"", "auto", "require", "off"] {
             assert!(error.contains(part), "{error}");

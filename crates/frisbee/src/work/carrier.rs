@@ -174,7 +174,7 @@ mod models {
     }
 
     #[test]
-    fn what_is_given_as_soon_as_the_place_is_free_is_done() {
+    fn a_job_given_as_soon_as_its_place_is_free_runs() {
         loom::model(|| {
             let (carrier, left, task) = begin(true);
             left.wait();

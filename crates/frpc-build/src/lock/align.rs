@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn inserting_names_what_comes_behind() {
+    fn an_insertion_names_the_fields_behind_it() {
         let steps = align(2, &[Some(0), None, None, Some(1)]);
         assert!(steps.contains(&Step::Inserted { new: 1, before: 3 }));
         assert!(steps.contains(&Step::Inserted { new: 2, before: 3 }));
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_gone_was_replaced_or_removed() {
+    fn a_missing_entry_was_replaced_or_removed() {
         assert_eq!(align(1, &[None]), [Step::Replaced { old: 0, new: 0 }]);
         assert_eq!(align(2, &[Some(1)]), [Step::Kept { old: 1, new: 0 }, Step::Removed { old: 0 }]);
         assert_eq!(align(1, &[]), [Step::Removed { old: 0 }]);

@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_names_what_the_option_is_for_is_fine() {
+    fn a_path_to_an_element_of_the_right_kind_gets_no_remark() {
         for (target, paths) in [
             (Target::Type, &["M", "E", "M.of", ".a", "."][..]),
             (Target::Message, &["M", ".a.b.M"]),
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_remark_says_what_was_looked_for_and_where() {
+    fn a_remark_names_the_kind_and_the_place_that_were_searched() {
         assert_eq!(
             remark(Target::BytesField, ".a.b.Chunk.data").unwrap(),
             r#"`option` has no effect for ".a.b.Chunk.data": the schema has no bytes field at or below this path"#

@@ -216,7 +216,7 @@ mod tests {
     use crate::Response;
 
     #[test]
-    fn what_is_shown_of_requests_and_replies_is_what_there_is_without_secrets() {
+    fn the_debug_text_of_requests_and_replies_has_no_secrets() {
         assert_eq!(format!("{:?}", Response::new(7)), "Response { message: 7 }");
         let mut request = Request::new("hello");
         assert_eq!(format!("{request:?}"), "Request { message: \"hello\" }");

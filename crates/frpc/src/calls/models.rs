@@ -45,7 +45,7 @@ fn is_empty(table: &Table) -> bool {
 }
 
 #[test]
-fn a_caller_and_its_reply_meet_whoever_comes_first() {
+fn a_caller_gets_its_reply_in_any_interleaving() {
     loom::model(|| {
         let table = Table::default();
         let tickets = [(); 2].map(|()| with(&table, |calls| calls.begin(ADD, None, None)).expect("there is room"));

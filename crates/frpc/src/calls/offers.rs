@@ -113,7 +113,7 @@ mod tests {
     use crate::wire::layouts::samples::{APART, BROKEN, FIRST, OTHER, SECOND, told};
 
     #[test]
-    fn a_client_calls_what_it_has_named_at_once_and_all_else_when_the_server_is_known() {
+    fn a_client_calls_named_services_at_once_and_others_when_the_server_is_known() {
         let mut offers = Offers::new(Arc::new([&FIRST]));
         assert_eq!(offers.ask(&FIRST).unwrap(), Rules::Same);
         assert!(matches!(offers.ask(&APART), Err(Refusal::Unclear)));

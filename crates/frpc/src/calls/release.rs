@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_that_comes_twice_answers_no_later_call_whatever_was_given_back_between() {
+    fn a_duplicate_reply_answers_no_later_call_even_after_slots_were_released() {
         let mut calls = Calls::default();
         for _ in 0..3 {
             let ticket = begin(&mut calls);

@@ -58,7 +58,7 @@ fn calls_pause_only_when_none_is_in_flight_or_given_up_and_none_begins_until_the
 }
 
 #[test]
-fn what_the_server_says_of_itself_while_calls_are_paused_counts_when_they_go_on() {
+fn limits_announced_while_calls_are_paused_apply_when_they_resume() {
     let mut calls = Calls::default();
     assert!(calls.pause());
     calls.handle_peer_known(Some(1));

@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn retries_are_a_tenth_of_what_succeeds() {
+    fn retries_are_at_most_a_tenth_of_the_successes() {
         let budget = RetryBudget::default();
         assert_eq!((0..100).filter(|_| budget.spend()).count(), 10);
         (0..35).for_each(|_| budget.earn());

@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_is_malformed_and_unknown_items_are_skipped() {
+    fn a_truncated_prefix_is_malformed_and_unknown_items_are_skipped() {
         let whole = encoded(&sample());
         for cut in 1..whole.len() {
             assert_eq!(take(&mut Bytes::copy_from_slice(&whole[..cut])), Err(Malformed), "cut at {cut}");

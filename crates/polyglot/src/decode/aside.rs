@@ -41,7 +41,7 @@ mod tests {
     use crate::Decoder;
 
     #[test]
-    fn what_is_left_is_charged_for_all_the_memory_that_it_may_keep() {
+    fn a_remaining_slice_is_charged_for_all_memory_it_keeps_alive() {
         for (length, charged) in [(1, 2047), (1024, 1024), (1025, 0), (100_000, 0)] {
             let input = Bytes::from(vec![7; length]);
             let mut decoder = Decoder::shared(&input);
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn copies_that_are_dropped_lie_in_the_same_memory_and_those_that_are_kept_stay_what_they_are() {
+    fn dropped_copies_share_memory_and_kept_ones_do_not_change() {
         let first = copy(&[1; 100]);
         let start = first.as_ptr();
         drop(first);

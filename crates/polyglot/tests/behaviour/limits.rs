@@ -227,7 +227,7 @@ fn joined(out: &[u8], before: usize, bulk: &[Bulk]) -> Vec<u8> {
 }
 
 #[test]
-fn long_strings_are_copied_aside_where_there_is_something_to_copy_them_and_stay_what_they_are() {
+fn long_strings_are_copied_aside_unchanged_where_a_copier_is_given() {
     let text = |length| "a".repeat(length);
     let message = One { v: vec![text(LONG_MIN), text(LONG_MIN - 1), text(LONG_MIN + 1), text(0)] };
     let (mut out, mut bulk) = (Vec::new(), Vec::new());

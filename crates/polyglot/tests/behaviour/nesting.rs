@@ -74,7 +74,7 @@ fn a_body_behind_a_body_nests_as_deep() {
 }
 
 #[test]
-fn whatever_the_limit_only_fields_of_the_root_may_be_missing() {
+fn only_fields_of_the_root_may_be_missing_under_any_limit() {
     let (root, nested) = (hex("0800"), hex("08000800"));
     for max in [2, NESTING_MAX, NESTING_CEILING] {
         let older = |body| Decoder::new(body).with_nesting_max(max).with_trailing_defaults(1);

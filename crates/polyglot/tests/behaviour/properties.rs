@@ -211,7 +211,7 @@ proptest! {
     }
 
     #[test]
-    fn a_view_sees_what_the_message_holds(message in order()) {
+    fn a_view_shows_the_values_of_the_message(message in order()) {
         let bytes = encode(&message, Form::Flat);
         let Root::Message(view) = view_root::<OrderView<'_>>(&mut Decoder::new(&bytes))? else { panic!("an error") };
         prop_assert_eq!(view.s, &message.s);
@@ -230,7 +230,7 @@ proptest! {
     }
 
     #[test]
-    fn views_refuse_what_messages_refuse(
+    fn views_and_messages_refuse_the_same_bodies(
         message in order(),
         at in any::<prop::sample::Index>(),
         byte in any::<u8>(),

@@ -73,7 +73,7 @@ fn containers_are_encoded_as_go_encodes_them() {
 }
 
 #[test]
-fn the_natural_encodings_hold_for_what_go_cannot_generate() {
+fn natural_encodings_hold_where_go_cannot_generate_code() {
     both_ways(&One { v: vec![vec![1_u8], vec![]] }, "080001040a02040a0101040a00");
     both_ways(&One { v: HashMap::from([(7_u32, vec![9_u8])]) }, "0800020a040a010a07040a0109");
 }
@@ -112,14 +112,14 @@ fn enums_are_indexes_on_the_wire() {
 }
 
 #[test]
-fn a_nil_root_is_the_default_message_whatever_follows() {
+fn a_nil_root_followed_by_any_bytes_is_the_default_message() {
     for bytes in ["00", "00ffff"] {
         accepted(bytes, &One { v: 0_i32 });
     }
 }
 
 #[test]
-fn a_root_error_hands_out_its_text_whatever_follows() {
+fn a_root_error_followed_by_any_bytes_yields_its_text() {
     for (bytes, text) in [("06050a036e6f21", "no!"), ("06050a00", ""), ("06050a0161ffffff", "a")] {
         assert_eq!(decode_root::<Nothing>(&mut Decoder::new(&hex(bytes))).unwrap(), Root::Error(text.to_owned()));
     }
@@ -190,7 +190,7 @@ fn varints_that_are_too_long_are_refused() {
 }
 
 #[test]
-fn what_kills_a_go_process_is_an_error() {
+fn bodies_that_kill_a_go_process_are_errors() {
     refused::<One<u32>>("08000a80", &DecodeReason::Truncated { expected: Kind::U32 });
     refused::<One<u64>>("08000bffffff", &DecodeReason::Truncated { expected: Kind::U64 });
     refused::<One<i32>>("08000c80", &DecodeReason::Truncated { expected: Kind::I32 });
@@ -202,7 +202,7 @@ fn what_kills_a_go_process_is_an_error() {
 }
 
 #[test]
-fn what_is_longer_than_the_input_is_refused() {
+fn lengths_beyond_the_input_are_refused() {
     refused::<One<f32>>("08000e3f8000", &DecodeReason::Truncated { expected: Kind::F32 });
     refused::<One<f64>>("08000f3ff00000000000", &DecodeReason::Truncated { expected: Kind::F64 });
     let beyond = |kind, length| DecodeReason::LengthBeyondEnd { kind, length, left: 1 };
@@ -224,7 +224,7 @@ fn a_nested_message_may_be_nil_but_not_an_error() {
 }
 
 #[test]
-fn a_list_must_be_there_and_hold_what_it_says() {
+fn a_missing_list_or_one_with_too_few_elements_is_refused() {
     refused::<One<Vec<bool>>>("080000", &DecodeReason::WrongKind { expected: Kind::List, found: 0 });
     refused::<One<Vec<bool>>>(
         "0800010a0a010701",

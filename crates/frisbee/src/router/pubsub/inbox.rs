@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_of_what_was_lost_do_not_overflow_whatever_a_broker_says() {
+    fn counts_of_lost_messages_do_not_overflow_for_any_number_of_a_broker() {
         let inbox = Inbox::default();
         inbox.extend((0..8).map(|_| Entry::Lagged(u64::MAX)), 2 * MESSAGE_CHARGE);
         let message = Message { topic: "a".into(), payload: Bytes::from_static(b"x") };

@@ -111,7 +111,7 @@ fn peers<const N: usize>(settings: BrokerBuilder) -> (Runtime, Broker, [Member; 
 }
 
 #[test]
-fn what_is_published_in_a_turn_wakes_each_subscriber_once_and_comes_in_order() {
+fn messages_of_one_turn_wake_each_subscriber_once_and_arrive_in_order() {
     let (_runtime, _, [mut one, mut two, mut writer]) = peers(Broker::builder());
     one.subscribe(1, "a.*", "");
     two.subscribe(1, ">", "");
@@ -158,7 +158,7 @@ fn packets_for_many_are_encoded_once_and_share_their_memory() {
 }
 
 #[test]
-fn a_publisher_gets_what_it_subscribed_to_in_its_own_turn() {
+fn a_publisher_gets_its_own_messages_in_its_own_turn() {
     let (_runtime, _, [mut peer]) = peers(Broker::builder());
     peer.subscribe(1, "a", "");
     peer.publish("a", "x");
@@ -214,7 +214,7 @@ fn a_member_that_is_behind_is_passed_over() {
 }
 
 #[test]
-fn who_is_too_slow_loses_the_oldest_and_is_told_how_many_while_others_get_all() {
+fn a_slow_subscriber_loses_the_oldest_messages_and_is_told_how_many() {
     const QUEUE: usize = 100_000;
     let (_runtime, broker, [mut slow, mut quick, mut writer]) = peers(Broker::builder().queue_max(QUEUE));
     slow.subscribe(1, "a", "");
@@ -240,7 +240,7 @@ fn who_is_too_slow_loses_the_oldest_and_is_told_how_many_while_others_get_all() 
 }
 
 #[test]
-fn when_much_waits_in_all_less_may_wait_for_each_and_nothing_is_left_of_those_who_are_gone() {
+fn each_subscriber_may_queue_less_when_much_is_queued_in_total() {
     let settings = Broker::builder().queue_max(160_000).memory_max(300_000);
     let (_runtime, broker, [mut one, mut two, mut three, mut quick, mut writer]) = peers(settings);
     for peer in [&mut one, &mut two, &mut three, &mut quick] {
@@ -265,7 +265,7 @@ fn when_much_waits_in_all_less_may_wait_for_each_and_nothing_is_left_of_those_wh
 }
 
 #[test]
-fn who_is_too_slow_is_closed_if_that_is_the_choice() {
+fn a_slow_subscriber_is_closed_if_configured() {
     let settings = Broker::builder().queue_max(10_000).slow(Slow::Disconnect);
     let (_runtime, broker, [mut slow, mut quick, mut writer]) = peers(settings);
     slow.subscribe(1, "a", "");
@@ -297,7 +297,7 @@ fn an_outbox_is_filled_by_portions_and_a_further_turn_asked_for() {
 }
 
 #[test]
-fn short_headers_are_written_to_those_who_speak_them() {
+fn short_headers_are_written_to_subscribers_that_use_them() {
     let (_runtime, _, [mut reader, mut writer]) = peers(Broker::builder());
     reader.subscribe(1, "a", "");
     reader.outbox = Outbox::new(HeaderForm::Old);
@@ -312,7 +312,7 @@ fn short_headers_are_written_to_those_who_speak_them() {
 }
 
 #[test]
-fn what_is_longer_than_a_subscriber_takes_is_lost_to_it_and_counted() {
+fn a_message_longer_than_a_subscriber_takes_is_counted_as_lost() {
     let (_runtime, broker, [mut reader, mut writer]) = peers(Broker::builder());
     reader.subscribe(1, "a", "");
     let mut hello = frisbee_core::Hello::decode(&Bytes::from_static(b"fris\x01")).unwrap();
@@ -344,7 +344,7 @@ fn nothing_is_left_of_a_peer_that_vanishes() {
 }
 
 #[test]
-fn what_came_with_the_end_of_a_connection_is_published() {
+fn messages_that_arrive_with_the_end_of_a_connection_are_published() {
     let (_runtime, _, [mut reader, mut writer]) = peers(Broker::builder());
     reader.subscribe(1, "a", "");
     writer.publish("a", "last words");
@@ -386,7 +386,7 @@ fn subscriptions_beyond_the_limits_are_refused() {
 }
 
 #[test]
-fn what_is_wrong_is_answered_and_what_is_cut_off_closes() {
+fn wrong_packets_are_answered_and_truncated_ones_close_the_connection() {
     let (_runtime, _, [mut peer]) = peers(Broker::builder());
     for (pattern, group) in [("", ""), ("a..b", ""), ("a.>.b", ""), ("a", "g".repeat(256).as_str())] {
         assert_eq!(peer.ask(1, pattern, group), Err(Reason::Topic as u8), "{pattern:?}");
@@ -409,7 +409,7 @@ fn what_is_wrong_is_answered_and_what_is_cut_off_closes() {
 }
 
 #[test]
-fn what_a_connection_remembers_of_topics_is_bounded() {
+fn the_topics_that_a_connection_remembers_are_bounded() {
     let (_runtime, _, [mut reader, mut writer]) = peers(Broker::builder());
     reader.subscribe(1, ">", "");
     let mut received = 0;

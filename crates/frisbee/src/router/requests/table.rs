@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn who_leaves_late_does_not_end_the_request_that_has_its_id_now() {
+    fn a_late_cancellation_does_not_end_the_next_request_with_the_same_id() {
         let table = Table::new(1);
         let (first, _reply) = send(&table);
         assert_eq!(table.handle_reply(reply(first.id())), Replied::InTime);

@@ -131,7 +131,7 @@ async fn a_request_that_times_out_is_cancelled_and_its_late_reply_dropped() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_answers_nothing_is_counted_and_harms_no_request() {
+async fn packets_that_answer_no_call_are_counted_and_harm_no_request() {
     let requests = Requests::new();
     let (connection, mut got) = connected(requests.clone()).await;
     let reply = requests.try_call(&connection, ASK, "?").expect("there is room");

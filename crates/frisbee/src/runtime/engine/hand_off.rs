@@ -197,7 +197,7 @@ mod tests {
     const HELLO: &[u8] = b"fris\x01";
 
     #[tokio::test]
-    async fn what_comes_in_one_read_with_an_answer_that_grants_a_connection_is_read_from_it() {
+    async fn bytes_read_together_with_the_granting_answer_reach_the_new_owner() {
         let (here, mut there) = crate::memory();
         let connection = Client::builder().connect_io(here, Handlers::new()).await.expect("it is in memory");
         let asking = tokio::spawn(async move { connection.hand_off(Operation::FIRST_USER, "").await });
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_comes_in_one_read_with_the_last_packet_is_read_from_what_was_a_connection() {
+    async fn bytes_read_together_with_the_last_packet_reach_the_new_owner() {
         let (told, mut read) = mpsc::unbounded_channel();
         let acceptor = Server::builder().build(Leaving(told)).unwrap();
         let (mut here, there) = crate::memory();

@@ -90,7 +90,7 @@ impl Driven {
 }
 
 #[tokio::test]
-async fn what_one_caller_sends_is_written_at_once_and_what_is_sent_among_several_waits_for_the_others() {
+async fn a_packet_of_one_caller_is_written_at_once_and_those_of_several_in_one_write() {
     let mut driven = Driven::new();
     assert_eq!(driven.sent_when_came(0).await, [0, 1], "nobody has been woken, and others may be about to send");
     assert_eq!(driven.sent_when_came(2).await, [0, 1]);

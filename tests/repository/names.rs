@@ -1,0 +1,22 @@
+//! The names of all tests in the repository: short, and without words that stand for a subject instead of naming it.
+
+use super::promises::{root, tests_in};
+use std::collections::BTreeSet;
+
+/// The longest name that a test may have, in characters: more than one behaviour does not fit.
+const LONGEST: usize = 90;
+
+/// A name with one of these words leaves open which part of the program it is about.
+const VAGUE: [&str; 6] = ["what", "whatever", "who", "whoever", "whom", "thing"];
+
+#[test]
+fn test_names_are_short_and_name_their_subject() {
+    let mut tests = BTreeSet::new();
+    for folder in ["benches", "crates", "examples", "tests"] {
+        tests_in(&root().join(folder), &mut tests);
+    }
+    assert!(tests.len() > 900, "only {} tests were found", tests.len());
+    let is_bad = |name: &&String| name.len() > LONGEST || name.split('_').any(|word| VAGUE.contains(&word));
+    let bad: Vec<_> = tests.iter().filter(is_bad).collect();
+    assert!(bad.is_empty(), "longer than {LONGEST} characters, or with one of {VAGUE:?}: {bad:#?}");
+}
