@@ -83,10 +83,6 @@ fn failed(id: PacketId, error: &RequestError) -> Packet {
     Packet::new(id, FAILED, error.to_string())
 }
 
-fn answer(outbox: &mut Outbox, packet: &Packet) -> Routed {
-    outbox.forward(packet).map_or_else(|error| Routed::close(error.to_string()), |()| Routed::Continue)
-}
-
 /// Takes in what clients ask.
 struct Proxy(Vec<Shard>);
 
@@ -121,7 +117,7 @@ impl Router for Proxy {
         let Packet { id, operation, body } = packet;
         let reply = match requests.try_call(connection, operation, body) {
             Ok(reply) => reply,
-            Err(error @ RequestError::Full) => return answer(outbox, &failed(id, &error)),
+            Err(error @ RequestError::Full) => return outbox.forward(&failed(id, &error)).into(),
             Err(error) => return Routed::close(format!("a shard is gone: {error}")),
         };
         let asking = client.clone();

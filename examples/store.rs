@@ -65,7 +65,7 @@ impl Router for Store {
             _ => None,
         };
         let Some(answer) = answer else { return Routed::close("no key, no such operation, or no room") };
-        outbox.push(id, operation, &answer).map_or_else(|error| Routed::close(error.to_string()), |()| Routed::Continue)
+        outbox.push(id, operation, answer).into()
     }
 
     fn stream(&self, connection: &mut Connection, first: Bytes, stream: Stream) -> Routed {

@@ -133,7 +133,7 @@ async fn a_connection_that_is_aborted_while_it_writes_its_last_is_over_at_once()
 async fn the_last_packets_of_a_closing_server_wait_for_the_first_header() {
     let builder = Server::builder().on_connect(|connection: &Connection| {
         let said = connection
-            .send_now(|outbox| outbox.push(PacketId(9), Operation::FIRST_USER, &Bytes::from_static(b"another time")));
+            .send_now(|outbox| outbox.push(PacketId(9), Operation::FIRST_USER, Bytes::from_static(b"another time")));
         said.expect("it is open").expect("it is short enough");
         connection.close();
     });
@@ -179,7 +179,7 @@ impl Router for Farewell {
     }
 
     fn going_away(&self, connection: &mut Connection) {
-        let said = connection.send_now(|outbox| outbox.push(PacketId(1), Operation::FIRST_USER, &Bytes::new()));
+        let said = connection.send_now(|outbox| outbox.push(PacketId(1), Operation::FIRST_USER, Bytes::new()));
         said.expect("it is open").expect("it is short enough");
     }
 }
@@ -231,7 +231,7 @@ async fn a_server_that_stops_closes_idle_peers_and_waits_for_routers_that_are_bu
         assert_eq!(connection.is_closed(), !is_busy);
         asks.store(false, Ordering::SeqCst);
         // What has become of a request is heard from the peer.
-        let _ = connection.send_now(|outbox| outbox.push(PacketId(1), Operation::FIRST_USER, &Bytes::new()));
+        let _ = connection.send_now(|outbox| outbox.push(PacketId(1), Operation::FIRST_USER, Bytes::new()));
         stopping.await.expect("nobody panics");
         assert!(begun.elapsed() < Duration::from_secs(12), "{:?}", begun.elapsed());
     }
@@ -306,7 +306,7 @@ impl Router for Hasty {
 
     fn turn(&self, has_said: &mut bool, turn: &mut Turn<'_>) -> Option<std::time::Instant> {
         if !std::mem::replace(has_said, true) {
-            let said = turn.outbox.push(PacketId(7), Operation::FIRST_USER, &Bytes::from_static(b"welcome"));
+            let said = turn.outbox.push(PacketId(7), Operation::FIRST_USER, Bytes::from_static(b"welcome"));
             said.expect("it is short enough");
         }
         turn.again_when_written();
@@ -335,7 +335,7 @@ async fn packets_sent_before_the_first_header_take_the_form_of_the_peer() {
     let mut socket = TcpStream::connect(address).await.expect("the server listens");
     // A packet behind an old header, of eight bytes.
     let mut packet = Outbox::new(HeaderForm::Old);
-    packet.push(PacketId(1), Operation::FIRST_USER, &Bytes::from_static(b"echo")).expect("it is short enough");
+    packet.push(PacketId(1), Operation::FIRST_USER, Bytes::from_static(b"echo")).expect("it is short enough");
     socket.write_all(&packet.take_bytes()).await.expect("the server reads");
     let (mut decoder, mut received) = (Decoder::new(HeaderForm::Old, 1024), BytesMut::new());
     for body in ["welcome", "echo"] {
@@ -436,7 +436,7 @@ async fn senders_that_wait_for_room_resume_when_a_client_uses_old_headers() {
     });
     tokio::task::yield_now().await; // A thousand bytes wait. Behind old headers they are 800.
     let mut packet = Outbox::new(HeaderForm::Old);
-    packet.push(PacketId(1), Operation::FIRST_USER, &Bytes::new()).expect("it is short enough");
+    packet.push(PacketId(1), Operation::FIRST_USER, Bytes::new()).expect("it is short enough");
     here.write_all(&packet.take_bytes()).await.expect("the server reads");
     timeout(PATIENCE, sends).await.expect("there is room").expect("nobody panics");
 }
@@ -461,7 +461,7 @@ async fn a_connection_that_was_told_to_close_when_it_is_idle_closes_when_its_str
 #[tokio::test(start_paused = true)]
 async fn a_connection_that_was_told_to_close_does_not_wait_to_be_idle_because_it_is_told_so_later() {
     let (connection, mut here) = unheard(quiet()).await;
-    let sent = connection.send_now(|outbox| outbox.push(PacketId(1), Operation::FIRST_USER, &Bytes::new()));
+    let sent = connection.send_now(|outbox| outbox.push(PacketId(1), Operation::FIRST_USER, Bytes::new()));
     sent.expect("it is open").expect("it is short enough");
     connection.spawn(std::future::pending());
     connection.close(); // Waits for the form of headers.

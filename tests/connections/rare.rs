@@ -411,7 +411,7 @@ async fn a_dropped_wait_on_a_stream_leaves_no_waker() {
 
     let (connection, _there) = alone().await;
     let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("it opens");
-    let sent = connection.send_now(|outbox| outbox.push(PacketId(1), user(10), &vec![1; 1024 * 1024].into()));
+    let sent = connection.send_now(|outbox| outbox.push(PacketId(1), user(10), vec![1; 1024 * 1024]));
     sent.expect("it is open").expect("it is short enough");
     assert_eq!(left_behind(|| stream.send(&message)), 0, "of those who wait for room");
 }

@@ -31,7 +31,7 @@ impl Router for Eager {
     type Session = Vec<Bytes>;
 
     fn connected(&self, connection: &Connection) -> Vec<Bytes> {
-        let sent = connection.send_now(|outbox| outbox.push(PacketId(1), operation(10), &Bytes::new()));
+        let sent = connection.send_now(|outbox| outbox.push(PacketId(1), operation(10), Bytes::new()));
         sent.expect("it is open").expect("it is short enough");
         vec![Bytes::from_static(b"turn")]
     }
@@ -102,7 +102,7 @@ impl Router for Named {
     }
 
     fn route(&self, _session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
-        let answered = outbox.push(packet.id, packet.operation, &Bytes::from_static(self.name.as_bytes()));
+        let answered = outbox.push(packet.id, packet.operation, Bytes::from_static(self.name.as_bytes()));
         answered.map_or_else(|error| Routed::close(error.to_string()), |()| Routed::Continue)
     }
 
@@ -116,7 +116,7 @@ impl Router for Named {
     }
 
     fn shed(&self, _session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
-        let told = outbox.push(packet.id, packet.operation, &Bytes::from(format!("{} has no room", self.name)));
+        let told = outbox.push(packet.id, packet.operation, Bytes::from(format!("{} has no room", self.name)));
         told.map_or_else(|error| Routed::close(error.to_string()), |()| Routed::Continue)
     }
 
@@ -199,7 +199,7 @@ async fn routers_serve_beside_services_on_one_port_and_are_told_everything() {
     assert_eq!(named, [&b"one"[..], b"other", b"rest"]);
 
     connection
-        .send_now(|outbox| outbox.push(PacketId(9), Operation::CANCEL, &Bytes::from_static(&[0])))
+        .send_now(|outbox| outbox.push(PacketId(9), Operation::CANCEL, Bytes::from_static(&[0])))
         .unwrap()
         .unwrap();
     connection.close();

@@ -299,7 +299,7 @@ async fn a_client_with_old_headers_sends_its_very_first_packet_behind_one() {
         let client = client.header_form(HeaderForm::Old);
         let connection = client.connect(address, Handlers::new()).await.unwrap();
         let sent = connection
-            .send_now(|outbox| outbox.push(PacketId(round), Operation::FIRST_USER, &Bytes::from_static(b"first")));
+            .send_now(|outbox| outbox.push(PacketId(round), Operation::FIRST_USER, Bytes::from_static(b"first")));
         sent.unwrap().unwrap();
         let (mut peer, _) = listener.accept().await.unwrap();
         let (mut decoder, mut first) = (Decoder::new(HeaderForm::Old, 1024), None);

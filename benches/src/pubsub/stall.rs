@@ -90,7 +90,7 @@ async fn stall(address: SocketAddr) -> Result<TcpStream, BoxError> {
     let mut socket = socket.connect(address).await?;
     let mut outbox = Outbox::new(HeaderForm::Current);
     let subscribe = Operation::user(FIRST_OPERATION).ok_or("it is a user's operation")?;
-    outbox.push(PacketId(1), subscribe, &b"\x05ticks"[..].into())?;
+    outbox.push(PacketId(1), subscribe, b"\x05ticks")?;
     socket.write_all(&outbox.take_bytes()).await?;
     let mut answer = [0; 10];
     socket.read_exact(&mut answer).await?;

@@ -533,7 +533,7 @@ impl Connection {
         let Some(hello) = self.hello.take() else { return };
         let limit = self.outbox.limit();
         self.outbox.set_limit(limit.max(HELLO_MAX));
-        let sent = self.outbox.push(PacketId(0), Operation::HELLO, &hello.encode().into());
+        let sent = self.outbox.push(PacketId(0), Operation::HELLO, hello.encode());
         debug_assert!(sent.is_ok(), "HELLO is within every limit");
         self.outbox.set_limit(limit);
     }
@@ -581,7 +581,7 @@ impl Connection {
 
     /// Sends a PING or PONG.
     fn send_sign(&mut self, id: PacketId, operation: Operation) {
-        let sent: Result<(), TooLong> = self.outbox.push(id, operation, &Bytes::new());
+        let sent: Result<(), TooLong> = self.outbox.push(id, operation, Bytes::new());
         debug_assert!(sent.is_ok(), "no limit is below zero bytes");
         self.usage.carry_sign(self.outbox.header_size());
     }

@@ -15,7 +15,7 @@
 //! let mut server = Connection::server(&ServerConfig::default(), now);
 //!
 //! let echo = Operation::user(10).expect("10 is the first operation open to users");
-//! client.outbox().push(PacketId(1), echo, &Bytes::from_static(b"hello"))?;
+//! client.outbox().push(PacketId(1), echo, Bytes::from_static(b"hello"))?;
 //!
 //! let mut wire = client.outbox().take_bytes();
 //! let mut packets = Vec::new();
@@ -32,6 +32,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
+mod body;
 mod bucket;
 mod close;
 mod config;
@@ -52,6 +53,7 @@ pub mod tlv;
 mod usage;
 mod waste;
 
+pub use body::Body;
 pub use bucket::Bucket;
 pub use close::{CloseKind, CloseReason};
 pub use config::{ClientConfig, Config, Role, ServerConfig};

@@ -1,6 +1,6 @@
 //! Packets to bytes: what waits to be written on a connection.
 
-use crate::{Header, HeaderForm, Operation, Packet, PacketId};
+use crate::{Body, Header, HeaderForm, Operation, Packet, PacketId};
 use bytes::{Buf, Bytes};
 use std::collections::VecDeque;
 use std::fmt;
@@ -27,7 +27,7 @@ const KEEP_CAPACITY: usize = 256 * 1024;
 /// use frisbee_core::{HeaderForm, Operation, Outbox, PacketId};
 ///
 /// let mut outbox = Outbox::new(HeaderForm::Current);
-/// outbox.push(PacketId(1), Operation::FIRST_USER, &Bytes::from_static(b"hi"))?;
+/// outbox.push(PacketId(1), Operation::FIRST_USER, Bytes::from_static(b"hi"))?;
 /// assert_eq!(outbox.len(), 12);
 /// assert_eq!(outbox.take_bytes(), [0, 0x0F, 0, 1, 0, 10, 0, 0, 0, 2, b'h', b'i'][..]);
 /// # Ok::<(), frisbee_core::TooLong>(())
@@ -88,14 +88,14 @@ impl Outbox {
         self.written == self.buffer.len() && self.bulk.is_empty()
     }
 
-    /// Appends a packet. A small body is copied, a large one shared.
+    /// Appends a packet. A small body is copied, a large one shared or moved; see [`Body`].
     ///
     /// # Errors
     /// If the body is longer than the limit; nothing has been appended then.
     #[inline]
-    pub fn push(&mut self, id: PacketId, operation: Operation, body: &Bytes) -> Result<(), TooLong> {
+    pub fn push(&mut self, id: PacketId, operation: Operation, body: impl Body) -> Result<(), TooLong> {
         let mut packet = self.packet(id, operation);
-        packet.put_shared(body);
+        body.put_into(&mut packet);
         packet.finish()
     }
 
@@ -313,6 +313,16 @@ impl PacketWriter<'_> {
         }
     }
 
+    /// Appends bytes to the body, copying them only if they are few, and moving them otherwise.
+    #[inline]
+    pub fn put_owned(&mut self, bytes: impl AsRef<[u8]> + Into<Bytes>) {
+        if bytes.as_ref().len() < GATHER_MIN {
+            self.outbox.buffer.extend_from_slice(bytes.as_ref());
+        } else {
+            self.outbox.bulk.push_back((self.outbox.buffer.len(), bytes.into()));
+        }
+    }
+
     /// How long the body may be, in bytes.
     #[inline]
     pub fn limit(&self) -> u32 {
@@ -429,7 +439,7 @@ mod tests {
         let mut outbox = Outbox::new(HeaderForm::Current);
         let body = Bytes::from(vec![1; GATHER_MIN]);
         outbox.push(PacketId(1), OPERATION, &body).unwrap();
-        outbox.push(PacketId(2), OPERATION, &body.slice(1..)).unwrap();
+        outbox.push(PacketId(2), OPERATION, body.slice(1..)).unwrap();
         let mut slices = [IoSlice::new(&[]); 8];
         assert_eq!(outbox.slices(&mut slices, usize::MAX), 3);
         assert_eq!(slices[1].as_ptr(), body.as_ptr());
@@ -557,7 +567,7 @@ mod tests {
         let mut outbox = Outbox::new(HeaderForm::Current);
         outbox.set_limit(20_000);
         let expected = fill(&mut outbox, &[20_000]);
-        let too_long = outbox.push(PacketId(1), OPERATION, &Bytes::from(vec![0; 20_001]));
+        let too_long = outbox.push(PacketId(1), OPERATION, Bytes::from(vec![0; 20_001]));
         assert_eq!(too_long, Err(TooLong { length: 20_001, limit: 20_000 }));
         assert_eq!(outbox.take_bytes(), expected);
     }
@@ -565,7 +575,7 @@ mod tests {
     #[test]
     fn old_headers_have_eight_bytes() {
         let mut outbox = Outbox::new(HeaderForm::Old);
-        outbox.push(PacketId(1), Operation::user(18).unwrap(), &Bytes::from_static(b"abc")).unwrap();
+        outbox.push(PacketId(1), Operation::user(18).unwrap(), Bytes::from_static(b"abc")).unwrap();
         assert_eq!(outbox.take_bytes(), [0, 1, 0, 18, 0, 0, 0, 3, b'a', b'b', b'c'][..]);
     }
 }

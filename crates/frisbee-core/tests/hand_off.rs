@@ -133,17 +133,17 @@ fn bytes_in_the_same_segment_as_the_reply_are_the_new_owners_wherever_it_is_cut(
 fn a_client_that_has_asked_sends_nothing_until_it_is_refused() {
     let now = Instant::now();
     let (mut client, mut server) = pair(now);
-    client.core.outbox().push(PacketId(1), GATEWAY, &Bytes::from_static(b"before")).unwrap();
+    client.core.outbox().push(PacketId(1), GATEWAY, Bytes::from_static(b"before")).unwrap();
     client.core.ask_hand_off(GATEWAY, &Bytes::new(), now).unwrap();
-    client.core.outbox().push(PacketId(2), GATEWAY, &Bytes::from_static(b"behind")).unwrap();
+    client.core.outbox().push(PacketId(2), GATEWAY, Bytes::from_static(b"behind")).unwrap();
     client.write(&mut server, usize::MAX, now);
     // A PING crosses the request, and so does a packet that the router answers.
     server.core.handle_timeout(now + 3 * SECOND).unwrap();
-    server.core.outbox().push(PacketId(9), GATEWAY, &Bytes::from_static(b"crossing")).unwrap();
+    server.core.outbox().push(PacketId(9), GATEWAY, Bytes::from_static(b"crossing")).unwrap();
     server.write(&mut client, usize::MAX, now);
     client.read(usize::MAX, now).unwrap();
     assert!(matches!(&client.events[..], [Event::Packet(packet)] if packet.body == "crossing"));
-    client.core.outbox().push(PacketId(9), GATEWAY, &Bytes::from_static(b"answer")).unwrap();
+    client.core.outbox().push(PacketId(9), GATEWAY, Bytes::from_static(b"answer")).unwrap();
     assert!(!client.waits(), "neither PONG nor packet");
     client.core.handle_timeout(now + 29 * SECOND).unwrap();
     assert!(!client.waits(), "no PING either, and silence is no reason to close");
@@ -216,7 +216,7 @@ fn a_client_says_once_that_nobody_waits_for_its_answer_and_is_answered_all_the_s
     let now = Instant::now();
     for answer in [HandOffAnswer::Refused, HandOffAnswer::Accepted] {
         let (mut client, mut server) = asked_pair(now);
-        client.core.outbox().push(PacketId(2), GATEWAY, &Bytes::from_static(b"behind")).unwrap();
+        client.core.outbox().push(PacketId(2), GATEWAY, Bytes::from_static(b"behind")).unwrap();
         client.core.give_up_hand_off(GATEWAY);
         client.core.give_up_hand_off(GATEWAY);
         client.write(&mut server, usize::MAX, now);
@@ -241,7 +241,7 @@ fn a_cancel_that_is_cut_by_the_answer_is_written_to_its_end_before_anything_else
     for cut in 0..CANCEL.len() {
         let (mut client, mut server) = asked_pair(now);
         client.core.give_up_hand_off(GATEWAY);
-        client.core.outbox().push(PacketId(2), GATEWAY, &Bytes::from_static(b"behind")).unwrap();
+        client.core.outbox().push(PacketId(2), GATEWAY, Bytes::from_static(b"behind")).unwrap();
         server.core.answer_hand_off(HandOffAnswer::Refused, &Bytes::new(), now).unwrap();
         client.write(&mut server, cut, now);
         server.write(&mut client, usize::MAX, now);
@@ -353,7 +353,7 @@ fn a_connection_is_handed_over_right_after_the_packet_that_shows_the_kind_of_its
 fn a_connection_is_left_between_packets_only() {
     let now = Instant::now();
     let (mut client, mut server) = pair(now);
-    client.core.outbox().push(PacketId(1), GATEWAY, &Bytes::from_static(b"the last packet")).unwrap();
+    client.core.outbox().push(PacketId(1), GATEWAY, Bytes::from_static(b"the last packet")).unwrap();
     client.write(&mut server, 12, now);
     server.read(usize::MAX, now).unwrap();
     assert!(!server.core.leave());
@@ -385,10 +385,10 @@ fn race(seed: u64) -> &'static str {
         match dice.u8(0..13) {
             0 if !has_asked || answer.is_some() => {
                 calls += 1;
-                client.core.outbox().push(PacketId(calls), GATEWAY, &Bytes::from(vec![7; dice.usize(0..300)])).unwrap();
+                client.core.outbox().push(PacketId(calls), GATEWAY, Bytes::from(vec![7; dice.usize(0..300)])).unwrap();
             }
             1 => {
-                server.core.outbox().push(PacketId(0), GATEWAY, &Bytes::from_static(b"news")).unwrap();
+                server.core.outbox().push(PacketId(0), GATEWAY, Bytes::from_static(b"news")).unwrap();
             }
             2 => now += Duration::from_millis(dice.u64(0..900)),
             3 if !has_asked && dice.u8(0..8) == 0 => {
@@ -436,7 +436,7 @@ fn race(seed: u64) -> &'static str {
         // The server answers each call, in place.
         server.events.retain(|event| match event {
             Event::Packet(packet) => {
-                server.core.outbox().push(packet.id, GATEWAY, &Bytes::new()).unwrap();
+                server.core.outbox().push(packet.id, GATEWAY, Bytes::new()).unwrap();
                 false
             }
             _ => true,
@@ -458,7 +458,7 @@ fn race(seed: u64) -> &'static str {
         server.read(usize::MAX, now).unwrap();
         for event in std::mem::take(&mut server.events) {
             match event {
-                Event::Packet(packet) => server.core.outbox().push(packet.id, GATEWAY, &Bytes::new()).unwrap(),
+                Event::Packet(packet) => server.core.outbox().push(packet.id, GATEWAY, Bytes::new()).unwrap(),
                 Event::HandOff(HandOffEvent::Asked { .. }) => {
                     let answer = if given_up { HandOffAnswer::Refused } else { HandOffAnswer::Accepted };
                     server.core.answer_hand_off(answer, &Bytes::new(), now).unwrap();

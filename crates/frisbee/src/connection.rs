@@ -9,6 +9,7 @@ use crate::stream::Stream;
 use crate::work::{Begun, Call, Carrier, Ended, Job, Taken, Work};
 use crate::{
     CloseReason, Config, HandOffError, Operation, Outbox, Packet, PacketId, PeerKind, RawTransport, SendError,
+    TrySendError,
 };
 use bytes::Bytes;
 use frisbee_core::{ClientConfig, Role, ServerConfig};
@@ -17,7 +18,7 @@ use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::runtime::Handle;
 
@@ -113,6 +114,19 @@ impl Connection {
         let mut waiter = self.waiter();
         poll_fn(|context| waiter.poll_send(context, |outbox| outbox.forward(packet))).await??;
         Ok(())
+    }
+
+    /// Sends a packet if less than [`backlog_max`](crate::Config::backlog_max) waits to be written, and does not wait
+    /// otherwise.
+    ///
+    /// # Errors
+    /// [`TrySendError::Full`] if as much waits as may. Otherwise as [`send`](Self::send).
+    pub fn try_send(&self, packet: &Packet) -> Result<(), TrySendError> {
+        let mut context = Context::from_waker(Waker::noop());
+        match self.poll_send(&mut context, |outbox| outbox.forward(packet)) {
+            Poll::Ready(sent) => Ok(sent??),
+            Poll::Pending => Err(TrySendError::Full),
+        }
     }
 
     /// Lets `write` put packets into the connection's outbox, once less than

@@ -39,6 +39,47 @@ impl From<TooLong> for SendError {
     }
 }
 
+/// Why a packet or message was not sent by a method that does not wait. The caller still has it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum TrySendError {
+    /// As much waits to be written as may ([`Config::backlog_max`](crate::Config::backlog_max)), or the receiver of the
+    /// stream has no room. A method that waits would send it later.
+    Full,
+    /// It cannot be sent, now or later.
+    Failed(SendError),
+}
+
+impl fmt::Display for TrySendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Full => f.write_str("there is no room at present: send again later, or wait by `send`"),
+            Self::Failed(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for TrySendError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Full => None,
+            Self::Failed(error) => Some(error),
+        }
+    }
+}
+
+impl From<SendError> for TrySendError {
+    fn from(error: SendError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<TooLong> for TrySendError {
+    fn from(error: TooLong) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
 /// Why a connection was not handed off. Unless it is [`Closed`](Self::Closed), it goes on as it was.
 #[derive(Clone, Debug)]
 #[non_exhaustive]

@@ -67,16 +67,17 @@ mod workers;
 
 pub use acceptor::Acceptor;
 pub use budget::Stats;
+pub use bytes;
 pub use client::{Client, ClientBuilder};
 pub use connection::Connection;
 #[cfg(unix)]
 pub use connection::UnixCredentials;
 pub use context::Attachments;
-pub use error::{Error, HandOffError, SendError};
+pub use error::{Error, HandOffError, SendError, TrySendError};
 pub use foreign::ForeignContext;
 pub use frisbee_core::{
-    BODY_MAX, BODY_MAX_LEAST, CloseKind, CloseReason, Config, Foreign, Header, HeaderForm, Hello, Operation, Outbox,
-    Packet, PacketId, PacketWriter, PeerKind, ProtocolError, TooLong,
+    BODY_MAX, BODY_MAX_LEAST, Body, CloseKind, CloseReason, Config, Foreign, Header, HeaderForm, Hello, Operation,
+    Outbox, Packet, PacketId, PacketWriter, PeerKind, ProtocolError, TooLong,
 };
 pub use hand_off::{HandOffAccepted, HandOffRequest, TakeOver};
 pub use raw::RawTransport;

@@ -12,6 +12,7 @@ use crate::{
     CloseReason, Connection, HandOffRequest, MountError, Outbox, Packet, PacketId, PeerKind, Stream, TakeOver,
 };
 use bytes::Bytes;
+use std::fmt;
 use std::ops::RangeInclusive;
 use std::time::Instant;
 
@@ -37,10 +38,7 @@ use std::time::Instant;
 ///
 ///     fn route(&self, echoed: &mut u64, packet: Packet, outbox: &mut Outbox) -> Routed {
 ///         *echoed += 1;
-///         match outbox.forward(&packet) {
-///             Ok(()) => Routed::Continue,
-///             Err(too_long) => Routed::close(too_long.to_string()),
-///         }
+///         outbox.forward(&packet).into()
 ///     }
 /// }
 /// ```
@@ -217,6 +215,33 @@ pub enum Routed {
     /// What waits is written, and then the transport is somebody else's, with every byte behind this packet. Nothing is
     /// said to the peer, which has to know: the form for Go peers. See [`TakeOver`].
     HandOff(TakeOver),
+}
+
+/// For routers whose methods use `?`: an error closes the connection, with its text as the reason.
+///
+/// ```
+/// use frisbee::{Outbox, Packet, Routed, TooLong};
+///
+/// fn answer(packet: &Packet, outbox: &mut Outbox) -> Result<(), TooLong> {
+///     outbox.push(packet.id, packet.operation, "one")?;
+///     outbox.push(packet.id, packet.operation, "two")
+/// }
+///
+/// fn route(packet: &Packet, outbox: &mut Outbox) -> Routed {
+///     answer(packet, outbox).into()
+/// }
+/// ```
+impl<E: fmt::Display> From<Result<(), E>> for Routed {
+    fn from(result: Result<(), E>) -> Self {
+        result.map(|()| Self::Continue).into()
+    }
+}
+
+/// As the conversion of a `Result<(), E>`, for methods that decide how the connection goes on.
+impl<E: fmt::Display> From<Result<Self, E>> for Routed {
+    fn from(result: Result<Self, E>) -> Self {
+        result.unwrap_or_else(|error| Self::close(error.to_string()))
+    }
 }
 
 impl Routed {

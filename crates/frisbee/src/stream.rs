@@ -7,7 +7,7 @@ mod state;
 
 use crate::connection::{Connection, ConnectionShared};
 use crate::mailbox::{HandingOff, MailboxState, Waiter, wake_all};
-use crate::{Operation, Outbox, PacketId, PacketWriter, SendError};
+use crate::{Operation, Outbox, PacketId, PacketWriter, SendError, TrySendError};
 pub use batch::StreamBatch;
 use bytes::Bytes;
 use frisbee_core::{Role, StreamSignal, StreamState, tlv};
@@ -18,7 +18,7 @@ use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 /// The codes with which a stream is reset from here; gRPC's numbers.
 pub(crate) const CANCELLED: u32 = 1;
@@ -135,6 +135,14 @@ impl Stream {
         self.0.send(message).await
     }
 
+    /// Sends a message if the connection and the receiver have room, and does not wait otherwise.
+    ///
+    /// # Errors
+    /// [`TrySendError::Full`] if there is no room. Otherwise as [`send`](Self::send).
+    pub fn try_send(&self, message: &Bytes) -> Result<(), TrySendError> {
+        self.0.try_send(message)
+    }
+
     /// Receives the next message; `None` when there will be none, of which [`how_ended`](Self::how_ended) says why.
     ///
     /// # Cancel safety
@@ -191,6 +199,14 @@ impl StreamSender {
     /// As [`Stream::send`].
     pub async fn send(&self, message: &Bytes) -> Result<(), SendError> {
         self.0.send(message).await
+    }
+
+    /// As [`Stream::try_send`].
+    ///
+    /// # Errors
+    /// As [`Stream::try_send`].
+    pub fn try_send(&self, message: &Bytes) -> Result<(), TrySendError> {
+        self.0.try_send(message)
     }
 
     /// Lets `write` put one message in place, once the connection and the receiver have room.
@@ -324,6 +340,27 @@ impl Guard {
         })
         .await??;
         Ok(())
+    }
+
+    fn try_send(&self, message: &Bytes) -> Result<(), TrySendError> {
+        let shared = &self.shared;
+        if message.is_empty() && !shared.is_extended() {
+            return Err(SendError::Empty.into());
+        }
+        // Nobody is to be woken when there is room.
+        let mut context = Context::from_waker(Waker::noop());
+        let sent = self.connection.mailbox.poll_write(&mut context, |outbox| {
+            let mut inner = shared.inner.lock();
+            inner.state.send().map_err(|_| SendError::StreamClosed)?;
+            if !inner.credit.is_open() {
+                return Err(TrySendError::Full);
+            }
+            Ok(inner.spending(outbox, |outbox| outbox.push(shared.id, Operation::STREAM, message))?)
+        });
+        match sent {
+            Poll::Ready(sent) => sent?,
+            Poll::Pending => Err(TrySendError::Full),
+        }
     }
 
     /// `waits` is for somebody who may go: for credit, and for room on the connection.

@@ -121,7 +121,7 @@ impl Connection {
         let request = asked.last.len();
         let mut body = Vec::with_capacity(3);
         tlv::put_varint(&mut body, operation.number().into());
-        let sent = asked.last.push(PacketId(0), Operation::CANCEL, &body.into());
+        let sent = asked.last.push(PacketId(0), Operation::CANCEL, body);
         debug_assert!(sent.is_ok(), "short packets are within every limit");
         asked.is_given_up = true;
         asked.behind = asked.last.len().saturating_sub(request);

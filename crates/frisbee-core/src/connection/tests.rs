@@ -163,7 +163,7 @@ fn two_of_ours_recognise_each_other_and_hear_of_their_limits() {
     assert_eq!(server.peer().hello().map(|hello| hello.calls_max), Some(7));
     assert_eq!(exchange(&mut server, &mut client, now), [Event::PeerKnown]);
     assert_eq!(client.peer().hello().map(|hello| hello.streams_max), Some(8));
-    client.outbox().push(PacketId(3), Operation::CANCEL, &Bytes::from_static(&[10])).unwrap();
+    client.outbox().push(PacketId(3), Operation::CANCEL, Bytes::from_static(&[10])).unwrap();
     assert!(matches!(&exchange(&mut client, &mut server, now)[..], [Event::Control(packet)] if packet.id.0 == 3));
 }
 
@@ -182,7 +182,7 @@ fn a_hello_may_be_longer_than_the_body_limit_of_its_receiver() {
         assert_eq!(exchange(&mut client, &mut server, now), [Event::PeerKnown]);
         assert_eq!(exchange(&mut server, &mut client, now), [Event::PeerKnown]);
         let mut say = |length| {
-            let sent = client.outbox().push(PacketId(3), Operation::STREAM, &vec![1; length].into());
+            let sent = client.outbox().push(PacketId(3), Operation::STREAM, vec![1; length]);
             sent.map(|()| exchange(&mut client, &mut server, now)).map_err(|error| error.limit)
         };
         assert!(matches!(&say(BODY_MAX_LEAST as usize).unwrap()[..], [Event::Stream { .. }]));
@@ -288,7 +288,7 @@ fn a_server_that_says_nothing_is_given_up_and_not_taken_for_one_with_old_headers
 fn the_verdict_comes_before_the_first_packet_wherever_the_bytes_are_cut() {
     let now = Instant::now();
     let mut client = client(now);
-    client.outbox().push(PacketId(1), Operation::FIRST_USER, &Bytes::from_static(b"call")).unwrap();
+    client.outbox().push(PacketId(1), Operation::FIRST_USER, Bytes::from_static(b"call")).unwrap();
     let wire = client.outbox().take_bytes();
     for cut in 0..=wire.len() {
         let mut server = server(now);
@@ -317,7 +317,7 @@ fn a_packet_that_trickles_is_closed_although_the_peer_is_not_silent() {
 fn a_peer_that_takes_no_byte_is_closed_and_one_that_takes_some_is_not() {
     let start = Instant::now();
     let mut connection = client(start);
-    connection.outbox().push(PacketId(1), Operation::FIRST_USER, &Bytes::from(vec![0; 100])).unwrap();
+    connection.outbox().push(PacketId(1), Operation::FIRST_USER, Bytes::from(vec![0; 100])).unwrap();
     connection.handle_written(0, start);
     connection.handle_written(60, start + 4 * SECOND);
     connection.handle_read(1, start + 8 * SECOND);
@@ -378,7 +378,7 @@ fn a_peer_that_is_not_listened_to_is_neither_silent_nor_slow() {
 fn a_peer_that_takes_written_bytes_counts_as_alive() {
     let start = Instant::now();
     let mut connection = client(start);
-    connection.outbox().push(PacketId(1), Operation::FIRST_USER, &Bytes::from(vec![0; 1000])).unwrap();
+    connection.outbox().push(PacketId(1), Operation::FIRST_USER, Bytes::from(vec![0; 1000])).unwrap();
     connection.handle_written(100, start);
     for second in 1..60 {
         connection.handle_written(1, start + second * SECOND);
@@ -388,7 +388,7 @@ fn a_peer_that_takes_written_bytes_counts_as_alive() {
     connection.handle_written(left, start + 60 * SECOND);
     connection.handle_timeout(start + 69 * SECOND).unwrap();
     // What a system takes at once says nothing of the peer.
-    connection.outbox().push(PacketId(1), Operation::FIRST_USER, &Bytes::from(vec![0; 1000])).unwrap();
+    connection.outbox().push(PacketId(1), Operation::FIRST_USER, Bytes::from(vec![0; 1000])).unwrap();
     connection.handle_written(1010, start + 69 * SECOND);
     let over = connection.handle_timeout(start + 70 * SECOND).unwrap_err();
     assert!(matches!(over, CloseReason::IdleTimeout), "{over}");
@@ -399,7 +399,7 @@ fn only_a_client_waits_for_a_peer_that_takes_nothing_but_sends_much() {
     let start = Instant::now();
     for (mut connection, waits) in [(client(start), true), (server(start), false)] {
         feed(&mut connection, PING, start).unwrap();
-        connection.outbox().push(PacketId(1), Operation::FIRST_USER, &Bytes::from(vec![0; 200_000])).unwrap();
+        connection.outbox().push(PacketId(1), Operation::FIRST_USER, Bytes::from(vec![0; 200_000])).unwrap();
         connection.handle_written(0, start);
         let lives = (1..300).all(|second| {
             connection.handle_read(20_000, start + second * SECOND);

@@ -50,7 +50,7 @@ impl Counts {
         match self.log.may_say(peer.map(|peer| peer.ip()), kind, now) {
             Some(0) => tracing::warn!(?peer, %reason, "connection closed because of an error of its peer"),
             Some(unsaid) => {
-                tracing::warn!(?peer, %reason, suppressed = unsaid, "connections closed because of errors of their peer")
+                tracing::warn!(?peer, %reason, suppressed = unsaid, "connections closed because of errors of their peer");
             }
             None => tracing::trace!(?peer, %reason, "connection closed because of an error of its peer"),
         }

@@ -11,7 +11,7 @@ const BACKLOG_MAX: usize = 1024 * 1024;
 
 fn send(outbox: &mut Outbox, length: usize) {
     let operation = Operation::user(10).expect("users have 10");
-    outbox.push(PacketId(1), operation, &Bytes::from(vec![0; length])).expect("it is short");
+    outbox.push(PacketId(1), operation, Bytes::from(vec![0; length])).expect("it is short");
 }
 
 /// A driver without a connection.

@@ -1,0 +1,74 @@
+//! Sending without waiting.
+
+use bytes::Bytes;
+use frisbee::{Client, Config, Handlers, Operation, Packet, PacketId, Routed, SendError, Server, TrySendError, memory};
+use tokio::io::AsyncReadExt;
+use tokio::sync::mpsc;
+
+fn packet(length: usize) -> Packet {
+    Packet::new(PacketId(1), Operation::FIRST_USER, vec![0; length])
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_packet_for_which_there_is_no_room_is_not_sent() {
+    let (here, mut there) = memory();
+    let client = Client::builder().config(Config::default().backlog_max(1000).hello(false));
+    let connection = client.connect_io(here, Handlers::new()).await.expect("it is in memory");
+    let packet = packet(100);
+    // Nothing is written in between, since this thread drives the connection.
+    for sent in 0..20 {
+        match connection.try_send(&packet) {
+            Ok(()) => assert!(sent < 10, "1000 bytes may wait, with one packet that overdraws it"),
+            Err(TrySendError::Full) => assert!(sent >= 10),
+            Err(error) => panic!("{error}"),
+        }
+    }
+    let mut read = vec![0; 1100];
+    there.read_exact(&mut read).await.expect("it is in memory");
+    connection.try_send(&packet).expect("there is room again");
+    let long = Packet { body: vec![0; frisbee::BODY_MAX as usize + 1].into(), ..packet.clone() };
+    let error = connection.try_send(&long).expect_err("it is too long");
+    assert!(matches!(error, TrySendError::Failed(SendError::TooLong(_))), "{error}");
+    connection.abort();
+    connection.closed().await;
+    let error = connection.try_send(&packet).expect_err("it is closed");
+    assert!(matches!(error, TrySendError::Failed(SendError::Closed(_))), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_message_for_which_the_receiver_has_no_room_is_not_sent() {
+    let (given, mut streams) = mpsc::unbounded_channel();
+    let handlers = Handlers::new().on_stream(move |_first, stream| given.send(stream).expect("the test waits"));
+    let server = Server::builder().config(Config::default().stream_credit(1000)).build(handlers).expect("no overlap");
+    let (here, there) = memory();
+    tokio::spawn(async move { server.serve_connection(there).await });
+    let connection = Client::builder().connect_io(here, Handlers::new()).await.expect("it is in memory");
+    let stream = connection.open_stream(&Bytes::from_static(b"first")).await.expect("it is open");
+    let mut received = streams.recv().await.expect("the server takes streams");
+    let (sender, message) = (stream.sender(), Bytes::from(vec![0; 100]));
+    let mut sent = 0;
+    while sender.try_send(&message).is_ok() {
+        sent += 1;
+        assert!(sent <= 10, "1000 bytes may be under way");
+    }
+    assert!(sent > 0);
+    assert!(matches!(stream.try_send(&message), Err(TrySendError::Full)));
+    for _ in 0..sent {
+        received.recv().await.expect("it was sent");
+    }
+    stream.send(&message).await.expect("it waits for room");
+    stream.try_send(&message).expect("there is room");
+    stream.close();
+    let error = sender.try_send(&message).expect_err("it is closed");
+    assert!(matches!(error, TrySendError::Failed(SendError::StreamClosed)), "{error}");
+}
+
+#[test]
+fn the_error_of_a_router_closes_its_connection_with_its_text() {
+    let routed = Routed::from(Err::<(), _>("out of sorts"));
+    let Routed::Close(reason) = routed else { panic!("{routed:?}") };
+    assert!(reason.to_string().ends_with("out of sorts"), "{reason}");
+    assert!(matches!(Routed::from(Ok::<(), String>(())), Routed::Continue));
+    assert!(matches!(Routed::from(Ok::<_, String>(Routed::Wasted)), Routed::Wasted));
+    assert!(matches!(Routed::from(Err::<Routed, _>(SendError::StreamClosed)), Routed::Close(_)));
+}
