@@ -53,3 +53,22 @@ fn the_compiler_names_iter_when_a_vec_is_streamed() {
     assert!(text.contains("becomes a stream by `frpc::iter(…)`"), "{text}");
     assert!(!compiled(&source.replace("vec![1_u8]", "frpc::iter(vec![1_u8])")).contains("error"));
 }
+
+#[test]
+fn the_compiler_names_iter_to_who_answers_with_a_vec() {
+    let source = "use frpc::{ResponseStream, Status};
+        pub fn answer() -> ResponseStream<u8> { ResponseStream::new(vec![Ok::<u8, Status>(1)]) }";
+    let text = compiled(source);
+    assert!(text.contains("error[E0277]: `Vec<Result<u8, Status>>` is not a stream of responses"), "{text}");
+    assert!(text.contains("becomes a stream by `frpc::iter(…)`"), "{text}");
+    let mended = compiled(&source.replace("vec![Ok::<u8, Status>(1)]", "frpc::iter([Ok(1)])"));
+    assert!(!mended.contains("error"), "{mended}");
+}
+
+#[test]
+fn the_compiler_names_the_items_of_responses_to_who_leaves_out_the_result() {
+    let text =
+        compiled("pub fn answer() -> frpc::ResponseStream<u8> { frpc::ResponseStream::new(frpc::iter([1_u8])) }");
+    assert!(text.contains("is not a stream of responses"), "{text}");
+    assert!(text.contains("not a `Stream` of `Result<u8, Status>`"), "{text}");
+}

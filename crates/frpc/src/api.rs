@@ -12,3 +12,4 @@ pub(crate) mod request;
 pub(crate) mod response;
 pub(crate) mod status;
 pub(crate) mod streams;
+pub(crate) mod try_send;

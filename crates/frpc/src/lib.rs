@@ -74,14 +74,17 @@ pub use api::middleware::{Call, CallKind, CallResponse, Middleware, Next};
 pub use api::request::{IntoRequest, IntoStreamingRequest, Request};
 pub use api::response::Response;
 pub use api::status::Status;
-pub use api::streams::{Iter, RequestSender, RequestStream, ResponseSender, ResponseStream, iter};
+pub use api::streams::{Iter, RequestSender, RequestStream, ResponseSender, ResponseStream, Responses, iter};
+pub use api::try_send::TrySendError;
 pub use client::blocking;
 pub use client::builder::ChannelBuilder;
 pub use client::channel::Channel;
 pub use frisbee::pubsub;
 #[cfg(feature = "tls")]
 pub use frisbee::tls;
-pub use frisbee::{Connection, HeaderForm, IoBackend, Policy, Workers, memory};
+pub use frisbee::{
+    CloseKind, CloseReason, Config, Connection, HeaderForm, IoBackend, Policy, Router, Stats, Workers, memory,
+};
 pub use http::Extensions;
 pub use polyglot::Undecoded;
 #[cfg(unix)]
@@ -91,7 +94,7 @@ pub use server::{Acceptor, Server};
 pub use streaming::Streaming;
 pub use topic::{Topic, TopicMessage, TopicPublisher, TopicRecvError, TopicSubscription};
 
-pub use {polyglot, prost, prost_types};
+pub use {bytes, frisbee, polyglot, prost, prost_types};
 #[cfg(feature = "tonic")]
 pub use {tonic, tonic_prost};
 

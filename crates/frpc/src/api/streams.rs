@@ -1,5 +1,6 @@
 //! Streams that users make: replies of a handler, requests of a client.
 
+use super::try_send::TrySendError;
 use crate::Status;
 use frisbee::{CloseReason, Connection};
 use futures_core::Stream;
@@ -31,6 +32,19 @@ pub struct RequestStream<M>(mpsc::Receiver<M>, Arc<Carrier>);
 /// Feeds a [`RequestStream`]. Dropping it ends the stream.
 pub struct RequestSender<M>(mpsc::Sender<M>, Arc<Carrier>);
 
+/// What [`ResponseStream::new`] takes: a [`Stream`] of messages, each of them `Ok`, or an error that fails the call.
+/// Every such stream has this trait.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a stream of responses",
+    label = "not a `Stream` of `Result<{M}, Status>` that is `Send` and `'static`",
+    note = "a `Vec`, or any other iterator, becomes a stream by `frpc::iter(…)`; each item is `Ok(message)`, or \
+            `Err(status)` to fail the call"
+)]
+pub trait Responses<M>: Stream<Item = Result<M, Status>> + Send + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<M, S: Stream<Item = Result<M, Status>> + Send + 'static> Responses<M> for S {}
+
 enum Source<T> {
     Boxed(Pin<Box<dyn Stream<Item = T> + Send>>),
     Channel(mpsc::Receiver<T>, Arc<Carrier>),
@@ -58,7 +72,7 @@ fn lost(reason: &CloseReason) -> Status {
 
 impl<M> ResponseStream<M> {
     /// Answers with the items of a stream. The first error fails the call.
-    pub fn new(stream: impl Stream<Item = Result<M, Status>> + Send + 'static) -> Self {
+    pub fn new(stream: impl Responses<M>) -> Self {
         Self(Source::Boxed(Box::pin(stream)))
     }
 
@@ -87,14 +101,29 @@ impl<M> ResponseSender<M> {
     /// # Cancel safety
     /// Dropping the future before it is ready sends nothing.
     pub async fn send(&self, item: Result<M, Status>) -> Result<(), Status> {
-        let over = || match self.1.lost() {
+        self.0.send(item).await.map_err(|_| self.over())
+    }
+
+    /// Sends a message, or an error that fails the call, if there is room, and does not wait otherwise.
+    ///
+    /// # Errors
+    /// [`TrySendError::Full`] if there is no room. [`TrySendError::Closed`] if nobody receives any more, with the
+    /// status of [`send`](Self::send). Both give the item back.
+    pub fn try_send(&self, item: Result<M, Status>) -> Result<(), TrySendError<Result<M, Status>>> {
+        self.0.try_send(item).map_err(|error| TrySendError::new(error, || self.over()))
+    }
+
+    fn over(&self) -> Status {
+        match self.1.lost() {
             None | Some(CloseReason::ClosedByPeer) => Status::cancelled("the caller is gone"),
             Some(reason) => lost(&reason),
-        };
-        self.0.send(item).await.map_err(|_| over())
+        }
     }
 
     /// Waits until the caller is no longer there.
+    ///
+    /// # Cancel safety
+    /// Safe; it may be called any number of times.
     pub async fn closed(&self) {
         self.0.closed().await;
     }
@@ -130,11 +159,26 @@ impl<M> RequestSender<M> {
     /// # Cancel safety
     /// Dropping the future before it is ready sends nothing.
     pub async fn send(&self, message: M) -> Result<(), Status> {
-        let over = || self.1.lost().map_or_else(|| Status::cancelled("the call is over"), |reason| lost(&reason));
-        self.0.send(message).await.map_err(|_| over())
+        self.0.send(message).await.map_err(|_| self.over())
+    }
+
+    /// Sends a message if there is room, and does not wait otherwise.
+    ///
+    /// # Errors
+    /// [`TrySendError::Full`] if there is no room. [`TrySendError::Closed`] if the call is over, with the status of
+    /// [`send`](Self::send). Both give the message back.
+    pub fn try_send(&self, message: M) -> Result<(), TrySendError<M>> {
+        self.0.try_send(message).map_err(|error| TrySendError::new(error, || self.over()))
+    }
+
+    fn over(&self) -> Status {
+        self.1.lost().map_or_else(|| Status::cancelled("the call is over"), |reason| lost(&reason))
     }
 
     /// Waits until the call is over, or wants to hear no more.
+    ///
+    /// # Cancel safety
+    /// Safe; it may be called any number of times.
     pub async fn closed(&self) {
         self.0.closed().await;
     }

@@ -1,0 +1,85 @@
+//! What sending without waiting fails with.
+
+use crate::Status;
+use std::fmt;
+use tokio::sync::mpsc::error::TrySendError as Refused;
+
+/// Why a message was not sent by a method that does not wait; it gives the message back.
+#[derive(Clone, Debug)]
+pub enum TrySendError<T> {
+    /// There is no room at present.
+    Full(T),
+    /// Nobody receives any more.
+    Closed {
+        /// What was to be sent.
+        item: T,
+        /// Why.
+        status: Status,
+    },
+}
+
+impl<T> TrySendError<T> {
+    pub(super) fn new(refused: Refused<T>, status: impl FnOnce() -> Status) -> Self {
+        match refused {
+            Refused::Full(item) => Self::Full(item),
+            Refused::Closed(item) => Self::Closed { item, status: status() },
+        }
+    }
+
+    /// What was to be sent.
+    pub fn into_inner(self) -> T {
+        match self {
+            Self::Full(item) | Self::Closed { item, .. } => item,
+        }
+    }
+}
+
+impl<T> fmt::Display for TrySendError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Full(_) => f.write_str("there is no room at present: send again later, or wait by `send`"),
+            Self::Closed { status, .. } => status.fmt(f),
+        }
+    }
+}
+
+impl<T: fmt::Debug> std::error::Error for TrySendError<T> {}
+
+/// The item is lost.
+impl<T> From<TrySendError<T>> for Status {
+    fn from(error: TrySendError<T>) -> Self {
+        match error {
+            TrySendError::Full(_) => Self::resource_exhausted(error.to_string()),
+            TrySendError::Closed { status, .. } => status,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Code, RequestStream, ResponseStream};
+
+    #[test]
+    fn a_message_that_cannot_be_sent_now_is_given_back() {
+        let (sender, stream) = RequestStream::channel(1);
+        sender.try_send(1).expect("there is room");
+        let error = sender.try_send(2).expect_err("there is none");
+        assert!(matches!(error, TrySendError::Full(2)), "{error}");
+        assert_eq!(Status::from(error).code(), Code::ResourceExhausted);
+        drop(stream);
+        let error = sender.try_send(3).expect_err("nobody receives");
+        assert_eq!((error.clone().into_inner(), Status::from(error).code()), (3, Code::Cancelled));
+    }
+
+    #[test]
+    fn a_response_that_cannot_be_sent_now_is_given_back() {
+        let (sender, stream) = ResponseStream::channel(1);
+        sender.try_send(Ok(1)).expect("there is room");
+        let error = sender.try_send(Err(Status::aborted("enough"))).expect_err("there is none");
+        assert_eq!(error.into_inner().expect_err("it was one").code(), Code::Aborted);
+        drop(stream);
+        let error = sender.try_send(Ok(3)).expect_err("nobody receives");
+        assert_eq!(Status::from(error).message(), "the caller is gone");
+    }
+}
