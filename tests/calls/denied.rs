@@ -178,7 +178,7 @@ async fn calls_of_the_end_that_accepted_are_denied_by_the_end_that_dialled() {
     let server = Server::builder().on_connect(move |connection: &Connection| drop(told.send(connection.clone())));
     let address = serve(server).await.to_string();
     let (vault, closed) = (Vault::default(), Closed::default());
-    let agent = Channel::builder().add_service(InteropServer::new(vault.clone())).service_middleware(closed.clone());
+    let agent = Channel::builder().add_service(InteropServer::new(vault.clone()).with_middleware(closed.clone()));
     let _agent = agent.connect(address).await.expect("the server listens");
     let channel = Channel::from_connection(&connections.recv().await.expect("it is connected"));
     let fort = Fort { vault, closed, channel };

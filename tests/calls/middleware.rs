@@ -105,6 +105,75 @@ async fn the_first_middleware_is_the_outermost() {
     assert_eq!(status.code(), Code::Aborted);
 }
 
+async fn stamp(call: Call, next: Next) -> Result<CallResponse, Status> {
+    let mut reply = next.run(call).await?;
+    reply.metadata_mut().insert("stamp", "function")?;
+    Ok(reply)
+}
+
+#[tokio::test]
+async fn functions_and_closures_are_middleware_at_both_ends() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counted = calls.clone();
+    let builder = Server::builder().middleware(stamp).middleware(async |call: Call, next: Next| {
+        if call.metadata().get("tenant").is_none() {
+            return Err(Status::unauthenticated("no tenant"));
+        }
+        next.run(call).await
+    });
+    let address = serve_interop_with(builder).await;
+    let channel = Channel::builder().middleware(move |call: Call, next: Next| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        next.run(call)
+    });
+    let client = InteropClient::new(channel.connect(address.to_string()).await.unwrap());
+    let status = client.add(AddRequest::default()).await.unwrap_err();
+    assert_eq!(status.code(), Code::Unauthenticated);
+    let mut request = Request::new(AddRequest::default());
+    request.metadata_mut().insert("tenant", "blue").unwrap();
+    assert_eq!(client.add(request).await.unwrap().metadata().get("stamp"), Some("function"));
+    assert_eq!(calls.load(Ordering::Relaxed), 2);
+}
+
+#[tokio::test]
+async fn the_server_is_around_the_service_and_the_service_around_the_method() {
+    let witness = |name| Witness { name, ..Witness::default() };
+    let service = InteropServer::new(Service)
+        .with_method_middleware("Add", witness("method"))
+        .with_middleware(witness("service"))
+        .with_method_middleware("Add", witness("inner"));
+    let address = serve(Server::builder().middleware(witness("server")).add_service(service)).await;
+    let client = InteropClient::new(Channel::connect(address.to_string()).await.unwrap());
+    let reply = client.add(AddRequest::default()).await.unwrap();
+    assert_eq!(reply.metadata().get("way"), Some("<inner<method<service<server"));
+    let reply = client.sum_up(frpc::iter([Count { value: 1 }])).await.unwrap();
+    assert_eq!(reply.metadata().get("way"), Some("<service<server"), "other methods do not have it");
+}
+
+#[tokio::test]
+async fn middleware_of_a_method_guards_that_method_alone_of_each_kind() {
+    for (at, method) in ["Add", "CountUp", "SumUp", "Chat"].into_iter().enumerate() {
+        let service = InteropServer::new(Service).with_method_middleware(method, Closed);
+        let address = serve(Server::builder().add_service(service)).await;
+        let client = InteropClient::new(Channel::connect(address.to_string()).await.unwrap());
+        let codes = [
+            client.add(AddRequest::default()).await.err(),
+            client.count_up(Range::default()).await.unwrap().into_inner().message().await.err(),
+            client.sum_up(frpc::iter([])).await.err(),
+            client.chat(frpc::iter([])).await.unwrap().into_inner().message().await.err(),
+        ];
+        let denied = codes.each_ref().map(|status| status.as_ref().map(Status::code) == Some(Code::PermissionDenied));
+        assert_eq!(denied, [0, 1, 2, 3].map(|kind| kind == at), "{method}: {codes:?}");
+    }
+}
+
+#[tokio::test]
+async fn middleware_of_a_method_that_the_service_does_not_have_is_an_error_when_binding() {
+    let service = InteropServer::new(Service).with_method_middleware("Subtract", stamp);
+    let error = Server::builder().add_service(service).bind("127.0.0.1:0").await.unwrap_err();
+    assert!(error.to_string().contains("interop.Interop/Subtract"), "{error}");
+}
+
 #[tokio::test]
 async fn a_denied_call_does_not_reach_inner_middleware_or_the_handler() {
     let inner = Witness::default();
@@ -228,7 +297,7 @@ async fn middleware_runs_around_the_methods_that_a_client_serves() {
     let builder = Server::builder().on_connect(move |connection| drop(told.send(connection.clone())));
     let address = serve(builder).await;
     let witness = Witness::default();
-    let agent = Channel::builder().add_service(InteropServer::new(Service)).service_middleware(witness.clone());
+    let agent = Channel::builder().add_service(InteropServer::new(Service).with_middleware(witness.clone()));
     let _agent = agent.connect(address.to_string()).await.unwrap();
     call_every_kind(&InteropClient::new(Channel::from_connection(&connections.recv().await.unwrap()))).await;
     assert_eq!(*witness.seen.lock().unwrap(), expected(true));

@@ -18,7 +18,7 @@ use crate::endpoint::table::Served;
 use crate::service::caller::Caller;
 use crate::service::failures::{nobody_waits, overloaded};
 use crate::service::hand_off;
-use crate::service::served::{Entry, Kind};
+use crate::service::served::{Entry, Kind, Opened};
 use crate::service::streams::refuse;
 use crate::wire::body::{self, Opening};
 use crate::wire::layouts::{CALLED, OFFERED};
@@ -90,7 +90,7 @@ impl Router for Endpoint {
             }
         }
         let session = Session {
-            caller: Caller::new(connection, self.calls.is_some(), self.offer.chain.clone()),
+            caller: Caller::new(connection, self.calls.is_some()),
             instances: BTreeMap::new(),
             last: None,
             mounted: self.offer.mounts.connected(connection),
@@ -163,13 +163,14 @@ impl Router for Endpoint {
             return Routed::Wasted;
         }
         match offer.table.get(operation) {
-            Some(Served { entry: Entry { kind: Kind::Stream(opens), method }, .. }) => {
+            Some(Served { entry: Entry { kind: Kind::Stream(opens), method, .. }, chain, .. }) => {
                 let timeout = prefix.as_ref().and_then(|prefix| prefix.timeout);
                 if timeout.is_some_and(|timeout| timeout.is_zero()) {
                     refuse(&stream, &nobody_waits());
                     return Routed::Wasted;
                 }
-                opens.open(&session.caller, prefix, stream, session.reading(method));
+                let reading = session.reading(method);
+                opens.open(Opened { caller: &session.caller, prefix, stream, reading, chain: chain.clone() });
             }
             _ if Operation::user(operation).is_some_and(|operation| offer.mounts.contains(operation)) => {
                 return offer.mounts.stream(&mut session.mounted, first, stream);

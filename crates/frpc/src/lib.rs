@@ -91,6 +91,7 @@ pub use polyglot::Undecoded;
 pub use server::UnixServer;
 pub use server::builder::ServerBuilder;
 pub use server::{Acceptor, Server};
+pub use service::layered::Layered;
 pub use streaming::Streaming;
 pub use topic::{Topic, TopicMessage, TopicPublisher, TopicRecvError, TopicSubscription};
 

@@ -4,6 +4,7 @@ pub(crate) mod caller;
 pub(crate) mod failures;
 pub(crate) mod hand_off;
 pub(crate) mod handle;
+pub(crate) mod layered;
 pub(crate) mod methods;
 pub(crate) mod served;
 pub(crate) mod streams;

@@ -272,6 +272,21 @@ impl<S: Echo_> EchoServer<S> {
     pub fn from_arc(service: ::std::sync::Arc<S>) -> Self {
         Self { service }
     }
+    /// Runs a middleware around the calls of this service.
+    pub fn with_middleware(
+        self,
+        middleware: impl ::frpc::Middleware,
+    ) -> ::frpc::Layered<Self> {
+        ::frpc::Layered::new(self).with_middleware(middleware)
+    }
+    /// Runs a middleware around the calls of one method, named as in the schema.
+    pub fn with_method_middleware(
+        self,
+        method: impl ::core::convert::Into<::std::string::String>,
+        middleware: impl ::frpc::Middleware,
+    ) -> ::frpc::Layered<Self> {
+        ::frpc::Layered::new(self).with_method_middleware(method, middleware)
+    }
 }
 
 impl<S> ::core::clone::Clone for EchoServer<S> {
@@ -426,6 +441,21 @@ impl<T: S> SServer<T> {
     pub fn from_arc(service: ::std::sync::Arc<T>) -> Self {
         Self { service }
     }
+    /// Runs a middleware around the calls of this service.
+    pub fn with_middleware(
+        self,
+        middleware: impl ::frpc::Middleware,
+    ) -> ::frpc::Layered<Self> {
+        ::frpc::Layered::new(self).with_middleware(middleware)
+    }
+    /// Runs a middleware around the calls of one method, named as in the schema.
+    pub fn with_method_middleware(
+        self,
+        method: impl ::core::convert::Into<::std::string::String>,
+        middleware: impl ::frpc::Middleware,
+    ) -> ::frpc::Layered<Self> {
+        ::frpc::Layered::new(self).with_method_middleware(method, middleware)
+    }
 }
 
 impl<T> ::core::clone::Clone for SServer<T> {
@@ -523,6 +553,21 @@ impl<S: SA> SAServer<S> {
     /// Wraps a shared `service`.
     pub fn from_arc(service: ::std::sync::Arc<S>) -> Self {
         Self { service }
+    }
+    /// Runs a middleware around the calls of this service.
+    pub fn with_middleware(
+        self,
+        middleware: impl ::frpc::Middleware,
+    ) -> ::frpc::Layered<Self> {
+        ::frpc::Layered::new(self).with_middleware(middleware)
+    }
+    /// Runs a middleware around the calls of one method, named as in the schema.
+    pub fn with_method_middleware(
+        self,
+        method: impl ::core::convert::Into<::std::string::String>,
+        middleware: impl ::frpc::Middleware,
+    ) -> ::frpc::Layered<Self> {
+        ::frpc::Layered::new(self).with_method_middleware(method, middleware)
     }
 }
 
@@ -624,6 +669,21 @@ impl<S: Self_> SelfServer<S> {
     /// Wraps a shared `service`.
     pub fn from_arc(service: ::std::sync::Arc<S>) -> Self {
         Self { service }
+    }
+    /// Runs a middleware around the calls of this service.
+    pub fn with_middleware(
+        self,
+        middleware: impl ::frpc::Middleware,
+    ) -> ::frpc::Layered<Self> {
+        ::frpc::Layered::new(self).with_middleware(middleware)
+    }
+    /// Runs a middleware around the calls of one method, named as in the schema.
+    pub fn with_method_middleware(
+        self,
+        method: impl ::core::convert::Into<::std::string::String>,
+        middleware: impl ::frpc::Middleware,
+    ) -> ::frpc::Layered<Self> {
+        ::frpc::Layered::new(self).with_method_middleware(method, middleware)
     }
 }
 

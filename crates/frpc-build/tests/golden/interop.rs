@@ -851,6 +851,21 @@ impl<S: Interop> InteropServer<S> {
     pub fn from_arc(service: ::std::sync::Arc<S>) -> Self {
         Self { service }
     }
+    /// Runs a middleware around the calls of this service.
+    pub fn with_middleware(
+        self,
+        middleware: impl ::frpc::Middleware,
+    ) -> ::frpc::Layered<Self> {
+        ::frpc::Layered::new(self).with_middleware(middleware)
+    }
+    /// Runs a middleware around the calls of one method, named as in the schema.
+    pub fn with_method_middleware(
+        self,
+        method: impl ::core::convert::Into<::std::string::String>,
+        middleware: impl ::frpc::Middleware,
+    ) -> ::frpc::Layered<Self> {
+        ::frpc::Layered::new(self).with_method_middleware(method, middleware)
+    }
 }
 
 impl<S> ::core::clone::Clone for InteropServer<S> {

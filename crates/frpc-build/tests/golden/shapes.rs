@@ -400,6 +400,21 @@ impl<S: First> FirstServer<S> {
     pub fn from_arc(service: ::std::sync::Arc<S>) -> Self {
         Self { service }
     }
+    /// Runs a middleware around the calls of this service.
+    pub fn with_middleware(
+        self,
+        middleware: impl ::frpc::Middleware,
+    ) -> ::frpc::Layered<Self> {
+        ::frpc::Layered::new(self).with_middleware(middleware)
+    }
+    /// Runs a middleware around the calls of one method, named as in the schema.
+    pub fn with_method_middleware(
+        self,
+        method: impl ::core::convert::Into<::std::string::String>,
+        middleware: impl ::frpc::Middleware,
+    ) -> ::frpc::Layered<Self> {
+        ::frpc::Layered::new(self).with_method_middleware(method, middleware)
+    }
 }
 
 impl<S> ::core::clone::Clone for FirstServer<S> {
@@ -530,6 +545,21 @@ impl<S: Second> SecondServer<S> {
     pub fn from_arc(service: ::std::sync::Arc<S>) -> Self {
         Self { service }
     }
+    /// Runs a middleware around the calls of this service.
+    pub fn with_middleware(
+        self,
+        middleware: impl ::frpc::Middleware,
+    ) -> ::frpc::Layered<Self> {
+        ::frpc::Layered::new(self).with_middleware(middleware)
+    }
+    /// Runs a middleware around the calls of one method, named as in the schema.
+    pub fn with_method_middleware(
+        self,
+        method: impl ::core::convert::Into<::std::string::String>,
+        middleware: impl ::frpc::Middleware,
+    ) -> ::frpc::Layered<Self> {
+        ::frpc::Layered::new(self).with_method_middleware(method, middleware)
+    }
 }
 
 impl<S> ::core::clone::Clone for SecondServer<S> {
@@ -636,6 +666,21 @@ impl<S: Silent> SilentServer<S> {
     /// Wraps a shared `service`.
     pub fn from_arc(service: ::std::sync::Arc<S>) -> Self {
         Self { service }
+    }
+    /// Runs a middleware around the calls of this service.
+    pub fn with_middleware(
+        self,
+        middleware: impl ::frpc::Middleware,
+    ) -> ::frpc::Layered<Self> {
+        ::frpc::Layered::new(self).with_middleware(middleware)
+    }
+    /// Runs a middleware around the calls of one method, named as in the schema.
+    pub fn with_method_middleware(
+        self,
+        method: impl ::core::convert::Into<::std::string::String>,
+        middleware: impl ::frpc::Middleware,
+    ) -> ::frpc::Layered<Self> {
+        ::frpc::Layered::new(self).with_method_middleware(method, middleware)
     }
 }
 

@@ -56,12 +56,56 @@ use std::time::Duration;
 /// let guests = HashMap::from([("open sesame".to_owned(), Guest("Ali Baba".to_owned()))]);
 /// let builder = frpc::Server::builder().middleware(Doorkeeper(guests));
 /// ```
+///
+/// A function is a middleware as well, and so is a closure that returns a future. An async closure may not borrow what
+/// it captures: the future gets clones.
+///
+/// ```
+/// use frpc::{Call, CallResponse, Next, Status};
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicU64, Ordering};
+///
+/// async fn log(call: Call, next: Next) -> Result<CallResponse, Status> {
+///     println!("{}/{}", call.service(), call.method());
+///     next.run(call).await
+/// }
+///
+/// let count = Arc::new(AtomicU64::new(0));
+/// let builder = frpc::Server::builder()
+///     .middleware(log)
+///     .middleware(async |call: Call, next: Next| {
+///         if call.metadata().get("tenant").is_none() {
+///             return Err(Status::unauthenticated("no tenant"));
+///         }
+///         next.run(call).await
+///     })
+///     .middleware(move |call: Call, next: Next| {
+///         count.fetch_add(1, Ordering::Relaxed);
+///         next.run(call)
+///     });
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a middleware",
+    label = "implement `Middleware`, or pass `async |call: Call, next: Next| …`",
+    note = "an async closure that uses what it captures is not `Fn(Call, Next) -> impl Future`: clone inside of \
+            `move |call: Call, next: Next| {{ let value = value.clone(); async move {{ … }} }}`"
+)]
 pub trait Middleware: Send + Sync + 'static {
     /// Runs around a call: before it until [`Next::run`] is called, which may well be never, and after it once that is
     /// ready.
     ///
     /// The future is dropped where it stands when the call is cancelled.
     fn call(&self, call: Call, next: Next) -> impl Future<Output = Result<CallResponse, Status>> + Send;
+}
+
+impl<M, F> Middleware for M
+where
+    M: Fn(Call, Next) -> F + Send + Sync + 'static,
+    F: Future<Output = Result<CallResponse, Status>> + Send,
+{
+    fn call(&self, call: Call, next: Next) -> impl Future<Output = Result<CallResponse, Status>> + Send {
+        self(call, next)
+    }
 }
 
 /// A call as [`Middleware`] sees it.
@@ -215,6 +259,11 @@ impl Chain {
         self.0.push(Arc::new(middleware));
     }
 
+    /// This chain, and inside of it another.
+    pub(crate) fn followed_by(&self, inner: &Self) -> Self {
+        Self(self.0.iter().chain(&inner.0).cloned().collect())
+    }
+
     /// The chain, unless it is empty.
     pub(crate) fn present(self) -> Option<Arc<Self>> {
         if self.0.is_empty() { None } else { Some(Arc::new(self)) }
@@ -264,6 +313,12 @@ where
     match chain {
         None => last(request).await,
         Some(chain) => chain.around(about, request, last).await,
+    }
+}
+
+impl fmt::Debug for Chain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Chain").field("length", &self.0.len()).finish_non_exhaustive()
     }
 }
 

@@ -1,20 +1,17 @@
 //! Settings of a channel, and the ways to connect one.
 
+use crate::api::middleware::Chain;
 use crate::client::channel::{Channel, ChannelShared, TIMEOUT};
 use crate::client::dial::{Address, Connector, Dialler, Given};
 use crate::client::links::Links;
 use crate::client::making::Maker;
 use crate::client::retries::RetryBudget;
 use crate::client::servers::{Servers, Several};
-use crate::endpoint::offer::{Offer, Offering};
-use crate::schema::layout;
-use crate::service::methods::Service;
+use crate::endpoint::offer::{Offer, Offering, offering_setters};
 use crate::{Error, IoBackend, Middleware, Workers};
-use frisbee::{Client, ClientBuilder, Connection, HeaderForm, Router};
+use frisbee::{Client, ClientBuilder, HeaderForm};
 use parking_lot::Mutex;
-use polyglot::Nesting;
 use std::io;
-use std::ops::RangeBounds;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -54,6 +51,8 @@ impl Channel {
     }
 }
 
+offering_setters!(ChannelBuilder);
+
 /// Settings of a [`Channel`].
 #[derive(Clone, Debug)]
 #[must_use]
@@ -65,6 +64,8 @@ pub struct ChannelBuilder {
     patience: Duration,
     offering: Offering,
     connect_timeout: Duration,
+    /// The middleware around the calls that are made.
+    chain: Chain,
 }
 
 impl ChannelBuilder {
@@ -78,16 +79,15 @@ impl ChannelBuilder {
             patience: CONNECT_PATIENCE,
             offering: Offering::default(),
             connect_timeout: CONNECT_TIMEOUT,
+            chain: Chain::default(),
         }
     }
 
-    /// Names a service that the channel is for, as in `builder().calls::<EchoClient>()`.
-    ///
-    /// A server of ours is told when the connection is made, so that the first call does not wait for what the server
-    /// has to say. Services that are not named can be called all the same. A generated client that connects by itself
-    /// names its own.
-    pub fn calls<C: layout::Client>(mut self) -> Self {
-        self.offering.call(C::LAYOUT);
+    /// Runs a middleware around the calls that the channel makes, inside of what has been added before, as
+    /// [`Channel::with_middleware`] does. A service that this end [offers](Self::add_service) brings its own middleware:
+    /// `add_service(AgentServer::new(agent).with_middleware(…))`.
+    pub fn middleware(mut self, middleware: impl Middleware) -> Self {
+        self.chain.push(middleware);
         self
     }
 
@@ -167,55 +167,6 @@ impl ChannelBuilder {
     /// Sets the limits and times of the connection.
     pub fn config(mut self, config: frisbee::Config) -> Self {
         self.client = self.client.config(config);
-        self
-    }
-
-    /// Sets how deep messages of the server may nest, the root included: replies, messages of streams, and requests to
-    /// [services that are offered](Self::add_service). Default: 100, where implementations of Protocol Buffers stop as
-    /// well. A call whose reply nests deeper fails with [`Internal`](crate::Code::Internal), and the connection lives.
-    ///
-    /// Less than 1 counts as 1. More than 200 counts as 200, which the stack of a usual thread carries without
-    /// optimisation too, see [`NESTING_CEILING`](crate::polyglot::NESTING_CEILING). Messages that this end sends may
-    /// nest as deep as that, since the other end says what is too deep. Of messages whose codec is protobuf prost takes
-    /// 100 levels, which is a constant there.
-    pub fn nesting_max(mut self, levels: u32) -> Self {
-        self.offering.nesting = Nesting::new(levels);
-        self
-    }
-
-    /// Offers a service to the server, which can call it for as long as the connection lasts. A Go server never does.
-    ///
-    /// Handlers run as those of a server do, and get the same [`Request`](crate::Request)s. See
-    /// [`Channel::from_connection`] for the other end, and [`Channel::stay_connected`].
-    pub fn add_service<S: Service>(mut self, service: S) -> Self {
-        self.offering.add_service(service);
-        self
-    }
-
-    /// Runs something around the calls of the services that this end offers, inside of what has been added before. For
-    /// those that it makes see [`Channel::with_middleware`].
-    pub fn service_middleware(mut self, middleware: impl Middleware) -> Self {
-        self.offering.middleware(middleware);
-        self
-    }
-
-    /// Mounts a router of your own on the connection beneath, as
-    /// [`ServerBuilder::mount`](crate::ServerBuilder::mount) does. Calls must not have these operations.
-    pub fn mount<R: Router>(mut self, operations: impl RangeBounds<u16>, router: R) -> Self {
-        self.offering.mount(operations, router);
-        self
-    }
-
-    /// Sets what gets the streams of the server whose first packet names no operation.
-    pub fn fallback<R: Router>(mut self, router: R) -> Self {
-        self.offering.fallback(router);
-        self
-    }
-
-    /// Calls a function for each connection that is made, the first and those that replace it, on the connection's own
-    /// task: it must not block.
-    pub fn on_connect(mut self, connected: impl Fn(&Connection) + Send + Sync + 'static) -> Self {
-        self.offering.on_connect(connected);
         self
     }
 
@@ -422,7 +373,7 @@ impl ChannelBuilder {
                 strict_presence: self.strict_presence,
                 runtime: Handle::current(),
             }),
-            chain: None,
+            chain: self.chain.present(),
             handed: None,
         }
     }

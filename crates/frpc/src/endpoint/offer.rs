@@ -34,8 +34,6 @@ pub(crate) struct Offer {
     pub(crate) table: Table,
     pub(crate) mounts: Mounts,
     on_connect: Vec<Hook>,
-    /// What runs around the calls that are served.
-    pub(crate) chain: Option<Arc<Chain>>,
     /// Services that are meant to be called.
     pub(crate) called: Arc<[&'static Layout]>,
     /// How deep messages of the peer may nest.
@@ -73,7 +71,7 @@ impl Offering {
     /// What is offered, if nothing is wrong with it.
     pub(crate) fn done(self) -> Result<Offer, Error> {
         let services = self.services.iter().map(|methods| methods()).collect();
-        let table = Table::new(services, self.policy, self.methods)?;
+        let table = Table::new(services, self.policy, self.methods, &self.chain)?;
         check_room(&[&table.layouts[..], &self.called].concat())?;
         self.mounts.check()?;
         for method in table.methods() {
@@ -85,7 +83,6 @@ impl Offering {
             table,
             mounts: self.mounts,
             on_connect: self.on_connect,
-            chain: self.chain.present(),
             called: self.called.into(),
             nesting: self.nesting,
         })
@@ -116,3 +113,80 @@ impl fmt::Debug for Offering {
             .finish_non_exhaustive()
     }
 }
+
+/// The settings of what an end offers its peer, for the builders of both ends: types with a field `offering`.
+macro_rules! offering_setters {
+    ($builder:ty) => {
+        impl $builder {
+            /// Offers a service to the peer. Two services of one end must not have methods on the same operation.
+            ///
+            /// A server is called by its clients. What a channel offers is called by its server, for as long as the
+            /// connection lasts, through [`Channel::from_connection`](crate::Channel::from_connection); a plain server
+            /// never calls. Handlers run at either end alike and get the same [`Request`](crate::Request)s.
+            pub fn add_service<S: $crate::service::methods::Service>(mut self, service: S) -> Self {
+                self.offering.add_service(service);
+                self
+            }
+
+            /// Mounts a router of your own beside the services, on a range of operations: `1000..=1099` or
+            /// `1000..1100`.
+            ///
+            /// It gets the packets of these operations, and the streams whose first packet [names](frisbee::opening)
+            /// one. Services have the operations from 10 on, as many as they have methods, and calls of a channel must
+            /// not have operations of a mounted router.
+            pub fn mount<R: frisbee::Router>(mut self, operations: impl std::ops::RangeBounds<u16>, router: R) -> Self {
+                self.offering.mount(operations, router);
+                self
+            }
+
+            /// Sets the router for streams of the peer whose first packet names no operation. Such a packet may also be
+            /// a late message of a stream that has ended, if the peer is plain.
+            pub fn fallback<R: frisbee::Router>(mut self, router: R) -> Self {
+                self.offering.fallback(router);
+                self
+            }
+
+            /// Calls a function for each new connection, on the task of the connection: it must not block. For a
+            /// channel these are the first connection and those that replace it.
+            ///
+            /// From there the peer can be [called](crate::Channel::from_connection), and values can be put into the
+            /// [attachments](frisbee::Connection::attachments) of the connection.
+            pub fn on_connect(mut self, connected: impl Fn(&frisbee::Connection) + Send + Sync + 'static) -> Self {
+                self.offering.on_connect(connected);
+                self
+            }
+
+            /// Names a service that this end calls, as in `builder().calls::<EchoClient>()`.
+            ///
+            /// An extended peer learns this when the connection is made. The first call of a channel then does not wait
+            /// for the HELLO of the server, and a client with a later layout knows by which rules its server calls.
+            /// Services that are not named can be called all the same. A generated client that connects by itself names
+            /// its own service.
+            pub fn calls<C: $crate::schema::layout::Client>(mut self) -> Self {
+                self.offering.call(C::LAYOUT);
+                self
+            }
+
+            /// Sets how deep messages of the peer may nest, the root included: requests, replies and messages of
+            /// streams. Default: 100, where implementations of Protocol Buffers stop as well.
+            ///
+            /// A request that nests deeper is answered with [`InvalidArgument`](crate::Code::InvalidArgument), and a
+            /// call whose reply nests deeper fails with [`Internal`](crate::Code::Internal). The connection goes on.
+            ///
+            /// Less than 1 counts as 1. More than 200 counts as 200, for which the stack of a usual thread suffices
+            /// without optimisation too; see [`NESTING_CEILING`](crate::polyglot::NESTING_CEILING). Messages that this
+            /// end sends may nest as deep as that, since the peer says what is too deep. Of messages whose codec is
+            /// protobuf, prost takes 100 levels, which is a constant of prost's.
+            ///
+            /// ```
+            /// let server = frpc::Server::builder().nesting_max(20);
+            /// let channel = frpc::Channel::builder().nesting_max(20);
+            /// ```
+            pub fn nesting_max(mut self, levels: u32) -> Self {
+                self.offering.nesting = polyglot::Nesting::new(levels);
+                self
+            }
+        }
+    };
+}
+pub(crate) use offering_setters;

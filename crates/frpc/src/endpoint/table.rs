@@ -1,5 +1,6 @@
 //! The methods of a server by operation.
 
+use crate::api::middleware::Chain;
 use crate::schema::layout::Layout;
 use crate::schema::method::Method;
 use crate::service::methods::Methods;
@@ -8,6 +9,7 @@ use crate::{Error, Policy};
 use frisbee::Operation;
 use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 /// The methods of a server by operation.
 #[derive(Default)]
@@ -21,6 +23,8 @@ pub(crate) struct Table {
 pub(crate) struct Served {
     pub(crate) entry: Entry,
     pub(crate) policy: Policy,
+    /// The middleware around its calls: that of the server, of the service and of the method.
+    pub(crate) chain: Option<Arc<Chain>>,
     /// Callers may ask for the connection by it.
     pub(crate) hands_off: bool,
 }
@@ -34,8 +38,16 @@ pub(crate) struct MethodSettings {
 }
 
 impl Table {
-    pub(crate) fn new(services: Vec<Methods>, default: Policy, mut settings: MethodSettings) -> Result<Self, Error> {
+    pub(crate) fn new(
+        services: Vec<Methods>,
+        default: Policy,
+        mut settings: MethodSettings,
+        chain: &Chain,
+    ) -> Result<Self, Error> {
         let mut served: Vec<Option<Served>> = Vec::new();
+        if let Some(unknown) = services.iter().find_map(|methods| methods.unknown.clone()) {
+            return Err(Error::UnknownMethod(unknown));
+        }
         let layouts: Vec<_> = services.iter().map(|methods| methods.layout).collect();
         for entry in services.into_iter().flat_map(|methods| methods.entries) {
             let name = entry.method.to_string();
@@ -56,7 +68,8 @@ impl Table {
                     return Err(Error::StreamingHandOff(name));
                 }
             }
-            served[index] = Some(Served { entry, policy: policy.unwrap_or(default), hands_off });
+            let chain = chain.followed_by(&entry.chain).present();
+            served[index] = Some(Served { entry, policy: policy.unwrap_or(default), chain, hands_off });
         }
         match settings.policies.into_keys().chain(settings.hand_offs).next() {
             Some(unknown) => Err(Error::UnknownMethod(unknown)),

@@ -4,15 +4,10 @@
 use super::UnixServer;
 use super::{Acceptor, Server};
 use crate::endpoint::Endpoint;
-use crate::endpoint::offer::Offering;
-use crate::schema::layout;
-use crate::service::methods::Service;
+use crate::endpoint::offer::{Offering, offering_setters};
 use crate::{Error, IoBackend, Middleware, Policy, Workers};
-use frisbee::{Connection, Router};
-use polyglot::Nesting;
 use std::fmt;
 use std::io;
-use std::ops::RangeBounds;
 use std::time::Duration;
 use tokio::net::ToSocketAddrs;
 
@@ -31,48 +26,22 @@ pub struct ServerBuilder {
     offering: Offering,
 }
 
+offering_setters!(ServerBuilder);
+
 impl ServerBuilder {
-    /// Adds a service. Its operations must not overlap with those of another: a Go client knows the methods of one
-    /// `.proto` file only, and each file counts from 10.
-    pub fn add_service<S: Service>(mut self, service: S) -> Self {
-        self.offering.add_service(service);
-        self
-    }
-
-    /// Mounts a router of your own beside the services, on a range of operations: `1000..=1099` or `1000..1100`.
+    /// Runs a middleware around the calls of all services, inside of what has been added before. Calls by which clients
+    /// ask for [the connection](crate::hand_off) are included.
     ///
-    /// It gets the packets of these operations, and the streams whose first packet [names](frisbee::opening) one.
-    /// Services have the operations from 10 on, as many as they have methods.
-    pub fn mount<R: Router>(mut self, operations: impl RangeBounds<u16>, router: R) -> Self {
-        self.offering.mount(operations, router);
-        self
-    }
-
-    /// Sets what gets the streams whose first packet names no operation. That may be a late message of a stream that
-    /// is over, if the client is Go.
-    pub fn fallback<R: Router>(mut self, router: R) -> Self {
-        self.offering.fallback(router);
-        self
-    }
-
-    /// Calls a function for each connection that is accepted, on the connection's own task: it must not block. From
-    /// there the peer [can be called](crate::Channel::from_connection), and values be put into the connection's
-    /// [attachments](Connection::attachments).
-    pub fn on_connect(mut self, connected: impl Fn(&Connection) + Send + Sync + 'static) -> Self {
-        self.offering.on_connect(connected);
-        self
-    }
-
-    /// Names a service of the clients that is [called](crate::Channel::from_connection) from here, as in
-    /// `builder().calls::<AgentClient>()`: those with a later layout then know by which rules.
-    pub fn calls<C: layout::Client>(mut self) -> Self {
-        self.offering.call(C::LAYOUT);
-        self
-    }
-
-    /// Runs something around the calls of all services, inside of what has been added before, those by which clients
-    /// ask for [the connection](crate::hand_off) included. Mounted routers are no services, and calls that come to the
-    /// same implementation by tonic pass it by.
+    /// Inside of it runs the middleware of a service and of a method, which the service brings:
+    ///
+    /// ```ignore
+    /// let server = frpc::Server::builder()
+    ///     .middleware(log)
+    ///     .add_service(GreeterServer::new(greeter).with_middleware(authenticate).with_method_middleware("Greet", limit));
+    /// ```
+    ///
+    /// **Middleware does not run around mounted routers, nor around calls that come to the same implementation by
+    /// tonic's port.**
     pub fn middleware(mut self, middleware: impl Middleware) -> Self {
         self.offering.middleware(middleware);
         self
@@ -156,24 +125,6 @@ impl ServerBuilder {
         F: Future<Output = io::Result<()>> + Send + 'static,
     {
         self.inner = self.inner.foreign(accepts, serve);
-        self
-    }
-
-    /// Sets how deep messages of clients may nest, the root included: requests, messages of streams, and replies to
-    /// [calls from here](crate::Channel::from_connection). Default: 100, where implementations of Protocol Buffers stop
-    /// as well. A request that nests deeper is answered with [`InvalidArgument`](crate::Code::InvalidArgument), and the
-    /// connection lives.
-    ///
-    /// Less than 1 counts as 1. More than 200 counts as 200, which the stack of a usual thread carries without
-    /// optimisation too, see [`NESTING_CEILING`](crate::polyglot::NESTING_CEILING). Messages that this end sends may
-    /// nest as deep as that, since the other end says what is too deep. Of messages whose codec is protobuf prost takes
-    /// 100 levels, which is a constant there.
-    ///
-    /// ```
-    /// let server = frpc::Server::builder().nesting_max(20);
-    /// ```
-    pub fn nesting_max(mut self, levels: u32) -> Self {
-        self.offering.nesting = Nesting::new(levels);
         self
     }
 

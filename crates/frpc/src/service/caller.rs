@@ -1,27 +1,23 @@
 //! Where calls come from: one connection.
 
-use crate::api::middleware::Chain;
 use crate::api::request::Origin;
 use crate::service::failures::given_up;
 use crate::wire::body::{self, Style};
 use frisbee::{Connection, Operation, Outbox, PacketId};
 use polyglot::Form;
-use std::sync::Arc;
 
 /// Where calls come from: one connection.
 pub(crate) struct Caller {
     pub(crate) connection: Connection,
     /// This end dialled the connection: the calls that it serves are those of the end that accepted.
     backward: bool,
-    /// What runs around calls.
-    pub(crate) chain: Option<Arc<Chain>>,
     /// The peer is one of ours.
     is_extended: bool,
 }
 
 impl Caller {
-    pub(crate) fn new(connection: &Connection, backward: bool, chain: Option<Arc<Chain>>) -> Self {
-        Self { connection: connection.clone(), backward, chain, is_extended: false }
+    pub(crate) fn new(connection: &Connection, backward: bool) -> Self {
+        Self { connection: connection.clone(), backward, is_extended: false }
     }
 
     /// What requests say of where they came from.

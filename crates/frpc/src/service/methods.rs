@@ -1,17 +1,13 @@
 //! The methods of a service, erased to what a connection needs: something to call for each operation.
 
-use crate::api::middleware::{About, CallKind, through};
+use crate::api::middleware::{About, CallKind, Chain, through};
 use crate::schema::layout::Layout;
 use crate::schema::method::Method;
-use crate::service::caller::Caller;
 use crate::service::handle::ServiceHandle;
-use crate::service::served::{Entry, Kind};
+use crate::service::served::{Entry, Kind, Opened};
 use crate::service::streams;
 use crate::service::unary::Handler;
-use crate::wire::body::Reading;
-use crate::wire::prefix::Prefix;
 use crate::{Request, Response, ResponseStream, Status, Streaming};
-use frisbee::Stream;
 use polyglot::Message;
 use std::fmt;
 use std::sync::Arc;
@@ -34,6 +30,8 @@ pub trait Service: Send + Sync + 'static {
 pub struct Methods {
     pub(crate) layout: &'static Layout,
     pub(crate) entries: Vec<Entry>,
+    /// A method that was named and that the service does not have.
+    pub(crate) unknown: Option<String>,
 }
 
 /// Collects the methods of a service. For generated code.
@@ -75,11 +73,11 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
     {
         let service = self.service.clone();
         let about = About::new::<A, B>(method, CallKind::ServerStreaming);
-        let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream, reading: Reading| {
-            let (service, handler, chain) =
-                (ServiceHandle::of_connection(&service), handler.clone(), caller.chain.clone());
+        let open = move |mut opened: Opened<'_>| {
+            let (service, handler) = (ServiceHandle::of_connection(&service), handler.clone());
+            let chain = opened.chain.take();
             let handler = move |request| through(chain, about, request, move |request| handler(service, request));
-            streams::serve_server_streaming(caller, method.full_name(), prefix, stream, reading, handler);
+            streams::serve_server_streaming(opened, method.full_name(), handler);
         };
         self.with(method, Kind::Stream(Box::new(open)))
     }
@@ -94,11 +92,11 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
     {
         let service = self.service.clone();
         let about = About::new::<A, B>(method, CallKind::ClientStreaming);
-        let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream, reading: Reading| {
-            let (service, handler, chain) =
-                (ServiceHandle::of_connection(&service), handler.clone(), caller.chain.clone());
+        let open = move |mut opened: Opened<'_>| {
+            let (service, handler) = (ServiceHandle::of_connection(&service), handler.clone());
+            let chain = opened.chain.take();
             let handler = move |request| through(chain, about, request, move |request| handler(service, request));
-            streams::serve_client_streaming(caller, method.full_name(), prefix, stream, reading, handler);
+            streams::serve_client_streaming(opened, method.full_name(), handler);
         };
         self.with(method, Kind::Stream(Box::new(open)))
     }
@@ -113,22 +111,22 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
     {
         let service = self.service.clone();
         let about = About::new::<A, B>(method, CallKind::Streaming);
-        let open = move |caller: &Caller, prefix: Option<Prefix>, stream: Stream, reading: Reading| {
-            let (service, handler, chain) =
-                (ServiceHandle::of_connection(&service), handler.clone(), caller.chain.clone());
+        let open = move |mut opened: Opened<'_>| {
+            let (service, handler) = (ServiceHandle::of_connection(&service), handler.clone());
+            let chain = opened.chain.take();
             let handler = move |request| through(chain, about, request, move |request| handler(service, request));
-            streams::serve_streaming(caller, method.full_name(), prefix, stream, reading, handler);
+            streams::serve_streaming(opened, method.full_name(), handler);
         };
         self.with(method, Kind::Stream(Box::new(open)))
     }
 
     /// Ends the list.
     pub fn done(self) -> Methods {
-        Methods { layout: self.layout, entries: self.entries }
+        Methods { layout: self.layout, entries: self.entries, unknown: None }
     }
 
     fn with(mut self, method: Method, kind: Kind) -> Self {
-        self.entries.push(Entry { method, kind });
+        self.entries.push(Entry { method, kind, chain: Chain::default() });
         self
     }
 }

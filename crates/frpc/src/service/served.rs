@@ -12,6 +12,8 @@ use std::sync::Arc;
 pub(crate) struct Entry {
     pub(crate) method: Method,
     pub(crate) kind: Kind,
+    /// The middleware of this method and of its service.
+    pub(crate) chain: Chain,
 }
 
 pub(crate) enum Kind {
@@ -38,11 +40,23 @@ pub(crate) trait Instance: Send {
 
 /// A method that streams in one or both directions.
 pub(crate) trait Streamed: Send + Sync {
-    fn open(&self, caller: &Caller, prefix: Option<Prefix>, stream: Stream, reading: Reading);
+    fn open(&self, opened: Opened<'_>);
 }
 
-impl<F: Fn(&Caller, Option<Prefix>, Stream, Reading) + Send + Sync> Streamed for F {
-    fn open(&self, caller: &Caller, prefix: Option<Prefix>, stream: Stream, reading: Reading) {
-        self(caller, prefix, stream, reading);
+/// A stream that a peer has opened for a call.
+pub(crate) struct Opened<'a> {
+    pub(crate) caller: &'a Caller,
+    /// What stood in front of the packet that opened it.
+    pub(crate) prefix: Option<Prefix>,
+    pub(crate) stream: Stream,
+    /// How requests are read.
+    pub(crate) reading: Reading,
+    /// The middleware around the call.
+    pub(crate) chain: Option<Arc<Chain>>,
+}
+
+impl<F: Fn(Opened<'_>) + Send + Sync> Streamed for F {
+    fn open(&self, opened: Opened<'_>) {
+        self(opened);
     }
 }

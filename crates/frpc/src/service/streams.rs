@@ -4,8 +4,8 @@ use crate::ResponseStream;
 use crate::api::request::Origin;
 use crate::deadline::{self, Within};
 use crate::schema::method::FullName;
-use crate::service::caller::Caller;
 use crate::service::failures::{note, overloaded, panicked, takes_too_much};
+use crate::service::served::Opened;
 use crate::streaming::{Lent, Streaming, is_end, send, send_all, send_end, send_error, send_metadata, send_refusal};
 use crate::wire::body;
 use crate::wire::body::{Reading, Received};
@@ -33,21 +33,15 @@ const CLOSED_AT_ONCE_MAX: usize = 4096;
 /// How much later: as long as Go waits for anything.
 const CLOSED_LATER: Duration = Duration::from_secs(5);
 
-pub(crate) fn serve_server_streaming<A, B, H, F>(
-    caller: &Caller,
-    name: FullName,
-    prefix: Option<Prefix>,
-    stream: Stream,
-    reading: Reading,
-    handler: H,
-) where
+pub(crate) fn serve_server_streaming<A, B, H, F>(opened: Opened<'_>, name: FullName, handler: H)
+where
     A: Message + Send + 'static,
     B: Message + Send + 'static,
     H: FnOnce(Request<A>) -> F + Send + 'static,
     F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
 {
-    let (connection, origin) = (caller.connection.clone(), caller.origin());
-    serve(caller, name, prefix, stream, move |sender, mut receiver, lent, prefix| async move {
+    let (connection, origin, reading) = (opened.caller.connection.clone(), opened.caller.origin(), opened.reading);
+    serve(opened, name, move |sender, mut receiver, lent, prefix| async move {
         let Some(body) = receiver.recv().await else { return Ok(()) };
         if sender.is_extended() {
             // It says so behind the request, for which the stream is kept open until then.
@@ -75,42 +69,30 @@ pub(crate) fn serve_server_streaming<A, B, H, F>(
     });
 }
 
-pub(crate) fn serve_client_streaming<A, B, H, F>(
-    caller: &Caller,
-    name: FullName,
-    prefix: Option<Prefix>,
-    stream: Stream,
-    reading: Reading,
-    handler: H,
-) where
+pub(crate) fn serve_client_streaming<A, B, H, F>(opened: Opened<'_>, name: FullName, handler: H)
+where
     A: Message + Send + 'static,
     B: Message + Send + 'static,
     H: FnOnce(Request<Streaming<A>>) -> F + Send + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    let origin = caller.origin();
-    serve(caller, name, prefix, stream, move |sender, receiver, lent, prefix| async move {
+    let (origin, reading) = (opened.caller.origin(), opened.reading);
+    serve(opened, name, move |sender, receiver, lent, prefix| async move {
         let reply = handler(requests(receiver, lent, reading, origin, prefix)).await?;
         send_metadata(&sender, reply.metadata())?;
         send::<B>(&sender, reply.into_inner(), false).await
     });
 }
 
-pub(crate) fn serve_streaming<A, B, H, F>(
-    caller: &Caller,
-    name: FullName,
-    prefix: Option<Prefix>,
-    stream: Stream,
-    reading: Reading,
-    handler: H,
-) where
+pub(crate) fn serve_streaming<A, B, H, F>(opened: Opened<'_>, name: FullName, handler: H)
+where
     A: Message + Send + 'static,
     B: Message + Send + 'static,
     H: FnOnce(Request<Streaming<A>>) -> F + Send + 'static,
     F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
 {
-    let (connection, origin) = (caller.connection.clone(), caller.origin());
-    serve(caller, name, prefix, stream, move |sender, receiver, lent, prefix| async move {
+    let (connection, origin, reading) = (opened.caller.connection.clone(), opened.caller.origin(), opened.reading);
+    serve(opened, name, move |sender, receiver, lent, prefix| async move {
         let reply = handler(requests(receiver, lent.clone(), reading, origin, prefix)).await?;
         respond(&sender, &connection, reply, &lent).await
     });
@@ -132,11 +114,12 @@ pub(crate) fn refuse(stream: &Stream, status: &Status) {
 }
 
 /// Runs a call in a task of its own, to its end or until the client closes the stream.
-fn serve<W, F>(caller: &Caller, name: FullName, prefix: Option<Prefix>, stream: Stream, work: W)
+fn serve<W, F>(opened: Opened<'_>, name: FullName, work: W)
 where
     W: FnOnce(StreamSender, StreamReceiver, Arc<Lent>, Option<Prefix>) -> F,
     F: Future<Output = Result<(), Status>> + Send + 'static,
 {
+    let Opened { caller, prefix, stream, .. } = opened;
     let (sender, receiver) = stream.split();
     let lent = Arc::new(Lent::default());
     let timeout = prefix.as_ref().and_then(|prefix| prefix.timeout);

@@ -1,0 +1,69 @@
+//! A service with middleware of its own.
+
+use crate::Middleware;
+use crate::api::middleware::Chain;
+use crate::service::methods::{Methods, Service};
+use std::fmt;
+
+/// A service with [middleware](Middleware) around its calls, or around those of single methods. Made by
+/// `with_middleware` and `with_method_middleware` of a generated server.
+///
+/// The middleware of the whole server is the outermost, that of the service comes next, and that of a method last.
+#[derive(Clone)]
+#[must_use]
+pub struct Layered<S> {
+    service: S,
+    chain: Chain,
+    methods: Vec<(String, Chain)>,
+}
+
+impl<S> Layered<S> {
+    /// The service, without middleware so far.
+    pub fn new(service: S) -> Self {
+        Self { service, chain: Chain::default(), methods: Vec::new() }
+    }
+
+    /// Runs a middleware around the calls of the service, inside of what has been added before.
+    pub fn with_middleware(mut self, middleware: impl Middleware) -> Self {
+        self.chain.push(middleware);
+        self
+    }
+
+    /// Runs a middleware around the calls of one method, named as in the schema, inside of what has been added before.
+    /// [`bind`](crate::ServerBuilder::bind) fails if the service has no such method.
+    pub fn with_method_middleware(mut self, method: impl Into<String>, middleware: impl Middleware) -> Self {
+        let method = method.into();
+        let at = self.methods.iter().position(|(name, _)| *name == method).unwrap_or_else(|| {
+            self.methods.push((method, Chain::default()));
+            self.methods.len() - 1
+        });
+        if let Some((_, chain)) = self.methods.get_mut(at) {
+            chain.push(middleware);
+        }
+        self
+    }
+}
+
+impl<S: Service> Service for Layered<S> {
+    const NAME: &'static str = S::NAME;
+
+    fn methods(&self) -> Methods {
+        let mut methods = self.service.methods();
+        for entry in &mut methods.entries {
+            entry.chain = self.chain.followed_by(&entry.chain);
+        }
+        for (name, chain) in &self.methods {
+            match methods.entries.iter_mut().find(|entry| entry.method.name == name) {
+                Some(entry) => entry.chain = entry.chain.followed_by(chain),
+                None => methods.unknown = Some(format!("{}/{name}", S::NAME)),
+            }
+        }
+        methods
+    }
+}
+
+impl<S: fmt::Debug> fmt::Debug for Layered<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Layered").field("service", &self.service).finish_non_exhaustive()
+    }
+}
