@@ -163,8 +163,13 @@ mod transports {
     use frpc::tls::{Authorities, ClientTls, Identity, ServerTls};
     use frpc::{Channel, Server};
 
-    async fn tls(certificate: Vec<u8>, key: Vec<u8>, clients: Vec<u8>, servers: Vec<u8>) -> Outcome {
+    fn foreign() {
+        use tokio::io::AsyncWriteExt;
         statements!("transports-1");
+    }
+
+    async fn tls(certificate: Vec<u8>, key: Vec<u8>, clients: Vec<u8>, servers: Vec<u8>) -> Outcome {
+        statements!("transports-2");
         Ok(())
     }
 }
