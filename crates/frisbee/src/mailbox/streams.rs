@@ -76,9 +76,15 @@ impl StreamTable {
         None
     }
 
-    /// Enters a stream that the peer has opened.
-    pub(crate) fn enter_opened_by_peer(&mut self, stream: Arc<StreamShared>) {
-        self.streams.insert(stream.id(), stream);
+    /// Enters a stream that the peer has opened; `false`, and nothing has changed, if a stream of its id is open.
+    pub(crate) fn enter_opened_by_peer(&mut self, stream: Arc<StreamShared>) -> bool {
+        match self.streams.entry(stream.id()) {
+            Entry::Vacant(free) => {
+                free.insert(stream);
+                true
+            }
+            Entry::Occupied(_) => false,
+        }
     }
 
     /// Removes a stream, unless its id belongs to a later one by now; whether that frees a place for this end to open
@@ -100,5 +106,31 @@ impl StreamTable {
     pub(super) fn take_all(&mut self) -> impl Iterator<Item = Arc<StreamShared>> + use<> {
         self.opened_here = 0;
         std::mem::take(&mut self.streams).into_values()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Connection;
+    use crate::budget::Budget;
+    use crate::connection::Ends;
+    use tokio::runtime::Handle;
+
+    #[tokio::test]
+    async fn a_stream_that_the_peer_opens_does_not_replace_one_of_this_end() {
+        let budget = Arc::new(Budget::new(usize::MAX, usize::MAX));
+        let connection = Connection::server(&Default::default(), budget, Handle::current(), Ends::default());
+        let stream = |id, opened_here| Arc::new(StreamShared::new(id, &connection.0, &PeerKind::Plain, opened_here));
+        let mut table = StreamTable::default();
+        let id = table.enter(Role::Server, &PeerKind::Plain, |id| stream(id, true)).expect("all are free");
+        assert!(!table.enter_opened_by_peer(stream(id, false)));
+        assert!(table.get(id).is_some_and(|stream| stream.is_opened_here()));
+        assert_eq!((table.len(), table.opened_by_peer()), (1, 0));
+        let other = stream(PacketId(id.0 + 1), false);
+        assert!(table.enter_opened_by_peer(other.clone()));
+        assert_eq!((table.len(), table.opened_by_peer()), (2, 1));
+        assert!(!table.leave(&other), "this end can open no more streams than before");
+        assert_eq!((table.len(), table.opened_by_peer()), (1, 0));
     }
 }
