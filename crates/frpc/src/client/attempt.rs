@@ -130,6 +130,10 @@ impl<'a, A: Message> Attempt<'a, A> {
         };
         if let Poll::Ready(Err(error)) = entered {
             *started = Started::Over(error.into());
+        } else if matches!(started, Started::Failed(_) | Started::Unclear) {
+            // The place of a call whose request could not be written is free again. Its next caller is woken here, where
+            // the lock of the connection is no longer held.
+            link.calls.with(|_| ());
         }
     }
 
@@ -188,7 +192,7 @@ impl<'a, A: Message> Attempt<'a, A> {
         match put {
             Ok(()) => Started::Yes(ticket),
             Err(error) => {
-                link.calls.with(|calls| calls.revoke(ticket));
+                link.calls.calls.lock().revoke(ticket);
                 match error {
                     PutError::Lossy | PutError::TooLong(_) if server == ServerKind::Unknown => Started::Unclear,
                     error => Started::Failed(error.into_status()),
