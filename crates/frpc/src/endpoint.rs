@@ -305,8 +305,8 @@ impl Router for Endpoint {
     }
 
     fn idle(&self, session: &mut Session) {
-        session.last = None;
-        session.instances.clear();
+        session.instances.extend(session.last.take());
+        session.instances.retain(|_, instance| instance.is_needed());
         session.replies = Vec::new();
         session.wake = Vec::new();
         if let Some(calls) = self.calls.as_ref().or(session.calls.as_ref()) {

@@ -36,6 +36,10 @@ pub(crate) trait Instance: Send {
     /// Answers a request that comes with one for the connection, as any other but that the handler has a task of its
     /// own.
     fn hand_off(&mut self, caller: &Caller, method: Method, asked: frisbee::HandOffRequest) -> Routed;
+
+    /// Whether a handler holds or awaits a permit of this instance, which would not count if the instance were made
+    /// anew. A cancelled handler holds its permit for as long as it is inside a poll.
+    fn is_needed(&self) -> bool;
 }
 
 /// A method that streams in one or both directions.

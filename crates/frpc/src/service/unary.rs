@@ -184,6 +184,10 @@ where
         }
         Routed::Continue
     }
+
+    fn is_needed(&self) -> bool {
+        self.permits.as_ref().is_some_and(|permits| Arc::strong_count(permits) > 1)
+    }
 }
 
 impl<S, H, A, B, F> Serving<S, H, A, F>
