@@ -7,5 +7,6 @@ mod handlers;
 mod layouts;
 mod limits;
 mod middleware;
+mod places;
 mod statuses;
 mod two_way;

@@ -54,6 +54,8 @@ pub enum StreamSignal {
     End,
     /// That the stream is reset.
     Reset,
+    /// That the stream is reset, and that none of it was given to a handler.
+    Refuse,
 }
 
 impl StreamSignal {
@@ -63,10 +65,17 @@ impl StreamSignal {
         let operation = match self {
             Self::Nothing => return,
             Self::Close => Operation::STREAM,
-            Self::End | Self::Reset => Operation::END,
+            Self::End | Self::Reset | Self::Refuse => Operation::END,
         };
+        if self == Self::Refuse {
+            // Credit of zero, which older peers add up without any effect.
+            let mut packet = outbox.packet(id, Operation::CREDIT);
+            packet.put_slice(&[0]);
+            let sent = packet.finish();
+            debug_assert!(sent.is_ok(), "one byte is within every limit");
+        }
         let mut body = Vec::new();
-        if self == Self::Reset {
+        if matches!(self, Self::Reset | Self::Refuse) {
             tlv::put_varint(&mut body, code.into());
             body.extend_from_slice(reason.as_bytes());
             // The receiver of a text accepts one that is cut anywhere.
@@ -271,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn each_signal_is_one_packet_and_the_reason_of_a_reset_is_cut_to_the_limit_of_the_peer() {
+    fn each_signal_has_its_bytes_and_the_reason_of_a_reset_is_cut_to_the_limit_of_the_peer() {
         let bytes = |signal: StreamSignal| {
             let mut outbox = Outbox::new(crate::HeaderForm::Current);
             outbox.set_limit(3);
@@ -281,6 +290,8 @@ mod tests {
         assert_eq!(bytes(StreamSignal::Nothing), "");
         assert_eq!(bytes(StreamSignal::Close), [0, 15, 0, 9, 0, 2, 0, 0, 0, 0][..]);
         assert_eq!(bytes(StreamSignal::End), [0, 15, 0, 9, 0, 7, 0, 0, 0, 0][..]);
-        assert_eq!(bytes(StreamSignal::Reset), [0, 15, 0, 9, 0, 7, 0, 0, 0, 3, 8, b'f', b'u'][..]);
+        let reset = [0, 15, 0, 9, 0, 7, 0, 0, 0, 3, 8, b'f', b'u'];
+        assert_eq!(bytes(StreamSignal::Reset), reset[..]);
+        assert_eq!(bytes(StreamSignal::Refuse), [&[0, 15, 0, 9, 0, 5, 0, 0, 0, 1, 0][..], &reset].concat());
     }
 }

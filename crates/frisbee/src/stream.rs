@@ -55,6 +55,13 @@ pub enum StreamEnd {
         /// Why, in words.
         message: String,
     },
+    /// The peer has reset the stream and says that none of it was given to a handler.
+    Refused {
+        /// Why, as one of gRPC's status codes.
+        code: u32,
+        /// Why, in words.
+        message: String,
+    },
     /// More came than there was memory for, and some of it was lost.
     Overflowed,
 }

@@ -180,7 +180,7 @@ impl<M: Message> Streaming<M> {
                     // Whoever is late learns that, whatever the server has made of it meanwhile.
                     let is_late = self.deadline.as_ref().is_some_and(|deadline| deadline.deadline() <= Instant::now());
                     let broken = self.broken();
-                    if let StreamEnd::Ended | StreamEnd::Reset { .. } = self.how_ended() {
+                    if let StreamEnd::Ended | StreamEnd::Reset { .. } | StreamEnd::Refused { .. } = self.how_ended() {
                         self.handle_answer(broken.as_ref().map_or(Code::Ok, Status::code));
                     }
                     self.finish(true);
@@ -222,10 +222,8 @@ impl<M: Message> Streaming<M> {
             (StreamEnd::Overflowed, _) => {
                 Status::resource_exhausted("messages arrived faster than they were read, and some were lost")
             }
-            (StreamEnd::Reset { code, message }, _) => {
-                let code = i32::try_from(code).map_or(Code::Unknown, Code::from_i32);
-                Status::new(if code == Code::Ok { Code::Unknown } else { code }, message)
-            }
+            (StreamEnd::Reset { code, message }, _) => reset(code, message),
+            (StreamEnd::Refused { code, message }, _) => reset(code, message).not_run(),
             (_, End::Client(connection, failed)) => {
                 // Requests that have failed may well be why the connection is gone.
                 let gone = || connection.as_ref().and_then(Connection::close_reason).map(|reason| lost(&reason));
@@ -235,6 +233,12 @@ impl<M: Message> Streaming<M> {
             (_, End::Server(_)) => Status::cancelled("the client closed the stream before its end"),
         })
     }
+}
+
+/// The status of a call whose stream was reset.
+fn reset(code: u32, message: String) -> Status {
+    let code = i32::try_from(code).map_or(Code::Unknown, Code::from_i32);
+    Status::new(if code == Code::Ok { Code::Unknown } else { code }, message)
 }
 
 /// What a packet of a stream is.

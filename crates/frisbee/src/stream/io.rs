@@ -92,7 +92,9 @@ impl StreamIo {
             StreamEnd::Ended => Ok(()),
             StreamEnd::Closed if !self.stream.is_extended() => Ok(()),
             StreamEnd::Closed => Err(io::Error::new(io::ErrorKind::ConnectionAborted, "the stream was closed")),
-            StreamEnd::Reset { message, .. } => Err(io::Error::new(io::ErrorKind::ConnectionReset, message)),
+            StreamEnd::Reset { message, .. } | StreamEnd::Refused { message, .. } => {
+                Err(io::Error::new(io::ErrorKind::ConnectionReset, message))
+            }
             StreamEnd::Overflowed => Err(io::Error::new(
                 io::ErrorKind::OutOfMemory,
                 "the memory limit for unread messages of the stream is reached",

@@ -77,6 +77,8 @@ pub(super) struct Messages {
     pub(super) charged: usize,
     pub(super) overflowed: bool,
     pub(super) reset: Option<(u32, String)>,
+    /// The peer has said that none of the stream was given to a handler.
+    pub(super) is_refused: bool,
     /// The connection brings nothing more.
     pub(super) eof: bool,
     pub(super) reader: Option<Waker>,
@@ -188,6 +190,7 @@ impl StreamShared {
             charged: 0,
             overflowed: false,
             reset: None,
+            is_refused: false,
             eof: false,
             reader: None,
             senders: Waiting::default(),
@@ -295,6 +298,7 @@ impl StreamShared {
         let Some(credit) = tlv::whole_varint(body) else { return false };
         let mut inner = self.inner.lock();
         inner.credit.receive(credit);
+        inner.is_refused |= credit == 0;
         let senders = if inner.credit.is_open() { inner.senders.take() } else { Vec::new() };
         drop(inner);
         wake_all(senders);
@@ -352,6 +356,7 @@ impl StreamShared {
             _ if inner.overflowed => StreamEnd::Overflowed,
             // What it has sent is whole, whatever becomes of the other direction.
             _ if inner.state.has_ended() => StreamEnd::Ended,
+            Some((code, message)) if inner.is_refused => StreamEnd::Refused { code: *code, message: message.clone() },
             Some((code, message)) => StreamEnd::Reset { code: *code, message: message.clone() },
             None => StreamEnd::Closed,
         }

@@ -68,7 +68,7 @@ impl<R: Router> Engine<R> {
                 let waited = self.handle.0.deferred.leave_stream(id, &self.handle.0.account);
                 match rich {
                     false => StreamSignal::Close,
-                    true if waited || self.streams.openings.handle(id) => StreamSignal::Reset,
+                    true if waited || self.streams.openings.handle(id) => StreamSignal::Refuse,
                     true => StreamSignal::Nothing,
                 }
             }

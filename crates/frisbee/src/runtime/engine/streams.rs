@@ -61,12 +61,16 @@ impl<R: Router> Engine<R> {
             drop(inner);
             self.handle.count_shed();
             let why = if is_full { "too many streams" } else { NO_ROOM };
-            let tell = if rich { StreamSignal::Reset } else { StreamSignal::Close };
+            let tell = if rich { StreamSignal::Refuse } else { StreamSignal::Close };
             tell.put(self.core.outbox(), id, RESOURCE_EXHAUSTED, why);
             return if is_full { Routed::Wasted } else { Routed::Continue };
         }
         let shared = Arc::new(StreamShared::new(id, &self.handle.0, &inner.peer, false));
-        inner.streams.enter_opened_by_peer(shared.clone());
+        if !inner.streams.enter_opened_by_peer(shared.clone()) {
+            // A plain peer and this end have opened streams of one id: this end did so while the opening was deferred.
+            drop(inner);
+            return self.handle_stream(id, body);
+        }
         drop(inner);
         let stream = Stream::new(self.handle.0.clone(), shared);
         let Some(session) = &mut self.session else { return Routed::Continue };

@@ -1,0 +1,187 @@
+//! Places for calls at either end: permits of handlers, and slots for which callers wait.
+
+use frisbee::{Config, Connection, Outbox, Packet, Routed, Router};
+use frisbee_tests::interop::{Empty, Interop, InteropClient, InteropServer, Payload, Range};
+use frisbee_tests::{left_to_service, serve};
+use frpc::{Channel, Code, Policy, Request, Response, Server, Status};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::task::{Context, Wake, Waker};
+use std::time::Duration;
+use tokio::sync::mpsc as events;
+use tokio::sync::{Notify, Semaphore};
+
+/// Says when it is told that its connection is unused.
+struct Unused(events::UnboundedSender<()>);
+
+impl Router for Unused {
+    type Session = ();
+
+    fn connected(&self, _connection: &Connection) {}
+
+    fn route(&self, (): &mut (), _packet: Packet, _outbox: &mut Outbox) -> Routed {
+        Routed::Continue
+    }
+
+    fn idle(&self, (): &mut ()) {
+        let _ = self.0.send(());
+    }
+}
+
+/// Says when a call begins. The first one keeps its thread, within a poll, until it is let go.
+struct Blocking {
+    begun: events::UnboundedSender<()>,
+    is_first: AtomicBool,
+    go_on: parking_lot::Mutex<mpsc::Receiver<()>>,
+}
+
+impl Interop for Blocking {
+    left_to_service!(
+        echo_scalars,
+        echo_nested,
+        echo_lists,
+        echo_maps,
+        echo_mixed,
+        fail,
+        echo_payload,
+        add,
+        sleep,
+        describe,
+        count_up,
+        sum_up,
+        chat
+    );
+
+    async fn do_nothing(&self, _request: Request<Empty>) -> Result<Response<Empty>, Status> {
+        let _ = self.begun.send(());
+        if self.is_first.swap(false, Ordering::SeqCst) {
+            tokio::task::block_in_place(|| self.go_on.lock().recv().expect("the test lets it go"));
+        }
+        Ok(Response::new(Empty {}))
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_cancelled_handler_keeps_its_permit_while_it_runs_though_the_connection_is_unused() {
+    let (begun, mut begins) = events::unbounded_channel();
+    let (unused, mut is_unused) = events::unbounded_channel();
+    let (let_go, go_on) = mpsc::channel();
+    let service = Blocking { begun, is_first: AtomicBool::new(true), go_on: go_on.into() };
+    let server = Server::builder()
+        .policy(Policy::AtMost(1))
+        .config(Config::default().ping_interval(Duration::from_millis(20)))
+        .mount(5000..5001, Unused(unused))
+        .add_service(InteropServer::new(service));
+    let channel = Channel::connect(serve(server).await.to_string()).await.expect("the server listens");
+    let client = InteropClient::new(channel);
+    let mut first = Box::pin(client.do_nothing(Empty {}));
+    tokio::select! { reply = &mut first => panic!("nobody has let it go: {reply:?}"), _ = begins.recv() => {} }
+    while is_unused.try_recv().is_ok() {}
+    drop(first); // Which cancels it.
+    is_unused.recv().await.expect("the server runs");
+    let second = tokio::spawn(async move { client.do_nothing(Empty {}).await });
+    // As long as it takes to see it begin; if it does not, nothing depends on the time.
+    let early = tokio::time::timeout(Duration::from_millis(300), begins.recv()).await;
+    let_go.send(()).expect("the handler waits");
+    second.await.expect("nothing panics").expect("it has its turn");
+    assert!(early.is_err(), "two handlers ran at the same time");
+}
+
+/// Holds handlers until they are let go.
+#[derive(Clone)]
+struct Holding(Arc<(Notify, Semaphore)>);
+
+impl Holding {
+    fn new() -> Self {
+        Self(Arc::new((Notify::new(), Semaphore::new(0))))
+    }
+}
+
+impl Interop for Holding {
+    left_to_service!(
+        echo_scalars,
+        echo_nested,
+        echo_lists,
+        echo_maps,
+        echo_mixed,
+        fail,
+        echo_payload,
+        add,
+        sleep,
+        describe,
+        count_up,
+        sum_up,
+        chat
+    );
+
+    async fn do_nothing(&self, _request: Request<Empty>) -> Result<Response<Empty>, Status> {
+        self.0.0.notify_one();
+        self.0.1.acquire().await.expect("it is open").forget();
+        Ok(Response::new(Empty {}))
+    }
+}
+
+/// Looks at a connection when it is woken, as any waker may.
+struct Looking(Connection, AtomicUsize);
+
+impl Wake for Looking {
+    fn wake(self: Arc<Self>) {
+        assert!(!self.0.is_closed());
+        self.1.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn waiting_callers_are_woken_with_no_lock_held_when_a_call_is_too_long_to_be_sent() {
+    let (done, is_done) = mpsc::channel();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        runtime.block_on(async {
+            let held = Holding::new();
+            let config = Config::default().calls_max(1).body_max(2048);
+            let server = Server::builder().config(config).add_service(InteropServer::new(held.clone()));
+            let channel = Channel::connect(serve(server).await.to_string()).await.expect("the server listens");
+            let client = InteropClient::new(channel.clone());
+            let begin = || Box::pin(client.do_nothing(Empty {}));
+            let mut first = begin();
+            tokio::select! { reply = &mut first => panic!("it is held: {reply:?}"), () = held.0.0.notified() => {} }
+            let looking = Arc::new(Looking(channel.connection().expect("it is open"), AtomicUsize::new(0)));
+            let waker = Waker::from(looking.clone());
+            let (mut second, mut third) = (begin(), begin());
+            let (mut idly, mut looks) = (Context::from_waker(Waker::noop()), Context::from_waker(&waker));
+            assert!(second.as_mut().poll(&mut idly).is_pending(), "there is one place");
+            assert!(third.as_mut().poll(&mut looks).is_pending(), "there is one place");
+            held.0.1.add_permits(1);
+            first.await.expect("it has been let go");
+            assert_eq!(looking.1.load(Ordering::SeqCst), 0, "there is a place, for the one that waits longest");
+            let long = Payload { seq: 1, data: vec![0; 4096] };
+            let status = client.echo_payload(long).await.expect_err("the server takes 2 KiB");
+            assert_eq!(status.code(), Code::ResourceExhausted, "{status}");
+            assert!(looking.1.load(Ordering::SeqCst) > 0, "the place is free again");
+        });
+        done.send(()).expect("the test waits");
+    });
+    is_done.recv_timeout(Duration::from_secs(30)).expect("a waker was called with a lock held, or the calls failed");
+}
+
+#[tokio::test]
+async fn a_stream_that_is_refused_for_want_of_memory_says_that_its_call_has_not_run() {
+    let held = Holding::new();
+    let server = Server::builder().memory_max(4096).add_service(InteropServer::new(held.clone()));
+    let channel = Channel::connect(serve(server).await.to_string()).await.expect("the server listens");
+    let client = InteropClient::new(channel);
+    let mut waiting = Vec::new();
+    for _ in 0..6 {
+        // Each takes 768 bytes as long as it waits.
+        let mut call = Box::pin(client.do_nothing(Empty {}));
+        tokio::select! { reply = &mut call => panic!("it is held: {reply:?}"), () = held.0.0.notified() => {} }
+        waiting.push(call);
+    }
+    let refused = match client.count_up(Range { from: 0, count: 3 }).await {
+        Ok(counts) => counts.into_inner().message().await.expect_err("there is no memory"),
+        Err(status) => status,
+    };
+    assert_eq!(refused.code(), Code::ResourceExhausted, "{refused}");
+    assert!(!refused.may_have_run(), "{refused:?}");
+}
