@@ -72,61 +72,61 @@ settings! {
     /// ```
     pub struct Config;
 
-    /// The longest body in either direction, in bytes; a peer that sends a longer one is closed. What the ends say
-    /// of themselves when they meet may be longer, and less than [`BODY_MAX_LEAST`] counts as that. Default:
-    /// [`BODY_MAX`].
+    /// The longest body in either direction, in bytes; the connection of a peer that sends a longer one is closed.
+    /// HELLO may be longer, and a value below [`BODY_MAX_LEAST`] counts as that. Default: [`BODY_MAX`].
     body_max: u32 = BODY_MAX;
     /// How long the peer may be silent before it gets a PING. Default: 2 s, so that two PINGs fit into the time
     /// after which a Go peer gives up.
     ping_interval: Duration = Duration::from_secs(2);
-    /// How long the peer may be silent before the connection is closed. Default: 10 s, five PINGs. Taking what the
-    /// system had no room for is no silence.
+    /// How long the peer may be silent before the connection is closed. Default: 10 s, five PINGs. A peer that accepts
+    /// bytes which had waited is not silent.
     idle_timeout: Duration = Duration::from_secs(10);
     /// How long a peer may take no byte while some wait. Default: 5 s, as Go.
     ///
-    /// What the system has taken over is not what the peer has taken: a socket of Linux holds up to 4 MiB, and takes
-    /// more only when a third of that has gone. So it gets this time four times more for each of the first four MiB of
-    /// a connection: 85 s at most, in which the system gets rid of a third at 17 KiB/s.
+    /// The bytes that the system has accepted have not necessarily reached the peer: a socket of Linux holds up to 4
+    /// MiB, and accepts more only when a third of that has been sent. So the peer gets four times this time for each of
+    /// the first four MiB of a connection: 85 s at most, in which the system sends a third at 17 KiB/s.
     ///
-    /// Over twice as long a peer has to take half of the [`least_rate`](Self::least_rate), while more waits than that
-    /// rate brings in the time here: 8 KiB/s while 80 KiB wait. A client counts what its server sends as well, since a
-    /// server may stop reading while its own packets are not taken.
+    /// In twice as long a time, the peer has to accept half of the [`least_rate`](Self::least_rate), while more waits
+    /// than that rate brings in the time here: 8 KiB/s while 80 KiB wait. For a client, the bytes that its server sends
+    /// count as well, since a server may stop reading while its own packets are not accepted.
     write_timeout: Duration = Duration::from_secs(5);
-    /// How much may wait to be written before whoever sends waits, and before the requests of a client wait at their
-    /// server, in bytes. One packet may overdraw it, or it could not be sent at all. When as much has come in requests
-    /// that wait, again with one that may overdraw it, the server reads no further. Default: 1 MiB, the bandwidth-delay
-    /// product of 1 Gbit/s over 8 ms.
+    /// The number of bytes that may wait to be written before senders wait, and before the requests of a client wait at
+    /// their server. One packet may exceed it, or it could not be sent at all. When the requests that wait amount to as
+    /// many bytes, again with one that may exceed the limit, the server reads no further. Default: 1 MiB, the
+    /// bandwidth-delay product of 1 Gbit/s over 8 ms.
     backlog_max: usize = 1024 * 1024;
     /// For how long a connection that has more to do may keep its thread from others. It is looked at after every 32
     /// packets. Default: 20 us, in which some hundred calls are answered.
     turn_max: Duration = Duration::from_micros(20);
     /// The least rate at which a packet that has begun must arrive, in bytes per second, judged over any
-    /// [`least_rate_window`](Self::least_rate_window). Default: 16 KiB/s; the longest body then takes at most 5 min 20 s.
+    /// [`least_rate_window`](Self::least_rate_window). Default: 16 KiB/s; the longest body then takes at most 5 min 20
+    /// s.
     least_rate: u32 = 16 * 1024;
     /// Over how long [`least_rate`](Self::least_rate) is judged. Default: 5 s.
     least_rate_window: Duration = Duration::from_secs(5);
-    /// How much a peer may send in a second that is of no use, in bytes: packets that are skipped, or answered with
-    /// nothing but an error, and those that cancel calls. Each counts its bytes and 64 more. A peer may be an eighth of
-    /// a second ahead. If it sends more, it is not read for a sixteenth of a second or longer, two seconds at most, and
-    /// its other packets wait as well. What is of use pays for as much waste, and for that of a second in advance.
-    /// Default: 1 MiB, some 14 000 short packets; eight connections that send as many are hardly noticed by others.
+    /// The number of useless bytes that a peer may send in a second: packets that are skipped, or answered with nothing
+    /// but an error, and those that cancel calls. Each counts its bytes and 64 more. A peer may be an eighth of a
+    /// second ahead. If it sends more, it is not read for a sixteenth of a second or longer, two seconds at most, and
+    /// its other packets wait as well. Useful bytes pay for as many useless ones, and for those of a second in advance.
+    /// Default: 1 MiB, some 14 000 short packets; other connections hardly notice eight that send as many.
     waste_rate: u32 = 1024 * 1024;
-    /// Streams that a peer may have open at once: one of ours waits with the next until one is over, others are
-    /// refused. Default: 256.
+    /// The number of streams that a peer may have open at once. An extended peer waits with the next until one is over;
+    /// further streams of a plain peer are refused. Default: 256.
     streams_max: usize = 256;
-    /// What may be received on one stream before it is read, in bytes; one message may overdraw it. A peer without
-    /// flow control that sends more loses the stream. Default: 16 MiB, three messages of the longest kind.
+    /// The number of bytes that may be received on one stream before they are read; one message may exceed it. A peer
+    /// without flow control that sends more loses the stream. Default: 16 MiB, three messages of the longest kind.
     stream_buffer_max: usize = 16 * 1024 * 1024;
-    /// Calls that the peer may have in flight at once, as it is told. fRPC refuses further ones with
-    /// `ResourceExhausted`. Default: 16 384, as many as a client of ours has at most.
+    /// The number of calls that the peer may have in flight at once, as HELLO tells it. fRPC refuses further ones with
+    /// `ResourceExhausted`. Default: 16 384, as many as an extended client has at most.
     calls_max: u32 = 16 * 1024;
-    /// What a peer of ours may send on a stream before any of it has been read, in bytes. Default: 256 KiB, the
-    /// bandwidth-delay product of 1 Gbit/s over 2 ms.
+    /// The number of bytes that an extended peer may send on a stream before any of them has been read. Default: 256
+    /// KiB, the bandwidth-delay product of 1 Gbit/s over 2 ms.
     ///
     /// Over a distance a stream brings this much in each round trip. While its reader keeps up, it becomes more: up to
     /// sixteen times as much, as long as that helps.
     stream_credit: u32 = 256 * 1024;
-    /// Whether to say HELLO, by which two of ours recognise each other. Default: yes.
+    /// Whether to send HELLO, by which two extended peers recognise each other. Default: yes.
     hello: bool = true;
     /// How long the answer to a hand-off may take, at either end. Nothing else is timed meanwhile. Default: 30 s, as
     /// calls.
@@ -134,12 +134,12 @@ settings! {
 }
 
 settings! {
-    /// What a dialling end is set to.
+    /// The settings of a dialling end.
     pub struct ClientConfig;
 
     /// The limits and times that both roles have.
     common: Config = Config::default();
-    /// How long the server may take to show what it is. Default: 5 s; Go answers a PING at once.
+    /// How long the kind of the server may stay unknown. Default: 5 s; Go answers a PING at once.
     peer_kind_timeout: Duration = Duration::from_secs(5);
     /// The form of header to speak. Default: [`HeaderForm::Current`].
     header_form: HeaderForm = HeaderForm::Current;
@@ -148,15 +148,15 @@ settings! {
 }
 
 settings! {
-    /// What an accepting end is set to.
+    /// The settings of an accepting end.
     pub struct ServerConfig;
 
     /// The limits and times that both roles have.
     common: Config = Config::default();
     /// How long a client may take to send its first header. Default: 10 s.
     first_header_timeout: Duration = Duration::from_secs(10);
-    /// The operations that are served, by which the first packet of a peer with old headers is told
-    /// from one that does not speak Frisbee at all. Default: none.
+    /// The operations that are served, by which the first packet of a peer with old headers is distinguished from that
+    /// of a program that does not speak Frisbee. Default: none.
     served: Arc<[RangeInclusive<u16>]> = Arc::new([]);
     /// The items that the layers above add to HELLO. Default: none.
     hello_items: HelloItems = HelloItems::default();

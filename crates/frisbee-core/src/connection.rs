@@ -36,7 +36,7 @@ pub enum Event {
     },
     /// What the peer is has come out; see [`Connection::peer`].
     PeerKnown,
-    /// A peer of ours says something about a stream, a call or itself: [`CREDIT`](Operation::CREDIT),
+    /// An extended peer says something about a stream, a call or itself: [`CREDIT`](Operation::CREDIT),
     /// [`CANCEL`](Operation::CANCEL), [`END`](Operation::END) or [`GOING_AWAY`](Operation::GOING_AWAY).
     Control(Packet),
     /// Something about a hand-off.
@@ -302,10 +302,10 @@ impl Connection {
         self.waste.deadline().is_some()
     }
 
-    /// Tells whether the peer is listened to. While it is not, since it takes too little of what it has asked for, it is
-    /// judged by what it takes alone: neither its silence nor how slowly a packet arrives is held against it. When it is
-    /// listened to again it has as long to notice, for the pauses between a system's attempts to send grow with the time
-    /// in which they fail.
+    /// Tells whether the peer is listened to. While it is not, since it takes too little of what it has asked for, it
+    /// is judged by what it takes alone: neither its silence nor how slowly a packet arrives is held against it. When
+    /// it is listened to again it has as long to notice, for the pauses between a system's attempts to send grow with
+    /// the time in which they fail.
     pub fn set_listening(&mut self, listens: bool, now: Instant) {
         let hearing = match self.hearing.as_deref() {
             None | Some(Hearing::Again { .. }) if !listens => Some(Hearing::Deaf { since: now }),
@@ -608,7 +608,7 @@ enum Look {
     Stop,
 }
 
-/// A peer of ours, if that is what a packet shows.
+/// An extended peer, if that is what a packet shows.
 fn greeted(packet: &Packet) -> Option<PeerKind> {
     if packet.operation != Operation::HELLO {
         return None;

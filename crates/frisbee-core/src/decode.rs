@@ -176,8 +176,9 @@ impl Decoder {
         self.body.as_ref().map_or(0, |partial| partial.received.room())
     }
 
-    /// Throws away the body that has begun to arrive, what has come of it and what will. The packet that it was of, with
-    /// up to 64 bytes from the beginning of the body; `None` if there is no such body or it is thrown away already.
+    /// Throws away the body that has begun to arrive, what has come of it and what will. The packet that it was of,
+    /// with up to 64 bytes from the beginning of the body; `None` if there is no such body or it is thrown away
+    /// already.
     pub fn shed(&mut self) -> Option<Packet> {
         let partial = self.body.as_mut().filter(|partial| !partial.shed)?;
         partial.shed = true;

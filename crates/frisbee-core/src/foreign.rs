@@ -46,7 +46,8 @@ impl Foreign {
         match bytes {
             // An empty PING or PONG of eight bytes, with id 0.
             [0, 0, 0, 0 | 1, rest @ ..] if rest.iter().take(4).all(|byte| *byte == 0) => Some(Self::OldHeaders),
-            // A SETTINGS frame, with which every HTTP/2 server begins: a length below 64 KiB, the type, flags, stream 0.
+            // A SETTINGS frame, with which every HTTP/2 server begins: a length below 64 KiB, the type, flags, stream
+            // 0.
             [0, _, _, 4, rest @ ..] if rest.iter().take(5).all(|byte| *byte == 0) => Some(Self::Http2),
             [a, b, c, b' ' | b'-', ..] if [a, b, c].into_iter().all(u8::is_ascii_digit) => Some(Self::Lines),
             _ => None,

@@ -1,4 +1,4 @@
-//! HELLO: how two of ours recognise each other, and what each tells the other about itself.
+//! HELLO: how two extended peers recognise each other, and what each tells the other about itself.
 
 use crate::tlv::{self, Items};
 use crate::{BODY_MAX, BODY_MAX_LEAST, Config, PROTOCOL_VERSION};

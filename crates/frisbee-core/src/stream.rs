@@ -13,7 +13,7 @@ use std::fmt;
 ///    +------ the peer's empty packet -------> Closed by the peer
 /// ```
 ///
-/// Between two of ours each direction ends for itself, and either end may reset both:
+/// Between two extended peers each direction ends for itself, and either end may reset both:
 ///
 /// ```text
 ///                end                               handle_end
@@ -164,8 +164,8 @@ impl StreamState {
     }
 }
 
-/// The streams that a peer of ours opens. Their ids ascend, and begin again behind the last: so a packet of a stream that
-/// is over, which was on its way when this end reset it, is told from one that opens a stream.
+/// The streams that an extended peer opens. Their ids ascend, and begin again behind the last: so a packet of a stream
+/// that is over, which was on its way when this end reset it, is told from one that opens a stream.
 #[derive(Clone, Copy, Debug)]
 pub struct Openings {
     by: Role,

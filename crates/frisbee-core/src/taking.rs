@@ -8,9 +8,9 @@ const SYSTEM_BUFFER_MAX: u32 = 4 << 20;
 /// In units of so many bytes it is looked at what a socket may hold.
 const UNIT: u32 = 64 * 1024;
 
-/// Which part of the timeout a peer gets for each unit that the socket may hold. A socket takes more only when a third of
-/// what it holds has gone. Four times the usual 5 s for each MiB are what that takes at 17 KiB/s, just above the usual
-/// least rate.
+/// Which part of the timeout a peer gets for each unit that the socket may hold. A socket takes more only when a third
+/// of what it holds has gone. Four times the usual 5 s for each MiB are what that takes at 17 KiB/s, just above the
+/// usual least rate.
 const PART: u64 = 4;
 
 /// Watches that a peer takes what waits for it.

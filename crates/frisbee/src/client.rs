@@ -21,7 +21,7 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-/// How long connecting may take unless told otherwise.
+/// How long connecting may take, by default.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long an address of a name is waited for before the next is tried beside it, as in RFC 8305.
@@ -49,10 +49,10 @@ pub struct ClientBuilder {
 
 impl Client {
     /// Whether there can be a connection to an address as in [`connect`](ClientBuilder::connect): it is of the form
-    /// `host:port`, or on Unix `unix:` and a path. Nobody need listen there, and names are not looked up.
+    /// `host:port`, or on Unix `unix:` and a path. No listener is needed, and names are not looked up.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The defect of the address.
     pub fn check_address(address: &str) -> Result<(), Error> {
         let wrong = |wrong| Error::Connect {
             address: address.to_owned(),
@@ -117,9 +117,9 @@ impl ClientBuilder {
     /// the peer taken, however long tasks of the current runtime compute; and of a thousand busy connections none has
     /// to wait for the others, as happens on tokio's multi-thread runtime.
     ///
-    /// What handlers here wait for or spawn belongs to the current runtime in any case, and the connection ends with
-    /// that runtime. But where they begin, on a thread of the workers, they hold up every connection that the thread
-    /// looks after, also those of other clients: who computes or blocks there does harm to strangers, and tokio's
+    /// Futures that handlers here await or spawn belong to the current runtime in any case, and the connection ends
+    /// with that runtime. But handlers begin on a thread of the workers, and hold up every connection that the thread
+    /// drives, also those of other clients: a handler that computes or blocks there delays all of them, and tokio's
     /// `block_in_place` panics. A test that pauses the clock of its runtime does not pause that of workers.
     ///
     /// The threads start when the first client asks for so many, and are bound to the processors to which that one's
@@ -129,8 +129,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets what moves the bytes of the connection. By default, and with [`IoBackend::Auto`], it is the current tokio
-    /// runtime, unless there are other [`workers`](Self::workers).
+    /// Sets the interface by which the bytes of the connection are moved. By default, and with [`IoBackend::Auto`], it
+    /// is the current tokio runtime, unless there are other [`workers`](Self::workers).
     ///
     /// With [`IoBackend::Uring`] it is threads that all such connections of the process share. What is sent and
     /// received then crosses threads, which measures dearer unless very many calls are in flight.
@@ -165,18 +165,18 @@ impl ClientBuilder {
     /// addresses, the next is tried when one has failed or not accepted within 250 ms, and the first that accepts is
     /// taken.
     ///
-    /// With TLS it waits until the server has shown what it is, which takes a round trip more: only then is it known
-    /// whether the server takes this end's certificate.
+    /// With TLS it waits until the kind of the server is known, which takes one more round trip: only then is it known
+    /// whether the server accepts this end's certificate.
     ///
-    /// The connection lives until it is [closed](Connection::close): what is returned is a handle, and dropping it closes
+    /// The connection lives until it is [closed](Connection::close): the result is a handle, and dropping it closes
     /// nothing.
     ///
     /// # Errors
-    /// If no address accepts the connection in time, TLS does not come about, io_uring is required and does not work,
-    /// or the router finds something [wrong](Router::check) with itself.
+    /// If no address accepts the connection in time, the TLS handshake fails, io_uring is required and does not work,
+    /// or the router reports a [defect](Router::check).
     ///
     /// # Cancel safety
-    /// Dropping the future gives up; what has been connected is closed.
+    /// Dropping the future gives up, and closes the sockets that are connected.
     pub async fn connect<R: Router>(
         self,
         address: impl ToSocketAddrs + fmt::Display,
@@ -198,8 +198,8 @@ impl ClientBuilder {
     /// workers; what wraps one stays with the current runtime, which then has to find time for it.
     ///
     /// # Errors
-    /// If TLS does not come about within the time for connecting, or the router finds something
-    /// [wrong](Router::check) with itself.
+    /// If the TLS handshake does not succeed within the time for connecting, or the router reports a
+    /// [defect](Router::check).
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -278,7 +278,7 @@ impl ClientBuilder {
             let ends = Ends { certificates: crate::transport::tls::peer_certificates(&secured), ..ends };
             let asks = self.config.common.hello;
             let handle = self.drive(secured, ends, router, true, worker).map_err(not_moved)?;
-            // By TLS 1.3, that the server does not take this end's certificate is said behind the handshake.
+            // With TLS 1.3, the server rejects this end's certificate only after the handshake.
             if asks {
                 let mut unclaimed = AbortOnDrop(Some(handle.clone()));
                 if let Err(crate::SendError::Closed(reason)) = handle.peer_known().await {
@@ -327,8 +327,8 @@ impl ClientBuilder {
         Ok(handle)
     }
 
-    /// A handle and its engine, made at a time of the clock that drives it. Whoever gets the handle finds the router
-    /// connected, wherever the engine goes.
+    /// A handle and its engine, made at a time of the clock that drives it. The router is connected before the handle
+    /// is returned, wherever the engine goes.
     fn prepare<R: Router>(&mut self, ends: Ends, router: R, now: Instant) -> (Connection, Engine<R>) {
         self.config.hello_items = router.hello_items().into_iter().collect();
         tracing::debug!(peer = ?ends.peer, "connected");
@@ -340,8 +340,8 @@ impl ClientBuilder {
     }
 }
 
-/// Ends a connection with the runtime of its caller, wherever it is driven: its work runs there, and nobody else would
-/// end it. To be dropped when it has been driven to its end.
+/// Ends a connection together with the runtime of its caller, wherever it is driven: its work runs there, and nothing
+/// else would end it. To be dropped when the connection has been driven to its end.
 fn tie(connection: &Connection) -> oneshot::Sender<()> {
     let (driven, is_driven) = oneshot::channel::<()>();
     let tied = AbortOnDrop(Some(connection.clone()));
@@ -352,7 +352,7 @@ fn tie(connection: &Connection) -> oneshot::Sender<()> {
     driven
 }
 
-/// Closes a connection that nobody was given, or whose caller has gone.
+/// Closes a connection that was not given to a caller, or whose caller has gone.
 struct AbortOnDrop(Option<Connection>);
 
 impl Drop for AbortOnDrop {
@@ -364,7 +364,7 @@ impl Drop for AbortOnDrop {
 }
 
 /// Connects to the first of the addresses that accepts. Each is tried when those before have failed or had their head
-/// start; those that are not needed any more are given up.
+/// start; sockets that are no longer needed are closed.
 async fn connect_to_any<F, T>(
     addresses: impl IntoIterator<Item = SocketAddr>,
     connect: impl Fn(SocketAddr) -> F,
@@ -397,7 +397,7 @@ where
     }
 }
 
-/// What is wrong with an address to which there can never be a connection.
+/// The reason for which there can never be a connection to an address.
 fn wrong_with(address: &str) -> Option<&'static str> {
     #[cfg(unix)]
     if let Some(path) = address.strip_prefix("unix:") {

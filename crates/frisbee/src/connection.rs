@@ -35,33 +35,33 @@ pub(crate) struct ConnectionShared {
     pub(crate) work: Work,
     pub(crate) deferred: Deferred,
     pub(crate) attachments: Attachments,
-    /// What is held of the server's memory for this connection.
+    /// The server's memory that is charged to this connection.
     pub(crate) account: Arc<Account>,
     pub(crate) role: Role,
-    /// Streams that the peer has opened and that somebody here still has, whether they are open or not.
+    /// The number of streams that the peer has opened and that a handle here still refers to, open or not.
     pub(crate) guests: AtomicUsize,
     /// Calls that the peer may have in flight.
     calls_max: usize,
-    /// Streams that it may have open. Like what follows of use to the task alone, whose own memory is rounded up to a
-    /// multiple of 128 bytes.
+    /// The number of streams that the peer may have open. As the fields below, it is of use to the task alone, whose
+    /// own memory is rounded up to a multiple of 128 bytes.
     pub(crate) streams_max: usize,
     /// How long a turn may take.
     pub(crate) turn_max: Duration,
-    /// What a peer of ours may send on a stream before any of it has been read.
+    /// The number of bytes that an extended peer may send on a stream before any of them has been read.
     pub(crate) stream_credit: u32,
     /// Where work runs.
     pub(crate) runtime: Handle,
     ends: Ends,
 }
 
-/// What the transport says of the two ends.
+/// The addresses, certificates and credentials of the two ends, from the transport.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ends {
     pub(crate) peer: Option<SocketAddr>,
     pub(crate) local: Option<SocketAddr>,
     #[cfg(unix)]
     pub(crate) credentials: Option<UnixCredentials>,
-    /// The peer's certificate and those that vouch for it, checked.
+    /// The peer's certificate and its issuers', verified.
     #[cfg(feature = "tls")]
     pub(crate) certificates: Option<Arc<[crate::tls::CertificateDer<'static>]>>,
 }
@@ -102,8 +102,8 @@ impl Connection {
 
     /// Sends a packet, once less than [`backlog_max`](crate::Config::backlog_max) waits to be written.
     ///
-    /// A packet that came from another connection is sent on as it is: a large body is shared with what was read and
-    /// not copied. That is how proxies forward, see also [`Outbox::forward`].
+    /// A packet that came from another connection is sent unchanged: a large body is shared with the buffer it was read
+    /// into and not copied. Proxies forward in this way; see also [`Outbox::forward`].
     ///
     /// # Errors
     /// If the connection has ended or the body is too long.
@@ -132,8 +132,8 @@ impl Connection {
     /// Lets `write` put packets into the connection's outbox, once less than
     /// [`backlog_max`](crate::Config::backlog_max) waits there.
     ///
-    /// What is written in one call leaves in one piece. `write` runs under the connection's lock and must be short. The
-    /// connection keeps the waker until there is room, whether somebody still waits or not; see
+    /// The packets that are written in one call leave in one piece. `write` runs under the connection's lock and must
+    /// be short. The connection keeps the waker until there is room, even if the caller no longer waits; see
     /// [`waiter`](Self::waiter).
     ///
     /// # Errors
@@ -147,7 +147,7 @@ impl Connection {
         self.0.mailbox.poll_write(context, write)
     }
 
-    /// Somebody who may stop waiting: as [`poll_send`](Self::poll_send), for futures that can be dropped.
+    /// A caller that may stop waiting: as [`poll_send`](Self::poll_send), for futures that can be dropped.
     #[doc(hidden)]
     pub fn waiter(&self) -> Waiter<'_> {
         Waiter::new(&self.0.mailbox)
@@ -155,7 +155,7 @@ impl Connection {
 
     /// Lets `write` put packets into the connection's outbox now, however much waits there.
     ///
-    /// For what must not wait, such as replies, whose number is limited in another way. `write` runs under the
+    /// For packets that must not wait, such as replies, whose number is limited in another way. `write` runs under the
     /// connection's lock and must be short.
     ///
     /// # Errors
@@ -164,10 +164,11 @@ impl Connection {
         self.0.mailbox.write(write)
     }
 
-    /// Moves what handles have sent so far into `outbox`, so that what a router puts there next does not overtake it.
+    /// Moves the packets that handles have sent so far into `outbox`, so that a router's next packets do not overtake
+    /// them.
     ///
-    /// The task does this by itself before each batch. A router calls it when something may have been sent by a
-    /// handle while the router was at work, and its own answer must come behind.
+    /// The task does this by itself before each batch. A router calls it when a handle may have sent something while
+    /// the router was at work, and its own answer must follow that.
     #[inline]
     #[doc(hidden)]
     pub fn collect(&self, outbox: &mut Outbox) {
@@ -178,8 +179,8 @@ impl Connection {
 
     /// Opens a stream by sending its first packet.
     ///
-    /// Waits until the peer has shown what it is, which on a new connection takes a round trip, until it takes a
-    /// further stream, and while this end [asks for the connection](Self::hand_off).
+    /// Waits until the kind of the peer is known, which on a new connection takes a round trip, until the peer accepts
+    /// a further stream, and while this end [asks for the connection](Self::hand_off).
     ///
     /// # Errors
     /// If the connection has ended, `first` is too long or empty, or 65 535 streams are open.
@@ -194,17 +195,17 @@ impl Connection {
 
     /// Wakes the connection's own task, so that its router gets a [turn](crate::Router::turn) soon.
     ///
-    /// For routers that keep what they want to send in queues of their own.
+    /// For routers that keep the packets they want to send in queues of their own.
     pub fn wake(&self) {
         self.0.mailbox.notify();
     }
 
-    /// What the peer is, as far as it has shown.
+    /// The kind of the peer, as far as it is known.
     pub fn peer(&self) -> PeerKind {
         self.0.mailbox.lock().peer.clone()
     }
 
-    /// What the peer is, once it has shown. A server knows at the first packet, a client after a round trip.
+    /// The kind of the peer, once it is known. A server knows it at the first packet, a client after a round trip.
     ///
     /// # Errors
     /// If the connection has ended before.
@@ -218,7 +219,7 @@ impl Connection {
         self.0.role == Role::Client
     }
 
-    /// Whether the peer has said that it takes nothing new.
+    /// Whether the peer has announced that it accepts no new calls and streams.
     pub fn is_going_away(&self) -> bool {
         self.0.mailbox.lock().going_away
     }
@@ -236,9 +237,10 @@ impl Connection {
     }
 
     /// As [`spawn`](Self::spawn), for the work on a request that takes so many bytes, which are charged to the memory
-    /// of the server; see [`body_memory`](crate::support::body_memory). The work has to hold the [`Task`] until it is over.
+    /// of the server; see [`body_memory`](crate::support::body_memory). The work has to hold the [`Task`] until it is
+    /// over.
     ///
-    /// A `call` is what the peer may [cancel](Self::cancel_call) it by. The reply goes by [`Task::answer`].
+    /// The peer may [cancel](Self::cancel_call) the work by `call`. The reply is sent by [`Task::answer`].
     ///
     /// `false` if as many tasks run as [the peer may have calls](Self::calls_max) in flight; nothing has been spawned
     /// then.
@@ -253,13 +255,14 @@ impl Connection {
         self.spawn_within(self.0.calls_max, call, Some(memory), make)
     }
 
-    /// The runtime in which the connection's work runs, wherever the connection is driven. What is spawned there
-    /// directly is no work of the connection: nobody waits for it, and it goes on when the connection has ended.
+    /// The runtime in which the connection's work runs, wherever the connection is driven. A task that is spawned there
+    /// directly is no work of the connection: a shutdown does not wait for it, and it continues when the connection has
+    /// ended.
     pub fn runtime_handle(&self) -> &Handle {
         &self.0.runtime
     }
 
-    /// Spawns a task unless there are so many, charging a request that takes so many bytes if it holds one.
+    /// Spawns a task unless so many run, charging a request that takes so many bytes if it holds one.
     pub(crate) fn spawn_within(
         &self,
         max: usize,
@@ -299,22 +302,23 @@ impl Connection {
         self.0.calls_max
     }
 
-    /// Charges so many bytes to the memory of the server, for this peer, until what is returned is dropped. For routers,
-    /// whose handlers keep a request while they wait; [`body_memory`](crate::support::body_memory) tells how much a body keeps.
+    /// Charges so many bytes to the memory of the server, for this peer, until the result is dropped. For routers whose
+    /// handlers keep a request while they wait; [`body_memory`](crate::support::body_memory) computes the bytes that a
+    /// body keeps.
     #[doc(hidden)]
     pub fn hold(&self, bytes: usize) -> Hold {
         Hold::new(&self.0.account, bytes)
     }
 
-    /// Whether a server is short of memory and holds more for this peer than its share, so that nothing more should be
-    /// begun for it. A router then refuses requests, and [counts](Self::count_shed) what it refuses.
+    /// Whether a server is short of memory and holds more for this peer than its share, so that no further work should
+    /// begin for it. A router then refuses requests, and [counts](Self::count_shed) the refusals.
     #[inline]
     pub fn is_overloaded(&self) -> bool {
         self.0.account.is_over()
     }
 
-    /// Whether a request that takes so many bytes in memory may be begun, while it is not
-    /// [overloaded](Self::is_overloaded). To be asked of requests that take much.
+    /// Whether a request that takes so many bytes in memory may begin, while the connection is not
+    /// [overloaded](Self::is_overloaded). To be asked about requests that take many.
     #[doc(hidden)]
     pub fn has_room(&self, bytes: usize) -> bool {
         self.0.account.has_room(bytes)
@@ -333,19 +337,19 @@ impl Connection {
     /// Asks the peer for the connection itself: once it has agreed, the transport is the caller's, for any other
     /// protocol.
     ///
-    /// Behind the request nothing is sent, neither by other handles, which wait, nor by the protocol. If the peer
-    /// agrees, this connection has ended, with [`CloseReason::HandedOff`], for everybody who has a handle to it. The
-    /// peer may send first; what it has sent is read first. If the peer does not agree, everything goes on as it was.
+    /// Nothing is sent behind the request: other handles wait, and the protocol is silent. If the peer agrees, this
+    /// connection has ended, with [`CloseReason::HandedOff`], for all its handles. The peer may send first; the bytes
+    /// that it has sent are read first. If the peer does not agree, the connection continues as before.
     ///
-    /// Only the end that dialled can ask, only a peer of ours, and only while no stream is open and no work runs; see
-    /// [`hand_off_if`](Self::hand_off_if) for what else may be in progress. The answer may take 30 s
-    /// ([`Config::hand_off_timeout`]); the connection is closed then.
+    /// Only the end that dialled can ask, only an extended peer, and only while no stream is open and no work runs;
+    /// [`hand_off_if`](Self::hand_off_if) covers other work in progress. The answer may take 30 s
+    /// ([`Config::hand_off_timeout`]); then the connection is closed.
     ///
     /// # Errors
     /// If the peer does not agree or cannot be asked, or the connection has ended.
     ///
     /// # Cancel safety
-    /// Dropping the future gives up, of which the peer is told. If it agrees nevertheless, the connection is closed.
+    /// Dropping the future gives up, and the peer is told. If it agrees nevertheless, the connection is closed.
     pub async fn hand_off(
         &self,
         operation: Operation,
@@ -354,12 +358,12 @@ impl Connection {
         self.hand_off_if(operation, request, || Some(())).await
     }
 
-    /// As [`hand_off`](Self::hand_off), if a protocol agrees: `may` is called under the connection's lock, when what is
-    /// sent later waits already. What it gives is kept until the request is decided, whether somebody still waits for
-    /// that or not, and dropped before who waits is told.
+    /// As [`hand_off`](Self::hand_off), if a protocol agrees: `may` is called under the connection's lock, when packets
+    /// that are sent later already wait. Its result is kept until the request is decided, even if the caller no longer
+    /// waits, and dropped before the caller learns the decision.
     ///
     /// # Errors
-    /// As there; [`HandOffError::Busy`] if `may` gives nothing.
+    /// As there; [`HandOffError::Busy`] if `may` returns `None`.
     ///
     /// # Cancel safety
     /// As there.
@@ -373,46 +377,46 @@ impl Connection {
         hand_off::ask(self, operation, request.into(), may).await
     }
 
-    /// Takes the transport without a word to the peer, which has to know by the users' protocol: for Go peers, whose
-    /// `RawTransport()` is the like.
+    /// Takes the transport without telling the peer, which has to know by the users' protocol: the counterpart of
+    /// `RawTransport()` of Go peers.
     ///
-    /// What handles have sent is written first. What has been received and not been routed is what is read first; a
-    /// packet that has come in part is waited for and routed. The connection has then ended, with
-    /// [`CloseReason::HandedOff`], for everybody who has a handle to it.
+    /// Packets that handles have sent are written first. Bytes that have been received and not been routed are read
+    /// first; a packet that has come in part is completed and routed. The connection has then ended, with
+    /// [`CloseReason::HandedOff`], for all its handles.
     ///
-    /// Two things cannot be known here: which bytes of the peer are the first that are not packets, and whether a PING
-    /// of it is on its way. So the peer should send nothing until it is told, by a byte sent on the transport; a router
-    /// that knows which packet is the last one gives [`Routed::HandOff`](crate::Routed::HandOff) instead.
+    /// Two facts cannot be known here: the first byte of the peer that is no packet, and whether a PING of it is on its
+    /// way. So the peer should send nothing until this end tells it to, by a byte on the transport. A router that knows
+    /// the last packet returns [`Routed::HandOff`](crate::Routed::HandOff) instead.
     ///
     /// # Errors
     /// If the connection has ended, or a hand-off is in progress.
     ///
     /// # Cancel safety
-    /// If the future is dropped, the connection goes on or is closed.
+    /// If the future is dropped, the connection continues or is closed.
     pub async fn into_transport(self) -> Result<RawTransport, HandOffError> {
         hand_off::leave(&self).await
     }
 
-    /// Writes what waits, then closes the connection. Work in progress is aborted.
+    /// Writes the packets that wait, then closes the connection. Work in progress is aborted.
     pub fn close(&self) {
         self.0.mailbox.order(Order::Flush(CloseReason::Local));
     }
 
-    /// As [`close`](Self::close), for a reason of the protocol's own: what [`Routed::close`](crate::Routed::close) is where
-    /// a packet is routed, for handlers, tasks and [turns](crate::Router::turn). The log, [`closed`](Self::closed) and
-    /// [`Router::disconnected`](crate::Router::disconnected) get it.
+    /// As [`close`](Self::close), for a reason of the protocol: the counterpart of
+    /// [`Routed::close`](crate::Routed::close) for handlers, tasks and [turns](crate::Router::turn). The reason is
+    /// passed to the log, [`closed`](Self::closed) and [`Router::disconnected`](crate::Router::disconnected).
     pub fn close_for(&self, reason: impl Into<String>) {
         self.0.mailbox.order(Order::Flush(CloseReason::Router(reason.into().into())));
     }
 
     /// Closes the connection in good order, as soon as nothing is in progress: no work, no stream, nothing to be
-    /// written, nothing that makes its router [busy](crate::Router::is_busy). At a server a peer of ours is told
-    /// before, and closes by itself or says that it has heard of it.
+    /// written, no work that makes its router [busy](crate::Router::is_busy). A server announces this to an extended
+    /// peer, which then closes the connection itself or confirms.
     pub fn close_when_idle(&self) {
         self.0.mailbox.order(Order::WhenIdle(CloseReason::Shutdown));
     }
 
-    /// Closes the connection at once; what waits is lost.
+    /// Closes the connection at once; packets that wait are lost.
     pub fn abort(&self) {
         self.0.mailbox.order(Order::Now(CloseReason::Local));
     }
@@ -423,16 +427,17 @@ impl Connection {
         self.0.mailbox.hurry();
     }
 
-    /// Whose connection it is and what is in progress on it, for the log.
+    /// The peer and the work in progress, for the log.
     pub(crate) fn in_progress(&self) -> String {
         let (jobs, streams) = (self.0.work.len(), self.0.mailbox.lock().streams.len());
         let peer = self.peer_addr().map_or_else(|| String::from("without an address"), |peer| peer.to_string());
         format!("peer {peer}, running handlers: {jobs}, streams: {streams}")
     }
 
-    /// Waits for the end of the connection and says why it ended. What waited to be written has been written by then,
-    /// unless the peer took none of it for the [`write_timeout`](crate::Config::write_timeout), or less than
-    /// [`least_rate`](crate::Config::least_rate), and the peer has had a second to close its half: a program may end.
+    /// Waits for the end of the connection and returns its reason. The packets that waited have been written by then,
+    /// unless the peer accepted none of them for the [`write_timeout`](crate::Config::write_timeout), or less than
+    /// [`least_rate`](crate::Config::least_rate). The peer has also had a second to close its half, so a program may
+    /// exit.
     ///
     /// # Cancel safety
     /// Safe; it may be called any number of times.
@@ -441,7 +446,7 @@ impl Connection {
         poll_fn(|context| self.0.mailbox.poll_closed(context, &mut watch)).await
     }
 
-    /// Whether the connection has ended. Nothing can be sent any more, but what waits may still be written; see
+    /// Whether the connection has ended. Nothing can be sent any more, but packets that wait may still be written; see
     /// [`closed`](Self::closed).
     pub fn is_closed(&self) -> bool {
         self.0.mailbox.lock().closed.is_some()
@@ -462,14 +467,14 @@ impl Connection {
         self.0.ends.local
     }
 
-    /// Who is at the other end of a Unix socket, as the system knows.
+    /// The process at the other end of a Unix socket, according to the system.
     #[cfg(unix)]
     pub fn peer_credentials(&self) -> Option<UnixCredentials> {
         self.0.ends.credentials
     }
 
-    /// The certificate that the peer has shown, first, and those that vouch for it. They have been checked against the
-    /// authorities that this end trusts. `None` without TLS, and at a server if the client need not show one.
+    /// The peer's certificate, followed by its issuers'. They have been verified against the authorities that this end
+    /// trusts. `None` without TLS, and at a server if the client need not present one.
     #[cfg(feature = "tls")]
     pub fn peer_certificates(&self) -> Option<&Arc<[crate::tls::CertificateDer<'static>]>> {
         self.0.ends.certificates.as_ref()
@@ -485,7 +490,7 @@ impl fmt::Debug for Connection {
     }
 }
 
-/// Who is at the other end of a Unix socket: whoever connected, or listened, at that time.
+/// The process at the other end of a Unix socket at the time of connecting or listening.
 #[cfg(unix)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -494,24 +499,24 @@ pub struct UnixCredentials {
     pub user: u32,
     /// The group.
     pub group: u32,
-    /// The process, where the system tells.
+    /// The process, on systems that provide it.
     pub process: Option<i32>,
 }
 
-/// What a task of a connection holds for as long as it runs; see [`Connection::spawn_call`].
+/// Held by a task of a connection for as long as it runs; see [`Connection::spawn_call`].
 #[derive(Debug)]
 pub struct Task {
     connection: Connection,
     /// Until it has answered.
     taken: Option<Taken>,
-    /// What it has of the server's memory.
+    /// The server's memory that is charged to it, in bytes.
     charge: usize,
     /// The peer may cancel it.
     has_call: bool,
 }
 
 impl Task {
-    /// The connection whose task it is.
+    /// The connection that the task belongs to.
     pub fn connection(&self) -> &Connection {
         &self.connection
     }

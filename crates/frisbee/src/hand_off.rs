@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct HandOffAccepted {
-    /// What goes along with the peer's consent.
+    /// The bytes that the peer sent along with its consent.
     pub reply: Bytes,
     /// The transport.
     pub transport: RawTransport,
@@ -39,8 +39,8 @@ pub(crate) type InPlace = Pin<Box<dyn Future<Output = CloseReason> + Send>>;
 
 impl TakeOver {
     /// By a function whose future becomes a task of the runtime in which the server was started or the client
-    /// connected; the function is called within it. The task belongs to nobody: it neither ends with the connection,
-    /// nor does a shutdown of the server wait for it.
+    /// connected; the function is called within it. The task is independent: it does not end with the connection, and a
+    /// shutdown of the server does not wait for it.
     pub fn new<F>(take: impl FnOnce(RawTransport) -> F + Send + 'static) -> Self
     where
         F: Future<Output = ()> + Send + 'static,
@@ -84,8 +84,8 @@ impl fmt::Debug for TakeOver {
 /// A peer that asks for the connection itself; see [`Router::hand_off`](crate::Router::hand_off).
 ///
 /// The peer sends nothing until it is answered, and the connection is closed if that takes longer than
-/// [`Config::hand_off_timeout`](crate::Config::hand_off_timeout). Dropping this tells the peer that nobody takes
-/// connections for the operation.
+/// [`Config::hand_off_timeout`](crate::Config::hand_off_timeout). Dropping this tells the peer that this end hands off
+/// no connections for the operation.
 #[derive(Debug)]
 #[must_use]
 pub struct HandOffRequest {
@@ -100,12 +100,12 @@ impl HandOffRequest {
         Self { connection, operation, request, is_decided: false }
     }
 
-    /// What the peer asks for.
+    /// The operation that the peer asks for.
     pub fn operation(&self) -> Operation {
         self.operation
     }
 
-    /// What goes along with it.
+    /// The bytes that the peer sent along.
     pub fn request(&self) -> &Bytes {
         &self.request
     }
@@ -115,8 +115,8 @@ impl HandOffRequest {
         &self.connection
     }
 
-    /// Waits until the peer no longer waits for an answer. It still has to be told one, whichever; the connection is not
-    /// handed off.
+    /// Waits until the peer no longer waits for an answer. It still has to be sent one, whichever; the connection is
+    /// not handed off.
     ///
     /// # Cancel safety
     /// Safe; it may be called any number of times.
@@ -125,19 +125,19 @@ impl HandOffRequest {
         poll_fn(|context| self.connection.0.mailbox.poll_given_up(context, &mut watch)).await;
     }
 
-    /// Agrees. The transport is taken as soon as the reply has been written; what is then written to it comes right
-    /// behind the reply. If a stream has been opened from here meanwhile, the peer is told that the connection is busy
-    /// and nobody takes it; nobody does either if the peer has [given up](Self::given_up).
+    /// Agrees. The transport is taken as soon as the reply has been written; bytes that are then written to it follow
+    /// the reply directly. If this end has opened a stream meanwhile, the peer is told that the connection is busy, and
+    /// the transport is not taken; nor is it if the peer has [given up](Self::given_up).
     pub fn accept(mut self, reply: impl Into<Bytes>, taking: TakeOver) {
         self.decide(HandOffAnswer::Accepted, reply.into(), Some(taking));
     }
 
-    /// Does not agree; the connection goes on.
+    /// Does not agree; the connection continues.
     pub fn refuse(mut self, reply: impl Into<Bytes>) {
         self.decide(HandOffAnswer::Refused, reply.into(), None);
     }
 
-    /// Says that something is in progress which needs the connection; it goes on.
+    /// Answers that work in progress needs the connection, which continues.
     pub fn busy(mut self) {
         self.decide(HandOffAnswer::Busy, Bytes::new(), None);
     }
@@ -146,7 +146,7 @@ impl HandOffRequest {
         self.is_decided = true;
         let mut inner = self.connection.0.mailbox.lock();
         if inner.closed.is_some() {
-            // Nobody would take it out again, and who takes the transport may have a handle to the connection.
+            // It would stay there for ever, and the next owner may hold a handle to the connection.
             drop(inner);
             return drop((reply, taking));
         }
@@ -164,16 +164,16 @@ impl Drop for HandOffRequest {
     }
 }
 
-/// What handles want the connection's task to do.
+/// A step of a hand-off that a handle requests from the connection's task.
 #[derive(Debug)]
 pub(crate) enum Step {
     Ask {
-        /// What was sent before.
+        /// The packets that were sent before.
         before: Outbox,
         request: Bytes,
         asking: Asking,
     },
-    /// Nobody waits any more for the answer.
+    /// The caller no longer waits for the answer.
     GiveUp,
     Decide {
         answer: HandOffAnswer,
@@ -185,23 +185,23 @@ pub(crate) enum Step {
     Leave(TakeOver),
 }
 
-/// Whoever waits for an answer.
+/// The caller that waits for an answer.
 #[derive(Debug)]
 pub(crate) struct Asking {
     pub(crate) operation: Operation,
     answer: oneshot::Sender<Result<HandOffAccepted, HandOffError>>,
-    /// What a protocol has put aside until there is one.
+    /// Kept for a protocol until there is an answer.
     kept: Box<dyn Any + Send>,
 }
 
 impl Asking {
     pub(crate) fn answer(self, answer: Result<HandOffAccepted, HandOffError>) {
-        // Whoever is told may ask again at once.
+        // The caller may ask again at once.
         drop(self.kept);
         let _ = self.answer.send(answer);
     }
 
-    /// Whether nobody waits any more.
+    /// Whether the caller no longer waits.
     pub(crate) fn is_given_up(&self) -> bool {
         self.answer.is_closed()
     }
@@ -226,7 +226,7 @@ impl Future for Asked<'_> {
 
 impl Drop for Asked<'_> {
     fn drop(&mut self) {
-        // By which it is known for one that nobody waits for.
+        // Which marks the request as given up.
         let Some(answer) = self.answer.take() else { return };
         drop(answer);
         let mut inner = self.connection.0.mailbox.lock();
@@ -254,7 +254,7 @@ impl Drop for Asked<'_> {
         drop(inner);
         self.connection.0.mailbox.notify();
         if let Some((step, watchers)) = unsent {
-            drop(step); // What a protocol keeps in it may need the lock.
+            drop(step); // Its drop may need the lock.
             wake_all(watchers);
         }
     }
@@ -287,7 +287,7 @@ pub(crate) async fn ask<K: Send + 'static>(
 pub(crate) async fn leave(connection: &Connection) -> Result<RawTransport, HandOffError> {
     let taken = begin(connection, |_| {
         let (takes, taken) = oneshot::channel();
-        // Whoever waits for it may have gone; then it is closed.
+        // The caller may have gone; then the transport is closed.
         Ok((Step::Leave(TakeOver::at_once(|raw| drop(takes.send(raw)))), taken))
     })?;
     taken.await.map_err(|_| HandOffError::Closed(why(connection)))

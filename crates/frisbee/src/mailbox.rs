@@ -199,8 +199,8 @@ impl Mailbox {
     /// Lets the driver take the mail: `accept` empties what it wants of the mailbox, under the lock, and returns the
     /// number of bytes that wait at the driver from then on. `backlog` is that number before.
     ///
-    /// With `yielded` false and mail there, the driver should come back once: other handles that are about to send, such
-    /// as the callers that the last batch of replies has woken, then share the write.
+    /// With `yielded` false and mail there, the driver should come back once: other handles that are about to send,
+    /// such as the callers that the last batch of replies has woken, then share the write.
     #[inline]
     pub(crate) fn take(
         &self,

@@ -1,4 +1,4 @@
-//! What a protocol built on frisbee implements.
+//! The trait of protocols that are built on frisbee.
 
 pub(crate) mod handlers;
 pub(crate) mod inline;
@@ -16,12 +16,12 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::time::Instant;
 
-/// A protocol: what happens with the packets of a connection.
+/// A protocol: the treatment of the packets of a connection.
 ///
-/// One router serves any number of connections; what belongs to one of them is its [`Session`](Self::Session). The
-/// methods are called on the connection's own task, never two at a time for one connection, and must not block: a
-/// router that has longer work to do hands it to [`Connection::spawn`]. One that panics has lost its state, so its
-/// connection ends, which is logged as an error.
+/// One router serves any number of connections; the state of one of them is its [`Session`](Self::Session). The methods
+/// are called on the connection's own task, never two at a time for one connection, and must not block: a router with
+/// longer work passes it to [`Connection::spawn`]. A router that panics has lost its state, so its connection ends,
+/// which is logged as an error.
 ///
 /// ```
 /// use frisbee::{Connection, Routed, Outbox, Packet, Router};
@@ -43,25 +43,25 @@ use std::time::Instant;
 /// }
 /// ```
 pub trait Router: Send + Sync + 'static {
-    /// What the router remembers about one connection.
+    /// The router's state for one connection.
     type Session: Send + 'static;
 
-    /// The operations that this router serves, by which the first packet of a peer with 8-byte headers is told from
-    /// one that does not speak Frisbee. All of them by default.
+    /// The operations that this router serves, by which the first packet of a peer with 8-byte headers is distinguished
+    /// from that of a program that does not speak Frisbee. All of them by default.
     fn operations(&self) -> Vec<RangeInclusive<u16>> {
         vec![10..=u16::MAX]
     }
 
-    /// What is wrong with the router itself, asked by whatever binds or connects. Nothing by default.
+    /// A defect of the router itself, which binding or connecting reports. None by default.
     ///
     /// # Errors
-    /// What is wrong.
+    /// The description of the defect.
     fn check(&self) -> Result<(), MountError> {
         Ok(())
     }
 
-    /// What is added to the HELLO by which two of ours recognise each other: types from
-    /// [`Hello::FIRST_USER_ITEM`](crate::Hello::FIRST_USER_ITEM) on, and values. Nothing by default.
+    /// Items to add to the HELLO by which two extended peers recognise each other: types from
+    /// [`Hello::FIRST_USER_ITEM`](crate::Hello::FIRST_USER_ITEM) on, and values. None by default.
     fn hello_items(&self) -> Vec<(u8, Bytes)> {
         Vec::new()
     }
@@ -69,72 +69,74 @@ pub trait Router: Send + Sync + 'static {
     /// A connection has been established.
     fn connected(&self, connection: &Connection) -> Self::Session;
 
-    /// Takes in a packet, in wire order. What is put into `outbox` leaves in one write with the rest of the batch.
+    /// Handles a packet, in wire order. Packets that are put into `outbox` leave in one write with the rest of the
+    /// batch.
     fn route(&self, session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed;
 
-    /// What is to become of a packet, or of one that opens a [stream](Self::stream), while as much waits to be written
-    /// as may ([`Config::backlog_max`](crate::Config::backlog_max)), since the peer takes too little. Asked at the end
-    /// that accepted the connection; the one that dialled routes all that comes.
+    /// The treatment of a packet, or of one that opens a [stream](Self::stream), while as many bytes wait to be written
+    /// as may ([`Config::backlog_max`](crate::Config::backlog_max)), since the peer accepts too little. Called at the
+    /// end that accepted the connection; the end that dialled routes all packets.
     fn when_full(&self, session: &Self::Session, packet: &Packet) -> WhenFull {
         let _ = (session, packet);
         WhenFull::Stop
     }
 
-    /// Takes in a stream that the peer opened; `first` is the packet that opened it. Dropping the stream closes it,
+    /// Handles a stream that the peer has opened; `first` is the packet that opened it. Dropping the stream closes it,
     /// which is the default.
     fn stream(&self, session: &mut Self::Session, first: Bytes, stream: Stream) -> Routed {
         let _ = (session, first, stream);
         Routed::Continue
     }
 
-    /// The body of a packet was thrown away while it arrived, since there is no memory for more of it; of the
-    /// body there are up to 64 bytes from its beginning, as many as had come. What is put into `outbox` tells the peer.
-    /// The default closes the connection, so that nobody waits for an answer.
+    /// The body of a packet was discarded while it arrived, since there is no memory for more of it; up to 64 bytes
+    /// from its beginning are left. Packets that are put into `outbox` inform the peer. The default closes the
+    /// connection, so that no caller waits for an answer.
     ///
-    /// Only servers throw bodies away. Those of streams are dealt with: the stream is reset.
+    /// Only servers discard bodies. Those of streams need no treatment here: the stream is reset.
     fn shed(&self, session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let _ = (session, packet, outbox);
         Routed::close("the server's memory limit for this client is reached")
     }
 
-    /// The peer has shown what it is: before its first packet at a server, after a round trip at a client.
+    /// The kind of the peer is known: before its first packet at a server, after a round trip at a client.
     fn peer_known(&self, session: &mut Self::Session, peer: &PeerKind) {
         let _ = (session, peer);
     }
 
-    /// A peer of ours no longer waits for the answer to the packet with this id; `body` is the rest of what it says.
+    /// An extended peer no longer waits for the answer to the packet with this id; `body` is the body of its CANCEL.
     fn cancelled(&self, session: &mut Self::Session, id: PacketId, body: Bytes, outbox: &mut Outbox) {
         let _ = (session, id, body, outbox);
     }
 
-    /// A peer of ours asks for the connection itself. The router keeps `asked` until it has decided; dropping it says
-    /// that nobody takes connections here, which is the default. Nothing else comes from the peer meanwhile.
+    /// An extended peer asks for the connection itself. The router keeps `asked` until it has decided; dropping it
+    /// tells the peer that this end hands off no connections, which is the default. Nothing else comes from the peer
+    /// meanwhile.
     fn hand_off(&self, session: &mut Self::Session, asked: HandOffRequest) -> Routed {
         let _ = (session, asked);
         Routed::Continue
     }
 
-    /// A peer of ours will close the connection and takes nothing new. It does when it has nothing in progress and
+    /// An extended peer will close the connection and takes nothing new. It does when it has nothing in progress and
     /// knows that this end has heard of it.
     fn going_away(&self, session: &mut Self::Session) {
         let _ = session;
     }
 
-    /// Whether a client's router closes its connection by itself when its server [goes away](Self::going_away) and what
-    /// it has on it is over. The server then waits for that, since it may not know of all that the client still means
-    /// to do. By default the server closes.
+    /// Whether a client's router closes its connection by itself when its server [goes away](Self::going_away) and its
+    /// work there is over. The server then waits for that, since it may not know all that the client still intends to
+    /// do. By default the server closes.
     fn closes_by_itself(&self) -> bool {
         false
     }
 
     /// The connection's task has had its turn: the packets of one read have been routed, handles have sent something or
-    /// [woken](Connection::wake) it, or the time that the last call asked for has come. The first turn is that in which
-    /// the connection begins, before the peer has said anything, and the last may be one in which it is being closed.
+    /// [woken](Connection::wake) it, or the time that the last call requested has come. The connection begins with the
+    /// first turn, before the peer has sent anything; in the last turn it may already be closing.
     ///
-    /// A router that does something once per batch does it here: what it puts into the outbox leaves in the write that
-    /// follows at once, so this is the hook to add to each write, or to look at what it will be. (What a server says
-    /// before its client's first packet waits for that, by which it learns the form of headers.) It returns when it
-    /// wants to be called again at the latest; a time that has passed counts as the next millisecond.
+    /// A router that does something once per batch does it here: packets that it puts into the outbox leave in the
+    /// write that follows at once, so this is the hook to add to each write, or to inspect it. (Packets that a server
+    /// sends before its client's first packet wait for that, since it shows the form of headers.) The result is the
+    /// latest time for the next call; a time that has passed counts as the next millisecond.
     fn turn(&self, session: &mut Self::Session, turn: &mut Turn<'_>) -> Option<Instant> {
         let _ = (session, turn);
         None
@@ -149,10 +151,9 @@ pub trait Router: Send + Sync + 'static {
         false
     }
 
-    /// No handler runs, and nothing but PINGs and PONGs has gone either way for
-    /// [`Config::ping_interval`](crate::Config::ping_interval) at least, and three of them at most: memory that the
-    /// connection does not need for the time being may be given back. Streams may be open, and requests of this end
-    /// may wait for their answers.
+    /// No handler runs, and nothing but PINGs and PONGs has gone either way for one to three
+    /// [`Config::ping_interval`](crate::Config::ping_interval)s: memory that the connection does not need at present
+    /// may be freed. Streams may be open, and requests of this end may wait for their answers.
     fn idle(&self, session: &mut Self::Session) {
         let _ = session;
     }
@@ -168,7 +169,7 @@ pub trait Router: Send + Sync + 'static {
 pub struct Turn<'a> {
     /// The time at which the turn began.
     pub now: Instant,
-    /// What leaves with this batch.
+    /// The packets that leave with this batch.
     pub outbox: &'a mut Outbox,
     pub(crate) when_written: bool,
 }
@@ -182,35 +183,35 @@ impl Turn<'_> {
     }
 }
 
-/// What becomes of a packet while as much waits to be written as may; see [`Router::when_full`].
+/// The treatment of a packet while as many bytes wait to be written as may; see [`Router::when_full`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum WhenFull {
     /// It waits until there is room, and nothing behind it is looked at. For packets that may be the last ones of the
     /// protocol, which [`Routed::HandOff`] follows; the default, since only a router knows them.
     Stop,
-    /// It waits until there is room. Behind it, streams that are open, the cancelling of calls and the like go on; as
-    /// many bytes of packets may wait as of what is to be written. For requests.
+    /// The packet waits until there is room. Meanwhile open streams, the cancelling of calls and the like go on; as
+    /// many bytes of packets may wait as may wait to be written. For requests.
     Wait,
     /// It is routed all the same. For packets that are answered with nothing, such as replies; one that opens a stream
     /// waits.
     Route,
 }
 
-/// What becomes of the connection after a packet.
+/// The way in which the connection continues after a packet.
 #[derive(Debug)]
 #[must_use]
 #[non_exhaustive]
 pub enum Routed {
-    /// It goes on.
+    /// It continues.
     Continue,
-    /// It goes on. The packet was of no use, and no honest peer sends many such: one that does is read more slowly, see
+    /// It continues. The packet was useless, and no honest peer sends many such: one that does is read more slowly, see
     /// [`Config::waste_rate`](crate::Config::waste_rate).
     Wasted,
-    /// It goes on. The packet has taken long: whether the turn is over, for the sake of other connections, is looked at
-    /// before the next one instead of after some dozens. See [`Config::turn_max`](crate::Config::turn_max).
+    /// It continues. The packet has taken long, so the end of the turn, for the sake of other connections, is checked
+    /// before the next packet instead of after some dozens. See [`Config::turn_max`](crate::Config::turn_max).
     Slow,
-    /// What waits is written and the connection closed.
+    /// The packets that wait are written and the connection is closed.
     Close(CloseReason),
     /// What waits is written, and then the transport is somebody else's, with every byte behind this packet. Nothing is
     /// said to the peer, which has to know: the form for Go peers. See [`TakeOver`].
@@ -237,7 +238,7 @@ impl<E: fmt::Display> From<Result<(), E>> for Routed {
     }
 }
 
-/// As the conversion of a `Result<(), E>`, for methods that decide how the connection goes on.
+/// As the conversion of a `Result<(), E>`, for methods that decide how the connection continues.
 impl<E: fmt::Display> From<Result<Self, E>> for Routed {
     fn from(result: Result<Self, E>) -> Self {
         result.unwrap_or_else(|error| Self::close(error.to_string()))

@@ -24,27 +24,27 @@ use crate::transport::unix::{UnixServer, UnixSocket};
 #[cfg(unix)]
 use std::path::Path;
 
-/// How long a shutdown lets connections finish unless told otherwise. Orchestrators give 30 s before they kill.
+/// How long a shutdown lets connections finish, by default. Orchestrators give 30 s before they kill.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The first and the longest pause after the system has refused to accept, for want of file descriptors say.
+/// The first and the longest pause after the system has refused to accept, for lack of file descriptors for instance.
 const ACCEPT_PAUSE: (Duration, Duration) = (Duration::from_millis(5), Duration::from_secs(1));
 
-/// How many connections may wait to be accepted: as many as Linux allows, which takes less where it has been told to.
-/// Those of a fleet that comes back at once should find a place, or try again a second later.
+/// How many connections may wait to be accepted: as many as Linux allows by default. A fleet that reconnects at once
+/// should find places, or try again a second later.
 const BACKLOG: u32 = 4096;
 
-/// How many bytes of input may be held in a whole server, unless told otherwise.
+/// How many bytes of input a whole server may hold, by default.
 pub(crate) const MEMORY_MAX: usize = 256 * 1024 * 1024;
 
-/// A listening socket and what becomes of its connections.
+/// A listening socket, and the treatment of its connections.
 #[derive(Debug)]
 pub struct Server<R> {
     local: SocketAddr,
     bound: Bound<TcpListener, R>,
 }
 
-/// A listening socket of any kind, and what becomes of its connections.
+/// A listening socket of any kind, and the treatment of its connections.
 #[derive(Debug)]
 pub(crate) struct Bound<L, R> {
     pub(crate) listener: L,
@@ -55,7 +55,7 @@ pub(crate) struct Bound<L, R> {
 
 /// A listening socket.
 pub(crate) trait Listener {
-    /// Whether an io_uring may drive what it accepts.
+    /// Whether an io_uring may drive the connections that it accepts.
     const TAKES_RINGS: bool;
 
     /// The next connection.
@@ -122,13 +122,13 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets what drives connections. Default: [`Workers::PerCore`].
+    /// Sets the threads that drive connections. Default: [`Workers::PerCore`].
     pub fn workers(mut self, workers: Workers) -> Self {
         self.workers = workers;
         self
     }
 
-    /// Sets what moves the bytes of connections. Default: [`IoBackend::default`].
+    /// Sets the interface by which the bytes of connections are moved. Default: [`IoBackend::default`].
     pub fn io_backend(mut self, backend: IoBackend) -> Self {
         self.io_backend = backend;
         self
@@ -169,8 +169,8 @@ impl ServerBuilder {
     /// handshake. Default: 4096.
     ///
     /// When one more comes, the oldest of them is closed as if its time for the first header, or for the handshake, had
-    /// passed. So are some of them when the system has no file descriptor left for a new connection. What a client has
-    /// sent by then is read before it is closed.
+    /// passed. So are some of them when the system has no file descriptor left for a new connection. Bytes that a
+    /// client has sent by then are read before it is closed.
     pub fn silent_max(mut self, count: usize) -> Self {
         self.silent_max = count;
         self
@@ -186,11 +186,11 @@ impl ServerBuilder {
     /// such a connection is closed, with a reason that names the protocol if it is known.
     ///
     /// `accepts` decides by the bytes that have come first, which may be a single one, and is asked once for a
-    /// connection; with several handlers, the first that accepts serves. `serve` reads these bytes again. It runs in the
-    /// task of the connection on its worker, and on the runtime of the caller if io_uring drives connections.
+    /// connection; with several handlers, the first that accepts serves. `serve` reads these bytes again. It runs in
+    /// the task of the connection on its worker, and on the runtime of the caller if io_uring drives connections.
     ///
-    /// A foreign connection is counted in [`Stats`], as [`CloseKind::Foreign`](crate::CloseKind) when it ends without an
-    /// error, and in a [shutdown](Server::serve_with_shutdown), which ends handlers that do not return in time. The
+    /// A foreign connection is counted in [`Stats`], as [`CloseKind::Foreign`](crate::CloseKind) when it ends without
+    /// an error, and in a [shutdown](Server::serve_with_shutdown), which ends handlers that do not return in time. The
     /// router sees it end with [`CloseReason::Foreign`](crate::CloseReason). A client that sends nothing has
     /// [`first_header_timeout`](Self::first_header_timeout); from its first byte on, its time is the handler's concern.
     /// With [`tls`](Self::tls) the handshake comes first.
@@ -264,13 +264,12 @@ impl ServerBuilder {
         Ok(Server { local, bound: self.bound(listener, router) })
     }
 
-    /// Binds a Unix socket at `path`, with the permissions that the umask leaves: whoever may write to the file may
-    /// connect. A socket file that nobody listens on any more is replaced. The file is removed when the server is
-    /// dropped.
+    /// Binds a Unix socket at `path`, with the permissions that the umask leaves: a process that may write to the file
+    /// may connect. A socket file without a listener is replaced. The file is removed when the server is dropped.
     ///
     /// # Errors
-    /// If somebody listens there, the path is something else than a socket, the system refuses, or the router finds
-    /// something [wrong](Router::check) with itself.
+    /// If another process listens there, the path is not a socket, the system refuses, or the router reports a
+    /// [defect](Router::check).
     #[cfg(unix)]
     pub async fn bind_unix<R: Router>(self, path: impl AsRef<Path>, router: R) -> Result<UnixServer<R>, Error> {
         router.check()?;
@@ -307,7 +306,7 @@ impl<R: Router> Server<R> {
         self.local
     }
 
-    /// What becomes of the connections, to be asked at any time.
+    /// The counts of the server's connections, which may be read at any time.
     pub fn stats(&self) -> Stats {
         self.bound.stats()
     }
@@ -323,8 +322,8 @@ impl<R: Router> Server<R> {
         self.serve_with_shutdown(pending()).await
     }
 
-    /// Serves until `shutdown` is ready, then accepts no more, lets connections finish what is in progress and
-    /// closes each when nothing is.
+    /// Serves until `shutdown` is ready, then accepts no more, lets connections finish their work in progress and
+    /// closes each when it is idle.
     ///
     /// # Errors
     /// As [`serve`](Self::serve).
@@ -384,7 +383,7 @@ impl<L: Listener, R: Router> Bound<L, R> {
                     tracing::debug!(%error, "a connection ended before it was accepted");
                 }
                 Some(Err(error)) => {
-                    // Those who say nothing have to make room for those who may.
+                    // Silent clients have to make room for others.
                     if host.newcomers.make_room() {
                         pause = ACCEPT_PAUSE.0;
                     }
@@ -435,7 +434,7 @@ fn place<R: Router>(host: &Arc<Host<R>>, place: &Place<'_>, socket: Socket, ends
 /// Drives a connection on a worker, or on the runtime of the caller.
 fn spawn<R: Router, T: Movable>(host: &Arc<Host<R>>, worker: Option<&Handle>, socket: T, ends: Ends) {
     let host = host.clone();
-    // A task keeps the place of what it begins with for as long as it lives.
+    // A task keeps the memory of its first state for as long as it lives.
     let ends = Box::new(ends);
     let Some(worker) = worker else {
         let runtime = host.runtime.clone();

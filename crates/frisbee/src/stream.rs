@@ -26,11 +26,11 @@ pub(crate) const RESOURCE_EXHAUSTED: u32 = 8;
 
 /// A stream of messages in both directions.
 ///
-/// Messages arrive whole and in order. With a Go peer the first end to close the stream closes both directions.
-/// Between two of ours each direction can be [ended](Stream::end) for itself, the stream is over when both have, and
-/// a sender waits when the receiver does not read: 256 KiB may be under way unless told otherwise.
+/// Messages arrive whole and in order. With a Go peer the first end to close the stream closes both directions. Between
+/// two extended peers each direction can be [ended](Stream::end) separately, the stream is over when both have, and a
+/// sender waits when the receiver does not read: 256 KiB may be in flight unless configured otherwise.
 ///
-/// Dropping the stream, or both of its halves, closes it. What has been received before can still be read.
+/// Dropping the stream, or both of its halves, closes it. Messages that were received before can still be read.
 pub struct Stream(Arc<Guard>, Taken);
 
 /// The half of a stream that sends. Clones send on the same stream.
@@ -44,20 +44,20 @@ pub struct StreamReceiver(Arc<Guard>, Taken);
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum StreamEnd {
-    /// The peer has ended its direction. Go peers say so in a message of their own.
+    /// The peer has ended its direction. Go peers do so by a message of their own.
     Ended,
     /// The stream was closed, or the connection has ended.
     Closed,
     /// The peer has reset the stream.
     Reset {
-        /// Why, as one of gRPC's status codes.
+        /// The reason, as one of gRPC's status codes.
         code: u32,
         /// Why, in words.
         message: String,
     },
-    /// The peer has reset the stream and says that none of it was given to a handler.
+    /// The peer has reset the stream and states that none of it was given to a handler.
     Refused {
-        /// Why, as one of gRPC's status codes.
+        /// The reason, as one of gRPC's status codes.
         code: u32,
         /// Why, in words.
         message: String,
@@ -79,7 +79,7 @@ impl Stream {
         }
         let mut inner = connection.mailbox.lock();
         inner.check_open()?;
-        // It could not be sent before the answer, behind which the connection may be somebody else's.
+        // It could not be sent before the answer, behind which the connection may belong to another owner.
         if inner.handing_off != HandingOff::No && connection.role == Role::Client {
             MailboxState::watch(inner, context, watch);
             return Poll::Pending;
@@ -125,7 +125,7 @@ impl Stream {
         Connection(self.0.connection.clone())
     }
 
-    /// Whether directions end for themselves, which they do if the peer is one of ours.
+    /// Whether directions end separately, as they do with an extended peer.
     pub fn is_extended(&self) -> bool {
         self.0.shared.is_extended()
     }
@@ -150,7 +150,8 @@ impl Stream {
         self.0.try_send(message)
     }
 
-    /// Receives the next message; `None` when there will be none, of which [`how_ended`](Self::how_ended) says why.
+    /// Receives the next message; `None` when no more will come, for the reason that [`how_ended`](Self::how_ended)
+    /// returns.
     ///
     /// # Cancel safety
     /// Dropping the future loses no message.
@@ -173,17 +174,17 @@ impl Stream {
         self.0.end();
     }
 
-    /// Closes the stream in both directions. The peer can still read what was sent before.
+    /// Closes the stream in both directions. The peer can still read the messages that were sent before.
     pub fn close(&self) {
         self.0.leave();
     }
 
-    /// As [`close`](Self::close), telling a peer of ours why: one of gRPC's status codes, and words.
+    /// As [`close`](Self::close), with a reason for an extended peer: one of gRPC's status codes, and a text.
     pub fn reset(&self, code: u32, message: &str) {
         self.0.close(code, message);
     }
 
-    /// Lets go of the stream without telling the peer, for packets that belong to a stream which is over.
+    /// Forgets the stream without telling the peer, for packets that belong to a stream which is over.
     pub fn forget(self) {
         self.0.forget();
     }
@@ -218,10 +219,10 @@ impl StreamSender {
 
     /// Lets `write` put one message in place, once the connection and the receiver have room.
     ///
-    /// The waker is kept until there is room, whether somebody still waits or not; [`send`](Self::send) takes it along.
+    /// The waker is kept until there is room, even if the caller no longer waits; [`send`](Self::send) removes it.
     ///
     /// # Errors
-    /// If the stream or the connection has ended. What `write` returns is handed on; it calls [`PacketWriter::finish`].
+    /// If the stream or the connection has ended. The result of `write` is returned; it calls [`PacketWriter::finish`].
     pub fn poll_send<T>(
         &self,
         context: &mut Context<'_>,
@@ -245,7 +246,7 @@ impl StreamSender {
         written.and_then(|written| written)
     }
 
-    /// Whether directions end for themselves, which they do if the peer is one of ours.
+    /// Whether directions end separately, as they do with an extended peer.
     pub fn is_extended(&self) -> bool {
         self.0.shared.is_extended()
     }
@@ -274,8 +275,8 @@ impl StreamSender {
         poll_fn(|context| self.0.shared.poll_closed(context, Some(&mut end.number))).await;
     }
 
-    /// As [`closed`](Self::closed), for hand-written futures. The waker is kept until then, whether somebody still
-    /// waits or not.
+    /// As [`closed`](Self::closed), for hand-written futures. The waker is kept until then, even if the caller no
+    /// longer waits.
     pub fn poll_closed(&self, context: &mut Context<'_>) -> Poll<()> {
         self.0.shared.poll_closed(context, None)
     }
@@ -354,7 +355,7 @@ impl Guard {
         if message.is_empty() && !shared.is_extended() {
             return Err(SendError::Empty.into());
         }
-        // Nobody is to be woken when there is room.
+        // No waker is to be kept for room.
         let mut context = Context::from_waker(Waker::noop());
         let sent = self.connection.mailbox.poll_write(&mut context, |outbox| {
             let mut inner = shared.inner.lock();
@@ -370,7 +371,7 @@ impl Guard {
         }
     }
 
-    /// `waits` is for somebody who may go: for credit, and for room on the connection.
+    /// `waits` is for a caller that may be dropped: for credit, and for room on the connection.
     fn poll_send<T>(
         &self,
         context: &mut Context<'_>,
@@ -421,7 +422,7 @@ impl Guard {
         let read = read(message);
         taken.count(length);
         if taken.is_due(self.shared.window) {
-            // The sender must not wait for what has been read because the reader does something else.
+            // The sender must not wait for credit of messages that were read, while the reader does something else.
             let credit = self.shared.account(taken);
             self.give(credit);
         }
@@ -489,10 +490,10 @@ impl Guard {
     }
 }
 
-/// Something that is waited for on a stream. The waker goes with it.
+/// A wait for something on a stream. Its waker is removed with it.
 struct Awaited<'a> {
     shared: &'a StreamShared,
-    /// Where it stands.
+    /// The list that it is in.
     waiting: fn(&mut Messages) -> &mut Waiting,
     number: u64,
 }

@@ -172,7 +172,8 @@ impl ServerTls {
         Ok(Self { clients, ..Self::from_config(Arc::new(config)) })
     }
 
-    /// From a configuration of rustls, for what is not offered here. [`reload_config`](Self::reload_config) replaces it.
+    /// From a configuration of rustls, for what is not offered here. [`reload_config`](Self::reload_config) replaces
+    /// it.
     pub fn from_config(config: Arc<ServerConfig>) -> Self {
         Self {
             current: Arc::new(RwLock::new(config)),
@@ -200,8 +201,8 @@ impl ServerTls {
     /// Shows this identity from now on, to the same clients. Connections that are open keep what they have.
     ///
     /// # Errors
-    /// As [`new`](Self::new), or if this was made from a configuration of rustls: which clients that lets in is not known
-    /// here. The identity shown is then the one before.
+    /// As [`new`](Self::new), or if this was made from a configuration of rustls: which clients that lets in is not
+    /// known here. The identity shown is then the one before.
     pub fn reload(&self, identity: Identity) -> Result<(), TlsError> {
         let config = server_config(identity, &self.clients)?;
         *self.current.write() = Arc::new(config);

@@ -207,7 +207,7 @@ impl Connection {
         }
     }
 
-    /// Takes in a HAND_OFF of a peer of ours.
+    /// Takes in a HAND_OFF of an extended peer.
     #[cold]
     pub(super) fn handle_hand_off(&mut self, body: Bytes, now: Instant) -> Result<Event, ProtocolError> {
         let malformed = ProtocolError::Malformed(Operation::HAND_OFF);

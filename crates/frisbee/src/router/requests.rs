@@ -40,9 +40,9 @@ const IN_FLIGHT_MAX: usize = 1024;
 /// * **Giving up**, by dropping the future or by the timeout, frees the place and tells an extended peer, whose router
 ///   gets [`Router::cancelled`]. The id stays out of use until the peer has replied, or until 16 384 further requests
 ///   of the connection have been given up.
-/// * **Late replies**, those to requests that were given up, are dropped and [counted](Self::late_replies). Packets that
-///   answer no request at all are [counted](Self::stray_replies) too, and a peer that sends many is read more slowly
-///   ([`Routed::Wasted`]).
+/// * **Late replies**, those to requests that were given up, are dropped and [counted](Self::late_replies). Packets
+///   that answer no request at all are [counted](Self::stray_replies) too, and a peer that sends many is read more
+///   slowly ([`Routed::Wasted`]).
 ///
 /// ```
 /// use frisbee::{Client, Handlers, Operation, Packet, Requests, Server};
@@ -65,8 +65,8 @@ const IN_FLIGHT_MAX: usize = 1024;
 /// # }
 /// ```
 ///
-/// A router that takes in other packets as well keeps a `Requests`, has its [`Session`](Router::Session) in its own, and
-/// passes on to it what it calls `connected`, `is_busy` and `when_full` for, and the replies:
+/// A router that takes in other packets as well keeps a `Requests`, has its [`Session`](Router::Session) in its own,
+/// and passes on to it what it calls `connected`, `is_busy` and `when_full` for, and the replies:
 ///
 /// ```
 /// use frisbee::{Connection, Operation, Outbox, Packet, Requests, RequestsSession, Routed, Router, WhenFull};

@@ -460,7 +460,7 @@ impl<R: Router> Engine<R> {
         }
     }
 
-    /// Takes in what a peer of ours says beside messages.
+    /// Takes in what an extended peer says beside messages.
     fn handle_control(&mut self, packet: Packet) -> Routed {
         let Packet { id, operation, body } = packet;
         match operation {

@@ -1,4 +1,5 @@
-//! One stream, as its handles and the connection's task see it: its state, credit, and what waits to be read.
+//! One stream, as its handles and the connection's task see it: its state, its credit, and the messages that wait to be
+//! read.
 
 use super::StreamEnd;
 use super::inbox::Inbox;
@@ -14,11 +15,11 @@ use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-/// How much of the text that comes with a reset is kept, in bytes, for as long as somebody has the stream. Longer ones
-/// explain nothing, and 256 streams with a packet's worth each would be a gigabyte that no budget knows of.
+/// How much of the text of a reset is kept, in bytes, for as long as a handle exists. Longer texts explain nothing, and
+/// 256 streams with a packet's worth each would be a gigabyte that no budget counts.
 const RESET_TEXT_MAX: usize = 4 * 1024;
 
-/// What a message that waits takes of the budget.
+/// The bytes of the budget that an unread message takes.
 #[inline]
 fn memory_of(length: usize) -> usize {
     usize::try_from(cost(body_memory(length))).unwrap_or(usize::MAX)
@@ -30,20 +31,20 @@ pub(crate) struct StreamShared {
     pub(super) id: PacketId,
     pub(super) opened_here: bool,
     pub(super) rich: bool,
-    /// What the peer may send before any of it has been read, at the beginning.
+    /// The number of bytes that the peer may send before any of them has been read, at the beginning.
     pub(super) window: u64,
     pub(super) account: Arc<Account>,
     pub(super) inner: Mutex<Messages>,
 }
 
-/// What the reader has taken over of what waited, and not accounted for yet.
+/// The messages that the reader has taken over, and how many of them it has read and not yet accounted for.
 #[derive(Debug, Default)]
 pub(super) struct Taken {
     pub(super) inbox: Inbox,
-    /// What has been read.
+    /// Messages that have been read.
     pub(super) messages: usize,
     pub(super) bytes: usize,
-    /// What it was charged.
+    /// The charge for them.
     pub(super) memory: usize,
 }
 
@@ -55,12 +56,12 @@ impl Taken {
         self.memory += memory_of(length);
     }
 
-    /// What the messages that have been read cost.
+    /// The cost of the messages that have been read.
     pub(super) fn cost(&self) -> u64 {
         (self.messages as u64).saturating_mul(cost(0)).saturating_add(self.bytes as u64)
     }
 
-    /// Whether so much has been read that a sender may wait for it.
+    /// Whether so much has been read that a sender may wait for the credit.
     #[inline]
     pub(super) fn is_due(&self, window: u64) -> bool {
         Window::is_due(window, self.cost())
@@ -73,7 +74,7 @@ pub(super) struct Messages {
     pub(super) credit: Credit,
     pub(super) window: Window,
     pub(super) inbox: Inbox,
-    /// What has been received and not been accounted for takes of the budget.
+    /// The charge for messages that were received and not yet accounted for.
     pub(super) charged: usize,
     pub(super) overflowed: bool,
     pub(super) reset: Option<(u32, String)>,
@@ -88,18 +89,18 @@ pub(super) struct Messages {
     pub(super) watchers: Waiting,
 }
 
-/// Those who wait for one thing.
+/// The tasks that wait for one event.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
-    /// By number, which is 0 for those of whom nobody knows when they have gone.
+    /// By number, which is 0 for tasks that do not leave by themselves.
     wakers: Vec<(u64, Waker)>,
     /// The number given last.
     last: u64,
 }
 
 impl Waiting {
-    /// Enters somebody, under their number if they will [leave](Self::leave); it is 0 before. What it replaces is to be
-    /// dropped without the lock.
+    /// Enters a task, under its number if it will [leave](Self::leave); the number is 0 before. Returns the waker that
+    /// was entered before, to be dropped without the lock.
     #[must_use]
     pub(super) fn enter(&mut self, context: &Context<'_>, number: Option<&mut u64>) -> Option<Waker> {
         let waker = context.waker();
@@ -121,7 +122,7 @@ impl Waiting {
         None
     }
 
-    /// Takes out who waits no more; to be dropped without the lock.
+    /// Removes a task that no longer waits; its waker is to be dropped without the lock.
     #[must_use]
     pub(super) fn leave(&mut self, number: u64) -> Option<Waker> {
         let place = self.wakers.iter().position(|(entered, _)| *entered == number)?;
@@ -145,7 +146,8 @@ impl Messages {
         written
     }
 
-    /// Accounts for what has been read: what that frees of the budget, and credit that is to be given.
+    /// Accounts for the messages that have been read. Returns the bytes to give back to the budget, and credit to give
+    /// to the peer.
     pub(super) fn account(&mut self, taken: &mut Taken) -> (usize, Option<u64>) {
         let cost = taken.cost();
         if cost == 0 {
@@ -159,14 +161,14 @@ impl Messages {
         (freed, credit.filter(|credit| *credit > 0))
     }
 
-    /// Takes back what a batch has left of the credit; those to wake, since they may send now.
+    /// Takes back the credit that a batch has not used. Returns the tasks to wake, since they may send now.
     pub(super) fn put_credit(&mut self, rest: Option<i64>) -> Vec<Waker> {
         let Some(rest) = rest else { return Vec::new() };
         self.credit.settle(rest);
         if self.credit.is_open() { self.senders.take() } else { Vec::new() }
     }
 
-    /// Those to wake when the stream has ended.
+    /// Removes the tasks to wake when the stream has ended.
     pub(super) fn take_waiting(&mut self) -> Vec<Waker> {
         let mut waiting = self.senders.take();
         waiting.extend(self.reader.take());
@@ -216,7 +218,7 @@ impl StreamShared {
         self.rich
     }
 
-    /// Ready when the receiver has room for a message, with what `take` makes of the credit.
+    /// Ready with the result of `take` when the receiver has room for a message.
     pub(super) fn poll_credit<T>(
         &self,
         context: &Context<'_>,
@@ -246,7 +248,7 @@ impl StreamShared {
         Poll::Pending
     }
 
-    /// Takes out who waits no more, if there was a number for it.
+    /// Removes a task that no longer waits, if it has a number.
     pub(super) fn leave(&self, waiting: fn(&mut Messages) -> &mut Waiting, number: u64) {
         if number != 0 {
             let waker = waiting(&mut self.inner.lock()).leave(number);
@@ -254,7 +256,8 @@ impl StreamShared {
         }
     }
 
-    /// Takes in a message. If there was no memory or no credit for it, the stream is over and the peer is to be told.
+    /// Accepts a message. If there was no memory or no credit for it, the stream is over and the signal informs the
+    /// peer.
     ///
     /// # Errors
     /// Gives the message back if nothing is received any more.
@@ -278,7 +281,7 @@ impl StreamShared {
         Ok(StreamSignal::Nothing)
     }
 
-    /// A message has been thrown away for want of memory: the stream is over, and the peer is to be told.
+    /// A message was discarded for lack of memory: the stream is over, and the signal informs the peer.
     pub(crate) fn handle_shed(&self) -> StreamSignal {
         let inner = self.inner.lock();
         if inner.state.receives() { Self::overflow(inner) } else { StreamSignal::Nothing }
@@ -293,7 +296,7 @@ impl StreamShared {
         tell
     }
 
-    /// Takes in credit; `false` if that is not what was sent.
+    /// Accepts credit; `false` if the body is malformed.
     pub(crate) fn handle_credit(&self, body: &[u8]) -> bool {
         let Some(credit) = tlv::whole_varint(body) else { return false };
         let mut inner = self.inner.lock();
@@ -305,7 +308,7 @@ impl StreamShared {
         true
     }
 
-    /// Takes in the end of the peer's direction, or a reset; `false` if it is neither.
+    /// Accepts the end of the peer's direction, or a reset; `false` if the body is neither.
     pub(crate) fn handle_end(&self, body: &[u8]) -> bool {
         let mut reset = None;
         if !body.is_empty() {
@@ -330,7 +333,7 @@ impl StreamShared {
         true
     }
 
-    /// Takes in the peer's close, or the end of the connection.
+    /// Accepts the peer's close, or the end of the connection.
     pub(crate) fn handle_close(&self) {
         let mut inner = self.inner.lock();
         inner.state.handle_close();
@@ -354,7 +357,7 @@ impl StreamShared {
         let inner = self.inner.lock();
         match &inner.reset {
             _ if inner.overflowed => StreamEnd::Overflowed,
-            // What it has sent is whole, whatever becomes of the other direction.
+            // The messages that it has sent are complete, whatever happens to the other direction.
             _ if inner.state.has_ended() => StreamEnd::Ended,
             Some((code, message)) if inner.is_refused => StreamEnd::Refused { code: *code, message: message.clone() },
             Some((code, message)) => StreamEnd::Reset { code: *code, message: message.clone() },
@@ -362,8 +365,8 @@ impl StreamShared {
         }
     }
 
-    /// Takes over what waits, for a reader that has read what it took before; and credit that is to be given for that.
-    /// Ready with nothing when no more will come.
+    /// Takes over the messages that wait, for a reader that has read all that it took before, and returns the credit to
+    /// give for those. Ready without a message when no more will come.
     pub(super) fn poll_refill(&self, taken: &mut Taken, context: &mut Context<'_>) -> (Poll<()>, Option<u64>) {
         let mut inner = self.inner.lock();
         let (freed, credit) = inner.account(taken);
@@ -386,14 +389,14 @@ impl StreamShared {
         (refilled, credit)
     }
 
-    /// Accounts for what has been read; credit that is to be given for it.
+    /// Accounts for the messages that have been read; returns the credit to give for them.
     pub(super) fn account(&self, taken: &mut Taken) -> Option<u64> {
         let (freed, credit) = self.inner.lock().account(taken);
         self.account.give_back(freed);
         credit
     }
 
-    /// Drops what nobody will read.
+    /// Drops messages that no handle will read.
     pub(super) fn discard(&self) {
         let mut inner = self.inner.lock();
         let inbox = std::mem::take(&mut inner.inbox);

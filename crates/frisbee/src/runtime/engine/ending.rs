@@ -40,7 +40,7 @@ impl<R: Router> Engine<R> {
             return Ok(Some(Order::Flush(CloseReason::ClosedByPeer)));
         }
         if matches!(self.order.as_deref(), Some(Order::WhenIdle(_))) {
-            // A request that a peer of ours has sent before it hears of this is still served.
+            // A request that an extended peer has sent before it hears of this is still served.
             let says_goodbye = self.core.role() == Role::Server && matches!(self.core.peer(), PeerKind::Extended(_));
             if says_goodbye && !self.has_heard_goodbye() || !self.is_idle() || self.is_busy()? {
                 return Ok(None);
@@ -66,7 +66,7 @@ impl<R: Router> Engine<R> {
         mailbox.is_notified() && matches!(mailbox.lock_by_task().order.as_deref(), Some(Order::Now(_)))
     }
 
-    /// Tells a peer of ours, once, that the connection will be closed; whether it has said that it knows.
+    /// Tells an extended peer, once, that the connection will be closed; whether it has said that it knows.
     fn has_heard_goodbye(&mut self) -> bool {
         if self.goodbye == Goodbye::Unsaid {
             self.say_goodbye();

@@ -6,8 +6,8 @@ use frisbee_core::{Decoder, Role};
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// The longest items of a HELLO that is kept to be shared, in bytes: those of some dozen services. Longer ones are rare,
-/// and charged to the server's memory.
+/// The longest items of a HELLO that is kept to be shared, in bytes: those of some dozen services. Longer ones are
+/// rare, and charged to the server's memory.
 const SHARED_MAX: usize = 4 * 1024;
 
 thread_local! {
@@ -26,7 +26,7 @@ impl<R: Router> Engine<R> {
             if !self.charge_greeting(hello) {
                 return Routed::close("no memory for the HELLO of the peer");
             }
-            // A packet that is longer ends the connection at a peer of ours.
+            // A packet that is longer ends the connection at an extended peer.
             let limit = self.core.outbox().limit().min(hello.body_max);
             self.core.outbox().set_limit(limit);
             self.handle.0.mailbox.lock().outbox.set_limit(limit);

@@ -20,7 +20,7 @@ pub(super) enum Departure {
 }
 
 impl<R: Router> Engine<R> {
-    /// Takes in what a peer of ours says about a hand-off.
+    /// Takes in what an extended peer says about a hand-off.
     #[cold]
     pub(super) fn handle_hand_off(&mut self, event: HandOffEvent) -> Routed {
         match event {

@@ -43,8 +43,8 @@ impl<R: Router> Engine<R> {
 
     /// Whether a packet of a stream that is not open opens it. To be asked in the order in which packets come.
     pub(super) fn opens_stream(&mut self, id: PacketId, body: &Bytes, rich: bool) -> bool {
-        // A close that crossed ours, or a message that did, does not. A Go client has its ids from several counters, and
-        // may use one again at once.
+        // A close that crossed ours, or a message that did, does not. A Go client has its ids from several counters,
+        // and may use one again at once.
         !body.is_empty() && (!rich || self.streams.openings.handle(id))
     }
 
