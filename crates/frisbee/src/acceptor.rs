@@ -1,4 +1,4 @@
-//! What turns sockets into driven connections, and knows which of them are open.
+//! Turns sockets into driven connections, and knows the open ones.
 
 use crate::budget::{Budget, Stats};
 use crate::connection::{Connection, Ends};
@@ -55,8 +55,8 @@ impl<R> Clone for Acceptor<R> {
 }
 
 impl<R: Router> Acceptor<R> {
-    /// Serves a connection to its end and says why it ended. The current tokio runtime drives it; handlers run in that
-    /// in which the acceptor was made.
+    /// Serves a connection to its end and returns the reason. The current tokio runtime drives it; handlers run in the
+    /// runtime in which the acceptor was made.
     ///
     /// A server that is set to speak TLS does so here as well.
     ///
@@ -76,13 +76,12 @@ impl<R: Router> Acceptor<R> {
         AbortOnDrop(tokio::spawn(tokio::task::unconstrained(driving))).await
     }
 
-    /// What becomes of the connections, to be asked at any time.
+    /// The counts of the connections, which may be read at any time.
     pub fn stats(&self) -> Stats {
         Stats::new(self.0.budget.clone())
     }
 
-    /// Takes no further connections, lets those that are open finish what is in progress, and closes each when
-    /// nothing is.
+    /// Takes no further connections, lets open ones finish their work in progress, and closes each when it is idle.
     pub async fn shutdown(&self) {
         self.0.open.drain(self.0.shutdown_timeout).await;
     }
@@ -94,7 +93,7 @@ impl<R> fmt::Debug for Acceptor<R> {
     }
 }
 
-/// What the connections of one server share.
+/// The state that the connections of one server share.
 pub(crate) struct Host<R> {
     pub(crate) router: Arc<R>,
     pub(crate) config: ServerConfig,
@@ -136,8 +135,7 @@ impl<R: Router> Host<R> {
         self.drive(io, *ends, context, T::buffers())
     }
 
-    /// As [`serve`](Self::serve), with a handshake. Its memory, and that of what comes behind it, is taken for as long
-    /// as it is needed.
+    /// As [`serve`](Self::serve), with a handshake, whose memory is kept no longer than it is needed.
     #[cfg(feature = "tls")]
     async fn serve_secured<T: Io>(
         &self,
@@ -178,8 +176,8 @@ impl<R: Router> Host<R> {
     }
 }
 
-/// A connection that is being served; gives why it ended. By hand, and with what is rare in a box, since this is most
-/// of what a connection takes in memory.
+/// A connection that is being served; returns the reason for its end. Written by hand, with rare states in a box, since
+/// this is most of a connection's memory.
 #[allow(clippy::large_enum_variant)] // The large one is what all are for but a short time.
 pub(crate) enum Serving<'a, T, R: Router> {
     /// The server is shutting down.
@@ -266,7 +264,7 @@ impl Open {
         });
     }
 
-    /// Closes each connection when it is idle, and those that are not in time at once.
+    /// Closes each connection when it is idle, and at once if that takes too long.
     pub(crate) async fn drain(&self, timeout: Duration) {
         self.inner.lock().closing = true;
         self.phase.send_replace(Phase::Stopping);
@@ -299,7 +297,7 @@ impl Open {
     }
 }
 
-/// Closes connections whose caller has gone, and lets none in any more.
+/// Closes connections whose caller has gone, and accepts no more.
 struct Tied(Weak<Open>);
 
 impl Drop for Tied {

@@ -1,4 +1,4 @@
-//! What belongs to one connection and is none of the protocol's business: values by type, and what runs at its end.
+//! Values of users that belong to one connection, by type, and functions that run at its end.
 
 use crate::{CloseReason, Connection};
 use parking_lot::Mutex;
@@ -9,10 +9,10 @@ use std::sync::{Arc, OnceLock};
 
 /// Values that belong to a connection, one of each type.
 ///
-/// Routers, handlers, streams and whoever else has a handle see the same values. Nothing is allocated for a connection
-/// that has none. There are as many values as the program has types for them; a type of one's own keeps them apart
-/// from those of others. When the connection has ended they are dropped, behind what was registered by
-/// [`Connection::on_close`].
+/// Routers, handlers, streams and all other owners of a handle see the same values. Nothing is allocated for a
+/// connection without values. There are as many values as the program has types for them; a type of one's own keeps
+/// them apart from those of others. When the connection has ended they are dropped, behind the functions that were
+/// registered by [`Connection::on_close`].
 ///
 /// ```
 /// use frisbee::Connection;
@@ -92,7 +92,7 @@ impl Attachments {
         self.0.get_or_init(Box::default)
     }
 
-    /// Keeps what is to run at the end, unless `ended` tells, under the lock, that it has come.
+    /// Keeps a function to run at the end, unless `ended`, called under the lock, returns that it has come.
     pub(crate) fn on_close(
         &self,
         run: impl FnOnce(&CloseReason) + Send + 'static,
@@ -108,7 +108,7 @@ impl Attachments {
         }
     }
 
-    /// Runs what was kept for the end, then drops the values, which may hold handles of the connection.
+    /// Runs the functions that were kept for the end, then drops the values, which may hold handles of the connection.
     pub(crate) fn handle_close(&self, reason: &CloseReason) {
         let Some(context) = self.0.get() else { return };
         let on_close = std::mem::take(&mut context.lock().on_close);
@@ -130,7 +130,7 @@ impl Context {
 }
 
 impl Connection {
-    /// Values that belong to the connection, seen by everybody who has a handle to it.
+    /// Values that belong to the connection, seen by all owners of a handle to it.
     pub fn attachments(&self) -> &Attachments {
         &self.0.attachments
     }

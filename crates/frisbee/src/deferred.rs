@@ -1,4 +1,4 @@
-//! Packets that have come and are routed only when there is room for what they give rise to.
+//! Packets that are routed only when there is room for the replies that they cause.
 
 use crate::budget::{Account, READ_BUFFER};
 use crate::{Operation, Packet, PacketId};
@@ -6,8 +6,8 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use std::collections::{BTreeSet, VecDeque};
 
-/// What a connection has deferred. Its task puts packets there and takes them out, in order; a router that is asked to
-/// cancel a call takes out the request, if that is here.
+/// The deferred packets of a connection. Its task puts packets there and takes them out, in order; a router that is
+/// asked to cancel a call removes the request, if it is here.
 #[derive(Default)]
 pub(crate) struct Deferred(Mutex<Option<Box<Queue>>>);
 
@@ -16,21 +16,21 @@ pub(crate) struct Waiting {
     pub(crate) packet: Packet,
     /// It opens a stream.
     pub(crate) opens: bool,
-    /// Nothing that comes behind it may be looked at before it has been routed.
+    /// Packets behind it may be looked at only when it has been routed.
     pub(crate) stops: bool,
 }
 
 #[derive(Default)]
 struct Queue {
-    /// With what each is charged of the server's memory, in bytes.
+    /// Each with its charge to the server's memory, in bytes.
     packets: VecDeque<(Waiting, usize)>,
     /// The sum of these charges.
     charged: usize,
-    /// Streams of which packets are here. Later ones come behind them, so they stay until all is routed.
+    /// Streams with packets here. Their later packets have to follow, so they stay until all is routed.
     streams: BTreeSet<PacketId>,
     /// Nothing behind the last packet may be looked at.
     stops: bool,
-    /// How much has been added to what waits to be written, in bytes, by packets that were not deferred.
+    /// The bytes that packets which were not deferred have added to the backlog.
     added: usize,
 }
 
@@ -73,7 +73,7 @@ impl Deferred {
         true
     }
 
-    /// Takes out the packets of a stream; whether there were any. Later ones still come behind all that is here.
+    /// Removes the packets of a stream; returns whether there were any. Later ones still follow all that is here.
     pub(crate) fn leave_stream(&self, id: PacketId, account: &Account) -> bool {
         let mut queue = self.0.lock();
         let Some(queue) = queue.as_mut() else { return false };
@@ -88,12 +88,12 @@ impl Deferred {
         queue.packets.len() < before
     }
 
-    /// Whether later packets of a stream have to come behind one that is here.
+    /// Whether later packets of a stream have to follow one that is here.
     pub(crate) fn has_stream(&self, id: PacketId) -> bool {
         self.0.lock().as_ref().is_some_and(|queue| queue.streams.contains(&id))
     }
 
-    /// Tells that a packet which was not deferred has added so much to what waits to be written.
+    /// Notes that a packet which was not deferred has added so many bytes to the backlog.
     pub(crate) fn add(&self, count: usize) {
         self.0.lock().get_or_insert_default().added += count;
     }
@@ -121,7 +121,7 @@ impl Deferred {
 }
 
 impl Queue {
-    /// Accounts for what is here no more.
+    /// Gives back the charge of a packet that was removed.
     fn forget(&mut self, charge: usize, account: &Account) {
         self.charged -= charge;
         self.stops &= !self.packets.is_empty();

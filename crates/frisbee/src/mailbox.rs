@@ -32,7 +32,7 @@ pub(crate) struct Mailbox {
 /// The driver's view of its mailbox, kept from turn to turn.
 #[derive(Debug, Default)]
 pub(crate) struct MailReader {
-    /// The backlog that handles were last told; `None` until the driver has first taken mail, before which they do not
+    /// The backlog that handles were told last; `None` until the driver has first taken mail, before which they do not
     /// know its waker.
     told: Option<usize>,
 }
@@ -42,7 +42,7 @@ pub(crate) struct MailReader {
 pub(crate) enum Mail {
     /// Nothing has changed.
     Nothing,
-    /// The driver has taken what there was.
+    /// The driver has taken the mail.
     Taken,
     /// There is mail, and the driver should let others add to it first: it wakes itself and comes back.
     Yield,
@@ -50,21 +50,21 @@ pub(crate) enum Mail {
 
 #[derive(Debug)]
 pub(crate) struct MailboxState {
-    /// What handles have sent since the task last looked.
+    /// The packets that handles have sent since the driver last took them.
     pub(crate) outbox: Outbox,
-    /// What waits at the task, as it last said.
+    /// The bytes that wait at the driver, as it last reported.
     pub(crate) backlog: usize,
     /// Wakes the task.
     pub(crate) task: Option<Waker>,
-    /// What handles ask for.
+    /// The order of a handle.
     pub(crate) order: Option<Box<Order>>,
-    /// What handles want done about a hand-off.
+    /// The step of a hand-off that a handle requests.
     pub(crate) hand_off: Option<Box<Step>>,
     /// Whether a hand-off is under way.
     pub(crate) handing_off: HandingOff,
     /// The streams that are open.
     pub(crate) streams: StreamTable,
-    /// What the peer is, as far as it has shown.
+    /// The kind of the peer, as far as it is known.
     pub(crate) peer: PeerKind,
     /// The peer takes nothing new any more.
     pub(crate) going_away: bool,
@@ -72,13 +72,13 @@ pub(crate) struct MailboxState {
     pub(crate) hurried: bool,
     /// Set when the connection has ended. Nothing is accepted from then on.
     pub(crate) closed: Option<Box<CloseReason>>,
-    /// And what waited has been written, or is lost.
+    /// The connection has ended, and its last bytes have been written or are lost.
     over: bool,
     /// The tasks that wait for room or for a change.
     waiting: WaitList,
 }
 
-/// How far a hand-off has come.
+/// The state of a hand-off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum HandingOff {
     No,
@@ -133,7 +133,7 @@ impl Mailbox {
         self.poll_write_as(context, None, fill)
     }
 
-    /// As [`poll_write`](Self::poll_write), on behalf of somebody who may go.
+    /// As [`poll_write`](Self::poll_write), for a caller that may be dropped.
     pub(crate) fn poll_write_as<T>(
         &self,
         context: &mut Context<'_>,
@@ -182,7 +182,7 @@ impl Mailbox {
         wake(task);
     }
 
-    /// Wakes the task, so that it looks at what has changed.
+    /// Wakes the driver, so that it looks at a change.
     pub(crate) fn notify(&self) {
         let inner = self.inner.lock();
         let task = self.to_wake(&inner);
@@ -190,14 +190,14 @@ impl Mailbox {
         wake(task);
     }
 
-    /// Whether the task has something to look at. Said without a lock; what happens at the same time may be missed.
+    /// Whether the driver has something to look at. This reads no lock, so a simultaneous change may be missed.
     #[inline]
     pub(crate) fn is_notified(&self) -> bool {
         self.notified.load(Ordering::Relaxed)
     }
 
-    /// Lets the driver take the mail: `accept` empties what it wants of the mailbox, under the lock, and returns the
-    /// number of bytes that wait at the driver from then on. `backlog` is that number before.
+    /// Lets the driver take the mail: `accept` empties the mailbox under the lock, and returns the number of bytes that
+    /// wait at the driver from then on. `backlog` is that number before.
     ///
     /// With `yielded` false and mail there, the driver should come back once: other handles that are about to send,
     /// such as the callers that the last batch of replies has woken, then share the write.
@@ -211,7 +211,7 @@ impl Mailbox {
         accept: impl FnOnce(&mut MailboxState) -> usize,
     ) -> Mail {
         if !self.is_notified() {
-            // A server's connection mostly has no mail, and need not touch what handles touch.
+            // A server's connection mostly has no mail, and need not touch memory that handles write.
             if reader.told == Some(backlog) {
                 return Mail::Nothing;
             }
@@ -259,7 +259,7 @@ impl Mailbox {
 
     /// The waker to call, unless the task has been woken already.
     fn to_wake(&self, inner: &MailboxState) -> Option<Waker> {
-        // Nobody else writes while the lock is held, so this need not be one step.
+        // Only the owner of the lock writes, so this need not be one step.
         if self.notified.load(Ordering::Relaxed) {
             return None;
         }
@@ -277,7 +277,7 @@ impl Mailbox {
         Poll::Pending
     }
 
-    /// What the peer is, once it has shown.
+    /// The kind of the peer, once it is known.
     pub(crate) fn poll_peer(
         &self,
         context: &mut Context<'_>,
@@ -292,7 +292,7 @@ impl Mailbox {
         Poll::Pending
     }
 
-    /// Takes in what the peer is.
+    /// Stores the kind of the peer.
     pub(crate) fn handle_peer_known(&self, peer: PeerKind) {
         let mut inner = self.inner.lock();
         inner.peer = peer;
@@ -311,7 +311,7 @@ impl Mailbox {
         Poll::Pending
     }
 
-    /// Takes in how far a hand-off has come.
+    /// Stores the state of a hand-off.
     pub(crate) fn set_handing_off(&self, handing_off: HandingOff) {
         let mut inner = self.inner.lock();
         inner.handing_off = handing_off;
@@ -328,7 +328,7 @@ impl Mailbox {
         wake_all(watchers);
     }
 
-    /// Says that a connection which has ended has written what it could.
+    /// Marks a connection that has ended and written its last bytes.
     pub(crate) fn finish(&self) {
         let mut inner = self.inner.lock();
         inner.over = true;
@@ -339,14 +339,14 @@ impl Mailbox {
         wake_all(watchers);
     }
 
-    /// Ends it all: nothing is accepted from now on, streams are closed, everybody who waits is woken.
+    /// Closes the mailbox: nothing is accepted from now on, streams are closed, all tasks that wait are woken.
     pub(crate) fn close(&self, reason: &CloseReason) {
         let mut inner = self.inner.lock();
         if inner.closed.is_some() {
             return;
         }
         inner.closed = Some(Box::new(reason.clone()));
-        // What is shared with their owners is let go of without the lock.
+        // Values with other owners are dropped without the lock, since a drop may run anything.
         let (unsent, step) = (std::mem::take(&mut inner.outbox), inner.hand_off.take());
         let (streams, waiting) = (inner.streams.take_all(), inner.waiting.take_all());
         drop(inner);

@@ -1,4 +1,4 @@
-//! What carries bytes: TCP, Unix sockets, TLS, memory, and whatever the user brings.
+//! The carriers of bytes: TCP, Unix sockets, TLS, memory, and users' types.
 
 #[cfg(feature = "tls")]
 pub(crate) mod tls;
@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 #[cfg(unix)]
 use tokio::net::UnixStream;
 
-/// How much a connection in memory holds in each direction before its writer waits, in bytes: what one read takes.
+/// How many bytes a connection in memory holds in each direction before its writer waits: the size of one read.
 const MEMORY_PIPE: usize = 64 * 1024;
 
 /// Two ends of a connection in memory: what is written into one is read from the other.
@@ -25,7 +25,7 @@ pub fn memory() -> (DuplexStream, DuplexStream) {
     tokio::io::duplex(MEMORY_PIPE)
 }
 
-/// Moves what there is room for from `rest`, which was received earlier, to a reader.
+/// Moves bytes that were received earlier from `rest` to a reader, as far as there is room.
 pub(crate) fn fill(buffer: &mut ReadBuf<'_>, rest: &mut Bytes) {
     let count = rest.len().min(buffer.remaining());
     buffer.put_slice(&rest[..count]);
@@ -46,7 +46,7 @@ pub(crate) trait Io: AsyncRead + AsyncWrite + Send + Unpin + 'static {
     /// Leaves the reactor it belongs to for that of the current runtime, if it is a socket or has one beneath.
     fn move_here(&mut self) -> io::Result<()>;
 
-    /// Whether what was written may wait in it until it is flushed.
+    /// Whether written bytes may wait in it until it is flushed.
     fn buffers() -> bool
     where
         Self: Sized;

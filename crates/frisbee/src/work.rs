@@ -11,7 +11,7 @@ pub use carrier::Job;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-/// By what a peer knows a call: the id and operation of its packets.
+/// The key by which a peer knows a call: the id and operation of its packets.
 pub(crate) type Call = (PacketId, Operation);
 
 /// Tasks without work that a connection keeps until it is idle. Each takes half a kilobyte.
@@ -65,7 +65,7 @@ struct Place {
     job: u64,
     /// Also while the place is free.
     carrier: Option<Arc<Carrier>>,
-    /// What the job answers.
+    /// The call that the job answers.
     call: Option<Call>,
 }
 
@@ -77,7 +77,7 @@ pub(crate) struct Taken {
     job: u64,
 }
 
-/// What came of asking for a place.
+/// The result of asking for a place.
 pub(crate) enum Begun {
     /// There may be a task already, which waits for what it is given.
     Yes(Taken, Option<Arc<Carrier>>),
@@ -87,7 +87,7 @@ pub(crate) enum Begun {
     Ended,
 }
 
-/// What there was of a job that has ended.
+/// The remains of a job that has ended.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Ended {
     /// It answers a call that has not been cancelled.
@@ -97,7 +97,7 @@ pub(crate) struct Ended {
 }
 
 impl Work {
-    /// Takes a place for a job, if fewer than so many are taken. It may be one that answers a `call` which the peer can
+    /// Takes a place for a job, if fewer than so many are taken. The job may answer a `call`, which the peer can
     /// cancel.
     pub(crate) fn begin(&self, max: usize, call: Option<Call>) -> Begun {
         let mut tasks = self.0.lock();
@@ -216,7 +216,7 @@ impl Places {
     }
 }
 
-/// What is left of a job that has left its place.
+/// The remains of a job that has left its place.
 struct Left {
     had_call: bool,
     /// Its task, if it is not kept.

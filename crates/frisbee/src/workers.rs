@@ -11,7 +11,7 @@ use std::thread;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
-/// What drives connections.
+/// The threads that drive connections.
 ///
 /// Each server has threads of its own. Clients, of which each has one connection, share theirs: all of a process that
 /// are given the same number of threads, which then live as long as the process.
@@ -45,13 +45,13 @@ impl Workers {
     }
 }
 
-/// Running workers. Dropping them ends their threads and what they drive.
+/// Running workers. Dropping them ends their threads and the connections on them.
 #[derive(Debug)]
 pub(crate) enum Pool {
     /// The caller's runtime drives.
     Caller,
     Threads(Threads),
-    /// Those of clients.
+    /// The workers of clients.
     SharedThreads(&'static Threads),
     #[cfg(all(feature = "uring", target_os = "linux"))]
     Rings(Rings),
@@ -60,7 +60,7 @@ pub(crate) enum Pool {
     SharedRings(&'static Rings),
 }
 
-/// What drives a connection.
+/// The worker of one connection.
 pub(crate) enum Place<'a> {
     Caller,
     Worker(&'a Handle),
@@ -133,7 +133,7 @@ impl Pool {
         }
     }
 
-    /// What drives the next connection.
+    /// The worker of the next connection.
     pub(crate) fn next(&self) -> Place<'_> {
         match self {
             Self::Caller => Place::Caller,
@@ -179,9 +179,9 @@ fn no_rings() -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, reason)
 }
 
-/// Sockets that a worker looks after at one time. What they bring is dealt with while their connections' memory is
-/// still near: with 1024 at one time, as is usual, most of it has to be fetched once more. Asking the system costs
-/// about as much as a packet, a thirty-second of that for each of them.
+/// Sockets that a worker polls at one time. Their bytes are processed while the memory of their connections is still in
+/// the cache: with 1024 at one time, as is usual, most of it has to be fetched again. Polling costs about as much as a
+/// packet, a thirty-second of that for each of them.
 const EVENTS_AT_ONCE: usize = 32;
 
 impl Worker {

@@ -28,9 +28,8 @@ use std::time::Instant;
 /// 100 ns each this is a tenth of a millisecond.
 const PACKETS_PER_TURN: usize = 1024;
 
-/// Packets after which the clock is looked at, for a turn may not last longer than [`Config::turn_max`]. What a peer
-/// sends may cost ten times as much as what is usual: errors have a text. Looking costs as much as a quarter of a
-/// packet.
+/// Packets after which the clock is read, since a turn may not last longer than [`Config::turn_max`]. A peer can send
+/// packets that cost ten times as much as usual: errors have a text. Reading the clock costs a quarter of a packet.
 const PACKETS_PER_LOOK: usize = 32;
 
 /// A connection's protocol state and its router, owned by the connection's task.
@@ -115,7 +114,8 @@ struct PeerStreams {
     openings: Openings,
 }
 
-/// A connection whose router has not taken it in yet. If that panics, nobody who has a handle is left waiting.
+/// A connection whose router has not accepted it yet. If the router panics, no task that waits on a handle waits for
+/// ever.
 struct Unborn<'a>(&'a Connection);
 
 impl Drop for Unborn<'_> {
@@ -130,7 +130,7 @@ impl Drop for Unborn<'_> {
     }
 }
 
-/// Why a connection ends whose router has panicked, which is a defect of the router.
+/// The reason for the end of a connection whose router has panicked, which is a defect of the router.
 const PANICKED: &str = "the router panicked";
 
 impl<R: Router> Engine<R> {
@@ -205,8 +205,8 @@ impl<R: Router> Engine<R> {
         mail
     }
 
-    /// Whether a single packet has come since this was last asked. Then it was one caller at most whom replies have
-    /// woken, and there is nobody else to wait for before what that one sends is written.
+    /// Whether a single packet has come since the last call. Then the replies have woken at most one caller, and its
+    /// next packet need not wait for those of others.
     pub(crate) fn take_one_came(&mut self) -> bool {
         let one_came = self.routing == Routing::Single;
         if one_came {
@@ -220,13 +220,13 @@ impl<R: Router> Engine<R> {
         self.reading == Reading::Open && !self.has_input() && self.takes_more() && !self.core.is_resting()
     }
 
-    /// Takes in what was read.
+    /// Accepts the bytes of a read.
     pub(crate) fn handle_input(&mut self, input: Bytes) {
         debug_assert!(self.input.unrouted.is_empty(), "the driver asks before it reads");
         self.input.unrouted = input;
     }
 
-    /// Takes in the end of the peer's sending half.
+    /// Handles the end of the peer's sending half.
     pub(crate) fn handle_eof(&mut self, now: Instant) -> Result<(), CloseReason> {
         let reason = self.core.handle_eof();
         let finish = self.core.role() == Role::Server && matches!(reason, CloseReason::ClosedByPeer) && !self.is_idle();
@@ -240,13 +240,13 @@ impl<R: Router> Engine<R> {
         Ok(())
     }
 
-    /// Takes in that so many bytes were read straight into a large body.
+    /// Notes that so many bytes were read directly into a large body.
     pub(crate) fn handle_body(&mut self, count: usize) {
         self.input.body_read = count;
     }
 
-    /// Routes what was read, up to a bound, and ends the turn for the router; [`has_input`](Self::has_input) tells
-    /// whether some is left.
+    /// Routes bytes that were read, up to a bound, and ends the turn for the router; [`has_input`](Self::has_input)
+    /// returns whether some are left.
     pub(crate) fn route(&mut self, now: Instant) -> Result<(), CloseReason> {
         self.guarded(|engine| {
             engine.route_input(now)?;
@@ -318,8 +318,8 @@ impl<R: Router> Engine<R> {
         clock().saturating_duration_since(now) >= self.handle.0.turn_max
     }
 
-    /// Does what a router wants instead of going on with a packet whose body was so long; whether the turn, which began
-    /// at `now`, is over.
+    /// Carries out a result of the router other than to continue, for a packet with a body of `length` bytes; returns
+    /// whether the turn, which began at `now`, is over.
     #[cold]
     #[inline(never)]
     fn stops(&mut self, next: Routed, length: usize, now: Instant) -> bool {
@@ -333,7 +333,7 @@ impl<R: Router> Engine<R> {
             Routed::HandOff(taking) => self.leave(taking),
             Routed::Close(reason) => {
                 Order::put(Order::Flush(reason), &mut self.order);
-                // What was cut off here must not be gone on with by another read of this turn.
+                // Another read of this turn must not continue behind the packets that were cut off here.
                 self.input.unrouted.clear();
                 self.handle.0.deferred.clear(&self.handle.0.account);
                 self.reading = Reading::Stopped;
@@ -342,7 +342,7 @@ impl<R: Router> Engine<R> {
         true
     }
 
-    /// Whether all that comes may be routed. At a server whose client does not take its replies, requests wait.
+    /// Whether all packets may be routed. At a server whose client does not accept its replies, requests wait.
     fn has_room(&mut self) -> bool {
         self.core.role() == Role::Client || self.core.outbox().len() < self.handle.0.mailbox.backlog_max
     }
@@ -363,7 +363,7 @@ impl<R: Router> Engine<R> {
         }
     }
 
-    /// Lets what the router has said wait for the form of headers, behind what handles have sent.
+    /// Lets the router's packets wait for the form of headers, behind those of handles.
     #[cold]
     fn hold_outbox(&mut self) {
         let mut inner = self.handle.0.mailbox.lock();
@@ -375,7 +375,7 @@ impl<R: Router> Engine<R> {
         self.requested.when_written && !self.mail_is_held && self.core.outbox().is_empty()
     }
 
-    /// Whether some of what was read waits to be routed.
+    /// Whether bytes that were read wait to be routed.
     pub(crate) fn has_input(&self) -> bool {
         !self.input.unrouted.is_empty() || self.core.holds_packet()
     }
@@ -423,7 +423,8 @@ impl<R: Router> Engine<R> {
         })
     }
 
-    /// Tells producers that what waited has been written. Called after each write; costs nothing unless they wait.
+    /// Notes that so many bytes were written, and tells producers if there is room again. Called after each write;
+    /// costs nothing unless the backlog was full.
     pub(crate) fn handle_written(&mut self, count: usize, now: Instant) {
         let before = self.core.transmit().len();
         self.core.handle_written(count, now);
@@ -460,7 +461,7 @@ impl<R: Router> Engine<R> {
         }
     }
 
-    /// Takes in what an extended peer says beside messages.
+    /// Handles a packet of an extended peer about a stream, a call or the connection.
     fn handle_control(&mut self, packet: Packet) -> Routed {
         let Packet { id, operation, body } = packet;
         match operation {
@@ -482,7 +483,7 @@ impl<R: Router> Engine<R> {
             Operation::CANCEL => {
                 let Some(session) = &mut self.session else { return Routed::Continue };
                 self.router.cancelled(session, id, body, self.core.outbox());
-                // What was begun for nothing is waste as well: calls that are cancelled at once cost more than any
+                // Work that was begun in vain is waste as well: calls that are cancelled at once cost more than any
                 // other.
                 return Routed::Wasted;
             }
@@ -510,7 +511,7 @@ impl<R: Router> Engine<R> {
 }
 
 impl<R: Router> Drop for Engine<R> {
-    /// However the task ends, even with its runtime, nobody is left waiting.
+    /// However the task ends, even with its runtime, no task that waits on a handle waits for ever.
     fn drop(&mut self) {
         self.end(&CloseReason::Shutdown);
         self.handle.0.mailbox.finish();

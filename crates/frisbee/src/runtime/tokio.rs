@@ -25,14 +25,14 @@ const READ_MAX: usize = 64 * 1024;
 /// Reads of one turn. The second one mostly finds nothing, which is how the task gets to be woken by the next bytes.
 const READS_PER_TURN: usize = 4;
 
-/// A turn that has brought this many bytes is over: there is more where they came from. It goes on for a large body
-/// that has begun, whose beginning is still in the processor's cache, but for no more than a piece.
+/// A turn that has brought this many bytes is over: more will follow. For a large body that has begun, whose beginning
+/// is still in the processor's cache, it continues up to the size of a piece.
 const READ_MUCH: usize = READ_MAX / 2;
 
-/// How much of a large body one read takes at most, and how much of what waits one write, in bytes. Others have their
+/// The most that one read takes of a large body, and one write of the bytes that wait. Other connections have their
 /// turn in between: the system copies this much in less than a millisecond. Bodies of up to 1 MiB are not cut at all.
-/// Cutting them lets all that arrive at one time grow together, and then none of them stays in the cache: in pieces of
-/// 256 KiB a body of 1 MiB costs a fifth more.
+/// If they were, the bodies of all connections would grow together and none would stay in the cache: in pieces of 256
+/// KiB a body of 1 MiB costs a fifth more.
 const PIECE_MAX: usize = 2 * 1024 * 1024;
 
 /// How much one write takes at most of packets without a large body, in bytes. They are many and answer a flood, and
@@ -42,22 +42,22 @@ const SMALL_PIECE_MAX: usize = 128 * 1024;
 /// Slices given to one vectored write.
 const SLICES_MAX: usize = 64;
 
-/// How long a connection that was closed from here waits for the peer to close its half, so that what was written
-/// last is not thrown away by a reset.
+/// How long a connection that this end has closed waits for the peer to close its half, so that a reset does not
+/// discard the bytes that were written last.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// The same for a peer that has said that it knows of the end: it closes when it has read all, however slowly. As long
-/// as a server that stops waits for connections, unless told otherwise.
+/// The same for a peer that has confirmed the end: it closes when it has read all, however slowly. As long as a
+/// stopping server waits for connections, by default.
 const LINGER_FOR_PEER: Duration = Duration::from_secs(20);
 
-/// Stands for what is too far away for the clock: as long as tokio's timers take for ever.
+/// The longest duration that the clock can add: for tokio's timers it is for ever.
 pub(super) const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
 /// When something that has been done is due once more, it is done no sooner than after this time, that of a timer's
 /// tick.
 const AGAIN: Duration = Duration::from_millis(1);
 
-/// Reads of one turn that throw away what comes, each of up to 4 KiB.
+/// Reads of one turn whose bytes are discarded, each of up to 4 KiB.
 const DISCARDS_PER_TURN: usize = 16;
 
 thread_local! {
@@ -86,26 +86,26 @@ pub(crate) struct Driver<T, R: Router, C> {
     /// Something was due when the last turn ended.
     overdue: bool,
     busy: BusyPoll,
-    /// What was written may wait in `io` until it is flushed.
+    /// Written bytes may wait in `io` until it is flushed.
     buffers: bool,
     /// It does.
     unflushed: bool,
 }
 
-/// How far the end of the connection has come.
+/// How far the connection is on the way to its end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
     Open,
-    /// Writing what waits.
+    /// Writing the bytes that wait.
     Flushing,
     /// Waiting for the peer's end.
     Lingering,
-    /// Flushing what was written last, before the transport goes to its next owner.
+    /// Flushing the bytes that were written last, before the transport goes to its next owner.
     HandingOver,
 }
 
 /// A connection on its way to its end. An `async fn` would take the memory of two drivers: that of its argument, and
-/// that of what it holds while it waits.
+/// that of the state that it keeps while it waits.
 pub(crate) struct Running<T, R: Router, C>(Option<Driver<T, R, C>>);
 
 /// Nothing in it relies on its place.
@@ -133,12 +133,12 @@ where
 /// A connection that is over.
 pub(crate) struct Ended<T> {
     reason: CloseReason,
-    /// The transport, what it has brought for its next owner, who that is, and the runtime.
+    /// The transport, the bytes that it has brought for its next owner, that owner, and the runtime.
     handed: Option<(T, Bytes, TakeOver, Handle)>,
 }
 
 impl<T> Ended<T> {
-    /// Why it is over, unless its transport goes on.
+    /// The reason of the end, unless the transport continues with a next owner.
     pub(crate) fn done(self) -> Result<CloseReason, Self> {
         if self.handed.is_none() { Ok(self.reason) } else { Err(self) }
     }
@@ -201,11 +201,12 @@ enum Step {
     Done,
     /// There is nothing to read; the task is woken when there is.
     Waiting,
-    /// Nothing may be read at the moment, what was read may not all be routed, or it was much, and others come first.
+    /// Nothing may be read at present, not all that was read may be routed, or it was much and other connections come
+    /// first.
     Held,
 }
 
-/// What a read brought.
+/// The result of a read.
 enum Read {
     Input(Bytes),
     /// So many bytes of a large body.
@@ -237,14 +238,15 @@ where
         }
     }
 
-    /// Whether what was written may wait in the transport until it is flushed, as with TLS.
+    /// Sets whether written bytes may wait in the transport until it is flushed, as with TLS.
     pub(crate) fn buffering(mut self, buffers: bool) -> Self {
         self.buffers = buffers;
         self
     }
 
-    /// Whoever sends runs in the runtime that drives. One of a single thread runs tasks in the order in which they were
-    /// woken: all callers that a batch of replies has woken run before the first of them wakes the driver in turn.
+    /// For a connection whose callers run in the runtime that drives. A runtime of one thread runs tasks in the order
+    /// in which they were woken: all callers that a batch of replies has woken run before the first of them wakes the
+    /// driver in turn.
     pub(crate) fn among_callers(mut self) -> Self {
         self.yields = Handle::current().runtime_flavor() != RuntimeFlavor::CurrentThread;
         self
@@ -256,7 +258,7 @@ where
         Running(Some(self))
     }
 
-    /// Ready when the connection is over; `true` if the transport goes on.
+    /// Ready when the connection is over; `true` if the transport continues.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<bool> {
         if self.phase == Phase::Open {
             let order = match ready!(self.poll_open(context)) {
@@ -272,8 +274,8 @@ where
                 return Poll::Ready(false);
             }
             self.phase = if matches!(order, Order::HandOver) { Phase::HandingOver } else { Phase::Flushing };
-            // A ring may still hold what it has taken from here. It is to get rid of it within the time for the last
-            // bytes: taking a socket off its ring has no limit of time.
+            // A ring may still hold bytes that it has accepted from here. It has to send them within the time for the
+            // last bytes: taking a socket off its ring has no limit of time.
             self.unflushed |= self.phase == Phase::HandingOver;
             self.engine.core.begin_flush(now());
             self.set_flush_timer();
@@ -291,14 +293,16 @@ where
         self.poll_closing(context).map(|()| false)
     }
 
-    /// The connection until it ends or is told to.
+    /// Drives the connection until it ends or is ordered to. Invariant: when this returns `Pending`, the task is woken
+    /// by everything that can let it continue: by mail, since it has taken all that there was; by the socket, unless
+    /// nothing may be read or written; by the timer, for all that is due later; or it has woken itself.
     fn poll_open(&mut self, context: &mut Context<'_>) -> Poll<Result<Order, CloseReason>> {
         let alone = self.engine.take_one_came();
         let yields = !self.yielded && (self.goes_on || self.yields && !alone);
         if self.engine.take_mail(context.waker(), !yields) == Mail::Yield {
             self.yielded = true;
             if self.goes_on {
-                // Its own handles may have woken it, which puts it before all who wait for a socket.
+                // Its own handles may have woken it, which puts it before all tasks that wait for a socket.
                 go_last(context);
             } else {
                 context.waker().wake_by_ref();
@@ -312,7 +316,7 @@ where
         for round in 0..READS_PER_TURN {
             read = self.read(context, &mut now, &mut brought)?;
             if read == Step::Waiting && round > 0 {
-                break; // Nothing is to be routed, and the turn for what came before is over.
+                break; // Nothing is to be routed, and the turn for the bytes before is over.
             }
             read = self.route(read, now, brought)?;
             if self.unflushed || !self.engine.core.transmit().is_empty() {
@@ -327,11 +331,11 @@ where
             if let Some(order) = self.engine.take_order()? {
                 return Poll::Ready(Ok(order));
             }
-            // What was ordered may have to be said.
+            // A farewell may have to be sent first.
             let _ = self.poll_write(context, now)?;
         }
         self.poll_timer(context, now)?;
-        // Writing may have made room for what could not be read or routed before.
+        // Writing may have made room for bytes that could not be read or routed before.
         let goes_on = self.engine.can_route() || read != Step::Waiting && self.engine.wants_input();
         self.goes_on = goes_on || self.engine.wants_turn();
         if self.busy.again(happened, now) || self.goes_on {
@@ -341,8 +345,8 @@ where
     }
 
     /// Reads once; `Done` if something can be routed. `brought` counts the bytes that were read in this turn; `now` is
-    /// when it began, or when the last of a large body had been read: what that takes must not pass for the handlers'
-    /// time.
+    /// the beginning of the turn, or the time at which the last part of a large body had been read: reading it must not
+    /// count as the handlers' time.
     fn read(&mut self, context: &mut Context<'_>, now: &mut Instant, brought: &mut usize) -> Result<Step, CloseReason> {
         if self.engine.wants_input() {
             match self.poll_read(context)? {
@@ -364,7 +368,7 @@ where
         Ok(Step::Done)
     }
 
-    /// Routes what a read that was `Done` has brought, and ends the router's turn, all in the context of handlers.
+    /// Routes the bytes of a read that was `Done`, and ends the router's turn, all in the context of handlers.
     fn route(&mut self, read: Step, now: Instant, brought: usize) -> Result<Step, CloseReason> {
         let _entered = self.context.as_ref().map(Handle::enter);
         if read != Step::Done {
@@ -387,7 +391,7 @@ where
         }
         with_scratch(|scratch| {
             if scratch.capacity() < READ_MAX {
-                // Twice what a read takes, so that the buffer starts over only every other time.
+                // Twice the size of a read, so that the buffer starts over only every other time.
                 scratch.reserve(2 * READ_MAX);
             }
             let mut target = (&mut *scratch).limit(READ_MAX);
@@ -396,7 +400,7 @@ where
         })
     }
 
-    /// Writes what waits, as far as the socket takes it and up to a piece; ready when nothing is left.
+    /// Writes the bytes that wait, as far as the socket takes them and up to a piece; ready when none are left.
     fn poll_write(&mut self, context: &mut Context<'_>, now: Instant) -> io::Result<Poll<()>> {
         while !self.engine.core.transmit().is_empty() {
             let io = Pin::new(&mut self.io);
@@ -438,7 +442,9 @@ where
         Ok(Poll::Ready(()))
     }
 
-    /// Does what is due, and sets the timer if something will be earlier than thought.
+    /// Does all that is due, and arms the timer. Invariant: when this returns, the timer is armed with this task's
+    /// waker for no later than the next timeout, or the task has woken itself. Nothing is judged by the clock before
+    /// the socket has been read once more after the time had come.
     fn poll_timer(&mut self, context: &mut Context<'_>, mut now: Instant) -> Result<(), CloseReason> {
         let has_looked = std::mem::take(&mut self.overdue);
         let armed = self.timer.deadline();
@@ -461,7 +467,7 @@ where
                 now = self::now().max(due);
             }
             if !has_looked {
-                // Where the thread was kept busy, what the peer has said in time may not have been read.
+                // While the thread was busy, bytes that the peer has sent in time may not have been read.
                 self.overdue = true;
                 go_last(context);
                 break;
@@ -480,7 +486,7 @@ where
         self.engine.turn(now)
     }
 
-    /// Ready when what was written last takes too long, or the peer has taken none of it for too long.
+    /// Ready when the last write takes too long, or the peer has accepted nothing for too long.
     fn poll_flush_timer(&mut self, context: &mut Context<'_>) -> Poll<()> {
         self.set_flush_timer();
         self.timer.poll_due(context)
@@ -516,7 +522,7 @@ where
                 Ok(Poll::Ready(_)) => {}
             }
         }
-        // A peer that goes on sending holds up nobody, and gets no more time than one that is silent.
+        // A peer that continues to send delays no other connection, and has no more time than a silent one.
         go_last(context);
         self.timer.poll_due(context)
     }
@@ -540,9 +546,8 @@ fn with_scratch<T>(read: impl FnOnce(&mut BytesMut) -> T) -> T {
     })
 }
 
-/// Wakes the task once the runtime has looked for what sockets bring to others. A task that wakes itself keeps its
-/// runtime from looking for 61 turns, and a few peers that send without end would hold up everybody else on the thread
-/// for as long.
+/// Wakes the task after the runtime has polled the sockets. A task that wakes itself keeps its runtime from polling
+/// them for 61 turns, and a few peers that send without end would delay all others on the thread for as long.
 #[cold]
 fn go_last(context: &mut Context<'_>) {
     let yielded = std::pin::pin!(tokio::task::yield_now()).poll(context);

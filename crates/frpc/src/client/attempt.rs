@@ -131,12 +131,15 @@ impl<'a, A: Message> Attempt<'a, A> {
         if let Poll::Ready(Err(error)) = entered {
             *started = Started::Over(error.into());
         } else if matches!(started, Started::Failed(_) | Started::Unclear) {
-            // The place of a call whose request could not be written is free again. Its next caller is woken here, where
-            // the lock of the connection is no longer held.
+            // The place of a call whose request could not be written is free again. Its next caller is woken here,
+            // where the lock of the connection is no longer held.
             link.calls.with(|_| ());
         }
     }
 
+    /// Enters the call and writes its request. Invariant: the mailbox's lock is held, which `outbox` comes from, and
+    /// then that of the calls, in this order. A call that is entered has its request in the outbox when this returns,
+    /// or is revoked. No waker is called here.
     #[inline(always)]
     fn enter(&self, link: &Link, outbox: &mut Outbox, caller: Option<&Waker>) -> Started {
         let Terms { timeout, told, strict } = self.terms;

@@ -1,4 +1,4 @@
-//! How a connection comes to its end: orders, farewells, and what is still in progress.
+//! The end of a connection: orders, farewells, and the work that is still in progress.
 
 use super::{Engine, PANICKED, Reading, Routing};
 use crate::mailbox::{HandingOff, Order};
@@ -15,9 +15,9 @@ pub(super) enum Goodbye {
     Said,
     /// The client has said it in turn. All that it sent before has come.
     Heard,
-    /// The server has said it, and this client is to say it behind all that its handles had sent by then.
+    /// The server has said it, and this client is to answer it behind all that its handles had sent by then.
     Due,
-    /// This client has said it in turn.
+    /// This client has answered it.
     Answered,
 }
 
@@ -28,7 +28,7 @@ impl<R: Router> Engine<R> {
         self.order.is_some() || self.reading == Reading::HalfClosed || self.has_departed()
     }
 
-    /// What has been ordered and can be done now.
+    /// The order that can be carried out now.
     #[cold]
     pub(crate) fn take_order(&mut self) -> Result<Option<Order>, CloseReason> {
         if self.has_departed() {
@@ -46,7 +46,7 @@ impl<R: Router> Engine<R> {
                 return Ok(None);
             }
         }
-        // What was sent before waits for the form of headers, for which the peer has its time.
+        // Packets that were sent before wait for the form of headers, for which the peer has its time.
         let waits = matches!(self.order.as_deref(), Some(Order::Flush(_))) && self.mail_is_held;
         if waits && !self.handle.0.mailbox.lock().outbox.is_empty() {
             return Ok(None);
@@ -54,8 +54,7 @@ impl<R: Router> Engine<R> {
         Ok(self.order.take().map(|order| *order))
     }
 
-    /// Whether the peer may go on reading what was written last for as long as it likes, since it is one that closes
-    /// when it has come to the end.
+    /// Whether the peer may read the last bytes as slowly as it likes, since it closes when it has come to the end.
     pub(crate) fn waits_for_peer(&self) -> bool {
         self.goodbye == Goodbye::Heard
     }
@@ -66,7 +65,7 @@ impl<R: Router> Engine<R> {
         mailbox.is_notified() && matches!(mailbox.lock_by_task().order.as_deref(), Some(Order::Now(_)))
     }
 
-    /// Tells an extended peer, once, that the connection will be closed; whether it has said that it knows.
+    /// Announces the end of the connection to an extended peer, once; returns whether the peer has confirmed.
     fn has_heard_goodbye(&mut self) -> bool {
         if self.goodbye == Goodbye::Unsaid {
             self.say_goodbye();
@@ -107,7 +106,7 @@ impl<R: Router> Engine<R> {
         self.handle.close_reason().unwrap_or(CloseReason::Local)
     }
 
-    /// Ends the connection for everybody who has a handle to it. Harmless the second time.
+    /// Ends the connection for all its handles. A second call does nothing.
     pub(crate) fn end(&mut self, reason: &CloseReason) {
         let Some(session) = self.session.take() else { return };
         if matches!(reason, CloseReason::Router(text) if **text == *PANICKED) {

@@ -1,5 +1,5 @@
-//! What is routed while the peer takes too little of what it has asked for, and what waits: requests do, whatever makes
-//! no answers goes on.
+//! Routing while the peer accepts too little of what it has requested: requests are deferred, and packets that cause no
+//! replies are routed.
 
 use super::{Engine, PACKETS_PER_TURN, Routing};
 use crate::deferred::Waiting;
@@ -9,7 +9,7 @@ use frisbee_core::Event;
 use std::time::Instant;
 
 impl<R: Router> Engine<R> {
-    /// Whether more input may be taken: always, but for what has been deferred. It is routed first when there is room.
+    /// Whether more input may be taken: always, except while deferred packets are to be routed first.
     pub(super) fn takes_more(&mut self) -> bool {
         self.routing != Routing::Deferring || !self.has_room() && !self.is_stuck()
     }
@@ -17,11 +17,11 @@ impl<R: Router> Engine<R> {
     /// Whether nothing more may be looked at before there is room.
     fn is_stuck(&self) -> bool {
         let shared = &self.handle.0;
-        // Whoever wants the connection itself gets it behind what has been taken out of the input.
+        // The next owner of the transport gets it behind the packets that were taken out of the input.
         self.is_leaving() || shared.deferred.is_full(shared.mailbox.backlog_max, &shared.account)
     }
 
-    /// Routes what has been deferred, as far as there is room, and while there is none, what needs none.
+    /// Routes deferred packets, as far as there is room, and while there is none, packets that need none.
     #[cold]
     #[inline(never)]
     pub(super) fn route_full(&mut self, now: Instant) -> Result<(), CloseReason> {
@@ -80,7 +80,7 @@ impl<R: Router> Engine<R> {
         Ok(Some((next, length)))
     }
 
-    /// Defers what has to wait for room; the event if it has not.
+    /// Defers a packet that has to wait for room; returns the event if it need not.
     fn defer(&mut self, event: Event) -> Option<Event> {
         let (packet, opens) = match event {
             Event::Packet(packet) => (packet, false),
@@ -117,7 +117,7 @@ impl<R: Router> Engine<R> {
         let inner = shared.mailbox.lock();
         let (is_open, rich) = (inner.streams.contains(id), inner.peer.hello().is_some());
         drop(inner);
-        // What came behind the end of its stream opens none, and is ignored at once.
+        // A packet that crossed the end of its stream opens none, and is ignored at once.
         (!is_open && self.opens_stream(id, body, rich)).then_some(true)
     }
 }

@@ -16,7 +16,7 @@ thread_local! {
 }
 
 impl<R: Router> Engine<R> {
-    /// Takes in what the peer has shown itself to be.
+    /// Handles the kind of the peer, which has just become known.
     #[cold]
     pub(super) fn handle_peer_known(&mut self) -> Routed {
         self.newcomer = None;
@@ -39,7 +39,7 @@ impl<R: Router> Engine<R> {
         Routed::Continue
     }
 
-    /// Charges what a client says of itself, which is kept as long as its connection. Short ones are shared by most.
+    /// Charges the HELLO of a client, which is kept as long as its connection. Short ones are shared by most.
     fn charge_greeting(&mut self, hello: &Hello) -> bool {
         let length = hello.items_len();
         if self.core.role() == Role::Server && length > SHARED_MAX {
@@ -68,13 +68,13 @@ impl<R: Router> Engine<R> {
             let sent = self.core.outbox().forward(&packet);
             debug_assert!(sent.is_ok(), "it was within the same limit before");
         }
-        // Behind old headers it is less than it was, and writing it may not be what makes room.
+        // With old headers the backlog is shorter than before, and no write may follow that would tell producers.
         self.tell_producers();
     }
 }
 
-/// Lets connections of one thread whose peers say the same share what they say: at a server, those of one client
-/// program. A peer that says something else each time gains nothing, and takes nothing from others but this.
+/// Lets connections of one thread share equal HELLOs of their peers: at a server, those of one client program. A peer
+/// that sends another HELLO each time gains nothing, and others lose nothing but this.
 #[cold]
 fn share_hello(core: &mut frisbee_core::Connection) {
     LAST_HELLO.with_borrow_mut(|last| {

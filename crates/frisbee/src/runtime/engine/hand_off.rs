@@ -1,4 +1,4 @@
-//! What a hand-off means to the engine: asking, deciding, leaving.
+//! Hand-off in the engine: asking, deciding, leaving.
 
 use super::{Engine, Reading};
 use crate::hand_off::{HandOffAccepted, HandOffRequest, Step, TakeOver};
@@ -14,13 +14,13 @@ pub(super) enum Departure {
     None,
     /// The transport is taken at the end of the packet that is arriving, and when no request is deferred any more.
     Waiting(TakeOver),
-    /// The connection has ended for its handles. The transport is taken when what waits has been written, and these
-    /// bytes were read of it.
+    /// The connection has ended for its handles. The transport is taken when the bytes that wait have been written; the
+    /// bytes here were read of it.
     Decided(Box<(TakeOver, Bytes)>),
 }
 
 impl<R: Router> Engine<R> {
-    /// Takes in what an extended peer says about a hand-off.
+    /// Handles an extended peer's part of a hand-off.
     #[cold]
     pub(super) fn handle_hand_off(&mut self, event: HandOffEvent) -> Routed {
         match event {
@@ -47,7 +47,7 @@ impl<R: Router> Engine<R> {
                 let Some(asking) = self.asking.take() else { return Routed::Continue };
                 let error = match answer {
                     HandOffAnswer::Accepted => {
-                        // Whoever waited for it may have gone; then it is closed.
+                        // The caller may have gone; then the transport is closed.
                         let accepted = |transport| asking.answer(Ok(HandOffAccepted { reply: body, transport }));
                         self.depart(TakeOver::at_once(accepted), &CloseReason::HandedOff);
                         return Routed::Continue;
@@ -63,7 +63,7 @@ impl<R: Router> Engine<R> {
         }
     }
 
-    /// Does what has been decided about the connection, or goes on with what came of [`ask`].
+    /// Carries out a decision about the connection, or continues after [`ask`].
     #[cold]
     pub(super) fn decide(&mut self, step: Step, asked: Result<(), TooLong>) {
         match step {
@@ -88,7 +88,7 @@ impl<R: Router> Engine<R> {
                 let is_free = inner.closed.is_none() && inner.streams.is_empty();
                 drop(inner);
                 match taking {
-                    // Who asked would close it. What has come in part says so: nothing else may come.
+                    // The peer that asked would close it. A packet that has come in part shows that: no other may come.
                     Some(_) if is_given_up => drop(self.answer(HandOffAnswer::Refused, &Bytes::new())),
                     Some(taking) if is_free => {
                         if self.answer(answer, &reply) {
@@ -102,7 +102,7 @@ impl<R: Router> Engine<R> {
         }
     }
 
-    /// Answers a peer that has asked; `false` if it has to be told something else, since the reply is too long.
+    /// Answers a peer that has asked; `false` if another answer is needed, since the reply is too long.
     fn answer(&mut self, answer: HandOffAnswer, reply: &Bytes) -> bool {
         let answered = self.core.answer_hand_off(answer, reply, now());
         if let Err(error) = &answered {
@@ -116,7 +116,7 @@ impl<R: Router> Engine<R> {
     /// Leaves the connection without a word, now or when the packet that is arriving is complete.
     #[cold]
     pub(super) fn leave(&mut self, taking: TakeOver) {
-        // What has been taken out of the input and not been routed is no longer there for the next owner.
+        // Packets that were taken out of the input and not routed would be lost for the next owner.
         if self.handle.0.deferred.is_empty() && self.core.leave() {
             self.depart(taking, &CloseReason::HandedOff);
         } else if !self.core.has_left() {
@@ -157,14 +157,15 @@ impl<R: Router> Engine<R> {
         matches!(self.departure, Departure::Decided(_))
     }
 
-    /// Ends the connection for its handles. The transport goes to its next owner when what waits has been written.
+    /// Ends the connection for its handles. The transport goes to its next owner when the bytes that wait have been
+    /// written.
     fn depart(&mut self, taking: TakeOver, reason: &CloseReason) {
         self.reading = Reading::Stopped;
         self.departure = Departure::Decided(Box::new((taking, std::mem::take(&mut self.input.unrouted))));
         self.end(reason);
     }
 
-    /// What the transport has brought for its next owner, who that is, and where.
+    /// The bytes that the transport has brought for its next owner, that owner, and the runtime.
     pub(crate) fn hand_over(&mut self) -> Option<(Bytes, TakeOver, Handle)> {
         let Departure::Decided(decided) = std::mem::replace(&mut self.departure, Departure::None) else { return None };
         let (taking, early) = *decided;
@@ -172,8 +173,8 @@ impl<R: Router> Engine<R> {
     }
 }
 
-/// Asks the peer for the connection, if that is the step. Called under the mailbox's lock, so nobody is told and
-/// nothing is let go of.
+/// Asks the peer for the connection, if that is the step. Called under the mailbox's lock, so no waker is called and
+/// nothing is dropped here.
 #[cold]
 pub(super) fn ask(core: &mut frisbee_core::Connection, step: &mut Step) -> Result<(), TooLong> {
     let Step::Ask { before, request, asking } = step else { return Ok(()) };

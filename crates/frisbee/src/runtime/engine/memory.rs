@@ -1,4 +1,4 @@
-//! What a connection takes of its server's memory, and what becomes of what there is none for.
+//! The share of a connection in its server's memory, and the treatment of packets for which there is none.
 
 use super::Engine;
 use super::streams::NO_ROOM;
@@ -8,7 +8,8 @@ use crate::{CloseReason, Operation, PacketId, Routed, Router};
 use frisbee_core::{Role, StreamSignal};
 
 impl<R: Router> Engine<R> {
-    /// Charges what arrives of a body to the server's memory. What there is no memory for is thrown away as it comes.
+    /// Charges the part of a body that has arrived to the server's memory. If there is none, the body is discarded as
+    /// it comes.
     #[cold]
     pub(super) fn charge_body(&mut self) -> Result<(), CloseReason> {
         if self.core.role() == Role::Client {
@@ -34,7 +35,7 @@ impl<R: Router> Engine<R> {
             return Ok(());
         }
         if packet.operation == Operation::HAND_OFF {
-            // Who has asked would wait for half a minute.
+            // The peer that asked would wait for half a minute.
             let reason = CloseReason::Router("no memory for what goes along with a request for the connection".into());
             Order::put(Order::Flush(reason), &mut self.order);
         }
@@ -51,7 +52,7 @@ impl<R: Router> Engine<R> {
         Ok(())
     }
 
-    /// Ends a stream of which a message was thrown away, or refuses one whose opening was.
+    /// Ends a stream of which a message was discarded, or refuses one whose opening was.
     fn shed_of_stream(&mut self, id: PacketId) {
         let inner = self.handle.0.mailbox.lock();
         let rich = inner.peer.hello().is_some();

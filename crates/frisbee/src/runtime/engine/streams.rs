@@ -14,7 +14,9 @@ pub(super) const NO_ROOM: &str = "the memory limit for unread messages of the st
 impl<R: Router> Engine<R> {
     #[inline(always)] // Its one caller that matters is that of each message.
     pub(super) fn handle_stream(&mut self, id: PacketId, body: Bytes) -> Routed {
-        // Messages of one stream often come in a row.
+        // Messages of one stream often come in a row. Invariant: `last` receives messages only while it is in the
+        // table. A stream that is over there returns the body, and the table decides; so a later stream with its id
+        // gets its own.
         let body = match &self.streams.last {
             Some(stream) if stream.id() == id && !body.is_empty() => match stream.handle_packet(body) {
                 Ok(StreamSignal::Nothing) => return Routed::Continue,
@@ -31,7 +33,7 @@ impl<R: Router> Engine<R> {
                 stream.handle_close();
                 StreamSignal::Nothing
             } else {
-                // What comes behind the end of a direction is dropped.
+                // A message behind the end of its direction is dropped.
                 stream.handle_packet(body).unwrap_or(StreamSignal::Nothing)
             };
             self.streams.last = Some(stream);
@@ -41,10 +43,10 @@ impl<R: Router> Engine<R> {
         if self.opens_stream(id, &body, rich) { self.open_stream(id, body) } else { Routed::Continue }
     }
 
-    /// Whether a packet of a stream that is not open opens it. To be asked in the order in which packets come.
+    /// Whether a packet of a stream that is not open opens it. Must be called in the order in which packets come.
     pub(super) fn opens_stream(&mut self, id: PacketId, body: &Bytes, rich: bool) -> bool {
-        // A close that crossed ours, or a message that did, does not. A Go client has its ids from several counters,
-        // and may use one again at once.
+        // A close or a message that crossed this end's close opens none. A Go client takes its ids from several
+        // counters, and may use one again at once.
         !body.is_empty() && (!rich || self.streams.openings.handle(id))
     }
 
@@ -52,8 +54,9 @@ impl<R: Router> Engine<R> {
     pub(super) fn open_stream(&mut self, id: PacketId, body: Bytes) -> Routed {
         let mut inner = self.handle.0.mailbox.lock();
         let rich = inner.peer.hello().is_some();
-        // One that is opened and closed in a loop has its place until whoever has the stream lets go of it. Those who
-        // are about to count up to as many again, so that a peer that keeps to the limit is not refused by chance.
+        // A stream that is opened and closed in a loop keeps its place until its last handle is dropped. Streams whose
+        // handles are about to be dropped count up to as many again, so that a peer that keeps to the limit is not
+        // refused by chance.
         let guests = self.handle.0.guests.load(Ordering::Relaxed);
         let most = self.handle.0.streams_max;
         let is_full = inner.streams.opened_by_peer() >= most || guests >= most.saturating_mul(2);
@@ -77,7 +80,7 @@ impl<R: Router> Engine<R> {
         self.router.stream(session, body, stream)
     }
 
-    /// Lets go of the stream at hand if it is over, and tells the peer why.
+    /// Forgets the last stream if it is over, and tells the peer the reason.
     fn leave_stream(&mut self, tell: StreamSignal) -> Routed {
         if let Some(stream) = self.streams.last.take_if(|stream| stream.is_over()) {
             self.handle.0.mailbox.leave_stream(&stream);
