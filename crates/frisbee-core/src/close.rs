@@ -18,12 +18,12 @@ pub enum CloseReason {
     IdleTimeout,
     /// The client sent no header in time.
     NoFirstHeader,
-    /// The server has not shown within the verdict timeout what it speaks.
+    /// The kind of the server did not become known in time.
     PeerUnknown,
     /// A packet arrived at less than the least rate.
     TooSlow,
-    /// The peer took no byte of what waited for longer than the [write timeout](crate::Config::write_timeout), or
-    /// hardly any for longer still.
+    /// The peer accepted none of the bytes that waited for longer than the [write
+    /// timeout](crate::Config::write_timeout), or hardly any for longer still.
     WriteTimeout {
         /// The bytes that waited.
         waiting: usize,
@@ -34,12 +34,12 @@ pub enum CloseReason {
         kind: io::ErrorKind,
         /// The system's words.
         message: Arc<str>,
-        /// The error itself, which may say more.
+        /// The error itself, which may give details.
         source: Arc<io::Error>,
     },
     /// The answer to a hand-off, from either end, did not come in time.
     HandOffTimeout,
-    /// It has been handed off: what it carries from here on belongs to somebody else.
+    /// It has been handed off: its bytes from here on belong to another owner.
     HandedOff,
     /// It speaks another protocol than Frisbee, whose handler serves it.
     Foreign,
@@ -93,7 +93,7 @@ impl CloseReason {
     }
 }
 
-/// What kind of reason a [`CloseReason`] is: something to count by.
+/// The kind of a [`CloseReason`], for counting.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum CloseKind {

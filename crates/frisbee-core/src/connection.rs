@@ -1,4 +1,5 @@
-//! One connection: what is answered by the protocol itself, what is handed on, and when it is over.
+//! One connection: the packets that the protocol answers by itself, the events for its user, and the reasons for its
+//! end.
 
 pub(crate) mod hand_off;
 
@@ -22,7 +23,7 @@ const PINGS_PER_SECOND: u32 = 20;
 /// How often a peer that has closed its sending half is sent a PING, which is how its absence is noticed.
 const HALF_CLOSED_PING_INTERVAL: Duration = Duration::from_millis(250);
 
-/// What a peer's bytes amounted to.
+/// The meaning of a peer's bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event {
     /// A packet of one of the users' operations.
@@ -34,9 +35,9 @@ pub enum Event {
         /// The message.
         body: Bytes,
     },
-    /// What the peer is has come out; see [`Connection::peer`].
+    /// The kind of the peer is known; see [`Connection::peer`].
     PeerKnown,
-    /// An extended peer says something about a stream, a call or itself: [`CREDIT`](Operation::CREDIT),
+    /// A packet of an extended peer about a stream, a call or the connection: [`CREDIT`](Operation::CREDIT),
     /// [`CANCEL`](Operation::CANCEL), [`END`](Operation::END) or [`GOING_AWAY`](Operation::GOING_AWAY).
     Control(Packet),
     /// Something about a hand-off.
@@ -58,7 +59,7 @@ impl Event {
     }
 }
 
-/// What the peer is.
+/// The kind of a peer.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum PeerKind {
     /// It has not shown yet.
@@ -66,12 +67,12 @@ pub enum PeerKind {
     Unknown,
     /// It speaks the protocol as Go does.
     Plain,
-    /// It is one of ours, and this is what it has said.
+    /// It is an extended peer, and this is its HELLO.
     Extended(Arc<Hello>),
 }
 
 impl PeerKind {
-    /// What the peer has said, if it is one of ours.
+    /// The HELLO of an extended peer.
     pub fn hello(&self) -> Option<&Hello> {
         match self {
             Self::Extended(hello) => Some(hello),
@@ -80,10 +81,10 @@ impl PeerKind {
     }
 }
 
-/// One end of a connection, driven by whoever owns the socket.
+/// One end of a connection, driven by the owner of the socket.
 ///
-/// Each turn: feed what was read to [`poll_event`](Self::poll_event) until it gives `None`, write what
-/// [`outbox`](Self::outbox) holds and tell [`handle_written`](Self::handle_written), and call
+/// In each turn, pass the bytes that were read to [`poll_event`](Self::poll_event) until it returns `None`, write the
+/// bytes in [`transmit`](Self::transmit), call [`handle_written`](Self::handle_written), and call
 /// [`handle_timeout`](Self::handle_timeout) when [`next_timeout`](Self::next_timeout) has come.
 #[derive(Debug)]
 pub struct Connection {
@@ -103,13 +104,14 @@ pub struct Connection {
     pong_waits: bool,
     /// Packets may not simply be taken: the first one has not been seen, or the connection is being handed off.
     is_special: bool,
-    /// Until when the peer has to show itself: a client by the beginning of its first packet, a server by what it is.
-    /// At the end, until when it has to have taken what waits.
+    /// Until when the kind of the peer must be known: of a client by the beginning of its first packet. At the end,
+    /// until when it must have accepted the bytes that wait.
     shows_by: Option<Instant>,
     /// The first packet of a client, if it is not yet dealt with.
     first: Option<Box<Packet>>,
     peer: PeerKind,
-    /// What is said in HELLO; for a server once the client has said it. `None` when that is over, or not wanted.
+    /// The HELLO to send; for a server, in answer to that of the client. `None` once it has been sent, or if none is to
+    /// be.
     hello: Option<Box<Hello>>,
     hand_off_timeout: Duration,
     hand_off: Option<Box<HandOffProgress>>,
@@ -181,14 +183,14 @@ impl Connection {
         self.role
     }
 
-    /// What the peer is, as far as it has shown.
+    /// The kind of the peer, as far as it is known.
     #[inline]
     pub fn peer(&self) -> &PeerKind {
         &self.peer
     }
 
-    /// Replaces the HELLO of an extended peer by an equal one, so that connections whose peers say the same share it.
-    /// Does nothing if they differ.
+    /// Replaces the HELLO of an extended peer by an equal one, so that connections share it. Does nothing if they
+    /// differ.
     pub fn share_hello(&mut self, same: &Arc<Hello>) {
         if let PeerKind::Extended(hello) = &mut self.peer
             && hello == same
@@ -203,7 +205,7 @@ impl Connection {
     }
 
     /// The form of headers that this connection sends; `None` while a server may not send yet: it has seen no header of
-    /// its peer, or only that of a HELLO, which is answered before anything else is said.
+    /// its peer, or only that of a HELLO, which is answered before anything else is sent.
     #[inline]
     pub fn sends(&self) -> Option<HeaderForm> {
         let is_greeted = || self.peer == PeerKind::Unknown && self.decoder.arriving() == Some(Operation::HELLO);
@@ -216,7 +218,7 @@ impl Connection {
         &mut self.outbox
     }
 
-    /// What is to be written.
+    /// The bytes to be written.
     #[inline]
     pub fn transmit(&mut self) -> &mut Outbox {
         match &mut self.hand_off {
@@ -226,18 +228,18 @@ impl Connection {
         }
     }
 
-    /// Takes the next packet from what was read, if it is a whole one for the router and nothing else is due, as with
-    /// most. Otherwise [`poll_event`](Self::poll_event) tells what is.
+    /// Takes the next packet from the input if it is complete and for the router, as most are, and nothing else is due.
+    /// Otherwise [`poll_event`](Self::poll_event) finds out.
     #[inline(always)]
     pub fn poll_packet(&mut self, input: &mut Bytes) -> Option<Packet> {
         if self.is_special || self.first.is_some() { None } else { self.decoder.next_whole(input) }
     }
 
-    /// Takes the next event from what was read, at most one packet. PING and PONG are dealt with here, and the reserved
+    /// Takes the next event from the input, at most one packet. PING and PONG are answered here, and the reserved
     /// operations 3 to 9 are skipped as Go does.
     ///
-    /// `None` means that `input` has been used up, or that the connection [has been left](Self::has_left) and what
-    /// `input` still holds belongs to the next owner.
+    /// `None` means that `input` has been used up, or that the connection [has been left](Self::has_left) and the rest
+    /// of `input` belongs to the next owner.
     ///
     /// # Errors
     /// If the peer broke the protocol; the connection is to be closed.
@@ -261,8 +263,8 @@ impl Connection {
         self.handle_reserved(packet, now).map(Some)
     }
 
-    /// Whether [`poll_event`](Self::poll_event) has a packet to give that is no longer part of the input: the first one
-    /// of a client, behind the verdict on it.
+    /// Whether [`poll_event`](Self::poll_event) has a packet that is no longer part of the input: the first one of a
+    /// client, which follows the event of its kind.
     #[inline]
     pub fn holds_packet(&self) -> bool {
         self.first.is_some()
@@ -302,10 +304,10 @@ impl Connection {
         self.waste.deadline().is_some()
     }
 
-    /// Tells whether the peer is listened to. While it is not, since it takes too little of what it has asked for, it
-    /// is judged by what it takes alone: neither its silence nor how slowly a packet arrives is held against it. When
-    /// it is listened to again it has as long to notice, for the pauses between a system's attempts to send grow with
-    /// the time in which they fail.
+    /// Sets whether the peer is listened to. A peer that accepts too little of what it has requested is not. Meanwhile
+    /// it is judged by the bytes that it accepts alone: neither its silence nor the slow arrival of a packet counts
+    /// against it. When it is listened to again, it has as long to notice, since the pauses between a system's attempts
+    /// to send grow with the time in which they fail.
     pub fn set_listening(&mut self, listens: bool, now: Instant) {
         let hearing = match self.hearing.as_deref() {
             None | Some(Hearing::Again { .. }) if !listens => Some(Hearing::Deaf { since: now }),
@@ -318,8 +320,8 @@ impl Connection {
         self.watch_pace(now);
     }
 
-    /// Whether nothing but PINGs and PONGs has gone either way for [`Config::ping_interval`]. To be asked now and then:
-    /// the interval begins when that is first seen.
+    /// Whether nothing but PINGs and PONGs has gone either way for [`Config::ping_interval`]. To be called now and
+    /// then: the interval begins when that is first seen.
     pub fn is_unused(&mut self, now: Instant) -> bool {
         self.usage.look(self.keepalive.ping_interval(), now)
     }
@@ -344,7 +346,7 @@ impl Connection {
         self.decoder.shed()
     }
 
-    /// Tells that a write took `count` bytes of what waited, which is 0 if the peer takes none at the moment.
+    /// Notes that a write took `count` bytes, which is 0 if the peer accepts none at present.
     pub fn handle_written(&mut self, count: usize, now: Instant) {
         let transmit = self.transmit();
         if count > 0 {
@@ -357,7 +359,7 @@ impl Connection {
         }
         let given = self.given();
         if self.taking.handle_written(count, !all, given, now) {
-            // Who takes what waited is there, whatever it says.
+            // A peer that accepts bytes is alive, even if it sends none.
             self.keepalive.heard(now);
         }
         if all {
@@ -365,7 +367,7 @@ impl Connection {
         }
     }
 
-    /// What the peer has given, in bytes, as far as that stands for what it takes.
+    /// The number of bytes that the peer has sent, if they count as a sign that it accepts bytes.
     #[inline]
     fn given(&self) -> u64 {
         match self.role {
@@ -386,8 +388,8 @@ impl Connection {
         if minds_more { self.next_of_all_timeouts() } else { self.keepalive.deadline() }
     }
 
-    /// Begins to write what waits, behind which this end closes. It may take as long as a peer needs that takes it as
-    /// slowly as bodies may come here, at [`Config::least_rate`].
+    /// Begins to write the last bytes, behind which this end closes. That may take as long as a peer needs that accepts
+    /// them as slowly as bodies may arrive here, at [`Config::least_rate`].
     pub fn begin_flush(&mut self, now: Instant) {
         let waiting = self.transmit().len() as u64;
         self.shows_by = now.checked_add(self.taking.patience().saturating_add(self.pace.time_for(waiting)));
@@ -400,7 +402,7 @@ impl Connection {
         }
     }
 
-    /// When what waits at the end has been written, or has taken too long; if ever.
+    /// By when the last bytes must have been written, if there is a limit.
     pub fn flushed_by(&self) -> Option<Instant> {
         earlier(self.shows_by, self.taking.stalled_by())
     }
@@ -416,7 +418,7 @@ impl Connection {
         if self.is_resting() { earlier(due, self.waste.deadline()) } else { due }
     }
 
-    /// Does what the time demands: sends a PING, or says why the connection is over.
+    /// Does all that is due: sends a PING, or returns the reason for which the connection is over.
     ///
     /// # Errors
     /// If the peer has used up one of its times.
@@ -448,7 +450,7 @@ impl Connection {
         }
         match self.keepalive.poll(now) {
             Liveness::Dead => Err(CloseReason::IdleTimeout),
-            // What waits to be written says as much as a PING behind it.
+            // Bytes that wait to be written ask as much of the peer as a PING behind them.
             Liveness::SendPing
                 if self.sends().is_some() && (!self.taking.is_stalled() || self.keepalive.is_silent(now)) =>
             {
@@ -459,14 +461,14 @@ impl Connection {
         }
     }
 
-    /// What the end of the peer's sending half means.
+    /// The reason for closing when the peer has closed its sending half.
     pub fn handle_eof(&self) -> CloseReason {
         if self.decoder.is_mid_packet() { CloseReason::Truncated } else { CloseReason::ClosedByPeer }
     }
 
-    /// Tells that the peer has closed its sending half while work of it goes on here.
+    /// Notes that the peer has closed its sending half while work for it continues here.
     ///
-    /// It can no longer show that it is alive. PINGs are sent instead, four a second: a peer that is gone altogether
+    /// It can no longer send a sign of life. PINGs are sent instead, four a second: a peer that is gone altogether
     /// answers them with a reset, which fails the next write.
     pub fn handle_half_close(&mut self, now: Instant) {
         self.pace.complete();
@@ -490,14 +492,14 @@ impl Connection {
         if self.first.is_none() { self.decoder.next(input) } else { Ok(self.first.take().map(|first| *first)) }
     }
 
-    /// What comes before the next packet.
+    /// Looks at the input before the next packet is taken.
     #[cold]
     fn look(&mut self, input: &mut Bytes) -> Result<Look, ProtocolError> {
         match self.hand_off.as_ref().map(|hand_off| hand_off.stage) {
             Some(Stage::Left) => Ok(Look::Stop),
             Some(Stage::Deciding) => self.look_while_deciding(input),
             Some(Stage::Asked) => Ok(Look::GoOn),
-            // The verdict on a client comes before its first packet, which stays where it is.
+            // The event of a client's kind precedes its first packet, which stays in its place.
             None if self.judge_first_packet(input)? => {
                 self.is_special = false;
                 Ok(Look::PeerKnown)
@@ -506,12 +508,12 @@ impl Connection {
         }
     }
 
-    /// Looks at the first packet of a client, by which it shows what it is; `true` when it has.
+    /// Looks at the first packet of a client, which shows its kind; `true` when it has come.
     #[cold]
     fn judge_first_packet(&mut self, input: &mut Bytes) -> Result<bool, ProtocolError> {
         let first = self.decoder.next(input)?;
         if let Some(form) = self.decoder.form() {
-            // What this end sends has the form of what it received first.
+            // This end sends headers of the form that it received first.
             self.outbox.set_form(form);
         }
         let Some(first) = first else { return Ok(false) };
@@ -572,7 +574,7 @@ impl Connection {
         Ok(Event::Nothing)
     }
 
-    /// The server has shown what it is.
+    /// The kind of the server is known.
     fn decide(&mut self, peer: PeerKind) -> Event {
         self.peer = peer;
         self.shows_by = None;
@@ -596,11 +598,11 @@ enum Hearing {
     Again { until: Instant },
 }
 
-/// What a closer look at the input has shown.
+/// The result of a closer look at the input.
 enum Look {
     /// The next packet may be taken.
     GoOn,
-    /// What the peer is has come out.
+    /// The kind of the peer is known.
     PeerKnown,
     /// The peer, which asks for the connection, no longer waits for the answer.
     GivenUp,
@@ -608,7 +610,7 @@ enum Look {
     Stop,
 }
 
-/// An extended peer, if that is what a packet shows.
+/// The kind of an extended peer, if the packet is a HELLO.
 fn greeted(packet: &Packet) -> Option<PeerKind> {
     if packet.operation != Operation::HELLO {
         return None;

@@ -1,4 +1,4 @@
-//! Byte stream to packets: bounded before it allocates, and without copying what lies whole in one read.
+//! Byte stream to packets: bounded before it allocates, and without copying a packet that came in one read.
 
 use crate::hello::HELLO_MAX;
 use crate::{BodyMemory, Foreign, Header, HeaderForm, MAGIC, MemoryPool, Operation, Packet};
@@ -7,18 +7,18 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// What a buffer for a body that has not arrived yet holds at first, in bytes: as much as one read brings.
+/// The first capacity of a buffer for a body that has not arrived yet, in bytes: the size of one read.
 const FIRST_CAPACITY: usize = 64 * 1024;
 
-/// How many times as much as has been received it may hold beyond that. A body is copied when its buffer grows: one of
-/// the longest kind twice, and less than half of it in all.
+/// The factor by which its capacity may exceed the bytes received. A body is copied when its buffer grows: one of the
+/// longest kind twice, and less than half of it in all.
 const GROWTH: usize = 4;
 
-/// Once so many bytes of a body have come, it may get as much memory at once as the one before it took, so that it need
-/// not grow and be copied. A peer gains nothing that it could not have by sending the bodies one beside the other.
+/// Once so many bytes of a body have come, its buffer may get the capacity that the body before it took, so that it
+/// need not grow and be copied. A peer gains nothing that it could not have by sending the bodies side by side.
 const TRUSTED_FROM: usize = 32 * 1024;
 
-/// How much is left of a body that is thrown away, in bytes: what stands in front of a message, to tell whose it was.
+/// How many bytes are kept of a body that is discarded: those in front of a message, which identify it.
 const SHED_KEEPS: usize = 64;
 
 /// Bodies of which at least this much is missing are read straight into their own buffer (see
@@ -51,7 +51,7 @@ pub struct Decoder {
     /// The bytes of a header that is not complete: `head[..head_len]`.
     head: [u8; Header::MAX_LEN],
     head_len: u8,
-    /// In a box, since most bodies come whole.
+    /// In a box, since most bodies come in one read.
     body: Option<Box<Partial>>,
     /// The length of the last one that was gathered.
     last: u32,
@@ -63,9 +63,9 @@ pub struct Decoder {
 struct Partial {
     header: Header,
     received: BodyMemory,
-    /// `header.length - received.len()`, above zero; of a body that is thrown away, what is still to come.
+    /// `header.length - received.len()`, above zero; of a body that is discarded, the bytes still to come.
     missing: usize,
-    /// There is no memory for it: what comes is thrown away.
+    /// There is no memory for it: bytes that come are discarded.
     shed: bool,
     /// The length of the body before it.
     last: u32,
@@ -118,7 +118,7 @@ impl Decoder {
 
     /// Takes the next packet from `input` if all of it is there and its operation is not reserved, as with most.
     /// Otherwise [`next`](Self::next) has to look, and nothing has changed.
-    #[inline(always)] // As `next`, with less to be told apart on the way.
+    #[inline(always)] // As `next`, with fewer cases to distinguish.
     pub(crate) fn next_whole(&mut self, input: &mut Bytes) -> Option<Packet> {
         if self.head_len > 0 || self.body.is_some() || self.form != Some(HeaderForm::Current) {
             return None;
@@ -134,7 +134,7 @@ impl Decoder {
         Some(Packet { id: header.id, operation: header.operation, body })
     }
 
-    /// Takes the next packet from `input`, which keeps what follows it.
+    /// Takes the next packet from `input`, which keeps the bytes behind it.
     ///
     /// `None` means that `input` has been used up.
     ///
@@ -144,7 +144,7 @@ impl Decoder {
     pub fn next(&mut self, input: &mut Bytes) -> Result<Option<Packet>, ProtocolError> {
         if self.body.is_some() {
             let packet = self.continue_body(input);
-            // What was thrown away may be followed by something else.
+            // The input may continue behind a body that is discarded.
             if packet.is_some() || self.body.is_some() {
                 return Ok(packet);
             }
@@ -176,9 +176,8 @@ impl Decoder {
         self.body.as_ref().map_or(0, |partial| partial.received.room())
     }
 
-    /// Throws away the body that has begun to arrive, what has come of it and what will. The packet that it was of,
-    /// with up to 64 bytes from the beginning of the body; `None` if there is no such body or it is thrown away
-    /// already.
+    /// Discards the body that has begun to arrive, including the bytes still to come. Returns its packet, with up to 64
+    /// bytes from the beginning of the body; `None` if there is no such body or it is discarded already.
     pub fn shed(&mut self) -> Option<Packet> {
         let partial = self.body.as_mut().filter(|partial| !partial.shed)?;
         partial.shed = true;
@@ -206,8 +205,8 @@ impl Decoder {
     fn gather_header(&mut self, input: &mut Bytes) -> Result<Option<Header>, ProtocolError> {
         loop {
             let [m0, m1, ..] = self.head;
-            // Whoever answers with something else may send too little for a header. Behind a zero, with which several
-            // protocols begin, two bytes more tell which it is.
+            // Another protocol's server may send too few bytes for a header. Behind a zero, with which several
+            // protocols begin, two more bytes identify it.
             let enough = if m0 == 0 { 4 } else { 2 };
             let magic = u16::from_be_bytes([m0, m1]);
             let come = usize::from(self.head_len);
@@ -313,8 +312,8 @@ impl Decoder {
     }
 }
 
-/// What is said of a header that begins with something else, of a peer with this form of headers. A TLS record begins
-/// with its kind, of which an alert is 21 and a handshake 22, and the version 3.
+/// The error for a header that begins differently, of a peer with this form of headers. A TLS record begins with its
+/// kind, of which an alert is 21 and a handshake 22, and the version 3.
 #[cold]
 fn not_frisbee(bytes: &[u8], form: Option<HeaderForm>) -> ProtocolError {
     let magic = bytes.first_chunk().map_or(0, |magic| u16::from_be_bytes(*magic));
@@ -328,7 +327,7 @@ fn not_frisbee(bytes: &[u8], form: Option<HeaderForm>) -> ProtocolError {
 }
 
 impl Partial {
-    /// Makes room for more if there is none, with a view to so many bytes that have come and are to be appended.
+    /// Makes room if there is none, with a view to so many bytes that have come and are to be appended.
     fn grow(&mut self, more: usize, pool: Option<&'static dyn MemoryPool>) {
         if self.received.left() > 0 {
             return;
@@ -350,7 +349,7 @@ impl Partial {
 pub struct BodyMut<'a>(&'a mut Partial);
 
 impl BodyMut<'_> {
-    /// The buffer to append to, behind what stands in it. It has room for at least one byte.
+    /// The buffer to append to, behind its present bytes. It has room for at least one byte.
     pub fn buffer(&mut self) -> &mut Vec<u8> {
         self.0.received.buffer()
     }
@@ -371,7 +370,7 @@ impl BodyMut<'_> {
     }
 }
 
-/// What a peer did that the protocol forbids. The connection is closed; there is no way to find the next packet.
+/// A violation of the protocol by the peer. The connection is closed; there is no way to find the next packet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ProtocolError {
@@ -393,9 +392,9 @@ pub enum ProtocolError {
         /// The declared length.
         length: u32,
     },
-    /// The body of a HELLO, CREDIT, CANCEL, END or HAND_OFF is not what it has to be.
+    /// The body of a HELLO, CREDIT, CANCEL, END or HAND_OFF is malformed.
     Malformed(Operation),
-    /// Something came from a peer that waits for the answer to its hand-off, or an answer that nobody waits for.
+    /// A packet came from a peer that waits for the answer to its hand-off, or an answer to no request.
     HandOff,
     /// More PINGs than 20 per second and a burst of 40.
     PingFlood,

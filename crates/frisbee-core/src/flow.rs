@@ -1,16 +1,16 @@
 //! Credit: how much may be sent on a stream before the receiver has read it. Functions of numbers and time alone.
 //!
 //! Each message costs its length and [`MESSAGE_COST`]. A sender sends while its credit is above zero, so one message
-//! may overdraw it; the receiver gives credit for what has been read. Streams share no window, so one that nobody
-//! reads stalls nobody else.
+//! may exceed it; the receiver returns credit for messages that have been read. Streams share no window, so an unread
+//! stream does not block others.
 
 use std::time::{Duration, Instant};
 
-/// What a message costs on top of its length, in bytes: about what one that waits takes in a queue. Without it
-/// empty messages would be free.
+/// The cost of a message beside its length, in bytes: about the memory that it takes in a queue. Without it empty
+/// messages would be free.
 pub const MESSAGE_COST: usize = 64;
 
-/// What a message costs.
+/// The cost of a message.
 #[inline]
 pub const fn cost(length: usize) -> u64 {
     (length as u64).saturating_add(MESSAGE_COST as u64)
@@ -24,7 +24,7 @@ pub struct Credit {
 }
 
 impl Credit {
-    /// What a receiver gives to begin with.
+    /// The credit that a receiver grants at the beginning.
     pub const fn new(initial: u32) -> Self {
         Self { left: Some(initial as i64) }
     }
@@ -48,20 +48,20 @@ impl Credit {
         }
     }
 
-    /// Takes all of it, for a sender that will say what is left of it by [`settle`](Self::settle). Nothing can be sent
+    /// Takes all of it, for a sender that will return the rest by [`settle`](Self::settle). Nothing can be sent
     /// meanwhile.
     pub fn take(&mut self) -> i64 {
         self.left.as_mut().map_or(i64::MAX, std::mem::take)
     }
 
-    /// Takes back what is left, which is below zero if a message has overdrawn it.
+    /// Takes back the rest, which is below zero if a message has exceeded the credit.
     pub fn settle(&mut self, rest: i64) {
         if let Some(left) = &mut self.left {
             *left = left.saturating_add(rest);
         }
     }
 
-    /// Takes what the receiver gives.
+    /// Adds credit from the receiver.
     pub fn receive(&mut self, credit: u64) {
         if let Some(left) = &mut self.left {
             *left = left.saturating_add_unsigned(credit);
@@ -69,16 +69,16 @@ impl Credit {
     }
 }
 
-/// How many times as large as it was a window becomes at most. With the usual 256 KiB that is 4 MiB, as much as Linux
-/// lets TCP have under way unless it is told otherwise.
+/// The most by which a window grows. With the usual 256 KiB it becomes 4 MiB, as much as Linux lets TCP have in flight
+/// by default.
 const GROWTH_MAX: u64 = 16;
 
 /// How many windows' worth is timed: parts of a window are given back as they have been read, so that a single one may
 /// take one round trip or almost two.
 const TIMED: u64 = 4;
 
-/// Windows that are timed in less are large enough: 256 KiB in a millisecond each are two gigabits a second, and calls
-/// on the same connection wait behind what is under way. Within one machine it takes 0.1 to 0.7 ms.
+/// Windows that are used up in less time are large enough: 256 KiB in a millisecond are two gigabits a second, and
+/// calls on the same connection wait behind the bytes in flight. Within one machine it takes 0.1 to 0.7 ms.
 const NEAR: Duration = Duration::from_millis(TIMED);
 
 /// Credit is worth a packet when it is this part of the window. While less than that waits to be given, the window is
@@ -90,26 +90,26 @@ const TRIED_AGAIN: u64 = 64;
 
 /// The receiver's side.
 ///
-/// A stream brings one window in each round trip at most, so what is enough within a building is a trickle from another
-/// continent. While the reader has read all that came and waits for more, the window is therefore made twice as large,
-/// and again, as long as that brings at least a quarter more; then it goes back to what it was before, for a while. A
-/// stream that nobody reads keeps the window that it has.
+/// A stream carries at most one window in each round trip, so a window that suffices within a building is too small
+/// between continents. While the reader has read all messages and waits for more, the window is therefore doubled, and
+/// again, as long as that increases the rate by a quarter; then it returns to its former size for a while. An unread
+/// stream keeps its window.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
     size: u64,
     size_max: u64,
-    /// What the window was larger before, and the sender may still use.
+    /// By how much the window was larger before; the sender may still use it.
     excess: u64,
-    /// What has been received and not been read.
+    /// The bytes that have been received and not read.
     held: u64,
-    /// What has been read and not been given back.
+    /// The bytes that have been read and whose credit has not been returned.
     read: u64,
     round: Option<Round>,
-    /// What came in a second, in bytes, when the window was half as large, if it has grown and is on trial.
+    /// The bytes that came in a second when the window was half as large, if it has grown and is on trial.
     rate: Option<u64>,
 }
 
-/// A time over which what is given back is counted.
+/// A time over which returned credit is counted.
 #[derive(Clone, Copy, Debug)]
 struct Round {
     since: Instant,
@@ -142,21 +142,21 @@ impl Window {
         }
     }
 
-    /// Whether a window of `size` bytes has credit to give when messages of this [`cost`] have been read.
+    /// Whether a window of `size` bytes has credit to return when messages of this [`cost`] have been read.
     #[inline]
     pub fn is_due(size: u64, cost: u64) -> bool {
         cost.saturating_mul(PARTS) >= size
     }
 
-    /// Accounts for messages that have been read, by their [`cost`]; the credit to give back, if it is worth a packet:
-    /// a quarter of the window.
+    /// Accounts for messages that have been read, by their [`cost`]; returns the credit to send, if it is worth a
+    /// packet: a quarter of the window.
     pub fn consume(&mut self, cost: u64) -> Option<u64> {
         self.held = self.held.saturating_sub(cost);
         self.read = self.read.saturating_add(cost);
         Self::is_due(self.size, self.read).then(|| std::mem::take(&mut self.read))
     }
 
-    /// What to give for so much that is to be given back: more if the window grows, less if it goes back.
+    /// The credit to send when so much is to be returned: more if the window grows, less if it shrinks.
     pub fn adapt(&mut self, given_back: u64, now: Instant) -> u64 {
         let kept = self.excess.min(given_back);
         self.excess = self.excess.saturating_sub(kept);
@@ -253,7 +253,7 @@ mod tests {
         assert!(grown > 100 && gone_back > 50, "{grown}, {gone_back}");
     }
 
-    /// The window that a stream has most of the time whose reader is as fast as the network, of so many bytes a second.
+    /// The usual window of a stream whose reader is as fast as the network, of so many bytes a second.
     fn window_over(round_trip: Duration, network: u64) -> u64 {
         const LENGTH: usize = 16 * 1024 - MESSAGE_COST;
         let on_the_link = Duration::from_nanos(cost(LENGTH) * 1_000_000_000 / network);

@@ -5,7 +5,7 @@ use std::fmt;
 /// The first two bytes of every header in the current form.
 pub const MAGIC: u16 = 0x000F;
 
-/// What a packet is for.
+/// The purpose of a packet.
 ///
 /// Operations 0 to 9 belong to the protocol; users have 10 to 65535 and get them from [`Operation::user`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -18,9 +18,9 @@ impl Operation {
     pub const PONG: Self = Self(1);
     /// Carries one message of a stream; an empty body closes the stream.
     pub const STREAM: Self = Self(2);
-    /// Shows that the sender understands the operations 4 to 8, and says what it accepts; see [`Hello`](crate::Hello).
+    /// Shows that the sender understands the operations 4 to 8, and announces its limits; see [`Hello`](crate::Hello).
     pub const HELLO: Self = Self(3);
-    /// The sender will close the connection and takes no further calls than those under way.
+    /// The sender will close the connection and accepts no new calls and streams.
     pub const GOING_AWAY: Self = Self(4);
     /// Gives credit for a stream.
     pub const CREDIT: Self = Self(5);
@@ -30,7 +30,7 @@ impl Operation {
     pub const END: Self = Self(7);
     /// Asks for the connection itself, or answers that; see [`HandOffEvent`](crate::HandOffEvent).
     pub const HAND_OFF: Self = Self(8);
-    /// The first operation that users may give a meaning to.
+    /// The first operation that users may define.
     pub const FIRST_USER: Self = Self(10);
 
     /// The operation numbered `number`, unless the protocol reserves it (0 to 9).
@@ -80,7 +80,7 @@ impl fmt::Display for Operation {
     }
 }
 
-/// Tells packets of one operation apart; what it means is up to the operation.
+/// Distinguishes packets of one operation; its meaning is up to the operation.
 ///
 /// For a call it pairs the reply with the request, for [`Operation::STREAM`] it names the stream.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
@@ -149,7 +149,7 @@ impl Header {
         }
     }
 
-    /// Reads a header in the current form. `Err` holds what stands where [`MAGIC`] should.
+    /// Reads a header in the current form. `Err` holds the bytes in the place of [`MAGIC`].
     #[inline]
     pub const fn decode(bytes: &[u8; 10]) -> Result<Self, u16> {
         let [m0, m1, rest @ ..] = bytes;

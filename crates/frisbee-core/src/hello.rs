@@ -1,22 +1,22 @@
-//! HELLO: how two extended peers recognise each other, and what each tells the other about itself.
+//! HELLO: how two extended peers recognise each other, and the limits and services that each announces.
 
 use crate::tlv::{self, Items};
 use crate::{BODY_MAX, BODY_MAX_LEAST, Config, PROTOCOL_VERSION};
 use bytes::Bytes;
 
-/// The longest HELLO that is read, in bytes. What it carries is a list of services: some hundred with a long history,
-/// or close to a thousand without.
+/// The longest HELLO that is read, in bytes. It carries a list of services: some hundred with a long history, or close
+/// to a thousand without.
 pub(crate) const HELLO_MAX: u32 = 64 * 1024;
 
-/// What one end tells the other in the first packet, once it knows that the other understands it.
+/// The announcement of an end to its peer, in the first packet that the peer is known to understand.
 ///
-/// On the wire: four bytes that nothing else begins with, the version in one byte, then items of a type, a length and a
-/// value. Types from [`Hello::FIRST_USER_ITEM`] on belong to the layers above; unknown types are skipped. A body that
-/// does not have this form is no HELLO, and the packet one of a reserved operation without meaning.
+/// On the wire: four bytes with which no other packet begins, the version in one byte, then items of a type, a length
+/// and a value. Types from [`Hello::FIRST_USER_ITEM`] on belong to the layers above; unknown types are skipped. A
+/// packet whose body does not have this form is no HELLO, and skipped as any of a reserved operation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Hello {
-    /// The version of the extension. Later versions keep what earlier ones have.
+    /// The version of the extension. Later versions keep the items of earlier ones.
     pub version: u8,
     /// The longest body that the sender accepts, in bytes.
     pub body_max: u32,
@@ -24,9 +24,9 @@ pub struct Hello {
     pub streams_max: u32,
     /// The calls that the receiver may have in flight at one time.
     pub calls_max: u32,
-    /// What the receiver may send on a stream before it is given credit, in bytes.
+    /// The number of bytes that the receiver may send on a stream before it is granted credit.
     pub stream_credit: u32,
-    /// Whether the sender can be told that nobody waits any more for its answer to a hand-off.
+    /// Whether the sender accepts a CANCEL of a request for a hand-off.
     pub hand_off_cancel: bool,
     items: HelloItems,
 }
@@ -34,7 +34,7 @@ pub struct Hello {
 /// Items that the layers above add to HELLO: types from [`Hello::FIRST_USER_ITEM`] on, and values. Clones share them.
 ///
 /// They are kept as they stand on the wire. In a list they would take many times as much memory, and a peer may send
-/// as many as it likes.
+/// any number of them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct HelloItems(Bytes);
 
@@ -53,7 +53,7 @@ impl FromIterator<(u8, Bytes)> for HelloItems {
     }
 }
 
-/// What a HELLO begins with, so that no packet is taken for one by chance.
+/// The first bytes of a HELLO, so that no packet is taken for one by chance.
 const SIGNATURE: [u8; 4] = *b"fris";
 
 const BODY_MAX_ITEM: u8 = 1;
@@ -68,7 +68,7 @@ impl Hello {
     pub const FIRST_USER_ITEM: u8 = 32;
 
     /// How many bytes the items of the layers above may have, types and lengths included: a HELLO has at most 64 KiB,
-    /// of which 256 bytes are kept for what else it may say.
+    /// of which 256 bytes are kept for the other items.
     pub const ITEMS_MAX: usize = HELLO_MAX as usize - 256;
 
     /// How many bytes the items of the layers above have, types and lengths included.
@@ -76,14 +76,14 @@ impl Hello {
         self.items.0.len()
     }
 
-    /// What an end with this configuration says.
+    /// The HELLO of an end with this configuration.
     pub(crate) fn new(config: &Config, items: &HelloItems) -> Self {
         Self {
             version: PROTOCOL_VERSION,
             body_max: config.body_limit(),
             streams_max: u32::try_from(config.streams_max).unwrap_or(u32::MAX),
             calls_max: config.calls_max,
-            stream_credit: config.stream_credit.max(1), // Without any, nobody could begin.
+            stream_credit: config.stream_credit.max(1), // Without any, no message could be sent.
             hand_off_cancel: true,
             items: items.clone(),
         }
@@ -121,7 +121,7 @@ impl Hello {
             return None;
         }
         let (&version, rest) = body.strip_prefix(&SIGNATURE)?.split_first()?;
-        // What an item does not say is as it is without the extension.
+        // Without an item, its limit is that of a peer without the extension.
         let mut hello = Self {
             version,
             body_max: BODY_MAX,

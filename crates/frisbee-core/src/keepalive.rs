@@ -1,8 +1,8 @@
-//! When to ask a silent peer whether it is there, and when to give it up: functions of time alone.
+//! When to ask a silent peer for a sign of life, and when to give it up: functions of time alone.
 
 use std::time::{Duration, Instant};
 
-/// What the time says about the peer.
+/// The state of the peer, by the clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Liveness {
     /// Nothing is to be done before [`Keepalive::deadline`].
@@ -15,9 +15,9 @@ pub enum Liveness {
 
 /// Tracks how long a peer has been silent, and this end.
 ///
-/// Any byte counts as a sign of life, so a connection that is busy in both directions never sends a PING. Whoever
-/// receives for long and has nothing to say does: what the other end asks may stand behind megabytes that a slow link
-/// brings later.
+/// Any byte counts as a sign of life, so a connection that is busy in both directions sends no PING. An end that
+/// receives for long and has nothing to send does: the PING of the other end may stand behind megabytes that a slow
+/// link brings later.
 #[derive(Clone, Debug)]
 pub struct Keepalive {
     ping_interval: Duration,
@@ -39,7 +39,7 @@ impl Keepalive {
         self.ping_interval
     }
 
-    /// Tells that bytes have come.
+    /// Notes that bytes have come.
     #[inline]
     pub fn heard(&mut self, now: Instant) {
         self.heard = now;
@@ -62,7 +62,7 @@ impl Keepalive {
         now.saturating_duration_since(self.heard) >= self.ping_interval
     }
 
-    /// What is to be done now. A PING that is asked for counts as sent.
+    /// Returns the action that is due. A PING counts as sent.
     pub fn poll(&mut self, now: Instant) -> Liveness {
         if now.saturating_duration_since(self.heard) >= self.idle_timeout {
             return Liveness::Dead;
@@ -76,7 +76,7 @@ impl Keepalive {
         Liveness::Alive
     }
 
-    /// When [`poll`](Self::poll) will next say something else than [`Liveness::Alive`]; `None` if that is never.
+    /// When [`poll`](Self::poll) will next return another value than [`Liveness::Alive`]; `None` if never.
     #[inline]
     pub fn deadline(&self) -> Option<Instant> {
         match self.asked {
@@ -86,8 +86,8 @@ impl Keepalive {
     }
 }
 
-/// The earlier of two times that may never come. An iterator's `min` takes three times as many instructions, and this
-/// is asked for in every turn of every connection.
+/// The earlier of two times, either of which may be absent. An iterator's `min` takes three times as many instructions,
+/// and this runs in every turn of every connection.
 #[inline]
 pub fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     match (one, other) {

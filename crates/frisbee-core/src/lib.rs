@@ -1,9 +1,9 @@
 //! The Frisbee protocol without I/O: bytes and time go in, packets and bytes come out.
 //!
-//! This crate owns what is true of a connection whatever carries it: how packets are framed ([`Header`],
-//! [`Decoder`], [`Outbox`]), how a silent peer is noticed ([`Keepalive`]), which packets the protocol answers by
-//! itself and why a connection ends ([`Connection`], [`CloseReason`]). It owns no socket, reads no clock, spawns
-//! nothing and has no `async fn`; the crate `frisbee` puts it on tokio.
+//! This crate contains the part of a connection that does not depend on its transport: how packets are framed
+//! ([`Header`], [`Decoder`], [`Outbox`]), how a silent peer is noticed ([`Keepalive`]), which packets the protocol
+//! answers by itself and why a connection ends ([`Connection`], [`CloseReason`]). It owns no socket, reads no clock,
+//! spawns nothing and has no `async fn`; the crate `frisbee` puts it on tokio.
 //!
 //! ```
 //! use bytes::Bytes;
@@ -76,8 +76,9 @@ pub use waste::Waste;
 /// connection on seeing a header that declares more.
 pub const BODY_MAX: u32 = 5 * 1024 * 1024;
 
-/// What every end of ours takes, whatever it has been told: errors, resets and the like are no longer.
+/// The longest body that every extended peer accepts, whatever its configuration: errors, resets and the like are no
+/// longer.
 pub const BODY_MAX_LEAST: u32 = 1024;
 
-/// The version of what we add to Go's protocol, as HELLO announces it.
+/// The version of the extension of Go's protocol, as HELLO announces it.
 pub const PROTOCOL_VERSION: u8 = 1;

@@ -1,4 +1,4 @@
-//! Packets to bytes: what waits to be written on a connection.
+//! Packets to bytes: the bytes that wait to be written on a connection.
 
 use crate::{Body, Header, HeaderForm, Operation, Packet, PacketId};
 use bytes::{Buf, Bytes};
@@ -14,12 +14,12 @@ const GATHER_MIN: usize = 16 * 1024;
 /// counting references and gathering one slice more.
 const SHARE_MIN: usize = 4 * 1024;
 
-/// What an empty outbox may keep allocated, in bytes; what a burst needed beyond it is given back.
+/// The memory that an empty outbox may keep, in bytes; a burst's further memory is freed.
 const KEEP_CAPACITY: usize = 256 * 1024;
 
 /// Encoded packets in the order in which they go out.
 ///
-/// Small bodies stand in one buffer, so that many packets leave in one write; large ones are kept as shared
+/// Small bodies are copied to one buffer, so that many packets leave in one write; large ones are kept as shared
 /// [`Bytes`] and gathered by [`slices`](Self::slices), so that they are never copied.
 ///
 /// ```
@@ -65,7 +65,7 @@ impl Outbox {
         self.limit
     }
 
-    /// Sets the form of the headers to come.
+    /// Sets the form of later headers.
     pub fn set_form(&mut self, form: HeaderForm) {
         self.form = form;
     }
@@ -122,7 +122,7 @@ impl Outbox {
         PacketWriter { outbox: self, start, bulk_start }
     }
 
-    /// Moves everything that waits in `other` behind what waits here. The buffers are swapped where possible.
+    /// Moves all bytes that wait in `other` behind those here. The buffers are swapped where possible.
     pub fn append(&mut self, other: &mut Self) {
         if self.is_empty() {
             std::mem::swap(&mut self.buffer, &mut other.buffer);
@@ -145,8 +145,8 @@ impl Outbox {
         other.bulk.clear();
     }
 
-    /// Prepares what waits for being appended to many outboxes with [`extend_from`](Self::extend_from): if it is long
-    /// and one piece, it becomes shared memory of exactly its length. Otherwise nothing changes.
+    /// Prepares the bytes that wait for being appended to many outboxes with [`extend_from`](Self::extend_from): if
+    /// they are many and one piece, they become shared memory of exactly their length. Otherwise nothing changes.
     pub fn share(&mut self) {
         let Some(waiting) = self.contiguous().filter(|waiting| waiting.len() >= SHARE_MIN) else { return };
         let shared = Bytes::copy_from_slice(waiting);
@@ -156,8 +156,8 @@ impl Outbox {
         self.bulk.push_back((0, shared));
     }
 
-    /// Appends what waits in `other`, and leaves it there: one encoding for many connections. Copied is only what
-    /// [`share`](Self::share) and large bodies have not made shared.
+    /// Appends the bytes that wait in `other`, and leaves them there: one encoding for many connections. Bytes are
+    /// copied only if neither [`share`](Self::share) nor their length has made them shared.
     ///
     /// The packets are taken as they are. It is up to the caller that both have the same form of header, and that no
     /// body exceeds the [`limit`](Self::limit) of this outbox.
@@ -169,7 +169,7 @@ impl Outbox {
         self.bulk_len = self.bulk_len.saturating_add(other.bulk_len);
     }
 
-    /// Fills `slices` with what waits, in order and up to `most` bytes, and says how many were filled.
+    /// Fills `slices` with the bytes that wait, in order and up to `most` bytes, and returns how many were filled.
     pub fn slices<'a>(&'a self, slices: &mut [IoSlice<'a>], mut most: usize) -> usize {
         let mut from = self.written;
         let mut filled = 0_usize;
@@ -195,7 +195,7 @@ impl Outbox {
         filled
     }
 
-    /// What waits, if it is one piece.
+    /// The bytes that wait, if they are one piece.
     #[inline]
     pub fn contiguous(&self) -> Option<&[u8]> {
         if self.bulk.is_empty() { self.buffer.get(self.written..) } else { None }
@@ -204,15 +204,15 @@ impl Outbox {
     /// Tells that the first `count` bytes have been written.
     ///
     /// # Panics
-    /// If more is said to have been written than waited.
+    /// If `count` exceeds the bytes that waited.
     #[inline]
     pub fn advance(&mut self, count: usize) {
-        // Mostly there is nothing large, and all of it goes in one write.
+        // Mostly there is no large body, and one write takes all.
         if self.bulk.is_empty() && self.written.checked_add(count) == Some(self.buffer.len()) {
             self.reset();
         } else {
             self.advance_in_part(count);
-            // What has left must not pile up in front of what waits: an outbox may never be empty.
+            // Written bytes must not pile up in front of those that wait: an outbox may never be empty.
             if self.written >= KEEP_CAPACITY && self.written >= self.buffer.len() / 2 {
                 self.drop_written();
             }
@@ -329,7 +329,7 @@ impl PacketWriter<'_> {
         self.outbox.limit
     }
 
-    /// The buffer to append the body to, for encoders. What stands in it already must stay.
+    /// The buffer to append the body to, for encoders. Bytes that it contains already must stay.
     #[inline]
     pub fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.outbox.buffer

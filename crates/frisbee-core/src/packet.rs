@@ -5,13 +5,13 @@ use bytes::Bytes;
 
 /// A packet: an id, an operation and a body that is shared, not copied.
 ///
-/// The length in the header is `body.len()` and has no field of its own, so that the two cannot differ.
-/// A body may be a slice of a larger read buffer; who keeps a small one for long copies it.
+/// The length in the header is `body.len()` and has no field of its own, so that the two cannot differ. A body may be a
+/// slice of a larger read buffer; copy a small one that is kept for long.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Packet {
     /// Pairs packets of one operation.
     pub id: PacketId,
-    /// What the packet is for.
+    /// The purpose of the packet.
     pub operation: Operation,
     /// The body.
     pub body: Bytes,

@@ -1,4 +1,4 @@
-//! What may happen on one stream, and in which order.
+//! The order of events on one stream.
 
 use crate::{Operation, Outbox, PacketId, Role, tlv};
 use std::fmt;
@@ -42,11 +42,11 @@ enum By {
     Peer,
 }
 
-/// What the peer has to be told.
+/// The signal that informs the peer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub enum StreamSignal {
-    /// Nothing: it knows, or it cannot be told.
+    /// None: the peer knows, or it cannot be told.
     Nothing,
     /// That the stream is closed, by an empty packet.
     Close,
@@ -89,7 +89,7 @@ impl StreamSignal {
 }
 
 impl StreamState {
-    /// An open stream. `rich` says that the peer is one of ours.
+    /// An open stream. `rich` states that the peer is extended.
     pub const fn new(rich: bool) -> Self {
         Self { rich, sending: true, receiving: true, closed: None }
     }
@@ -103,7 +103,7 @@ impl StreamState {
     /// Whether a message may be sent now.
     ///
     /// # Errors
-    /// Says what ended sending.
+    /// Returns the reason for which sending has ended.
     #[inline]
     pub const fn send(&self) -> Result<(), StreamError> {
         match self.closed {
@@ -114,7 +114,7 @@ impl StreamState {
         }
     }
 
-    /// Whether messages may still come.
+    /// Whether further messages may come.
     #[inline]
     pub const fn receives(&self) -> bool {
         self.receiving && self.closed.is_none()
@@ -131,7 +131,7 @@ impl StreamState {
         self.closed.is_some() || (!self.sending && !self.receiving)
     }
 
-    /// Ends our direction. With a Go peer that has to be said in a message.
+    /// Ends the direction of this end. With a Go peer that takes a message of the user's.
     pub const fn end(&mut self) -> StreamSignal {
         if !self.rich || !self.sending || self.closed.is_some() {
             return StreamSignal::Nothing;
@@ -140,7 +140,7 @@ impl StreamState {
         StreamSignal::End
     }
 
-    /// Takes in the end of the peer's direction.
+    /// Handles the end of the peer's direction.
     pub const fn handle_end(&mut self) {
         if self.closed.is_none() {
             self.receiving = false;
@@ -156,7 +156,7 @@ impl StreamState {
         if self.rich { StreamSignal::Reset } else { StreamSignal::Close }
     }
 
-    /// Takes in that the peer, or the end of the connection, has closed both directions.
+    /// Handles a close by the peer, or the end of the connection, for both directions.
     pub const fn handle_close(&mut self) {
         if !self.is_over() {
             self.closed = Some(By::Peer);
@@ -164,8 +164,8 @@ impl StreamState {
     }
 }
 
-/// The streams that an extended peer opens. Their ids ascend, and begin again behind the last: so a packet of a stream
-/// that is over, which was on its way when this end reset it, is told from one that opens a stream.
+/// The ids of the streams that an extended peer opens. They ascend, and begin again behind the last, which
+/// distinguishes the packet that opens a stream from one that crossed the reset of an earlier stream.
 #[derive(Clone, Copy, Debug)]
 pub struct Openings {
     by: Role,
@@ -176,13 +176,13 @@ pub struct Openings {
 const IDS: u16 = 0x8000;
 
 impl Openings {
-    /// Those of a peer with this role.
+    /// The ids of a peer with this role.
     pub const fn new(by: Role) -> Self {
         Self { by, last: None }
     }
 
-    /// Whether a packet of stream `id`, which is not open, opens it. Up to half of the ids that a peer has may be left
-    /// out: those of streams that are open, and those that came to nothing.
+    /// Whether a packet of stream `id`, which is not open, opens it. Up to half of a peer's ids may be left out: those
+    /// of open streams, and of streams that were never opened.
     pub fn handle(&mut self, id: PacketId) -> bool {
         let ahead = self.last.map_or(1, |last| id.0.wrapping_sub(last.0) % IDS);
         let opens = (id.0 < IDS) == (self.by == Role::Client) && (1..=IDS / 2).contains(&ahead);

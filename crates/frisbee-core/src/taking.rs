@@ -1,29 +1,29 @@
-//! Whether a peer takes what is written to it: functions of counts and time alone.
+//! Whether a peer accepts the bytes that are written to it: functions of counts and time alone.
 
 use std::time::{Duration, Instant};
 
-/// What a socket may hold that the peer has not taken: Linux lets it be 4 MiB unless told otherwise.
+/// How many bytes a socket may hold that the peer has not accepted: 4 MiB on Linux by default.
 const SYSTEM_BUFFER_MAX: u32 = 4 << 20;
 
-/// In units of so many bytes it is looked at what a socket may hold.
+/// The unit in which the bytes in a socket are counted.
 const UNIT: u32 = 64 * 1024;
 
-/// Which part of the timeout a peer gets for each unit that the socket may hold. A socket takes more only when a third
-/// of what it holds has gone. Four times the usual 5 s for each MiB are what that takes at 17 KiB/s, just above the
+/// The part of the timeout that a peer gets for each unit in the socket. A socket accepts more only when a third of its
+/// bytes have gone. Four times the usual 5 s for each MiB are the time that this takes at 17 KiB/s, just above the
 /// usual least rate.
 const PART: u64 = 4;
 
-/// Watches that a peer takes what waits for it.
+/// Watches whether a peer accepts the bytes that wait for it.
 ///
 /// It may take nothing for the timeout, and while more waits than it may take in that time at the least rate, it has to
 /// take half of that rate at least. Both are longer when the system may hold megabytes for it: see
 /// [`patience`](Self::patience).
 ///
-/// An end that accepted reads no further while its own packets are not taken. So at the one that dialled what the peer
-/// *gives* counts as well: it waits for this end to have read that.
+/// An end that accepted reads no further while its own packets are not accepted. So at the end that dialled the bytes
+/// that the peer *sends* count as well: it waits for this end to have read them.
 #[derive(Clone, Debug)]
 pub struct Uptake {
-    /// In milliseconds, 49 days at most: what an idle connection keeps is counted.
+    /// In milliseconds, 49 days at most: it is kept for each idle connection.
     timeout: u32,
     least_rate: u32,
     /// The bytes that the transport has taken, as far as it may hold them.
@@ -41,9 +41,9 @@ struct Waiting {
     stalled: Instant,
     /// All that the peer had given then.
     given: u64,
-    /// What is taken and given is counted since.
+    /// The beginning of the counts.
     window: Instant,
-    /// What the transport has taken since then.
+    /// The bytes that the transport has accepted since then.
     moved: u64,
     /// All that the peer had given then.
     given_before: u64,
@@ -118,7 +118,7 @@ impl Uptake {
         crate::earlier(self.stalled_by(), window)
     }
 
-    /// Whether the peer has taken too little of what waits, now `waiting` bytes; `given` as in
+    /// Whether the peer has accepted too few of the bytes that wait, now `waiting`; `given` as in
     /// [`handle_written`](Self::handle_written).
     pub fn is_too_slow(&mut self, waiting: usize, given: u64, now: Instant) -> bool {
         let patience = self.patience();
@@ -142,7 +142,7 @@ impl Uptake {
         false
     }
 
-    /// What the least rate brings in so much time, in bytes.
+    /// The bytes that the least rate amounts to in so much time.
     fn at_least_rate(&self, time: Duration) -> u64 {
         let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         u64::from(self.least_rate).saturating_mul(millis) / 1000

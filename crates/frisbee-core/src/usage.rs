@@ -1,8 +1,8 @@
-//! Whether a connection is in use: a function of what it has carried, and of time.
+//! Whether a connection is in use: a function of the bytes that it has carried, and of time.
 
 use std::time::{Duration, Instant};
 
-/// What the signs that wait to be written take at most, in bytes: there is a PING or two, and one PONG.
+/// The most bytes of signs that wait to be written: a PING or two, and one PONG.
 const SIGNS_MAX: u32 = 64;
 
 /// Tracks since when a connection has carried nothing.
@@ -11,9 +11,9 @@ const SIGNS_MAX: u32 = 64;
 /// now and then, and has been unused since the first look that found it so.
 #[derive(Debug)]
 pub(crate) struct Usage {
-    /// What has gone either way, in bytes, from any number on. A sign that waits to be written is taken off already.
+    /// The bytes in both directions, from any number on. A sign that waits to be written is subtracted already.
     carried: u32,
-    /// What it was at the last look.
+    /// Its value at the last look.
     seen: u32,
     /// The first look at which it was as much.
     since: Instant,
@@ -24,13 +24,13 @@ impl Usage {
         Self { carried: 0, seen: 0, since: now }
     }
 
-    /// Tells that so many bytes have been read or written.
+    /// Notes that so many bytes have been read or written.
     #[inline]
     pub(crate) fn carry(&mut self, count: usize) {
         self.carried = self.carried.wrapping_add(count as u32); // Any number will do.
     }
 
-    /// Tells that so many of the bytes, or of those that will be written, are a PING or PONG.
+    /// Notes that so many of the bytes, or of those to be written, are a PING or PONG.
     pub(crate) fn carry_sign(&mut self, count: usize) {
         self.carried = self.carried.wrapping_sub(count as u32);
     }

@@ -2,32 +2,32 @@
 
 use std::time::{Duration, Instant};
 
-/// What a packet that is of no use costs beside its bytes, as messages of streams do: it takes longer to deal with than
-/// to send.
+/// The cost of a useless packet beside its bytes, as with messages of streams: handling it takes longer than sending
+/// it.
 const WASTE_EACH: u64 = 64;
 
-/// A peer may be ahead of its allowance by this part of what it may waste in a second. A few of them that begin at the
-/// same time keep a core for some milliseconds.
+/// A peer may be ahead of its allowance by this part of a second's. A few such peers that begin at the same time occupy
+/// a core for some milliseconds.
 const AHEAD: u64 = 8;
 
-/// A peer that is ahead by more rests until this part of a second's allowance is free again: often enough for what it
-/// may mean well, and seldom enough that the others do not notice.
+/// A peer that is further ahead rests until this part of a second's allowance is free again: soon enough for a peer
+/// that means well, and rarely enough that others do not notice.
 const REST: u64 = 16;
 
-/// Keeps a peer from sending more of what is of no use than an allowance, by having it wait.
+/// Makes a peer wait that sends more useless bytes than its allowance.
 ///
-/// What has been wasted is forgotten at a steady rate, and what has been of use pays for it, byte by byte. So much as
-/// may be wasted in a second can be paid for in advance: who cancels thousands of calls at once has made them before.
+/// The debt decreases at a steady rate, and useful bytes pay it off one by one. A second's allowance can be paid for in
+/// advance: a peer that cancels thousands of calls at once has made them before.
 #[derive(Clone, Debug)]
 pub struct Waste {
     /// Bytes in a second.
     rate: u64,
-    /// What this batch has brought that is of no use.
+    /// The useless bytes of this batch.
     batch: u64,
-    /// What is neither forgotten nor paid for, and when that was.
+    /// The debt, and when it was computed.
     total: u64,
     counted: Instant,
-    /// What has come and has paid for nothing yet.
+    /// The useful bytes that have not paid for anything yet.
     useful: u64,
     rests_until: Option<Instant>,
 }
@@ -38,13 +38,13 @@ impl Waste {
         Self { rate: u64::from(rate).max(1), batch: 0, total: 0, counted: now, useful: 0, rests_until: None }
     }
 
-    /// Charges a packet of so many bytes.
+    /// Charges a useless packet of `length` bytes.
     pub fn charge(&mut self, length: usize) {
         self.batch = self.batch.saturating_add(length as u64);
         self.total = self.total.saturating_add(length as u64).saturating_add(WASTE_EACH);
     }
 
-    /// Ends a batch of so many bytes.
+    /// Ends a batch of `count` bytes.
     #[inline]
     pub fn end_batch(&mut self, count: usize, now: Instant) {
         self.useful = self.useful.saturating_add(count as u64);
@@ -64,7 +64,7 @@ impl Waste {
         let useful = self.useful.saturating_sub(std::mem::take(&mut self.batch)).min(self.rate);
         let paid = useful.min(self.total);
         self.useful = useful.saturating_sub(paid);
-        // Who owes more than a second's allowance has sent one long packet, and is not silenced for it.
+        // A peer with a debt of more than a second's allowance has sent one long packet, and is not silenced for it.
         self.total = self.total.saturating_sub(paid).min(self.rate.saturating_mul(2));
         let ahead = self.rate / AHEAD;
         if self.total > ahead {
@@ -80,7 +80,7 @@ impl Waste {
         self.rests_until
     }
 
-    /// Listens to the peer again, when the time has come.
+    /// Ends the rest of a peer when its time has come.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.rests_until = self.rests_until.filter(|until| now < *until);
     }

@@ -1,4 +1,4 @@
-//! Giving a connection away: after a request and its reply its bytes are somebody else's.
+//! Giving a connection away: after a request and its reply, its bytes belong to another owner.
 //!
 //! ```text
 //!                  ask                           accepted
@@ -13,9 +13,9 @@
 //!              +------ refuse ----+
 //! ```
 //!
-//! An end that has asked sends nothing more; what it would send waits. One that is deciding receives nothing: the other
-//! end may send again only when it knows the answer. The exception is one CANCEL, by which the end that has asked says
-//! that nobody waits for the answer any more. The answer comes all the same.
+//! An end that has asked sends nothing more; its further packets wait. An end that is deciding receives nothing: the
+//! other end may send again only when it knows the answer. The exception is one CANCEL, which states that the caller no
+//! longer waits for the answer. The answer comes all the same.
 
 use super::{Connection, Event, Look, PeerKind};
 use crate::Role;
@@ -23,17 +23,17 @@ use crate::{Operation, Outbox, PacketId, ProtocolError, TooLong, tlv};
 use bytes::{Buf, Bytes};
 use std::time::Instant;
 
-/// What the end that was asked says.
+/// The answer of the end that was asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum HandOffAnswer {
-    /// The connection goes on as it was.
+    /// The connection continues as before.
     Refused,
-    /// What follows the reply is no packet.
+    /// The bytes behind the reply are no packets.
     Accepted,
-    /// Something is in progress that needs the connection. It goes on as it was.
+    /// Work in progress needs the connection. It continues as before.
     Busy,
-    /// Nobody at that end takes connections for this operation. It goes on as it was.
+    /// That end hands off no connections for this operation. It continues as before.
     NotServed,
 }
 
@@ -52,23 +52,23 @@ impl HandOffAnswer {
     }
 }
 
-/// What has come about a hand-off.
+/// An event of a hand-off.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum HandOffEvent {
     /// The peer asks for the connection. It is to be [answered](crate::Connection::answer_hand_off).
     Asked {
-        /// What for.
+        /// The operation that the peer asks for.
         operation: Operation,
-        /// What goes along with the request.
+        /// The bytes that go along with the request.
         body: Bytes,
     },
-    /// Nobody waits for the answer any more, which is to be given all the same.
+    /// The peer no longer waits for the answer, which has to be sent all the same.
     GivenUp,
-    /// The peer has answered. If it has accepted, what is left of the input belongs to the new owner.
+    /// The peer has answered. If it has accepted, the rest of the input belongs to the new owner.
     Answered {
         /// The answer.
         answer: HandOffAnswer,
-        /// What goes along with it.
+        /// The bytes that go along with it.
         body: Bytes,
     },
 }
@@ -77,13 +77,14 @@ pub enum HandOffEvent {
 #[derive(Debug)]
 pub(crate) struct HandOffProgress {
     pub(crate) stage: Stage,
-    /// What is still written; what is sent from now on waits elsewhere, or is lost with the connection.
+    /// The bytes that are still written. Packets that are sent from now on wait in the outbox, or are lost with the
+    /// connection.
     pub(crate) last: Outbox,
     /// Until when there has to be an answer.
     pub(crate) by: Option<Instant>,
-    /// The end that has asked has said that nobody waits for the answer.
+    /// The end that has asked has stated that it no longer waits for the answer.
     pub(crate) is_given_up: bool,
-    /// What of `last` stands behind the request, in bytes.
+    /// How many bytes of `last` follow the request.
     pub(crate) behind: usize,
 }
 
@@ -95,14 +96,14 @@ pub(crate) enum Stage {
 }
 
 impl Connection {
-    /// Asks the peer, which is one of ours, for the connection. Nothing that is sent behind this leaves before the
-    /// answer, which comes as [`HandOffEvent::Answered`]; PINGs are not answered, and silence is none.
+    /// Asks the peer for the connection. Packets that are sent after this leave only after the answer, which comes as
+    /// [`HandOffEvent::Answered`]; PINGs are not answered, and silence does not count.
     ///
     /// # Errors
     /// If the body is too long; nothing has changed then.
     ///
     /// # Panics
-    /// If this end is the server, has asked already, or does not know the peer for one of ours.
+    /// If this end is the server, has asked already, or does not know that the peer is extended.
     pub fn ask_hand_off(&mut self, operation: Operation, body: &Bytes, now: Instant) -> Result<(), TooLong> {
         let may = self.role == Role::Client && self.hand_off.is_none() && matches!(self.peer, PeerKind::Extended(_));
         assert!(may, "only a client may request a hand-off, one at a time, and only from an extended peer");
@@ -111,9 +112,9 @@ impl Connection {
         Ok(())
     }
 
-    /// Tells a peer that has been [asked](Self::ask_hand_off) for the connection, for this operation, that nobody waits
-    /// for its answer any more. It comes all the same, and may be that it accepts. Nothing is said to a peer that would
-    /// not understand, or has been told before.
+    /// Tells a peer that has been [asked](Self::ask_hand_off) for the connection, for this operation, that the caller
+    /// no longer waits. The answer comes all the same, and may be consent. Nothing is sent to a peer that would not
+    /// understand, or has been told before.
     pub fn give_up_hand_off(&mut self, operation: Operation) {
         let understands = self.peer.hello().is_some_and(|hello| hello.hand_off_cancel);
         let asked = self.hand_off.as_mut().filter(|asked| asked.stage == Stage::Asked && !asked.is_given_up);
@@ -146,7 +147,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Leaves the connection without a word: what waits is written, and what comes belongs to the next owner.
+    /// Leaves the connection without telling the peer: bytes that wait are written, and bytes that come belong to the
+    /// next owner.
     ///
     /// `false`, and nothing has changed, if a packet has been received in part or [is held](Self::holds_packet), or a
     /// hand-off is under way.
@@ -159,8 +161,8 @@ impl Connection {
         may
     }
 
-    /// Leaves a connection of which nothing has been taken in yet: all that comes belongs to the next owner. `false`,
-    /// and nothing has changed, if a header has come, in whole or in part.
+    /// Leaves a connection before its first packet: all bytes that come belong to the next owner. `false`, and nothing
+    /// has changed, if a header has come, in whole or in part.
     pub fn leave_unread(&mut self) -> bool {
         let may = self.decoder.form().is_none() && !self.is_mid_packet() && self.hand_off.is_none();
         if may {
@@ -169,7 +171,7 @@ impl Connection {
         may
     }
 
-    /// Whether what comes from now on belongs to the next owner of the connection.
+    /// Whether bytes that come from now on belong to the next owner of the connection.
     pub fn has_left(&self) -> bool {
         self.is_at(Stage::Left)
     }
@@ -183,7 +185,7 @@ impl Connection {
         self.hand_off.as_ref().is_some_and(|hand_off| hand_off.stage == stage)
     }
 
-    /// Parts what has been sent from what will be.
+    /// Separates the packets that were sent from those to come.
     fn seal(&mut self, stage: Stage, by: Option<Instant>) {
         let mut last = self.outbox.new_like();
         last.append(&mut self.outbox);
@@ -191,7 +193,7 @@ impl Connection {
         self.hand_off = Some(Box::new(HandOffProgress { stage, last, by, is_given_up: false, behind: 0 }));
     }
 
-    /// Takes in what comes while this end decides, of which there may be one packet.
+    /// Handles the one packet that may come while this end decides.
     #[cold]
     pub(super) fn look_while_deciding(&mut self, input: &mut Bytes) -> Result<Look, ProtocolError> {
         if input.is_empty() {
@@ -207,7 +209,7 @@ impl Connection {
         }
     }
 
-    /// Takes in a HAND_OFF of an extended peer.
+    /// Handles a HAND_OFF of an extended peer.
     #[cold]
     pub(super) fn handle_hand_off(&mut self, body: Bytes, now: Instant) -> Result<Event, ProtocolError> {
         let malformed = ProtocolError::Malformed(Operation::HAND_OFF);
@@ -231,7 +233,7 @@ impl Connection {
                     asked.by = None;
                     self.hand_off = Some(asked);
                 } else {
-                    // What stands behind the request goes before what has waited for the answer.
+                    // Bytes behind the request precede packets that have waited for the answer.
                     asked.last.append(&mut self.outbox);
                     self.outbox = asked.last;
                     self.is_special = false;
