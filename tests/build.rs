@@ -7,7 +7,7 @@ use std::{env, fs};
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Some are served by Go, and all count from 10 as it does.
     for name in ["interop", "vec", "vecopt", "extension", "nesting"] {
-        let builder = frpc_build::configure().numbering(Numbering::Go);
+        let builder = frpc_build::configure().numbering(Numbering::Go).dyn_traits(true);
         builder.compile_protos(&[format!("proto/{name}.proto")], &["proto"])?;
     }
     // One package in several versions.

@@ -3,7 +3,7 @@
 use frisbee_tests::interop::{AddRequest, Interop, InteropClient, InteropServer, Payload, SleepRequest, Text};
 use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::service::Service;
-use frisbee_tests::{Serving, interop, left_to_service, serve_interop, serve_interop_with};
+use frisbee_tests::{Serving, interop, left_to_service, serve, serve_interop, serve_interop_with};
 use frpc::{
     Channel, Code, Policy, Request, RequestStream, Response, ResponseStream, Server, Status, Streaming, Workers,
 };
@@ -539,4 +539,41 @@ async fn a_stream_that_the_server_has_ended_is_not_reset_before_the_client_ends_
     assert_eq!(raw.next().await.unwrap().operation.number(), 9999);
     raw.write(&[packet(1, 7, b""), packet(6, 9999, b"")].concat()).await;
     assert_eq!(raw.next().await.unwrap().id.0, 6);
+}
+
+#[tokio::test]
+async fn an_implementation_that_is_chosen_at_run_time_serves_calls_of_every_kind() {
+    struct Curt;
+    impl Interop for Curt {
+        left_to_service!(
+            echo_scalars,
+            echo_nested,
+            echo_lists,
+            echo_maps,
+            echo_mixed,
+            do_nothing,
+            fail,
+            echo_payload,
+            sleep,
+            describe,
+            count_up,
+            sum_up,
+            chat
+        );
+
+        async fn add(&self, _request: Request<AddRequest>) -> Reply<interop::Sum> {
+            Ok(Response::new(interop::Sum { total: -1, count: 0 }))
+        }
+    }
+    for (service, total) in [(Arc::new(Service) as Arc<dyn interop::DynInterop>, 3), (Arc::new(Curt), -1)] {
+        let address = serve(Server::builder().add_service(InteropServer::new(service))).await;
+        let client = InteropClient::connect(address.to_string()).await.unwrap();
+        assert_eq!(client.add(AddRequest { a: 1, b: 2 }).await.unwrap().get_ref().total, total);
+        let mut counts = client.count_up(interop::Range { from: 7, count: 1 }).await.unwrap().into_inner();
+        assert_eq!(counts.message().await.unwrap().unwrap().value, 7);
+        let sum = client.sum_up(frpc::iter([interop::Count { value: 5 }])).await.unwrap();
+        assert_eq!(sum.get_ref().total, 5);
+        let mut texts = client.chat(frpc::iter([Text { value: "hi".into() }])).await.unwrap().into_inner();
+        assert_eq!(texts.message().await.unwrap().unwrap().value, "re:hi");
+    }
 }

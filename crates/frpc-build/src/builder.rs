@@ -96,6 +96,27 @@ impl Builder {
         self
     }
 
+    /// Whether to generate a trait for trait objects as well, whose methods return boxed futures. Default: `false`.
+    ///
+    /// A service `Greeter` gets the trait `DynGreeter`, for plugins and for tests that choose an implementation at run
+    /// time. Every implementation of `Greeter` implements `DynGreeter`, and `Arc<dyn DynGreeter>` implements `Greeter`:
+    ///
+    /// ```ignore
+    /// let greeter: Arc<dyn DynGreeter> = if polite { Arc::new(Polite) } else { Arc::new(Curt) };
+    /// let server = frpc::Server::builder().add_service(GreeterServer::new(greeter));
+    /// ```
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// frpc_build::configure().dyn_traits(true).compile_protos(&["proto/greet.proto"], &["proto"])?;
+    /// # Ok::<(), frpc_build::Error>(())
+    /// ```
+    pub fn dyn_traits(mut self, enable: bool) -> Self {
+        self.services.dyn_traits = enable;
+        self
+    }
+
     /// Sets how messages are encoded in bodies. Default: [`Codec::Polyglot`].
     pub fn codec(mut self, codec: Codec) -> Self {
         self.externs.codec = codec;

@@ -1,6 +1,7 @@
 //! Generates the text of the Rust files from a checked schema: prost-build writes the types, and this module adds
 //! codecs, views and services.
 
+mod dyn_trait;
 mod free_names;
 #[cfg(feature = "tonic")]
 mod grpc;

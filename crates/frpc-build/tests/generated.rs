@@ -393,6 +393,21 @@ fn tonics_code_stands_beside_ours_and_reaches_tonic_through_frpc() {
 }
 
 #[test]
+fn a_trait_for_trait_objects_boxes_futures_and_serves_when_it_is_asked_for() {
+    let source = format!(
+        "{HEAD}message A {{}}\nmessage DynOne {{}}\nservice One {{ rpc Get(A) returns (A); rpc Watch(stream A) returns \
+         (stream A); }}"
+    );
+    let text = Build::of(&source).text_with(|builder| builder.dyn_traits(true));
+    assert!(has(&text, "pub trait DynOne_: ::core::marker::Send"), "the message has the name: {text}");
+    assert!(has(&text, "impl<S: One> DynOne_ for S {"));
+    assert!(has(&text, "impl One for ::std::sync::Arc<dyn DynOne_> {"));
+    assert!(has(&text, "::std::boxed::Box::pin(One::get(self, request))"));
+    assert!(has(&text, "DynOne_::watch(&**self, request)"));
+    assert!(!Build::of(&source).text().contains("dyn DynOne"));
+}
+
+#[test]
 fn views_have_free_names_and_the_fields_of_the_message() {
     let source = format!(
         "{HEAD}message A {{ string s = 1; repeated bytes b = 2; map<string, E> m = 3; A a = 4; AView v = 5; }}\n\

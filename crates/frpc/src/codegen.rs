@@ -5,3 +5,6 @@ pub use crate::schema::method::Method;
 pub use crate::service::handle::ServiceHandle;
 pub use crate::service::methods::{Methods, MethodsBuilder, Service};
 pub use crate::wire::protobuf::{Field, Protobuf, decode_protobuf, encode_protobuf};
+
+/// A future in a box, as methods of traits for trait objects return it.
+pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

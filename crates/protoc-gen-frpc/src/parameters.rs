@@ -48,7 +48,7 @@ enum Problem {
 
 const SWITCH: &str = "[=true|false]";
 
-const PARAMETERS: [Parameter; 26] = [
+const PARAMETERS: [Parameter; 27] = [
     Parameter {
         name: "build_client",
         value: SWITCH,
@@ -66,6 +66,12 @@ const PARAMETERS: [Parameter; 26] = [
         value: SWITCH,
         help: "write tonic's clients and servers too (needs the feature `tonic`)",
         set: |builder, value| Ok(builder.grpc(switch(value)?)),
+    },
+    Parameter {
+        name: "dyn_traits",
+        value: SWITCH,
+        help: "write a trait for trait objects of each service too",
+        set: |builder, value| Ok(builder.dyn_traits(switch(value)?)),
     },
     Parameter {
         name: "views",

@@ -142,6 +142,7 @@ fn the_codec_and_views_are_parameters_too() {
     for (parameter, expected) in [
         ("codec=protobuf", built(|builder| builder.codec(Codec::Protobuf))),
         ("codec=polyglot", built(|builder| builder)),
+        ("dyn_traits", built(|builder| builder.dyn_traits(true))),
         ("views,undecoded_requests=Orders", built(|builder| builder.views(true).undecoded_requests("Orders"))),
     ] {
         assert_eq!(files(respond(&request(schema.path(), &ALL, parameter))), expected, "{parameter}");

@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 
 use heck::ToShoutySnakeCase as _;
+use proc_macro2::TokenStream;
 use prost_build::{Comments, Method, Service};
 use prost_types::method_options::IdempotencyLevel;
-use quote::format_ident;
+use quote::{format_ident, quote};
 use syn::ext::IdentExt as _;
 use syn::parse::Parser as _;
 use syn::{Attribute, Ident, Type};
@@ -23,6 +24,8 @@ pub(crate) struct ServiceOptions {
     pub(crate) server: bool,
     /// Whether tonic's clients and servers are generated as well.
     pub(crate) grpc: bool,
+    /// Whether a trait with boxed futures is generated for trait objects.
+    pub(crate) dyn_traits: bool,
     /// The paths of methods whose requests are not decoded.
     pub(crate) undecoded_requests: Vec<String>,
     /// Pairs of a path and an attribute.
@@ -39,6 +42,7 @@ impl Default for ServiceOptions {
             client: true,
             server: true,
             grpc: false,
+            dyn_traits: false,
             undecoded_requests: Vec::new(),
             client_attributes: Vec::new(),
             server_attributes: Vec::new(),
@@ -65,6 +69,28 @@ pub(crate) struct Rpc {
     pub(crate) request: Type,
     pub(crate) reply: Type,
     pub(crate) kind: Kind,
+}
+
+impl Rpc {
+    /// The types that a handler takes and gives.
+    pub(crate) fn handled(&self) -> (TokenStream, TokenStream) {
+        let Self { request, reply, .. } = self;
+        let request = if self.is_raw {
+            quote! { ::frpc::Undecoded<#request> }
+        } else {
+            quote! { #request }
+        };
+        let request = match self.kind {
+            Kind::Unary | Kind::ServerStreaming => request,
+            Kind::ClientStreaming | Kind::Streaming => quote! { ::frpc::Streaming<#request> },
+        };
+        let reply = match self.kind {
+            Kind::Unary | Kind::ClientStreaming => quote! { #reply },
+            Kind::ServerStreaming | Kind::Streaming => quote! { ::frpc::ResponseStream<#reply> },
+        };
+        let result = quote! { ::core::result::Result<::frpc::Response<#reply>, ::frpc::Status> };
+        (quote! { ::frpc::Request<#request> }, result)
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

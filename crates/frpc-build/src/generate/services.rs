@@ -7,6 +7,7 @@ use quote::{format_ident, quote};
 use syn::ext::IdentExt as _;
 use syn::{Attribute, Ident, Item};
 
+use super::dyn_trait::dyn_trait_tokens;
 use super::free_names::{Taken, free_name};
 use super::rpc::{Kind, Rpc, ServiceOptions, docs, matching, rpcs};
 use crate::error::{Error, ErrorKind};
@@ -41,6 +42,11 @@ pub(crate) fn service_items(
     if options.server {
         let attributes = matching(&options.trait_attributes, &full_name)?;
         tokens.extend(trait_tokens(&trait_name, &docs, &attributes, &rpcs));
+        if options.dyn_traits {
+            let what = format!("the trait for trait objects of `{full_name}`");
+            let name = free_name(&format!("Dyn{base}"), &mut taken.types, &what, warn);
+            tokens.extend(dyn_trait_tokens(&name, &trait_name, &rpcs));
+        }
         let attributes = matching(&options.server_attributes, &full_name)?;
         tokens.extend(server_tokens(&server, &trait_name, &full_name, &layout_name, &attributes, &rpcs));
     }
@@ -89,25 +95,11 @@ fn constant(rpc: &Rpc, layout: &Ident) -> TokenStream {
 
 fn trait_tokens(name: &Ident, docs: &[Attribute], attributes: &[Attribute], rpcs: &[Rpc]) -> TokenStream {
     let methods = rpcs.iter().map(|rpc| {
-        let Rpc { name, docs, request, reply, .. } = rpc;
-        let request = if rpc.is_raw {
-            quote! { ::frpc::Undecoded<#request> }
-        } else {
-            quote! { #request }
-        };
-        let request = match rpc.kind {
-            Kind::Unary | Kind::ServerStreaming => quote! { #request },
-            Kind::ClientStreaming | Kind::Streaming => quote! { ::frpc::Streaming<#request> },
-        };
-        let reply = match rpc.kind {
-            Kind::Unary | Kind::ClientStreaming => quote! { #reply },
-            Kind::ServerStreaming | Kind::Streaming => quote! { ::frpc::ResponseStream<#reply> },
-        };
+        let Rpc { name, docs, .. } = rpc;
+        let (request, result) = rpc.handled();
         quote! {
             #(#docs)*
-            fn #name(&self, request: ::frpc::Request<#request>) -> impl ::core::future::Future<
-                Output = ::core::result::Result<::frpc::Response<#reply>, ::frpc::Status>
-            > + ::core::marker::Send;
+            fn #name(&self, request: #request) -> impl ::core::future::Future<Output = #result> + ::core::marker::Send;
         }
     });
     quote! {
