@@ -274,7 +274,7 @@ fn methods_that_hand_off_are_checked_by_name_when_their_server_is_made() {
         let server = Server::builder().add_service(InteropServer::new(Giving)).method_hand_off(name);
         server.build().expect_err("it is wrong").to_string()
     };
-    assert_eq!(wrong("interop.Interop/Open"), "no service of this server has a method interop.Interop/Open");
+    assert_eq!(wrong("interop.Interop/Open"), "this server has no method interop.Interop/Open");
     let text = "connections are handed off by unary methods, and interop.Interop/Chat has streams";
     assert_eq!(wrong("interop.Interop/Chat"), text);
 }

@@ -28,7 +28,7 @@ pub trait Then<T>: Send {
 /// time it is used.
 ///
 /// ```
-/// use frisbee::{Cell, Polled};
+/// use frisbee::support::{Cell, Polled};
 ///
 /// async fn double(n: u32) -> u32 { n * 2 }
 ///

@@ -12,9 +12,6 @@ use std::time::Duration;
 /// The error text that ends one direction of a stream with a Go peer.
 pub(crate) const EOF: &str = "EOF";
 
-/// The longest text of an error that is sent, in bytes.
-const TEXT_MAX: usize = 64 * 1024;
-
 /// What goes in front of a message, and how the message is written.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Manner<'a> {
@@ -142,8 +139,8 @@ pub(crate) fn put_message<M: Message>(
     packet.finish().map_err(PutError::TooLong)
 }
 
-/// Writes a packet whose body is an error. Its text is cut at 64 KiB; if it is still too long for a packet, the text is
-/// cut further, and metadata and details are left out.
+/// Writes a packet whose body is an error. If it is too long for a packet, its text is cut, and metadata and
+/// details are left out.
 pub(crate) fn put_error(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, style: Style) {
     put_failure(outbox, id, operation, status, style, false);
 }
@@ -176,21 +173,13 @@ fn put_failure(
         put_text(packet.buffer(), text);
         packet.finish()
     };
-    let text = if rich { Cow::Borrowed(status.message()) } else { flat_text(status) };
-    let text = beginning(&text, TEXT_MAX);
+    // A plain peer would take it for the end of the stream. In replies it is a text like any other.
+    let is_end = !rich && operation == Operation::STREAM && status.message() == EOF;
+    let text = if is_end { Cow::Owned(format!("{}: {EOF}", status.code())) } else { status.message().into() };
+    let text = &*text;
     if let Err(too_long) = put(outbox, text, true) {
         let put = put(outbox, beginning(text, (too_long.limit as usize).saturating_sub(AROUND)), false);
         debug_assert!(put.is_ok(), "a limit of less than {AROUND} bytes makes no sense");
-    }
-}
-
-/// The text by which a plain peer learns of a failure. Go would take the bare text `EOF` for the end of a stream, or
-/// for Go's own error of that name, and would show nothing for an empty text.
-fn flat_text(status: &Status) -> Cow<'_, str> {
-    match status.message() {
-        EOF => format!("{}: {EOF}", status.code()).into(),
-        "" => status.code().description().into(),
-        text => text.into(),
     }
 }
 
@@ -361,34 +350,28 @@ mod tests {
     use super::*;
     use prost_types::FieldMask;
 
-    /// The text of an error, as it stands in the packet of a reply.
-    fn sent_text(status: &Status, form: Form) -> String {
+    /// The text of an error, as it stands in a packet of an operation.
+    fn sent_text(status: &Status, operation: Operation, form: Form) -> String {
         let style = Style { form, backward: false };
-        let mut body = alone(|outbox| put_error(outbox, PacketId(0), Operation::FIRST_USER, status, style));
+        let mut body = alone(|outbox| put_error(outbox, PacketId(0), operation, status, style));
         prefix::take(&mut body).expect("it was written here");
         Decoder::new(&body).error_text().expect("it is an error").to_owned()
     }
 
     #[test]
-    fn a_plain_peer_never_gets_a_failure_whose_text_is_bare_eof_or_empty() {
-        let eof = Status::aborted(EOF);
-        assert_eq!(sent_text(&eof, Form::Flat), "aborted: EOF");
-        assert_eq!(sent_text(&eof, Form::Extended), "EOF", "the code stands in front of it");
-        let empty = Status::not_found("");
-        assert_eq!(sent_text(&empty, Form::Flat), "not found");
-        assert_eq!(sent_text(&empty, Form::Extended), "", "the code stands in front of it");
+    fn texts_of_errors_go_out_unchanged() {
+        for text in ["EOF", "", &"a".repeat(1 << 20)] {
+            for form in [Form::Flat, Form::Extended] {
+                assert!(sent_text(&Status::aborted(text), Operation::FIRST_USER, form) == text);
+            }
+            assert!(sent_text(&Status::aborted(text), Operation::STREAM, Form::Extended) == text);
+        }
+        assert_eq!(sent_text(&Status::aborted(""), Operation::STREAM, Form::Flat), "");
     }
 
     #[test]
-    fn the_text_of_an_error_is_cut_at_64_kib_between_two_characters() {
-        for form in [Form::Flat, Form::Extended] {
-            let whole = "a".repeat(TEXT_MAX);
-            assert!(sent_text(&Status::internal(&*whole), form) == whole);
-            let long = format!("{}\u{20AC}\u{20AC}", &whole[2..]);
-            assert!(sent_text(&Status::internal(&*long), form) == whole[2..]);
-            let fits = format!("{}\u{20AC}\u{20AC}", &whole[3..]);
-            assert!(sent_text(&Status::internal(&*fits), form) == fits[..TEXT_MAX]);
-        }
+    fn a_failure_of_a_stream_is_no_end_to_a_plain_peer() {
+        assert_eq!(sent_text(&Status::aborted(EOF), Operation::STREAM, Form::Flat), "aborted: EOF");
     }
 
     #[test]
