@@ -1,7 +1,7 @@
 //! RPC on frisbee: services and clients generated from proto3, on the wire of Go's fRPC.
 //!
-//! A service is a trait of plain `async fn`s that `frpc-build` generates from a `.proto` file; a client is a cheap
-//! clone that puts any number of calls on one connection. The words are tonic's: [`Request`], [`Response`],
+//! A service is a trait of plain `async fn`s that `frpc-build` generates from a `.proto` file. A client is a cheap
+//! clone, and any number of its calls share one connection. The types have tonic's names: [`Request`], [`Response`],
 //! [`Status`], [`Streaming`].
 //!
 //! ```ignore
@@ -29,15 +29,15 @@
 //!
 //! A call ends exactly once: with its reply, an error, or its deadline. It runs at most once on the server, unless it
 //! is unary and the schema declares its method idempotent (`idempotency_level`). After [`Code::Unavailable`] or
-//! [`Code::DeadlineExceeded`] it may have run; [`Status::may_have_run`] knows more.
+//! [`Code::DeadlineExceeded`] the call may have run; [`Status::may_have_run`] tells.
 //!
 //! # Beside calls
 //!
 //! * [`Channel::from_connection`]: servers call their clients
-//! * [`Middleware`]: what runs around calls, at either end
+//! * [`Middleware`]: code around calls, at either end
 //! * [`ServerBuilder::mount`]: protocols of your own on the same port and connection
-//! * [`Topic`]: typed messages for whoever has subscribed, through a broker of [`pubsub`]
-//! * [`hand_off`]: after a call the connection is yours, for any other protocol
+//! * [`Topic`]: typed messages for subscribers, through a broker of [`pubsub`]
+//! * [`hand_off`]: after a call, the connection belongs to another protocol
 //! * [`blocking`]: calls without async
 //!
 //! # Features
@@ -45,7 +45,7 @@
 //! * `tls`, `tls-aws-lc`: TLS by rustls, with the cryptography of ring or of AWS-LC
 //! * `tower`: layers of tower around calls
 //! * `tonic`: one implementation of a service for this protocol and gRPC
-//! * `uring`: servers on io_uring, on Linux, where it works and is cheaper
+//! * `uring`: connections on io_uring, on Linux
 #![forbid(unsafe_code)]
 
 mod api;

@@ -1,16 +1,16 @@
-//! What goes along with a message: metadata, which is sent, and extensions, which are not.
+//! Metadata and extensions of a message. Metadata is sent, extensions are not.
 
 use crate::api::metadata::Metadata;
 use http::Extensions;
 use std::fmt;
 use std::sync::LazyLock;
 
-/// What a message without metadata has.
+/// The metadata of a message that has none.
 static NONE: Metadata = Metadata::new();
 
 static NO_EXTENSIONS: LazyLock<Extensions> = LazyLock::new(Extensions::new);
 
-/// What goes along with a request or a reply.
+/// The metadata and extensions of a request or a reply.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Along {
     metadata: Metadata,
@@ -25,7 +25,7 @@ impl PartialEq for Along {
 }
 
 impl Along {
-    /// What is to be sent of it.
+    /// The part that is sent.
     pub(crate) fn sent(along: Option<&Self>) -> Option<&Metadata> {
         along.map(|along| &along.metadata)
     }
@@ -42,7 +42,7 @@ impl Along {
         along.map_or(&NO_EXTENSIONS, |along| &along.extensions)
     }
 
-    /// Adds to what is shown for debugging what there is.
+    /// Adds what is not empty to `Debug` output.
     pub(crate) fn show(along: Option<&Self>, shown: &mut fmt::DebugStruct<'_, '_>) {
         let Some(Self { metadata, extensions }) = along else { return };
         if !metadata.is_empty() {
@@ -62,7 +62,7 @@ impl Along {
     }
 }
 
-/// The methods by which users reach the metadata and extensions of a type with a field `along`.
+/// The methods that give users the metadata and extensions of a type with a field `along`.
 macro_rules! accessors {
     ([$($generic:ident)?] $type:ty, $metadata:literal, $sent:literal, $extensions:literal) => {
         impl$(<$generic>)? $type {

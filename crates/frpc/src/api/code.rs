@@ -10,19 +10,20 @@ pub enum Code {
     Ok = 0,
     /// The caller gave up.
     Cancelled = 1,
-    /// A failure without a known code. What a Go peer reports arrives with this, since its wire carries only text.
+    /// A failure without a known code. Failures that a plain peer reports have this code, since its wire carries only
+    /// text.
     Unknown = 2,
-    /// The request makes no sense, whatever the state of the system.
+    /// The request is invalid, in every state of the system.
     InvalidArgument = 3,
     /// The deadline passed. The call may have run.
     DeadlineExceeded = 4,
-    /// What was asked for does not exist.
+    /// The requested thing does not exist.
     NotFound = 5,
-    /// What was to be created exists.
+    /// The thing to be created exists.
     AlreadyExists = 6,
     /// The caller may not do this.
     PermissionDenied = 7,
-    /// Something is used up: a quota, memory, places for calls.
+    /// A resource is used up: a quota, memory, or places for calls.
     ResourceExhausted = 8,
     /// The system is not in the state that the call needs.
     FailedPrecondition = 9,
@@ -30,15 +31,15 @@ pub enum Code {
     Aborted = 10,
     /// A value is outside the valid range.
     OutOfRange = 11,
-    /// There is no such method, or it is not implemented.
+    /// The method does not exist or is not implemented.
     Unimplemented = 12,
     /// An internal invariant was violated.
     Internal = 13,
-    /// The peer cannot be reached, or was lost. The call may have run.
+    /// The peer cannot be reached, or the connection was lost. The call may have run.
     Unavailable = 14,
     /// Data was lost or damaged beyond repair.
     DataLoss = 15,
-    /// The caller did not say who it is.
+    /// The caller did not identify itself.
     Unauthenticated = 16,
 }
 
@@ -66,7 +67,7 @@ impl Code {
         }
     }
 
-    /// What the code means, in a few words.
+    /// The meaning of the code, in a few words.
     pub const fn description(self) -> &'static str {
         match self {
             Self::Ok => "no failure",

@@ -1,19 +1,19 @@
-//! What can go wrong outside a call.
+//! Errors outside of calls.
 
 use frisbee::MountError;
 use std::{fmt, io};
 
 /// Why a server cannot serve or a client cannot connect.
 ///
-/// Everything fallible that sets up a server, a channel or a blocking client fails with this, so `main` can return it:
-/// its `Debug` is its text.
+/// Every function that sets up a server, a channel or a blocking client fails with this error, so `main` can return it:
+/// its `Debug` output is its text.
 #[non_exhaustive]
 pub enum Error {
     /// Listening, connecting or mounting a router failed.
     Transport(frisbee::Error),
     /// The list of servers to connect to is empty.
     NoServers,
-    /// The system gave no thread.
+    /// The system could not start a thread.
     Thread(io::Error),
     /// Two services of one server have a method on the same operation.
     Overlap {
@@ -22,17 +22,17 @@ pub enum Error {
         /// The two methods, as `package.Service/Method`.
         methods: [String; 2],
     },
-    /// A method was named that no service of the server has.
+    /// No service of the server has the method of this name.
     UnknownMethod(String),
-    /// A policy was set for a method with streams, whose handlers have tasks of their own in any case.
+    /// A policy was set for a streaming method, whose handlers have tasks of their own in any case.
     StreamingPolicy(String),
-    /// A method with streams was to hand connections off, which only unary methods can.
+    /// A streaming method was named for hand-offs, which only unary methods can do.
     StreamingHandOff(String),
-    /// The services cannot all be named to a peer.
+    /// The names of the services exceed the room for them in HELLO.
     TooManyServices {
-        /// What naming them takes, in bytes.
+        /// The length of the names, in bytes.
         length: usize,
-        /// What there is room for.
+        /// The limit, in bytes.
         limit: usize,
     },
 }

@@ -1,9 +1,9 @@
 //! Connections that are handed off by a call: after its reply, their bytes belong to another protocol.
 //!
-//! The server names the methods by which that may be, each with one message each way, by
+//! The server names the unary methods that may hand off their connection, by
 //! [`method_hand_off`](crate::ServerBuilder::method_hand_off). The client calls one of them through a channel that
-//! [asks](crate::Channel::handing_off) for the connection. Middleware, policy and deadline are those of any call; the
-//! handler sees in its [request](crate::Request::hand_off) that it is asked for the connection, and decides.
+//! [requests](crate::Channel::handing_off) the connection. Middleware, policy and deadline apply as to any call. The
+//! handler finds the request for the connection in its [request](crate::Request::hand_off), and decides.
 //!
 //! ```
 //! use frpc::hand_off::RawTransport;
@@ -21,12 +21,13 @@
 //! }
 //! ```
 //!
-//! A handler that fails, or answers without having accepted, refuses: the client gets its answer as of any call, and
-//! the connection goes on. A client that gives its call up has the handler dropped, as with any call. While calls are in flight or streams open, in either direction, the connection is not handed
-//! off, and the handler is not called; calls that were given up count until they have been answered.
+//! A handler that fails, or replies without having accepted, refuses: the client gets the reply as of any call, and the
+//! connection goes on. When a client gives its call up, the handler is dropped, as with any call. While calls are in
+//! flight or streams are open, in either direction, the connection is not handed off and the handler is not called.
+//! Calls that were given up count until they have been answered.
 //!
-//! From the request on, calls on the channel and its clones wait for the answer. If the connection is handed off, they
-//! go to a new one.
+//! From the request on, other calls on the channel and its clones wait for the answer. After a hand-off they go to a
+//! new connection.
 
 use frisbee::TakeOver;
 use parking_lot::Mutex;
@@ -35,14 +36,14 @@ use std::sync::Arc;
 
 pub use frisbee::RawTransport;
 
-/// In a handler: the caller asks for the connection.
+/// In a handler: the caller's request for the connection.
 #[derive(Clone, Default)]
 pub struct HandOff(Arc<Mutex<Option<TakeOver>>>);
 
 impl HandOff {
-    /// Agrees. If the handler then succeeds, `take` gets the transport as soon as the reply has been written; its
-    /// future becomes a task of the runtime in which the server was started, which belongs to nobody. If the handler
-    /// fails, `take` is dropped.
+    /// Accepts. If the handler then succeeds, `take` gets the transport as soon as the reply has been written. Its
+    /// future becomes a detached task of the runtime in which the server was started. If the handler fails, `take` is
+    /// dropped.
     pub fn accept<F>(&self, take: impl FnOnce(RawTransport) -> F + Send + 'static)
     where
         F: Future<Output = ()> + Send + 'static,
@@ -61,7 +62,7 @@ impl fmt::Debug for HandOff {
     }
 }
 
-/// Where a client finds the connection that it has asked for; see
+/// The place where a client finds the transport that it has requested; see
 /// [`Channel::handing_off`](crate::Channel::handing_off).
 #[derive(Clone, Debug, Default)]
 pub struct HandedOff(Arc<Mutex<Option<RawTransport>>>);
@@ -71,7 +72,7 @@ impl HandedOff {
         *self.0.lock() = Some(transport);
     }
 
-    /// The transport, if the last call through the channel was answered and the handler has handed it off.
+    /// Takes the transport. `None` unless the last call through the channel succeeded and its handler accepted.
     pub fn take(&self) -> Option<RawTransport> {
         self.0.lock().take()
     }

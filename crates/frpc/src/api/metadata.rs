@@ -1,4 +1,4 @@
-//! What goes along with a call beside its messages: keys with texts or bytes.
+//! Metadata: keys with texts or bytes beside the messages of a call.
 
 use bytes::Bytes;
 use std::fmt;
@@ -6,22 +6,22 @@ use std::fmt;
 /// The longest key, in bytes.
 const KEY_MAX: usize = 256;
 
-/// The most entries. Keys are compared one by one, which is fastest for a few; of as many as fit into a request's 64
-/// KiB, each compared with all others, a peer could make a hundred milliseconds' work.
+/// The most entries. Keys are compared one by one, which is fastest for a few. With as many as fit into the 64 KiB of a
+/// prefix, each compared with all others, a peer could cause a hundred milliseconds of work.
 pub(crate) const ENTRIES_MAX: usize = 256;
 
-/// The most bytes of all entries, each with eight for what stands around it. With the rest of what stands in front of a
-/// message they fit into the 64 KiB that a peer reads.
+/// The most bytes of all entries, where each entry counts eight bytes more for its encoding. With the other items of a
+/// prefix they fit into the 64 KiB that a peer reads.
 const BYTES_MAX: usize = 60 * 1024;
 
-/// What an entry takes beside key and value, in bytes: its place in the list, and what the allocator adds to both.
+/// The memory of an entry beside key and value, in bytes: its place in the list, and the overhead of the allocator.
 const ENTRY_COST: usize = 88;
 
-/// Keys and values that go along with a request, a reply or a failure: up to 256, of up to 60 KiB in all, counting
-/// eight bytes more for each.
+/// Metadata of a request, a reply or a failure: up to 256 keys with values, of at most 60 KiB in all, where each entry
+/// counts eight bytes more.
 ///
-/// As in gRPC, keys are lower case, a key that ends in `-bin` has bytes for its value and any other key a text of
-/// printable ASCII. Between two of ours metadata travels with the call; a Go peer neither sends nor gets any.
+/// As in gRPC, keys are in lower case. A key that ends in `-bin` has bytes as its value, and any other key has
+/// printable ASCII. Metadata is sent between extended peers only.
 ///
 /// ```
 /// use frpc::Metadata;
@@ -34,12 +34,12 @@ const ENTRY_COST: usize = 88;
 /// assert!(metadata.insert("Tenant", "blue").is_err());
 /// ```
 ///
-/// `Debug` leaves out secrets: the values of `authorization`, of cookies, of keys whose last word is `token`, `key` or
+/// `Debug` hides secrets: the values of `authorization`, of cookies, of keys whose last word is `token`, `key` or
 /// `secret`, and of those [marked](Self::mark_sensitive).
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Metadata {
     entries: Vec<Entry>,
-    /// Bytes of all entries, with what stands around them.
+    /// The bytes of all entries, with their encoding.
     size: usize,
 }
 
@@ -47,7 +47,7 @@ pub struct Metadata {
 struct Entry {
     key: Box<str>,
     value: Bytes,
-    /// It is not shown. Known at this end alone.
+    /// `Debug` hides the value. The peer does not learn this.
     is_sensitive: bool,
 }
 
@@ -60,23 +60,23 @@ impl PartialEq for Entry {
 impl Eq for Entry {}
 
 impl Metadata {
-    /// No entries.
+    /// Creates metadata without entries.
     pub const fn new() -> Self {
         Self { entries: Vec::new(), size: 0 }
     }
 
-    /// Sets the text of a key, replacing what it had.
+    /// Sets the text of a key, and replaces its previous value.
     ///
     /// # Errors
-    /// If the key or the text has characters that are not allowed, the key ends in `-bin`, or there is too much.
+    /// If the key or the text has invalid characters, the key ends in `-bin`, or a limit is exceeded.
     pub fn insert(&mut self, key: impl AsRef<str>, text: impl Into<String>) -> Result<(), MetadataError> {
         self.put(key.as_ref(), text.into().into(), false)
     }
 
-    /// Sets the bytes of a key that ends in `-bin`, replacing what it had.
+    /// Sets the bytes of a key that ends in `-bin`, and replaces its previous value.
     ///
     /// # Errors
-    /// If the key has characters that are not allowed or does not end in `-bin`, or there is too much.
+    /// If the key has invalid characters or does not end in `-bin`, or a limit is exceeded.
     pub fn insert_bin(&mut self, key: impl AsRef<str>, value: impl Into<Bytes>) -> Result<(), MetadataError> {
         self.put(key.as_ref(), value.into(), true)
     }
@@ -92,7 +92,7 @@ impl Metadata {
         self.find(key).filter(|_| is_binary(key))
     }
 
-    /// Takes a key out; whether it was there.
+    /// Removes a key. Returns whether it was there.
     pub fn remove(&mut self, key: &str) -> bool {
         let Some(at) = self.entries.iter().position(|entry| *entry.key == *key) else { return false };
         let removed = self.entries.remove(at);
@@ -100,8 +100,8 @@ impl Metadata {
         true
     }
 
-    /// Keeps the value of a key out of what `Debug` shows, until it is set anew; whether the key is there. The peer is
-    /// not told.
+    /// Hides the value of a key in `Debug` until it is set again. Returns whether the key is there. The peer does not
+    /// learn this.
     pub fn mark_sensitive(&mut self, key: &str) -> bool {
         let entry = self.entries.iter_mut().find(|entry| *entry.key == *key);
         entry.map(|entry| entry.is_sensitive = true).is_some()
@@ -112,17 +112,17 @@ impl Metadata {
         self.entries.iter().map(|entry| (&*entry.key, &entry.value))
     }
 
-    /// How many keys there are.
+    /// The number of keys.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no keys.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// About what it takes in memory, in bytes.
+    /// The approximate memory, in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.size + self.entries.len() * ENTRY_COST
     }
@@ -138,7 +138,7 @@ impl Metadata {
         self.set(key, value)
     }
 
-    /// Sets a value of the kind that the key says.
+    /// Sets a value of the kind that the key determines.
     pub(crate) fn set(&mut self, key: &str, value: Bytes) -> Result<(), MetadataError> {
         let is_allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.');
         if key.is_empty() || key.len() > KEY_MAX || !key.bytes().all(is_allowed) {
@@ -162,7 +162,7 @@ impl Metadata {
     }
 }
 
-/// What an entry counts for.
+/// The size that an entry counts.
 fn size(key: &str, value: &Bytes) -> usize {
     key.len() + value.len() + 8
 }
@@ -171,7 +171,7 @@ fn is_binary(key: &str) -> bool {
     key.ends_with("-bin")
 }
 
-/// Whether the value of a key is a secret by its name.
+/// Whether the name of a key marks its value as a secret.
 fn is_secret(key: &str) -> bool {
     let name = key.strip_suffix("-bin").unwrap_or(key);
     matches!(name, "authorization" | "proxy-authorization" | "cookie" | "set-cookie")
@@ -179,7 +179,7 @@ fn is_secret(key: &str) -> bool {
 }
 
 impl fmt::Debug for Metadata {
-    /// Without secrets.
+    /// Secrets are hidden.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut map = f.debug_map();
         for Entry { key, value, is_sensitive } in &self.entries {
@@ -192,19 +192,19 @@ impl fmt::Debug for Metadata {
     }
 }
 
-/// Why something cannot be metadata.
+/// Why an entry is not valid metadata.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum MetadataError {
-    /// The key is empty, longer than 256 bytes, or has other characters than `a-z`, `0-9`, `-`, `_` and `.`.
+    /// The key is empty, longer than 256 bytes, or has characters other than `a-z`, `0-9`, `-`, `_` and `.`.
     Key(String),
-    /// The text of this key has other characters than printable ASCII.
+    /// The text of this key has characters other than printable ASCII.
     Text(String),
-    /// This key ends in `-bin` and should not, or the other way round.
+    /// This key ends in `-bin` and has a text, or does not and has bytes.
     Kind(String),
     /// There are 256 entries already.
     TooMany,
-    /// With this key there would be more than 60 KiB.
+    /// With this key, the metadata would exceed 60 KiB.
     TooLong(String),
 }
 

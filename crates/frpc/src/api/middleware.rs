@@ -1,4 +1,4 @@
-//! What runs around calls, at the end that makes them or the one that serves them.
+//! Middleware: code around calls, at either end.
 
 #[cfg(feature = "tower")]
 pub(crate) mod tower;
@@ -15,24 +15,24 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What runs around calls of any kind: to log or count them, to let them in or not, to add metadata.
+/// Code that runs around calls of any kind: to log, count or refuse them, or to add metadata.
 ///
-/// A server runs it [around its services](crate::ServerBuilder::middleware), a client
-/// [around its calls](crate::Channel::with_middleware). The first that was added is the outermost. Without any, a call
-/// pays one branch; with one, a few allocations.
+/// A server runs it [around its services](crate::ServerBuilder::middleware), and a client [around its
+/// calls](crate::Channel::with_middleware). The first middleware that was added is the outermost. Without middleware a
+/// call pays one branch; with one, a few allocations.
 ///
-/// Messages pass by unseen: what is known of a call are its method, its metadata and the names of its types. A call
-/// with streams is seen until the handler has answered, or the client has its stream of replies; the messages come
+/// Middleware does not see messages. It sees the method, the metadata and the names of the types. Around a call with
+/// streams it ends when the handler has returned, or when the client has its stream of replies; the messages follow
 /// later.
 ///
-/// At the end that makes the call, a timeout that it [has been given](Call::timeout) bounds all that runs around it,
-/// and the calls that are made there, as it does those of a handler.
+/// At the calling end, the [timeout of the call](Call::timeout) bounds all middleware and the calls that it makes, as
+/// it bounds those of a handler.
 ///
 /// ```
 /// use frpc::{Call, Middleware, Next, CallResponse, Request, Status};
 /// use std::collections::HashMap;
 ///
-/// /// Lets in who knows a word.
+/// /// Admits callers with a password.
 /// struct Doorkeeper(HashMap<String, Guest>);
 ///
 /// #[derive(Clone)]
@@ -91,10 +91,11 @@ use std::time::Duration;
             `move |call: Call, next: Next| {{ let value = value.clone(); async move {{ … }} }}`"
 )]
 pub trait Middleware: Send + Sync + 'static {
-    /// Runs around a call: before it until [`Next::run`] is called, which may well be never, and after it once that is
-    /// ready.
+    /// Runs around a call: code before [`Next::run`] runs before the call, and code after it runs after. Middleware
+    /// that does not call `run` refuses the call.
     ///
-    /// The future is dropped where it stands when the call is cancelled.
+    /// # Cancel safety
+    /// When the call is cancelled, the future is dropped at its current await.
     fn call(&self, call: Call, next: Next) -> impl Future<Output = Result<CallResponse, Status>> + Send;
 }
 
@@ -130,7 +131,7 @@ pub enum CallKind {
     Streaming,
 }
 
-/// What all calls of a method have in common.
+/// The properties of all calls of a method.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct About {
     method: Method,
@@ -160,39 +161,39 @@ impl Call {
         self.about.method.name
     }
 
-    /// Which of the two directions stream.
+    /// Which directions stream.
     pub fn kind(&self) -> CallKind {
         self.about.kind
     }
 
-    /// The full name of the type of what is sent with the call.
+    /// The full name of the type of the request.
     pub fn request_type(&self) -> &'static str {
         self.about.request
     }
 
-    /// The full name of the type of what it is answered with.
+    /// The full name of the type of the reply.
     pub fn response_type(&self) -> &'static str {
         self.about.response
     }
 
-    /// As [`Request::timeout`].
+    /// The timeout of the call; see [`Request::timeout`].
     pub fn timeout(&self) -> Option<Duration> {
         self.timeout
     }
 
-    /// At the end that makes the call, as [`Request::set_timeout`]. It bounds what is inside of this, not what is
-    /// around it, and gives no more time than the call has.
+    /// At the calling end: sets the timeout; see [`Request::set_timeout`]. It bounds the middleware inside of this one
+    /// and the call, and does not extend the time of the call.
     pub fn set_timeout(&mut self, timeout: Duration) {
         self.timeout = Some(timeout);
     }
 
-    /// At the end that serves: the connection that the call came by. `None` at the end that makes it.
+    /// At the serving end: the connection of the call. `None` at the calling end.
     pub fn connection(&self) -> Option<&Connection> {
         self.origin.connection()
     }
 }
 
-/// What a call was answered with, as [`Middleware`] sees it. It can only be had from [`Next::run`].
+/// The reply of a call for [`Middleware`]. Only [`Next::run`] makes one.
 pub struct CallResponse {
     along: Option<Box<Along>>,
     body: Box<dyn Any + Send>,
@@ -213,7 +214,7 @@ accessors!(
     "The extensions of the reply, as [`Response::extensions`]."
 );
 
-/// What comes behind a [`Middleware`]: the next one, or the call itself.
+/// The rest of the chain inside of a [`Middleware`]: the next middleware, or the call itself.
 pub struct Next {
     chain: Arc<Chain>,
     at: usize,
@@ -224,10 +225,10 @@ type Last = Box<dyn FnOnce(Call) -> Answering<'static> + Send>;
 type Answering<'a> = Pin<Box<dyn Future<Output = Result<CallResponse, Status>> + Send + 'a>>;
 
 impl Next {
-    /// Goes on with the call.
+    /// Continues the call.
     ///
     /// # Errors
-    /// What the call is answered with.
+    /// The status of the call.
     ///
     /// # Cancel safety
     /// Dropping the future gives the call up.
@@ -238,11 +239,11 @@ impl Next {
     }
 }
 
-/// Everything that runs around a call, from the outside in.
+/// The middleware around a call, from the outermost.
 #[derive(Clone, Default)]
 pub(crate) struct Chain(Vec<Arc<dyn Erased>>);
 
-/// A middleware whose type is forgotten.
+/// A middleware of any type.
 trait Erased: Send + Sync {
     fn call(&self, call: Call, next: Next) -> Answering<'_>;
 }
@@ -254,12 +255,12 @@ impl<M: Middleware> Erased for M {
 }
 
 impl Chain {
-    /// Adds one that runs inside of the others.
+    /// Adds a middleware inside of the others.
     pub(crate) fn push(&mut self, middleware: impl Middleware) {
         self.0.push(Arc::new(middleware));
     }
 
-    /// This chain, and inside of it another.
+    /// This chain with another inside of it.
     pub(crate) fn followed_by(&self, inner: &Self) -> Self {
         Self(self.0.iter().chain(&inner.0).cloned().collect())
     }
@@ -269,7 +270,7 @@ impl Chain {
         if self.0.is_empty() { None } else { Some(Arc::new(self)) }
     }
 
-    /// Runs a call within all of them.
+    /// Runs a call within the chain.
     pub(crate) async fn around<A, B, F>(
         self: Arc<Self>,
         about: About,

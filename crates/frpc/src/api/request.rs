@@ -1,4 +1,4 @@
-//! Messages with what goes along with them.
+//! Requests, with their metadata and extensions.
 
 use crate::api::along::{Along, accessors};
 use crate::api::hand_off::HandOff;
@@ -8,7 +8,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// A request: a message, or a stream of them, and how the call is to be made or came in.
+/// A request: a message or a stream of messages, with metadata, extensions and a timeout.
 #[derive(Clone)]
 pub struct Request<T> {
     message: T,
@@ -17,13 +17,13 @@ pub struct Request<T> {
     along: Option<Box<Along>>,
 }
 
-/// Where a request came from.
+/// The origin of a request.
 #[derive(Clone, Debug)]
 pub(crate) enum Origin {
-    /// It was made here.
+    /// This program made it.
     Here,
     Connection(Connection),
-    /// A connection that is asked for.
+    /// A connection whose peer requests a hand-off.
     Asked(Box<(Connection, HandOff)>),
     /// Another protocol.
     #[cfg(feature = "tonic")]
@@ -41,13 +41,13 @@ impl Origin {
 }
 
 impl<T> Request<T> {
-    /// A request with nothing but its message.
+    /// Creates a request from a message.
     #[inline]
     pub fn new(message: T) -> Self {
         Self { message, timeout: None, origin: Origin::Here, along: None }
     }
 
-    /// All that it consists of.
+    /// All parts.
     pub(crate) fn apart(self) -> (T, Option<Duration>, Origin, Option<Box<Along>>) {
         (self.message, self.timeout, self.origin, self.along)
     }
@@ -57,46 +57,46 @@ impl<T> Request<T> {
         Self { message, timeout, origin, along }
     }
 
-    /// The message, and what goes along with it.
+    /// The message, and its metadata and extensions.
     pub(crate) fn into_parts(self) -> (T, Option<Box<Along>>) {
         (self.message, self.along)
     }
 
-    /// The message, shared.
+    /// A reference to the message.
     #[inline]
     pub fn get_ref(&self) -> &T {
         &self.message
     }
 
-    /// The message, to be changed.
+    /// A mutable reference to the message.
     #[inline]
     pub fn get_mut(&mut self) -> &mut T {
         &mut self.message
     }
 
-    /// The message.
+    /// The message, by value.
     #[inline(always)]
     pub fn into_inner(self) -> T {
         self.message
     }
 
-    /// The same request with another message.
+    /// Replaces the message.
     pub fn map<U>(self, map: impl FnOnce(T) -> U) -> Request<U> {
         Request { message: map(self.message), timeout: self.timeout, origin: self.origin, along: self.along }
     }
 
-    /// Sets how long the call may take, instead of the channel's default, with all that
-    /// [runs around it](crate::Channel::with_middleware) here.
+    /// Sets the timeout of the call, in place of the channel's default. The time of
+    /// [middleware](crate::Channel::with_middleware) at this end counts.
     ///
-    /// It is enforced here, whatever the peer does: the call fails with
-    /// [`DeadlineExceeded`](crate::Code::DeadlineExceeded). A server of ours is told, gives up in time, and the calls
-    /// that its handler makes in turn take no longer.
+    /// This end enforces it, even if the peer does not: the call fails with
+    /// [`DeadlineExceeded`](crate::Code::DeadlineExceeded). An extended server gets the timeout, ends the handler in
+    /// time, and limits the calls that the handler makes to the same deadline.
     pub fn set_timeout(&mut self, timeout: Duration) {
         self.timeout = Some(timeout);
     }
 
-    /// How long the call may take, if that has been set; in a handler, how long its caller waited when the request
-    /// was read.
+    /// The timeout of the call, if there is one. In a handler it is the time that the caller still waited when the
+    /// request was read.
     pub fn timeout(&self) -> Option<Duration> {
         self.timeout
     }
@@ -112,7 +112,7 @@ impl<T> Request<T> {
         }
     }
 
-    /// In a handler: that the caller asks for the connection itself; see [`hand_off`](crate::hand_off). `None` for an
+    /// In a handler: the request for a hand-off of the connection; see [`hand_off`](crate::hand_off). `None` for an
     /// ordinary call.
     pub fn hand_off(&self) -> Option<&HandOff> {
         match &self.origin {
@@ -121,8 +121,8 @@ impl<T> Request<T> {
         }
     }
 
-    /// In a handler: the connection that the request came by, unless that was another protocol. Its
-    /// [attachments](Connection::attachments) are what handlers, streams and mounted routers know in common of it.
+    /// In a handler: the connection of the request; `None` if it came by another protocol. Handlers, streams and
+    /// mounted routers of a connection share its [attachments](Connection::attachments).
     pub fn connection(&self) -> Option<&Connection> {
         self.origin.connection()
     }
@@ -153,9 +153,9 @@ impl<T: fmt::Debug> fmt::Debug for Request<T> {
     }
 }
 
-/// What client methods take: a message, or a [`Request`] with one.
+/// The argument of client methods: a message, or a [`Request`] with one.
 pub trait IntoRequest<T> {
-    /// The request.
+    /// Makes the request.
     fn into_request(self) -> Request<T>;
 }
 
@@ -173,22 +173,22 @@ impl<T> IntoRequest<T> for Request<T> {
     }
 }
 
-/// What client methods that stream requests take: a stream of messages, or a [`Request`] with one.
+/// The argument of client methods that stream requests: a stream of messages, or a [`Request`] with one.
 ///
-/// [`iter`](crate::iter) makes a stream of anything that can be iterated over, and
-/// [`RequestStream::channel`](crate::RequestStream::channel) one that is fed from elsewhere.
+/// [`iter`](crate::iter) makes a stream of an iterator, and [`RequestStream::channel`](crate::RequestStream::channel)
+/// makes one with a sender.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a stream of requests",
     label = "not a `Stream` that is `Send` and `'static`, nor a `Request` with one",
     note = "a `Vec`, or any other iterator, becomes a stream by `frpc::iter(…)`"
 )]
 pub trait IntoStreamingRequest {
-    /// The stream.
+    /// The type of the stream.
     type Stream: Stream<Item = Self::Message> + Send + 'static;
-    /// Its messages.
+    /// The type of its messages.
     type Message;
 
-    /// The request.
+    /// Makes the request.
     fn into_streaming_request(self) -> Request<Self::Stream>;
 }
 

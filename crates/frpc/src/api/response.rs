@@ -1,10 +1,10 @@
-//! Replies, as handlers give them and clients get them.
+//! Responses, with their metadata and extensions.
 
 use crate::api::along::{Along, accessors};
 use crate::api::metadata::Metadata;
 use std::fmt;
 
-/// A reply: a message, or a stream of them.
+/// A response: a message or a stream of messages, with metadata and extensions.
 #[derive(Clone)]
 pub struct Response<T> {
     message: T,
@@ -12,13 +12,13 @@ pub struct Response<T> {
 }
 
 impl<T> Response<T> {
-    /// A reply with nothing but its message.
+    /// Creates a response from a message.
     #[inline]
     pub fn new(message: T) -> Self {
         Self { message, along: None }
     }
 
-    /// All that it consists of.
+    /// All parts.
     pub(crate) fn apart(self) -> (T, Option<Box<Along>>) {
         (self.message, self.along)
     }
@@ -33,25 +33,25 @@ impl<T> Response<T> {
         Along::sent(self.along.as_deref())
     }
 
-    /// The message, shared.
+    /// A reference to the message.
     #[inline]
     pub fn get_ref(&self) -> &T {
         &self.message
     }
 
-    /// The message, to be changed.
+    /// A mutable reference to the message.
     #[inline]
     pub fn get_mut(&mut self) -> &mut T {
         &mut self.message
     }
 
-    /// The message.
+    /// The message, by value.
     #[inline]
     pub fn into_inner(self) -> T {
         self.message
     }
 
-    /// The same reply with another message.
+    /// Replaces the message.
     pub fn map<U>(self, map: impl FnOnce(T) -> U) -> Response<U> {
         Response { message: map(self.message), along: self.along }
     }

@@ -1,13 +1,13 @@
-//! How a call failed.
+//! The status of a failed call.
 
 use crate::api::code::Code;
 use crate::api::metadata::Metadata;
 use bytes::Bytes;
 use std::fmt;
 
-/// How a call failed: a code, a message and, between two of ours, details and metadata.
+/// The status of a failed call: a code and a message, and between extended peers details and metadata.
 ///
-/// A Go peer gets the message alone, and what it reports arrives as [`Code::Unknown`].
+/// A plain peer gets the message alone, and a failure that a plain peer reports has [`Code::Unknown`].
 ///
 /// ```
 /// use frpc::{Code, Status};
@@ -20,7 +20,7 @@ use std::fmt;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Status(Box<StatusInner>);
 
-/// In a box, so that a result is not larger, nor slower to pass on, because of what it is not.
+/// In a box: results stay small, and passing them on stays cheap.
 #[derive(Clone, PartialEq, Eq)]
 struct StatusInner {
     code: Code,
@@ -32,7 +32,7 @@ struct StatusInner {
 }
 
 impl Status {
-    /// A status of the given code.
+    /// Creates a status from a code and a message.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         let message = message.into().into_boxed_str();
         Self(Box::new(StatusInner {
@@ -44,14 +44,15 @@ impl Status {
         }))
     }
 
-    /// Sets the details, whose meaning is up to both ends. [`with_detail`](Self::with_detail) adds those of gRPC, which
-    /// are an encoded `google.rpc.Status`. With the metadata they have to fit into 64 KiB; longer ones are left out when the status is sent, which is logged for debugging.
+    /// Sets the details. Their format is up to the programs; [`with_detail`](Self::with_detail) adds details in the
+    /// format of gRPC. Details and metadata together have to fit into 64 KiB: longer details are not sent, which is
+    /// logged for debugging.
     pub fn with_details(mut self, details: impl Into<Bytes>) -> Self {
         self.0.details = details.into();
         self
     }
 
-    /// Adds metadata.
+    /// Sets the metadata.
     pub fn with_metadata(mut self, metadata: Metadata) -> Self {
         self.0.metadata = metadata;
         self
@@ -77,33 +78,33 @@ impl Status {
         Some(&self.0.metadata).filter(|metadata| !metadata.is_empty())
     }
 
-    /// Whether the call may have run on the server. If not, making it once more does no harm.
+    /// Whether the call may have run on the server. If not, it can be made again without harm.
     ///
-    /// It has not if it was not sent, and if a server of ours has refused it before its handler or any middleware was
-    /// called: there is no such method, the layouts do not fit, the deadline had passed, the request cannot be read, or
-    /// there is no room for it. Of any other failure that the server has reported it is unknown.
+    /// The call has not run if it was not sent, or if an extended server refused it before middleware and handler:
+    /// there is no such method, the layouts do not fit, the deadline had passed, the request cannot be read, or there
+    /// is no room. After any other failure that the server reports, the call may have run.
     pub fn may_have_run(&self) -> bool {
         !self.0.not_run
     }
 
-    /// Says that the request was not sent.
+    /// Notes that the request was not sent.
     pub(crate) fn unsent(self) -> Self {
         self.not_run()
     }
 
-    /// Says that the call has not run.
+    /// Notes that the call has not run.
     pub(crate) fn not_run(mut self) -> Self {
         self.0.not_run = true;
         self
     }
 
-    /// Says that the call may have run although what failed was not sent: it was not the first.
+    /// Notes that the call may have run: the attempt that failed was not the first.
     pub(crate) fn may_run(mut self) -> Self {
         self.0.not_run = false;
         self
     }
 
-    /// What travels in front of the message between two of ours, if it says anything.
+    /// The code and details for the prefix, if there is more than the message.
     pub(crate) fn in_prefix(&self) -> Option<(Code, &[u8])> {
         let details = self.details();
         (self.code() != Code::Unknown || !details.is_empty()).then_some((self.code(), details))

@@ -1,4 +1,4 @@
-//! Streams that users make: replies of a handler, requests of a client.
+//! Streams that programs make: the replies of a handler, and the requests of a client.
 
 use super::try_send::TrySendError;
 use crate::Status;
@@ -11,25 +11,25 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use tokio::sync::mpsc;
 
-/// The messages with which a handler answers.
+/// The messages of a handler's reply.
 ///
 /// ```
 /// use frpc::{ResponseStream, Status};
 ///
-/// // From anything that is a stream:
+/// // From any stream:
 /// let numbers: ResponseStream<u64> = ResponseStream::new(frpc::iter((1..=3).map(Ok)));
-/// // Or fed by a task:
+/// // Or with a sender:
 /// let (sender, numbers) = ResponseStream::<u64>::channel(16);
 /// ```
 pub struct ResponseStream<M>(Source<Result<M, Status>>);
 
-/// Feeds a [`ResponseStream`].
+/// The sender of a [`ResponseStream`].
 pub struct ResponseSender<M>(mpsc::Sender<Result<M, Status>>, Arc<Carrier>);
 
-/// The messages that a client streams, fed by a [`RequestSender`].
+/// The requests of a client, from a [`RequestSender`].
 pub struct RequestStream<M>(mpsc::Receiver<M>, Arc<Carrier>);
 
-/// Feeds a [`RequestStream`]. Dropping it ends the stream.
+/// The sender of a [`RequestStream`]. Dropping it ends the stream.
 pub struct RequestSender<M>(mpsc::Sender<M>, Arc<Carrier>);
 
 /// What [`ResponseStream::new`] takes: a [`Stream`] of messages, each of them `Ok`, or an error that fails the call.
@@ -50,8 +50,8 @@ enum Source<T> {
     Channel(mpsc::Receiver<T>, Arc<Carrier>),
 }
 
-/// The connection that carries the messages, once there is one: for whoever feeds the stream, who cannot know otherwise
-/// why nobody takes them any more.
+/// The connection that carries the messages, once there is one. A sender needs it to report why nobody receives its
+/// messages any more.
 #[derive(Default)]
 struct Carrier(OnceLock<Connection>);
 
@@ -60,7 +60,7 @@ impl Carrier {
         let _ = self.0.set(connection.clone());
     }
 
-    /// How the connection was lost, if it was.
+    /// Why the connection was lost, if it was.
     fn lost(&self) -> Option<CloseReason> {
         self.0.get().and_then(Connection::close_reason)
     }
@@ -71,19 +71,19 @@ fn lost(reason: &CloseReason) -> Status {
 }
 
 impl<M> ResponseStream<M> {
-    /// Answers with the items of a stream. The first error fails the call.
+    /// Replies with the items of a stream. The first error fails the call.
     pub fn new(stream: impl Responses<M>) -> Self {
         Self(Source::Boxed(Box::pin(stream)))
     }
 
-    /// A stream that is fed from elsewhere and holds up to `capacity` messages, at least one.
+    /// Creates a stream and its sender, with room for `capacity` messages, at least one.
     pub fn channel(capacity: usize) -> (ResponseSender<M>, Self) {
         let (sender, receiver) = mpsc::channel(capacity.max(1));
         let carrier = Arc::default();
         (ResponseSender(sender, Arc::clone(&carrier)), Self(Source::Channel(receiver, carrier)))
     }
 
-    /// Takes in which connection carries the messages.
+    /// Notes the connection that carries the messages.
     pub(crate) fn carried_by(&self, connection: &Connection) {
         if let Source::Channel(_, carrier) = &self.0 {
             carrier.set(connection);
@@ -120,7 +120,7 @@ impl<M> ResponseSender<M> {
         }
     }
 
-    /// Waits until the caller is no longer there.
+    /// Waits until the caller no longer receives.
     ///
     /// # Cancel safety
     /// Safe; it may be called any number of times.
@@ -130,7 +130,7 @@ impl<M> ResponseSender<M> {
 }
 
 impl<M> RequestStream<M> {
-    /// A stream that is fed from elsewhere and holds up to `capacity` messages, at least one.
+    /// Creates a stream and its sender, with room for `capacity` messages, at least one.
     pub fn channel(capacity: usize) -> (RequestSender<M>, Self) {
         let (sender, receiver) = mpsc::channel(capacity.max(1));
         let carrier = Arc::default();
@@ -138,12 +138,12 @@ impl<M> RequestStream<M> {
     }
 }
 
-/// Takes in which connection carries the requests of a stream, if that is one that is fed.
+/// Notes the connection that carries the requests of a [`RequestStream`]. Other streams have no sender that needs it.
 pub(crate) fn carried_by<S: Stream + 'static>(messages: &S, connection: &Connection)
 where
     S::Item: 'static,
 {
-    // Any stream of messages is taken, and only of this one it is known who feeds it.
+    // The stream may have any type, and only this one has a sender of ours.
     if let Some(RequestStream(_, carrier)) = (messages as &dyn Any).downcast_ref::<RequestStream<S::Item>>() {
         carrier.set(connection);
     }
@@ -175,7 +175,7 @@ impl<M> RequestSender<M> {
         self.1.lost().map_or_else(|| Status::cancelled("the call is over"), |reason| lost(&reason))
     }
 
-    /// Waits until the call is over, or wants to hear no more.
+    /// Waits until the call has ended, or the server receives no more requests.
     ///
     /// # Cancel safety
     /// Safe; it may be called any number of times.
@@ -184,7 +184,7 @@ impl<M> RequestSender<M> {
     }
 }
 
-/// A stream of what an iterator yields, all of it ready.
+/// A stream of the items of an iterator, all of them ready.
 pub fn iter<I: IntoIterator>(items: I) -> Iter<I::IntoIter> {
     Iter(items.into_iter())
 }

@@ -13,10 +13,11 @@ use tower::{Layer, Service};
 
 /// A layer of [tower](https://docs.rs/tower) as [`Middleware`], such as one that limits how many calls run at a time.
 ///
-/// The layer is applied once, to a service of [`Exchange`]s, and what comes of it is cloned for each call. Its errors
-/// become statuses: a [`Status`] stays one, tower's timeout is [`DeadlineExceeded`](crate::Code::DeadlineExceeded), its
-/// load shedding [`ResourceExhausted`](crate::Code::ResourceExhausted), and others are
-/// [`Internal`](crate::Code::Internal) with their text.
+/// The layer is applied once, to a service of [`Exchange`]s, and the resulting service is cloned for each call. Its
+/// errors become statuses: a [`Status`] is unchanged, tower's timeout is
+/// [`DeadlineExceeded`](crate::Code::DeadlineExceeded), its load shedding
+/// [`ResourceExhausted`](crate::Code::ResourceExhausted), and any other error is [`Internal`](crate::Code::Internal)
+/// with its text.
 ///
 /// ```ignore
 /// let limit = tower::limit::ConcurrencyLimitLayer::new(100);
@@ -24,7 +25,7 @@ use tower::{Layer, Service};
 /// ```
 pub struct Tower<S>(Mutex<S>);
 
-/// What the services of a [`Tower`] take: a call, and what comes behind.
+/// The request type of the services in a [`Tower`]: a call, and the rest of its chain.
 #[derive(Debug)]
 pub struct Exchange {
     /// The call.
@@ -32,12 +33,12 @@ pub struct Exchange {
     next: Next,
 }
 
-/// The innermost service of a [`Tower`]: goes on with the call.
+/// The innermost service of a [`Tower`], which continues the call.
 #[derive(Clone, Copy, Debug)]
 pub struct TowerNext(());
 
 impl<S> Tower<S> {
-    /// The calls within a layer.
+    /// Creates middleware from a layer.
     pub fn new<L: Layer<TowerNext, Service = S>>(layer: L) -> Self {
         Self(Mutex::new(layer.layer(TowerNext(()))))
     }
@@ -70,7 +71,7 @@ where
     }
 }
 
-/// What a layer's error means for the caller.
+/// The status of a layer's error.
 fn status(error: impl Into<Box<dyn Error + Send + Sync>>) -> Status {
     match error.into().downcast::<Status>() {
         Ok(status) => *status,
