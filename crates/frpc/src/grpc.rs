@@ -1,7 +1,7 @@
-//! One implementation, two protocols: what carries calls from tonic to a service of ours.
+//! One implementation of a service for frpc and gRPC: the adapter between tonic and frpc.
 //!
-//! `frpc_build::configure().grpc(true)` writes tonic's client and server beside ours, on the same message types, and
-//! implements tonic's trait for whoever implements ours:
+//! `frpc_build::configure().grpc(true)` generates tonic's client and server beside frpc's, on the same message types.
+//! Every implementation of frpc's trait then implements tonic's trait:
 //!
 //! ```ignore
 //! let service = Arc::new(Service);                                     // impl echo::Echo for Service
@@ -10,14 +10,13 @@
 //!     .add_service(echo::echo_server::EchoServer::from_arc(service));
 //! ```
 //!
-//! [`Status`] and [`Code`] convert both ways, with details and metadata; requests and replies keep their metadata, of
-//! which an entry that cannot be one on the other side is left behind, and their [extensions](Request::extensions),
-//! where tonic's interceptors put what handlers are to know. A tonic server enforces the caller's deadline itself,
-//! [`Request::timeout`] says how long that was, and calls that the handler makes inherit it.
+//! [`Status`] and [`Code`] convert both ways, with details and metadata. Requests and replies keep their
+//! [extensions](Request::extensions), where tonic's interceptors leave values for handlers, and their metadata, except
+//! entries that are invalid on the other side. tonic's server enforces the caller's deadline, [`Request::timeout`]
+//! returns the timeout, and calls that the handler makes inherit the deadline.
 //!
-//! What is around a server of ours is not around tonic's:
-//! [`ServerBuilder::middleware`](crate::ServerBuilder::middleware) and policies see nothing of calls that come to its
-//! port. **Who lets callers in or not by middleware needs an interceptor or a layer there as well.**
+//! **[`ServerBuilder::middleware`](crate::ServerBuilder::middleware) and policies do not apply to calls that come by
+//! tonic's port. Middleware that authenticates or authorises callers needs an interceptor or a layer there as well.**
 
 use crate::api::request::Origin;
 use crate::deadline::{self, Within};
@@ -31,7 +30,7 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tonic::metadata::{AsciiMetadataKey, BinaryMetadataKey, KeyAndValueRef, MetadataMap, MetadataValue};
 
-/// A request from tonic.
+/// Converts a request from tonic.
 pub fn request<A>(request: tonic::Request<A>) -> Request<A> {
     let origin = request.remote_addr().map_or(Origin::Here, |address| Origin::Elsewhere(Box::new(address)));
     let (theirs, extensions, message) = request.into_parts();
@@ -50,7 +49,7 @@ pub fn request<A>(request: tonic::Request<A>) -> Request<A> {
     request
 }
 
-/// How long a caller waits by `grpc-timeout`: up to eight digits and a unit.
+/// The timeout in a `grpc-timeout`: up to eight digits and a unit.
 fn timeout(text: &str) -> Option<Duration> {
     let (digits, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
     if digits.len() > 8 || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
@@ -68,11 +67,11 @@ fn timeout(text: &str) -> Option<Duration> {
     }
 }
 
-/// Metadata of tonic's as ours.
+/// Converts tonic's metadata to frpc's.
 fn ours(theirs: &MetadataMap) -> Metadata {
     let mut metadata = Metadata::new();
     for entry in theirs.iter() {
-        // What cannot be metadata here, such as a text of Latin-1, is left behind.
+        // Entries that are invalid in frpc, such as a text in Latin-1, are left out.
         let _ = match entry {
             KeyAndValueRef::Ascii(key, value) => value.to_str().map(|text| metadata.insert(key.as_str(), text)).ok(),
             KeyAndValueRef::Binary(key, value) => {
@@ -83,7 +82,7 @@ fn ours(theirs: &MetadataMap) -> Metadata {
     metadata
 }
 
-/// Metadata of ours as tonic's.
+/// Converts frpc's metadata to tonic's.
 fn theirs(ours: &Metadata) -> MetadataMap {
     let mut map = MetadataMap::new();
     for (key, value) in ours.iter() {
@@ -100,15 +99,15 @@ fn theirs(ours: &Metadata) -> MetadataMap {
     map
 }
 
-/// A request from tonic that is a stream.
+/// Converts a streaming request from tonic.
 pub fn requests<A: Message + Send + 'static>(request: tonic::Request<tonic::Streaming<A>>) -> Request<Streaming<A>> {
     self::request(request).map(|messages| Streaming::from_stream(Requests(messages)))
 }
 
-/// Has a handler answer a request from tonic.
+/// Calls a handler for a request from tonic.
 ///
 /// # Errors
-/// With the status of the reply.
+/// The status of the handler.
 pub async fn reply<A, B, F>(
     request: Request<A>,
     handler: impl FnOnce(Request<A>) -> F,
@@ -123,10 +122,10 @@ where
     Ok(tonic::Response::from_parts(metadata, reply.into_inner(), extensions))
 }
 
-/// Has a handler answer a request from tonic with a stream.
+/// Calls a handler that replies with a stream, for a request from tonic.
 ///
 /// # Errors
-/// With the status of the reply.
+/// The status of the handler.
 pub async fn replies<A, B, F>(
     request: Request<A>,
     handler: impl FnOnce(Request<A>) -> F,
@@ -139,14 +138,14 @@ where
     Ok(reply.map(|messages| Replies { deadline, messages }))
 }
 
-/// When the caller stops waiting.
+/// The deadline of the caller.
 fn until<A>(request: &Request<A>) -> Option<Instant> {
     request.timeout().and_then(|timeout| deadline::now().checked_add(timeout))
 }
 
-/// The messages with which a handler of ours answers a call from tonic.
+/// The messages with which a handler of frpc answers a call from tonic.
 pub struct Replies<B> {
-    /// What makes them is part of the call.
+    /// Making the messages is part of the call.
     deadline: Option<Instant>,
     messages: ResponseStream<B>,
 }
@@ -166,7 +165,7 @@ impl<B> fmt::Debug for Replies<B> {
     }
 }
 
-/// The messages that a client streams by tonic.
+/// The messages that a client streams through tonic.
 struct Requests<A>(tonic::Streaming<A>);
 
 impl<A> Stream for Requests<A> {

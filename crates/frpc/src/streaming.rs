@@ -1,7 +1,7 @@
-//! Calls with streams: what users hold of them, and how they are carried by a frisbee stream.
+//! Streams of messages: reading, for both ends, and writing on a frisbee stream.
 //!
-//! On the wire each message of a stream is a packet; the error text `EOF` ends one direction, any other error fails
-//! the call, and a packet without content closes both directions and frees the stream's id.
+//! Each message of a stream is a packet. With a plain peer, the error text `EOF` ends one direction. Any other error
+//! fails the call, and an empty packet closes both directions and frees the id.
 
 mod elsewhere;
 
@@ -31,41 +31,42 @@ use tokio::time::{Instant, Sleep};
 
 /// The messages that a peer streams.
 ///
-/// Dropping it on the client closes the stream; on the server the messages that still come are thrown away.
+/// Dropping it on the client closes the stream. On the server it discards the messages that are still to come.
 pub struct Streaming<M> {
-    /// `None` when the stream is over.
+    /// `None` when the stream has ended.
     receiver: Option<StreamReceiver>,
     reading: Reading,
     metadata: Metadata,
-    /// The peer is one of ours: the text `EOF` is a text like any other.
+    /// The peer is extended: the text `EOF` has no meaning.
     is_extended: bool,
     end: End,
     deadline: Option<Pin<Box<Sleep>>>,
-    /// Messages since the deadline was looked at.
+    /// Messages since the last look at the clock.
     looked: u8,
-    /// The peer has said something.
+    /// The peer has answered.
     answered: bool,
     message: PhantomData<fn() -> M>,
-    /// Where messages come from if not from a receiver.
+    /// The source of messages if there is no receiver.
     elsewhere: Option<elsewhere::Elsewhere<M>>,
 }
 
-/// How many messages may be read between two looks at the clock. Reading it costs as much as reading a small message.
+/// How many messages are read between two looks at the clock. A look costs as much as reading a small message.
 const LOOK_EVERY: u8 = 64;
 
-/// What becomes of the receiver when it is no longer needed.
+/// The receiver's fate when it is no longer needed.
 enum End {
-    /// The client's: the stream is closed. What went wrong with the requests, if they are sent meanwhile.
+    /// At a client: the stream is closed. The status is that of the requests, if sending them failed meanwhile.
     Client(Option<Connection>, Arc<OnceLock<Status>>),
-    /// The server's: it goes back to the task that serves the call.
+    /// At a server: the receiver goes back to the task that serves the call.
     Server(Arc<Lent>),
 }
 
-/// What the task that serves a call knows of it, among others the receiver once its handler has given it back.
+/// State that the task of a served call shares with its handler, among others the receiver when the handler no longer
+/// needs it.
 #[derive(Default)]
 pub(crate) struct Lent {
     pub(crate) back: Mutex<Back>,
-    /// Messages that have been sent.
+    /// The number of messages sent.
     pub(crate) sent: AtomicUsize,
 }
 
@@ -90,7 +91,7 @@ impl<M: Message> Streaming<M> {
         Self::new(receiver, End::Client(Some(connection), Arc::default()), reading, deadline)
     }
 
-    /// Where it is noted what went wrong with the requests of a client.
+    /// Where a client's failure to send requests is noted.
     pub(crate) fn failed(&self) -> Arc<OnceLock<Status>> {
         match &self.end {
             End::Client(_, failed) => failed.clone(),
@@ -115,20 +116,21 @@ impl<M: Message> Streaming<M> {
         }
     }
 
-    /// At a client, what goes along with the reply, which comes with or before the first message; empty if the peer is
-    /// Go. At a server nothing: what goes along with a stream of requests comes with [the
+    /// At a client: the metadata of the reply, which comes before or with the first message. It is empty if the server
+    /// is plain. At a server it is always empty: the metadata of a stream of requests is that of [the
     /// call](crate::Request::metadata).
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }
 
-    /// The next message; `None` when the peer has ended the stream in good order.
+    /// The next message. `None` when the peer has ended the stream without a failure.
     ///
     /// # Errors
-    /// If the peer reports a failure, sends what is no message, or is lost. Afterwards the stream is over.
+    /// If the peer reports a failure, a message cannot be read, the deadline passes, or the connection is lost. Then
+    /// the stream has ended.
     ///
     /// # Cancel safety
-    /// Dropping the future loses no message.
+    /// Safe: dropping the future loses no message.
     pub async fn message(&mut self) -> Result<Option<M>, Status> {
         poll_fn(|context| self.poll_message(context)).await.transpose()
     }
@@ -155,7 +157,7 @@ impl<M: Message> Streaming<M> {
                     Some(Ok(message))
                 }
                 Some(Read::Metadata(metadata)) => {
-                    // That of requests comes with the call.
+                    // The metadata of requests comes with the call.
                     if matches!(self.end, End::Client(..)) {
                         self.metadata = metadata;
                     }
@@ -177,7 +179,7 @@ impl<M: Message> Streaming<M> {
                     Some(Err(status))
                 }
                 None => {
-                    // Whoever is late learns that, whatever the server has made of it meanwhile.
+                    // A late caller learns that it is late, whatever the server has sent meanwhile.
                     let is_late = self.deadline.as_ref().is_some_and(|deadline| deadline.deadline() <= Instant::now());
                     let broken = self.broken();
                     if let StreamEnd::Ended | StreamEnd::Reset { .. } | StreamEnd::Refused { .. } = self.how_ended() {
@@ -190,8 +192,8 @@ impl<M: Message> Streaming<M> {
         }
     }
 
-    /// Whether the deadline has passed. Looked at every [`LOOK_EVERY`] messages, since the peer may send without end
-    /// and faster than they are read.
+    /// Whether the deadline has passed. Looked at once in [`LOOK_EVERY`] messages: a peer may send without end, and
+    /// faster than messages are read.
     #[inline]
     fn is_late(&mut self) -> bool {
         let Some(deadline) = &self.deadline else { return false };
@@ -199,10 +201,10 @@ impl<M: Message> Streaming<M> {
         self.looked == 0 && deadline.deadline() <= Instant::now()
     }
 
-    /// At a client, takes in how the server has answered.
+    /// At a client: notes the code of the server's answer.
     #[cold]
     fn handle_answer(&mut self, code: Code) {
-        // What is good tells nothing new behind the first of it.
+        // After the first message, a success tells nothing new.
         if std::mem::replace(&mut self.answered, true) && code == Code::Ok {
             return;
         }
@@ -215,7 +217,7 @@ impl<M: Message> Streaming<M> {
         self.receiver.as_ref().map_or(StreamEnd::Closed, StreamReceiver::how_ended)
     }
 
-    /// Why a stream is over; `None` if it ended in good order.
+    /// Why a stream has ended; `None` if it ended without a failure.
     fn broken(&self) -> Option<Status> {
         Some(match (self.how_ended(), &self.end) {
             (StreamEnd::Ended, _) => return None,
@@ -225,7 +227,7 @@ impl<M: Message> Streaming<M> {
             (StreamEnd::Reset { code, message }, _) => reset(code, message),
             (StreamEnd::Refused { code, message }, _) => reset(code, message).not_run(),
             (_, End::Client(connection, failed)) => {
-                // Requests that have failed may well be why the connection is gone.
+                // Failed requests may be the reason why the connection is gone.
                 let gone = || connection.as_ref().and_then(Connection::close_reason).map(|reason| lost(&reason));
                 let closed = || Status::unavailable("the server closed the stream before its end");
                 failed.get().cloned().or_else(gone).unwrap_or_else(closed)
@@ -241,16 +243,16 @@ fn reset(code: u32, message: String) -> Status {
     Status::new(if code == Code::Ok { Code::Unknown } else { code }, message)
 }
 
-/// What a packet of a stream is.
+/// The contents of a packet of a stream.
 enum Read<M> {
     Message(M),
-    /// Nothing but what goes along.
+    /// A prefix without a message.
     Metadata(Metadata),
     Error(String, Option<Prefix>),
     Bad(Status),
 }
 
-/// Reads a packet of a stream where it waits.
+/// Reads a packet of a stream in its buffer.
 #[inline]
 fn read<M: Message>(message: StreamMessage<'_>, reading: Reading) -> Read<M> {
     let (root, prefix) = match message {
@@ -273,7 +275,7 @@ fn read<M: Message>(message: StreamMessage<'_>, reading: Reading) -> Read<M> {
 }
 
 impl<M> Streaming<M> {
-    /// Lets go of the receiver, and of the connection. `ended` says that the peer has ended its direction.
+    /// Releases the receiver and the connection. `ended` says that the peer has ended its direction.
     fn finish(&mut self, ended: bool) {
         let Some(receiver) = self.receiver.take() else { return };
         self.deadline = None;
@@ -315,12 +317,12 @@ pub(crate) fn late() -> Status {
     Status::deadline_exceeded("the stream did not end before its deadline")
 }
 
-/// How messages of a stream are written.
+/// The form of messages on a stream.
 fn form(sender: &StreamSender) -> Form {
     if sender.is_extended() { Form::Extended } else { Form::Flat }
 }
 
-/// Sends one message. `strict` refuses one that a Go peer cannot be sent without loss.
+/// Sends one message. `strict` refuses a message that would lose fields on the wire of a plain peer.
 pub(crate) async fn send<M: Message>(
     sender: &StreamSender,
     message: impl Borrow<M>,
@@ -333,11 +335,11 @@ pub(crate) async fn send<M: Message>(
     sent.await?.map_err(PutError::into_status)
 }
 
-/// Messages that are sent without others having a turn. As many operations tokio grants a task at a time.
+/// How many messages are sent before the task yields. tokio grants a task as many operations at once.
 const SENT_AT_ONCE: usize = 128;
 
-/// Sends all messages of a stream; those that are ready together leave together. `message` makes a message of an item,
-/// or ends it all with an error; `count` is told of how many have been sent.
+/// Sends all messages of a stream. Messages that are ready together leave together. `message` makes a message of an
+/// item or fails the call, and `count` gets the number of messages sent.
 pub(crate) async fn send_all<S, M>(
     sender: &StreamSender,
     messages: S,
@@ -375,22 +377,22 @@ where
             match put {
                 Ok(true) => count(1),
                 ended => {
-                    // What was said before the end goes before it.
+                    // Messages before the end are sent before it.
                     batch.flush()?;
                     return Poll::Ready(ended.map(drop));
                 }
             }
         }
         batch.flush()?;
-        // Messages that are all there, taken away by another thread, would keep everybody else on this one waiting.
+        // With messages always ready and another thread taking them, other tasks of this thread would starve.
         context.waker().wake_by_ref();
         Poll::Pending
     })
     .await
 }
 
-/// Messages that are put together. They are sent even if the stream panics that they came from: who reads gets what was
-/// said before the end.
+/// A batch of messages. It is sent even if the stream of messages panics: the reader gets all messages before the
+/// panic.
 struct Batch(StreamBatch);
 
 impl Drop for Batch {
@@ -401,7 +403,7 @@ impl Drop for Batch {
     }
 }
 
-/// Sends what goes along with messages, to a peer that understands it. Fails if it is longer than the peer takes.
+/// Sends metadata to an extended peer. Fails if it is longer than the peer accepts.
 pub(crate) fn send_metadata(sender: &StreamSender, metadata: &Metadata) -> Result<(), Status> {
     if metadata.is_empty() || !sender.is_extended() {
         return Ok(());
@@ -411,16 +413,16 @@ pub(crate) fn send_metadata(sender: &StreamSender, metadata: &Metadata) -> Resul
         prefix::put(packet.buffer(), Said { metadata: Some(metadata), ..Said::default() });
         packet.finish()
     });
-    // A stream that is over has nobody to be told.
+    // On a stream that has ended, nobody reads it.
     sent.unwrap_or(Ok(())).map_err(|error| Status::resource_exhausted(format!("metadata of the reply: {error}")))
 }
 
-/// Fails the call.
+/// Sends a failure of the call.
 pub(crate) fn send_error(sender: &StreamSender, status: &Status) {
     send_failure(sender, status, body::put_error);
 }
 
-/// As [`send_error`], for a call that has not been run.
+/// Sends a failure of a call that has not been run.
 #[cold]
 pub(crate) fn send_refusal(sender: &StreamSender, status: &Status) {
     send_failure(sender, status, body::put_refusal);

@@ -1,4 +1,4 @@
-//! Topics whose messages are those of a schema, on [`frisbee::pubsub`].
+//! Topics whose messages have a type of a schema, on [`frisbee::pubsub`].
 
 use crate::Status;
 use crate::wire::body::{self, Manner, PutError, Reading};
@@ -11,9 +11,8 @@ use std::marker::PhantomData;
 
 /// A topic, or a pattern of topics, to which messages of one type are published.
 ///
-/// The type is agreed upon by using the same [`Topic`] at both ends; on the wire nothing says what it is. Messages are
-/// written in the form in which absence is exact, which only peers of ours read, so that subscribing takes a peer that
-/// is one.
+/// Both ends agree on the type by using the same [`Topic`]; packets do not state it. Messages are written in the rich
+/// form, which only extended peers read, so a subscriber needs an extended peer.
 ///
 /// ```
 /// use frisbee::pubsub::{Broker, Client};
@@ -52,13 +51,13 @@ pub struct Topic<M> {
 }
 
 impl<M: Message> Topic<M> {
-    /// A topic of this name, or a pattern that is subscribed to. Whether it is one is looked at when it is used.
+    /// Creates a topic with a name, or a pattern to subscribe to. The name is checked when it is used.
     pub fn new(name: impl Into<Box<str>>) -> Self {
         Self { name: name.into(), nesting: Nesting::default(), message: PhantomData }
     }
 
-    /// The same topic, of which subscriptions take messages that nest `levels` deep instead of 100. More than 200
-    /// counts as 200; see [`ServerBuilder::nesting_max`](crate::ServerBuilder::nesting_max).
+    /// Sets how deep messages for subscriptions may nest. Default: 100. More than 200 counts as 200; see
+    /// [`ServerBuilder::nesting_max`](crate::ServerBuilder::nesting_max).
     pub fn nesting_max(self, levels: u32) -> Self {
         Self { nesting: Nesting::new(levels), ..self }
     }
@@ -68,10 +67,10 @@ impl<M: Message> Topic<M> {
         &self.name
     }
 
-    /// Publishes a message, once the connection has room.
+    /// Publishes a message once the connection has room.
     ///
     /// # Errors
-    /// If the name is no topic, the message cannot be encoded or is too long, or the connection has ended.
+    /// If the name is not a topic, the message cannot be encoded or is too long, or the connection has ended.
     ///
     /// # Cancel safety
     /// Dropping the future before it is ready publishes nothing.
@@ -79,22 +78,22 @@ impl<M: Message> Topic<M> {
         self.publisher(client)?.publish(message).await
     }
 
-    /// Publishes to this topic on a connection, looking at its name once and for all.
+    /// Creates a publisher for this topic on a connection, which checks the name once.
     ///
     /// # Errors
-    /// If the name is no topic, or there is no connection yet.
+    /// If the name is not a topic, or there is no connection yet.
     pub fn publisher(&self, client: &Client) -> Result<TopicPublisher<M>, Status> {
         let publisher = client.publisher(&self.name)?;
         Ok(TopicPublisher { publisher, message: PhantomData })
     }
 
-    /// Subscribes; see [`Client::subscribe`]. On a new connection this waits until the peer has shown what it is.
+    /// Subscribes; see [`Client::subscribe`]. On a new connection this waits until the kind of the peer is known.
     ///
     /// # Errors
-    /// If the name is no pattern, the peer is none of ours, it refuses, or the connection has ended.
+    /// If the name is not a pattern, the peer is plain or refuses, or the connection has ended.
     ///
     /// # Cancel safety
-    /// Dropping the future before it is ready takes the subscription back.
+    /// Dropping the future before it is ready cancels the subscription.
     pub async fn subscribe(&self, client: &Client) -> Result<TopicSubscription<M>, Status> {
         check_peer(client).await?;
         let subscription = client.subscribe(&self.name).await?;
@@ -138,7 +137,7 @@ pub struct TopicPublisher<M> {
 }
 
 impl<M: Message> TopicPublisher<M> {
-    /// Publishes a message, once the connection has room. It is encoded where it is written from, and large
+    /// Publishes a message once the connection has room. The message is encoded directly into the outbox, and large
     /// fields of `Bytes` are not copied.
     ///
     /// # Errors
@@ -178,11 +177,11 @@ impl<M: Message> TopicSubscription<M> {
     /// The next message.
     ///
     /// # Errors
-    /// If messages were lost in this place or what came is no `M`; call it again for the next one. If the connection
-    /// has ended, it fails with that every time.
+    /// If messages were lost before it, or it cannot be read as an `M`: the next call continues behind that. If the
+    /// connection has ended, every call fails.
     ///
     /// # Cancel safety
-    /// Safe: a message is taken out only when the future is ready.
+    /// Safe: dropping the future loses no message.
     pub async fn recv(&mut self) -> Result<TopicMessage<M>, TopicRecvError> {
         let received = self.subscription.recv().await.map_err(|error| match error {
             RecvError::Lagged(count) => TopicRecvError::Lagged(count),
@@ -209,7 +208,7 @@ impl<M> fmt::Debug for TopicSubscription<M> {
     }
 }
 
-/// What was published.
+/// A published message.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TopicMessage<M> {
     received: frisbee::pubsub::Message,
@@ -233,15 +232,15 @@ impl<M> TopicMessage<M> {
     }
 }
 
-/// Why a typed subscription gives no message.
+/// Why a typed subscription has no message.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum TopicRecvError {
     /// So many messages were lost here; see [`RecvError::Lagged`]. The subscription goes on.
     Lagged(u64),
-    /// What was published is no message of the type. The subscription goes on.
+    /// The published message cannot be read as the type. The subscription goes on.
     Undecodable(Status),
-    /// The connection has ended, and all that came before has been read.
+    /// The connection has ended, and all messages before have been read.
     Closed(CloseReason),
 }
 
@@ -269,7 +268,7 @@ impl From<TopicRecvError> for Status {
     }
 }
 
-/// Waits until the peer has shown that it is one of ours.
+/// Waits until the kind of the peer is known, and refuses a plain one.
 async fn check_peer(client: &Client) -> Result<(), Status> {
     let connection = client.connection()?;
     match connection.peer_known().await? {

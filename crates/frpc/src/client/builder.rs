@@ -1,4 +1,4 @@
-//! Settings of a channel, and the ways to connect one.
+//! The settings of a channel, and the ways to connect one.
 
 use crate::api::middleware::Chain;
 use crate::client::channel::{Channel, ChannelShared, TIMEOUT};
@@ -18,26 +18,26 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
-/// How long connecting may take.
+/// The default timeout of connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long a call waits for a lost connection to be made anew.
+/// How long a call waits for a lost connection to be replaced.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
 
 impl Channel {
-    /// Connects to `host:port`, or on Unix to the socket at a path as in `unix:/run/service.sock`.
+    /// Connects to `host:port`, or on Unix to the socket at a path, as in `unix:/run/service.sock`.
     ///
     /// # Errors
-    /// If no address that the name stands for accepts the connection within 10 s.
+    /// If no address of the name accepts the connection within 10 s.
     pub async fn connect(address: impl Into<String>) -> Result<Self, Error> {
         Self::builder().connect(address).await
     }
 
-    /// Makes a channel of anything that reads and writes bytes. It cannot be made anew: when that connection is lost,
-    /// calls fail with [`Unavailable`](crate::Code::Unavailable) and say so.
+    /// Creates a channel over a transport: anything that reads and writes bytes. The connection cannot be replaced:
+    /// when it is lost, calls fail with [`Unavailable`](crate::Code::Unavailable).
     ///
     /// # Errors
-    /// None, without TLS.
+    /// None, unless the builder sets TLS or services.
     pub async fn connect_io<T>(io: T) -> Result<Self, Error>
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
@@ -45,7 +45,7 @@ impl Channel {
         Self::builder().connect_io(io).await
     }
 
-    /// Settings to begin with.
+    /// The default settings.
     pub fn builder() -> ChannelBuilder {
         ChannelBuilder::new()
     }
@@ -53,7 +53,7 @@ impl Channel {
 
 offering_setters!(ChannelBuilder);
 
-/// Settings of a [`Channel`].
+/// The settings of a [`Channel`].
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct ChannelBuilder {
@@ -64,12 +64,12 @@ pub struct ChannelBuilder {
     patience: Duration,
     offering: Offering,
     connect_timeout: Duration,
-    /// The middleware around the calls that are made.
+    /// The middleware around the channel's calls.
     chain: Chain,
 }
 
 impl ChannelBuilder {
-    /// What is set unless told otherwise.
+    /// The default settings.
     pub(crate) fn new() -> Self {
         Self {
             client: Client::builder(),
@@ -91,26 +91,26 @@ impl ChannelBuilder {
         self
     }
 
-    /// Sets how long a call may take unless its request says otherwise. Default: 30 s, of which the server is not told.
+    /// Sets the default timeout of calls. Default: 30 s, and then the server does not learn it.
     ///
-    /// A call with streams may take that long to be opened, until its first message can be sent, and to give a single
-    /// reply once the last message has been sent; the streams last as long as they like unless the request has a
-    /// timeout.
+    /// For a streaming call the timeout bounds the opening until the first message can be sent, and the wait for a
+    /// single reply after the last message. The streams themselves have no time limit unless the request has a timeout.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self.is_told = true;
         self
     }
 
-    /// Lets calls take as long as they like. A Go server never answers a request that it cannot decode.
+    /// Removes the default timeout. A Go server never answers a request that it cannot decode.
     pub fn dangerous_no_timeout(mut self) -> Self {
         self.timeout = None;
         self.is_told = false;
         self
     }
 
-    /// Refuses calls to a Go server whose messages its wire cannot express, with
-    /// [`FailedPrecondition`](crate::Code::FailedPrecondition), instead of sending defaults for what is absent.
+    /// Whether to refuse calls to a plain server whose message its wire cannot express, with
+    /// [`FailedPrecondition`](crate::Code::FailedPrecondition). Default: `false`; absent fields are sent as their
+    /// defaults.
     pub fn strict_presence(mut self, strict: bool) -> Self {
         self.strict_presence = strict;
         self
@@ -123,15 +123,15 @@ impl ChannelBuilder {
         self
     }
 
-    /// Sets how long connecting may take. Default: 10 s.
+    /// Sets the timeout of connecting. Default: 10 s.
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.client = self.client.connect_timeout(timeout);
         self.connect_timeout = timeout;
         self
     }
 
-    /// Sets how long a call that was not sent waits for a lost connection to be made anew. Default: 5 s. Connecting
-    /// goes on without it, for the next call.
+    /// Sets how long a call that was not sent waits for a lost connection to be replaced. Default: 5 s. Connecting goes
+    /// on afterwards, for later calls.
     pub fn reconnect_patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
@@ -157,8 +157,8 @@ impl ChannelBuilder {
         self
     }
 
-    /// Sets for how long the connection keeps its thread awake after something has happened on it. Default: not at
-    /// all. See [`frisbee::ServerBuilder::busy_poll`].
+    /// Sets how long the connection keeps its thread awake after an event. Default: not at all. See
+    /// [`frisbee::ServerBuilder::busy_poll`].
     pub fn busy_poll(mut self, time: Duration) -> Self {
         self.client = self.client.busy_poll(time);
         self
@@ -177,14 +177,14 @@ impl ChannelBuilder {
         self
     }
 
-    /// Sets the name that the server's certificate has to be for. Default: the host of the address.
+    /// Sets the name in the server's certificate. Default: the host of the address.
     #[cfg(feature = "tls")]
     pub fn server_name(mut self, name: impl Into<String>) -> Self {
         self.client = self.client.server_name(name);
         self
     }
 
-    /// Connects to `host:port`, or on Unix to the socket at a path as in `unix:/run/service.sock`.
+    /// Connects to `host:port`, or on Unix to the socket at a path, as in `unix:/run/service.sock`.
     ///
     /// # Errors
     /// As [`Channel::connect`], and if two services or mounted routers overlap.
@@ -192,8 +192,8 @@ impl ChannelBuilder {
         self.connect_using(Box::new(Address::new(address)?)).await
     }
 
-    /// Connects by a function that makes a transport: anything that reads and writes bytes. It is called again
-    /// whenever the connection has been lost and a call is to be made.
+    /// Connects by a function that makes a transport: anything that reads and writes bytes. The function is called
+    /// again when the connection has been lost and a call needs one.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -214,8 +214,7 @@ impl ChannelBuilder {
     /// ```
     ///
     /// # Errors
-    /// What the function says the first time, or if it takes longer than
-    /// [`connect_timeout`](Self::connect_timeout).
+    /// The first error of the function, or if it takes longer than [`connect_timeout`](Self::connect_timeout).
     pub async fn connect_with_connector<C, F, T>(self, connector: C) -> Result<Channel, Error>
     where
         C: Fn() -> F + Send + Sync + 'static,
@@ -226,13 +225,13 @@ impl ChannelBuilder {
         self.connect_using(Box::new(to)).await
     }
 
-    /// As [`connect`](Self::connect), but at once: the connection is made when a call needs it, which waits as one does
-    /// whose connection [was lost](Self::reconnect_patience), or by [`Channel::stay_connected`].
+    /// Creates a channel to an address without connecting yet. The first call connects, and waits as after a [lost
+    /// connection](Self::reconnect_patience); so does [`Channel::stay_connected`].
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), frpc::Error> {
-    /// // Nobody has to listen there yet.
+    /// // The server need not listen yet.
     /// let channel = frpc::Channel::builder().connect_lazy("127.0.0.1:8080")?;
     /// assert!(channel.connection().is_none());
     /// # Ok(())
@@ -240,22 +239,23 @@ impl ChannelBuilder {
     /// ```
     ///
     /// # Errors
-    /// If there can never be a connection to the address, since it is not of that form, or two services or mounted
-    /// routers overlap.
+    /// If the address is not of the form that [`connect`](Self::connect) takes, or if two services or mounted routers
+    /// overlap.
     ///
     /// # Panics
-    /// Outside of a tokio runtime, which is to drive the connection.
+    /// Outside of a tokio runtime, which drives the connection.
     pub fn connect_lazy(self, address: impl Into<String>) -> Result<Channel, Error> {
         self.connect_lazy_by(Box::new(Address::new(address)?))
     }
 
-    /// As [`connect_with_connector`](Self::connect_with_connector), but at once, as [`connect_lazy`](Self::connect_lazy).
+    /// Creates a channel over transports of a [connector](Self::connect_with_connector) without connecting yet, as
+    /// [`connect_lazy`](Self::connect_lazy) does.
     ///
     /// # Errors
-    /// As there.
+    /// If two services or mounted routers overlap.
     ///
     /// # Panics
-    /// As there.
+    /// Outside of a tokio runtime, which drives the connection.
     pub fn connect_lazy_with_connector<C, F, T>(self, connector: C) -> Result<Channel, Error>
     where
         C: Fn() -> F + Send + Sync + 'static,
@@ -266,19 +266,18 @@ impl ChannelBuilder {
         self.connect_lazy_by(Box::new(Connector { connector, timeout }))
     }
 
-    /// Connects to several servers that offer the same services, each by an address as in [`connect`](Self::connect),
-    /// and is ready when the first connection is there.
+    /// Connects to several servers with the same services, each by an address as in [`connect`](Self::connect). Ready
+    /// when the first connection is established.
     ///
-    /// A call goes to the server with fewer calls and streams of this channel in progress, of two that are drawn at
-    /// random among those that are connected; one that was not sent, or may be made once more, is placed anew. A server
-    /// that answers with [`Unavailable`](crate::Code::Unavailable) or
-    /// [`ResourceExhausted`](crate::Code::ResourceExhausted) gets one in 64 of the calls for which it is drawn with
-    /// another, until it answers with something else. Each connection is made anew when it is lost, whether there are
-    /// calls or not, with growing pauses while its server is away. An address that is given several times gets as many
-    /// connections, and a name that stands for several addresses gets one.
+    /// For each call two of the connected servers are drawn at random, and the one with fewer calls and streams of this
+    /// channel gets it. A call that was not sent, or may be made once more, is placed again. A server that answers with
+    /// [`Unavailable`](crate::Code::Unavailable) or [`ResourceExhausted`](crate::Code::ResourceExhausted) gets only one
+    /// in 64 of the calls for which it is drawn, until it answers otherwise. A lost connection is replaced at once,
+    /// with growing pauses while its server is away. An address that is given several times gets as many connections; a
+    /// name with several addresses gets one.
     ///
-    /// What is done for a connection and not for a call, such as logging in once, has no place here: each call may go
-    /// elsewhere.
+    /// Steps that are done once for a connection, such as logging in, do not work on such a channel: each call may use
+    /// another connection.
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), frpc::Error> {
@@ -288,17 +287,18 @@ impl ChannelBuilder {
     /// ```
     ///
     /// # Errors
-    /// If no server accepts a connection, with what the last of them has failed by; if there is no address, or one to
-    /// which there can never be a connection; if two services or mounted routers overlap.
+    /// If no server accepts a connection (the error of the last one), if there is no address or an invalid one, or if
+    /// two services or mounted routers overlap.
     pub async fn connect_all<A: Into<String>>(self, addresses: impl IntoIterator<Item = A>) -> Result<Channel, Error> {
         let diallers: Vec<_> = addresses.into_iter().map(Address::new).collect::<Result<_, _>>()?;
         self.connect_all_by(diallers.into_iter()).await
     }
 
-    /// As [`connect_all`](Self::connect_all), each connection by a function as in [`connect_with_connector`](Self::connect_with_connector).
+    /// Connects to several servers as [`connect_all`](Self::connect_all) does, each by a function as in
+    /// [`connect_with_connector`](Self::connect_with_connector).
     ///
     /// # Errors
-    /// As there.
+    /// As [`connect_all`](Self::connect_all).
     pub async fn connect_all_with_connectors<C, F, T>(
         self,
         connectors: impl IntoIterator<Item = C>,
@@ -312,10 +312,10 @@ impl ChannelBuilder {
         self.connect_all_by(connectors.into_iter().map(|connector| Connector { connector, timeout })).await
     }
 
-    /// As [`Channel::connect_io`].
+    /// Creates a channel over a transport, as [`Channel::connect_io`] does.
     ///
     /// # Errors
-    /// As there.
+    /// If the TLS handshake fails, or two services or mounted routers overlap.
     pub async fn connect_io<T>(self, io: T) -> Result<Channel, Error>
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
@@ -346,12 +346,12 @@ impl ChannelBuilder {
         Ok(self.channel(Servers::Several(several?)))
     }
 
-    /// What all connections offer.
+    /// The offer on every connection.
     fn offer(&mut self) -> Result<Arc<Offer>, Error> {
         Ok(Arc::new(std::mem::take(&mut self.offering).done()?))
     }
 
-    /// Connections that are still to be made, of which `made` tells.
+    /// Connections that are still to be made. `made` is notified of each.
     fn links(&self, dialler: Box<dyn Dialler>, offer: &Arc<Offer>, made: &Arc<Notify>) -> Links {
         Links::by(Maker {
             client: self.client.clone(),

@@ -1,4 +1,4 @@
-//! The calling end: calls, on a connection that is made anew when it is lost.
+//! The channel: a client's handle for calls, over connections that are replaced when they are lost.
 
 use crate::api::hand_off::HandedOff;
 use crate::api::middleware::Chain;
@@ -18,60 +18,59 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
-/// How long a call may take, and the opening of a stream, unless told otherwise. A Go server never answers a request
-/// that it cannot decode, so there has to be an end; no call within a data centre should come near this one. It is kept
-/// here and not sent.
+/// The default timeout of a call, and of the opening of a stream. A Go server never answers a request that it cannot
+/// decode, so calls need an end; no call within a data centre should come near this one. The server does not learn this
+/// timeout.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Calls to a server, any number at one time, on one connection.
+/// A handle for calls to a server, any number of them at once over one connection.
 ///
-/// Calls may be made and their futures polled on any thread, outside of a tokio runtime as well; the one in which the
-/// channel was made has to be there.
+/// Calls may be made and polled on any thread, also outside of a tokio runtime. The runtime in which the channel was
+/// made has to exist.
 ///
-/// Clones share the connection. When 16 384 calls are in flight, or as many as the server takes, further ones wait for
-/// their turn. A connection that is lost, or whose server is about to stop, is replaced by a new one: a call that was
-/// not sent yet goes there, one that was sent fails with a status that [says so](Status::may_have_run), unless its
-/// method is unary and idempotent by its `idempotency_level`: then it is made once more. Nothing is ever sent twice in
-/// silence.
+/// Clones share the connection. When 16 384 calls are in flight, or as many as the server accepts, further calls wait.
+/// A connection that is lost, or whose server is about to stop, is replaced. Calls that were not sent go to the new
+/// connection. Calls that were sent fail with a status that [may have run](Status::may_have_run), unless the method is
+/// unary and idempotent by its `idempotency_level`: such a call is made once more. No other call is sent twice.
 ///
 /// [`connect_all`](ChannelBuilder::connect_all) makes a channel to several servers, with a connection to each.
 ///
-/// A channel owns the connections that it makes: they are closed when the last of its clones, calls and streams has gone,
-/// or when it is [closed](Self::close) and its calls and streams are over. A [`Connection`] is a handle, which owns
-/// nothing: it closes when it is told to, and not when it is dropped.
+/// A channel owns its connections. They close when the last clone, call and stream of the channel is gone, or when the
+/// channel is [closed](Self::close) and its calls and streams have ended. A [`Connection`] is a handle that owns
+/// nothing: dropping it does not close the connection.
 #[derive(Clone)]
 pub struct Channel {
     pub(crate) inner: Arc<ChannelShared>,
-    /// What runs around calls.
+    /// The middleware around calls.
     pub(crate) chain: Option<Arc<Chain>>,
-    /// Unary calls ask for the connection, which is put here.
+    /// If present, unary calls request a hand-off and put the transport here.
     pub(crate) handed: Option<HandedOff>,
 }
 
 pub(crate) struct ChannelShared {
     pub(crate) servers: Servers,
     pub(crate) retries: RetryBudget,
-    /// How long calls may take, and the opening of streams, unless their requests say otherwise.
+    /// The default timeout of calls, and of the opening of streams.
     pub(crate) timeout: Option<Duration>,
-    /// Whether a server of ours is told of that.
+    /// Whether an extended server gets the default timeout.
     pub(crate) is_told: bool,
     pub(crate) strict_presence: bool,
-    /// Where calls have their timers if they are made outside of any runtime.
+    /// The runtime for the timers of calls that are made outside of any runtime.
     pub(crate) runtime: Handle,
 }
 
 impl Channel {
-    /// Calls to the peer of a connection that is there, whichever end dialled it.
+    /// Creates a channel to the peer of an existing connection, which either end may have dialled.
     ///
-    /// A server calls a client in this way, which offers services by [`ChannelBuilder::add_service`]: from a handler,
-    /// by [`Request::channel`], or from [`ServerBuilder::on_connect`](crate::ServerBuilder::on_connect). The generated
-    /// clients are the same. All channels of a connection count as one for what may be in flight. When the connection
-    /// has ended calls fail with [`Unavailable`](crate::Code::Unavailable), and so they do with
-    /// [`Unimplemented`](crate::Code::Unimplemented) if the peer of a server is Go or offers nothing. Dropping the
-    /// channel closes nothing.
+    /// In this way a server calls services that a client offers by [`ChannelBuilder::add_service`]: from a handler by
+    /// [`Request::channel`], or from [`ServerBuilder::on_connect`](crate::ServerBuilder::on_connect). The generated
+    /// clients are the same. All channels of a connection share its limit of calls in flight. Calls fail with
+    /// [`Unavailable`](crate::Code::Unavailable) when the connection has ended, and with
+    /// [`Unimplemented`](crate::Code::Unimplemented) if the client is plain or offers no service. Dropping the channel
+    /// does not close the connection.
     ///
-    /// The connection has to be one of a [`Server`](crate::Server) or a [`Channel`] of this crate; on others no call is
-    /// answered.
+    /// The connection has to belong to a [`Server`](crate::Server) or a [`Channel`] of this crate. On other connections
+    /// calls fail.
     pub fn from_connection(connection: &Connection) -> Self {
         let servers = Servers::One(Links::bound(Link::of(connection)));
         Self {
@@ -88,8 +87,8 @@ impl Channel {
         }
     }
 
-    /// The same channel with each unary call asking for the connection, and where that is found if the handler agrees;
-    /// see [`hand_off`](crate::hand_off). Streaming calls are made as ever.
+    /// Creates a channel whose unary calls request a hand-off of the connection, and the place where the transport is
+    /// found if the handler accepts; see [`hand_off`](crate::hand_off). Streaming calls are made as usual.
     ///
     /// ```no_run
     /// # async fn open(channel: frpc::Channel) -> Result<(), frpc::Status> { Ok(()) }
@@ -106,42 +105,44 @@ impl Channel {
         (asking, handed)
     }
 
-    /// The same channel with something that runs around its calls, inside of what it has already. Clones of `self`
-    /// stay as they are.
+    /// Creates a channel with a middleware around its calls, inside of the middleware that `self` has. `self` and its
+    /// clones do not change.
     pub fn with_middleware(&self, middleware: impl Middleware) -> Self {
         let mut chain = self.chain.as_deref().cloned().unwrap_or_default();
         chain.push(middleware);
         Self { chain: chain.present(), ..self.clone() }
     }
 
-    /// Keeps the channel connected: a connection that is lost, or whose server is about to stop, is made anew at once,
-    /// with growing pauses if that fails. Otherwise it is only when a call is made. For ends that are called more than
-    /// they call. Channels to several servers are kept so in any case.
+    /// Keeps the channel connected: a connection that is lost, or whose server is about to stop, is replaced at once,
+    /// and after growing pauses if that fails. Without this the next call replaces it. For clients that are called more
+    /// often than they call. Channels to several servers stay connected in any case.
+    ///
+    /// The future is ready when the channel is [closed](Self::close), or when the connection of a channel [made from
+    /// one](Self::from_connection) has ended. Of a channel to several servers it is never ready.
     ///
     /// # Cancel safety
-    /// To be dropped: for a channel to one server it is ready when that is [closed](Self::close), for one of a
-    /// [connection](Self::from_connection) when that has ended as well, and otherwise never.
+    /// Safe: dropping the future ends the effect.
     pub async fn stay_connected(&self) {
         self.inner.servers.stay_connected().await;
     }
 
-    /// Closes the channel, for all its clones: no call is made by it any more. Calls that follow or have not been sent
-    /// fail at once with [`FailedPrecondition`](crate::Code::FailedPrecondition); calls and streams in progress go on,
-    /// and the connections are closed when the last of them is over. The connection of a channel
-    /// [made of one](Self::from_connection) stays open, for it belongs to somebody else.
+    /// Closes the channel and all its clones. Calls that have not been sent, and all later calls, fail at once with
+    /// [`FailedPrecondition`](crate::Code::FailedPrecondition). Calls and streams in progress go on, and the
+    /// connections close when the last of them has ended. The connection of a channel [made from
+    /// one](Self::from_connection) stays open, since the channel does not own it.
     ///
-    /// A [`Connection`] that is closed is another matter: the next call makes a new one.
+    /// Closing a [`Connection`] of the channel is different: the next call makes a new one.
     pub fn close(&self) {
         self.inner.servers.close();
     }
 
-    /// The connection beneath, at the moment; `None` if it is lost and no call has made it anew. Of several the one
-    /// that a call would be placed on.
+    /// The current connection. `None` if it is lost and has not been replaced. Of several connections, one that a call
+    /// might use.
     pub fn connection(&self) -> Option<Connection> {
         self.inner.servers.current().map(|link| link.connection.clone())
     }
 
-    /// Polls a call in the runtime of the channel if it is polled outside of any: its timers need one.
+    /// Polls a call in the channel's runtime if it is polled outside of any runtime: its timers need one.
     pub(crate) async fn in_runtime<F: Future>(&self, call: F) -> F::Output {
         let mut call = pin!(call);
         poll_fn(|context| {
@@ -152,12 +153,12 @@ impl Channel {
         .await
     }
 
-    /// The channel without what runs around its calls.
+    /// The channel without middleware.
     pub(crate) fn plain(&self) -> Self {
         Self { chain: None, ..self.clone() }
     }
 
-    /// A connection for a call that may take `until` then, and keeps in `begun` since when it has waited for one.
+    /// A connection for a call with the deadline `until`. The start of the wait for a connection is kept in `begun`.
     pub(crate) async fn link(
         &self,
         until: Option<std::time::Instant>,
@@ -174,7 +175,7 @@ impl Channel {
         }
     }
 
-    /// Why a call is over for which there was no connection in time.
+    /// The status of a call for which there was no connection in time.
     pub(crate) fn late(&self) -> Status {
         self.inner.servers.late()
     }
@@ -195,7 +196,7 @@ impl Channel {
 }
 
 impl<T> Request<T> {
-    /// In a handler: calls to whoever called, by the same connection; see [`Channel::from_connection`].
+    /// In a handler: a channel to the caller, over the connection of the request; see [`Channel::from_connection`].
     pub fn channel(&self) -> Option<Channel> {
         self.connection().map(Channel::from_connection)
     }

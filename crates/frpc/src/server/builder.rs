@@ -1,4 +1,4 @@
-//! Settings of a server, and the ways to begin serving.
+//! The settings of a server, and the ways to bind one.
 
 #[cfg(unix)]
 use super::UnixServer;
@@ -12,13 +12,13 @@ use std::time::Duration;
 use tokio::net::ToSocketAddrs;
 
 impl Server {
-    /// Settings to begin with.
+    /// The default settings.
     pub fn builder() -> ServerBuilder {
         ServerBuilder { inner: frisbee::Server::builder(), offering: Offering::default() }
     }
 }
 
-/// Settings of a [`Server`], and its services.
+/// The settings of a [`Server`], and its services.
 #[derive(Debug)]
 #[must_use]
 pub struct ServerBuilder {
@@ -47,29 +47,29 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets where the handlers of unary methods run. Default: [`Policy::Inline`]. [`Policy::AtMost`] bounds those of
-    /// one method on one connection; for a bound on a whole server see [`middleware`](Self::middleware) and the feature
-    /// `tower`.
+    /// Sets where the handlers of unary methods run. Default: [`Policy::Inline`]. [`Policy::AtMost`] limits the
+    /// handlers of one method on one connection. For a limit across the server use [`middleware`](Self::middleware) and
+    /// the feature `tower`.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.offering.policy = policy;
         self
     }
 
-    /// Sets where the handlers of one unary method run, named as `package.Service/Method`.
+    /// Sets where the handlers of one unary method run. Its name is `package.Service/Method`.
     pub fn method_policy(mut self, method: impl Into<String>, policy: Policy) -> Self {
         self.offering.methods.policies.insert(method.into(), policy);
         self
     }
 
-    /// Lets callers of a unary method, named as `package.Service/Method`, ask for the connection; the handler decides
-    /// each time. See [`hand_off`](crate::hand_off). By all other methods a call that asks for it fails with
-    /// [`Unimplemented`](crate::Code::Unimplemented), and no handler is called.
+    /// Lets callers of a unary method request a hand-off of the connection; the handler decides each time. The name of
+    /// the method is `package.Service/Method`. See [`hand_off`](crate::hand_off). Such requests by other methods fail
+    /// with [`Unimplemented`](crate::Code::Unimplemented), before a handler is called.
     pub fn method_hand_off(mut self, method: impl Into<String>) -> Self {
         self.offering.methods.hand_offs.insert(method.into());
         self
     }
 
-    /// Sets what drives connections. Default: one thread for each core.
+    /// Sets which threads drive connections. Default: one thread for each core.
     pub fn workers(mut self, workers: Workers) -> Self {
         self.inner = self.inner.workers(workers);
         self
@@ -81,8 +81,8 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets for how long each connection keeps its thread awake after something has happened on it. Default: not at
-    /// all. See [`frisbee::ServerBuilder::busy_poll`].
+    /// Sets how long each connection keeps its thread awake after an event. Default: not at all. See
+    /// [`frisbee::ServerBuilder::busy_poll`].
     pub fn busy_poll(mut self, time: Duration) -> Self {
         self.inner = self.inner.busy_poll(time);
         self
@@ -128,7 +128,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets how long a shutdown lets connections finish. Default: 20 s.
+    /// Sets how long connections may take to finish after a shutdown has begun. Default: 20 s.
     pub fn shutdown_timeout(mut self, timeout: Duration) -> Self {
         self.inner = self.inner.shutdown_timeout(timeout);
         self
@@ -137,8 +137,8 @@ impl ServerBuilder {
     /// Binds a listening socket.
     ///
     /// # Errors
-    /// If no address can be bound, two services or mounted routers overlap, or a policy or a hand-off names a method
-    /// that there is not or that has streams.
+    /// If no address can be bound, if two services or mounted routers overlap, or if a policy, a hand-off or a
+    /// middleware names a method that does not exist; policies and hand-offs are for unary methods only.
     pub async fn bind(self, address: impl ToSocketAddrs + fmt::Debug) -> Result<Server, Error> {
         let (inner, endpoint) = self.done()?;
         Ok(Server { inner: inner.bind(address, endpoint).await? })
@@ -147,14 +147,14 @@ impl ServerBuilder {
     /// Binds a Unix socket at `path`; see [`frisbee::ServerBuilder::bind_unix`].
     ///
     /// # Errors
-    /// As [`bind`](Self::bind), or if somebody listens there.
+    /// As [`bind`](Self::bind), and if another server listens there.
     #[cfg(unix)]
     pub async fn bind_unix(self, path: impl AsRef<std::path::Path>) -> Result<UnixServer, Error> {
         let (inner, endpoint) = self.done()?;
         Ok(UnixServer { inner: inner.bind_unix(path, endpoint).await? })
     }
 
-    /// Makes a server without a socket, for connections that the user brings.
+    /// Creates a server without a socket, for connections that the program brings.
     ///
     /// # Errors
     /// As [`bind`](Self::bind).

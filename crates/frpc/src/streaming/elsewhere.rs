@@ -1,4 +1,4 @@
-//! Messages that come by another way than a stream of frisbee's: another protocol, or a test.
+//! Messages from another source than a frisbee stream: another protocol, or a test.
 
 use super::{End, Streaming};
 use crate::wire::body::Reading;
@@ -11,13 +11,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// The stream that the messages come from. The lock is never taken: it lets references cross threads.
+/// The source of the messages. The lock is never taken; it makes the type `Sync`.
 pub(super) struct Elsewhere<M>(Mutex<Messages<M>>);
 
 type Messages<M> = Pin<Box<dyn Stream<Item = Result<M, Status>> + Send>>;
 
 impl<M: Message> Streaming<M> {
-    /// The messages of a stream of your own, to call a handler without a connection.
+    /// Creates a stream of messages from any stream, to call a handler without a connection.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -44,7 +44,7 @@ impl<M: Message> Streaming<M> {
         }
     }
 
-    /// The next message of that stream; after an error it is over. Without one, the stream is over.
+    /// The next message of the source. After an error, or without a source, the stream has ended.
     pub(super) fn poll_elsewhere(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<M, Status>>> {
         let Some(Elsewhere(messages)) = &mut self.elsewhere else { return Poll::Ready(None) };
         let next = std::task::ready!(messages.get_mut().as_mut().poll_next(context));
