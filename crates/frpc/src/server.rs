@@ -1,4 +1,4 @@
-//! Serving services.
+//! Servers: on a listening socket, a Unix socket, or connections that the program brings.
 
 pub(crate) mod builder;
 
@@ -23,28 +23,31 @@ pub struct Server {
 }
 
 impl Server {
-    /// The address that is listened on, with the port that the system chose for port 0.
+    /// The address of the listening socket, with the port that the system chose for port 0.
     pub fn local_addr(&self) -> SocketAddr {
         self.inner.local_addr()
     }
 
-    /// What becomes of the connections, to be asked at any time.
+    /// The counts of the server's connections, for use at any time.
     pub fn stats(&self) -> frisbee::Stats {
         self.inner.stats()
     }
 
     /// Serves until the future is dropped.
     ///
-    /// Handlers that have to wait go on in the runtime that this is called in.
+    /// Handlers that have to wait continue in the runtime in which this is called.
     ///
     /// # Errors
     /// If threads cannot be started. Failures to accept are retried.
+    ///
+    /// # Cancel safety
+    /// Dropping the future closes all connections.
     pub async fn serve(self) -> Result<(), Error> {
         Ok(self.inner.serve().await?)
     }
 
-    /// Serves until `shutdown` is ready, then accepts no more, finishes what is in progress and closes each
-    /// connection when it is idle.
+    /// Serves until `shutdown` is ready. Then it accepts no more connections, finishes the calls in progress, and
+    /// closes each connection when it is idle.
     ///
     /// # Errors
     /// As [`serve`](Self::serve).
@@ -62,35 +65,35 @@ pub struct UnixServer {
 
 #[cfg(unix)]
 impl UnixServer {
-    /// What becomes of the connections, to be asked at any time.
+    /// The counts of the server's connections, for use at any time.
     pub fn stats(&self) -> frisbee::Stats {
         self.inner.stats()
     }
 
-    /// The path that is listened on.
+    /// The path of the socket.
     pub fn local_path(&self) -> &std::path::Path {
         self.inner.local_path()
     }
 
-    /// As [`Server::serve`].
+    /// Serves until the future is dropped, as [`Server::serve`] does.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Server::serve`].
     pub async fn serve(self) -> Result<(), Error> {
         Ok(self.inner.serve().await?)
     }
 
-    /// As [`Server::serve_with_shutdown`].
+    /// Serves until `shutdown` is ready, as [`Server::serve_with_shutdown`] does.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Server::serve`].
     pub async fn serve_with_shutdown(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
         Ok(self.inner.serve_with_shutdown(shutdown).await?)
     }
 }
 
-/// Services on connections that the user brings: anything that reads and writes bytes. Clones serve the same. Made by
-/// [`ServerBuilder::build`].
+/// Services on connections that the program brings: anything that reads and writes bytes. Clones share the services.
+/// Made by [`ServerBuilder::build`].
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -108,12 +111,12 @@ pub struct Acceptor {
 }
 
 impl Acceptor {
-    /// What becomes of the connections, to be asked at any time.
+    /// The counts of the server's connections, for use at any time.
     pub fn stats(&self) -> frisbee::Stats {
         self.inner.stats()
     }
 
-    /// Serves a connection to its end and says why it ended; see [`frisbee::Acceptor::serve_connection`].
+    /// Serves a connection until it ends, and returns the reason; see [`frisbee::Acceptor::serve_connection`].
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -127,8 +130,7 @@ impl Acceptor {
         self.inner.serve_connection(io).await
     }
 
-    /// Takes no further connections, lets those that are open finish what is in progress, and closes each when
-    /// nothing is.
+    /// Takes no further connections, lets the open ones finish their calls, and closes each when it is idle.
     pub async fn shutdown(&self) {
         self.inner.shutdown().await;
     }

@@ -1,7 +1,7 @@
-//! Calls for programs without async: each blocks its thread until it is over.
+//! Calls for programs without async: each call blocks its thread until it has ended.
 //!
-//! A thread of its own drives the connection, unless it is given other workers, so that PINGs are answered and messages
-//! of streams arrive while the caller does something else. The clients are the generated ones:
+//! A separate thread drives the connection, unless the channel has other workers. It answers PINGs and receives
+//! messages of streams while the caller does other work. The clients are the generated ones:
 //!
 //! ```no_run
 //! # mod echo {
@@ -28,20 +28,20 @@ use std::{fmt, io};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
-/// How long the end of a connection may take when its last client is dropped: what waits is written and the peer's end
-/// awaited, for which the connection has a second.
+/// How long a connection may take to close when its last client is dropped: it writes the rest and waits for the peer's
+/// end, for which it has a second.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How often it is looked whether the connection has ended then.
+/// The interval between two looks whether the connection has ended.
 const CLOSE_INTERVAL: Duration = Duration::from_millis(1);
 
 /// A client whose calls block.
 ///
-/// Clones and [other clients](Self::client) share the connection, and may call from any number of threads at one time.
-/// Dropping the last of them closes it and waits for that, 2 s at most.
+/// Clones and [other clients](Self::client) share the connection, and may call from any number of threads at once.
+/// Dropping the last of them closes the connection and waits for that, 2 s at most.
 #[derive(Clone)]
 pub struct Blocking<C> {
-    // In this order: the connection is let go of before its thread is told to end.
+    // In this order: the connection is dropped before its thread is told to end.
     client: C,
     channel: Channel,
     background: Arc<Background>,
@@ -50,7 +50,7 @@ pub struct Blocking<C> {
 /// Connects to `host:port`; `make` is the `new` of a generated client.
 ///
 /// # Errors
-/// As [`Channel::connect`], and if the system gives no thread.
+/// As [`Channel::connect`], and if the system cannot start a thread.
 ///
 /// # Panics
 /// If it is called in async code, which must not block.
@@ -58,8 +58,7 @@ pub fn connect<C>(address: impl Into<String>, make: impl FnOnce(Channel) -> C) -
     connect_using(|| Channel::connect(address), make)
 }
 
-/// Makes the channel by `connect`, in whatever way there is: to several servers, when it is first called, over anything
-/// that carries bytes.
+/// Connects by `connect`, which makes a channel of any kind: to several servers, a lazy one, or one over a transport.
 ///
 /// ```no_run
 /// # #[derive(Clone)] struct EchoClient;
@@ -73,10 +72,10 @@ pub fn connect<C>(address: impl Into<String>, make: impl FnOnce(Channel) -> C) -
 /// ```
 ///
 /// # Errors
-/// Those of `connect`, and if the system gives no thread.
+/// Those of `connect`, and if the system cannot start a thread.
 ///
 /// # Panics
-/// As [`connect`].
+/// If it is called in async code, which must not block.
 pub fn connect_using<C, F>(connect: impl FnOnce() -> F, make: impl FnOnce(Channel) -> C) -> Result<Blocking<C>, Error>
 where
     F: Future<Output = Result<Channel, Error>>,
@@ -87,8 +86,8 @@ where
 }
 
 impl<C> Blocking<C> {
-    /// Makes a call and waits until it is over: `call` gets the client and returns the call's future, which may be any
-    /// other future as well, such as that of sending on a stream.
+    /// Makes a call and waits for its end. `call` gets the client and returns the future of the call, or any other
+    /// future, such as that of sending on a stream.
     ///
     /// # Panics
     /// If it is called in async code, which must not block.
@@ -97,7 +96,7 @@ impl<C> Blocking<C> {
         self.background.runtime.block_on(async { call(&self.client).await })
     }
 
-    /// The messages of a stream, each waited for.
+    /// An iterator over the messages of a stream, which waits for each.
     ///
     /// # Panics
     /// The iterator panics in async code, which must not block.
@@ -105,14 +104,14 @@ impl<C> Blocking<C> {
         Messages { stream: Some(stream), background: self.background.clone() }
     }
 
-    /// Another client on the same connection.
+    /// Creates another client on the same connection.
     pub fn client<D>(&self, make: impl FnOnce(Channel) -> D) -> Blocking<D> {
         let (channel, background) = (self.channel.clone(), self.background.clone());
         Blocking { client: make(channel.clone()), channel, background }
     }
 }
 
-/// The messages of a stream; see [`Blocking::messages`]. After an error there are none.
+/// The messages of a stream; see [`Blocking::messages`]. The iterator ends after an error.
 pub struct Messages<M> {
     stream: Option<Streaming<M>>,
     background: Arc<Background>,
@@ -134,7 +133,7 @@ impl<M: Message> Iterator for Messages<M> {
 /// The thread that drives a connection.
 struct Background {
     runtime: Handle,
-    /// The thread ends when this is dropped.
+    /// Dropping it ends the thread.
     running: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -155,7 +154,7 @@ impl Background {
                 }
             });
         })?;
-        // Whoever blocks on the handle before would wait for sockets that nobody drives yet.
+        // Before this, a caller of `block_on` would wait for sockets that no thread drives yet.
         is_started.recv().map_err(io::Error::other)?;
         Ok(Self { runtime: handle, running: Some(running), thread: Some(thread) })
     }
@@ -164,7 +163,7 @@ impl Background {
 impl Drop for Background {
     fn drop(&mut self) {
         self.running = None;
-        // A client that was kept by a task of the connection is dropped on the thread itself.
+        // A task of the connection may hold the last client, which then is dropped on the thread itself.
         if let Some(thread) = self.thread.take()
             && thread.thread().id() != thread::current().id()
         {

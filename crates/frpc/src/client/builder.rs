@@ -37,7 +37,7 @@ impl Channel {
     /// when it is lost, calls fail with [`Unavailable`](crate::Code::Unavailable).
     ///
     /// # Errors
-    /// None, unless the builder sets TLS or services.
+    /// None: only TLS and services, which a builder sets, can fail.
     pub async fn connect_io<T>(io: T) -> Result<Self, Error>
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
