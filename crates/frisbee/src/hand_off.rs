@@ -29,10 +29,12 @@ pub struct TakeOver(Owner);
 
 enum Owner {
     /// Called with the runtime in which the server was started or the client connected.
-    Apart(Box<dyn FnOnce(RawTransport, &Handle) + Send>),
+    Apart(Box<TakeApart>),
     /// Goes on in the task of the connection.
     InPlace(Box<dyn FnOnce(RawTransport) -> InPlace + Send>),
 }
+
+type TakeApart = dyn FnOnce(RawTransport, &Handle) + Send;
 
 /// The rest of a connection's life, in the task of the connection.
 pub(crate) type InPlace = Pin<Box<dyn Future<Output = CloseReason> + Send>>;

@@ -92,7 +92,10 @@ async fn a_foreign_connection_is_open_until_its_handler_returns() {
             |_| true,
             move |_transport, _context| {
                 let proceed = proceed.lock().unwrap().take().expect("there is one connection");
-                async { Ok(proceed.await.expect("the test goes on")) }
+                async {
+                    proceed.await.expect("the test goes on");
+                    Ok(())
+                }
             },
         )
         .build(echo())
