@@ -1,14 +1,14 @@
 //! TCP sockets on io_uring: a [`Worker`] is a thread that owns a ring and runs the tasks that use it.
 //!
-//! A turn of the thread polls the tasks that are ready, hands all that they began to the kernel in one system call,
-//! which is also the one that waits, and wakes those whose operations have completed. Sockets receive by one
-//! operation that stays armed (multishot) and takes its memory from buffers that the whole ring shares, so an idle
-//! connection holds none. There is no second event loop: one call a turn, however many sockets took part in it.
+//! A turn of the thread polls the tasks that are ready, hands all operations that they began to the kernel in one
+//! system call, which is also the one that waits, and wakes the tasks whose operations have completed. Sockets receive
+//! by one operation that stays armed (multishot) and takes its memory from buffers that the whole ring shares, so an
+//! idle connection holds none. There is no second event loop: one call a turn, however many sockets took part in it.
 //!
-//! Tasks never lend memory to the kernel. What is written is copied into a buffer that belongs to the operation, and
-//! what is received is copied out of the ring's; so a task and its socket may be dropped at any time. Transfers too
-//! large for that go by ordinary non-blocking calls straight from and to the task's memory, once the ring has said
-//! that the socket is ready.
+//! Tasks never lend memory to the kernel. Bytes to be written are copied to a buffer that belongs to the operation, and
+//! received bytes are copied out of the ring's buffers; so a task and its socket may be dropped at any time. Transfers
+//! too large for that use ordinary non-blocking calls directly on the task's memory, once the ring has reported that
+//! the socket is ready.
 //!
 //! All `unsafe` stands in `ring.rs`. The crate is empty on systems other than Linux.
 #![cfg(target_os = "linux")]

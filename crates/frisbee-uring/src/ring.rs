@@ -1,10 +1,10 @@
 //! The ring itself: operations, the memory they use, and system calls. The only module with `unsafe`.
 //!
-//! What makes it sound is the table of operations: whatever memory or file the kernel has been told of stays in it,
-//! untouched, until the kernel has said that the operation is over. Nothing outside can take it out earlier. One kind
-//! of operation, the quiet send, is also over without a word once the kernel has taken it from the submission queue: it
-//! is tried in that system call and must not wait, and the kernel speaks only of those that fail.
-#![allow(unsafe_code)] // What a ring is made of; each block says why it holds.
+//! Its soundness rests on the table of operations: memory and files that the kernel has been told of stay in it,
+//! untouched, until the kernel has reported that the operation is over. Nothing outside can take them out earlier. One
+//! kind of operation, the quiet send, is also over without a report once the kernel has taken it from the submission
+//! queue: it is tried in that system call and must not wait, and the kernel reports only those that fail.
+#![allow(unsafe_code)] // The parts of a ring; each block states why it is sound.
 
 use io_uring::types::{BufRingEntry, CancelBuilder, Fd, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
@@ -25,14 +25,14 @@ use tokio::io::ReadBuf;
 /// Places for operations that begin in one turn; more than that take a further system call.
 const SUBMISSIONS: u32 = 1024;
 
-/// Places for completions that have not been looked at. The kernel keeps what does not fit, so none is lost.
+/// Places for completions that have not been looked at. The kernel keeps those that do not fit, so none is lost.
 const COMPLETIONS: u32 = 4096;
 
 /// Buffers that sockets receive into. The kernel runs some twenty completions in one call, and each buffer comes
 /// back at the end of the turn; receives that find none are begun again.
 const BUFFERS: u16 = 256;
 
-/// What one buffer holds. The odd cache line keeps the beginnings of buffers from falling into the same cache set.
+/// The size of one buffer. The odd cache line keeps the beginnings of buffers from falling into the same cache set.
 pub(crate) const BUFFER_LEN: usize = 16 * 1024 + 64;
 
 /// The group that the buffers are registered as; there is only one in each ring.
@@ -44,7 +44,7 @@ const DROP_PATIENCE: Duration = Duration::from_secs(2);
 /// An io_uring, with the operations in flight.
 pub(crate) struct Ring {
     uring: ManuallyDrop<IoUring>,
-    /// What the kernel works with.
+    /// The memory and files that the kernel works with.
     operations: ManuallyDrop<Slab<Kind>>,
     buffers: ManuallyDrop<Buffers>,
     /// Operations that the submission queue had no place for.
@@ -53,8 +53,9 @@ pub(crate) struct Ring {
     quiet: Vec<Tag>,
 }
 
-/// What the kernel repeats of an operation: its key in the table, and above it the caller's token. A receive that goes
-/// on is told by that alone; with thousands of connections its place in the table is not in any cache.
+/// The number that the kernel returns with an operation: its key in the table, and above it the caller's token. A
+/// receive that continues is identified by that alone; with thousands of connections its place in the table is not in
+/// any cache.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Tag(u64);
 
@@ -74,7 +75,7 @@ impl Tag {
     }
 }
 
-/// An operation, and what has to outlive it.
+/// An operation, and everything that has to outlive it.
 #[expect(dead_code, reason = "files and memory are held for the kernel and not looked at")]
 enum Kind {
     Receive(Rc<TcpStream>),
@@ -83,7 +84,7 @@ enum Kind {
     /// Was a quiet send, and has failed. It keeps its key until [`Ring::quiet`] has forgotten that.
     Failed,
     Poll(Rc<TcpStream>, Interest),
-    /// With the socket, if it is told by that which operations are meant.
+    /// With the socket, if that identifies the operations.
     Cancel(Option<Rc<TcpStream>>),
     Wake(Arc<File>, Vec<u8>),
 }
@@ -101,14 +102,14 @@ impl Received {
     }
 }
 
-/// What the kernel has to say of an operation. `token` is the caller's.
+/// The kernel's report on an operation. `token` is the caller's.
 #[derive(Debug)]
 pub(crate) enum Completion {
     /// `None` is the peer's end. Without `more`, the operation is over.
     Received { token: usize, result: io::Result<Option<Received>>, more: bool },
-    /// The buffer comes back.
+    /// The buffer, returned to its owner.
     Sent { token: usize, buffer: Vec<u8>, result: io::Result<usize> },
-    /// The socket is ready, or something is wrong with it, which the next call will tell.
+    /// The socket is ready, or has an error, which the next call will return.
     Ready { token: usize, interest: Interest },
     /// A cancellation has been tried.
     Cancelled { token: usize },
@@ -116,7 +117,7 @@ pub(crate) enum Completion {
     Woken,
 }
 
-/// What a socket is waited for.
+/// The readiness that a socket is polled for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Interest {
     Read,
@@ -155,7 +156,8 @@ impl Ring {
         Ok(ring)
     }
 
-    /// Receives whatever arrives until the operation ends by itself or is cancelled. Says what to cancel.
+    /// Receives all bytes that arrive until the operation ends by itself or is cancelled. Returns the key by which to
+    /// cancel it.
     pub(crate) fn receive(&mut self, stream: &Rc<TcpStream>, token: usize) -> Tag {
         let entry = opcode::RecvMulti::new(Fd(stream.as_raw_fd()), GROUP).build();
         self.push(entry, token, Kind::Receive(stream.clone()))
@@ -170,7 +172,7 @@ impl Ring {
     /// Sends `buffer` as far as the peer takes it at once. Unlike [`send`](Self::send) this does not end a wait unless
     /// something is left; [`complete`](Self::complete) reports it all the same.
     pub(crate) fn send_quietly(&mut self, stream: &Rc<TcpStream>, token: usize, buffer: Vec<u8>) {
-        // Without MSG_WAITALL, a part that was sent would be a success of which the kernel says nothing.
+        // Without MSG_WAITALL, sending a part would count as a success, of which the kernel reports nothing.
         let entry = send(stream, &buffer, libc::MSG_DONTWAIT | libc::MSG_WAITALL).flags(squeue::Flags::SKIP_SUCCESS);
         let tag = self.push(entry, token, Kind::QuietSend(stream.clone(), buffer));
         self.quiet.push(tag);
@@ -215,14 +217,14 @@ impl Ring {
     }
 
     fn try_push(&mut self, entry: &squeue::Entry) -> bool {
-        // SAFETY: all that the entry points to, its file included, has been put into `operations` by `push`, where it
+        // SAFETY: all memory that the entry points to, and its file, has been put into `operations` by `push`, where it
         // stays unchanged until the kernel has reported the operation's end, or is past it; see `complete` and `Drop`.
-        // What is pointed to is the allocation of a vector, of which the entry says no more bytes than it has, and
-        // which stays where it is when the vector moves into the table, and with the table.
+        // The entry points to the allocation of a vector, with a length within the vector's, and the allocation stays
+        // in place when the vector moves into the table, and with the table.
         unsafe { self.uring.submission().push(entry) }.is_ok()
     }
 
-    /// Whether there are completions to come that no wait would end for.
+    /// Whether completions are due that no wait would end for.
     pub(crate) fn is_quiet(&self) -> bool {
         !self.quiet.is_empty()
     }
@@ -233,7 +235,7 @@ impl Ring {
         !queue.is_empty() || queue.taskrun() || queue.cq_overflow() || !self.backlog.is_empty()
     }
 
-    /// Hands what has begun to the kernel and lets it complete what it can; does not wait.
+    /// Hands the operations that have begun to the kernel and lets it complete those that it can; does not wait.
     pub(crate) fn submit(&mut self) -> io::Result<()> {
         self.fill();
         tolerate(self.uring.submit())?;
@@ -254,7 +256,7 @@ impl Ring {
         tolerate(self.uring.submitter().submit_with_args(1, &arguments))
     }
 
-    /// Goes on until the backlog is empty or the kernel takes nothing more before completions are looked at.
+    /// Continues until the backlog is empty or the kernel accepts nothing more before completions are looked at.
     fn submit_backlog(&mut self) -> io::Result<()> {
         while !self.backlog.is_empty() {
             let before = self.backlog.len();
@@ -275,7 +277,7 @@ impl Ring {
         }
     }
 
-    /// Moves what the kernel has completed into `completions`.
+    /// Moves the kernel's completions into `completions`.
     pub(crate) fn complete(&mut self, completions: &mut Vec<Completion>) {
         let (operations, uring) = (&mut self.operations, &mut self.uring);
         completions.extend(uring.completion().filter_map(|entry| complete(operations, &entry)));
@@ -315,7 +317,7 @@ impl Ring {
         self.buffers.offer(received.id);
     }
 
-    /// Ends every operation; says whether all did.
+    /// Ends every operation; returns whether all did.
     fn end_all(&mut self) -> bool {
         let deadline = Instant::now() + DROP_PATIENCE;
         self.push(opcode::AsyncCancel2::new(CancelBuilder::any().all()).build(), usize::MAX, Kind::Cancel(None));
@@ -334,7 +336,7 @@ impl Ring {
     }
 }
 
-/// What one completion means; an operation that is over leaves the table.
+/// Interprets one completion; an operation that is over leaves the table.
 fn complete(operations: &mut Slab<Kind>, entry: &cqueue::Entry) -> Option<Completion> {
     let tag = Tag(entry.user_data());
     let (key, token) = (tag.key(), tag.token());
@@ -342,7 +344,7 @@ fn complete(operations: &mut Slab<Kind>, entry: &cqueue::Entry) -> Option<Comple
     let code = entry.result();
     let result = usize::try_from(code).map_err(|_| io::Error::from_raw_os_error(code.wrapping_neg()));
     if more {
-        // Only a receive goes on.
+        // Only a receive continues.
         return Some(Completion::Received { token, result: result.map(|len| received(entry, len)), more });
     }
     let operation = operations.get_mut(key)?;
@@ -371,8 +373,8 @@ fn received(entry: &cqueue::Entry, len: usize) -> Option<Received> {
     cqueue::buffer_select(entry.flags()).map(|id| Received { id, len })
 }
 
-/// What a system call on the ring may say without anything being wrong: it was interrupted, the time is up, or
-/// completions have to be looked at before it goes on.
+/// Errors of a system call on the ring that are no failures: it was interrupted, the time is up, or completions have to
+/// be looked at before it continues.
 fn tolerate(result: io::Result<usize>) -> io::Result<()> {
     match result {
         Err(error) if !matches!(error.raw_os_error(), Some(libc::EINTR | libc::ETIME | libc::EBUSY | libc::EAGAIN)) => {
@@ -386,8 +388,8 @@ impl Drop for Ring {
     fn drop(&mut self) {
         let ended = self.end_all();
         // SAFETY: each is dropped once, here, and not used again. If operations have not ended, the kernel may still
-        // read and write what they hold and the buffers, so those are leaked: closing the ring does not wait for that.
-        // If all have ended, there is nothing for which the kernel would use either.
+        // read and write their memory and the buffers, so those are leaked: closing the ring does not wait for the
+        // operations. If all have ended, the kernel uses none of them any more.
         unsafe {
             ManuallyDrop::drop(&mut self.uring);
             if ended {
@@ -407,7 +409,7 @@ struct Buffers {
     tail: u16,
 }
 
-/// What the kernel wants the queue aligned to.
+/// The alignment that the kernel requires of the queue.
 #[repr(C, align(4096))]
 struct Page([u8; 4096]);
 
@@ -441,11 +443,11 @@ impl Buffers {
         let start = self.start(id);
         let (first, mut entry) = (self.entry(0), self.entry(self.tail % BUFFERS));
         self.tail = self.tail.wrapping_add(1);
-        // SAFETY: both are entries of the queue, whose bytes are initialised, of any value, and referred to by nobody
-        // else in this process. The kernel reads an entry only if it stands before the tail, and this one does not yet:
-        // at most BUFFERS are offered, each once. If it is the first one, the reference covers the tail as well, which
-        // the kernel only reads, and which nothing here changes before it is stored. The tail is aligned for that, and
-        // stored with everything that was written before.
+        // SAFETY: both are entries of the queue, whose bytes are initialised, of any value, and not referred to by
+        // anything else in this process. The kernel reads an entry only if it stands before the tail, and this one does
+        // not yet: at most BUFFERS are offered, each once. If it is the first one, the reference covers the tail as
+        // well, which the kernel only reads, and which nothing here changes before it is stored. The tail is aligned
+        // for that, and stored after everything that was written before.
         unsafe {
             let entry = entry.as_mut();
             entry.set_addr(start.as_ptr() as u64);
@@ -470,8 +472,8 @@ impl Drop for Buffers {
 
 /// Receives straight into the task's memory, if there is something to receive now.
 pub(crate) fn receive_now(stream: &TcpStream, buffer: &mut ReadBuf<'_>) -> io::Result<usize> {
-    // SAFETY: the call writes to the unfilled part and nowhere else, of which it is told the length, and initialises as
-    // many bytes of it as it says, from the first on. Nothing is made uninitialised.
+    // SAFETY: the call is told the length of the unfilled part and writes nowhere else. It initialises as many bytes of
+    // it as it returns, from the first on. Nothing is made uninitialised.
     unsafe {
         let free = buffer.unfilled_mut();
         let count = libc::recv(stream.as_raw_fd(), free.as_mut_ptr().cast(), free.len(), libc::MSG_DONTWAIT);
@@ -482,11 +484,10 @@ pub(crate) fn receive_now(stream: &TcpStream, buffer: &mut ReadBuf<'_>) -> io::R
     }
 }
 
-/// Sends straight from the task's memory what the socket takes now.
+/// Sends as many bytes as the socket accepts now, directly from the task's memory.
 pub(crate) fn send_now(stream: &TcpStream, slices: &[IoSlice<'_>]) -> io::Result<usize> {
     // SAFETY: a message header of zeros is a valid one, without address and control data. `IoSlice` is an iovec by its
-    // layout, of which there are as many as is said, and the call only reads them and what they point to, which they
-    // borrow.
+    // layout, the header has their number, and the call only reads them and the bytes that they borrow.
     let count = unsafe {
         let mut message: libc::msghdr = std::mem::zeroed();
         message.msg_iov = slices.as_ptr().cast_mut().cast();
@@ -498,7 +499,8 @@ pub(crate) fn send_now(stream: &TcpStream, slices: &[IoSlice<'_>]) -> io::Result
 
 /// A file that counts how often it is written to, and can be waited for.
 pub(crate) fn eventfd() -> io::Result<File> {
-    // SAFETY: the call touches no memory of ours. What it returns, unless it is -1, is open and nobody else's to close.
+    // SAFETY: the call touches no memory of this program. The descriptor that it returns, unless it is -1, is open and
+    // has no other owner.
     unsafe {
         match libc::eventfd(0, libc::EFD_CLOEXEC) {
             -1 => Err(io::Error::last_os_error()),

@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 /// A TCP socket on the ring of the [`Worker`](crate::Worker) whose task has made it.
 ///
 /// It may be dropped with anything in flight. A write is ready when its bytes have been copied or sent, as with an
-/// ordinary socket; what had been written before the drop is sent as far as the peer takes it at once.
+/// ordinary socket; bytes that had been written before the drop are sent as far as the peer accepts them at once.
 pub struct Socket {
     local: Rc<Local>,
     key: usize,
@@ -33,11 +33,11 @@ impl Socket {
 }
 
 impl Socket {
-    /// Takes the socket off the ring, with what has been received and not been read. Nothing is in flight any more
-    /// then: what comes next is read by whoever has the socket.
+    /// Takes the socket off the ring, with the bytes that have been received and not been read. Nothing is in flight
+    /// any more then: later bytes are read by the socket's new owner.
     ///
-    /// What was written is sent before, which takes as long as the peer likes. Whoever does not wait for ever flushes
-    /// first, within a time of its own.
+    /// Bytes that were written are sent before, which takes as long as the peer likes. A caller that must not wait for
+    /// ever flushes first, within a time of its own.
     ///
     /// # Errors
     /// If writing has failed, or there is no descriptor left for it.

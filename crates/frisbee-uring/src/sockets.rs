@@ -1,4 +1,5 @@
-//! The sockets of one ring: what each has received, what it has yet to send, and which operations it has in flight.
+//! The sockets of one ring: the bytes that each has received, those that it has yet to send, and its operations in
+//! flight.
 //!
 //! ```text
 //!            receive armed (multishot)                    ready, then plain calls
@@ -22,7 +23,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::io::ReadBuf;
 
-/// What may be staged and in flight on one socket before its task has to wait, in bytes.
+/// The number of bytes that may be staged and in flight on one socket before its task has to wait.
 const SEND_MAX: usize = 64 * 1024;
 
 /// Writes of at least this many bytes are not copied: they go by a call of their own.
@@ -35,7 +36,7 @@ const BULK_READ_STREAK: u32 = 3;
 const SMALL_READ_STREAK: u32 = 16;
 const BULK_READ_MIN: usize = BUFFER_LEN / 4;
 
-/// What may be received for a task that does not read before receiving is stopped, in bytes.
+/// The number of bytes that may be received for a task that does not read, before receiving is stopped.
 const SPILLED_MAX: usize = 64 * 1024;
 
 /// Every socket of a ring, and the ring.
@@ -135,7 +136,7 @@ impl Sockets {
         }
     }
 
-    /// Takes in a socket, which must block: the kernel would not wait for one that does not.
+    /// Adds a socket, which must block: the kernel would not wait for one that does not.
     pub(crate) fn enter(&mut self, stream: TcpStream) -> usize {
         self.table.insert(State {
             stream: Rc::new(stream),
@@ -150,7 +151,8 @@ impl Sockets {
         })
     }
 
-    /// The owner of a socket is gone. What it has written is still sent as far as the peer takes it at once.
+    /// Handles the drop of a socket by its owner. Bytes that it has written are still sent as far as the peer accepts
+    /// them at once.
     pub(crate) fn leave(&mut self, key: usize) {
         let state = &mut self.table[key];
         state.dropped = true;
@@ -267,8 +269,8 @@ impl Sockets {
         self.table[key].stream.shutdown(Shutdown::Write)
     }
 
-    /// Takes a socket off the ring: what was written is sent first, receiving is stopped. Ready with a second
-    /// descriptor of the socket and what has been received of it; nothing may be asked of it any more but to be let go.
+    /// Takes a socket off the ring: written bytes are sent first, receiving is stopped. Ready with a second descriptor
+    /// of the socket and the bytes that have been received; from then on the socket may only be dropped.
     pub(crate) fn poll_release(&mut self, key: usize, context: &Context<'_>) -> Poll<io::Result<(TcpStream, Vec<u8>)>> {
         let state = &mut self.table[key];
         state.reading.waker = None;
@@ -295,8 +297,8 @@ impl Sockets {
         Poll::Pending
     }
 
-    /// Begins what the turn has given rise to, and hands it to the kernel; with `wait`, until something completes or
-    /// the time is up.
+    /// Begins the operations that the turn has caused, and hands them to the kernel; with `wait`, until something
+    /// completes or the time is up.
     pub(crate) fn submit(&mut self, wait: Option<Option<Duration>>) -> io::Result<()> {
         for key in std::mem::take(&mut self.holding) {
             self.spill(key);
@@ -315,7 +317,7 @@ impl Sockets {
         }
     }
 
-    /// Takes what the task has left unread out of the ring's buffers, of which there are not many.
+    /// Copies bytes that the task has left unread out of the ring's buffers, of which there are few.
     fn spill(&mut self, key: usize) {
         let Some(state) = self.table.get_mut(key) else { return };
         state.is_holding = false;
@@ -331,7 +333,7 @@ impl Sockets {
         }
     }
 
-    /// Begins what a socket has waiting.
+    /// Begins the operations that a socket has waiting.
     fn begin(&mut self, key: usize) {
         let Some(state) = self.table.get_mut(key) else { return };
         state.is_dirty = false;
@@ -341,7 +343,7 @@ impl Sockets {
             writing.in_flight = staged.len();
             state.operations += 1;
             if writing.waker.is_some() || state.releasing.is_some() {
-                // Somebody waits for its end.
+                // A task waits for its end.
                 self.ring.send(&state.stream, key, staged, 0);
             } else {
                 self.ring.send_quietly(&state.stream, key, staged);
@@ -366,7 +368,7 @@ impl Sockets {
         } else if !state.cancelled {
             state.cancelled = true;
             state.operations += 1;
-            // The send before it has by then sent what the peer takes at once.
+            // By then the send before it has sent the bytes that the peer accepts at once.
             self.ring.cancel_all(&state.stream, key);
         }
     }
@@ -393,7 +395,7 @@ impl State {
 }
 
 impl Reading {
-    /// Moves what has been received into `buffer`; says whether there was anything.
+    /// Moves received bytes into `buffer`; returns whether there were any.
     fn take(&mut self, ring: &mut Ring, buffer: &mut ReadBuf<'_>) -> bool {
         let before = buffer.filled().len();
         if !self.spilled.is_empty() {
@@ -421,7 +423,7 @@ impl Reading {
         buffer.filled().len() > before
     }
 
-    /// Takes note of a buffer; says whether receiving has to be stopped for reading in bulk.
+    /// Notes a buffer; returns whether receiving has to be stopped for reading in bulk.
     fn handle_buffer(&mut self, len: usize) -> bool {
         self.streak = if len == BUFFER_LEN { self.streak + 1 } else { 0 };
         if self.streak >= BULK_READ_STREAK && !self.is_bulk {

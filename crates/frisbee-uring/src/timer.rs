@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-/// When to wake whom. The number tells timers of the same time apart.
+/// The wakers by time. The number distinguishes timers of the same time.
 #[derive(Default)]
 pub(crate) struct Timers {
     waiting: BTreeMap<(Instant, u64), Waker>,
@@ -20,7 +20,7 @@ impl Timers {
         Some(earliest.saturating_duration_since(Instant::now()))
     }
 
-    /// Takes those whose time has come.
+    /// Removes those whose time has come.
     pub(crate) fn expire(&mut self, wakers: &mut Vec<Waker>) {
         if self.waiting.is_empty() {
             return;

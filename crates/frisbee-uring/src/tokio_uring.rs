@@ -15,7 +15,7 @@ use std::time::Instant;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::mpsc;
 
-/// What one read takes at most, in bytes, and one write.
+/// The most bytes of one read, and of one write.
 const BUFFER_LEN: usize = 16 * 1024;
 
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T>>>;
@@ -51,7 +51,7 @@ impl Worker {
         Ok(Self { tasks })
     }
 
-    /// Runs a task there. `make` is called on the thread, so that what it makes need not be `Send`.
+    /// Runs a task there. `make` is called on the thread, so that its future need not be `Send`.
     pub fn spawn<F>(&self, make: impl FnOnce() -> F + Send + 'static)
     where
         F: Future<Output = ()> + 'static,
@@ -63,7 +63,7 @@ impl Worker {
 /// Whether tokio-uring works here.
 ///
 /// # Errors
-/// What the system said, if it does not.
+/// The error of the system, if it does not.
 pub fn probe() -> Result<(), &'static str> {
     static PROBED: std::sync::OnceLock<Result<(), String>> = std::sync::OnceLock::new();
     let probed =
@@ -100,7 +100,7 @@ impl Socket {
         Ok(Self { stream, reading: None, received: Vec::new(), read: 0, writing: None, spare: RefCell::default() })
     }
 
-    /// Not possible here: a read that is armed cannot be given up without losing what it brings.
+    /// Not possible here: an armed read cannot be cancelled without losing its bytes.
     ///
     /// # Errors
     /// Always.

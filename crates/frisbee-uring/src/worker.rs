@@ -27,7 +27,7 @@ use std::sync::atomic::AtomicBool;
 /// system call.
 const ROUNDS: usize = 2;
 
-/// How long a worker that is stopped goes on until its sockets are closed.
+/// How long a stopped worker runs on until its sockets are closed.
 const STOP_PATIENCE: Duration = Duration::from_secs(1);
 
 type BoxFuture = Pin<Box<dyn Future<Output = ()>>>;
@@ -60,7 +60,7 @@ impl Worker {
         Ok(Self { shared })
     }
 
-    /// Runs a task there. `make` is called on the thread, so that what it makes need not be `Send`.
+    /// Runs a task there. `make` is called on the thread, so that its future need not be `Send`.
     pub fn spawn<F>(&self, make: impl FnOnce() -> F + Send + 'static)
     where
         F: Future<Output = ()> + 'static,
@@ -75,7 +75,7 @@ impl Drop for Worker {
     }
 }
 
-/// What other threads know of a worker.
+/// The part of a worker that other threads know.
 struct WorkerShared {
     mailbox: Mutex<Mailbox>,
     /// Ends the wait of a worker that is asleep.
@@ -157,8 +157,8 @@ impl Woken {
         self.0.swap(true, Ordering::AcqRel)
     }
 
-    /// The task is polled. It sees what was done before it was woken, also by those who found it woken: the flag is
-    /// read here as well as written.
+    /// The task is polled. It sees all that was done before it was woken, also by callers that found it woken: the flag
+    /// is read here as well as written.
     fn clear(&self) {
         self.0.swap(false, Ordering::AcqRel);
     }
@@ -291,7 +291,7 @@ impl Local {
     fn poll(&self, task: &Arc<Task>) {
         task.woken.clear();
         let mut tasks = self.tasks.borrow_mut();
-        // A waker may outlive its task, whose place another may have by now.
+        // A waker may outlive its task, whose place may belong to another by now.
         let Some(running) = tasks.get_mut(task.place).filter(|running| Arc::ptr_eq(&running.task, task)) else {
             return;
         };
@@ -322,7 +322,7 @@ impl Local {
         loop {
             let mut sockets = self.sockets.borrow_mut();
             let left = deadline.saturating_duration_since(Instant::now());
-            // What is over leaves the table when the next turn begins.
+            // A task that is over leaves the table when the next turn begins.
             let submitted = sockets.submit(None);
             if sockets.is_empty() || left.is_zero() || submitted.is_err() {
                 return;
@@ -338,7 +338,8 @@ impl Local {
 /// Whether sockets can be driven by io_uring here; tried once in each process.
 ///
 /// # Errors
-/// What the system said, if they cannot: io_uring may be forbidden (containers), absent or too old, or out of memory.
+/// The error of the system, if they cannot: io_uring may be forbidden (containers), absent or too old, or out of
+/// memory.
 pub fn probe() -> Result<(), &'static str> {
     static PROBED: OnceLock<Result<(), String>> = OnceLock::new();
     let probed = PROBED.get_or_init(|| try_out().map_err(|error| error.to_string()));
@@ -370,7 +371,7 @@ fn try_out() -> io::Result<()> {
     }
 }
 
-/// Every interleaving of a task and those who wake it, as far as the checker's bounds go.
+/// Every interleaving of a task and its wakers, as far as the checker's bounds go.
 #[cfg(all(test, frisbee_loom))]
 mod models {
     use super::*;

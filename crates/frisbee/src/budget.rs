@@ -16,15 +16,15 @@ use std::sync::atomic::{AtomicIsize, Ordering};
 /// Bodies of this length and longer may be slices of the buffer they were read into, and keep all of it.
 pub(crate) const SLICED_MIN: usize = 16 * 1024;
 
-/// What such a buffer holds: two reads of 64 KiB.
+/// The size of such a buffer: two reads of 64 KiB.
 pub(crate) const READ_BUFFER: usize = 128 * 1024;
 
-/// What a handler that waits takes beside its request, in bytes: its future, its place in the connection's list, and
-/// its part of what is kept to answer it.
+/// The memory of a handler that waits, beside its request, in bytes: its future, its place in the connection's list,
+/// and its part of the state that is kept to answer it.
 const WAITING_COST: usize = 768;
 
-/// What a body of so many bytes keeps in memory, in bytes: one of 16 to 64 KiB may be a slice of the buffer that it was
-/// read into, of 128 KiB, and keep all of it.
+/// The memory that a body of so many bytes keeps: a body of 16 to 64 KiB may be a slice of the buffer that it was read
+/// into, of 128 KiB, and keep all of it.
 #[inline]
 pub const fn body_memory(length: usize) -> usize {
     if SLICED_MIN <= length && length < READ_BUFFER / 2 { READ_BUFFER } else { length }

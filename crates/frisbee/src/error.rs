@@ -1,4 +1,4 @@
-//! What can go wrong for a caller; why a connection ended is [`CloseReason`].
+//! The errors of callers; [`CloseReason`] is the reason for the end of a connection.
 
 use crate::{CloseReason, MountError, TooLong};
 use bytes::Bytes;
@@ -14,9 +14,9 @@ pub enum SendError {
     StreamClosed,
     /// A stream message is empty, which would close the stream.
     Empty,
-    /// The body is longer than the peer accepts; the connection goes on. Before the peer has [shown what it
-    /// is](crate::Connection::peer_known) only this end's own limit is known, and a packet beyond that of the peer ends
-    /// the connection there.
+    /// The body is longer than the peer accepts; the connection continues. Before the [kind of the
+    /// peer](crate::Connection::peer_known) is known, only this end's own limit applies, and a packet beyond that of
+    /// the peer ends the connection there.
     TooLong(TooLong),
 }
 
@@ -39,7 +39,7 @@ impl From<TooLong> for SendError {
     }
 }
 
-/// Why a packet or message was not sent by a method that does not wait. The caller still has it.
+/// The error of a method that does not wait, for a packet or message that was not sent. The caller still has it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum TrySendError {
@@ -80,13 +80,13 @@ impl From<TooLong> for TrySendError {
     }
 }
 
-/// Why a connection was not handed off. Unless it is [`Closed`](Self::Closed), it goes on as it was.
+/// The reason for which a connection was not handed off. Unless it is [`Closed`](Self::Closed), it continues as before.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum HandOffError {
-    /// The peer does not agree, and this is what it says.
+    /// The peer does not agree, and this is its reply.
     Refused(Bytes),
-    /// Calls or streams are in progress at one of the ends, those included that were given up and not answered yet, or
+    /// Calls or streams are in progress at one of the ends, including those that were given up and not answered yet, or
     /// another hand-off is.
     Busy,
     /// The peer takes no connections for this operation.

@@ -1,17 +1,17 @@
 //! A bring-your-own-protocol messaging framework on tokio.
 //!
-//! Frisbee carries *packets*: an id, an operation and a body, framed with ten bytes. What the operations mean is
+//! Frisbee carries *packets*: an id, an operation and a body, framed with ten bytes. The meaning of operations is
 //! yours: implement [`Router`] and you have a protocol, with pipelining, batching, streams, keepalive and limits
-//! already dealt with. The wire is that of Loophole Labs' Frisbee for Go, so either end may be a Go program.
+//! included. The wire is that of Loophole Labs' Frisbee for Go, so either end may be a Go program.
 //!
-//! * [`Router`] is told of each packet in wire order, on the connection's own task, and may answer in place.
+//! * [`Router`] receives each packet in wire order, on the connection's own task, and may answer in place.
 //! * [`Handlers`] is a ready-made router: a table of async functions by operation.
 //! * [`Requests`] is the router of an end that sends requests and waits for their replies.
 //! * [`Mounts`] is a router made of others, each on a range of operations.
 //! * [`pubsub`] is a router as well: a broker, and its clients.
 //! * [`Server`] and [`Client`] own sockets; [`Connection`] and [`Stream`] are handles that can be used from anywhere.
-//! * [`Connection::hand_off`] gives its transport away, and [`Stream::into_io`] makes bytes of a stream, for any other
-//!   protocol.
+//! * [`Connection::hand_off`] gives the transport away, and [`Stream::into_io`] makes a byte stream of a stream, for
+//!   any other protocol.
 //!
 //! ```
 //! use frisbee::{Client, Handlers, Operation, Packet, PacketId, Server};
@@ -96,7 +96,7 @@ pub use transport::unix::UnixServer;
 pub use work::Policy;
 pub use workers::Workers;
 
-/// What frpc needs of this crate beside its public surface. Nothing here is covered by semantic versioning.
+/// The parts of this crate that frpc needs beside its public surface. Nothing here is covered by semantic versioning.
 #[doc(hidden)]
 pub mod support {
     pub use crate::budget::{Hold, body_memory};

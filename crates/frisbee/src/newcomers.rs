@@ -1,4 +1,4 @@
-//! Accepted connections that have sent nothing of use yet: how many there may be, and whose place the next one gets.
+//! Accepted connections that have sent nothing useful yet: how many there may be, and which one gives way to the next.
 
 use crate::connection::Connection;
 use crate::foreign::ForeignHandlers;
@@ -7,13 +7,12 @@ use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// How many of them there may be unless told otherwise, as many as may wait to be accepted. At a thousand new ones a
-/// second each has four seconds to say something, and a client of Go that makes no call sends its first PING after
-/// half a second.
+/// How many of them there may be by default, as many as may wait to be accepted. At a thousand new ones a second each
+/// has four seconds to send something, and a client of Go that makes no call sends its first PING after half a second.
 pub(crate) const SILENT_MAX: usize = 4096;
 
-/// The part of them whose places are taken at once where the system has no descriptor left: accepting pauses for
-/// milliseconds then, in which a few come.
+/// The part of them that gives way at once when the system has no descriptor left: accepting then pauses for
+/// milliseconds, in which a few come.
 const PART: usize = 8;
 
 /// The newcomers of one server, the oldest first.
@@ -79,7 +78,7 @@ impl Newcomers {
         if let Some(done) = first.await {
             return Some(done);
         }
-        // Where the thread was kept busy, what the client has said in time may not have been read.
+        // While the thread was busy, bytes that the client has sent in time may not have been read.
         tokio::task::yield_now().await;
         poll_fn(|context| match Pin::new(&mut work).poll(context) {
             Poll::Ready(done) => Poll::Ready(Some(done)),
@@ -101,7 +100,7 @@ impl Newcomers {
         Newcomer { list: list.clone(), number }
     }
 
-    /// Takes the places of the oldest, a part of all, since the system has none left; `false` if there is nobody.
+    /// Removes the oldest, a part of all, since the system has no descriptors left; `false` if there are none.
     pub(crate) fn make_room(&self) -> bool {
         let mut inner = self.inner.lock();
         let count = inner.by_number.len().div_ceil(PART);
@@ -112,7 +111,7 @@ impl Newcomers {
     }
 }
 
-/// Takes a connection out of the list when it has said something, or has ended.
+/// Removes a connection from the list when it has sent something, or has ended.
 #[derive(Debug)]
 pub(crate) struct Newcomer {
     list: Arc<Newcomers>,

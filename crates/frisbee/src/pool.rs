@@ -1,11 +1,11 @@
 //! Memory of large bodies, which is used again.
 //!
 //! Memory of this size goes back to the system when it is freed, and comes from there page by page, each filled with
-//! zeros when it is touched first: for a body that costs as much as receiving it. So what a body has lain in is kept
-//! for the next ones, little of it and not for long.
+//! zeros at its first use: for a body that costs as much as receiving it. So the memory of a body is kept for the next
+//! ones, a small amount and not for long.
 //!
-//! A peer gains nothing by that. How much memory a body gets is decided by what has been received of it, whether it is
-//! new or used; and memory comes back here when the last [`Bytes`] that share it are gone, never earlier.
+//! A peer gains nothing by that. The amount of memory for a body depends on the bytes received of it, whether the
+//! memory is new or used; and memory comes back here when the last [`Bytes`] that share it are dropped, never earlier.
 
 use bytes::Bytes;
 use frisbee_core::{BodyMemory, MemoryPool};
@@ -16,11 +16,11 @@ use std::time::{Duration, Instant};
 /// Copies of fewer bytes do not come from the pool.
 const POOLED_MIN: usize = 64 * 1024;
 
-/// What is kept at most, in bytes, by the whole process. What bodies lie in goes up and down by some bodies for each
-/// core; this is an eighth of what a server may hold of input unless told otherwise.
+/// The most that the whole process keeps, in bytes. The memory of bodies fluctuates by some bodies for each core; this
+/// is an eighth of the input that a server may hold by default.
 const KEPT_MAX: usize = 32 * 1024 * 1024;
 
-/// What is not used for this long is freed, and at the latest after twice the time.
+/// Memory that is not used for this long is freed, at the latest after twice the time.
 const KEPT_FOR: Duration = Duration::from_secs(10);
 
 /// The pool of the process.
@@ -78,7 +78,7 @@ impl Pool {
         Self { kept: VecDeque::new(), bytes: 0, bytes_max, sweeps: 0, swept: None }
     }
 
-    /// One with a capacity in the range. Of those the one used last, which may still be in the processor's cache.
+    /// Takes memory with a capacity in the range, the one used last, which may still be in the processor's cache.
     fn take(&mut self, least: usize, most: usize) -> Option<Vec<u8>> {
         let at = self.kept.iter().rposition(|(memory, _)| (least..=most).contains(&memory.capacity()))?;
         let (memory, _) = self.kept.remove(at)?;
@@ -86,7 +86,7 @@ impl Pool {
         Some(memory)
     }
 
-    /// Keeps memory, in place of what has not been used for longest; gives what there is no room for.
+    /// Keeps memory, in place of that unused for longest; returns memory for which there is no room.
     fn put(&mut self, mut memory: Vec<u8>) -> Vec<Vec<u8>> {
         let mut surplus = Vec::new();
         if memory.capacity() > self.bytes_max {
@@ -104,10 +104,10 @@ impl Pool {
         surplus
     }
 
-    /// Gives what has not been used since the sweep before, if that was long enough ago.
+    /// Returns memory that has not been used since the sweep before, if that was long enough ago.
     fn sweep(&mut self, now: Instant) -> Vec<Vec<u8>> {
         let mut old = Vec::new();
-        // Clocks of tests may stand behind each other.
+        // The clocks of tests may differ.
         let since = self.swept.filter(|swept| *swept <= now).map(|swept| now.saturating_duration_since(swept));
         match since {
             Some(since) if since < KEPT_FOR => return old,

@@ -1,4 +1,4 @@
-//! What is left of a connection that was handed off: its transport, and what had been read of it.
+//! The transport of a connection that was handed off, and the bytes that had been read of it.
 
 use crate::transport::{Io, fill};
 use bytes::Bytes;
@@ -12,8 +12,9 @@ use tokio::runtime::Handle;
 
 /// The transport of a connection that was handed off, for any other protocol.
 ///
-/// Reading gives what had come before the transport changed hands, and then what comes. It belongs to the tokio runtime
-/// in which the server was started or the client connected, which has to go on for as long as it is used.
+/// Reading returns the bytes that had come before the transport changed hands, and then those of the transport. It
+/// belongs to the tokio runtime in which the server was started or the client connected, which has to run for as long
+/// as it is used.
 ///
 /// Dropping it closes the transport.
 pub struct RawTransport {
@@ -35,18 +36,18 @@ impl RawTransport {
         Ok(Self { early, io: Box::new(io) })
     }
 
-    /// What has come and not been read, as far as it is known here.
+    /// The bytes that have come and not been read, as far as they are known here.
     pub fn early(&self) -> &[u8] {
         &self.early
     }
 
     /// Whether the transport is a `T`: [`TcpStream`](tokio::net::TcpStream), [`UnixStream`](tokio::net::UnixStream),
-    /// `TlsStream<TcpStream>`, or what the user brought.
+    /// `TlsStream<TcpStream>`, or a user's type.
     pub fn is<T: 'static>(&self) -> bool {
         (*self.io).kind() == TypeId::of::<T>()
     }
 
-    /// The transport as what it is, and what has been read of it already, which comes first.
+    /// The transport as its own type, and the bytes that have been read of it already, which come first.
     ///
     /// # Errors
     /// If it is something else; nothing has changed then.

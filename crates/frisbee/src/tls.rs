@@ -1,11 +1,11 @@
 //! TLS and mutual TLS, on rustls.
 //!
-//! A server has an [`Identity`], a client trusts [`Authorities`]; with mutual TLS it is both ways. What they are made
-//! of can be [replaced](ServerTls::reload) while connections go on, which keep what they began with. TLS 1.2 and 1.3
-//! are spoken, as rustls does by default, and no ALPN, since the peers in Go know none.
+//! A server has an [`Identity`], a client trusts [`Authorities`]; with mutual TLS both ends have both. They can be
+//! [replaced](ServerTls::reload) while connections are open, which keep those they began with. TLS 1.2 and 1.3 are
+//! spoken, as rustls does by default, and no ALPN, since the peers in Go know none.
 //!
-//! The cryptography is ring's, or with the feature `tls-aws-lc` that of AWS-LC. It is named explicitly: what the
-//! process has installed as its default provider does not matter.
+//! The cryptography is ring's, or with the feature `tls-aws-lc` that of AWS-LC. It is chosen explicitly: the default
+//! provider of the process does not matter.
 //!
 //! ```no_run
 //! use frisbee::tls::{Authorities, ClientTls, Identity, ServerTls};
@@ -44,7 +44,7 @@ fn provider() -> Arc<CryptoProvider> {
     Arc::new(rustls::crypto::ring::default_provider())
 }
 
-/// A certificate, those that vouch for it, and its private key: what an end shows of itself.
+/// A certificate, those of its issuers, and its private key: the identity that an end presents.
 pub struct Identity {
     chain: Vec<CertificateDer<'static>>,
     key: PrivateKeyDer<'static>,
@@ -59,7 +59,7 @@ impl Identity {
     /// From PEM, as in files: the certificates, the end's own first, and the private key.
     ///
     /// # Errors
-    /// If one of them holds nothing of the kind.
+    /// If one of them contains no such item.
     pub fn from_pem(chain: impl AsRef<[u8]>, key: impl AsRef<[u8]>) -> Result<Self, TlsError> {
         let key = PrivateKeyDer::from_pem_slice(key.as_ref())
             .map_err(|error| TlsError::Configuration(format!("no private key in PEM: {error}").into()))?;
@@ -80,7 +80,7 @@ impl fmt::Debug for Identity {
     }
 }
 
-/// Those whose word is taken for who the peer is.
+/// The authorities that are trusted to certify peers.
 #[derive(Clone, Debug)]
 pub struct Authorities(RootCertStore);
 
@@ -88,7 +88,7 @@ impl Authorities {
     /// From certificates.
     ///
     /// # Errors
-    /// If one of them is none, or there is none at all.
+    /// If one of them is no certificate, or there is none at all.
     pub fn new(certificates: impl IntoIterator<Item = CertificateDer<'static>>) -> Result<Self, TlsError> {
         let mut roots = RootCertStore::empty();
         for certificate in certificates {
@@ -118,7 +118,7 @@ fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     }
 }
 
-/// How a server speaks TLS. Clones are the same: replacing what one is made of replaces it for all.
+/// The TLS settings of a server. Clones are the same: replacing the settings of one replaces those of all.
 #[derive(Clone, Debug)]
 pub struct ServerTls {
     current: Arc<RwLock<Arc<ServerConfig>>>,
@@ -131,9 +131,9 @@ pub struct ServerTls {
 #[derive(Clone, Debug)]
 enum Clients {
     Anybody,
-    /// Those that these vouch for.
+    /// Clients with certificates of these authorities.
     Trusted(Authorities),
-    /// As a configuration of rustls says, which is not known here.
+    /// As a configuration of rustls states, which is not known here.
     Configured,
 }
 
@@ -146,8 +146,8 @@ fn has_its_own_identity() -> TlsError {
 /// How long a client may take for its handshake, waiting for its turn included: as for its first header.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Handshakes that go on at one time: those whose client has begun, and answers. Each takes some 20 KiB and a
-/// millisecond of a core, so that this is 10 MiB and half a second's work.
+/// Handshakes that may be in progress at one time: those whose client has begun, and answers. Each takes some 20 KiB
+/// and a millisecond of a core, so that this is 10 MiB and half a second's work.
 const HANDSHAKES_MAX: usize = 512;
 
 impl ServerTls {
@@ -159,7 +159,7 @@ impl ServerTls {
         Self::build(identity, Clients::Anybody)
     }
 
-    /// With this identity, for clients whose certificates these authorities vouch for: mutual TLS.
+    /// With this identity, for clients whose certificates these authorities have issued: mutual TLS.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -172,8 +172,8 @@ impl ServerTls {
         Ok(Self { clients, ..Self::from_config(Arc::new(config)) })
     }
 
-    /// From a configuration of rustls, for what is not offered here. [`reload_config`](Self::reload_config) replaces
-    /// it.
+    /// From a configuration of rustls, for settings that are not offered here. [`reload_config`](Self::reload_config)
+    /// replaces it.
     pub fn from_config(config: Arc<ServerConfig>) -> Self {
         Self {
             current: Arc::new(RwLock::new(config)),
@@ -198,7 +198,7 @@ impl ServerTls {
         self
     }
 
-    /// Shows this identity from now on, to the same clients. Connections that are open keep what they have.
+    /// Presents this identity from now on, to the same clients. Open connections keep theirs.
     ///
     /// # Errors
     /// As [`new`](Self::new), or if this was made from a configuration of rustls: which clients that lets in is not
@@ -214,7 +214,7 @@ impl ServerTls {
         *self.current.write() = config;
     }
 
-    /// What new connections begin with.
+    /// The settings that new connections begin with.
     pub(crate) fn current(&self) -> Arc<ServerConfig> {
         self.current.read().clone()
     }
@@ -234,7 +234,7 @@ fn server_config(identity: Identity, clients: &Clients) -> Result<ServerConfig, 
     Ok(builder.with_single_cert(identity.chain, identity.key)?)
 }
 
-/// How a client speaks TLS. Clones are the same: replacing what one is made of replaces it for all.
+/// The TLS settings of a client. Clones are the same: replacing the settings of one replaces those of all.
 #[derive(Clone, Debug)]
 pub struct ClientTls {
     current: Arc<RwLock<Arc<ClientConfig>>>,
@@ -261,15 +261,15 @@ impl ClientTls {
         Ok(self)
     }
 
-    /// From a configuration of rustls, for what is not offered here.
+    /// From a configuration of rustls, for settings that are not offered here.
     pub fn from_config(config: Arc<ClientConfig>) -> Self {
         Self { current: Arc::new(RwLock::new(config)), servers: None }
     }
 
-    /// Shows this identity from now on, or none. Connections that are open keep what they have.
+    /// Presents this identity from now on, or none. Open connections keep theirs.
     ///
     /// # Errors
-    /// As [`with_identity`](Self::with_identity); what is shown is then what was shown before.
+    /// As [`with_identity`](Self::with_identity), with the present identity.
     pub fn reload(&self, identity: Option<Identity>) -> Result<(), TlsError> {
         let servers = self.servers.as_ref().ok_or_else(has_its_own_identity)?;
         let config = client_config(servers, identity)?;
@@ -326,22 +326,22 @@ pub enum TlsError {
     BadCertificate(Arc<str>),
     /// The client has to show a certificate and has not.
     CertificateRequired,
-    /// The peer has refused, by this alert: what this end has shown will not do for it.
+    /// The peer has refused this end's certificate, by this alert.
     Refused(Arc<str>),
-    /// What the peer sent is not TLS.
+    /// The peer sent bytes that are not TLS.
     NotTls,
     /// The peer closed the connection in the middle of the handshake. A server that speaks no TLS does so.
     Closed,
     /// The handshake took longer than it may: at a server [`handshake_timeout`](ServerTls::handshake_timeout).
     Timeout,
-    /// What TLS was to be made of will not do.
+    /// The settings of TLS are invalid.
     Configuration(Arc<str>),
     /// Anything else.
     Other(Arc<str>),
 }
 
 impl TlsError {
-    /// What was wrong with TLS, if that is why a connection ended.
+    /// The error of TLS, if a connection ended for it.
     pub fn of(reason: &CloseReason) -> Option<Self> {
         let CloseReason::Io { source, .. } = reason else { return None };
         let inner = source.get_ref()?;

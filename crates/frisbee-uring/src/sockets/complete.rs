@@ -1,4 +1,4 @@
-//! What follows from each thing that the kernel has completed.
+//! The consequences of the kernel's completions.
 
 use super::{End, Sockets, mark};
 use crate::ring::{Completion, Interest, Received};
@@ -10,8 +10,8 @@ use std::task::Waker;
 const SPARE_MAX: usize = 64;
 
 impl Sockets {
-    /// Takes in what the kernel has completed. Who has waited for it is put into `wakers`, to be woken when nothing
-    /// is borrowed. Says whether the worker's eventfd was among it.
+    /// Handles the kernel's completions. Wakers of tasks that waited for them are put into `wakers`, to be called when
+    /// nothing is borrowed. Returns whether the worker's eventfd was among them.
     pub(crate) fn complete(&mut self, wakers: &mut Vec<Waker>) -> bool {
         let mut completions = std::mem::take(&mut self.completions);
         self.ring.complete(&mut completions);
@@ -157,7 +157,7 @@ impl Sockets {
         self.end_if_over(key);
     }
 
-    /// Wakes whoever takes the socket off the ring.
+    /// Wakes the task that takes the socket off the ring.
     fn note_release(&mut self, key: usize, wakers: &mut Vec<Waker>) {
         wakers.extend(self.table.get_mut(key).and_then(|state| state.releasing.take()));
     }

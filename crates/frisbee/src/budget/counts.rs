@@ -29,7 +29,7 @@ impl Counts {
         self.shed.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a failure to accept, and tells the log.
+    /// Counts a failure to accept, and logs it.
     pub(crate) fn count_unaccepted(&self, error: &io::Error, pause: Duration, now: Instant) {
         self.unaccepted.fetch_add(1, Ordering::Relaxed);
         match self.log.may_say(None, CloseKind::Local, now) {
@@ -38,7 +38,7 @@ impl Counts {
         }
     }
 
-    /// Counts the end of a connection, and tells the log if the peer is at fault.
+    /// Counts the end of a connection, and logs it if the peer is at fault.
     pub(crate) fn count_closed(&self, peer: Option<SocketAddr>, reason: &CloseReason, now: Instant) {
         let kind = reason.kind();
         if let Some(count) = self.closed.get(kind as usize) {
@@ -57,8 +57,8 @@ impl Counts {
     }
 }
 
-/// What has become of a server's connections, and what its peers make it hold. Clones look at the same server; reading
-/// costs a load.
+/// The counts of a server's connections, and the input that its peers make it hold. Clones show the same server;
+/// reading costs a load.
 #[derive(Clone)]
 pub struct Stats(Arc<Budget>);
 
@@ -93,7 +93,7 @@ impl Stats {
         self.0.counts.shed.load(Ordering::Relaxed)
     }
 
-    /// Times that the system has refused to accept a connection, for want of file descriptors say.
+    /// How often the system has refused to accept a connection, for lack of file descriptors for instance.
     pub fn not_accepted(&self) -> u64 {
         self.0.counts.unaccepted.load(Ordering::Relaxed)
     }

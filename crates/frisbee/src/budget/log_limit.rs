@@ -8,13 +8,13 @@ use std::hash::BuildHasher;
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-/// Lines of the log that are told apart. A peer that shares its place with another stays unsaid for that second.
+/// Lines of the log that are limited separately. Peers that share a place share its limit.
 const PLACES: usize = 256;
 
 /// How long one peer and reason stay unsaid after a line about them.
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// What has been logged lately: one line a second for each place, to which peer and reason are hashed with a seed that
+/// The lines that were logged lately: one a second for each place, to which peer and reason are hashed with a seed that
 /// peers do not know.
 #[derive(Default)]
 pub(super) struct LogLimit {

@@ -2,12 +2,12 @@
 
 use crate::CloseReason;
 
-/// What a handle asks of the connection's task.
+/// An order of a handle to the connection's task.
 #[derive(Clone, Debug)]
 pub(crate) enum Order {
     /// Close once nothing is in progress.
     WhenIdle(CloseReason),
-    /// Write what waits and close.
+    /// Write the packets that wait and close.
     Flush(CloseReason),
     /// Close now.
     Now(CloseReason),

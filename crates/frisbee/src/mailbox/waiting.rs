@@ -59,8 +59,8 @@ impl WaitList {
         let number = match waiter {
             Some(waiter) => self.number(waiter),
             None => {
-                // A task that asks again and again, in a loop say, is not entered each time. The waker that it has
-                // entered by a waiter does not count: it is removed together with the waiter.
+                // A task that asks again and again, in a loop for instance, is not entered each time. The waker that it
+                // has entered by a waiter does not count: it is removed together with the waiter.
                 let last = self.waiting.as_ref().and_then(|waiting| waiting.producers.get(&waiting.last_to_stay));
                 if last.is_some_and(|last| last.will_wake(waker)) {
                     return None;

@@ -17,8 +17,8 @@ use tokio::sync::Semaphore;
 
 /// A table of handlers by operation.
 ///
-/// Packets of operations that have no handler are counted in the log and dropped, as Go's frisbee does. A handler that
-/// panics is logged and answers nothing; the connection goes on.
+/// Packets of operations that have no handler are counted in the log and dropped, as Go's frisbee does. The panic of a
+/// handler is logged, and no answer is sent; the connection continues.
 ///
 /// ```
 /// use frisbee::{Handlers, Operation, Packet, Policy};
@@ -40,8 +40,8 @@ pub struct Handlers {
 
 /// The table of [`Handlers`], which can be read and changed while they serve.
 ///
-/// Clones are the same table. Each connection sees a change before the next packet that it routes; what a handler has
-/// begun it finishes.
+/// Clones are the same table. Each connection sees a change before the next packet that it routes; handlers that have
+/// begun finish.
 ///
 /// ```
 /// use frisbee::{Handler, Handlers, Operation, Policy};
@@ -157,7 +157,7 @@ impl Handlers {
         self.table.clone()
     }
 
-    /// Sets what becomes of the streams that a peer opens. Without it they are closed.
+    /// Sets the treatment of the streams that a peer opens. Without it they are closed.
     pub fn on_stream(mut self, handler: impl Fn(Bytes, Stream) + Send + Sync + 'static) -> Self {
         self.streams = Some(Arc::new(handler));
         self
@@ -236,7 +236,7 @@ impl Router for Handlers {
     }
 }
 
-/// What [`Handlers`] keep for a connection.
+/// The state of [`Handlers`] for a connection.
 pub struct HandlersSession {
     connection: Connection,
     /// The table as it was at this count of changes.
@@ -248,10 +248,10 @@ pub struct HandlersSession {
 }
 
 impl HandlersSession {
-    /// Takes in that the table has changed.
+    /// Handles a change of the table.
     #[cold]
     fn refresh(&mut self, table: &HandlerTable) {
-        // Read first: what changes in between is looked at once more.
+        // Read first: a change in between is then noticed the next time.
         self.version = table.version();
         self.table = table.current();
         let table = &self.table;
@@ -365,13 +365,13 @@ where
     });
 }
 
-/// Sends what a handler gives.
+/// Sends the packet that a handler returns.
 struct Answer(Task);
 
 impl Then<Option<Packet>> for Answer {
     fn then(self, worked: Worked<Option<Packet>>) {
         match worked {
-            // The connection may have ended meanwhile; there is nobody to answer then.
+            // The connection may have ended meanwhile; then there is no peer to answer.
             Ok(reply) => drop(self.0.answer(|outbox| send(reply, outbox))),
             Err(panic) => report(panic.as_ref()),
         }

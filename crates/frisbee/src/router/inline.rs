@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
-/// What a future gives, or with what it panicked.
+/// The result of a future, or its panic.
 pub type Worked<T> = Result<T, Box<dyn Any + Send>>;
 
 /// The text of a panic, for logs.
@@ -15,17 +15,17 @@ pub fn panic_text(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("(no text)")
 }
 
-/// What becomes of what a future gives, if it had to wait.
+/// The treatment of the result of a future that had to wait.
 pub trait Then<T>: Send {
-    /// Takes what the future has given.
+    /// Handles the result.
     fn then(self, worked: Worked<T>);
 }
 
 /// A place in which futures of one type are polled once, one after the other, without an allocation each.
 ///
-/// Most handlers are ready at their first poll. For those the future is made in the cell, polled and dropped. One
-/// that has to wait is taken out together with its box as a [`Parked`] future, and the cell gets a new box the next
-/// time it is used.
+/// Most handlers are ready at their first poll. For those the future is made in the cell, polled and dropped. A future
+/// that has to wait leaves the cell together with its box as a [`Parked`] future, and the cell gets a new box at its
+/// next use.
 ///
 /// ```
 /// use frisbee::support::{Cell, Polled};
@@ -38,7 +38,8 @@ pub trait Then<T>: Send {
 pub struct Cell<F, A = ()>(Option<Pin<Box<Place<F, A>>>>);
 
 pin_project_lite::pin_project! {
-    /// A future, and what follows it. Both in one box, since that is taken and given back for each that waits.
+    /// A future, and the code that follows it. Both in one box, since that is taken and given back for each future that
+    /// waits.
     struct Place<F, A> {
         #[pin]
         future: Option<F>,
@@ -57,7 +58,7 @@ impl<F: Future, A> Place<F, A> {
     #[inline]
     fn poll_future(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Worked<F::Output>> {
         let mut future = self.project().future;
-        // Left in its place by the closure, for what it gives is moved several times.
+        // The closure leaves it in its place, since a result is otherwise moved several times.
         let mut polled = Poll::Pending;
         let caught = catch_unwind(AssertUnwindSafe(|| {
             if let Some(future) = future.as_mut().as_pin_mut() {
@@ -104,14 +105,14 @@ impl<F, A> fmt::Debug for Cell<F, A> {
 pub enum Polled<F: Future, A = ()> {
     /// It is done.
     Ready(F::Output),
-    /// It waits for something and has to be polled elsewhere. Nobody is woken for it before that.
+    /// It waits for something and has to be polled elsewhere. The waker of its first poll does nothing.
     Pending(Parked<F, A>),
-    /// It panicked; this is what it panicked with.
+    /// It panicked, with this payload.
     Panicked(Box<dyn Any + Send>),
 }
 
 impl<F: Future, A> Cell<F, A> {
-    /// Polls a future once, with a waker that does nothing. It comes from `make`, since one that was made elsewhere
+    /// Polls a future once, with a waker that does nothing. `make` returns it, since a future that was made elsewhere
     /// would have to be moved here, and futures are large.
     ///
     /// # Panics
@@ -135,7 +136,7 @@ impl<F: Future, A> Cell<F, A> {
         Parked(Place::boxed(Some(future)))
     }
 
-    /// Drops what panicked, which may panic again.
+    /// Drops a future that panicked, which may panic again.
     #[cold]
     fn discard(&mut self) {
         let cell = self.0.take();
@@ -143,11 +144,11 @@ impl<F: Future, A> Cell<F, A> {
     }
 }
 
-/// A future that was found to wait; gives `Err` with the panic's payload if it panics later.
+/// A future that has to wait; returns `Err` with the panic's payload if it panics later.
 pub struct Parked<F, A = ()>(Pin<Box<Place<F, A>>>);
 
 impl<F: Future> Parked<F> {
-    /// A future whose panics are caught, and that nothing follows.
+    /// A future whose panics are caught, without code that follows.
     pub fn new(future: F) -> Self {
         Cell::park(future)
     }
@@ -158,7 +159,7 @@ where
     F: Future + Send + 'static,
     A: Then<F::Output> + 'static,
 {
-    /// Has what the future gives taken by `then`, without a further allocation.
+    /// Lets `then` handle the future's result, without a further allocation.
     pub fn then(mut self, then: A) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         *self.0.as_mut().project().then = Some(then);
         self.0

@@ -15,8 +15,8 @@ use std::time::Instant;
 ///
 /// Packets and requests for the connection itself go to the router that is mounted on their operation; packets of other
 /// operations are counted in the log and dropped. A stream goes to the owner of the operation that its first packet
-/// names, see [`opening`], one that names none to the [`fallback`](Self::fallback), and is closed without one.
-/// Everything else that a connection tells its router is told to all of them.
+/// names, see [`opening`], a stream that names none to the [`fallback`](Self::fallback), and is closed without one. All
+/// other events of a connection go to all routers.
 ///
 /// ```
 /// use frisbee::{Handlers, Mounts, Operation, Server};
@@ -52,12 +52,12 @@ struct Mount {
 pub enum MountError {
     /// Two want the same operations.
     Overlap {
-        /// What wants them, and on which operations.
+        /// The part that claims them, and its operations.
         owners: [String; 2],
     },
     /// The range has no operation, or one below 10: these belong to the protocol.
     Range {
-        /// What was to be mounted there.
+        /// The router to be mounted there.
         owner: String,
     },
 }
@@ -70,7 +70,7 @@ impl Mounts {
 
     /// Mounts a router on a range of operations: `1000..=1099` or `1000..1100`.
     ///
-    /// What is wrong with the range is told by [`check`](Router::check), and so by whatever binds or connects.
+    /// [`check`](Router::check) reports an invalid range, and so do binding and connecting.
     pub fn mount<R: Router>(mut self, range: impl RangeBounds<u16>, router: R) -> Self {
         let name = std::any::type_name::<R>();
         let Some(range) = inclusive(&range) else {
@@ -97,7 +97,7 @@ impl Mounts {
         self
     }
 
-    /// Sets what gets the streams whose first packet names no operation. An earlier one is replaced.
+    /// Sets the router for streams whose first packet names no operation. An earlier one is replaced.
     pub fn fallback<R: Router>(mut self, router: R) -> Self {
         let name = std::any::type_name::<R>();
         self.fallback = Some(Mount { range: 0..=0, name, router: Arc::new(Of(Arc::new(router))) });
@@ -121,7 +121,7 @@ impl Mounts {
         self.fallback.is_some()
     }
 
-    /// What is wrong if a range also belongs to something else, which `other` names.
+    /// The error if a range also belongs to another part, which `other` names.
     pub fn overlap(&self, range: &RangeInclusive<u16>, other: impl FnOnce() -> String) -> Option<MountError> {
         let overlaps = |mount: &&Mount| mount.range.start() <= range.end() && range.start() <= mount.range.end();
         let mount = self.mounts.iter().find(overlaps)?;
@@ -153,7 +153,7 @@ fn owner(name: &str, range: &RangeInclusive<u16>) -> String {
     format!("{name} on {}..={}", range.start(), range.end())
 }
 
-/// What the routers of [`Mounts`] keep for a connection; nothing where there are none.
+/// The state of the routers of [`Mounts`] for a connection; empty without routers.
 #[derive(Default)]
 pub struct MountsSession(Option<Box<Sessions>>);
 
@@ -319,7 +319,7 @@ trait Erased: Send + Sync {
     fn connected(&self, connection: &Connection) -> Box<dyn ErasedSession>;
 }
 
-/// A router and what it keeps for one connection: each of the calls below is one of its [`Router`] methods.
+/// A router and its state for one connection: each of the calls below is one of its [`Router`] methods.
 trait ErasedSession: Send {
     fn route(&mut self, packet: Packet, outbox: &mut Outbox) -> Routed;
     fn when_full(&self, packet: &Packet) -> WhenFull;

@@ -1,13 +1,13 @@
 //! How the first packet of a stream names an operation, by which the stream finds the router that it is for.
 //!
-//! `09`, the operation as a number in seven bits a byte, low bits first, and whatever the protocol likes: what a call
-//! with streams begins with, too.
+//! `09`, the operation as a number in seven bits a byte, low bits first, and any bytes of the protocol: the same as at
+//! the beginning of a call with streams.
 
 use crate::Operation;
 use bytes::Bytes;
 use frisbee_core::tlv;
 
-/// What stands in front of the operation.
+/// The bytes in front of the operation.
 const OPERATION: u8 = 0x09;
 
 /// The first packet of a stream for the router that is mounted on `operation`, with `rest` behind it.
@@ -32,7 +32,7 @@ pub fn operation(first: &[u8]) -> Option<u16> {
     split(first).map(|(operation, _)| operation)
 }
 
-/// What stands behind the operation; `None` if none is named.
+/// The bytes behind the operation; `None` if none is named.
 pub fn rest(first: &Bytes) -> Option<Bytes> {
     split(first).map(|(_, rest)| first.slice_ref(rest))
 }

@@ -1,8 +1,7 @@
 //! Publishing and subscribing: a [`Broker`] is a router that passes messages on, a [`Client`] its other end.
 //!
-//! What is published to a topic goes to all who have subscribed to a pattern that matches it, at most once to each
-//! connection, and to one member of each queue group. Nothing is stored: who subscribes later gets what is published
-//! later.
+//! A message that is published to a topic goes to all subscribers of a pattern that matches it, at most once to each
+//! connection, and to one member of each queue group. Nothing is stored: a later subscriber gets later messages.
 //!
 //! ```
 //! use frisbee::pubsub::{Broker, Client};
@@ -35,10 +34,11 @@
 //!
 //! # Promises
 //!
-//! * What one connection publishes arrives at each subscription in that order.
+//! * Messages that one connection publishes arrive at each subscription in that order.
 //! * A subscription gets all that is published after it has been [made](Client::subscribe), by whomever.
-//! * Delivery is at most once. What a subscriber takes too slowly is lost, and it is told how much: see [`Slow`].
-//! * Nobody is slowed down by anybody else's slowness.
+//! * Delivery is at most once. A subscriber that accepts messages too slowly loses some, and is told how many: see
+//!   [`Slow`].
+//! * A slow subscriber slows down no other.
 
 mod broker;
 mod client;
@@ -59,19 +59,19 @@ use crate::{Operation, Outbox, PacketId};
 use frisbee_core::tlv;
 use std::ops::RangeInclusive;
 
-/// The first operation of pub/sub unless told otherwise: near the end, since methods of services count upwards from 10.
+/// The first operation of pub/sub by default: near the end, since methods of services count upwards from 10.
 pub const FIRST_OPERATION: u16 = 0xFF00;
 
 /// Operations that are kept for pub/sub; some of them have no meaning yet.
 const COUNT: u16 = 8;
 
-/// The operations of pub/sub unless told otherwise: where to mount a [`Broker`] or a [`ClientRouter`].
+/// The operations of pub/sub by default: where to mount a [`Broker`] or a [`ClientRouter`].
 pub const OPERATIONS: RangeInclusive<u16> = FIRST_OPERATION..=FIRST_OPERATION + (COUNT - 1);
 
-/// What the operations of pub/sub mean, as distances from the first. docs/pubsub.md has their bodies.
+/// The meaning of the operations of pub/sub, as distances from the first. docs/pubsub.md has their bodies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
-    /// To the broker: a subscription, whose id is the packet's. Back: how that went.
+    /// To the broker: a subscription, whose id is the packet's. Back: the result.
     Subscribe,
     /// To the broker: the subscription with the packet's id is over.
     Unsubscribe,
@@ -80,7 +80,7 @@ enum Kind {
     Message,
     /// Comes back when all that was sent before has been taken in.
     Sync,
-    /// From the broker: so many messages were lost here.
+    /// From the broker: so many messages of this subscription were lost.
     Lagged,
     /// From the broker: something was not understood or not allowed.
     Refused,
@@ -120,7 +120,7 @@ impl Operations {
     }
 }
 
-/// Why a broker does not do what it is asked to, as its number on the wire.
+/// The reason for which a broker refuses a request, as its number on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Reason {
     /// The topic or pattern is none.

@@ -20,10 +20,10 @@ use table::{Number, Replied, Table};
 use tokio::sync::oneshot;
 use tokio::time::{Sleep, sleep, timeout};
 
-/// How long a request waits for its reply unless told otherwise; the timeout of a hand-off is the same.
+/// How long a request waits for its reply by default; the timeout of a hand-off is the same.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How many requests of one connection wait for their replies at once unless told otherwise.
+/// How many requests of one connection wait for their replies at once by default.
 const IN_FLIGHT_MAX: usize = 1024;
 
 /// The requests of this end that wait for their replies: a router that is mounted at the requesting end, and the handle
@@ -283,7 +283,7 @@ impl Router for Requests {
     }
 }
 
-/// What [`Requests`] keep for a connection.
+/// The state of [`Requests`] for a connection.
 #[derive(Debug)]
 pub struct RequestsSession(Arc<Table>);
 

@@ -1,14 +1,14 @@
-//! Topics and patterns: what may be one, and which patterns match a topic.
+//! Topics and patterns: their syntax, and which patterns match a topic.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
-/// The longest topic or pattern, in bytes. Names that people give are shorter, and a table of a million of them stays
-/// within memory.
+/// The longest topic or pattern, in bytes. Names that people choose are shorter, and a table of a million of them fits
+/// in memory.
 pub(crate) const TOPIC_MAX: usize = 255;
 
-/// The most tokens of a topic or pattern. At each of them a lookup may branch in two, so that it looks at 2^16 nodes
-/// at the most, and only if somebody has subscribed to as many patterns.
+/// The most tokens of a topic or pattern. At each of them a lookup may branch in two, so that it looks at 2^16 nodes at
+/// most, and only if as many patterns have subscribers.
 pub(crate) const DEPTH_MAX: usize = 16;
 
 /// The token that stands for any one token.
@@ -17,7 +17,7 @@ const ONE: &str = "*";
 /// The token that stands for all tokens to come, at least one.
 const REST: &str = ">";
 
-/// What is wrong with a topic or a pattern.
+/// The defect of a topic or a pattern.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum TopicError {
@@ -91,8 +91,8 @@ pub(crate) fn check_pattern(pattern: &[u8]) -> Result<&str, TopicError> {
 
 /// Values under patterns, found by the topics that the patterns match. Each value has a key, unique for its pattern.
 ///
-/// A tree with a node for each beginning of a pattern. Nodes that hold nothing are removed, and tables that have become
-/// much too large shrink, so that what has been removed leaves no memory behind.
+/// A tree with a node for each beginning of a pattern. Empty nodes are removed, and tables that have become much too
+/// large shrink, so that removed patterns leave no memory behind.
 #[derive(Debug)]
 pub(crate) struct Trie<K, V> {
     root: Node<K, V>,
@@ -173,7 +173,7 @@ impl<K: Ord, V> Trie<K, V> {
         removed
     }
 
-    /// Shows all values whose patterns match a topic, in no order.
+    /// Visits all values whose patterns match a topic, in no order.
     pub(crate) fn for_each_match<'a>(&'a self, topic: &str, mut show: impl FnMut(&'a K, &'a V)) {
         self.root.visit(Some(topic), &mut show);
     }
@@ -278,7 +278,7 @@ impl<K: Ord, V> Values<K, V> {
     }
 }
 
-/// The first token, and what comes behind its dot.
+/// The first token, and the rest behind its dot.
 fn split(topic: &str) -> (&str, Option<&str>) {
     match topic.split_once('.') {
         Some((token, next)) => (token, Some(next)),
@@ -286,8 +286,8 @@ fn split(topic: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Gives back most of a table's memory once it is filled to less than an eighth. Half of what it could then hold stays
-/// free, so that this happens seldom enough to cost nothing.
+/// Frees most of a table's memory once it is filled to less than an eighth. Half of its remaining capacity stays free,
+/// so that this happens rarely enough to cost nothing.
 pub(crate) fn shrink<K: Eq + std::hash::Hash, V>(table: &mut HashMap<K, V>) {
     if table.capacity() > 8 * table.len() {
         table.shrink_to(2 * table.len());

@@ -6,11 +6,11 @@ use std::sync::Once;
 /// The environment variable that has the last word.
 const VARIABLE: &str = "FRISBEE_IO_BACKEND";
 
-/// What moves the bytes of connections.
+/// The interface by which the bytes of connections are moved.
 ///
-/// The environment variable `FRISBEE_IO_BACKEND` has the last word, since whoever runs a program knows the machine:
-/// `off` is [`Tokio`](Self::Tokio), `auto` is [`Auto`](Self::Auto), `require` is [`Uring`](Self::Uring). The default
-/// is `Auto` on Linux with the feature `uring`, and `Tokio` otherwise.
+/// The environment variable `FRISBEE_IO_BACKEND` takes precedence, since the operator of a program knows the machine:
+/// `off` is [`Tokio`](Self::Tokio), `auto` is [`Auto`](Self::Auto), `require` is [`Uring`](Self::Uring). The default is
+/// `Auto` on Linux with the feature `uring`, and `Tokio` otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum IoBackend {
@@ -31,7 +31,7 @@ impl Default for IoBackend {
 }
 
 impl IoBackend {
-    /// What was asked for, after the environment has been looked at.
+    /// The choice, with regard to the environment.
     fn resolve(self, variable: Option<&str>) -> io::Result<Self> {
         match variable {
             None => Ok(self),
@@ -45,8 +45,8 @@ impl IoBackend {
         }
     }
 
-    /// What `start` makes of io_uring, or `None` if tokio is to be used. `pays` tells whether io_uring is cheaper
-    /// where this is asked.
+    /// The result of `start` with io_uring, or `None` if tokio is to be used. `pays` states whether io_uring is cheaper
+    /// here.
     pub(crate) fn start<T>(self, pays: bool, start: impl FnOnce() -> io::Result<T>) -> io::Result<Option<T>> {
         let variable = std::env::var_os(VARIABLE).map(|value| value.to_string_lossy().into_owned());
         let wanted = self.resolve(variable.as_deref())?;

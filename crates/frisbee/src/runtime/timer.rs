@@ -1,4 +1,4 @@
-//! What a driver needs of a clock that can wake it: tokio's, or that of whatever else runs the driver.
+//! A clock that can wake a driver: tokio's, or that of another executor.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};

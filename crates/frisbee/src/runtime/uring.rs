@@ -23,7 +23,7 @@ async fn release(socket: Socket, early: Bytes, runtime: Handle) -> io::Result<Ra
     socket.set_nonblocking(true)?;
     let _entered = runtime.enter();
     let socket = tokio::net::TcpStream::from_std(socket)?;
-    // What the driver has taken came before what the ring still held.
+    // The bytes that the driver has taken came before those that the ring still held.
     RawTransport::new(socket, if received.is_empty() { early } else { [early, received.into()].concat().into() })
 }
 
@@ -58,7 +58,7 @@ impl Rings {
         Ok(Self { workers: workers.collect::<io::Result<_>>()?, next: AtomicUsize::new(0) })
     }
 
-    /// Those of the whole process, for connections that bring no threads of their own.
+    /// The threads of the whole process, for connections that bring none of their own.
     pub(crate) fn shared() -> io::Result<&'static Self> {
         static SHARED: OnceLock<Result<Rings, String>> = OnceLock::new();
         let shared = SHARED.get_or_init(|| Self::start(None).map_err(|error| error.to_string()));

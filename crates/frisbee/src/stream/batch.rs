@@ -14,14 +14,14 @@ const BATCH_MAX: usize = 32 * 1024;
 
 /// Messages of a stream that are put together without a lock, and sent under one.
 ///
-/// For a sender that has many messages ready. Between [`poll_ready`](Self::poll_ready) and
-/// [`flush`](Self::flush) all credit of the stream is here, so other senders of the stream wait meanwhile. What has
-/// been put and not flushed is lost when the batch is dropped.
+/// For a sender that has many messages ready. Between [`poll_ready`](Self::poll_ready) and [`flush`](Self::flush) the
+/// batch holds all credit of the stream, so other senders of the stream wait. Messages that were put and not flushed
+/// are lost when the batch is dropped.
 pub struct StreamBatch {
     guard: Arc<Guard>,
     outbox: Outbox,
     messages: usize,
-    /// What may be spent on messages; `None` if it has not been asked for.
+    /// The credit for messages; `None` if it has not been taken.
     credit: Option<Credit>,
     /// Under which it waits for credit.
     number: u64,
@@ -43,8 +43,8 @@ impl StreamSender {
 }
 
 impl StreamBatch {
-    /// Ready when a message may be put. What has been put before is flushed if it is enough, or if this has to wait
-    /// for the receiver or the connection.
+    /// Ready when a message may be put. Messages that were put before are flushed if they are enough, or if this has to
+    /// wait for the receiver or the connection.
     ///
     /// # Errors
     /// If the stream or the connection has ended.
@@ -62,8 +62,8 @@ impl StreamBatch {
         taken.map_ok(|taken| self.credit = Some(Credit { taken, left: taken }))
     }
 
-    /// Lets `write` put one message, once [`poll_ready`](Self::poll_ready) has been ready. What it returns is handed
-    /// on; it calls [`PacketWriter::finish`].
+    /// Lets `write` put one message, once [`poll_ready`](Self::poll_ready) has been ready. Returns its result; it calls
+    /// [`PacketWriter::finish`].
     pub fn put<T>(&mut self, write: impl FnOnce(PacketWriter<'_>) -> T) -> T {
         let before = self.outbox.len();
         let written = write(self.outbox.packet(self.guard.shared.id, Operation::STREAM));
@@ -86,7 +86,7 @@ impl StreamBatch {
         self.messages == 0
     }
 
-    /// Sends what has been put.
+    /// Sends the messages that were put.
     ///
     /// # Errors
     /// If the stream or the connection has ended.
@@ -120,7 +120,7 @@ impl StreamBatch {
 }
 
 impl Drop for StreamBatch {
-    /// What has not been flushed is not sent, and costs nothing.
+    /// Messages that were not flushed are not sent, and cost nothing.
     fn drop(&mut self) {
         self.give_back(self.credit.map(|credit| credit.taken));
         self.guard.shared.leave(|inner| &mut inner.senders, self.number);

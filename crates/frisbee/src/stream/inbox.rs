@@ -1,4 +1,5 @@
-//! Messages of a stream that wait to be read: what the connection's task puts in, and what the reader has taken over.
+//! Messages of a stream that wait to be read: those that the connection's task has put in, and those that the reader
+//! has taken over.
 //!
 //! The reader takes everything that waits at once, so that the lock between the two is taken once for many messages.
 
@@ -9,7 +10,7 @@ use std::collections::VecDeque;
 /// whole buffer of 64 KiB.
 const COPY_BELOW: usize = 16 * 1024;
 
-/// What an inbox without messages may keep allocated, in bytes.
+/// The memory that an empty inbox may keep allocated, in bytes.
 const KEEP_CAPACITY: usize = 16 * 1024;
 
 /// Stands for the length of a message that is shared and not copied.

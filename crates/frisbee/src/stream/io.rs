@@ -1,4 +1,4 @@
-//! A stream as bytes: messages are what is read and written at a time, and their bounds mean nothing.
+//! A stream as bytes: each message is one write or read of bytes, and its bounds have no meaning.
 
 use super::{Stream, StreamEnd};
 use crate::SendError;
@@ -10,18 +10,18 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// The longest message that is written, in bytes, if both ends take that much. A quarter of a stream's credit, so that
-/// several are under way, and little enough that what others send does not wait for long.
+/// The longest message that is written, in bytes, if both ends accept that many. A quarter of a stream's credit, so
+/// that several are in flight, and few enough that other packets do not wait for long.
 const MESSAGE_MAX: usize = 64 * 1024;
 
-/// A [`Stream`] for what wants a connection: a tunnel beside everything else on the connection that carries it.
+/// A [`Stream`] in the form of a byte stream: a tunnel beside the other packets of its connection.
 ///
 /// Writing waits when the other end does not read, as on a socket. [Shutting down](tokio::io::AsyncWriteExt::shutdown)
-/// ends this direction, and the other goes on; with a Go peer, which knows no such thing, it does nothing. Dropping it
-/// closes both directions at once. The other end may be one of these, or send and receive messages.
+/// ends this direction, and the other continues; with a Go peer, which does not support that, it does nothing. Dropping
+/// it closes both directions at once. The other end may be one of these, or send and receive messages.
 ///
 /// Reading ends when the other end has ended its direction. If it has closed or reset the stream, or the connection has
-/// ended, that is an error, once what came before has been read; with a Go peer a close is an end.
+/// ended, that is an error, after the bytes before have been read; with a Go peer a close is an end.
 ///
 /// ```
 /// use frisbee::{Acceptor, Client, Connection, Handlers, Routed, Outbox, Packet, Router, Server, Stream};
@@ -81,12 +81,12 @@ impl Stream {
 }
 
 impl StreamIo {
-    /// The stream, and what has been received of its last message and not been read.
+    /// The stream, and the unread rest of its last message.
     pub fn into_stream(self) -> (Stream, Bytes) {
         (self.stream, self.rest)
     }
 
-    /// What the end of the messages means to a reader.
+    /// The meaning of the end of the messages for a reader.
     fn end(&self) -> io::Result<()> {
         match self.stream.how_ended() {
             StreamEnd::Ended => Ok(()),
@@ -139,7 +139,7 @@ impl AsyncWrite for StreamIo {
         Poll::Ready(sent.map_err(failed))
     }
 
-    /// What has been written is on its way.
+    /// Written bytes are on their way.
     fn poll_flush(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }

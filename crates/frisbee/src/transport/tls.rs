@@ -24,10 +24,10 @@ pub(crate) struct Handshakes {
     permits: Semaphore,
 }
 
-/// What became of a handshake.
+/// The result of a handshake.
 type Shaken<T> = Result<Secured<T>, Failed<T>>;
 
-/// Why there was no handshake, and the transport if there is still something to be said on it.
+/// The reason for which the handshake failed, and the transport if an alert can still be sent on it.
 struct Failed<T>(TlsError, Option<T>);
 
 impl<T> From<(io::Error, T)> for Failed<T> {
@@ -62,7 +62,7 @@ impl Handshakes {
         }
     }
 
-    /// Clients that keep their server waiting hold up nobody: none has a permit before its greeting is there, nor for
+    /// Clients that keep their server waiting delay no other: none has a permit before its greeting is there, nor for
     /// longer than [`ANSWER`] from then on.
     async fn shake<T: Io>(&self, io: T, silent: &Arc<Newcomers>) -> Shaken<T> {
         let mut greeting = LazyConfigAcceptor::new(Default::default(), io);
@@ -81,8 +81,8 @@ impl Handshakes {
     }
 }
 
-/// Lets the client read what was wrong: closing with bytes of it unread would reset the connection, and the alert on
-/// its way would be lost.
+/// Lets the client read the alert: closing with unread bytes of the client would reset the connection, and the alert
+/// would be lost.
 async fn linger<T: Io>(mut io: T) {
     let linger = async {
         let mut discarded = [0; 4096];
@@ -97,7 +97,7 @@ async fn linger<T: Io>(mut io: T) {
     let _ = tokio::time::timeout(LINGER, linger).await;
 }
 
-/// What the peer has shown of itself.
+/// The peer's certificates.
 pub(crate) fn peer_certificates<T>(stream: &TlsStream<T>) -> Option<Arc<[CertificateDer<'static>]>> {
     stream.get_ref().1.peer_certificates().map(Into::into)
 }

@@ -1,4 +1,4 @@
-//! Unix sockets: listening on a path, and what is known of who connects.
+//! Unix sockets: listening on a path, and the credentials of clients.
 
 use super::Socket;
 use crate::connection::{Ends, UnixCredentials};
@@ -23,7 +23,7 @@ impl<R: Router> UnixServer<R> {
         &self.bound.listener.path
     }
 
-    /// What becomes of the connections, to be asked at any time.
+    /// The counts of the connections, which may be read at any time.
     pub fn stats(&self) -> crate::Stats {
         self.bound.stats()
     }
@@ -67,7 +67,7 @@ impl UnixSocket {
     }
 }
 
-/// Whether there is a socket that nobody listens on, left by a server that was killed.
+/// Whether there is a socket without a listener, left by a server that was killed.
 fn is_abandoned(path: &Path) -> bool {
     let is_socket = std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
     let refused = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
@@ -82,7 +82,7 @@ impl Drop for UnixSocket {
     /// Removes the file, unless it is another server's by now.
     fn drop(&mut self) {
         if file(&self.path).is_ok_and(|file| file == self.file) {
-            // Whoever removes it in this very moment wants the same.
+            // A process that removes it at this moment has the same intention.
             let _ = std::fs::remove_file(&self.path);
         }
     }
@@ -99,7 +99,7 @@ impl Listener for UnixSocket {
     }
 }
 
-/// What is known of the two ends of a connected socket.
+/// The addresses and credentials of the two ends of a connected socket.
 pub(crate) fn ends(socket: &UnixStream) -> Ends {
     let credentials = socket.peer_cred().ok().map(|credentials| UnixCredentials {
         user: credentials.uid(),

@@ -1,8 +1,8 @@
 //! Tasks that outlive the work they are given.
 //!
-//! A task of the runtime is dear to make and to throw away: its memory is aligned to 128 bytes, for which glibc's
-//! malloc has no quick way, and it is entered in a list and taken out again. That took a seventh of the instructions of
-//! a call whose handler waits. So a task that is done with one job waits for the next one.
+//! Creating and dropping a task of the runtime is expensive: its memory is aligned to 128 bytes, for which glibc's
+//! malloc has no fast path, and it is entered in a list and removed again. That took a seventh of the instructions of a
+//! call whose handler waits. So a task that has finished one job waits for the next one.
 
 use crate::sync::{AtomicBool, Mutex};
 use std::fmt;
@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker};
 
-/// What a task is given to do.
+/// The work that is given to a task.
 pub type Job = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A task's other end.
@@ -86,7 +86,7 @@ impl fmt::Debug for Carrier {
     }
 }
 
-/// What the task runs.
+/// The future that the task runs.
 pub(crate) struct Carrying {
     carrier: Arc<Carrier>,
     current: Option<Job>,
@@ -114,8 +114,8 @@ impl Future for Carrying {
             && !matches!(catch_unwind(AssertUnwindSafe(|| job.as_mut().poll(context))), Ok(Poll::Pending))
         {
             *current = None;
-            // Whoever gives the next one from here on wakes the task. It may have come before, since a job leaves its
-            // place when it answers.
+            // The next job from here on wakes its task. It may have come before, since a job leaves its place when it
+            // answers.
             if carrier.has_next.load(Ordering::Acquire) {
                 context.waker().wake_by_ref();
             }
@@ -135,7 +135,7 @@ impl Drop for Carrying {
     }
 }
 
-/// Every interleaving of a task and those who give it work, as far as the checker's bounds go. What gets lost is a
+/// Every interleaving of a task and the callers that give it work, as far as the checker's bounds go. Lost work is a
 /// deadlock, which the checker reports.
 #[cfg(all(test, frisbee_loom))]
 mod models {

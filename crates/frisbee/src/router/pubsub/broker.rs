@@ -1,4 +1,4 @@
-//! The broker: who has subscribed to what, and what each connection may do.
+//! The broker: the subscriptions, and the rights of each connection.
 
 use super::fanout::{Fanout, Published};
 use super::queue::{Bounds, Subscriber};
@@ -13,19 +13,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// What may wait for a subscriber unless told otherwise, in bytes: three messages of the longest kind, or what
-/// 1 Gbit/s brings in an eighth of a second.
+/// The bytes that may wait for a subscriber by default: three messages of the longest kind, or an eighth of a second at
+/// 1 Gbit/s.
 const QUEUE_MAX: usize = 16 * 1024 * 1024;
 
-/// What may wait for all subscribers unless told otherwise, in bytes: for 64 of them all that they may have. What they
-/// share counts for each, so that it is mostly less.
+/// The bytes that may wait for all subscribers by default: for 64 of them as many as each may have. Shared messages
+/// count for each, so that the memory is mostly less.
 const MEMORY_MAX: usize = 1024 * 1024 * 1024;
 
-/// Subscriptions of a connection unless told otherwise. Programs have tens. Each that matches makes a message that is
-/// published more work, and those of one connection may all match: so many make 0.15 ms, on a Zen 5.
+/// Subscriptions of a connection by default. Programs have tens. Each that matches makes a published message more work,
+/// and those of one connection may all match: so many make 0.15 ms, on a Zen 5.
 const PER_CONNECTION_MAX: usize = 1024;
 
-/// Subscriptions of all connections unless told otherwise: one to each of a million topics. They take some 300 MB then.
+/// Subscriptions of all connections by default: one to each of a million topics. They take some 300 MB then.
 const TOTAL_MAX: usize = 1024 * 1024;
 
 /// Nodes of the tree for each subscription that there may be. A pattern has up to 16, but most share all but one
@@ -35,7 +35,7 @@ const NODES_PER_SUBSCRIPTION: usize = 4;
 /// Subscriptions of a vanished peer that are removed at one time, so that looking up topics is not held up.
 const REMOVED_AT_ONCE: usize = 256;
 
-/// What becomes of a subscriber that takes messages more slowly than they come.
+/// The treatment of a subscriber that accepts messages more slowly than they come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum Slow {
@@ -49,12 +49,12 @@ pub enum Slow {
 
 /// A router that passes messages from publishers to subscribers.
 ///
-/// It serves eight operations, from [`FIRST_OPERATION`] on unless [told otherwise](BrokerBuilder::first_operation);
-/// docs/pubsub.md describes their bodies. A clone is the same broker.
+/// It serves eight operations, from [`FIRST_OPERATION`] on unless [configured
+/// otherwise](BrokerBuilder::first_operation); docs/pubsub.md describes their bodies. A clone is the same broker.
 ///
-/// Publishing never waits. What a subscriber does not take at once waits for it, up to a
-/// [bound](BrokerBuilder::queue_max), and beyond that [`Slow`] says what happens. A connection that takes no byte at
-/// all for the [write timeout](crate::Config::write_timeout), or hardly any for longer, ends in either case.
+/// Publishing never waits. Messages that a subscriber does not accept at once wait for it, up to a
+/// [bound](BrokerBuilder::queue_max), and beyond that [`Slow`] decides. A connection that accepts no byte at all for
+/// the [write timeout](crate::Config::write_timeout), or hardly any for longer, ends in either case.
 #[derive(Clone, Debug)]
 pub struct Broker(pub(super) Arc<BrokerShared>);
 
@@ -70,7 +70,7 @@ pub struct BrokerBuilder {
     total_max: usize,
 }
 
-/// What all connections share.
+/// The state that all connections share.
 #[derive(Debug)]
 pub(super) struct BrokerShared {
     /// By connection and id. Read when a publisher does not remember a topic, written by subscribing.
@@ -85,7 +85,7 @@ pub(super) struct BrokerShared {
     settings: BrokerBuilder,
 }
 
-/// Whom a subscription belongs to.
+/// The owner of a subscription.
 #[derive(Debug)]
 pub(super) struct Target {
     pub(super) subscriber: Arc<Subscriber>,
@@ -110,7 +110,7 @@ impl Broker {
         }
     }
 
-    /// How many bytes wait for subscribers. What several of them share counts for each.
+    /// How many bytes wait for subscribers. Bytes that several of them share count for each.
     pub fn waiting(&self) -> usize {
         self.0.bounds.waiting.load(Ordering::Relaxed)
     }
@@ -155,7 +155,7 @@ impl BrokerBuilder {
         self
     }
 
-    /// Sets what becomes of a subscriber for which more would wait. Default: [`Slow::DropOldest`].
+    /// Sets the treatment of a subscriber whose queue is full. Default: [`Slow::DropOldest`].
     pub fn slow(mut self, slow: Slow) -> Self {
         self.slow = slow;
         self
@@ -190,7 +190,7 @@ impl BrokerBuilder {
     }
 }
 
-/// What the broker keeps for a connection.
+/// The state of the broker for a connection.
 pub struct BrokerSession {
     subscriber: Arc<Subscriber>,
     /// The patterns of the connection's subscriptions.
@@ -289,7 +289,7 @@ impl Router for Broker {
 
     fn disconnected(&self, mut session: BrokerSession, _reason: &CloseReason) {
         session.subscriber.close();
-        // What came in the same read as the end has been published all the same.
+        // Messages that came in the same read as the end have been published all the same.
         session.fanout.flush(&self.0, &session.subscriber);
         self.0.remove_all(session.subscriber.number, session.patterns);
     }
@@ -339,7 +339,7 @@ impl BrokerShared {
             ));
         }
         subscriptions.insert(pattern, (session.subscriber.number, id.0), target);
-        // With the lock held, so that who reads the new number reads the new subscriptions.
+        // With the lock held, so that a reader of the new number reads the new subscriptions.
         self.version.fetch_add(1, Ordering::Release);
         drop(subscriptions);
         session.patterns.insert(id.0, pattern.into());

@@ -1,4 +1,4 @@
-//! The broker's other end: publishing and subscribing, and what handles and router share.
+//! The broker's other end: publishing and subscribing, and the state that handles and router share.
 
 use super::inbox::{Entry, Inbox, Subscription};
 use super::receive::ClientRouter;
@@ -17,15 +17,15 @@ use std::time::Duration;
 use tokio::net::ToSocketAddrs;
 use tokio::sync::oneshot;
 
-/// What may wait unread at one subscription, in bytes: as much as may wait for it at the broker.
+/// The number of bytes that may wait unread at one subscription: as many as may wait for it at the broker.
 const INBOX_MAX: usize = 16 * 1024 * 1024;
 
 /// How long a broker may take to answer. One that is alive takes microseconds; a peer that is no broker may never
 /// answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Answers to [`Client::sync`] that may be outstanding, those included that nobody waits for any more: as many as
-/// fRPC's calls. A broker answers them one after the other and is hardly ever behind by more than a few.
+/// Answers to [`Client::sync`] that may be outstanding, including those whose callers have gone: as many as fRPC's
+/// calls. A broker answers them one after the other and is hardly ever behind by more than a few.
 const SYNCS_MAX: usize = 16 * 1024;
 
 /// Why publishing or subscribing failed.
@@ -36,7 +36,7 @@ pub enum PubSubError {
     Topic(TopicError),
     /// The message could not be sent, or the connection has ended.
     Send(SendError),
-    /// The broker refuses; this is what it says.
+    /// The broker refuses, for this reason.
     Refused(String),
     /// The broker has not answered for 10 s, or owes 16 384 answers to [`Client::sync`]: the peer may not be one.
     NoAnswer,
@@ -83,12 +83,12 @@ impl From<SendError> for PubSubError {
 /// Publishes and subscribes on one connection. A clone uses the same connection.
 ///
 /// There is no reconnecting: when the connection has ended, subscriptions end and publishing fails. A connection that a
-/// client has made is closed, behind what waits to be written, when nobody has the client, a publisher or a
-/// subscription of it any more.
+/// client has made is closed, behind the bytes that wait to be written, when the client and its publishers and
+/// subscriptions have all been dropped.
 #[derive(Clone, Debug)]
 pub struct Client(pub(super) Arc<ClientShared>, pub(super) Option<Arc<Own>>);
 
-/// The connection that a client has made for itself, held by all who use it.
+/// The connection that a client has made for itself, held by all its users.
 #[derive(Debug)]
 pub(super) struct Own(Connection);
 
@@ -98,7 +98,7 @@ impl Drop for Own {
     }
 }
 
-/// What handles and router share.
+/// The state that handles and router share.
 #[derive(Debug)]
 pub(super) struct ClientShared {
     pub(super) operations: Operations,
@@ -117,9 +117,9 @@ struct ClientState {
     by_pattern: Trie<u16, Arc<Inbox>>,
     /// The id given out last. An id is used again only after all others, when nothing sent to it can be under way.
     last_id: u16,
-    /// Who waits for the answer to a subscription.
+    /// The caller that waits for the answer to a subscription.
     asked: HashMap<u16, oneshot::Sender<Result<(), String>>>,
-    /// Who waits for a SYNC, in order.
+    /// The callers that wait for a SYNC, in order.
     syncs: VecDeque<oneshot::Sender<()>>,
     closed: Option<CloseReason>,
 }
@@ -162,8 +162,8 @@ impl Client {
 
     /// Subscribes as a member of a queue group: of all members of a group, on any connection, one gets each message.
     ///
-    /// They take turns; one for which much waits is passed over. Members may have different patterns: a message goes to
-    /// one of those whose patterns match.
+    /// They take turns; a member for which many messages wait is passed over. Members may have different patterns: a
+    /// message goes to one of those whose patterns match.
     ///
     /// # Errors
     /// As [`subscribe`](Self::subscribe), and if the name has more than 255 bytes.
@@ -192,7 +192,7 @@ impl Client {
 
     /// Publishes a message, once the connection has room.
     ///
-    /// Nobody says whether it has arrived anywhere; [`sync`](Self::sync) says when the broker has it.
+    /// There is no confirmation that it has arrived anywhere; [`sync`](Self::sync) waits until the broker has it.
     ///
     /// # Errors
     /// If the topic is none, the message too long or the connection has ended.
@@ -376,7 +376,7 @@ impl ClientShared {
         inboxes
     }
 
-    /// Takes in how subscribing went. Nobody may wait for it any more.
+    /// Handles the result of subscribing. The caller may have gone.
     pub(super) fn handle_answer(&self, id: u16, answer: Result<(), String>) {
         let asked = self.inner.lock().asked.remove(&id);
         if let Some(asked) = asked {
@@ -384,7 +384,7 @@ impl ClientShared {
         }
     }
 
-    /// Takes in that the oldest SYNC has come back.
+    /// Handles the answer to the oldest SYNC.
     pub(super) fn handle_sync(&self) {
         let sync = self.inner.lock().syncs.pop_front();
         if let Some(sync) = sync {
@@ -392,13 +392,13 @@ impl ClientShared {
         }
     }
 
-    /// Takes in that so many messages were lost for the connection.
+    /// Handles the report that so many messages were lost for the connection.
     pub(super) fn handle_lag(&self, count: u64) {
         let inboxes: Vec<_> = self.inner.lock().inboxes.values().cloned().collect();
         inboxes.iter().for_each(|inbox| inbox.extend([Entry::Lagged(count)].into_iter(), self.inbox_max));
     }
 
-    /// Takes in the end of the connection, and tells all who wait.
+    /// Handles the end of the connection, and informs all callers that wait.
     pub(super) fn handle_close(&self, reason: &CloseReason) {
         let mut inner = self.inner.lock();
         inner.closed = Some(reason.clone());

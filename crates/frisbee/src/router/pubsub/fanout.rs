@@ -1,9 +1,9 @@
-//! From a publisher to its subscribers: what one connection publishes in a turn, and who gets it.
+//! From a publisher to its subscribers: the packets that one connection publishes in a turn, and their subscribers.
 //!
 //! Publishing takes a look into a table of this connection, from topics to subscribers. Only a topic that is not there
-//! is looked up in the broker's tree, under its lock. The table is forgotten when any subscription has come or gone,
-//! which a number that only grows tells. Packets for the same subscribers are encoded one behind the other, and at the
-//! end of the turn each subscriber's queue is locked, and its task woken, once.
+//! is looked up in the broker's tree, under its lock. The table is cleared when any subscription has been added or
+//! removed, which a number that only grows shows. Packets for the same subscribers are encoded one behind the other,
+//! and at the end of the turn each subscriber's queue is locked, and its task woken, once.
 
 use super::broker::{BrokerShared, Target};
 use super::queue::{Segment, Subscriber};
@@ -16,12 +16,12 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Topics and subscribers that a connection remembers, counted together. A publisher has few topics; one with many
-/// looks them up again after so many.
+/// Topics and subscribers that a connection remembers, counted together. A publisher has few topics; a publisher with
+/// many looks them up again after so many.
 const REMEMBERED_MAX: usize = 16 * 1024;
 
-/// Subscribers of a turn's packets, counted once for each run of packets. What exceeds it is delivered before the end
-/// of the turn.
+/// Subscribers of a turn's packets, counted once for each run of packets. Those beyond it are served before the end of
+/// the turn.
 const DELIVERIES_MAX: usize = 16 * 1024;
 
 /// From this length on a message is a run of its own, so that its body is shared and not copied.
@@ -41,10 +41,10 @@ thread_local! {
     static RUNS: Cell<Vec<Run>> = const { Cell::new(Vec::new()) };
 }
 
-/// What one connection publishes.
+/// The publishing side of one connection.
 #[derive(Debug, Default)]
 pub(super) struct Fanout {
-    /// The state of the subscriptions that the table tells.
+    /// The number of the subscriptions that the table reflects.
     version: u64,
     by_topic: HashMap<Arc<[u8]>, usize>,
     routes: Vec<Route>,
@@ -58,7 +58,7 @@ pub(super) struct Fanout {
     directed: Vec<Directed>,
 }
 
-/// Who gets what is published to a topic.
+/// The subscribers of a topic.
 #[derive(Debug)]
 struct Route {
     topic: Arc<[u8]>,
@@ -88,7 +88,7 @@ struct Directed {
     body: Bytes,
 }
 
-/// How many groups a message goes to in as little time as any.
+/// The number of groups up to which their count does not matter for the time of a message.
 const GROUPS_AT_ONCE: usize = 64;
 
 /// How a message was taken in.
@@ -100,7 +100,7 @@ pub(super) enum Published {
 }
 
 impl Fanout {
-    /// Takes in a message: `topic` is that of `body`, which goes out as it is.
+    /// Publishes a message: `topic` is that of `body`, which is sent unchanged.
     pub(super) fn publish(
         &mut self,
         broker: &BrokerShared,
@@ -160,7 +160,7 @@ impl Fanout {
         &mut self.runs[self.used - 1].packets
     }
 
-    /// The end of a turn: hands over what has come together.
+    /// Ends a turn: passes on the packets that have been collected.
     pub(super) fn flush(&mut self, broker: &BrokerShared, from: &Subscriber) {
         if self.deliveries == 0 {
             return;
@@ -189,7 +189,7 @@ impl Fanout {
         RUNS.set(std::mem::take(&mut self.runs));
     }
 
-    /// Forgets who gets what, if that has changed, so that nobody who has left is held on to.
+    /// Clears the table if subscriptions have changed, so that it keeps no subscriber that has left.
     pub(super) fn refresh(&mut self, broker: &BrokerShared) {
         if !self.routes.is_empty() && self.version != broker.version.load(Ordering::Acquire) {
             self.forget(broker);
@@ -201,7 +201,7 @@ impl Fanout {
         self.by_topic.len()
     }
 
-    /// Gives back what is remembered of topics, for a connection that publishes nothing for the time being.
+    /// Frees the table, for a connection that publishes nothing at present.
     pub(super) fn release(&mut self, broker: &BrokerShared) {
         if self.used == 0 {
             self.forget(broker);
@@ -276,7 +276,7 @@ impl Route {
 }
 
 impl Group {
-    /// The member that gets the next message: in turn, passing over those who are behind if another is not.
+    /// The member that gets the next message: in turn, passing over those that are behind if another is not.
     fn choose(&mut self) -> (&Arc<Subscriber>, u16) {
         let count = self.members.len();
         let first = self.next;

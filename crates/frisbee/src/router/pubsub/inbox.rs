@@ -1,4 +1,4 @@
-//! Subscriptions: what has come for one waits in its inbox until it is read, bounded.
+//! Subscriptions: the messages for each wait in its inbox until they are read, bounded.
 
 use super::client::{ClientShared, Own};
 use crate::CloseReason;
@@ -10,10 +10,10 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-/// What a message is charged beside its payload: its place in the queue.
+/// The charge for a message beside its payload: its place in the queue.
 const MESSAGE_CHARGE: usize = 64;
 
-/// What was published.
+/// A message that was published.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Message {
     pub(super) topic: Arc<str>,
@@ -26,7 +26,7 @@ impl Message {
         &self.topic
     }
 
-    /// What was published. It shares the memory of what was read with it.
+    /// The payload. It shares the memory of the bytes that were read with it.
     pub fn payload(&self) -> &Bytes {
         &self.payload
     }
@@ -37,13 +37,13 @@ impl Message {
     }
 }
 
-/// Why a subscription gives no message.
+/// The reason for which a subscription returns no message.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum RecvError {
-    /// So many messages were lost here, because they came faster than they were taken. The subscription goes on.
+    /// So many messages were lost here, because they came faster than they were read. The subscription continues.
     ///
-    /// What the broker dropped it counts for the connection: each of its subscriptions is told the same number,
+    /// Messages that the broker dropped are counted for the connection: each of its subscriptions gets the same number,
     /// whichever of them the messages were for.
     Lagged(u64),
     /// The connection has ended, and all that came before has been read.
@@ -108,7 +108,7 @@ impl Subscription {
         }
     }
 
-    /// What was subscribed to.
+    /// The pattern of the subscription.
     pub fn pattern(&self) -> &str {
         &self.pattern
     }
@@ -117,7 +117,7 @@ impl Subscription {
 impl Drop for Subscription {
     fn drop(&mut self) {
         self.shared.leave(self);
-        // What its connection remembers may hold on to the inbox for a while.
+        // The tables of its connection may keep the inbox for a while.
         *self.inbox.0.lock() = Queue { closed: Some(CloseReason::Local), ..Queue::default() };
     }
 }
@@ -150,7 +150,7 @@ impl Entry {
 }
 
 impl Inbox {
-    /// Adds what has come, drops the oldest if that is too much, and wakes the reader.
+    /// Adds messages, drops the oldest if they are too many, and wakes the reader.
     pub(super) fn extend(&self, entries: impl Iterator<Item = Entry>, bytes_max: usize) {
         let mut queue = self.0.lock();
         if queue.closed.is_some() {

@@ -1,4 +1,5 @@
-//! What waits for one subscriber: bounded, filled by publishers on any thread, emptied by the subscriber's own task.
+//! The messages that wait for one subscriber: bounded, added by publishers on any thread, removed by the subscriber's
+//! own task.
 
 use super::{Kind, Operations, Slow, put};
 use crate::mailbox::Order;
@@ -10,22 +11,22 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// How much of the queue is put into the outbox at one time, in bytes: some writes' worth. What is in the outbox can no
-/// longer be dropped and stands in the way of replies.
+/// How much of the queue is put into the outbox at one time, in bytes: some writes' worth. Messages in the outbox can
+/// no longer be dropped and delay replies.
 const WINDOW: usize = 256 * 1024;
 
-/// Packets that come alone are put together up to this many bytes, so that a queue of small messages is not one of
-/// small allocations. Longer ones are shared by all subscribers.
+/// Packets that come one by one are joined up to this many bytes, so that a queue of small messages is not one of small
+/// allocations. Longer ones are shared by all subscribers.
 const TOGETHER_MAX: usize = 4 * 1024;
 
-/// What a segment is charged beside its packets: its place in the queue and its allocations.
+/// The charge for a segment beside its packets: its place in the queue and its allocations.
 const SEGMENT_CHARGE: usize = 256;
 
-/// What all subscribers of a broker together may have waiting leaves each this part of its own bound when it is used
-/// up: enough for those who take what comes.
+/// When the bytes that wait for all subscribers of a broker reach their bound, each has this part of its own bound
+/// left: enough for subscribers that keep up.
 const LEFT_WHEN_FULL: usize = 16;
 
-/// What may wait, and what does.
+/// The bound of a queue, and the bytes in it.
 #[derive(Debug)]
 pub(super) struct Bounds {
     /// For one subscriber, in bytes.
@@ -33,12 +34,12 @@ pub(super) struct Bounds {
     /// For all of them, in bytes, before each has less.
     pub(super) memory_max: usize,
     pub(super) slow: Slow,
-    /// What waits for all of them.
+    /// The bytes that wait for all subscribers.
     pub(super) waiting: AtomicUsize,
 }
 
 impl Bounds {
-    /// What may wait for a subscriber at the moment.
+    /// The bytes that may wait for a subscriber at present.
     fn queue_max(&self) -> usize {
         let full = self.waiting.load(Ordering::Relaxed) > self.memory_max;
         if full { self.queue_max / LEFT_WHEN_FULL } else { self.queue_max }
@@ -56,7 +57,7 @@ pub(super) struct Subscriber {
     /// The task knows that something waits: it has been woken, or waits for the socket to take more. Written with the
     /// lock held.
     scheduled: AtomicBool,
-    /// More than half of what may wait does, or the connection has ended. Written with the lock held.
+    /// The queue is more than half full, or the connection has ended. Written with the lock held.
     behind: AtomicBool,
     queue: Mutex<Queue>,
 }
@@ -64,7 +65,7 @@ pub(super) struct Subscriber {
 #[derive(Debug, Default)]
 struct Queue {
     segments: VecDeque<Segment>,
-    /// What the segments are charged.
+    /// The charges for the segments.
     bytes: usize,
     /// Messages lost since the subscriber was last told.
     lost: u64,
@@ -83,7 +84,7 @@ pub(super) struct Segment {
 impl Segment {
     pub(super) fn new() -> Self {
         let mut packets = Outbox::new(HeaderForm::Current);
-        // What a subscriber takes is looked at when it is sent.
+        // The operations of a subscriber are known when something is sent to it.
         packets.set_limit(u32::MAX);
         Self { packets, messages: 0, longest: 0 }
     }
@@ -126,7 +127,7 @@ impl Subscriber {
         self.behind.load(Ordering::Relaxed)
     }
 
-    /// Adds what a publisher has for this subscriber, and wakes its task unless that is the caller.
+    /// Adds a publisher's packets for this subscriber, and wakes its task unless that is the caller.
     pub(super) fn deliver(&self, fill: impl FnOnce(&mut Delivery<'_>), from: &Self) {
         let mut queue = self.queue.lock();
         if queue.closed {
@@ -156,8 +157,8 @@ impl Subscriber {
         }
     }
 
-    /// Moves what waits into the outbox of the subscriber's own task, as much as is good for it. `body_max` is what
-    /// the peer says that it takes.
+    /// Moves packets that wait into the outbox of the subscriber's own task, as many as are useful there. `body_max` is
+    /// the limit of the peer.
     pub(super) fn pull(&self, turn: &mut Turn<'_>, body_max: u32) {
         if !self.scheduled.load(Ordering::Acquire) {
             return;
@@ -189,7 +190,7 @@ impl Subscriber {
         self.account(before, &queue);
     }
 
-    /// The connection has ended: nothing is taken from now on, and what waits is freed.
+    /// The connection has ended: nothing is accepted from now on, and packets that wait are freed.
     pub(super) fn close(&self) {
         self.close_queue(&mut self.queue.lock());
     }
@@ -201,7 +202,7 @@ impl Subscriber {
         self.behind.store(true, Ordering::Relaxed);
     }
 
-    /// Notes that what waits has changed.
+    /// Updates the count of bytes that wait.
     fn account(&self, before: usize, queue: &Queue) {
         self.behind.store(queue.bytes > self.bounds.queue_max / 2, Ordering::Relaxed);
         // Wraps when it has become less.

@@ -1,8 +1,8 @@
-//! The client's side as a router: which subscriptions a message goes to, and who waits for an answer.
+//! The client's side as a router: which subscriptions a message goes to, and which caller an answer is for.
 //!
-//! A broker sends a message once, whatever number of subscriptions of the connection match. Which they are is found
-//! here, and remembered for each topic until subscriptions change. What comes in one turn for the same subscriptions is
-//! handed over at once.
+//! A broker sends a message once, however many subscriptions of the connection match. They are found here, and
+//! remembered for each topic until subscriptions change. Messages of one turn for the same subscriptions are passed on
+//! together.
 
 use super::client::{Client, ClientShared};
 use super::inbox::{Entry, Inbox, Message};
@@ -52,7 +52,7 @@ impl Default for ClientRouter {
     }
 }
 
-/// What the router keeps for its connection.
+/// The state of the router for its connection.
 #[derive(Debug, Default)]
 pub struct ClientSession {
     /// This is the one connection that the router is for.
@@ -65,14 +65,14 @@ pub struct ClientSession {
     last: usize,
     /// The last subscription in a group for which something came.
     member: Option<(PacketId, Inboxes)>,
-    /// What has come in this turn for all of `to`.
+    /// The messages of this turn for all of `to`.
     messages: Vec<Entry>,
     to: Inboxes,
 }
 
 type Inboxes = Arc<[Arc<Inbox>]>;
 
-/// A topic, and who gets what is published to it.
+/// A topic, and the subscriptions that match it.
 #[derive(Debug)]
 struct Route {
     topic: Arc<str>,
@@ -145,7 +145,7 @@ impl Router for ClientRouter {
 
 const NO_BROKER: &str = "invalid answer; the peer may not be a broker";
 
-/// What a broker says instead of nothing: a number and a text.
+/// The error of a broker: a number and a text.
 fn refusal(body: &[u8]) -> Option<String> {
     let (_, text) = body.split_first()?;
     // A server without a broker answers in another form.
@@ -189,7 +189,7 @@ impl ClientSession {
         Routed::Continue
     }
 
-    /// Hands over what has come together.
+    /// Passes on the messages that have been collected.
     fn flush(&mut self, shared: &ClientShared) {
         if self.messages.is_empty() {
             return;
