@@ -56,7 +56,7 @@ impl Server {
     }
 }
 
-/// Services on a Unix socket. Made by [`ServerBuilder::bind_unix`].
+/// Services on a Unix socket. Made by [`ServerBuilder::bind_unix`](crate::ServerBuilder::bind_unix).
 #[cfg(unix)]
 #[derive(Debug)]
 pub struct UnixServer {
@@ -93,7 +93,7 @@ impl UnixServer {
 }
 
 /// Services on connections that the program brings: anything that reads and writes bytes. Clones share the services.
-/// Made by [`ServerBuilder::build`].
+/// Made by [`ServerBuilder::build`](crate::ServerBuilder::build).
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]

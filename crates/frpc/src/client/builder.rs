@@ -151,7 +151,7 @@ impl ChannelBuilder {
     }
 
     /// Sets what moves the bytes of the connection. Default: the current tokio runtime; see
-    /// [`frisbee::ClientBuilder::runtime`].
+    /// [`frisbee::ClientBuilder::io_backend`].
     pub fn io_backend(mut self, backend: IoBackend) -> Self {
         self.client = self.client.io_backend(backend);
         self

@@ -33,7 +33,7 @@ pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 /// connection. Calls that were sent fail with a status that [may have run](Status::may_have_run), unless the method is
 /// unary and idempotent by its `idempotency_level`: such a call is made once more. No other call is sent twice.
 ///
-/// [`connect_all`](ChannelBuilder::connect_all) makes a channel to several servers, with a connection to each.
+/// [`connect_all`](crate::ChannelBuilder::connect_all) makes a channel to several servers, with a connection to each.
 ///
 /// A channel owns its connections. They close when the last clone, call and stream of the channel is gone, or when the
 /// channel is [closed](Self::close) and its calls and streams have ended. A [`Connection`] is a handle that owns
@@ -62,7 +62,7 @@ pub(crate) struct ChannelShared {
 impl Channel {
     /// Creates a channel to the peer of an existing connection, which either end may have dialled.
     ///
-    /// In this way a server calls services that a client offers by [`ChannelBuilder::add_service`]: from a handler by
+    /// In this way a server calls services that a client offers by [`ChannelBuilder::add_service`](crate::ChannelBuilder::add_service): from a handler by
     /// [`Request::channel`], or from [`ServerBuilder::on_connect`](crate::ServerBuilder::on_connect). The generated
     /// clients are the same. All channels of a connection share its limit of calls in flight. Calls fail with
     /// [`Unavailable`](crate::Code::Unavailable) when the connection has ended, and with
