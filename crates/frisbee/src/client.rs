@@ -146,7 +146,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Speaks TLS. Default: no TLS. It is driven by tokio, whatever [`runtime`](Self::runtime) says.
+    /// Speaks TLS. Default: no TLS. It is driven by tokio, whatever [`io_backend`](Self::io_backend) says.
     #[cfg(feature = "tls")]
     pub fn tls(mut self, tls: crate::tls::ClientTls) -> Self {
         self.tls = Some(tls);

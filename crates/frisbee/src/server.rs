@@ -193,7 +193,7 @@ impl ServerBuilder {
     /// an error, and in a [shutdown](Server::serve_with_shutdown), which ends handlers that do not return in time. The
     /// router sees it end with [`CloseReason::Foreign`](crate::CloseReason). A client that sends nothing has
     /// [`first_header_timeout`](Self::first_header_timeout); from its first byte on, its time is the handler's concern.
-    /// With [`tls`](Self::tls) the handshake comes first.
+    /// With TLS the handshake comes first.
     ///
     /// Frames begin with a zero byte, so nothing that does is foreign. The first id of a client with the old form of
     /// headers, which has no magic, may be above 255 and look foreign; clients count from 0.
@@ -242,7 +242,7 @@ impl ServerBuilder {
     ///
     /// A connection gets 10 s for its handshake. Those whose client has not begun, or does not go on with it, count for
     /// [`silent_max`](Self::silent_max); of the others at most 512 go on at once, and the rest wait their turn within
-    /// the same time. TLS is driven by tokio, whatever [`runtime`](Self::runtime) says.
+    /// the same time. TLS is driven by tokio, whatever [`io_backend`](Self::io_backend) says.
     #[cfg(feature = "tls")]
     pub fn tls(mut self, tls: crate::tls::ServerTls) -> Self {
         self.tls = Some(tls);

@@ -62,7 +62,8 @@ pub(crate) struct ChannelShared {
 impl Channel {
     /// Creates a channel to the peer of an existing connection, which either end may have dialled.
     ///
-    /// In this way a server calls services that a client offers by [`ChannelBuilder::add_service`](crate::ChannelBuilder::add_service): from a handler by
+    /// In this way a server calls services that a client offers by
+    /// [`ChannelBuilder::add_service`](crate::ChannelBuilder::add_service): from a handler by
     /// [`Request::channel`], or from [`ServerBuilder::on_connect`](crate::ServerBuilder::on_connect). The generated
     /// clients are the same. All channels of a connection share its limit of calls in flight. Calls fail with
     /// [`Unavailable`](crate::Code::Unavailable) when the connection has ended, and with
