@@ -70,5 +70,5 @@ fn the_compiler_names_the_items_of_responses_to_who_leaves_out_the_result() {
     let text =
         compiled("pub fn answer() -> frpc::ResponseStream<u8> { frpc::ResponseStream::new(frpc::iter([1_u8])) }");
     assert!(text.contains("is not a stream of responses"), "{text}");
-    assert!(text.contains("not a `Stream` of `Result<u8, Status>`"), "{text}");
+    assert!(text.contains("not a `Stream` whose items are `Result<_, Status>`"), "{text}");
 }

@@ -36,7 +36,7 @@ pub struct RequestSender<M>(mpsc::Sender<M>, Arc<Carrier>);
 /// Every such stream has this trait.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a stream of responses",
-    label = "not a `Stream` of `Result<{M}, Status>` that is `Send` and `'static`",
+    label = "not a `Stream` whose items are `Result<_, Status>` and that is `Send` and `'static`",
     note = "a `Vec`, or any other iterator, becomes a stream by `frpc::iter(…)`; each item is `Ok(message)`, or \
             `Err(status)` to fail the call"
 )]
