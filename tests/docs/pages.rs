@@ -99,6 +99,21 @@ pub(crate) mod routers {
     }
 }
 
+pub(crate) mod limits {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    pub(crate) fn file(text: String) -> Outcome {
+        statements!("limits-1");
+        Ok(())
+    }
+
+    pub(crate) fn environment() -> Outcome {
+        statements!("limits-2");
+        Ok(())
+    }
+}
+
 mod two_way {
     use super::*;
     use crate::fixtures::Agent;

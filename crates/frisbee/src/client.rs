@@ -35,12 +35,13 @@ pub struct Client(());
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct ClientBuilder {
-    config: ClientConfig,
-    connect_timeout: Duration,
-    memory_max: usize,
-    workers: Workers,
-    io_backend: IoBackend,
-    busy_poll: Duration,
+    pub(crate) config: ClientConfig,
+    pub(crate) connect_timeout: Duration,
+    pub(crate) memory_max: usize,
+    pub(crate) workers: Workers,
+    pub(crate) io_backend: IoBackend,
+    pub(crate) busy_poll: Duration,
+    pub(crate) log_settings: bool,
     #[cfg(feature = "tls")]
     tls: Option<crate::tls::ClientTls>,
     #[cfg(feature = "tls")]
@@ -70,6 +71,7 @@ impl Client {
             workers: Workers::Caller,
             io_backend: IoBackend::default(),
             busy_poll: Duration::ZERO,
+            log_settings: false,
             #[cfg(feature = "tls")]
             tls: None,
             #[cfg(feature = "tls")]
@@ -331,6 +333,9 @@ impl ClientBuilder {
     /// is returned, wherever the engine goes.
     fn prepare<R: Router>(&mut self, ends: Ends, router: R, now: Instant) -> (Connection, Engine<R>) {
         self.config.hello_items = router.hello_items().into_iter().collect();
+        if self.log_settings {
+            tracing::info!(settings = format_args!("{:#}", self.describe()), "settings of a client");
+        }
         tracing::debug!(peer = ?ends.peer, "connected");
         let budget = Arc::new(Budget::new(self.memory_max, self.config.common.stream_buffer_max));
         let handle = Connection::client(&self.config, budget, Handle::current(), ends);

@@ -57,6 +57,7 @@ mod raw;
 mod router;
 mod runtime;
 mod server;
+mod settings;
 mod stream;
 mod sync;
 #[cfg(feature = "tls")]
@@ -88,6 +89,7 @@ pub use router::requests::{PendingReply, RequestError, Requests, RequestsSession
 pub use router::{Routed, Router, Turn, WhenFull, opening};
 pub use runtime::choose::IoBackend;
 pub use server::{Server, ServerBuilder};
+pub use settings::{ClientSettings, Configurable, Effective, ServerSettings, SettingError, Settings};
 pub use stream::io::StreamIo;
 pub use stream::{Message as StreamMessage, Stream, StreamBatch, StreamEnd, StreamReceiver, StreamSender};
 pub use transport::memory;
@@ -104,6 +106,7 @@ pub mod support {
     pub use crate::mailbox::Waiter;
     pub use crate::pool::copy_to_share;
     pub use crate::router::inline::{Cell, Parked, Polled, Then, Worked, panic_text};
+    pub use crate::settings::{Kind, Setting, Value};
     pub use crate::work::Job;
     pub use frisbee_core::tlv;
 }

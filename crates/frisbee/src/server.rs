@@ -79,13 +79,14 @@ impl Listener for TcpListener {
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct ServerBuilder {
-    config: ServerConfig,
-    workers: Workers,
-    io_backend: IoBackend,
-    busy_poll: Duration,
-    memory_max: usize,
-    silent_max: usize,
-    shutdown_timeout: Duration,
+    pub(crate) config: ServerConfig,
+    pub(crate) workers: Workers,
+    pub(crate) io_backend: IoBackend,
+    pub(crate) busy_poll: Duration,
+    pub(crate) memory_max: usize,
+    pub(crate) silent_max: usize,
+    pub(crate) shutdown_timeout: Duration,
+    pub(crate) log_settings: bool,
     foreign: Vec<ForeignHandler>,
     #[cfg(feature = "tls")]
     tls: Option<crate::tls::ServerTls>,
@@ -102,6 +103,7 @@ impl Server<()> {
             memory_max: MEMORY_MAX,
             silent_max: SILENT_MAX,
             shutdown_timeout: SHUTDOWN_TIMEOUT,
+            log_settings: false,
             foreign: Vec::new(),
             #[cfg(feature = "tls")]
             tls: None,
@@ -293,6 +295,9 @@ impl ServerBuilder {
     }
 
     fn bound<L, R: Router>(mut self, listener: L, router: R) -> Bound<L, R> {
+        if self.log_settings {
+            tracing::info!(settings = format_args!("{:#}", self.describe()), "settings of a server");
+        }
         self.config.served = router.operations().into();
         self.config.hello_items = router.hello_items().into_iter().collect();
         let budget = Arc::new(Budget::new(self.memory_max, self.config.common.stream_buffer_max));

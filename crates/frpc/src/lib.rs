@@ -45,6 +45,7 @@
 //! * `tls`, `tls-aws-lc`: TLS by rustls, with the cryptography of ring or of AWS-LC
 //! * `tower`: layers of tower around calls
 //! * `tonic`: one implementation of a service for this protocol and gRPC
+//! * `serde`: limits and times from files of the formats that serde reads: [`ServerSettings`], [`ChannelSettings`]
 //! * `uring`: connections on io_uring, on Linux
 #![forbid(unsafe_code)]
 
@@ -59,6 +60,7 @@ pub mod grpc;
 mod schema;
 mod server;
 mod service;
+mod settings;
 mod streaming;
 mod topic;
 mod wire;
@@ -83,7 +85,8 @@ pub use frisbee::pubsub;
 #[cfg(feature = "tls")]
 pub use frisbee::tls;
 pub use frisbee::{
-    CloseKind, CloseReason, Config, Connection, HeaderForm, IoBackend, Policy, Router, Stats, Workers, memory,
+    CloseKind, CloseReason, Config, Configurable, Connection, Effective, HeaderForm, IoBackend, Policy, Router,
+    SettingError, Settings, Stats, Workers, memory,
 };
 pub use http::Extensions;
 pub use polyglot::Undecoded;
@@ -92,6 +95,7 @@ pub use server::UnixServer;
 pub use server::builder::ServerBuilder;
 pub use server::{Acceptor, Server};
 pub use service::layered::Layered;
+pub use settings::{ChannelSettings, ServerSettings};
 pub use streaming::Streaming;
 pub use topic::{Topic, TopicMessage, TopicPublisher, TopicRecvError, TopicSubscription};
 

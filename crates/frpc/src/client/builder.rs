@@ -57,13 +57,14 @@ offering_setters!(ChannelBuilder);
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct ChannelBuilder {
-    client: ClientBuilder,
-    timeout: Option<Duration>,
+    pub(crate) client: ClientBuilder,
+    pub(crate) timeout: Option<Duration>,
     is_told: bool,
-    strict_presence: bool,
-    patience: Duration,
-    offering: Offering,
-    connect_timeout: Duration,
+    pub(crate) strict_presence: bool,
+    pub(crate) patience: Duration,
+    pub(crate) offering: Offering,
+    pub(crate) connect_timeout: Duration,
+    pub(crate) log_settings: bool,
     /// The middleware around the channel's calls.
     chain: Chain,
 }
@@ -79,6 +80,7 @@ impl ChannelBuilder {
             patience: CONNECT_PATIENCE,
             offering: Offering::default(),
             connect_timeout: CONNECT_TIMEOUT,
+            log_settings: false,
             chain: Chain::default(),
         }
     }
@@ -348,6 +350,9 @@ impl ChannelBuilder {
 
     /// The offer on every connection.
     fn offer(&mut self) -> Result<Arc<Offer>, Error> {
+        if self.log_settings {
+            tracing::info!(settings = format_args!("{:#}", self.describe()), "settings of a channel");
+        }
         Ok(Arc::new(std::mem::take(&mut self.offering).done()?))
     }
 

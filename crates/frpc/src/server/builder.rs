@@ -14,7 +14,7 @@ use tokio::net::ToSocketAddrs;
 impl Server {
     /// The default settings.
     pub fn builder() -> ServerBuilder {
-        ServerBuilder { inner: frisbee::Server::builder(), offering: Offering::default() }
+        ServerBuilder { inner: frisbee::Server::builder(), offering: Offering::default(), log_settings: false }
     }
 }
 
@@ -23,7 +23,8 @@ impl Server {
 #[must_use]
 pub struct ServerBuilder {
     pub(crate) inner: frisbee::ServerBuilder,
-    offering: Offering,
+    pub(crate) offering: Offering,
+    pub(crate) log_settings: bool,
 }
 
 offering_setters!(ServerBuilder);
@@ -174,6 +175,9 @@ impl ServerBuilder {
     }
 
     fn done(self) -> Result<(frisbee::ServerBuilder, Endpoint), Error> {
+        if self.log_settings {
+            tracing::info!(settings = format_args!("{:#}", self.describe()), "settings of a server");
+        }
         Ok((self.inner, Endpoint::serving(self.offering.done()?)))
     }
 }
