@@ -6,7 +6,7 @@ use frisbee_tests::extension::maybe::Choice;
 use frisbee_tests::extension::{Chunk, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
 use frisbee_tests::observed::{Service, served, start};
 use frisbee_tests::raw::{Raw, encoded, packet};
-use frisbee_tests::until;
+use frisbee_tests::{serve, until};
 use frpc::{Channel, Code, Metadata, Request, RequestStream, Server};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -144,13 +144,18 @@ async fn calls_made_by_a_handler_inherit_its_deadline() {
 
 #[tokio::test]
 async fn dropping_a_call_drops_its_handler_and_frees_its_id() {
-    let (client, state) = served().await;
+    const IDS: u32 = 200;
+    let service = Service::default();
+    let state = service.state.clone();
+    let builder = Server::builder().config(Config::default().calls_max(IDS));
+    let address = serve(builder.add_service(ExtensionServer::new(service))).await;
+    let client = ExtensionClient::connect(address.to_string()).await.expect("the server listens");
     client.get(Time::default()).await.expect("both ends know each other now");
-    for _ in 0..200 {
-        let mut calls: JoinSet<_> = (0..100)
+    for _ in 0..10 {
+        let mut calls: JoinSet<_> = (0..IDS)
             .map(|_| {
                 let client = client.clone();
-                async move { client.wait(Time { millis: 60_000 }).await }
+                async move { client.wait(Time { millis: 3_600_000 }).await }
             })
             .collect();
         tokio::task::yield_now().await;
@@ -158,7 +163,7 @@ async fn dropping_a_call_drops_its_handler_and_frees_its_id() {
         while calls.join_next().await.is_some() {}
     }
     // More calls than there are ids have been given up; if those were still out of use, this would wait for ever.
-    let calls: JoinSet<_> = (0..1000)
+    let calls: JoinSet<_> = (0..5 * IDS)
         .map(|_| {
             let client = client.clone();
             async move { client.get(Time { millis: 1 }).await }

@@ -180,11 +180,20 @@ async fn a_call_without_patience_fails_with_the_reason_the_server_cannot_be_reac
     first.kill();
     until("the loss is noticed", || first.is_over()).await;
     let _ = client.wait(Time::default()).await;
-    let unary = client.wait(within(100)).await.map(drop);
-    for called in [unary, client.flood(within(100)).await.map(drop)] {
-        let status = called.expect_err("nobody listens");
-        assert_eq!((status.code(), status.may_have_run()), (Code::DeadlineExceeded, false), "{status}");
-        assert!(status.message().contains(&address) && status.message().contains("refused"), "{status}");
+    // What is wrong is known once an attempt to connect has failed, for which a busy machine may need longer than a call.
+    for stream in [false, true] {
+        loop {
+            let called = if stream {
+                client.flood(within(100)).await.map(drop)
+            } else {
+                client.wait(within(100)).await.map(drop)
+            };
+            let status = called.expect_err("nobody listens");
+            assert_eq!((status.code(), status.may_have_run()), (Code::DeadlineExceeded, false), "{status}");
+            if status.message().contains(&address) && status.message().contains("refused") {
+                break;
+            }
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::expect_echo;
 use examples::gateway::{Credentials, GatewayClient, GatewayServer, Target};
 use examples::gateway_service::Service;
+use frisbee_tests::gated::Gated;
 use frisbee_tests::interop::{AddRequest, Empty, Interop, InteropClient, InteropServer, Range, SleepRequest};
 use frisbee_tests::left_to_service;
 use frpc::{Channel, Code, Request, Response, Server, Status};
@@ -108,25 +109,29 @@ async fn a_call_of_the_end_that_accepted_keeps_its_connection_until_it_is_answer
     let server = Server::builder().add_service(GatewayServer::new(service)).method_hand_off("gateway.Gateway/Login");
     let server = server.on_connect(move |connection| drop(told.send(connection.clone())));
     let address = frisbee_tests::serve(server).await.to_string();
-    let agent = Channel::builder().add_service(InteropServer::new(frisbee_tests::service::Service));
+    let gated = Gated::shut();
+    let agent = Channel::builder().add_service(InteropServer::new(gated.clone()));
     let channel = agent.connect(address).await.unwrap();
     let (asking, _handed) = channel.handing_off();
     let asking = GatewayClient::new(asking);
     asking.login(credentials()).await.unwrap();
 
     let back = InteropClient::new(Channel::from_connection(&connections.recv().await.unwrap()));
-    let mut slow = std::pin::pin!(back.sleep(SleepRequest { millis: 50, ..Default::default() }));
+    let mut slow = std::pin::pin!(back.sleep(SleepRequest { millis: 1, ..Default::default() }));
     begin(slow.as_mut()).await;
     let busy = asking.login(credentials()).await.unwrap_err();
     assert_eq!((busy.code(), busy.may_have_run()), (Code::FailedPrecondition, false));
+    gated.open();
     slow.await.unwrap();
     asking.login(credentials()).await.unwrap();
 }
 
 #[tokio::test]
 async fn calls_in_flight_and_calls_given_up_keep_a_connection_and_others_wait_for_the_answer() {
-    let server = Server::builder().method_hand_off("interop.Interop/Sleep");
-    let channel = Channel::connect(frisbee_tests::serve_interop_with(server).await.to_string()).await.unwrap();
+    let gated = Gated::shut();
+    let server = Server::builder().add_service(InteropServer::new(gated.clone()));
+    let server = server.method_hand_off("interop.Interop/Sleep");
+    let channel = Channel::connect(frisbee_tests::serve(server).await.to_string()).await.unwrap();
     let client = InteropClient::new(channel.clone());
     let (asking, handed) = channel.handing_off();
     let asking = InteropClient::new(asking);
@@ -135,12 +140,13 @@ async fn calls_in_flight_and_calls_given_up_keep_a_connection_and_others_wait_fo
     // What the server is, is known from here on, so that calls are sent at once.
     client.sleep(sleep(0)).await.unwrap();
 
-    let mut slow = std::pin::pin!(client.sleep(sleep(50)));
+    let mut slow = std::pin::pin!(client.sleep(sleep(1)));
     begin(slow.as_mut()).await;
     assert_eq!(asking.sleep(sleep(0)).await.unwrap_err().code(), Code::FailedPrecondition);
+    gated.0.add_permits(1);
     slow.await.unwrap();
 
-    let mut request = Request::new(sleep(1_000));
+    let mut request = Request::new(sleep(1));
     request.set_timeout(Duration::from_millis(20));
     assert_eq!(client.sleep(request).await.unwrap_err().code(), Code::DeadlineExceeded);
     while asking.sleep(sleep(0)).await.is_err() {
@@ -149,9 +155,11 @@ async fn calls_in_flight_and_calls_given_up_keep_a_connection_and_others_wait_fo
     }
 
     // The service hands nothing off. What is called meanwhile waits, and is answered behind.
-    let mut asked = std::pin::pin!(asking.sleep(sleep(50)));
+    let mut asked = std::pin::pin!(asking.sleep(sleep(1)));
     begin(asked.as_mut()).await;
-    let waits = client.sleep(sleep(0));
+    let mut waits = std::pin::pin!(client.sleep(sleep(0)));
+    begin(waits.as_mut()).await;
+    gated.open();
     let (asked, waits) = tokio::join!(asked, waits);
     asked.unwrap();
     waits.unwrap();

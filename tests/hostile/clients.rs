@@ -8,14 +8,15 @@ use frisbee_tests::interop::{
     AddRequest, Inner, InteropServer, Lists, Maps, Middle, Mixed, Nested, Payload, Scalars, SleepRequest, Text,
 };
 use frisbee_tests::raw::{Raw, encoded, error_text, header, packet};
+use frisbee_tests::serve_interop;
 use frisbee_tests::service::Service;
-use frisbee_tests::{serve_interop, serve_interop_with};
 use frpc::Server;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::Instant;
 
 const DO_NOTHING: u16 = 15;
 const COUNT_UP: u16 = 21;
@@ -241,30 +242,38 @@ async fn a_client_that_has_nothing_more_to_send_still_gets_its_replies() {
     assert_eq!(replies, [(2, 1), (2, 1), (2, 1), (2, 1), (2, 1), (ADD, 2), (19, 1)]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn silent_and_slow_clients_are_closed_in_time() {
-    let config = Config::default().idle_timeout(Duration::from_millis(400)).least_rate_window(Duration::from_secs(1));
-    let address =
-        serve_interop_with(Server::builder().config(config).first_header_timeout(Duration::from_millis(100))).await;
-    Raw::connect(address).await.closed().await;
-
-    let mut half_a_header = Raw::connect(address).await;
-    half_a_header.write(&[0, 0x0F, 0]).await;
-    half_a_header.closed().await;
-
-    let mut no_more = Raw::connect(address).await;
-    no_more.write(&add(1)).await;
-    expect_sum(&mut no_more, 1).await;
-    no_more.closed().await;
-
-    let mut trickle = Raw::connect(address).await;
-    trickle.write(&header(1, ADD, 1_000_000)).await;
-    let trickling = async {
-        while trickle.socket.write_all(&[0]).await.is_ok() {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+    const IDLE: Duration = Duration::from_millis(400);
+    let config = Config::default().idle_timeout(IDLE).least_rate_window(Duration::from_secs(1));
+    let builder = Server::builder().config(config).first_header_timeout(IDLE / 4);
+    let acceptor = builder.add_service(InteropServer::new(Service)).build().expect("there is one service");
+    let connect = || {
+        let (here, there) = frisbee::memory();
+        let acceptor = acceptor.clone();
+        (Raw::over(here), tokio::spawn(async move { acceptor.serve_connection(there).await }), Instant::now())
     };
-    tokio::time::timeout(Duration::from_secs(20), trickling).await.expect("a packet that trickles is given up");
+
+    for said in [&[][..], &[0, 0x0F, 0]] {
+        let (mut silent, serving, begun) = connect();
+        silent.write(said).await;
+        serving.await.expect("it does not panic");
+        assert!(begun.elapsed() < IDLE / 2, "{:?} behind {said:?}", begun.elapsed());
+    }
+
+    let (mut no_more, serving, begun) = connect();
+    no_more.write(&add(1)).await;
+    let reply = no_more.next().await.expect("the connection lives");
+    assert_eq!(reply.body, [8, 0, 0x0d, 84, 0x0d, 4][..]);
+    serving.await.expect("it does not panic");
+    assert!((IDLE..2 * IDLE).contains(&begun.elapsed()), "{:?}", begun.elapsed());
+
+    let (mut trickle, serving, begun) = connect();
+    trickle.write(&header(1, ADD, 1_000_000)).await;
+    while !serving.is_finished() && trickle.socket.write_all(&[0]).await.is_ok() {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?} for a packet that trickles", begun.elapsed());
 }
 
 #[tokio::test]
@@ -300,7 +309,7 @@ async fn time_to_answer(bytes: Vec<u8>) -> Duration {
     let (here, there) = tokio::io::duplex(64 * 1024);
     let serving = tokio::spawn(async move { server.serve_connection(there).await });
     let (mut reading, mut writing) = tokio::io::split(here);
-    let begun = tokio::time::Instant::now();
+    let begun = Instant::now();
     let last = tokio::spawn(async move {
         let (mut answers, answered) = (Vec::new(), packet(12_345, ADD, &[8, 0, 0x0d, 84, 0x0d, 4]));
         while !answers.ends_with(&answered) {

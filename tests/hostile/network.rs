@@ -1,22 +1,24 @@
-//! Real faults over real sockets: a proxy that delays, cuts, falls silent and flips bits; no descriptors left, little
-//! memory, killed servers, stalled readers and slow writers.
+//! Real faults: a proxy that delays, cuts, falls silent and flips bits, over sockets and, with more calls, in virtual
+//! time; no descriptors left, little memory, killed servers, stalled readers and slow writers.
 
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, Range, SleepRequest};
 use frisbee_tests::raw::{Raw, header, packet};
 use frisbee_tests::service::Service;
 use frisbee_tests::{serve_interop, serve_interop_with};
-use frpc::{Channel, Code, Server};
+use frpc::{Acceptor, Channel, ChannelBuilder, Code, Server, ServerBuilder};
+use std::future::{Ready, ready};
+use std::io;
 use std::net::SocketAddr;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream, Lines};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::process::{Child, ChildStdout, Command};
 
 /// No test waits longer for what has to come.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 async fn soon<T>(what: &str, work: impl Future<Output = T>) -> T {
     tokio::time::timeout(PATIENCE, work).await.unwrap_or_else(|_| panic!("{what}"))
@@ -45,28 +47,46 @@ async fn proxy(server: SocketAddr) -> (SocketAddr, Arc<Manner>) {
         async move {
             while let Ok((client, _)) = listener.accept().await {
                 let Ok(server) = TcpStream::connect(server).await else { continue };
-                let (from_client, to_client) = client.into_split();
-                let (from_server, to_server) = server.into_split();
-                let passed = Arc::new(AtomicU64::new(0));
-                let (there, back) = (manner.clone(), manner.clone());
-                let there = pass(from_client, to_server, there, passed.clone());
-                let back = pass(from_server, to_client, back, passed);
-                tokio::spawn(async move {
-                    // One way that ends cuts the other.
-                    tokio::select! { () = there => {}, () = back => {} }
-                });
+                tokio::spawn(relay(client, server, manner.clone()));
             }
         }
     });
     (address, manner)
 }
 
-async fn pass(
-    mut from: tokio::net::tcp::OwnedReadHalf,
-    mut to: tokio::net::tcp::OwnedWriteHalf,
-    manner: Arc<Manner>,
-    passed: Arc<AtomicU64>,
-) {
+/// A server with a proxy before it, both in memory and in virtual time, and what connects to them.
+fn proxied(
+    builder: ServerBuilder,
+    manner: &Arc<Manner>,
+) -> (Acceptor, impl Fn() -> Ready<io::Result<DuplexStream>> + Send + Sync + 'static) {
+    let acceptor = builder.add_service(InteropServer::new(Service)).build().expect("there is one service");
+    let (serving, manner) = (acceptor.clone(), manner.clone());
+    let connect = move || {
+        let (here, client) = frisbee::memory();
+        let (server, there) = frisbee::memory();
+        let acceptor = serving.clone();
+        tokio::spawn(async move { acceptor.serve_connection(there).await });
+        tokio::spawn(relay(client, server, manner.clone()));
+        ready(Ok(here))
+    };
+    (acceptor, connect)
+}
+
+/// Passes on what comes from both ends, until one of them ends or is cut.
+async fn relay<C, S>(client: C, server: S, manner: Arc<Manner>)
+where
+    C: AsyncRead + AsyncWrite,
+    S: AsyncRead + AsyncWrite,
+{
+    let (from_client, to_client) = tokio::io::split(client);
+    let (from_server, to_server) = tokio::io::split(server);
+    let passed = AtomicU64::new(0);
+    let there = pass(from_client, to_server, &manner, &passed);
+    let back = pass(from_server, to_client, &manner, &passed);
+    tokio::select! { () = there => {}, () = back => {} }
+}
+
+async fn pass(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin, manner: &Manner, passed: &AtomicU64) {
     let mut buffer = vec![0; 8 * 1024];
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     while let Ok(count @ 1..) = from.read(&mut buffer).await {
@@ -112,12 +132,10 @@ async fn behind_a_proxy_that_delays_every_call_succeeds() {
     assert_eq!(echo, payload);
 }
 
-#[tokio::test]
-async fn a_connection_that_is_cut_fails_its_calls_and_the_next_finds_a_new_one() {
-    let (address, manner) = proxy(serve_interop().await).await;
-    let client = InteropClient::connect(address.to_string()).await.expect("the proxy listens");
+/// Makes so many calls through connections that are cut behind some hundred bytes.
+async fn call_while_cut(client: &InteropClient, manner: &Manner, calls: i64) {
     let (mut succeeded, mut failed) = (0, 0);
-    for a in 0..400 {
+    for a in 0..calls {
         manner.cut_behind.store(500 + a as u64 % 97, Ordering::Relaxed);
         match soon("a call ends", client.add(AddRequest { a, b: 1 })).await {
             Ok(sum) => {
@@ -130,19 +148,33 @@ async fn a_connection_that_is_cut_fails_its_calls_and_the_next_finds_a_new_one()
             }
         }
     }
-    assert!(succeeded > 300 && failed > 5, "{succeeded} succeeded, {failed} failed");
+    assert!(succeeded > calls * 3 / 4 && failed > calls / 80, "{succeeded} succeeded, {failed} failed");
 }
 
 #[tokio::test]
+async fn a_connection_that_is_cut_fails_its_calls_and_the_next_finds_a_new_one() {
+    let (address, manner) = proxy(serve_interop().await).await;
+    let client = InteropClient::connect(address.to_string()).await.expect("the proxy listens");
+    // A channel pauses before it replaces connections that soon end.
+    call_while_cut(&client, &manner, 80).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn connections_that_are_cut_anywhere_fail_their_calls_alone() {
+    let manner = Arc::default();
+    let (_, connect) = proxied(Server::builder(), &manner);
+    let channel = Channel::builder().connect_with_connector(connect).await.expect("the proxy listens");
+    call_while_cut(&InteropClient::new(channel), &manner, 2_000).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_network_that_falls_silent_is_noticed_by_both_ends() {
     let config = || quick().idle_timeout(Duration::from_millis(600));
-    let builder = Server::builder().config(config()).add_service(InteropServer::new(Service));
-    let server = builder.bind("127.0.0.1:0").await.expect("loopback has free ports");
-    let stats = server.stats();
-    let (address, manner) = proxy(server.local_addr()).await;
-    tokio::spawn(server.serve());
-    let channel = Channel::builder().config(config()).connect(address.to_string()).await.expect("the proxy listens");
-    let client = InteropClient::new(channel);
+    let manner = Arc::default();
+    let (acceptor, connect) = proxied(Server::builder().config(config()), &manner);
+    let stats = acceptor.stats();
+    let channel = Channel::builder().config(config()).connect_with_connector(connect).await;
+    let client = InteropClient::new(channel.expect("the proxy listens"));
     client.add(AddRequest { a: 1, b: 1 }).await.expect("it is not silent yet");
     manner.silent.store(true, Ordering::Relaxed);
     let lost = soon("the call ends", client.add(AddRequest { a: 1, b: 1 })).await.expect_err("nothing comes");
@@ -162,16 +194,19 @@ fn quick() -> frisbee::Config {
     frisbee::Config::default().ping_interval(Duration::from_millis(100))
 }
 
-#[tokio::test]
-async fn flipped_bits_never_hang_or_kill_a_client_or_server() {
+/// The settings of a channel and a server that notice at once what has become of their connection.
+fn wary() -> (ServerBuilder, ChannelBuilder) {
     let config = || quick().idle_timeout(Duration::from_millis(600)).least_rate_window(SECOND);
-    let (address, manner) = proxy(serve_interop_with(Server::builder().config(config())).await).await;
-    let builder = Channel::builder().config(config()).timeout(Duration::from_millis(500));
-    let client = InteropClient::new(builder.connect(address.to_string()).await.expect("the proxy listens"));
+    let channel = Channel::builder().config(config()).timeout(Duration::from_millis(500));
+    (Server::builder().config(config()), channel)
+}
+
+/// Makes calls and streams while bits are flipped, so many times, and one call behind that; how many calls succeeded.
+async fn call_while_flipped(client: &InteropClient, manner: &Manner, rounds: i64) -> i64 {
     manner.flip_one_in.store(300, Ordering::Relaxed);
     let mut succeeded = 0;
-    for a in 0..150 {
-        succeeded += usize::from(soon("a call ends", client.add(AddRequest { a, b: 1 })).await.is_ok());
+    for a in 0..rounds {
+        succeeded += i64::from(soon("a call ends", client.add(AddRequest { a, b: 1 })).await.is_ok());
         let mut range = frpc::Request::new(Range { from: 0, count: 20 });
         range.set_timeout(Duration::from_millis(300));
         if let Ok(counts) = soon("a call ends", client.count_up(range)).await {
@@ -179,9 +214,27 @@ async fn flipped_bits_never_hang_or_kill_a_client_or_server() {
             while let Ok(Some(_)) = soon("a stream ends", counts.message()).await {}
         }
     }
-    assert!(succeeded > 10, "{succeeded} calls succeeded");
     manner.flip_one_in.store(0, Ordering::Relaxed);
     soon("a new connection is made", async { while client.add(AddRequest { a: 1, b: 1 }).await.is_err() {} }).await;
+    succeeded
+}
+
+#[tokio::test]
+async fn flipped_bits_never_hang_or_kill_a_client_or_server() {
+    let (server, channel) = wary();
+    let (address, manner) = proxy(serve_interop_with(server).await).await;
+    let client = InteropClient::new(channel.connect(address.to_string()).await.expect("the proxy listens"));
+    call_while_flipped(&client, &manner, 12).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn bits_flipped_in_a_thousand_calls_never_hang_or_kill_a_client_or_server() {
+    let (server, channel) = wary();
+    let manner = Arc::default();
+    let (_, connect) = proxied(server, &manner);
+    let client = InteropClient::new(channel.connect_with_connector(connect).await.expect("the proxy listens"));
+    let succeeded = call_while_flipped(&client, &manner, 1_000).await;
+    assert!(succeeded > 70, "{succeeded} calls succeeded");
 }
 
 const SECOND: Duration = Duration::from_secs(1);

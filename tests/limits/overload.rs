@@ -5,6 +5,7 @@ use frisbee::support::tlv;
 use frisbee::{
     CloseKind, Config, Connection, Handlers, Operation, Outbox, Packet, PacketId, Routed, Router, Stats, Turn,
 };
+use frisbee_tests::gated::Gated;
 use frisbee_tests::interop::{AddRequest, Interop, InteropClient, InteropServer, Payload, SleepRequest};
 use frisbee_tests::pki::Authority;
 use frisbee_tests::raw::{Endless, Raw, encoded, error_text, header, packet};
@@ -18,6 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
+use tokio::io::AsyncWriteExt;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::task::JoinSet;
 
@@ -30,6 +32,14 @@ const MIB: usize = 1024 * 1024;
 async fn serve(settings: impl FnOnce(ServerBuilder) -> ServerBuilder) -> (SocketAddr, Stats) {
     let builder = settings(Server::builder()).add_service(InteropServer::new(Service));
     let server = builder.bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let (address, stats) = (server.local_addr(), server.stats());
+    tokio::spawn(server.serve());
+    (address, stats)
+}
+
+async fn serve_gated(builder: ServerBuilder, gated: &Gated) -> (SocketAddr, Stats) {
+    let server = builder.add_service(InteropServer::new(gated.clone())).bind("127.0.0.1:0").await;
+    let server = server.expect("loopback has free ports");
     let (address, stats) = (server.local_addr(), server.stats());
     tokio::spawn(server.serve());
     (address, stats)
@@ -148,14 +158,16 @@ async fn the_partial_packet_of_a_vanished_peer_is_released() {
 #[tokio::test]
 async fn requests_of_a_connection_whose_handlers_hold_its_share_are_refused_before_they_begin() {
     const SENT: u16 = 1_000;
-    let (address, stats) = serve(|builder| builder.memory_max(400_000)).await;
+    let gated = Gated::shut();
+    let (address, stats) = serve_gated(Server::builder().memory_max(400_000), &gated).await;
     let mut peer = Raw::connect(address).await;
-    let sleeps = (0..SENT).map(|id| packet(id, SLEEP, &encoded(&SleepRequest { millis: 1_000, tag: 1 })));
+    let sleeps = (0..SENT).map(|id| packet(id, SLEEP, &encoded(&SleepRequest { millis: 1, tag: 1 })));
     peer.write(&sleeps.collect::<Vec<_>>().concat()).await;
     until("the rest is refused", || stats.shed() > 0).await;
     let client = InteropClient::connect(address.to_string()).await.expect("the server listens");
     client.sleep(SleepRequest { millis: 0, tag: 2 }).await.expect("others have their own share");
     // Those that had begun end well; whatever came behind them is answered too.
+    gated.open();
     let mut answered = 0;
     for _ in 0..SENT {
         answered += usize::from(error_text(&peer.next().await.expect("the connection lives").body).is_none());
@@ -233,9 +245,10 @@ async fn the_metadata_of_requests_whose_handlers_wait_is_held_with_them() {
 #[tokio::test]
 async fn calls_beyond_the_limit_of_a_connection_are_refused_at_once() {
     let config = Config::default().calls_max(100);
-    let (address, stats) = serve(|builder| builder.config(config)).await;
+    let gated = Gated::shut();
+    let (address, stats) = serve_gated(Server::builder().config(config), &gated).await;
     let mut peer = Raw::connect(address).await;
-    let sleeps = (0..1_000).map(|id| packet(id, SLEEP, &encoded(&SleepRequest { millis: 1_500, tag: 0 })));
+    let sleeps = (0..1_000).map(|id| packet(id, SLEEP, &encoded(&SleepRequest { millis: 1, tag: 0 })));
     peer.write(&sleeps.collect::<Vec<_>>().concat()).await;
     for id in 100..1_000 {
         let refused = peer.next().await.expect("the connection lives");
@@ -243,6 +256,7 @@ async fn calls_beyond_the_limit_of_a_connection_are_refused_at_once() {
         assert!(error_text(&refused.body).is_some_and(|text| text.contains("100 calls")));
     }
     assert_eq!(stats.shed(), 900);
+    gated.open();
     for _ in 0..100 {
         assert_eq!(error_text(&peer.next().await.expect("the connection lives").body), None);
     }
@@ -442,11 +456,12 @@ async fn a_peer_that_goes_on_sending_after_it_was_closed_is_left_in_time() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn every_kind_of_close_is_counted() {
     let config = Config::default().idle_timeout(Duration::from_millis(300)).least_rate_window(Duration::from_secs(1));
-    let (address, stats) =
-        serve(|builder| builder.config(config).first_header_timeout(Duration::from_millis(100))).await;
+    let builder = Server::builder().config(config).first_header_timeout(Duration::from_millis(100));
+    let acceptor = builder.add_service(InteropServer::new(Service)).build().expect("there is one service");
+    let stats = acceptor.stats();
     let add = packet(1, ADD, &encoded(&AddRequest { a: 1, b: 2 }));
     let pings = packet(0, 0, b"").repeat(100);
     let malformed = [packet(0, 3, &hello()), packet(1, 2, &[9, CHAT as u8]), packet(1, 5, &[0x80])].concat();
@@ -461,21 +476,18 @@ async fn every_kind_of_close_is_counted() {
         (CloseKind::Malformed, &malformed),
     ];
     for (kind, bytes) in cases {
-        let before = stats.closed_by(kind);
-        let mut peer = Raw::connect(address).await;
+        let (mut peer, there) = frisbee::memory();
+        let acceptor = acceptor.clone();
+        let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
+        peer.write_all(bytes).await.expect("there is room");
         if kind == CloseKind::TooSlow {
-            peer.write(&header(1, ADD, 1_000_000)).await;
-            while stats.closed_by(kind) == before {
-                if tokio::io::AsyncWriteExt::write_all(&mut peer.socket, &[0]).await.is_err() {
-                    break;
-                }
+            peer.write_all(&header(1, ADD, 1_000_000)).await.expect("there is room");
+            while !serving.is_finished() && peer.write_all(&[0]).await.is_ok() {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
-        } else {
-            peer.write(bytes).await;
-            peer.closed().await;
         }
-        until(kind.name(), || stats.closed_by(kind) == before + 1).await;
+        serving.await.expect("it does not panic");
+        assert_eq!(stats.closed_by(kind), 1, "{}", kind.name());
     }
     assert_eq!(stats.closed().map(|(_, count)| count).sum::<u64>(), 8);
     assert_eq!((stats.opened(), stats.open()), (8, 0));

@@ -4,6 +4,7 @@ use crate::interop::{AddRequest, Count, InteropClient, Range};
 use crate::raw::{Raw, packet};
 use frpc::{Channel, ChannelBuilder, Code, Request, Status};
 use std::time::Duration;
+use tokio::io::DuplexStream;
 
 /// A client, and the server that it believes in.
 pub async fn deceived(settings: impl FnOnce(ChannelBuilder) -> ChannelBuilder) -> (InteropClient, Raw) {
@@ -11,6 +12,13 @@ pub async fn deceived(settings: impl FnOnce(ChannelBuilder) -> ChannelBuilder) -
     let channel =
         settings(Channel::builder().calls::<InteropClient>()).connect(address).await.expect("the server listens");
     (InteropClient::new(channel), accepted.await)
+}
+
+/// As [`deceived`], through a pipe that holds 64 KiB, so that a server has said what its client has read.
+pub async fn deceived_through_a_pipe() -> (InteropClient, Raw<DuplexStream>) {
+    let (here, there) = tokio::io::duplex(64 * 1024);
+    let channel = Channel::builder().calls::<InteropClient>().connect_io(here).await.expect("it is in memory");
+    (InteropClient::new(channel), Raw::over(there))
 }
 
 /// Adds 1 to a number at a server that may lie.

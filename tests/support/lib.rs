@@ -9,6 +9,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 pub mod attacks;
+pub mod gated;
 pub mod healthy;
 pub mod liars;
 pub mod observed;
@@ -124,9 +125,9 @@ impl Serving {
     /// Waits for its end in good order.
     ///
     /// # Panics
-    /// If that does not come within 10 s: a server closes what is in progress after 20 s.
+    /// If that does not come within 15 s: a server closes what is in progress after 20 s.
     pub async fn stopped(self) {
-        let stopped = tokio::time::timeout(Duration::from_secs(10), self.task).await;
+        let stopped = tokio::time::timeout(Duration::from_secs(15), self.task).await;
         stopped.expect("nothing is in progress").expect("it does not panic").expect("it has served");
     }
 }
@@ -134,14 +135,14 @@ impl Serving {
 /// Waits for something that is bound to come.
 ///
 /// # Panics
-/// If it has not come within 20 seconds.
+/// If it has not come within two minutes; a machine may be busy.
 pub async fn until(what: &str, mut is: impl FnMut() -> bool) {
     let reached = async {
         while !is() {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(20), reached).await.unwrap_or_else(|_| panic!("never: {what}"));
+    tokio::time::timeout(Duration::from_secs(120), reached).await.unwrap_or_else(|_| panic!("never: {what}"));
 }
 
 /// Two ends of a connection between which each byte takes so long.

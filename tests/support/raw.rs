@@ -12,13 +12,13 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 
 /// No test waits longer for a peer. What is expected comes in milliseconds; a machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A bare connection.
 #[derive(Debug)]
-pub struct Raw {
-    /// The socket.
-    pub socket: TcpStream,
+pub struct Raw<T = TcpStream> {
+    /// The socket, or another transport.
+    pub socket: T,
     decoder: Decoder,
     received: Bytes,
 }
@@ -99,9 +99,11 @@ impl Raw {
     pub async fn connect(address: SocketAddr) -> Self {
         Self::over(TcpStream::connect(address).await.expect("the server listens"))
     }
+}
 
-    /// A peer on a socket.
-    pub fn over(socket: TcpStream) -> Self {
+impl<T: AsyncRead + AsyncWrite + Unpin> Raw<T> {
+    /// A peer on a transport.
+    pub fn over(socket: T) -> Self {
         Self { socket, decoder: Decoder::new(HeaderForm::Current, BODY_MAX), received: Bytes::new() }
     }
 

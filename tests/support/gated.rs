@@ -1,0 +1,45 @@
+//! A service whose handlers wait for the test, and not for a time.
+
+use crate::interop::{Interop, SleepRequest};
+use frpc::{Request, Response, Status};
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+
+/// As [`Service`](crate::service::Service), but `Sleep` waits for a permit of the gate if it is asked to take any time.
+#[derive(Clone, Debug)]
+pub struct Gated(pub Arc<Semaphore>);
+
+impl Gated {
+    /// Waits for what has permits, of which there are none yet.
+    pub fn shut() -> Self {
+        Self(Arc::new(Semaphore::new(0)))
+    }
+
+    /// Lets all go on, now and later.
+    pub fn open(&self) {
+        self.0.close();
+    }
+}
+
+impl Interop for Gated {
+    async fn sleep(&self, request: Request<SleepRequest>) -> Result<Response<SleepRequest>, Status> {
+        if request.get_ref().millis > 0
+            && let Ok(permit) = self.0.acquire().await
+        {
+            permit.forget();
+        }
+        Ok(Response::new(request.into_inner()))
+    }
+
+    crate::left_to_service!(
+        echo_scalars,
+        echo_nested,
+        echo_lists,
+        echo_maps,
+        echo_mixed,
+        do_nothing,
+        fail,
+        echo_payload
+    );
+    crate::left_to_service!(add, describe, count_up, sum_up, chat);
+}
