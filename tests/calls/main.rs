@@ -1,6 +1,7 @@
 //! Calls of services between two ends of ours.
 
 mod blocking;
+mod deadlines;
 mod denied;
 mod extensions;
 mod handlers;

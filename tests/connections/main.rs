@@ -2,8 +2,8 @@
 
 mod ending;
 mod idle;
-mod rare;
 mod routers;
 mod runtimes;
 mod tls;
 mod transports;
+mod waiting;

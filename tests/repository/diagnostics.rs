@@ -55,7 +55,7 @@ fn the_compiler_names_iter_when_a_vec_is_streamed() {
 }
 
 #[test]
-fn the_compiler_names_iter_to_who_answers_with_a_vec() {
+fn the_compiler_names_iter_when_a_handler_returns_a_vec() {
     let source = "use frpc::{ResponseStream, Status};
         pub fn answer() -> ResponseStream<u8> { ResponseStream::new(vec![Ok::<u8, Status>(1)]) }";
     let text = compiled(source);
@@ -66,7 +66,7 @@ fn the_compiler_names_iter_to_who_answers_with_a_vec() {
 }
 
 #[test]
-fn the_compiler_names_the_items_of_responses_to_who_leaves_out_the_result() {
+fn the_compiler_names_the_items_of_responses_when_the_result_is_left_out() {
     let text =
         compiled("pub fn answer() -> frpc::ResponseStream<u8> { frpc::ResponseStream::new(frpc::iter([1_u8])) }");
     assert!(text.contains("is not a stream of responses"), "{text}");

@@ -1,22 +1,23 @@
-//! What happens rarely: callers that go at an unusual moment, tasks that meet, settings at their edges.
+//! Tasks that wait for a connection or a stream: they are woken, may go at any moment, and may use the connection when
+//! they do.
 
 use bytes::Bytes;
 use frisbee::{Client, Config, Connection, Handlers, Operation, Outbox, Packet, PacketId, Policy, Routed, Router};
-use frisbee_tests::interop::{AddRequest, Count, InteropClient, InteropServer, Payload, Range, SleepRequest};
+use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
 use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::service::Service;
-use frisbee_tests::{serve_interop_with, until};
-use frpc::{Channel, Code, Request, Server};
+use frisbee_tests::until;
+use frpc::{Channel, Server};
+use std::fmt;
 use std::future::poll_fn;
-use std::net::SocketAddr;
+use std::io;
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Wake, Waker};
-use std::time::{Duration, Instant};
-use std::{fmt, io};
+use std::time::Duration;
 use tokio::io::DuplexStream;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
@@ -26,21 +27,6 @@ const MS: Duration = Duration::from_millis(1);
 const PATIENCE: Duration = Duration::from_secs(20);
 
 const SUM: AddRequest = AddRequest { a: 1, b: 1 };
-
-async fn client(config: Config) -> InteropClient {
-    let address = serve_interop_with(Server::builder().config(config)).await;
-    InteropClient::connect(address.to_string()).await.expect("the server listens")
-}
-
-fn sleep(millis: u32) -> SleepRequest {
-    SleepRequest { millis, ..SleepRequest::default() }
-}
-
-fn within<T>(timeout: Duration, message: T) -> Request<T> {
-    let mut request = Request::new(message);
-    request.set_timeout(timeout);
-    request
-}
 
 fn user(number: u16) -> Operation {
     Operation::user(number).expect("users have 10 and up")
@@ -149,6 +135,33 @@ fn in_time(test: impl Future<Output = ()> + Send + 'static) {
     is_done.recv_timeout(PATIENCE).expect("it does not lock up");
 }
 
+/// An error that makes a call when it is shown and when it is dropped.
+#[derive(Debug)]
+struct Curious(Arc<OnceLock<InteropClient>>);
+
+impl Curious {
+    fn call(&self) {
+        let client = self.0.get().expect("the channel is there before it connects");
+        let mut nobody = Context::from_waker(Waker::noop());
+        let _ = pin!(client.add(SUM)).poll(&mut nobody);
+    }
+}
+
+impl fmt::Display for Curious {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.call();
+        f.write_str("curious")
+    }
+}
+
+impl Drop for Curious {
+    fn drop(&mut self) {
+        self.call();
+    }
+}
+
+impl std::error::Error for Curious {}
+
 #[test]
 fn a_waker_that_is_replaced_may_use_the_connection_when_it_goes() {
     in_time(async {
@@ -197,33 +210,6 @@ fn a_task_may_use_the_connection_when_its_hand_off_request_is_too_long() {
     });
 }
 
-/// An error that makes a call when it is shown and when it is dropped.
-#[derive(Debug)]
-struct Curious(Arc<OnceLock<InteropClient>>);
-
-impl Curious {
-    fn call(&self) {
-        let client = self.0.get().expect("the channel is there before it connects");
-        let mut nobody = Context::from_waker(Waker::noop());
-        let _ = pin!(client.add(SUM)).poll(&mut nobody);
-    }
-}
-
-impl fmt::Display for Curious {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.call();
-        f.write_str("curious")
-    }
-}
-
-impl Drop for Curious {
-    fn drop(&mut self) {
-        self.call();
-    }
-}
-
-impl std::error::Error for Curious {}
-
 #[test]
 fn a_connect_error_may_use_its_channel_when_formatted_and_dropped() {
     in_time(async {
@@ -239,52 +225,6 @@ fn a_connect_error_may_use_its_channel_when_formatted_and_dropped() {
         let status = client.add(SUM).await.expect_err("it cannot connect");
         assert!(status.message().contains("curious"), "{status}");
     });
-}
-
-#[tokio::test]
-async fn a_call_that_is_over_while_its_channel_connects_leaves_no_connection_behind() {
-    let server = Server::builder().add_service(InteropServer::new(Service)).bind("127.0.0.1:0").await;
-    let server = server.expect("loopback has free ports");
-    let (address, stats): (SocketAddr, _) = (server.local_addr(), server.stats());
-    tokio::spawn(server.serve());
-    let slow = Arc::new(AtomicBool::new(false));
-    let dialled = Arc::new(AtomicUsize::new(0));
-    let connect = {
-        let (slow, dialled) = (slow.clone(), dialled.clone());
-        move || {
-            let (slow, dialled) = (slow.load(Ordering::SeqCst), dialled.clone());
-            async move {
-                if slow {
-                    tokio::time::sleep(100 * MS).await;
-                }
-                let socket = TcpStream::connect(address).await;
-                dialled.fetch_add(1, Ordering::SeqCst);
-                socket
-            }
-        }
-    };
-    let channel = Channel::builder().connect_with_connector(connect).await.expect("the server listens");
-    let client = InteropClient::new(channel.clone());
-    client.add(SUM).await.expect("it adds");
-    slow.store(true, Ordering::SeqCst);
-    let first = channel.connection().expect("it is there");
-    first.close();
-    first.closed().await;
-    let status = client.add(within(20 * MS, SUM)).await.expect_err("connecting takes longer");
-    assert_eq!(status.code(), Code::DeadlineExceeded);
-    until("the second connection is there", || dialled.load(Ordering::SeqCst) == 2).await;
-    drop((client, channel));
-    until("all connections are closed", || stats.opened() == 2 && stats.open() == 0).await;
-}
-
-#[tokio::test]
-async fn a_deadline_counts_from_the_call_however_busy_the_thread_was_before() {
-    let client = client(Config::default()).await;
-    client.add(SUM).await.expect("it adds");
-    let mut first = pin!(client.add(SUM));
-    assert!(poll_fn(|context| Poll::Ready(first.as_mut().poll(context).is_pending())).await);
-    std::thread::sleep(1200 * MS); // Another task of the thread computes.
-    client.add(within(1000 * MS, SUM)).await.expect("it takes no time");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -478,170 +418,6 @@ async fn waiting_packets_are_written_at_the_end_with_an_unlimited_write_timeout(
 }
 
 #[tokio::test]
-async fn the_wait_of_a_call_for_a_slot_counts_against_its_deadline() {
-    let client = client(Config::default().calls_max(1)).await;
-    client.add(SUM).await.expect("it adds");
-    let second = async {
-        tokio::task::yield_now().await;
-        client.sleep(within(1000 * MS, sleep(600))).await
-    };
-    let (first, second) = tokio::join!(client.sleep(sleep(600)), second);
-    first.expect("it has the place");
-    assert_eq!(second.expect_err("it has waited for 600 ms").code(), Code::DeadlineExceeded);
-}
-
-#[tokio::test]
-async fn a_call_that_asks_for_the_connection_has_its_deadline() {
-    let address = serve_interop_with(Server::builder().method_hand_off("interop.Interop/Sleep")).await;
-    let channel = Channel::connect(address.to_string()).await.expect("the server listens");
-    let (asking, _handed) = channel.handing_off();
-    let status = InteropClient::new(asking).sleep(within(100 * MS, sleep(60_000))).await.expect_err("it sleeps");
-    assert_eq!(status.code(), Code::DeadlineExceeded);
-}
-
-#[tokio::test]
-async fn after_a_burst_before_the_server_has_shown_itself_calls_keep_to_its_limit() {
-    let config = Config::default().calls_max(10);
-    let address = serve_interop_with(Server::builder().config(config)).await;
-    let channel = Channel::builder().calls::<InteropClient>().connect(address.to_string()).await;
-    let client = Arc::new(InteropClient::new(channel.expect("the server listens")));
-    for round in 0..3 {
-        let calls = (0..100).map(|_| {
-            let client = client.clone();
-            async move { client.sleep(sleep(20)).await.is_err() }
-        });
-        let refused = calls.collect::<JoinSet<_>>().join_all().await.into_iter().filter(|refused| *refused).count();
-        assert!(round == 0 || refused == 0, "round {round}: {refused} refused");
-    }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_client_that_keeps_to_the_servers_limit_is_refused_nothing() {
-    let client = Arc::new(client(Config::default().calls_max(4)).await);
-    client.add(SUM).await.expect("it adds");
-    let calls = (0..5_000).map(|_| {
-        let client = client.clone();
-        async move { client.sleep(sleep(1)).await.err() }
-    });
-    let refused: Vec<_> = calls.collect::<JoinSet<_>>().join_all().await.into_iter().flatten().collect();
-    assert!(refused.is_empty(), "{} refused: {}", refused.len(), refused[0]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn calls_fail_at_servers_that_take_no_streams_or_give_no_credit() {
-    let none = Config::default().streams_max(0);
-    let no_credit = Config::default().stream_credit(0);
-    for (config, fails) in [(none, true), (no_credit, false)] {
-        let acceptor = Server::builder().config(config).add_service(InteropServer::new(Service)).build();
-        let acceptor = acceptor.expect("its operations do not overlap");
-        let (here, there) = frisbee::memory();
-        tokio::spawn(async move { acceptor.serve_connection(there).await });
-        let client = InteropClient::new(Channel::connect_io(here).await.expect("it is connected"));
-        let counts = frpc::iter((0..5).map(|value| Count { value }));
-        let summed = tokio::time::timeout(Duration::from_secs(3600), client.sum_up(counts)).await.expect("it ends");
-        assert_eq!(summed.err().map(|status| status.code()), fails.then_some(Code::Unimplemented));
-    }
-}
-
-#[tokio::test]
-async fn a_message_that_is_too_long_for_the_server_fails_by_itself() {
-    let client = client(Config::default().body_max(64 * 1024)).await;
-    client.add(SUM).await.expect("it adds");
-    let long = async {
-        tokio::task::yield_now().await;
-        client.echo_payload(Payload { seq: 1, data: vec![0; 100_000] }).await
-    };
-    let (other, long) = tokio::join!(client.sleep(sleep(200)), long);
-    other.expect("the call beside it goes on");
-    assert_eq!(long.expect_err("it is too long").code(), Code::ResourceExhausted);
-}
-
-#[tokio::test]
-async fn ends_with_limits_of_zero_still_accept_packets_of_the_protocol() {
-    for (server_takes, client_takes) in [(0, 5 << 20), (5 << 20, 0)] {
-        let config = |body_max| Config::default().body_max(body_max);
-        let address = serve_interop_with(Server::builder().config(config(server_takes))).await;
-        let builder = Channel::builder().config(config(client_takes));
-        let builder = builder.add_service(InteropServer::new(Service));
-        let client = InteropClient::new(builder.connect(address.to_string()).await.expect("the server listens"));
-        client.add(SUM).await.expect("it adds");
-        let long = client.echo_payload(Payload { seq: 1, data: vec![0; 2000] }).await;
-        assert_eq!(long.expect_err("it is too long").code(), Code::ResourceExhausted);
-        client.add(SUM).await.expect("the connection goes on");
-    }
-}
-
-#[tokio::test]
-async fn a_reset_with_a_text_that_is_too_long_for_the_peer_arrives_cut() {
-    let (told, mut streams) = mpsc::unbounded_channel();
-    let handlers = Handlers::new().on_stream(move |_, stream| drop(told.send(stream)));
-    let server = frisbee::Server::builder().config(Config::default().body_max(2048));
-    let server = server.bind("127.0.0.1:0", handlers).await.expect("loopback has free ports");
-    let address = server.local_addr();
-    tokio::spawn(server.serve());
-    let connection = Client::builder().connect(address, Handlers::new()).await.expect("the server listens");
-    let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("it opens");
-    let mut other = streams.recv().await.expect("it comes");
-    stream.reset(7, &"x".repeat(10_000));
-    tokio::time::timeout(PATIENCE, async { while other.recv().await.is_some() {} }).await.expect("it is over");
-    let ended = format!("{:?}", other.how_ended());
-    assert!(ended.contains("xxx") && ended.len() < 4096, "{ended}");
-    assert!(connection.open_stream(&Bytes::from_static(b"open")).await.is_ok(), "the connection goes on");
-}
-
-#[tokio::test]
-async fn a_server_that_takes_few_calls_and_answers_none_is_left() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
-    let address = listener.local_addr().expect("it is bound").to_string();
-    let accepted = Arc::new(AtomicUsize::new(0));
-    let accepting = tokio::spawn({
-        let accepted = accepted.clone();
-        async move {
-            let mut peers = JoinSet::new();
-            loop {
-                let (socket, _) = listener.accept().await.expect("clients come");
-                accepted.fetch_add(1, Ordering::SeqCst);
-                peers.spawn(async move {
-                    let mut raw = Raw::over(socket);
-                    let config = Config::default().calls_max(4);
-                    let begins = frisbee_core::Connection::client(&config.into(), Instant::now()).outbox().take_bytes();
-                    raw.write(&begins[..begins.len() - 10]).await; // HELLO, without the PING behind it.
-                    loop {
-                        raw.write(&packet(0, 0, &[])).await; // PING: it is alive.
-                        tokio::time::sleep(50 * MS).await;
-                    }
-                });
-            }
-        }
-    });
-    let client = InteropClient::connect(address).await.expect("the peer listens");
-    let mut calls = 0;
-    while accepted.load(Ordering::SeqCst) < 2 {
-        calls += 1;
-        assert!(calls < 100, "the connection on which nothing can be sent any more was kept");
-        client.add(within(20 * MS, SUM)).await.expect_err("nobody answers");
-    }
-    accepting.abort();
-}
-
-#[tokio::test]
-async fn a_stream_past_its_deadline_fails_with_deadline_exceeded_despite_its_server() {
-    let address = serve_interop_with(Server::builder()).await;
-    let config = Config::default().stream_credit(2048);
-    let channel = Channel::builder().config(config).connect(address.to_string()).await.expect("the server listens");
-    let counts = InteropClient::new(channel).count_up(within(100 * MS, Range { from: 0, count: 1_000_000 })).await;
-    let mut counts = counts.expect("it streams").into_inner();
-    tokio::time::sleep(300 * MS).await; // The server is told of the deadline and ends the stream with an error.
-    let status = loop {
-        match counts.message().await {
-            Ok(count) => assert!(count.is_some(), "it has no end"),
-            Err(status) => break status,
-        }
-    };
-    assert_eq!(status.code(), Code::DeadlineExceeded, "{status}");
-}
-
-#[tokio::test]
 async fn a_panicking_hook_ends_its_connection_for_all_handles() {
     let (told, mut connections) = mpsc::unbounded_channel();
     let server = Server::builder().on_connect(move |connection| {
@@ -674,17 +450,4 @@ async fn a_handler_that_panics_before_its_future_is_there_keeps_its_connection()
         let next = raw.next().await.expect("the connection goes on");
         assert_eq!(next.id, PacketId(2), "operation {number}");
     }
-}
-
-#[test]
-fn a_client_reads_received_bytes_before_it_times_out_after_a_busy_thread() {
-    let server = tokio::runtime::Runtime::new().expect("there are threads");
-    let address = server.block_on(serve_interop_with(Server::builder())).to_string();
-    let client = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("there are threads");
-    client.block_on(async {
-        let builder = Channel::builder().peer_kind_timeout(50 * MS).calls::<InteropClient>();
-        let client = InteropClient::new(builder.connect(address).await.expect("the server listens"));
-        std::thread::sleep(100 * MS);
-        client.add(SUM).await.expect("the server has said what it is in time");
-    });
 }

@@ -1,0 +1,132 @@
+//! Deadlines of calls: what counts against them, on busy threads as well.
+
+use frisbee::Config;
+use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Range, SleepRequest};
+use frisbee_tests::service::Service;
+use frisbee_tests::{serve_interop_with, until};
+use frpc::{Channel, Code, Request, Server};
+use std::future::poll_fn;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::Poll;
+use std::time::Duration;
+use tokio::net::TcpStream;
+
+const MS: Duration = Duration::from_millis(1);
+
+const SUM: AddRequest = AddRequest { a: 1, b: 1 };
+
+async fn client(config: Config) -> InteropClient {
+    let address = serve_interop_with(Server::builder().config(config)).await;
+    InteropClient::connect(address.to_string()).await.expect("the server listens")
+}
+
+fn sleep(millis: u32) -> SleepRequest {
+    SleepRequest { millis, ..SleepRequest::default() }
+}
+
+fn within<T>(timeout: Duration, message: T) -> Request<T> {
+    let mut request = Request::new(message);
+    request.set_timeout(timeout);
+    request
+}
+
+#[tokio::test]
+async fn a_call_that_is_over_while_its_channel_connects_leaves_no_connection_behind() {
+    let server = Server::builder().add_service(InteropServer::new(Service)).bind("127.0.0.1:0").await;
+    let server = server.expect("loopback has free ports");
+    let (address, stats): (SocketAddr, _) = (server.local_addr(), server.stats());
+    tokio::spawn(server.serve());
+    let slow = Arc::new(AtomicBool::new(false));
+    let dialled = Arc::new(AtomicUsize::new(0));
+    let connect = {
+        let (slow, dialled) = (slow.clone(), dialled.clone());
+        move || {
+            let (slow, dialled) = (slow.load(Ordering::SeqCst), dialled.clone());
+            async move {
+                if slow {
+                    tokio::time::sleep(100 * MS).await;
+                }
+                let socket = TcpStream::connect(address).await;
+                dialled.fetch_add(1, Ordering::SeqCst);
+                socket
+            }
+        }
+    };
+    let channel = Channel::builder().connect_with_connector(connect).await.expect("the server listens");
+    let client = InteropClient::new(channel.clone());
+    client.add(SUM).await.expect("it adds");
+    slow.store(true, Ordering::SeqCst);
+    let first = channel.connection().expect("it is there");
+    first.close();
+    first.closed().await;
+    let status = client.add(within(20 * MS, SUM)).await.expect_err("connecting takes longer");
+    assert_eq!(status.code(), Code::DeadlineExceeded);
+    until("the second connection is there", || dialled.load(Ordering::SeqCst) == 2).await;
+    drop((client, channel));
+    until("all connections are closed", || stats.opened() == 2 && stats.open() == 0).await;
+}
+
+#[tokio::test]
+async fn a_deadline_counts_from_the_call_however_busy_the_thread_was_before() {
+    let client = client(Config::default()).await;
+    client.add(SUM).await.expect("it adds");
+    let mut first = pin!(client.add(SUM));
+    assert!(poll_fn(|context| Poll::Ready(first.as_mut().poll(context).is_pending())).await);
+    std::thread::sleep(1200 * MS); // Another task of the thread computes.
+    client.add(within(1000 * MS, SUM)).await.expect("it takes no time");
+}
+
+#[tokio::test]
+async fn the_wait_of_a_call_for_a_slot_counts_against_its_deadline() {
+    let client = client(Config::default().calls_max(1)).await;
+    client.add(SUM).await.expect("it adds");
+    let second = async {
+        tokio::task::yield_now().await;
+        client.sleep(within(1000 * MS, sleep(600))).await
+    };
+    let (first, second) = tokio::join!(client.sleep(sleep(600)), second);
+    first.expect("it has the place");
+    assert_eq!(second.expect_err("it has waited for 600 ms").code(), Code::DeadlineExceeded);
+}
+
+#[tokio::test]
+async fn a_call_that_asks_for_the_connection_has_its_deadline() {
+    let address = serve_interop_with(Server::builder().method_hand_off("interop.Interop/Sleep")).await;
+    let channel = Channel::connect(address.to_string()).await.expect("the server listens");
+    let (asking, _handed) = channel.handing_off();
+    let status = InteropClient::new(asking).sleep(within(100 * MS, sleep(60_000))).await.expect_err("it sleeps");
+    assert_eq!(status.code(), Code::DeadlineExceeded);
+}
+
+#[tokio::test]
+async fn a_stream_past_its_deadline_fails_with_deadline_exceeded_despite_its_server() {
+    let address = serve_interop_with(Server::builder()).await;
+    let config = Config::default().stream_credit(2048);
+    let channel = Channel::builder().config(config).connect(address.to_string()).await.expect("the server listens");
+    let counts = InteropClient::new(channel).count_up(within(100 * MS, Range { from: 0, count: 1_000_000 })).await;
+    let mut counts = counts.expect("it streams").into_inner();
+    tokio::time::sleep(300 * MS).await; // The server is told of the deadline and ends the stream with an error.
+    let status = loop {
+        match counts.message().await {
+            Ok(count) => assert!(count.is_some(), "it has no end"),
+            Err(status) => break status,
+        }
+    };
+    assert_eq!(status.code(), Code::DeadlineExceeded, "{status}");
+}
+
+#[test]
+fn a_client_reads_received_bytes_before_it_times_out_after_a_busy_thread() {
+    let server = tokio::runtime::Runtime::new().expect("there are threads");
+    let address = server.block_on(serve_interop_with(Server::builder())).to_string();
+    let client = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("there are threads");
+    client.block_on(async {
+        let builder = Channel::builder().peer_kind_timeout(50 * MS).calls::<InteropClient>();
+        let client = InteropClient::new(builder.connect(address).await.expect("the server listens"));
+        std::thread::sleep(100 * MS);
+        client.add(SUM).await.expect("the server has said what it is in time");
+    });
+}

@@ -1,0 +1,162 @@
+//! Limits that the peer announces, at their edges: calls and streams at once, lengths, credit.
+
+use bytes::Bytes;
+use frisbee::{Client, Config, Handlers};
+use frisbee_tests::interop::{AddRequest, Count, InteropClient, InteropServer, Payload, SleepRequest};
+use frisbee_tests::raw::{Raw, packet};
+use frisbee_tests::serve_interop_with;
+use frisbee_tests::service::Service;
+use frpc::{Channel, Code, Request, Server};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+const MS: Duration = Duration::from_millis(1);
+
+/// How long a test waits for what is to happen at once.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+const SUM: AddRequest = AddRequest { a: 1, b: 1 };
+
+async fn client(config: Config) -> InteropClient {
+    let address = serve_interop_with(Server::builder().config(config)).await;
+    InteropClient::connect(address.to_string()).await.expect("the server listens")
+}
+
+fn sleep(millis: u32) -> SleepRequest {
+    SleepRequest { millis, ..SleepRequest::default() }
+}
+
+fn within<T>(timeout: Duration, message: T) -> Request<T> {
+    let mut request = Request::new(message);
+    request.set_timeout(timeout);
+    request
+}
+
+#[tokio::test]
+async fn after_a_burst_before_the_server_has_shown_itself_calls_keep_to_its_limit() {
+    let config = Config::default().calls_max(10);
+    let address = serve_interop_with(Server::builder().config(config)).await;
+    let channel = Channel::builder().calls::<InteropClient>().connect(address.to_string()).await;
+    let client = Arc::new(InteropClient::new(channel.expect("the server listens")));
+    for round in 0..3 {
+        let calls = (0..100).map(|_| {
+            let client = client.clone();
+            async move { client.sleep(sleep(20)).await.is_err() }
+        });
+        let refused = calls.collect::<JoinSet<_>>().join_all().await.into_iter().filter(|refused| *refused).count();
+        assert!(round == 0 || refused == 0, "round {round}: {refused} refused");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_keeps_to_the_servers_limit_is_refused_nothing() {
+    let client = Arc::new(client(Config::default().calls_max(4)).await);
+    client.add(SUM).await.expect("it adds");
+    let calls = (0..5_000).map(|_| {
+        let client = client.clone();
+        async move { client.sleep(sleep(1)).await.err() }
+    });
+    let refused: Vec<_> = calls.collect::<JoinSet<_>>().join_all().await.into_iter().flatten().collect();
+    assert!(refused.is_empty(), "{} refused: {}", refused.len(), refused[0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_fail_at_servers_that_take_no_streams_or_give_no_credit() {
+    let none = Config::default().streams_max(0);
+    let no_credit = Config::default().stream_credit(0);
+    for (config, fails) in [(none, true), (no_credit, false)] {
+        let acceptor = Server::builder().config(config).add_service(InteropServer::new(Service)).build();
+        let acceptor = acceptor.expect("its operations do not overlap");
+        let (here, there) = frisbee::memory();
+        tokio::spawn(async move { acceptor.serve_connection(there).await });
+        let client = InteropClient::new(Channel::connect_io(here).await.expect("it is connected"));
+        let counts = frpc::iter((0..5).map(|value| Count { value }));
+        let summed = tokio::time::timeout(Duration::from_secs(3600), client.sum_up(counts)).await.expect("it ends");
+        assert_eq!(summed.err().map(|status| status.code()), fails.then_some(Code::Unimplemented));
+    }
+}
+
+#[tokio::test]
+async fn a_message_that_is_too_long_for_the_server_fails_by_itself() {
+    let client = client(Config::default().body_max(64 * 1024)).await;
+    client.add(SUM).await.expect("it adds");
+    let long = async {
+        tokio::task::yield_now().await;
+        client.echo_payload(Payload { seq: 1, data: vec![0; 100_000] }).await
+    };
+    let (other, long) = tokio::join!(client.sleep(sleep(200)), long);
+    other.expect("the call beside it goes on");
+    assert_eq!(long.expect_err("it is too long").code(), Code::ResourceExhausted);
+}
+
+#[tokio::test]
+async fn ends_with_limits_of_zero_still_accept_packets_of_the_protocol() {
+    for (server_takes, client_takes) in [(0, 5 << 20), (5 << 20, 0)] {
+        let config = |body_max| Config::default().body_max(body_max);
+        let address = serve_interop_with(Server::builder().config(config(server_takes))).await;
+        let builder = Channel::builder().config(config(client_takes));
+        let builder = builder.add_service(InteropServer::new(Service));
+        let client = InteropClient::new(builder.connect(address.to_string()).await.expect("the server listens"));
+        client.add(SUM).await.expect("it adds");
+        let long = client.echo_payload(Payload { seq: 1, data: vec![0; 2000] }).await;
+        assert_eq!(long.expect_err("it is too long").code(), Code::ResourceExhausted);
+        client.add(SUM).await.expect("the connection goes on");
+    }
+}
+
+#[tokio::test]
+async fn a_reset_with_a_text_that_is_too_long_for_the_peer_arrives_cut() {
+    let (told, mut streams) = mpsc::unbounded_channel();
+    let handlers = Handlers::new().on_stream(move |_, stream| drop(told.send(stream)));
+    let server = frisbee::Server::builder().config(Config::default().body_max(2048));
+    let server = server.bind("127.0.0.1:0", handlers).await.expect("loopback has free ports");
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    let connection = Client::builder().connect(address, Handlers::new()).await.expect("the server listens");
+    let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("it opens");
+    let mut other = streams.recv().await.expect("it comes");
+    stream.reset(7, &"x".repeat(10_000));
+    tokio::time::timeout(PATIENCE, async { while other.recv().await.is_some() {} }).await.expect("it is over");
+    let ended = format!("{:?}", other.how_ended());
+    assert!(ended.contains("xxx") && ended.len() < 4096, "{ended}");
+    assert!(connection.open_stream(&Bytes::from_static(b"open")).await.is_ok(), "the connection goes on");
+}
+
+#[tokio::test]
+async fn a_server_that_takes_few_calls_and_answers_none_is_left() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let address = listener.local_addr().expect("it is bound").to_string();
+    let accepted = Arc::new(AtomicUsize::new(0));
+    let accepting = tokio::spawn({
+        let accepted = accepted.clone();
+        async move {
+            let mut peers = JoinSet::new();
+            loop {
+                let (socket, _) = listener.accept().await.expect("clients come");
+                accepted.fetch_add(1, Ordering::SeqCst);
+                peers.spawn(async move {
+                    let mut raw = Raw::over(socket);
+                    let config = Config::default().calls_max(4);
+                    let begins = frisbee_core::Connection::client(&config.into(), Instant::now()).outbox().take_bytes();
+                    raw.write(&begins[..begins.len() - 10]).await; // HELLO, without the PING behind it.
+                    loop {
+                        raw.write(&packet(0, 0, &[])).await; // PING: it is alive.
+                        tokio::time::sleep(50 * MS).await;
+                    }
+                });
+            }
+        }
+    });
+    let client = InteropClient::connect(address).await.expect("the peer listens");
+    let mut calls = 0;
+    while accepted.load(Ordering::SeqCst) < 2 {
+        calls += 1;
+        assert!(calls < 100, "the connection on which nothing can be sent any more was kept");
+        client.add(within(20 * MS, SUM)).await.expect_err("nobody answers");
+    }
+    accepting.abort();
+}
