@@ -1,4 +1,4 @@
-//! The calls in flight on a connection: which reply belongs to whom. Pure state; time is an argument.
+//! The calls in flight on a connection, and which reply belongs to which call. Pure state; time is an argument.
 
 pub(crate) mod attached;
 pub(crate) mod failures;
@@ -17,48 +17,47 @@ use frisbee::{Operation, Packet, PacketId};
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-/// Calls that may be in flight on a connection at one time, those included that were given up and may still be
-/// answered. An id has 16 bits; the two that are left tell the uses of a slot apart, so that a reply that comes
-/// twice does not answer the next call.
+/// The most calls in flight on a connection, including calls that were given up and may still be answered. An id has 16
+/// bits; the other two distinguish successive calls in a slot, so that a duplicate reply does not answer the next call.
 pub(crate) const CALLS_MAX: usize = 1 << SLOT_BITS;
 const SLOT_BITS: u32 = 14;
 
-/// Replies up to this length, in bytes, are copied into a buffer that the slot keeps; longer ones are shared. A copy
-/// of this size costs as much as keeping the read buffer from being used again.
+/// Replies up to this length, in bytes, are copied into a buffer of the slot; longer replies are shared. A copy of this
+/// size costs as much as preventing the reuse of the read buffer.
 const COPY_MAX: usize = 4 * 1024;
 
 /// The table of calls.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     slots: Vec<Slot>,
-    /// When the call in each slot expires.
+    /// The deadline of the call in each slot.
     deadlines: Vec<Option<Instant>>,
     free: Vec<u16>,
-    /// With which id a slot begins that is not there any more; see [`release`](Self::release).
+    /// The first ids of slots that were released; see [`release`](Self::release).
     ids: Vec<PacketId>,
-    /// How many callers wait for a slot.
+    /// The number of callers that wait for a slot.
     waiting: usize,
-    /// The time of the last registration since the last turn: one look at the clock serves a batch.
+    /// The time of the last call that was entered in this turn: one look at the clock serves a batch.
     now: Option<Instant>,
-    /// No deadline is earlier; it may belong to a call that is over.
+    /// No deadline is earlier. Its call may have ended.
     next_deadline: Option<Instant>,
     /// Set when the connection has ended.
     ended: Option<Status>,
-    /// Packets that answered nothing.
+    /// The number of packets that answered no call.
     strays: u64,
-    /// Calls that were given up and not answered yet.
+    /// The number of calls that were given up and have not been answered.
     given_up: usize,
-    /// Calls that the server takes at one time, if it has said so.
+    /// The server's limit of calls in flight, if it has stated one.
     allowed: Option<usize>,
-    /// What the server is, as far as it has shown.
+    /// The kind of the server, as far as it is known.
     pub(crate) server: ServerKind,
-    /// While calls are paused: what was free, and how many calls were allowed.
+    /// While calls are paused: the free slots and the limit before the pause.
     paused: Option<(Vec<u16>, Option<usize>)>,
-    /// Which services may be called.
+    /// The services that may be called.
     pub(crate) offers: Offers,
 }
 
-/// What a caller has to know of its server.
+/// The kind of a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum ServerKind {
     #[default]
@@ -67,16 +66,15 @@ pub(crate) enum ServerKind {
     Extended,
 }
 
-/// Which call a caller holds.
+/// A caller's handle for its call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Ticket {
     slot: u16,
-    /// What the packets of the call carry.
+    /// The id in the packets of the call.
     pub(crate) id: PacketId,
 }
 
-/// As much as the processor fetches at one time: with ten thousand calls in flight, waiting for memory is most of what
-/// a reply costs.
+/// One cache line: with ten thousand calls in flight, most of the cost of a reply is the wait for memory.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Slot {
@@ -103,18 +101,18 @@ const _: () = assert!(size_of::<Slot>() == 64);
 enum State {
     Free,
     Waiting,
-    /// The reply is there.
+    /// The reply has arrived.
     Replied,
-    /// The deadline has passed and the caller has not looked yet. The flag says that the reply came afterwards.
+    /// The deadline has passed, and the caller has not been polled since. The flag notes a reply that came afterwards.
     Expired(bool),
-    /// The caller has gone; the id stays out of use until the peer has answered.
+    /// The caller is gone. The id stays reserved until the peer has answered.
     GivenUp,
 }
 
 /// The body of a reply, if there is one.
 #[derive(Debug)]
 enum Reply {
-    /// Up to [`COPY_MAX`], in a buffer that is kept from one call to the next.
+    /// A reply of up to [`COPY_MAX`] bytes, in a buffer that the slot reuses.
     Copied(Vec<u8>),
     Shared(Bytes),
 }
@@ -127,14 +125,13 @@ pub(crate) enum Ended<T> {
     /// The connection has ended.
     Lost {
         status: Status,
-        /// Until when the call may take.
+        /// The deadline of the call.
         until: Option<Instant>,
     },
 }
 
 impl Calls {
-    /// Enters a call, whose `caller` is woken when it has ended. One that is not given is asked for the first time that
-    /// the reply is.
+    /// Enters a call, whose `caller` is woken when it ends. Without a `caller`, the first poll for the reply gives one.
     #[inline]
     pub(crate) fn begin(
         &mut self,
@@ -166,36 +163,36 @@ impl Calls {
         Ok(Ticket { slot, id: entry.id })
     }
 
-    /// The time, looked up at most once between two turns.
+    /// The time, read at most once in a turn.
     pub(crate) fn now(&mut self, clock: impl FnOnce() -> Instant) -> Instant {
         *self.now.get_or_insert_with(clock)
     }
 
-    /// Counts a caller that waits for a slot, or that waits no more.
+    /// Counts a caller that begins or ends to wait for a slot.
     pub(crate) fn count_waiting(&mut self, waits: bool) {
         self.waiting = if waits { self.waiting + 1 } else { self.waiting - 1 };
     }
 
-    /// Whether a caller waits for a slot and there is one.
+    /// Whether a caller waits for a slot and one is free.
     #[inline]
     pub(crate) fn has_vacancy(&self) -> bool {
         self.waiting > 0 && self.has_place()
     }
 
-    /// Whether a further call may be in flight. More slots than places may be free: calls may have begun before the
-    /// server said how many it takes.
+    /// Whether another call may begin. The slots in use may exceed the places: calls may have begun before the server
+    /// stated its limit.
     #[inline]
     fn has_place(&self) -> bool {
         self.slots.len() - self.free.len() < self.places()
     }
 
-    /// Calls that may be in flight.
+    /// The limit of calls in flight.
     #[inline]
     fn places(&self) -> usize {
         self.allowed.unwrap_or(CALLS_MAX)
     }
 
-    /// Takes in what the server is, and how many calls it takes if it is one of ours.
+    /// Notes the kind of the server. An extended server has stated its limit of calls.
     pub(crate) fn handle_peer_known(&mut self, calls_max: Option<u32>) {
         self.server = if calls_max.is_some() { ServerKind::Extended } else { ServerKind::Plain };
         let allowed = calls_max.and_then(|max| usize::try_from(max).ok());
@@ -206,23 +203,23 @@ impl Calls {
         }
     }
 
-    /// Lets no call begin, if none is in flight, none that was given up included. `false` otherwise.
+    /// Prevents calls from beginning. Returns `false` if a call is in flight, or was given up and not answered.
     pub(crate) fn pause(&mut self) -> bool {
         if !self.is_idle() || self.paused.is_some() {
             return false;
         }
-        // Without a place that is free and with none allowed, a table looks full.
+        // Without a free slot and with a limit of zero, the table looks full.
         self.paused = Some((std::mem::take(&mut self.free), self.allowed));
         self.allowed = Some(0);
         true
     }
 
-    /// Whether no call is in flight, none that was given up included.
+    /// Whether no call is in flight, nor was given up and not answered.
     pub(crate) fn is_idle(&self) -> bool {
         self.free.len() == self.slots.len()
     }
 
-    /// Lets calls begin again.
+    /// Ends a pause.
     pub(crate) fn resume(&mut self) {
         if let Some((free, allowed)) = self.paused.take() {
             self.free = free;
@@ -230,17 +227,17 @@ impl Calls {
         }
     }
 
-    /// How many ids are out of use because their calls were given up.
+    /// The number of ids that are reserved because their calls were given up.
     pub(crate) fn given_up(&self) -> usize {
         self.given_up
     }
 
-    /// Whether every call that the server takes has been given up, and it has answered none of them.
+    /// Whether all places are taken by calls that were given up and that the server has not answered.
     pub(crate) fn is_worn_out(&self) -> bool {
         self.given_up >= self.places().max(1)
     }
 
-    /// Takes in a packet of the peer; the caller to wake, if it answers a call.
+    /// Processes a packet of the peer. Returns the caller to wake if the packet answers a call.
     pub(crate) fn handle_reply(&mut self, packet: Packet) -> Option<Waker> {
         let slot = usize::from(packet.id.0) & (CALLS_MAX - 1);
         let Some(entry) = self.slots.get_mut(slot) else { return self.stray() };
@@ -272,7 +269,7 @@ impl Calls {
         }
     }
 
-    /// How the call ended, if it has; `read` gets the body of the reply. The ticket is used up by `Ready`, unless the
+    /// How the call has ended, if it has. `read` gets the body of the reply. `Ready` invalidates the ticket, unless the
     /// call has expired.
     #[inline(always)]
     pub(crate) fn take_reply<T>(
@@ -312,16 +309,15 @@ impl Calls {
         }
     }
 
-    /// Forgets a call whose request was never sent.
+    /// Removes a call whose request was not sent.
     pub(crate) fn revoke(&mut self, ticket: Ticket) {
         self.vacate(usize::from(ticket.slot));
     }
 
-    /// The caller has lost interest. If a server of ours is still at work on the call, `cancel` is to send it a CANCEL
-    /// with this id and operation.
+    /// Gives a call up. If an extended server still works on it, `cancel` sends a CANCEL with this id and operation.
     ///
-    /// To be called with the lock of the connection's mailbox held, as is [`begin`](Self::begin): the reply may come at
-    /// any moment and free the id, and the request of a later call that has it must not be sent before the CANCEL.
+    /// Invariant: the lock of the connection's mailbox is held, as in [`begin`](Self::begin). A reply may free the id
+    /// at any moment, and the request of a later call with that id must not be sent before the CANCEL.
     pub(crate) fn give_up(&mut self, ticket: Ticket, cancel: impl FnOnce(PacketId, Operation)) {
         let slot = usize::from(ticket.slot);
         let entry = &mut self.slots[slot];
@@ -342,11 +338,11 @@ impl Calls {
         }
     }
 
-    /// Marks calls whose deadline has passed, adds their callers to `wake`, and says when to look next. To be called
-    /// at the end of each turn.
+    /// Marks calls whose deadline has passed, adds their callers to `wake`, and returns the time of the next check.
+    /// Called at the end of each turn.
     ///
-    /// Most calls are over long before their deadline, so nothing is kept in order for them: all are looked through
-    /// when the earliest deadline seen has come, which with one timeout for all calls is once per timeout.
+    /// Most calls end long before their deadline, so deadlines are not sorted. All calls are examined when the earliest
+    /// known deadline has come: with one timeout for all calls, once per timeout.
     pub(crate) fn handle_time(&mut self, now: Instant, wake: &mut Vec<Waker>) -> Option<Instant> {
         self.now = None;
         if self.next_deadline.is_some_and(|next| next <= now) {
@@ -366,13 +362,13 @@ impl Calls {
         self.next_deadline
     }
 
-    /// The connection has ended: every call fails, and so does whatever is still to begin.
+    /// Ends the table with its connection: every call fails, and every later one.
     pub(crate) fn end(&mut self, status: Status) -> Vec<Waker> {
         self.ended = Some(status);
         self.slots.iter_mut().filter_map(|entry| entry.caller.take()).collect()
     }
 
-    /// Packets that answered no call: unknown ids, wrong operations, second replies.
+    /// The number of packets that answered no call: unknown ids, wrong operations, duplicate replies.
     pub(crate) fn strays(&self) -> u64 {
         self.strays
     }
@@ -391,7 +387,7 @@ impl Calls {
         None
     }
 
-    /// The caller leaves; whether its id stays out of use until the server has answered.
+    /// Removes the caller. Returns whether the id stays reserved until the server has answered.
     fn leave(&mut self, slot: usize, answered: bool) -> bool {
         if answered || self.ended.is_some() {
             self.vacate(slot);
@@ -405,7 +401,7 @@ impl Calls {
         true
     }
 
-    /// Frees a slot, which gets its next id.
+    /// Frees a slot, and moves on to its next id.
     fn vacate(&mut self, slot: usize) {
         let entry = &mut self.slots[slot];
         entry.state = State::Free;
@@ -433,10 +429,10 @@ pub(crate) enum Body<'a> {
     Shared(&'a Bytes),
 }
 
-/// Why a call cannot be entered.
+/// Why a call cannot begin.
 #[derive(Debug)]
 pub(crate) enum BeginError {
-    /// As many as possible are in flight.
+    /// The limit of calls in flight is reached.
     Full,
     /// The connection has ended.
     Ended(Status),

@@ -1,15 +1,15 @@
-//! Why calls fail that no server has answered.
+//! The statuses of calls that no server has answered.
 
 use crate::Status;
 use crate::schema::method::Method;
 use frisbee::{CloseReason, SendError};
 
-/// Why a call on a connection that has ended is over.
+/// The status of a call whose connection has ended.
 pub(crate) fn lost(reason: &CloseReason) -> Status {
     Status::unavailable(format!("the connection was lost and the call may have run: {reason}"))
 }
 
-/// Why a channel that was closed makes no call.
+/// The status of calls on a closed channel.
 pub(crate) fn closed() -> Status {
     Status::failed_precondition("not sent: the channel was closed by its owner").unsent()
 }
@@ -32,13 +32,13 @@ impl From<SendError> for Status {
     }
 }
 
-/// Why an end that accepted cannot call.
+/// The status of calls to a client that offers no service.
 #[cold]
 pub(crate) fn takes_no_calls() -> Status {
     Status::unimplemented("the client accepts no calls: it offers no service, or is a plain peer (Go)").unsent()
 }
 
-/// Why a call is over that had no time left when it could be sent.
+/// The status of a call whose deadline had passed when it could be sent.
 #[cold]
 pub(crate) fn out_of_time() -> Status {
     Status::deadline_exceeded("the call was not sent: its deadline had passed").unsent()

@@ -1,4 +1,4 @@
-//! Which services of its server a client may call, and by which rules.
+//! The services of a server that a client may call, and the rules of each.
 
 use crate::Status;
 use crate::schema::layout::Layout;
@@ -7,20 +7,20 @@ use crate::wire::layouts::{Fit, OFFERED, Told, misfit};
 use frisbee::PeerKind;
 use std::sync::Arc;
 
-/// What a client knows of the services at the other end, which it asks before each call.
+/// A client's view of the services of its server, which it consults before each call.
 #[derive(Default, Debug)]
 pub(crate) struct Offers {
     /// The layout that was last found callable.
     last: Option<&'static Layout>,
-    /// All that were.
+    /// All layouts that were found callable.
     known: Vec<(&'static Layout, Rules)>,
-    /// What the server is.
+    /// The kind of the server.
     peer: PeerKind,
-    /// The services that our HELLO has named: the server refuses calls to them that do not fit.
+    /// The services that this end's HELLO has named. The server refuses calls to those that do not fit.
     named: Arc<[&'static Layout]>,
 }
 
-/// By which rules a service is called.
+/// The rules by which a service is called.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Rules {
     Same,
@@ -29,7 +29,7 @@ pub(crate) enum Rules {
 }
 
 impl Rules {
-    /// How many fields may be missing at the end of a reply from `method`.
+    /// The number of fields that may be missing at the end of a reply from `method`.
     pub(crate) fn missing(self, method: &Method) -> u32 {
         match self {
             Self::Same => 0,
@@ -38,10 +38,10 @@ impl Rules {
     }
 }
 
-/// Why a service is not called.
+/// Why a service cannot be called.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// What the server has is not known yet.
+    /// The services of the server are not known yet.
     Unclear,
     Failed(Status),
 }
@@ -51,7 +51,7 @@ impl Offers {
         Self { last: None, known: Vec::new(), peer: PeerKind::Unknown, named }
     }
 
-    /// Takes in what the server is.
+    /// Notes the kind of the server.
     pub(crate) fn handle_peer_known(&mut self, peer: &PeerKind) {
         self.peer = peer.clone();
         self.last = None;
@@ -64,8 +64,8 @@ impl Offers {
         self.last.is_some_and(|last| std::ptr::eq(last, layout))
     }
 
-    /// Whether a service may be called, and by which rules. A call that is sent before the server has shown what it is
-    /// has to ask again when it is answered.
+    /// The rules of a service, if it may be called. A call that is sent before the kind of the server is known asks
+    /// again when it is answered.
     #[cold]
     #[inline(never)]
     pub(crate) fn ask(&mut self, layout: &'static Layout) -> Result<Rules, Refusal> {
@@ -84,7 +84,7 @@ impl Offers {
     }
 }
 
-/// Whether a service of a peer that has shown what it is may be called, and by which rules.
+/// The rules of a service, if it may be called, at a peer of known kind.
 pub(crate) fn rules(layout: &'static Layout, peer: &PeerKind) -> Result<Rules, Status> {
     let Some(hello) = peer.hello() else { return Ok(Rules::Same) };
     for theirs in Told::all(hello, OFFERED) {
@@ -103,7 +103,7 @@ pub(crate) fn rules(layout: &'static Layout, peer: &PeerKind) -> Result<Rules, S
             return Err(Status::unimplemented(other).unsent());
         }
     }
-    // One that passes calls on need not say what it offers.
+    // A proxy need not name the services behind it.
     Ok(Rules::Same)
 }
 

@@ -1,10 +1,9 @@
-//! What the table of calls gives back while its connection is unused: a burst of calls may have left a slot and a
-//! buffer for each.
+//! Memory that the table of calls frees while its connection is idle: a burst leaves a slot and a buffer for each call.
 
 use super::{Calls, Reply, Slot, State};
 use frisbee::PacketId;
 
-/// Memory that nobody needs. To be dropped without the table's lock.
+/// Memory to be dropped outside of the table's lock.
 #[derive(Debug, Default)]
 pub(crate) struct Released {
     _slots: Vec<Slot>,
@@ -12,12 +11,12 @@ pub(crate) struct Released {
 }
 
 impl Calls {
-    /// Gives back the slots behind the last one in use, and the buffers of those before it that are free.
+    /// Frees the slots behind the last one in use, and the buffers of free slots before it.
     ///
-    /// What stays is the id that each slot would have had next, in two bytes: with its first id, a reply that comes
-    /// twice could answer a later call.
+    /// The next id of each slot remains, in two bytes: if slots began with their first id again, a duplicate reply
+    /// could answer a later call.
     pub(crate) fn release(&mut self) -> Released {
-        // While calls are paused, what is free is kept elsewhere.
+        // During a pause the free slots are kept elsewhere.
         if self.paused.is_some() || self.slots.is_empty() {
             return Released::default();
         }

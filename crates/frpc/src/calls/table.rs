@@ -1,4 +1,4 @@
-//! The calls of a connection, shared by those who make them and the task that drives it.
+//! The table of a connection's calls, which callers and the driver share.
 
 use crate::calls::Calls;
 use crate::calls::offers::Offers;
@@ -13,40 +13,40 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::task::Waker;
 use tokio::sync::Notify;
 
-/// An end that cannot work gets one of so many calls, by which it shows that it can again. It would get more than others
-/// otherwise: whoever fails at once seems to have nothing to do.
+/// A server that cannot work gets one in so many calls, by which it can show that it works again. Otherwise it would
+/// get more calls than others: a server that fails at once seems to be idle.
 const PASSES: u32 = 64;
 
-/// The calls of a connection and those who wait to make one.
+/// The calls of a connection, and the callers that wait for a place.
 #[derive(Debug, Default)]
 pub(crate) struct CallTable {
     pub(crate) calls: Mutex<Calls>,
     pub(crate) vacancy: Notify,
-    /// New calls go elsewhere.
+    /// The connection takes no new calls.
     retired: AtomicBool,
-    /// The other end has shown what it is, so there is somebody.
+    /// The kind of the peer is known, so the peer is alive.
     shown: AtomicBool,
-    /// For how many calls the other end is still passed over, since it has said that it cannot work.
+    /// For how many calls the peer is still passed over, since it has answered that it cannot work.
     passes: AtomicU32,
-    /// Where a channel has the link.
+    /// The place in which a channel holds the link.
     place: OnceLock<Weak<dyn LetGo>>,
 }
 
-/// What a channel does about a connection that takes no new calls.
+/// The holder of a link, which releases a connection that takes no new calls.
 pub(crate) trait LetGo: Send + Sync {
-    /// Lets go of the connection whose calls these are, if it has it.
+    /// Releases the connection of these calls, if it holds it.
     fn let_go(&self, calls: &CallTable);
 }
 
 impl CallTable {
-    /// For a connection on which the services `named` are told to the server at once.
+    /// For a connection whose HELLO names these services.
     pub(crate) fn new(named: Arc<[&'static Layout]>) -> Self {
         let table = Self::default();
         table.calls.lock().offers = Offers::new(named);
         table
     }
 
-    /// Does something with the calls, and lets the next caller in if that made room.
+    /// Changes the calls, and wakes the next waiting caller if a place is free.
     #[inline(always)]
     pub(crate) fn with<T>(&self, change: impl FnOnce(&mut Calls) -> T) -> T {
         let mut calls = self.calls.lock();
@@ -59,7 +59,7 @@ impl CallTable {
         result
     }
 
-    /// That of a connection whose packets are not seen here.
+    /// The table of a connection that does not belong to a channel.
     pub(crate) fn of_nobody() -> Arc<Self> {
         let calls = Arc::new(Self::default());
         drop(calls.calls.lock().end(Status::failed_precondition("the connection has ended or belongs to no channel")));
@@ -67,17 +67,17 @@ impl CallTable {
         calls
     }
 
-    /// Takes in that the other end has shown what it is.
+    /// Notes that the kind of the peer is known.
     pub(crate) fn show(&self) {
         self.shown.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the other end has shown what it is.
+    /// Whether the kind of the peer is known.
     pub(crate) fn has_shown(&self) -> bool {
         self.shown.load(Ordering::Relaxed)
     }
 
-    /// At an end that accepted: takes in what its peer is.
+    /// At the accepting end: notes the kind of the peer.
     pub(crate) fn handle_client_known(&self, client: &PeerKind) {
         let hello = client.hello().filter(|_| takes_calls(client));
         self.with(|calls| {
@@ -86,7 +86,7 @@ impl CallTable {
         });
     }
 
-    /// Takes in how the other end has answered a call, by which it shows whether it can work.
+    /// Notes the code of an answer, which shows whether the peer can work.
     #[inline]
     pub(crate) fn handle_answer(&self, code: Code) {
         let passes = if matches!(code, Code::Unavailable | Code::ResourceExhausted) { PASSES } else { 0 };
@@ -95,20 +95,20 @@ impl CallTable {
         }
     }
 
-    /// Whether the other end has said that it cannot work, and not shown yet that it can.
+    /// Whether the peer has answered that it cannot work, and not otherwise since.
     #[inline]
     pub(crate) fn is_doubted(&self) -> bool {
         self.passes.load(Ordering::Relaxed) != 0
     }
 
-    /// Passes over a doubted end, unless it is its turn again. Not exact among callers on several threads.
+    /// Whether to pass over a doubted peer for this call. Not exact among callers on several threads.
     pub(crate) fn pass(&self) -> bool {
         let passes = self.passes.load(Ordering::Relaxed);
         self.passes.store(if passes <= 1 { PASSES } else { passes - 1 }, Ordering::Relaxed);
         passes > 1
     }
 
-    /// Has calls wait until what is returned is dropped, if none is in flight; see [`Calls::pause`].
+    /// Pauses calls until the guard is dropped, if none is in flight; see [`Calls::pause`].
     pub(crate) fn pause(self: &Arc<Self>) -> Option<Paused> {
         self.calls.lock().pause().then(|| Paused(self.clone()))
     }
@@ -118,8 +118,8 @@ impl CallTable {
         self.calls.lock().is_idle()
     }
 
-    /// Has new calls go elsewhere. Its channel lets go of the connection at once, since a next call that would notice
-    /// may never come, and a server that stops waits for the connection to be closed.
+    /// Prevents new calls. The channel releases the connection at once: a next call that would notice may never come,
+    /// and a server that stops waits for the connection to close.
     pub(crate) fn retire(&self) {
         self.retired.store(true, Ordering::Release);
         self.vacancy.notify_waiters();
@@ -128,13 +128,13 @@ impl CallTable {
         }
     }
 
-    /// Whether new calls go elsewhere.
+    /// Whether the connection takes no new calls.
     #[inline]
     pub(crate) fn is_retired(&self) -> bool {
         self.retired.load(Ordering::Acquire)
     }
 
-    /// Takes in where a channel has the link to the other end.
+    /// Notes the place in which a channel holds the link.
     pub(crate) fn placed_in(&self, place: Weak<dyn LetGo>) {
         let is_first = self.place.set(place).is_ok();
         debug_assert!(is_first, "a new connection belongs to one channel");
@@ -143,7 +143,7 @@ impl CallTable {
         }
     }
 
-    /// Ready when new calls go elsewhere.
+    /// Ready when the connection takes no new calls.
     pub(crate) async fn retired(&self) {
         loop {
             let mut changed = pin!(self.vacancy.notified());
@@ -164,7 +164,7 @@ impl CallTable {
     }
 }
 
-/// Has calls wait for as long as it is there.
+/// The guard of a pause.
 pub(crate) struct Paused(Arc<CallTable>);
 
 impl Drop for Paused {
