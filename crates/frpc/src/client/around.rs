@@ -6,7 +6,7 @@ use crate::deadline::{self, Within};
 use crate::{Request, Response, Status};
 use std::sync::Arc;
 
-/// Makes a call within what runs around it, if there is something, and all of that within the deadline of the call.
+/// Makes a call within its middleware, if there is any, and all of that within the deadline of the call.
 pub(crate) async fn around<A, B, F>(
     chain: Option<Arc<Chain>>,
     about: About,

@@ -21,14 +21,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-/// Calls given up and not answered that a connection may have before it is replaced: half of all ids.
+/// How many calls may be given up and not answered before the connection is replaced: half of all ids.
 const GIVEN_UP_MAX: usize = crate::calls::CALLS_MAX / 2;
 
-/// The clock is looked at for each call that may not take longer than this. Others share one look between two turns of
-/// the connection, which may come late when the runtime has much to do.
+/// The clock is read for each call with a shorter timeout. Other calls share one reading in each turn of the
+/// connection, which may be late when the runtime is busy.
 const EXACT_BELOW: Duration = Duration::from_secs(10);
 
-/// What is to be called, and how.
+/// The method, the message and the terms of an attempt.
 pub(crate) struct Attempt<'a, A> {
     pub(crate) method: &'static Method,
     pub(crate) message: &'a A,
@@ -52,25 +52,25 @@ impl Failure {
 /// Whether the server can have run the call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Sent {
-    /// It cannot, since the connection was over before.
+    /// It cannot have: the connection had ended before.
     No,
     /// It may have: the connection was lost.
     Lost {
-        /// Until when the call may take, tried again or not.
+        /// The deadline of the call, further attempts included.
         until: Option<Instant>,
     },
-    /// This is the end of it, whatever it says.
+    /// The call has ended with this status.
     Answered,
 }
 
-/// How entering a call went.
+/// The outcome of entering a call.
 enum Started {
     Yes(Ticket),
-    /// There is no room at the moment.
+    /// There is no room now.
     Full,
-    /// What the call needs depends on what the server is, which it has not shown.
+    /// The call depends on the kind of the server, which is not known yet.
     Unclear,
-    /// The connection is over; nothing was sent.
+    /// The connection has ended; nothing was sent.
     Over(Status),
     Failed(Status),
 }
@@ -85,10 +85,11 @@ impl From<Refusal> for Started {
 }
 
 impl<'a, A: Message> Attempt<'a, A> {
-    /// Sends the call, if that is possible at once. Its caller is entered with it and need not come back to be.
+    /// Sends the call if that is possible at once. The caller's waker is entered with it, so the call need not be
+    /// polled again for that.
     #[inline]
     pub(crate) fn make_now<B>(&self, link: Arc<Link>, caller: &Waker) -> Option<PendingCall<B>> {
-        // Whoever cannot be sent at once does not wait for room here.
+        // A call that cannot be sent at once does not wait for room here.
         let mut nobody = Context::from_waker(Waker::noop());
         let mut started = Started::Full;
         self.begin(&link, &mut nobody, None, Some(caller), &mut started);
@@ -109,9 +110,9 @@ impl<'a, A: Message> Attempt<'a, A> {
         PendingCall { link, method: self.method, ticket: Some(ticket), reply: PhantomData }
     }
 
-    /// Enters a call and sends its request, all at once if there is room; the caller is woken when there is room to
-    /// write, and `caller`, if given, when the call has ended. How it went is left in `started`, which is `Full`
-    /// before: what has just been written bit by bit cannot be moved on at once without the processor waiting for it.
+    /// Enters a call and sends its request if there is room. The context is woken when there is room to write, and
+    /// `caller`, if given, when the call has ended. The outcome is written to `started`, which is `Full` before: a
+    /// value that was just written in parts cannot be moved without the processor waiting for it.
     #[inline(always)]
     fn begin(
         &self,
@@ -160,7 +161,7 @@ impl<'a, A: Message> Attempt<'a, A> {
         }
         let until = match timeout {
             None => None,
-            // Who waits for room waits no longer, and others are not sent.
+            // A call that waited for room stops waiting, and any other is not sent.
             Some(timeout) if timeout.is_zero() => return Started::Full,
             Some(timeout) if timeout < EXACT_BELOW => deadline::now().checked_add(timeout),
             Some(timeout) => calls.now(deadline::now).checked_add(timeout),
@@ -182,8 +183,8 @@ impl<'a, A: Message> Attempt<'a, A> {
             ServerKind::Plain => Manner { lossless: strict, ..Manner::default() },
             ServerKind::Unknown => Manner { lossless: true, ..Manner::default() },
         };
-        // Until a server has said how much it takes, it is sent no more than every server takes: a longer packet may
-        // end the connection, and each that follows.
+        // Until the server has stated its limit, packets keep to the least limit of all servers: a longer one may end
+        // the connection, and so may each that follows.
         let limit = outbox.limit();
         if server == ServerKind::Unknown {
             outbox.set_limit(limit.min(BODY_MAX_LEAST));
@@ -204,8 +205,8 @@ impl<'a, A: Message> Attempt<'a, A> {
         }
     }
 
-    /// The way of a call that cannot be sent at once: there may be no slot for it, no room in the connection's outbox,
-    /// or no verdict on the server yet.
+    /// Begins a call that cannot be sent at once: there may be no slot, no room in the outbox, or no verdict on the
+    /// server yet.
     #[cold]
     async fn begin_when_possible(&self, link: &Link) -> Result<Ticket, Box<Failure>> {
         if self.terms.timeout.is_some_and(|timeout| timeout.is_zero()) {
@@ -222,13 +223,13 @@ impl<'a, A: Message> Attempt<'a, A> {
                     return Started::Over(unreachable("the connection does not accept new calls"));
                 }
                 let started = poll_fn(|context| {
-                    // The time for which it has waited counts as well.
+                    // The time of the wait counts.
                     let left = until.map(|until| until.saturating_duration_since(deadline::now()));
                     let terms = Terms { timeout: left.or(self.terms.timeout), ..self.terms };
                     let mut started = Started::Full;
                     (Self { terms, ..*self }).begin(link, context, Some(&mut waiter), None, &mut started);
                     match started {
-                        // The outbox wakes the caller, or the vacancy does, whichever it was.
+                        // Either the outbox or the vacancy wakes the caller.
                         Started::Full => vacancy.as_mut().poll(context).map(|()| Started::Full),
                         started => Poll::Ready(started),
                     }
@@ -249,7 +250,7 @@ impl<'a, A: Message> Attempt<'a, A> {
             Some(timeout) => match tokio::time::timeout(timeout, started).await {
                 Ok(started) => started,
                 Err(_) => {
-                    // Nor is there going to be, for the next.
+                    // The next call would find no room either.
                     if !link.backward && link.calls.with(|calls| calls.is_worn_out()) {
                         link.calls.retire();
                     }
@@ -268,7 +269,7 @@ impl<'a, A: Message> Attempt<'a, A> {
     }
 }
 
-/// Counts a caller as waiting for as long as it does.
+/// Counts a waiting caller.
 struct Waiting<'a>(&'a Link);
 
 impl<'a> Waiting<'a> {
@@ -280,7 +281,7 @@ impl<'a> Waiting<'a> {
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        // Whoever was let in lets the next one in, if there is still room.
+        // A caller that got a place wakes the next one, if there is still room.
         self.0.calls.with(|calls| calls.count_waiting(false));
     }
 }
@@ -289,20 +290,20 @@ impl Drop for Waiting<'_> {
 pub(crate) struct PendingCall<B> {
     link: Arc<Link>,
     method: &'static Method,
-    /// Until the reply has been taken.
+    /// `None` once the reply has been taken.
     ticket: Option<Ticket>,
     reply: PhantomData<fn() -> B>,
 }
 
 impl<B> PendingCall<B> {
-    /// How a reply is read in which fields may be missing.
+    /// The rules for a reply in which fields may be missing.
     #[cold]
     fn reading(&self) -> Reading {
         let rules = self.link.calls.with(|calls| calls.offers.ask(self.method.layout));
         self.link.reading(rules.map_or(0, |rules| rules.missing(self.method)))
     }
 
-    /// Why a call is over that was not answered in time.
+    /// The status of a call that was not answered in time.
     #[cold]
     fn expired(&self) -> Status {
         let expired = expired(self.method);
@@ -315,8 +316,8 @@ impl<B> PendingCall<B> {
         }
     }
 
-    /// Gives the call up, and tells a server of ours that nobody waits any more. When too many ids are out of use
-    /// because their calls were given up, further calls go to a new connection.
+    /// Gives the call up, and sends a CANCEL to an extended server. When too many ids are reserved by calls that were
+    /// given up, further calls use a new connection.
     #[cold]
     fn give_up(&self, ticket: Ticket) {
         let table = &self.link.calls;
@@ -334,7 +335,7 @@ impl<B> PendingCall<B> {
             }
             calls.given_up()
         });
-        // One that was accepted cannot be replaced from here.
+        // The accepting end cannot replace its connection.
         if given_up >= GIVEN_UP_MAX && !self.link.backward {
             table.retire();
         }
@@ -347,7 +348,7 @@ impl<B: Message> Future for PendingCall<B> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let Some(ticket) = self.ticket else { return Poll::Pending };
         let nesting = self.link.nesting;
-        // Left in its place and not handed through, as in `begin`.
+        // Written in place and not passed through, as in `begin`.
         let (mut reply, mut unread) = (None, None);
         let ended = self.link.calls.with(|calls| {
             calls.take_reply(ticket, context, |body| match body {
@@ -357,7 +358,7 @@ impl<B: Message> Future for PendingCall<B> {
                         unread = Some(Bytes::copy_from_slice(body));
                     }
                 }
-                // A long one is read with the lock released.
+                // A long reply is read outside of the lock.
                 Body::Shared(body) => unread = Some(body.clone()),
             })
         });

@@ -1,4 +1,4 @@
-//! How a channel gets to its server: by an address, by a function of the user's, or on one given transport.
+//! The ways from a channel to its server: an address, a connector, or one given transport.
 
 use crate::endpoint::Endpoint;
 use frisbee::{Client, ClientBuilder, Connection};
@@ -16,7 +16,7 @@ pub(crate) trait Dialler: Send + Sync + 'static {
     /// Makes the next connection.
     fn dial(&self, client: ClientBuilder, endpoint: Endpoint) -> Dialling;
 
-    /// What is connected to, for messages.
+    /// The name of the server, for error texts.
     fn name(&self) -> &str;
 
     /// Whether no further connection can be made.
@@ -25,11 +25,11 @@ pub(crate) trait Dialler: Send + Sync + 'static {
     }
 }
 
-/// By address.
+/// Dials an address.
 pub(crate) struct Address(String);
 
 impl Address {
-    /// An address to which there can be a connection.
+    /// Checks the form of the address.
     pub(crate) fn new(address: impl Into<String>) -> Result<Self, frisbee::Error> {
         let address = address.into();
         Client::check_address(&address).map(|()| Self(address))
@@ -47,7 +47,7 @@ impl Dialler for Address {
     }
 }
 
-/// By a function of the user's.
+/// Calls a function of the program.
 pub(crate) struct Connector<C> {
     pub(crate) connector: C,
     pub(crate) timeout: Duration,
@@ -77,7 +77,7 @@ where
     }
 }
 
-/// On one transport, which can be used up.
+/// Uses one transport, once.
 pub(crate) struct Given<T>(pub(crate) Mutex<Option<T>>);
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Dialler for Given<T> {

@@ -1,4 +1,4 @@
-//! The calling end of calls by which the connection is asked for.
+//! The calling end of calls that request a hand-off.
 
 use crate::api::along::Along;
 use crate::api::hand_off::HandedOff;
@@ -14,7 +14,7 @@ use frisbee::{HandOffAccepted, HandOffError, PacketId};
 use polyglot::{Form, Message};
 use std::time::Instant;
 
-/// Makes a call by which the connection is asked for.
+/// Makes a call that requests a hand-off.
 pub(crate) async fn call<A, B>(
     channel: &Channel,
     method: &'static Method,
@@ -36,18 +36,18 @@ where
     answered.unwrap_or_else(|_| Err(if is_asked { expired(method) } else { channel.late() }))
 }
 
-/// A call by which the connection is asked for.
+/// A call that requests a hand-off.
 struct Asking<'a> {
     channel: &'a Channel,
     method: &'static Method,
     handed: &'a HandedOff,
-    /// Whether the server is told until when it may take.
+    /// Whether the server gets the deadline.
     told: bool,
     until: Option<Instant>,
 }
 
 impl Asking<'_> {
-    /// Asks, on a new connection if the one that is there is over before, and notes when it has asked.
+    /// Sends the request, on a new connection if the current one ends before. `is_asked` notes that it was sent.
     async fn ask<A: Message, B: Message>(
         &self,
         request: Request<A>,
@@ -89,7 +89,7 @@ impl Asking<'_> {
         }
     }
 
-    /// Makes a reply of what has been answered, and puts the connection where its caller finds it.
+    /// Reads the reply, and puts the transport into its place.
     fn take<B: Message>(
         &self,
         answered: Result<HandOffAccepted, HandOffError>,

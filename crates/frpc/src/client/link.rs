@@ -11,35 +11,35 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-/// A connection and the calls on it. One that a channel has dialled is closed when nobody needs it any more: neither
-/// the channel nor a call.
+/// A connection and the calls on it. A connection that a channel has dialled closes when neither the channel nor a call
+/// uses it any more.
 pub(crate) struct Link {
     pub(crate) connection: Connection,
     pub(crate) calls: Arc<CallTable>,
-    /// The connection was accepted: calls have to say that they go the other way.
+    /// This end accepted the connection: its calls are marked.
     pub(crate) backward: bool,
-    /// How deep messages of the other end may nest.
+    /// How deep messages of the peer may nest.
     pub(crate) nesting: Nesting,
     end: LinkEnd,
 }
 
-/// What becomes of the connection with its link.
+/// The fate of a connection whose link is dropped.
 #[derive(Clone, Copy)]
 enum LinkEnd {
     Close,
-    /// It serves the peer as well, which may have called by a connection that it takes nothing new on.
+    /// Close it, or if the server is going away, close it when the calls that this end serves have ended.
     CloseWhenServed,
-    /// It belongs to somebody else.
+    /// Leave it open: the channel does not own it.
     Leave,
 }
 
 impl Link {
-    /// The calls of a connection that is there, which goes on without the link.
+    /// The link of an existing connection, which outlives it.
     pub(crate) fn of(connection: &Connection) -> Self {
         let backward = !connection.is_dialled();
         let calls = if backward {
             let calls = connection.attachments().get_or_insert::<CallTable>();
-            // The peer may have shown itself already. If not, the connection's task tells the calls that it finds.
+            // If the kind of the peer is not known yet, the driver will tell the table.
             let peer = connection.peer();
             if peer != PeerKind::Unknown {
                 calls.handle_client_known(&peer);
@@ -55,24 +55,24 @@ impl Link {
         Self { connection: connection.clone(), calls, backward, nesting, end: LinkEnd::Leave }
     }
 
-    /// A connection that was dialled. If it `serves` its server as well, it is closed when that is over too.
+    /// The link of a dialled connection. `serves` says that this end also serves calls of its server.
     pub(crate) fn dialled(connection: Connection, calls: Arc<CallTable>, nesting: Nesting, serves: bool) -> Self {
         let end = if serves { LinkEnd::CloseWhenServed } else { LinkEnd::Close };
         Self { connection, calls, backward: false, nesting, end }
     }
 
-    /// Whether the other end has shown what it is.
+    /// Whether the kind of the peer is known.
     pub(crate) fn has_shown(&self) -> bool {
         self.calls.has_shown()
     }
 
-    /// Whether calls that were not sent go to another connection, since this one takes no new ones. Those of somebody
-    /// else's connection have no other.
+    /// Whether unsent calls go to another connection, since this one takes no new calls. For a connection that the
+    /// channel does not own there is no other.
     pub(crate) fn is_left(&self) -> bool {
         self.calls.is_retired() && !matches!(self.end, LinkEnd::Leave)
     }
 
-    /// Waits for something until this [is left](Self::is_left); `None` if it is before.
+    /// Waits for `work`. `None` if this link [is left](Self::is_left) before.
     pub(crate) async fn unless_left<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         let (mut work, mut retired) = (pin!(work), pin!(self.calls.retired()));
         poll_fn(|context| match work.as_mut().poll(context) {
@@ -83,7 +83,7 @@ impl Link {
         .await
     }
 
-    /// How messages of the other end are read, of which so many fields may be missing at the end.
+    /// How messages of the peer are read, with so many fields that may be missing at the end.
     pub(crate) fn reading(&self, missing: u32) -> Reading {
         Reading { missing, nesting: self.nesting }
     }

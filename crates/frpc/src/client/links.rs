@@ -1,4 +1,4 @@
-//! One connection after the other, and which one calls are placed on.
+//! The successive connections to one server.
 
 use crate::Status;
 use crate::calls::failures::{closed, unreachable};
@@ -10,15 +10,15 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The connection that calls are placed on, and how to make the next.
+/// The current connection to a server, and the means to make the next.
 pub(crate) struct Links {
     current: Arc<Place>,
-    /// `None` for the calls of a connection that is there: another one cannot be made.
+    /// `None` for an existing connection, which cannot be replaced.
     making: Option<Arc<Making>>,
 }
 
 impl Links {
-    /// Connections that are made when they are needed.
+    /// Connections that are made on demand.
     pub(crate) fn by(maker: Maker) -> Self {
         let current = Arc::default();
         Self { making: Some(Making::new(maker, Arc::clone(&current))), current }
@@ -32,19 +32,19 @@ impl Links {
         }
     }
 
-    /// The one connection that there is.
+    /// An existing connection, which cannot be replaced.
     pub(crate) fn bound(link: Link) -> Self {
         let placed = Placed { link: Some(Arc::new(link)), is_closed: false };
         Self { current: Arc::new(Mutex::new(placed)), making: None }
     }
 
-    /// The connection that calls are placed on.
+    /// The current connection.
     #[inline]
     pub(crate) fn current(&self) -> Option<Arc<Link>> {
         placed(&self.current)
     }
 
-    /// A connection, made anew if need be, for as long as there is patience with a call that has waited since `begun`.
+    /// The current connection, or a new one. A call that has waited since `begun` waits no longer than the patience.
     pub(crate) async fn connect(&self, begun: Instant) -> Result<Arc<Link>, Status> {
         match &self.making {
             Some(making) => making.connection(begun).await,
@@ -55,13 +55,13 @@ impl Links {
         }
     }
 
-    /// Places no further calls, on no connection.
+    /// Closes the channel: no further call is placed.
     pub(crate) fn close(&self) {
         let mut place = self.current.lock();
         place.is_closed = true;
         let link = place.link.take();
         drop(place);
-        // Calls of others on somebody else's connection go on.
+        // On a connection that the channel does not own, calls of other channels go on.
         if let (Some(link), Some(_)) = (&link, &self.making) {
             link.calls.retire();
         }
@@ -81,7 +81,7 @@ impl Links {
         self.making.as_ref().is_some_and(|making| making.has_trouble())
     }
 
-    /// What is to be said, with why connecting has failed if it has.
+    /// The text, with the last failure to connect if there is one.
     pub(crate) fn with_trouble(&self, text: String) -> String {
         match &self.making {
             Some(making) => making.with_trouble(text),
@@ -89,19 +89,18 @@ impl Links {
         }
     }
 
-    /// What the connections are to, if more than one can be made.
+    /// The name of the server, if connections to it can be made.
     pub(crate) fn name(&self) -> Option<&str> {
         self.making.as_ref().map(|making| making.name())
     }
 
-    /// Why a call is over that has waited for a connection for as long as it may take.
+    /// The status of a call that got no connection before its deadline.
     pub(crate) fn late(&self) -> Status {
         let why = String::from("not sent: no connection before the deadline");
         Status::deadline_exceeded(self.with_trouble(why)).unsent()
     }
 
-    /// Makes each connection anew that is lost, whether there is a call or not. Ready when no connection can be made
-    /// here, or none any more.
+    /// Replaces each lost connection, without a call as well. Ready when no connection can be made any more.
     pub(crate) async fn stay_connected(&self) {
         loop {
             let link = match (self.current(), &self.making) {

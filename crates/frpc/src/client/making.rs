@@ -1,4 +1,4 @@
-//! Making connections: one attempt after the other, for as long as somebody waits.
+//! Making connections: attempts go on while a caller waits.
 
 use crate::Status;
 use crate::calls::failures::{closed, unreachable};
@@ -21,33 +21,33 @@ use tokio::sync::Notify;
 use tokio::task::{JoinError, JoinHandle};
 use tokio::time::Instant;
 
-/// The longest pause after the first failure to connect; it doubles with each further one. The pause taken is
-/// anything up to that, so that clients of a server that comes back do not all come at once.
+/// The longest pause after the first failure to connect, which doubles with each further failure. The actual pause is
+/// random up to that, so that the clients of a server that returns do not all come at once.
 const PAUSE_FIRST: Duration = Duration::from_millis(20);
 
-/// No pause is longer.
+/// The upper limit of the longest pause.
 const PAUSE_MAX: Duration = Duration::from_secs(2);
 
-/// A connection that its server ends sooner was good for nothing: the next one comes behind a pause. It is as long as
-/// the longest pause, so that the server is dialled no more often than one at which nobody listens.
+/// A connection that its server ends sooner counts as a failure, and a pause follows. As long as the longest pause, so
+/// that such a server is dialled no more often than one that does not listen.
 const LASTS_MIN: Duration = PAUSE_MAX;
 
 pub(crate) const RUNTIME_ENDED: &str = "the runtime of the channel has ended";
 
-/// How connections are made.
+/// The means to make a connection.
 pub(crate) struct Maker {
     pub(crate) client: ClientBuilder,
     pub(crate) dialler: Arc<dyn Dialler>,
     pub(crate) patience: Duration,
     pub(crate) offer: Arc<Offer>,
-    /// Drives connections, whoever makes the call that makes one anew.
+    /// The runtime that drives connections, whichever call makes them.
     pub(crate) runtime: Handle,
-    /// Tells who waits for any of several servers of each connection that is made.
+    /// Notified of each new connection, for calls that wait for any of several servers.
     pub(crate) made: Arc<Notify>,
 }
 
 impl Maker {
-    /// Begins to make a connection, on which calls are placed once it is there.
+    /// Begins to make a connection. Once made, it is the current one.
     fn dial(&self, place: &Arc<Place>) -> Dial {
         let calls = Arc::new(CallTable::new(self.offer.called.clone()));
         let serves = !self.offer.table.is_empty();
@@ -64,13 +64,13 @@ impl Maker {
     }
 }
 
-/// A connection in the making, a task in the runtime of its channel. It ends with that.
+/// A connection in the making: a task in the runtime of the channel, aborted on drop.
 struct Dial(JoinHandle<Result<Made, Failed>>);
 
-/// A connection that has been made, and when.
+/// The time at which a connection was made, and the connection.
 type Made = (Instant, Connection);
 
-/// When an attempt to connect has failed, and why.
+/// The time at which an attempt failed, and the error.
 type Failed = (Instant, frisbee::Error);
 
 impl Drop for Dial {
@@ -81,37 +81,36 @@ impl Drop for Dial {
 
 /// Makes the connections of a channel.
 ///
-/// A task of the channel's runtime does, whoever waits for them: a call that is not polled for a while holds up nobody.
-/// An attempt goes on when those have gone who wait, and is followed by none.
+/// A task of the channel's runtime makes them, whichever caller waits: a call that is not polled delays no other. An
+/// attempt goes on when no caller waits any more, but no further attempt follows.
 pub(crate) struct Making {
     maker: Maker,
     place: Arc<Place>,
     progress: Mutex<Progress>,
-    /// The runtime of the channel has dropped the task.
+    /// Whether the runtime of the channel has dropped the task.
     dropped: AtomicBool,
-    /// Tells those who wait.
+    /// Notifies the callers that wait.
     changed: Notify,
 }
 
-/// How far connecting has come. What users have a hand in, such as errors and connections, is not dropped under its
-/// lock.
+/// The progress of connecting. Values with user code, such as errors and connections, are not dropped under its lock.
 #[derive(Default)]
 struct Progress {
-    /// The task that makes attempts, while there is one.
+    /// The task that makes attempts, while it runs.
     task: Option<JoinHandle<()>>,
-    /// Those who wait for a connection.
+    /// The number of callers that wait for a connection.
     waiting: usize,
     dial: Option<Dial>,
     failures: Failures,
-    /// The connection that was made last, until it has been seen whether it was good for anything.
+    /// The last connection, until it is judged whether it lasted.
     made: Option<Made>,
-    /// Why the last attempt has failed, if it has: for those who cannot wait for the next one.
+    /// The last failure, for callers that cannot wait for the next attempt.
     trouble: Option<String>,
-    /// Why there can be no further connection.
+    /// The reason why no further connection can be made.
     over: Option<&'static str>,
 }
 
-/// Attempts to connect that have failed, one after the other.
+/// Successive failures to connect.
 #[derive(Default)]
 struct Failures {
     count: u32,
@@ -124,7 +123,7 @@ impl Making {
         Arc::new(Self { maker, place, progress, dropped, changed })
     }
 
-    /// What is connected to.
+    /// The name of the server.
     pub(crate) fn name(&self) -> &str {
         self.maker.dialler.name()
     }
@@ -134,7 +133,7 @@ impl Making {
         self.progress.lock().trouble.is_some()
     }
 
-    /// What is to be said, with why the last attempt has failed if it has.
+    /// The text, with the last failure if there is one.
     pub(crate) fn with_trouble(&self, text: String) -> String {
         match &self.progress.lock().trouble {
             Some(trouble) => format!("{text}; {trouble}"),
@@ -155,7 +154,7 @@ impl Making {
         Ok(())
     }
 
-    /// A connection, for as long as there is patience with a call that has waited since `begun`.
+    /// A connection for a call that has waited since `begun`, within its patience.
     pub(crate) async fn connection(self: &Arc<Self>, begun: Instant) -> Result<Arc<Link>, Status> {
         let patience = self.maker.patience;
         let making = self.make(begun, patience);
@@ -166,8 +165,8 @@ impl Making {
         })
     }
 
-    /// A connection. Failures are followed by further attempts, with growing pauses; unless a pause would end when
-    /// there is no `patience` any more with who has waited since `begun`.
+    /// A connection for a caller that has waited since `begun`. After a failure further attempts follow, with growing
+    /// pauses, unless the next pause would end after the `patience`.
     pub(crate) async fn make(self: &Arc<Self>, begun: Instant, patience: Duration) -> Result<Arc<Link>, Status> {
         let _waiting = Waiting::new(self);
         loop {
@@ -181,7 +180,7 @@ impl Making {
         }
     }
 
-    /// Has the task run, unless it is of no use to who has waited since `begun`.
+    /// Starts the task if it does not run. Fails if the task cannot help a caller that has waited since `begun`.
     fn see_to_it(self: &Arc<Self>, begun: Instant, patience: Duration) -> Result<(), Status> {
         if is_closed(&self.place) {
             return Err(closed());
@@ -204,7 +203,7 @@ impl Making {
         Ok(())
     }
 
-    /// Makes attempts until there is a connection, or nobody waits for one.
+    /// Makes attempts until there is a connection, or no caller waits for one.
     async fn attempt(&self) {
         loop {
             let next = self.next();
@@ -222,7 +221,7 @@ impl Making {
         }
     }
 
-    /// What the task does next. For nothing it is no longer the task.
+    /// The next step of the task. With `Nothing` it is no longer the task.
     fn next(&self) -> NextStep {
         let is_there = placed(&self.place).is_some();
         if !is_there {
@@ -245,10 +244,10 @@ impl Making {
         NextStep::Nothing
     }
 
-    /// What comes of the attempt in progress, or of another one.
+    /// The outcome of the attempt in progress, or of a new one.
     async fn dialled(&self) -> Result<Result<Made, Failed>, JoinError> {
         poll_fn(|context| {
-            // Not polled under the lock, in which no waker is to be dropped.
+            // Polled outside of the lock, under which no waker may be dropped.
             let dial = self.progress.lock().dial.take();
             let mut dial = dial.unwrap_or_else(|| self.maker.dial(&self.place));
             let polled = Pin::new(&mut dial.0).poll(context);
@@ -260,7 +259,7 @@ impl Making {
         .await
     }
 
-    /// Notes what has come of an attempt.
+    /// Notes the outcome of an attempt.
     fn settle(&self, made: Result<Result<Made, Failed>, JoinError>) {
         match made {
             Ok(Ok(made)) => {
@@ -274,7 +273,7 @@ impl Making {
         }
     }
 
-    /// Ends the row of failures if the connection that was made last was good for something, and lengthens it if not.
+    /// Resets the failures if the last connection lasted, and counts another if not.
     fn judge_last(&self) {
         let Some(made) = self.progress.lock().made.take() else { return };
         match stillborn(&made) {
@@ -286,14 +285,14 @@ impl Making {
         }
     }
 
-    /// Notes when and why an attempt has failed.
+    /// Notes a failed attempt.
     fn fail(&self, at: Instant, why: String) {
         let pause = self.progress.lock().failures.fail(at);
         tracing::debug!(why, ?pause, "connecting failed");
         self.progress.lock().trouble = Some(why);
     }
 
-    /// Makes no further connection: the channel has gone, or was closed.
+    /// Stops making connections: the channel was dropped or closed.
     pub(crate) fn stop(&self) {
         let mut progress = self.progress.lock();
         let (task, dial) = (progress.task.take(), progress.dial.take());
@@ -306,10 +305,10 @@ impl Making {
     }
 }
 
-/// What the task that makes attempts does next.
+/// The next step of the task that makes attempts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum NextStep {
-    /// There is a connection, nobody waits for one, or there can be none.
+    /// There is a connection, no caller waits for one, or none can be made.
     Nothing,
     Pause(Instant),
     Attempt,
@@ -337,7 +336,7 @@ impl Drop for Task {
     }
 }
 
-/// Counts one who waits for as long as it does.
+/// Counts a waiting caller.
 struct Waiting<'a>(&'a Making);
 
 impl<'a> Waiting<'a> {
@@ -353,13 +352,14 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// Why no connection has come of a dial.
+/// Why the task of an attempt ended without an outcome.
 fn why_ended(ended: &JoinError) -> &'static str {
     if ended.is_panic() { "connecting panicked" } else { RUNTIME_ENDED }
 }
 
-/// Why a connection was good for nothing, if it was: it has ended before the server had shown what it is, or the server
-/// has ended it soon. Who accepts and closes, as a balancer without a server behind it, would be dialled without end.
+/// Why a connection counts as a failure, if it does: it ended before the kind of the server was known, or the server
+/// ended it soon. Otherwise a peer that accepts and closes, such as a balancer without servers, would be dialled
+/// without pause.
 fn stillborn((at, made): &Made) -> Option<String> {
     match made.close_reason() {
         Some(reason) if made.peer() == PeerKind::Unknown => Some(reason.to_string()),
@@ -371,7 +371,7 @@ fn stillborn((at, made): &Made) -> Option<String> {
 }
 
 impl Failures {
-    /// Notes when an attempt has failed; the pause until the next.
+    /// Notes a failure, and returns the pause until the next attempt.
     fn fail(&mut self, at: Instant) -> Duration {
         let longest = PAUSE_FIRST.saturating_mul(1 << self.count.min(16)).min(PAUSE_MAX);
         self.count = self.count.saturating_add(1);

@@ -1,17 +1,17 @@
-//! The place of a channel's connection: where calls find it, and from where it goes when it takes no new ones.
+//! The place of a channel's current connection.
 
 use crate::calls::table::{CallTable, LetGo};
 use crate::client::link::Link;
 use parking_lot::Mutex;
 use std::sync::{Arc, Weak};
 
-/// The connection that a channel places calls on.
+/// The current connection of a channel, shared with the tables of calls.
 pub(crate) type Place = Mutex<Placed>;
 
 #[derive(Default)]
 pub(crate) struct Placed {
     pub(crate) link: Option<Arc<Link>>,
-    /// The channel's owner has closed it: there is no further connection.
+    /// The channel was closed: there is no further connection.
     pub(crate) is_closed: bool,
 }
 
@@ -22,7 +22,7 @@ impl LetGo for Place {
     }
 }
 
-/// The connection that calls are placed on.
+/// The current connection.
 #[inline]
 pub(crate) fn placed(place: &Place) -> Option<Arc<Link>> {
     let mut current = place.lock();
@@ -38,7 +38,7 @@ pub(crate) fn placed(place: &Place) -> Option<Arc<Link>> {
     }
 }
 
-/// Has calls placed on a new connection, which is closed if there are to be none.
+/// Places further calls on a new connection. It closes at once if the channel was closed.
 pub(crate) fn put(place: &Arc<Place>, link: Link) {
     let calls = link.calls.clone();
     let mut placed = place.lock();

@@ -1,9 +1,9 @@
-//! How often idempotent calls are made once more.
+//! The budget for retries of idempotent calls.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// What may be spent on making idempotent calls once more: a tenth of a retry for each call that succeeds, up to ten.
-/// A server in trouble thus gets at most a tenth more work.
+/// The budget for retries: each successful call earns a tenth of a retry, up to ten. A server in trouble thus gets at
+/// most a tenth more work.
 #[derive(Debug)]
 pub(crate) struct RetryBudget {
     /// In tenths.
@@ -19,7 +19,7 @@ impl Default for RetryBudget {
 }
 
 impl RetryBudget {
-    /// A call has succeeded.
+    /// Counts a successful call.
     #[inline]
     pub(crate) fn earn(&self) {
         if self.tenths.load(Ordering::Relaxed) < RETRY_TENTHS_MAX {
@@ -27,7 +27,7 @@ impl RetryBudget {
         }
     }
 
-    /// Whether a call may be made once more.
+    /// Spends a retry, if there is one.
     pub(crate) fn spend(&self) -> bool {
         let spend = |tenths: u32| tenths.checked_sub(10);
         self.tenths.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_ok()

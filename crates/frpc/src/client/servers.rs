@@ -1,4 +1,4 @@
-//! To one server or to several: which connection a call is placed on.
+//! The servers of a channel, one or several, and the choice of a connection for each call.
 
 use crate::Status;
 use crate::calls::failures::{closed, unreachable};
@@ -15,14 +15,14 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-/// Where the calls of a channel go.
+/// The servers of a channel.
 pub(crate) enum Servers {
     One(Links),
     Several(Several),
 }
 
 impl Servers {
-    /// The connection that the next call is placed on, if there is one.
+    /// The connection for the next call, if there is one.
     #[inline]
     pub(crate) fn current(&self) -> Option<Arc<Link>> {
         match self {
@@ -31,7 +31,7 @@ impl Servers {
         }
     }
 
-    /// A connection, made anew if need be, as [`Links::connect`].
+    /// A connection, or a new one; see [`Links::connect`].
     pub(crate) async fn connect(&self, begun: Instant) -> Result<Arc<Link>, Status> {
         match self {
             Self::One(links) => links.connect(begun).await,
@@ -39,7 +39,7 @@ impl Servers {
         }
     }
 
-    /// As [`Links::late`].
+    /// The status of a late call; see [`Links::late`].
     pub(crate) fn late(&self) -> Status {
         match self {
             Self::One(links) => links.late(),
@@ -47,7 +47,7 @@ impl Servers {
         }
     }
 
-    /// As [`Links::stay_connected`], which those of several servers are without being asked.
+    /// Replaces lost connections; see [`Links::stay_connected`]. Connections to several servers are always replaced.
     pub(crate) async fn stay_connected(&self) {
         match self {
             Self::One(links) => links.stay_connected().await,
@@ -55,7 +55,7 @@ impl Servers {
         }
     }
 
-    /// Places no further calls.
+    /// Closes the channel.
     pub(crate) fn close(&self) {
         match self {
             Self::One(links) => links.close(),
@@ -66,7 +66,7 @@ impl Servers {
         }
     }
 
-    /// What the connections are to.
+    /// The names of the servers.
     pub(crate) fn names(&self) -> Vec<&str> {
         match self {
             Self::One(links) => links.name().into_iter().collect(),
@@ -75,13 +75,13 @@ impl Servers {
     }
 }
 
-/// Servers of which any can take a call.
+/// Servers of which any can serve a call.
 pub(crate) struct Several {
-    /// One at least.
+    /// At least one.
     members: Box<[Member]>,
-    /// Tells of each connection that is made to one of them.
+    /// Notified of each new connection to one of them.
     made: Arc<Notify>,
-    /// How long a call waits for one.
+    /// How long a call waits for a connection.
     patience: Duration,
 }
 
@@ -98,7 +98,7 @@ impl Drop for Member {
 }
 
 impl Several {
-    /// Connects to all, and is ready when one connection is there; `None` if there are no servers.
+    /// Connects to all servers. Ready when the first connection is made; `None` if there are no servers.
     pub(crate) async fn connected(
         all: Vec<Links>,
         made: Arc<Notify>,
@@ -117,10 +117,10 @@ impl Several {
         Some(Ok(Self { members: members.collect(), made, patience }))
     }
 
-    /// The connection with less in progress of two that are drawn at random: the longest queue stays short without any
-    /// server being asked, and without all callers going where it was shortest a moment ago. One whose server says that
-    /// it cannot work is passed over, but for a call now and then. One whose server has not said anything yet comes
-    /// last: one that has hung does not either, each time that it is dialled.
+    /// The less loaded connection of two that are drawn at random. This keeps the longest queue short without asking
+    /// servers, and not all callers choose the server that was idle a moment ago. A server that answers that it cannot
+    /// work is passed over, except for a call now and then. A server whose kind is not known comes last: a server that
+    /// hangs never shows it, each time that it is dialled.
     fn current(&self) -> Option<Arc<Link>> {
         let count = self.members.len();
         let one = fastrand::usize(..count);
@@ -132,7 +132,7 @@ impl Several {
         if drawn.as_ref().is_some_and(|link| link.has_shown()) { drawn } else { self.any(one) }
     }
 
-    /// The first connection behind this member, or its own, whose server has shown what it is, or else the last.
+    /// The first connection behind this member whose server is known, or else the last connection.
     #[cold]
     fn any(&self, behind: usize) -> Option<Arc<Link>> {
         let count = self.members.len();
@@ -146,8 +146,8 @@ impl Several {
         last
     }
 
-    /// The connection that is there first, for as long as there is patience with a call that has waited since `begun`.
-    /// Making one is left to those who keep them, as it would take a future for each server and each call that waits.
+    /// The first connection that is made, for a call that has waited since `begun`, within the patience. The tasks of
+    /// the members make connections: otherwise each waiting call would need a future for each server.
     async fn connect(&self, begun: Instant) -> Result<Arc<Link>, Status> {
         let connected = async {
             loop {
@@ -172,26 +172,26 @@ impl Several {
         })
     }
 
-    /// One that cannot be connected to, if there is one.
+    /// A server to which connecting failed, if there is one.
     fn in_trouble(&self) -> &Links {
         let links = || self.members.iter().map(|member| &*member.links);
         links().find(|links| links.has_trouble()).unwrap_or(&self.members[0].links)
     }
 }
 
-/// The one of two that a call is placed on.
+/// The better of two connections for a call.
 fn better(one: Arc<Link>, other: Arc<Link>) -> Arc<Link> {
     let (better, worse) = if rank(&other) < rank(&one) { (other, one) } else { (one, other) };
     let is_passed = worse.calls.is_doubted() && !better.calls.is_doubted();
     if is_passed && worse.has_shown() && !worse.calls.pass() { worse } else { better }
 }
 
-/// What calls are placed by. A link is held by its channel and by each call and stream on it.
+/// The order of preference. The channel and each call and stream hold a link, so the count of its holders is its load.
 fn rank(link: &Arc<Link>) -> (bool, bool, usize) {
     (!link.has_shown(), link.calls.is_doubted(), Arc::strong_count(link))
 }
 
-/// The first that succeeds, or how the last has failed; `None` of none.
+/// The first success, or the last failure; `None` if there are no futures.
 async fn first<F, T, E>(all: impl Iterator<Item = F>) -> Option<Result<T, E>>
 where
     F: Future<Output = Result<T, E>>,

@@ -27,10 +27,10 @@ use tokio::time::Sleep;
 use tokio::time::error::Elapsed;
 
 impl Channel {
-    /// Makes a call that is answered with a stream. For generated clients.
+    /// Makes a server-streaming call. For generated clients.
     ///
     /// # Errors
-    /// If there is no connection or the request cannot be sent. Later errors come through the stream.
+    /// If there is no connection or the request cannot be sent. Later failures come through the stream.
     pub async fn server_streaming<A, B>(
         &self,
         method: &'static Method,
@@ -45,10 +45,10 @@ impl Channel {
         self.in_runtime(around(self.chain.clone(), about, request, call)).await
     }
 
-    /// Makes a call that sends a stream and is answered with one message. For generated clients.
+    /// Makes a client-streaming call. For generated clients.
     ///
     /// # Errors
-    /// What the server answered, or why there is no answer.
+    /// The status of the call.
     pub async fn client_streaming<S, B>(
         &self,
         method: &'static Method,
@@ -64,10 +64,10 @@ impl Channel {
         self.in_runtime(around(self.chain.clone(), about, request, call)).await
     }
 
-    /// Makes a call with a stream each way. For generated clients.
+    /// Makes a bidirectional streaming call. For generated clients.
     ///
     /// # Errors
-    /// If there is no connection. Later errors come through the stream.
+    /// If there is no connection. Later failures come through the stream.
     pub async fn streaming<S, B>(
         &self,
         method: &'static Method,
@@ -98,27 +98,27 @@ where
     let mut begun = None;
     let Opened { sender, receiver, link, reading } = loop {
         let opened = terms.open(channel, method, along.as_deref(), &mut begun).await?;
-        // A server that hardly reads may keep what waits from being written.
+        // A server that hardly reads may delay the request.
         match terms.in_time(send::<A>(&opened.sender, &message, channel.is_strict())).await? {
             Ok(()) => break opened,
-            // A server begins with the request, which this one did not get.
+            // The server did not get the request, so the call has not begun.
             Err(status) if status.code() == Code::Unavailable && opened.link.connection.is_closed() => {}
-            // It has closed the stream, and said why before, which whoever reads is told.
+            // The server has closed the stream. The reader gets the reason.
             Err(status) if status.code() == Code::Unavailable => break opened,
             Err(status) => return Err(status),
         }
     };
     drop(message);
-    // With a Go server the request is the end, without saying so.
+    // For a plain server the request is the end.
     sender.end();
     let connection = link.connection.clone();
     connection.runtime_handle().spawn(keep(link, sender));
     Ok(Response::new(Streaming::of_client(receiver, connection, reading, terms.sleep())))
 }
 
-/// Keeps the connection of a channel until a stream is over. Whoever reads does not: a server that stops waits for the
-/// connection to be closed, and what has come can be read afterwards. It is no work of the connection, which would pass
-/// for busy a moment longer than the stream.
+/// Holds the link of a channel until a stream ends. The reader does not hold it: a server that stops waits for the
+/// connection to close, and received messages can be read afterwards. This is not a job of the connection, which would
+/// seem busy a moment longer than the stream.
 async fn keep(_link: Arc<Link>, sender: StreamSender) {
     poll_fn(|context| sender.poll_closed(context)).await;
 }
@@ -140,11 +140,11 @@ where
     let mut replies: Streaming<B> = Streaming::of_client(receiver, link.connection.clone(), reading, terms.sleep());
     let strict = channel.is_strict();
     let mut sending = pin!(send_messages(&sender, messages, strict));
-    // A server that answers before the end has heard enough.
+    // A server may answer before the end of the requests.
     let early = poll_fn(|context| match replies.poll_message(context) {
         Poll::Ready(reply) => Poll::Ready(Ok(Some(reply))),
         Poll::Pending => match sending.as_mut().poll(context) {
-            // It may have answered and closed just now, which is why sending fails.
+            // Sending may fail because the server has just answered and closed.
             Poll::Ready(Err(status)) => Poll::Ready(match replies.poll_message(context) {
                 Poll::Ready(reply @ Some(_)) => Ok(Some(reply)),
                 _ => Err(cut_off(status, link.connection.close_reason())),
@@ -197,14 +197,14 @@ where
                     if deadline.as_mut().is_some_and(|deadline| deadline.as_mut().poll(context).is_ready()) {
                         return Poll::Ready(Err(late()));
                     }
-                    // The call is over; whatever is still to come is not sent.
+                    // The call has ended: further requests are not sent.
                     sender.poll_closed(context).map(Ok)
                 }
             });
             sent.await
         };
         if let Err(status) = sent {
-            // Otherwise it is the server that has ended it, which whoever reads is told.
+            // With `Unavailable` the server has ended the call, and the reader gets the reason.
             if status.code() != Code::Unavailable {
                 let _ = failed.set(status.may_run());
             }
@@ -214,13 +214,13 @@ where
     Ok(Response::new(replies))
 }
 
-/// How long a call with streams may take.
+/// The time limits of a streaming call.
 struct Opening {
-    /// Until when it has to be over, of which a server of ours is told. There is no default: streams may well last.
+    /// The deadline of the call, which an extended server gets. There is no default: streams may be long.
     until: Option<Instant>,
-    /// How long what does not last may take: the opening, and a single reply behind the last request.
+    /// The timeout of the opening, and of a single reply after the last request.
     limit: Option<Duration>,
-    /// Until when it has to be opened.
+    /// The deadline of the opening.
     open_until: Option<Instant>,
 }
 
@@ -240,8 +240,8 @@ impl Opening {
         Self { until: at(deadline::allowed(timeout)), limit, open_until: at(limit) }
     }
 
-    /// Opens the stream, on a new connection if the one that is there is over before. Since when the call has waited
-    /// for one is kept in `begun`.
+    /// Opens the stream, on a new connection if the current one ends before. The start of the wait for a connection is
+    /// kept in `begun`.
     async fn open(
         &self,
         channel: &Channel,
@@ -268,7 +268,7 @@ impl Opening {
                 } else {
                     body::open(method.operation, None, None)
                 };
-                // One that waits for a place goes to the next connection when this one takes nothing new.
+                // An opening that waits for a place moves to the next connection when this one takes no new calls.
                 let opening = link.unless_left(link.connection.open_stream(&first));
                 let Some(opened) = opening.await else { continue };
                 match opened {
@@ -284,7 +284,7 @@ impl Opening {
         self.in_time(open).await?
     }
 
-    /// Does something that belongs to the opening.
+    /// Bounds a part of the opening by its deadline.
     async fn in_time<T>(&self, work: impl Future<Output = T>) -> Result<T, Status> {
         within(left(self.open_until), work).await.map_err(|_| not_opened())
     }
@@ -305,7 +305,7 @@ where
     Ok(())
 }
 
-/// Why a call is over of whose messages one could not be sent. Those before may have been heard.
+/// The status of a call with a message that could not be sent. The server may have received earlier messages.
 fn cut_off(status: Status, reason: Option<CloseReason>) -> Status {
     match reason {
         Some(reason) if status.code() == Code::Unavailable => lost(&reason),
@@ -313,7 +313,7 @@ fn cut_off(status: Status, reason: Option<CloseReason>) -> Status {
     }
 }
 
-/// How much time is left.
+/// The time until the deadline.
 fn left(until: Option<Instant>) -> Option<Duration> {
     until.map(|until| until.saturating_duration_since(deadline::now()))
 }

@@ -1,15 +1,15 @@
-//! On what terms a call is made.
+//! The terms of a call.
 
 use crate::api::metadata::Metadata;
 use std::time::Duration;
 
-/// On what terms a call is made.
+/// The terms of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terms {
     pub(crate) timeout: Option<Duration>,
-    /// Whether a server of ours is told of the timeout.
+    /// Whether an extended server gets the timeout.
     pub(crate) told: bool,
-    /// Whether a message that a Go peer cannot be sent without loss is refused.
+    /// Whether to refuse a message that would lose fields on the wire of a plain peer.
     pub(crate) strict: bool,
 }
 

@@ -1,4 +1,4 @@
-//! A unary call: sent at once where nothing is in its way, and otherwise attempted until it is over.
+//! Unary calls: sent at once if possible, and otherwise attempted until they end.
 
 use crate::api::along::Along;
 use crate::api::middleware::{About, CallKind};
@@ -17,8 +17,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-/// A call on a channel. Written by hand: thousands may wait at one time, and then reading their memory is most of what
-/// they cost. What the compiler makes of an `async fn` takes three times as much.
+/// A call on a channel. Written by hand: thousands may wait at once, and then reading their memory is most of their
+/// cost. The future of an `async fn` takes three times as much.
 pub(crate) struct Unary<'a, A, B> {
     channel: &'a Channel,
     method: &'static Method,
@@ -32,13 +32,13 @@ type Boxed<'a, B> = Pin<Box<dyn Future<Output = Result<Response<B>, Status>> + S
 
 enum Stage<'a, B> {
     New,
-    /// For its reply.
+    /// Waiting for the reply.
     Waiting(PendingCall<B>),
-    /// It could not be sent at once, has to be made again, or something runs around it.
+    /// The call could not be sent at once, has to be made again, or has middleware.
     Elsewhere(Boxed<'a, B>),
 }
 
-/// Nothing in it relies on its place.
+/// No part of it is pinned.
 impl<A, B> Unpin for Unary<'_, A, B> {}
 
 impl<'a, A, B> Unary<'a, A, B> {
@@ -87,7 +87,7 @@ where
     A: Message + Send + Sync + 'static,
     B: Message + Send + 'static,
 {
-    /// The connection that is there has room for all but few calls.
+    /// Sends the call on the current connection, which has room for nearly all calls.
     #[inline]
     fn send_now(&self, context: &Context<'_>) -> Option<PendingCall<B>> {
         let Self { channel, method, timeout, ref message, ref along, .. } = *self;
@@ -115,13 +115,13 @@ where
 }
 
 impl Channel {
-    /// Makes a call with one message each way. For generated clients.
+    /// Makes a unary call. For generated clients.
     ///
     /// # Errors
-    /// What the server answered, or why there is no answer.
+    /// The status of the call.
     ///
     /// # Cancel safety
-    /// Dropping the future gives the call up; it may run all the same. A server of ours is told.
+    /// Dropping the future gives the call up, which may still run. An extended server gets a CANCEL.
     #[inline]
     pub fn unary<'a, A, B>(
         &'a self,
@@ -135,7 +135,7 @@ impl Channel {
         Unary::new(self, method, request)
     }
 
-    /// Makes a call with whatever is around it or in its way, perhaps after an attempt that has failed.
+    /// Makes a call with its middleware and attempts, after an attempt that may have failed.
     fn call<'a, A, B>(
         &'a self,
         method: &'static Method,
@@ -166,7 +166,7 @@ impl Channel {
         }))
     }
 
-    /// Makes a call that something runs around.
+    /// Makes a call within its middleware.
     fn call_through<A, B>(
         &self,
         method: &'static Method,
@@ -186,7 +186,7 @@ impl Channel {
         around(self.chain.clone(), about, request, make)
     }
 
-    /// Attempts a call until it is over.
+    /// Attempts a call until it ends.
     async fn attempt<A, B>(
         &self,
         mut attempt: Attempt<'_, A>,
@@ -198,12 +198,12 @@ impl Channel {
     {
         let Terms { timeout, .. } = attempt.terms;
         let until = match failure.as_ref().map(|failure| failure.sent) {
-            // The time that the first attempt took counts as well.
+            // The time of the first attempt counts.
             Some(Sent::Lost { until }) => until,
             _ => timeout.and_then(|timeout| deadline::now().checked_add(timeout)),
         };
         let mut begun = None;
-        // How an attempt ended that may have run.
+        // The status of an attempt that may have run.
         let mut lost = None;
         loop {
             if let Some(failure) = failure {
@@ -237,7 +237,7 @@ impl Channel {
     }
 }
 
-/// Why a call is over. If an attempt was lost that may have run, so may the call, though the last one was not sent.
+/// The status of the call. If a lost attempt may have run, so may the call, even if the last attempt was not sent.
 #[cold]
 fn over(status: Status, lost: Option<Status>, method: &Method) -> Status {
     match lost {
