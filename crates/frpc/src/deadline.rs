@@ -1,4 +1,4 @@
-//! Until when a call has to be over, and how calls that a handler makes inherit that.
+//! Deadlines, and how calls that a handler makes inherit them.
 
 use std::cell::Cell;
 use std::pin::Pin;
@@ -15,7 +15,7 @@ pub(crate) fn now() -> Instant {
     tokio::time::Instant::now().into_std()
 }
 
-/// How long a call may take: what it says itself, and no longer than the call in whose handler it is made.
+/// The timeout of a call: its own, bounded by the deadline of the handler that makes it.
 #[inline]
 pub(crate) fn allowed(own: Option<Duration>) -> Option<Duration> {
     match CURRENT.get() {
@@ -33,9 +33,9 @@ pub(crate) fn is_inherited() -> bool {
     CURRENT.get().is_some()
 }
 
-/// Runs something as part of a call.
+/// Runs a closure as part of a call with this deadline.
 pub(crate) fn within<T>(deadline: Option<Instant>, run: impl FnOnce() -> T) -> T {
-    /// Puts back what was there, however `run` ends.
+    /// Restores the previous deadline, also if `run` panics.
     struct Restore(Option<Instant>);
     impl Drop for Restore {
         fn drop(&mut self) {

@@ -1,4 +1,4 @@
-//! What an end of a connection does with packets: as a server it calls methods, as a client it hands out replies.
+//! The router of either end: it calls methods for requests, and passes replies to the table of calls.
 
 pub(crate) mod clauses;
 pub(crate) mod in_place;
@@ -35,22 +35,22 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::Instant;
 
-/// Packets that answer nothing which an end puts up with before it closes the connection: a peer that sends them is
-/// broken or hostile. Second replies to a burst of calls stay below.
+/// The most packets that answer no call before the connection is closed: a peer that sends more is broken or hostile.
+/// Duplicate replies to a burst of calls stay below.
 const STRAYS_MAX: u64 = 100_000;
 
-/// How many bytes of replies may wait to be written at an end that dialled before further calls of the other end are
-/// refused. The dialling end never stops reading, or two ends with full outboxes would wait for each other; so this
-/// has to be bounded in another way. Sixty-four times what an accepting end lets wait.
+/// How many bytes of replies may wait to be written at the dialling end before further calls of the accepting end are
+/// refused. The dialling end never stops reading, since two ends with full outboxes would wait for each other, so this
+/// needs a limit of its own. Sixty-four times the limit of an accepting end.
 const REPLIES_MAX: usize = 64 * 1024 * 1024;
 
-/// When the connection is closed. The refusals of as many calls as an end may have in flight find room before.
+/// The limit at which the connection is closed. It leaves room for refusals of all calls that may be in flight.
 const REPLIES_END: usize = REPLIES_MAX + 4 * 1024 * 1024;
 
 /// The router of either end.
 pub(crate) struct Endpoint {
     offer: Arc<Offer>,
-    /// At the end that dialled: its calls. Those of the other end belong to the connection.
+    /// At the dialling end: its calls. The calls of the accepting end are an attachment of the connection.
     calls: Option<Arc<CallTable>>,
 }
 
@@ -80,7 +80,7 @@ impl Router for Endpoint {
     fn connected(&self, connection: &Connection) -> Session {
         if let Some(calls) = &self.calls {
             put_calls(connection, calls);
-            // Without a HELLO of its own a client takes its server for Go from the start, and gets no verdict.
+            // A client that sends no HELLO takes its server for plain from the start.
             let peer = connection.peer();
             if peer != PeerKind::Unknown {
                 calls.with(|calls| {
@@ -150,9 +150,9 @@ impl Router for Endpoint {
                 refuse(&stream, &status);
                 return Routed::Wasted;
             }
-            // It belongs to a stream of Go that is over: it crossed the packet that closed it. As many may be on their
-            // way as the sockets hold, for each stream that is left early, so they are not counted. On those of mounted
-            // routers packets may look like anything.
+            // A late packet of a stream of Go, which crossed the packet that closed it. The sockets may hold many of
+            // them for each stream that is left early, so they are not counted. On streams of mounted routers packets
+            // may have any form.
             Opening::Malformed | Opening::Nothing => {
                 stream.forget();
                 return Routed::Continue;
@@ -231,7 +231,7 @@ impl Router for Endpoint {
     }
 
     fn cancelled(&self, session: &mut Session, id: PacketId, content: Bytes, outbox: &mut Outbox) {
-        // One that makes no sense, or comes behind the reply, changes nothing.
+        // A malformed CANCEL, or one after the reply, changes nothing.
         if let Some(operation) = body::cancelled(&content).and_then(Operation::user) {
             session.caller.cancel(id, operation, outbox);
         }
@@ -240,7 +240,7 @@ impl Router for Endpoint {
 
     fn hand_off(&self, session: &mut Session, asked: HandOffRequest) -> Routed {
         let operation = asked.operation();
-        // Calls of this end, if it accepted the connection and makes any.
+        // The calls of this end, if it accepted the connection.
         if session.calls().is_some_and(|calls| !calls.is_idle()) {
             asked.busy();
             return Routed::Continue;
@@ -293,13 +293,13 @@ impl Router for Endpoint {
         self.end_turn(session, turn, calls)
     }
 
-    /// A channel does, when its calls are over.
+    /// A channel closes its connections itself.
     fn closes_by_itself(&self) -> bool {
         self.calls.is_some()
     }
 
     fn is_busy(&self, session: &mut Session) -> bool {
-        // A channel closes its connection when its calls are over; here they are those of the end that accepted.
+        // These are the calls of the accepting end. A channel closes its connection when its own calls have ended.
         let calls = self.calls.is_none() && session.calls().is_some_and(|calls| !calls.is_idle());
         calls || self.offer.mounts.is_busy(&mut session.mounted)
     }
@@ -325,7 +325,7 @@ impl Router for Endpoint {
 }
 
 impl Endpoint {
-    /// Calls a method.
+    /// Serves a request.
     #[inline(always)]
     fn serve(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         if session.caller.connection.is_overloaded() {
@@ -338,7 +338,7 @@ impl Endpoint {
         instance.call(&session.caller, packet, outbox, inline)
     }
 
-    /// Answers a request for which there is no memory.
+    /// Refuses a request for lack of memory.
     #[cold]
     fn refuse_request(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         if self.offer.mounts.contains(packet.operation) {
@@ -348,7 +348,7 @@ impl Endpoint {
         Routed::Continue
     }
 
-    /// The end of a turn with routers beside services, or with strays; `calls` is when the next call expires.
+    /// Ends a turn with mounted routers or strays. `calls` is the next deadline of a call.
     #[cold]
     #[inline(never)]
     fn end_turn(&self, session: &mut Session, turn: &mut Turn<'_>, calls: Option<Instant>) -> Option<Instant> {
@@ -360,7 +360,7 @@ impl Endpoint {
         [mounted, calls].into_iter().flatten().min()
     }
 
-    /// The way of packets that no unary method takes.
+    /// Routes a packet whose operation is not a unary method.
     #[cold]
     #[inline(never)]
     fn route_unserved(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
@@ -369,16 +369,15 @@ impl Endpoint {
         if refused.is_none() && self.offer.mounts.contains(operation) {
             return self.offer.mounts.route(&mut session.mounted, packet, outbox);
         }
-        // Go drops such a request in silence. An answer does no harm there, and the caller need not wait for its
-        // deadline.
+        // Go ignores such a request. An answer does no harm, and saves the caller the wait for its deadline.
         let unknown = || Status::unimplemented(format!("operation {operation} is not a unary method of this end"));
         let status = refused.unwrap_or_else(unknown);
         body::put_refusal(outbox, packet.id, operation, &status, session.caller.style());
         Routed::Wasted
     }
 
-    /// Whether a packet with a prefix belongs to a call of the end that accepted. What bodies of mounted routers begin
-    /// with is their own business.
+    /// Whether a packet with a prefix belongs to a call of the accepting end. Bodies of mounted routers may begin with
+    /// any byte.
     #[cold]
     #[inline(never)]
     fn is_backward(&self, session: &Session, packet: &Packet) -> bool {
@@ -387,7 +386,7 @@ impl Endpoint {
             && !self.offer.mounts.contains(packet.operation)
     }
 
-    /// Takes in a call of the end that accepted, or there the reply to one.
+    /// At the dialling end, serves a call of the accepting end. At the accepting end, takes the reply to one.
     #[cold]
     #[inline(never)]
     fn route_backward(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
@@ -419,7 +418,7 @@ impl Endpoint {
     }
 }
 
-/// Hands out the replies of a batch; when the next call expires.
+/// Passes the replies of a batch to their calls. Returns the next deadline of a call.
 #[inline(always)]
 fn settle(
     calls: &CallTable,

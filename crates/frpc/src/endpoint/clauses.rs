@@ -1,4 +1,4 @@
-//! What follows for a server from the layouts that its client has named.
+//! A server's verdicts on the layouts that its client has named.
 
 use crate::Status;
 use crate::schema::layout::Layout;
@@ -7,13 +7,13 @@ use crate::wire::layouts::{CALLED, Fit, Told, misfit};
 use frisbee::PeerKind;
 use std::collections::HashSet;
 
-/// What follows for a server from what its client has told; nothing for most.
+/// The verdicts; none for most clients.
 ///
-/// The client may tell whatever it likes, so what is kept of it is short for each operation, bounded for those that
-/// nothing here has, and made a status only when it is asked for.
+/// A client may name anything, so an entry is short, entries for operations that do not exist are bounded in number,
+/// and a status is made only on demand.
 #[derive(Default, Debug)]
 pub(crate) struct Clauses {
-    /// Operations that are refused, in ascending order, each with the place of its reason.
+    /// The refused operations in ascending order, each with the index of its reason.
     refused: Vec<(u16, u16)>,
     reasons: Vec<Reason>,
     /// Services that are called by the rules of an earlier layout.
@@ -23,7 +23,7 @@ pub(crate) struct Clauses {
 /// Why an operation is refused.
 #[derive(Debug)]
 enum Reason {
-    /// It belongs to a service of this name, which is not here.
+    /// It belongs to a service of this name, which this end does not offer.
     Absent(Box<str>),
     Misfit(&'static Layout),
     /// The peer has a later layout of this service, with more methods.
@@ -36,14 +36,14 @@ impl Reason {
     }
 }
 
-/// How much is said of a service's name, in characters.
+/// How many characters of a service's name a status shows.
 const NAME_SHOWN_MAX: usize = 256;
 
-/// How many operations that nothing here has are kept, for the sake of what is said to who calls them.
+/// The most operations that exist only at the client; they are kept for a better error text.
 const OTHERS_MAX: usize = 1024;
 
 impl Clauses {
-    /// For a server that offers `layouts`; `has` tells on which operations there is a method or a router.
+    /// The verdicts of a server that offers `layouts`. `has` says whether an operation has a method or a router.
     pub(crate) fn new(layouts: &[&'static Layout], has: impl Fn(u16) -> bool, peer: &PeerKind) -> Self {
         let mut clauses = Self::default();
         let mut others = 0..OTHERS_MAX;
@@ -55,11 +55,11 @@ impl Clauses {
                 continue;
             }
             let (reason, of_ours) = match layouts.iter().find(|ours| ours.service == theirs.service) {
-                // The operations of what is not here may be something else's.
+                // Other services may have the operations of a service that does not exist here.
                 None => (Reason::absent(&theirs.service), &[][..]),
                 Some(ours) => match ours.fit(&theirs) {
                     Fit::Whole => {
-                        // What something else has is that one's to answer.
+                        // Operations of other services and routers are not refused.
                         let later = theirs.operations.iter().filter(|other| !has(**other) && others.next().is_some());
                         clauses.refuse(later, Reason::Later(ours));
                         continue;
@@ -80,7 +80,7 @@ impl Clauses {
             let of_theirs = theirs.operations.iter().filter(|other| has(**other) || others.next().is_some());
             clauses.refuse(of_ours.iter().chain(of_theirs), reason);
         }
-        // A layout that does not fit is what has to be told of an operation that is refused for several reasons.
+        // Of several reasons for an operation, a layout that does not fit comes first.
         let is_no_misfit = |place: u16| !matches!(clauses.reasons[usize::from(place)], Reason::Misfit(_));
         clauses.refused.sort_by_key(|(operation, place)| (*operation, is_no_misfit(*place)));
         clauses.refused.dedup_by_key(|(operation, _)| *operation);
@@ -96,7 +96,7 @@ impl Clauses {
         }
     }
 
-    /// For keeping, if there are any.
+    /// The verdicts in a box, if there are any.
     pub(crate) fn present(mut self) -> Option<Box<Self>> {
         self.refused.shrink_to_fit();
         self.reasons.shrink_to_fit();
@@ -104,7 +104,7 @@ impl Clauses {
         (!none).then(|| Box::new(self))
     }
 
-    /// Why an operation is refused, if it is.
+    /// The status of a refused operation; `None` if it is not refused.
     pub(crate) fn refused(&self, operation: u16) -> Option<Status> {
         let at = self.refused.binary_search_by_key(&operation, |(operation, _)| *operation).ok()?;
         Some(match &self.reasons[usize::from(self.refused[at].1)] {
@@ -117,7 +117,7 @@ impl Clauses {
         })
     }
 
-    /// How many fields may be missing at the end of a request to `method`.
+    /// The number of fields that may be missing at the end of a request to `method`.
     pub(crate) fn missing(&self, method: &Method) -> u32 {
         let is_older = self.older.iter().any(|layout| layout.has(method.operation.number()));
         if is_older { method.added.0 } else { 0 }

@@ -1,34 +1,34 @@
-//! Whether the handlers of a connection may be polled in place, by the task that drives it, or take so long that they
-//! get tasks of their own. Pure state; time is an argument.
+//! Whether the driver polls the handlers of a connection in place, or gives them tasks of their own since they take
+//! long. Pure state; time is an argument.
 
 use std::time::{Duration, Instant};
 
-/// Handlers that keep the task for longer than this in one turn have taken long. Turns are bounded to some twenty
-/// microseconds and, at worst, thirty-two handlers more.
+/// A turn in which handlers keep the driver for longer than this is long. Turns are bounded to some twenty microseconds
+/// and, at worst, thirty-two further handlers.
 const LONG: Duration = Duration::from_millis(1);
 
-/// After so many long turns, one behind the other, handlers get tasks of their own. A single one may well be the
-/// operating system's doing, which has given the processor to somebody else.
+/// After so many successive long turns handlers get tasks of their own. A single one may be due to the operating
+/// system, which gave the processor to another process.
 const LONG_TURNS: u32 = 3;
 
-/// How long they keep them at first. With processors fully at work the system's doing passes for the handlers' once in
-/// some minutes; calls should not cost three times as much for good.
+/// How long handlers have tasks at first. On busy processors the system's scheduling looks like slow handlers once in
+/// some minutes, and calls should not cost three times as much afterwards.
 const APART_MIN: Duration = Duration::from_secs(1);
 
-/// How long they keep them at most, for handlers that take long whenever they are tried again: what they hold up others
-/// for is by then a thousandth of what it would be.
+/// The longest such period, for handlers that take long at each trial: they then delay others by a thousandth of the
+/// time.
 const APART_MAX: Duration = Duration::from_secs(1024);
 
-/// How the handlers of one connection have behaved.
+/// The record of the handlers of one connection.
 #[derive(Debug)]
 pub(crate) struct InPlace {
-    /// Some have been polled in this turn.
+    /// Handlers have been polled in place in this turn.
     polled: bool,
-    /// They have tasks of their own, until [`until`](Self::until).
+    /// Handlers have tasks of their own, until [`until`](Self::until).
     apart: bool,
-    /// Long turns, one behind the other.
+    /// The number of successive long turns.
     long_turns: u32,
-    /// How long they have had tasks of their own the last time, and until when.
+    /// The length and the end of the last period with tasks.
     pause: Duration,
     until: Option<Instant>,
 }
@@ -38,15 +38,15 @@ impl InPlace {
         Self { polled: false, apart: false, long_turns: 0, pause: APART_MIN, until: None }
     }
 
-    /// Whether a handler may be polled in place. It is taken to be.
+    /// Whether to poll a handler in place. If so, it counts as polled.
     #[inline]
     pub(crate) fn begin(&mut self) -> bool {
         self.polled |= !self.apart;
         !self.apart
     }
 
-    /// The end of a turn that began at `began`; `clock` is asked if handlers were polled. `true` if they get tasks of
-    /// their own from now on.
+    /// Ends a turn that began at `began`; `clock` is read if handlers were polled. Returns `true` if handlers get tasks
+    /// from now on.
     #[inline]
     pub(crate) fn end_turn(&mut self, began: Instant, clock: impl FnOnce() -> Instant) -> bool {
         if std::mem::take(&mut self.polled) {
@@ -58,7 +58,7 @@ impl InPlace {
             return self.handle_long_turn(now);
         }
         if self.apart && self.until.is_none_or(|until| began >= until) {
-            // They are tried again, and a single long turn will do.
+            // Another trial, in which a single long turn suffices.
             self.apart = false;
             self.long_turns = LONG_TURNS - 1;
         }
@@ -71,7 +71,7 @@ impl InPlace {
         if self.long_turns < LONG_TURNS {
             return false;
         }
-        // Whether they have been quick for less time than they were kept away.
+        // Whether they were quick for less time than they had tasks.
         let again = self.until.is_some_and(|until| now.saturating_duration_since(until) < self.pause);
         self.pause = if again { (2 * self.pause).min(APART_MAX) } else { APART_MIN };
         self.until = now.checked_add(self.pause);

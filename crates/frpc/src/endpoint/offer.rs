@@ -1,4 +1,4 @@
-//! What an end of a connection offers its peer: services, and routers beside them. Either end may.
+//! The offer of an end to its peer: services and mounted routers. Either end may have one.
 
 use crate::api::middleware::Chain;
 use crate::endpoint::table::{MethodSettings, Table};
@@ -11,17 +11,17 @@ use std::fmt;
 use std::ops::RangeBounds;
 use std::sync::Arc;
 
-/// What a builder collects.
+/// The offer that a builder collects.
 #[derive(Clone, Default)]
 pub(crate) struct Offering {
-    /// The methods are made for each end anew.
+    /// Makes the methods of a service for each server or channel.
     services: Vec<Arc<dyn Fn() -> Methods + Send + Sync>>,
     pub(crate) policy: Policy,
     pub(crate) methods: MethodSettings,
     mounts: Mounts,
     on_connect: Vec<Hook>,
     chain: Chain,
-    /// The services that the peer is told to be meant for calling.
+    /// The services that this end names as those that it calls.
     called: Vec<&'static Layout>,
     /// How deep messages of the peer may nest.
     pub(crate) nesting: Nesting,
@@ -29,12 +29,12 @@ pub(crate) struct Offering {
 
 type Hook = Arc<dyn Fn(&Connection) + Send + Sync>;
 
-/// What is offered on each connection.
+/// The offer on each connection.
 pub(crate) struct Offer {
     pub(crate) table: Table,
     pub(crate) mounts: Mounts,
     on_connect: Vec<Hook>,
-    /// Services that are meant to be called.
+    /// The services that this end calls.
     pub(crate) called: Arc<[&'static Layout]>,
     /// How deep messages of the peer may nest.
     pub(crate) nesting: Nesting,
@@ -61,14 +61,14 @@ impl Offering {
         self.chain.push(middleware);
     }
 
-    /// Names a service that is meant to be called.
+    /// Names a service that this end calls.
     pub(crate) fn call(&mut self, layout: &'static Layout) {
         if !self.called.contains(&layout) {
             self.called.push(layout);
         }
     }
 
-    /// What is offered, if nothing is wrong with it.
+    /// The complete offer. Fails if services or routers overlap.
     pub(crate) fn done(self) -> Result<Offer, Error> {
         let services = self.services.iter().map(|methods| methods()).collect();
         let table = Table::new(services, self.policy, self.methods, &self.chain)?;
@@ -89,7 +89,7 @@ impl Offering {
     }
 }
 
-/// Whether all of `layouts` can be named in a HELLO.
+/// Fails if a HELLO has no room for all of `layouts`.
 fn check_room(layouts: &[&'static Layout]) -> Result<(), Error> {
     // A type in one byte, and a length in up to three.
     let length = layouts.iter().map(|layout| 4 + layout.item().len()).sum();
@@ -98,7 +98,7 @@ fn check_room(layouts: &[&'static Layout]) -> Result<(), Error> {
 }
 
 impl Offer {
-    /// Tells those who want to know of a new connection.
+    /// Calls the functions for new connections.
     pub(crate) fn connected(&self, connection: &Connection) {
         self.on_connect.iter().for_each(|hook| hook(connection));
     }

@@ -1,4 +1,4 @@
-//! What an end remembers of a connection.
+//! The state of a connection for its router.
 
 use crate::Status;
 use crate::calls::table::CallTable;
@@ -15,29 +15,29 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::task::Waker;
 
-/// What an end remembers of a connection.
+/// The state of a connection for its router.
 pub(crate) struct Session {
     pub(crate) caller: Caller,
     /// Unary methods that have been called, by operation.
     pub(crate) instances: BTreeMap<u16, Box<dyn Instance>>,
-    /// The one called last.
+    /// The method that was called last.
     pub(crate) last: Option<(u16, Box<dyn Instance>)>,
     pub(crate) mounted: MountsSession,
-    /// At the end that accepted: its calls, once it has made one.
+    /// At the accepting end: its calls, once it has made one.
     pub(crate) calls: Option<Arc<CallTable>>,
     /// Replies of this batch.
     pub(crate) replies: Vec<Packet>,
     pub(crate) wake: Vec<Waker>,
-    /// Packets that paired with nothing, beside those that the calls have counted.
+    /// Packets that answered nothing, besides those that the table of calls has counted.
     pub(crate) strays: u64,
-    /// What follows from what the peer has said of its services.
+    /// The verdicts on the layouts that the peer has named.
     pub(crate) clauses: Option<Box<Clauses>>,
     pub(crate) nesting: Nesting,
     pub(crate) in_place: InPlace,
 }
 
 impl Session {
-    /// Makes the instance of a unary method, if there is one, the one called last.
+    /// Makes the instance of a unary method `last`, if there is one.
     #[inline(always)]
     pub(crate) fn bring(&mut self, operation: u16, table: &Table) {
         if self.last.as_ref().is_some_and(|(last, _)| *last == operation) {
@@ -50,7 +50,7 @@ impl Session {
         self.last = instance.map(|instance| (operation, instance));
     }
 
-    /// Why an operation is refused to this peer, if it is.
+    /// The status of an operation that is refused to this peer.
     pub(crate) fn refused(&self, operation: u16) -> Option<Status> {
         self.clauses.as_ref()?.refused(operation)
     }
@@ -61,7 +61,7 @@ impl Session {
         Reading { missing, nesting: self.nesting }
     }
 
-    /// An instance for the first call of a method; `None` if it cannot be called, or not by this peer.
+    /// A new instance for the first call of a method; `None` if this peer cannot call it.
     #[cold]
     fn new_instance(&self, operation: u16, table: &Table) -> Option<Box<dyn Instance>> {
         if self.refused(operation).is_some() {
@@ -75,7 +75,7 @@ impl Session {
         }
     }
 
-    /// At the end that accepted: whether it may have made calls. One look at an atomic.
+    /// At the accepting end: whether it may have made calls. One load of an atomic.
     #[inline]
     pub(crate) fn has_calls(&self) -> bool {
         self.caller.connection.attachments().is_used()
@@ -87,7 +87,7 @@ impl Session {
         tracing::debug!(?peer, "slow handlers: running them as separate tasks for a while");
     }
 
-    /// At the end that accepted: its calls, if it has made any.
+    /// At the accepting end: its calls, if it has made any.
     pub(crate) fn calls(&mut self) -> Option<&Arc<CallTable>> {
         if self.calls.is_none() {
             self.calls = self.caller.connection.attachments().get::<CallTable>();

@@ -14,26 +14,26 @@ use std::sync::Arc;
 /// The methods of a server by operation.
 #[derive(Default)]
 pub(crate) struct Table {
-    /// By operation minus 10.
+    /// The methods, by operation minus 10.
     served: Vec<Option<Served>>,
     pub(crate) layouts: Vec<&'static Layout>,
 }
 
-/// A method, and how it is served.
+/// A method with its settings.
 pub(crate) struct Served {
     pub(crate) entry: Entry,
     pub(crate) policy: Policy,
     /// The middleware around its calls: that of the server, of the service and of the method.
     pub(crate) chain: Option<Arc<Chain>>,
-    /// Callers may ask for the connection by it.
+    /// Callers may request a hand-off by it.
     pub(crate) hands_off: bool,
 }
 
-/// What is set for single methods, by name.
+/// The settings of single methods, by name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MethodSettings {
     pub(crate) policies: HashMap<String, Policy>,
-    /// Those by which connections are handed off.
+    /// The methods that hand connections off.
     pub(crate) hand_offs: HashSet<String>,
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// How many earlier layouts of a service are sent and read: as many as its lock keeps.
+/// The most earlier layouts of a service that are sent and read: as many as its lock keeps.
 pub(crate) const COMPATIBLE_MAX: usize = 32;
 
 /// The wire layout of a service. For generated code.
@@ -12,13 +12,13 @@ pub struct Layout {
     /// In ascending order.
     pub(crate) operations: &'static [u16],
     pub(crate) fingerprint: u64,
-    /// Of earlier layouts whose peers are still understood.
+    /// The fingerprints of earlier layouts that are compatible.
     pub(crate) compatible: &'static [u64],
 }
 
 impl Layout {
-    /// The layout of a `service`, which has its package in front: the operations of its methods in ascending order, its
-    /// fingerprint, and those of earlier layouts whose peers it understands.
+    /// Creates the layout of a `service` by its full name: the operations of its methods in ascending order, its
+    /// fingerprint, and those of compatible earlier layouts.
     ///
     /// # Panics
     /// If there are more than 32 earlier layouts.
@@ -43,9 +43,9 @@ impl Layout {
     }
 }
 
-/// A client that `frpc-build` has generated.
+/// A generated client.
 pub trait Client {
-    /// What it calls.
+    /// The layout of its service.
     const LAYOUT: &'static Layout;
 }
 

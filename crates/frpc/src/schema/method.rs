@@ -4,19 +4,19 @@ use crate::schema::layout::Layout;
 use frisbee::Operation;
 use std::fmt;
 
-/// A method as both ends know it.
+/// A method, for both ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Method {
     pub(crate) layout: &'static Layout,
     pub(crate) name: &'static str,
     pub(crate) operation: Operation,
     pub(crate) idempotent: bool,
-    /// How many fields were appended to the request and to the reply since the first layout that is still understood.
+    /// The number of fields that were appended to the request and to the reply since the first compatible layout.
     pub(crate) added: (u32, u32),
 }
 
 impl Method {
-    /// The method `name` of the service with the given layout, under the given operation.
+    /// Creates the method `name` of the service with this layout and this operation.
     ///
     /// # Panics
     /// If the operation is below 10, which the protocol reserves.
@@ -27,14 +27,13 @@ impl Method {
         Self { layout, name, operation, idempotent: false, added: (0, 0) }
     }
 
-    /// The same method, which may be run more than once without harm.
+    /// Marks the method as idempotent: it may run more than once without harm.
     pub const fn idempotent(mut self) -> Self {
         self.idempotent = true;
         self
     }
 
-    /// The same method, whose messages have grown: so many fields at the end of the request, and of the reply, are not
-    /// sent by all peers of earlier layouts.
+    /// States how many fields at the end of the request and of the reply peers with earlier layouts may leave out.
     pub const fn with_added(mut self, request: u32, reply: u32) -> Self {
         self.added = (request, reply);
         self
@@ -47,7 +46,7 @@ impl fmt::Display for Method {
     }
 }
 
-/// The name of a method with that of its service in front.
+/// The name of a method, with its service.
 #[derive(Clone, Copy)]
 pub(crate) struct FullName {
     layout: &'static Layout,

@@ -1,4 +1,4 @@
-//! Where calls come from: one connection.
+//! The caller of served calls: one connection.
 
 use crate::api::request::Origin;
 use crate::service::failures::given_up;
@@ -6,12 +6,12 @@ use crate::wire::body::{self, Style};
 use frisbee::{Connection, Operation, Outbox, PacketId};
 use polyglot::Form;
 
-/// Where calls come from: one connection.
+/// The peer of a connection as a caller.
 pub(crate) struct Caller {
     pub(crate) connection: Connection,
-    /// This end dialled the connection: the calls that it serves are those of the end that accepted.
+    /// This end dialled the connection: the calls that it serves are marked.
     backward: bool,
-    /// The peer is one of ours.
+    /// The peer is extended.
     is_extended: bool,
 }
 
@@ -20,31 +20,31 @@ impl Caller {
         Self { connection: connection.clone(), backward, is_extended: false }
     }
 
-    /// What requests say of where they came from.
+    /// The origin of requests.
     #[inline]
     pub(crate) fn origin(&self) -> Origin {
         Origin::Connection(self.connection.clone())
     }
 
-    /// Takes in what the peer is.
+    /// Notes the kind of the peer.
     pub(crate) fn handle_peer_known(&mut self, extended: bool) {
         self.is_extended = extended;
     }
 
-    /// Whether the peer is one of ours.
+    /// Whether the peer is extended.
     #[inline]
     pub(crate) fn is_extended(&self) -> bool {
         self.is_extended
     }
 
-    /// How the peer gets replies.
+    /// How replies to the peer are written.
     #[inline]
     pub(crate) fn style(&self) -> Style {
         let form = if self.is_extended() { Form::Extended } else { Form::Flat };
         Style { form, backward: self.backward }
     }
 
-    /// Ends a call that nobody waits for. Every call gets one reply, a cancelled one this.
+    /// Cancels a call. Every call gets one reply, and a cancelled call gets this one.
     pub(crate) fn cancel(&self, id: PacketId, operation: Operation, outbox: &mut Outbox) {
         if self.connection.cancel_call(id, operation) {
             body::put_error(outbox, id, operation, &given_up(), self.style());

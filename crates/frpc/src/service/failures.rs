@@ -1,4 +1,4 @@
-//! Why calls fail that no handler has answered.
+//! The statuses of calls that no handler has answered.
 
 use crate::schema::method::FullName;
 use crate::wire::body::{self, Style};
@@ -7,26 +7,26 @@ use frisbee::support::panic_text;
 use frisbee::{Connection, Operation, Outbox, PacketId, Routed};
 use std::any::Any;
 
-/// Answers what never became a call.
+/// Refuses a request.
 #[cold]
 pub(crate) fn refuse(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, style: Style) -> Routed {
     body::put_refusal(outbox, id, operation, status, style);
     Routed::Wasted
 }
 
-/// Why a call is refused whose deadline had passed when it was sent.
+/// The status of a call whose deadline had passed when it was sent.
 #[cold]
 pub(crate) fn nobody_waits() -> Status {
     Status::deadline_exceeded("the deadline of the call has passed")
 }
 
-/// What a caller is told that has given up: every request gets an answer.
+/// The status of a call that its caller has given up. Every request gets an answer.
 #[cold]
 pub(crate) fn given_up() -> Status {
     Status::cancelled("cancelled by the caller")
 }
 
-/// What a caller is told of a panic: that there was one. The text stays here.
+/// The status of a call whose handler panicked. It does not contain the text of the panic, which is logged.
 #[cold]
 pub(crate) fn panicked(panic: &(dyn Any + Send), method: FullName, connection: &Connection) -> Status {
     let peer = connection.peer_addr();
@@ -34,7 +34,7 @@ pub(crate) fn panicked(panic: &(dyn Any + Send), method: FullName, connection: &
     Status::internal("the handler panicked")
 }
 
-/// Logs what a handler has failed with, if that should not happen.
+/// Logs an internal error of a handler.
 #[cold]
 pub(crate) fn note(status: &Status, method: FullName, connection: &Connection) {
     if status.code() == Code::Internal {
@@ -43,7 +43,7 @@ pub(crate) fn note(status: &Status, method: FullName, connection: &Connection) {
     }
 }
 
-/// Why a call is refused that is one too many.
+/// The status of a call beyond the limit.
 #[cold]
 pub(crate) fn too_many(connection: &Connection) -> Status {
     let most = connection.calls_max();
@@ -54,7 +54,7 @@ pub(crate) fn too_many(connection: &Connection) -> Status {
 /// message may take a thousand times its length.
 const LARGE: usize = 64 * 1024;
 
-/// Whether a request keeps more in memory than there is for its connection; it is counted then.
+/// Whether a request keeps more memory than its connection may; if so, it is counted.
 #[inline]
 pub(crate) fn takes_too_much(connection: &Connection, memory: usize) -> bool {
     memory >= LARGE && has_no_room(connection, memory)
@@ -69,7 +69,7 @@ fn has_no_room(connection: &Connection, memory: usize) -> bool {
     !has_room
 }
 
-/// Why nothing is begun for want of memory.
+/// The status of a call that is shed.
 #[cold]
 pub(crate) fn overloaded() -> Status {
     Status::resource_exhausted("the server's memory limit for this client is reached")

@@ -1,4 +1,4 @@
-//! The serving end of calls by which the connection is asked for.
+//! The serving end of calls that request a hand-off.
 
 use crate::api::hand_off::HandOff;
 use crate::schema::method::Method;
@@ -13,21 +13,21 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 
-/// What a handler has answered.
+/// The body of a handler's reply.
 pub(crate) fn reply<M: Message>(reply: Result<&Response<M>, &Status>, method: Method) -> Bytes {
     let style = Style { form: Form::Extended, backward: false };
     alone(|outbox| body::put_reply(outbox, PacketId(0), method.operation, reply, style))
 }
 
-/// An answer instead of a handler's.
+/// The body of a refusal.
 #[cold]
 pub(crate) fn refusal(status: &Status, method: Method) -> Bytes {
     let style = Style { form: Form::Extended, backward: false };
     alone(|outbox| body::put_refusal(outbox, PacketId(0), method.operation, status, style))
 }
 
-/// Answers a peer that asks for the connection with what comes of the handler, which is dropped if the peer gives up.
-/// Its `task` is over before: the peer may ask again as soon as it has the answer.
+/// Answers a request for a hand-off with the outcome of the handler, which is dropped if the peer gives up. Its `task`
+/// ends before the answer: the peer may request again as soon as it has the answer.
 pub(crate) async fn decide<B: Message>(
     asked: frisbee::HandOffRequest,
     method: Method,
@@ -36,7 +36,7 @@ pub(crate) async fn decide<B: Message>(
     task: Task,
 ) {
     let worked = {
-        // Dropped with its block, before the answer: what a handler holds, a place among others, is held no longer.
+        // Dropped with its block, before the answer, and so are the values that the handler holds, such as a permit.
         let (mut work, mut waits) = (pin!(work), pin!(asked.given_up()));
         let worked = poll_fn(|context| match work.as_mut().poll(context) {
             Poll::Ready(worked) => Poll::Ready(worked),

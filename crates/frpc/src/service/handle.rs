@@ -1,11 +1,11 @@
-//! A reference to a service, which each connection counts for itself.
+//! A reference to a service, counted for each connection.
 
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// What handlers get of their service: a reference that a connection counts for itself, since one counted by all of
-/// them would travel between cores at every call.
+/// A handler's reference to its service. Each connection counts its references separately, since a single count would
+/// travel between cores at every call.
 #[allow(clippy::redundant_allocation)] // The outer count is the point.
 pub struct ServiceHandle<S>(Arc<Arc<S>>);
 

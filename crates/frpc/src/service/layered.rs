@@ -8,7 +8,8 @@ use std::fmt;
 /// A service with [middleware](Middleware) around its calls, or around those of single methods. Made by
 /// `with_middleware` and `with_method_middleware` of a generated server.
 ///
-/// The middleware of the whole server is the outermost, that of the service comes next, and that of a method last.
+/// The middleware of the server is the outermost, that of the service is inside of it, and that of the method is the
+/// innermost.
 #[derive(Clone)]
 #[must_use]
 pub struct Layered<S> {
@@ -18,7 +19,7 @@ pub struct Layered<S> {
 }
 
 impl<S> Layered<S> {
-    /// The service, without middleware so far.
+    /// Creates a layered service without middleware.
     pub fn new(service: S) -> Self {
         Self { service, chain: Chain::default(), methods: Vec::new() }
     }

@@ -1,4 +1,4 @@
-//! The methods of a service, erased to what a connection needs: something to call for each operation.
+//! The methods of a service, with their types erased.
 
 use crate::api::middleware::{About, CallKind, Chain, through};
 use crate::schema::layout::Layout;
@@ -12,14 +12,14 @@ use polyglot::Message;
 use std::fmt;
 use std::sync::Arc;
 
-/// A service as a server takes it. Implemented by generated code.
+/// A service that can be served. Generated code implements it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a service that can be served",
     label = "wrap the implementation of the service's trait in the generated server",
     note = "for a service `Greeter` of the schema: `add_service(GreeterServer::new(…))`"
 )]
 pub trait Service: Send + Sync + 'static {
-    /// The name, with its package in front.
+    /// The full name, with the package.
     const NAME: &'static str;
 
     /// The methods.
@@ -30,7 +30,7 @@ pub trait Service: Send + Sync + 'static {
 pub struct Methods {
     pub(crate) layout: &'static Layout,
     pub(crate) entries: Vec<Entry>,
-    /// A method that was named and that the service does not have.
+    /// The name of a method with middleware that the service does not have.
     pub(crate) unknown: Option<String>,
 }
 
@@ -51,7 +51,7 @@ impl Methods {
 }
 
 impl<S: Send + Sync + 'static> MethodsBuilder<S> {
-    /// Adds a method with one message each way.
+    /// Adds a unary method.
     pub fn unary<A, B, H, F>(self, method: Method, handler: H) -> Self
     where
         A: Message + Send + 'static,
@@ -63,7 +63,7 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         self.with(method, Kind::Unary(Box::new(handler)))
     }
 
-    /// Adds a method that is answered with a stream.
+    /// Adds a server-streaming method.
     pub fn server_streaming<A, B, H, F>(self, method: Method, handler: H) -> Self
     where
         A: Message + Send + 'static,
@@ -82,7 +82,7 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         self.with(method, Kind::Stream(Box::new(open)))
     }
 
-    /// Adds a method that takes a stream.
+    /// Adds a client-streaming method.
     pub fn client_streaming<A, B, H, F>(self, method: Method, handler: H) -> Self
     where
         A: Message + Send + 'static,
@@ -101,7 +101,7 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         self.with(method, Kind::Stream(Box::new(open)))
     }
 
-    /// Adds a method with a stream each way.
+    /// Adds a bidirectional streaming method.
     pub fn streaming<A, B, H, F>(self, method: Method, handler: H) -> Self
     where
         A: Message + Send + 'static,

@@ -1,4 +1,4 @@
-//! What a connection needs of a method: something to call.
+//! Methods with their types erased, for a connection to call.
 
 use crate::Policy;
 use crate::api::middleware::Chain;
@@ -21,20 +21,19 @@ pub(crate) enum Kind {
     Stream(Box<dyn Streamed>),
 }
 
-/// A unary method, from which each connection gets an instance of its own.
+/// A unary method, of which each connection has an instance.
 pub(crate) trait Unary: Send + Sync {
-    /// `reading` is how requests are read, `chain` what runs around calls.
+    /// Creates an instance. `reading` says how requests are read, `chain` is the middleware.
     fn instance(&self, policy: Policy, reading: Reading, chain: Option<&Arc<Chain>>) -> Box<dyn Instance>;
 }
 
 /// A unary method on one connection.
 pub(crate) trait Instance: Send {
-    /// Answers a request, in `outbox` if that is possible at once. `inline` says whether the handler may be polled in
-    /// place.
+    /// Serves a request, and replies into `outbox` if the handler is ready at once. `inline` says whether the handler
+    /// may be polled in place.
     fn call(&mut self, caller: &Caller, packet: Packet, outbox: &mut Outbox, inline: bool) -> Routed;
 
-    /// Answers a request that comes with one for the connection, as any other but that the handler has a task of its
-    /// own.
+    /// Serves a request for a hand-off. The handler has a task of its own.
     fn hand_off(&mut self, caller: &Caller, method: Method, asked: frisbee::HandOffRequest) -> Routed;
 
     /// Whether a handler holds or awaits a permit of this instance, which would not count if the instance were made
@@ -50,7 +49,7 @@ pub(crate) trait Streamed: Send + Sync {
 /// A stream that a peer has opened for a call.
 pub(crate) struct Opened<'a> {
     pub(crate) caller: &'a Caller,
-    /// What stood in front of the packet that opened it.
+    /// The prefix of the packet that opened it.
     pub(crate) prefix: Option<Prefix>,
     pub(crate) stream: Stream,
     /// How requests are read.

@@ -1,4 +1,4 @@
-//! The serving end of calls with streams: one task for each.
+//! The serving end of streaming calls, each in a task of its own.
 
 use crate::ResponseStream;
 use crate::api::request::Origin;
@@ -21,16 +21,16 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-/// How long a stream whose call is over waits for the client to end its direction. Go clients fail when they end a
-/// stream that has been closed already, so they get their time, but the id is not theirs for ever.
+/// How long a stream waits for the client to end its direction after the call has ended. Go clients fail when they end
+/// a closed stream, so they get this time, but they cannot keep the id for ever.
 const END_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Messages that may have been sent on a stream that is closed right behind its end. When the queue of a Go stream, of
-/// 8192 places, has begun at its front again, closing it loses messages that have not been read (frisbee-go v0.11.0
-/// counts them wrongly), so a longer stream is closed later.
+/// The most messages on a stream that is closed right after its end. Once the queue of a Go stream, of 8192 places, has
+/// wrapped around, closing loses unread messages (frisbee-go v0.11.0 miscounts them), so a longer stream is closed
+/// later.
 const CLOSED_AT_ONCE_MAX: usize = 4096;
 
-/// How much later: as long as Go waits for anything.
+/// The delay: as long as the longest wait of Go.
 const CLOSED_LATER: Duration = Duration::from_secs(5);
 
 pub(crate) fn serve_server_streaming<A, B, H, F>(opened: Opened<'_>, name: FullName, handler: H)
@@ -44,10 +44,10 @@ where
     serve(opened, name, move |sender, mut receiver, lent, prefix| async move {
         let Some(body) = receiver.recv().await else { return Ok(()) };
         if sender.is_extended() {
-            // It says so behind the request, for which the stream is kept open until then.
+            // The end of its direction follows the request; the stream is kept open until then.
             lent.give_back(receiver);
         } else {
-            // It ends its direction with the request, without saying so.
+            // The request also ends its direction.
             drop(receiver);
             lent.end();
         }
@@ -131,7 +131,7 @@ where
     caller.connection.spawn(async move {
         let _hold = hold;
         let worked = {
-            // Dropped with its block: what a handler holds is held no longer than until its deadline.
+            // Dropped with its block: a handler holds its values no longer than until its deadline.
             let mut work = pin!(work);
             let mut late = pin!(until(deadline));
             let worked = poll_fn(|context| {
@@ -143,7 +143,7 @@ where
                         "the deadline of the call has passed",
                     )))));
                 }
-                // What a handler no longer reads must not use up the memory for streams.
+                // Messages that the handler no longer reads must not use up the memory for streams.
                 let _ = lent.poll_drain(context);
                 sender.poll_closed(context).map(|()| None)
             });
@@ -164,7 +164,7 @@ where
             let closed = poll_fn(|context| sender.poll_closed(context));
             let _ = tokio::time::timeout(CLOSED_LATER, closed).await;
         }
-        // Go forgets to close, and would keep the stream for as long as the connection.
+        // Go does not close, and would keep the stream as long as the connection.
         sender.close();
     });
 }
@@ -191,7 +191,7 @@ async fn respond<B: Message>(
 }
 
 impl Lent {
-    /// Messages have been sent.
+    /// Counts sent messages.
     fn count(&self, messages: usize) {
         self.sent.fetch_add(messages, Ordering::Relaxed);
     }
@@ -200,18 +200,18 @@ impl Lent {
         self.sent.load(Ordering::Relaxed)
     }
 
-    /// The handler needs the receiver no more.
+    /// Returns the receiver, which the handler no longer needs.
     fn give_back(&self, receiver: StreamReceiver) {
         self.back.lock().receiver = Some(receiver);
     }
 
-    /// The client has ended its direction.
+    /// Notes that the client has ended its direction.
     fn end(&self) {
         self.back.lock().ended = true;
     }
 
-    /// Throws away what comes after the handler has given the receiver back; ready when the client has ended its
-    /// direction, or nobody will ever read it.
+    /// Discards messages that come after the handler has returned the receiver. Ready when the client has ended its
+    /// direction, or the stream is closed.
     fn poll_drain(&self, context: &mut Context<'_>) -> Poll<()> {
         let mut back = self.back.lock();
         while !back.ended {

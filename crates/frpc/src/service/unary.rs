@@ -74,9 +74,9 @@ struct Serving<S, H, A, F> {
     inline: bool,
     /// For [`Policy::AtMost`].
     permits: Option<Arc<Semaphore>>,
-    /// What runs around calls.
+    /// The middleware around calls.
     around: Option<(Arc<Chain>, About)>,
-    /// For the log.
+    /// The name for log lines.
     name: FullName,
     request: PhantomData<fn() -> A>,
 }
@@ -122,9 +122,9 @@ where
             Some(_) => self.poll_within(deadline, request),
         };
         match polled {
-            // By reference: it is read where it was left.
+            // By reference: the reply is read in place.
             Polled::Ready(ref reply) => {
-                // What the handler has sent by other ways goes first.
+                // Packets that the handler has sent by handles go first.
                 caller.connection.collect(outbox);
                 if let Err(status) = reply {
                     note(status, self.name, &caller.connection);
@@ -198,13 +198,13 @@ where
     H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    /// Calls a handler with something around it.
+    /// Calls a handler within its middleware.
     #[cold]
     #[inline(never)]
     fn call_through(&mut self, request: Request<A>, call: Pending<'_>, outbox: &mut Outbox, inline: bool) -> Routed {
         let Some((chain, about)) = self.around.clone() else { return Routed::Continue };
         let (service, handler) = (self.service.clone(), self.handler.clone());
-        // One type for whatever is around: a box of its own, which the cell cannot spare.
+        // A box makes one type of all middleware; the cell does not replace it.
         let future: Pin<Box<dyn Future<Output = _> + Send>> =
             Box::pin(chain.around(about, request, move |request| handler(service, request)));
         if !(inline && self.inline) {
@@ -234,7 +234,7 @@ where
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     B: Message + Send + 'static,
 {
-    /// Polls a handler whose calls are to inherit a deadline.
+    /// Polls a handler whose own calls inherit a deadline.
     #[cold]
     #[inline(never)]
     fn poll_within(&mut self, deadline: Option<Instant>, request: Request<A>) -> Polled<F, Answer> {
@@ -250,13 +250,13 @@ where
     }
 }
 
-/// What stands in front of a request.
+/// The terms in the prefix of a request.
 #[derive(Default)]
 struct Terms {
     deadline: Option<Instant>,
     /// Boxed, since few requests have one.
     prefix: Option<Box<Prefix>>,
-    /// About what that takes, in bytes.
+    /// The approximate memory of the prefix, in bytes.
     memory: usize,
 }
 
@@ -274,19 +274,19 @@ impl Terms {
     }
 }
 
-/// A call whose handler has to wait.
+/// A call whose handler is not ready.
 struct Pending<'a> {
     caller: &'a Caller,
     id: PacketId,
     operation: Operation,
     deadline: Option<Instant>,
-    /// What stands in front of the request takes, and what the request does.
+    /// The memory of the prefix and of the request, in bytes.
     memory: [usize; 2],
     name: FullName,
 }
 
 impl Pending<'_> {
-    /// Lets the handler go on as a task of its own, which sends the reply.
+    /// Continues the handler as a task, which sends the reply.
     fn go_on<B, F>(self, parked: Parked<F, Answer>, permits: Option<Arc<Semaphore>>, outbox: &mut Outbox) -> Routed
     where
         B: Message + Send + 'static,
@@ -295,7 +295,7 @@ impl Pending<'_> {
         let Self { caller, id, operation, deadline, memory: [before, memory], name } = self;
         let memory = before + memory;
         let style = caller.style();
-        // Peers of ours may cancel.
+        // Extended peers may cancel.
         let call = caller.is_extended().then_some((id, operation));
         let spawned = caller.connection.spawn_call(call, memory, |task| {
             let answer = Answer { task, id, operation, style, name };
@@ -312,7 +312,7 @@ impl Pending<'_> {
     }
 }
 
-/// Runs a handler once it is permitted, and no longer than its caller waits.
+/// Runs a handler once it has a permit, and until its deadline.
 async fn held_to<B, F, T>(
     permits: Option<Arc<Semaphore>>,
     deadline: Option<Instant>,
@@ -335,7 +335,7 @@ where
     }
 }
 
-/// Where the reply of a handler that waits goes.
+/// The destination of the reply of a handler that continues as a task.
 struct Answer {
     task: Task,
     id: PacketId,
@@ -347,12 +347,12 @@ struct Answer {
 impl<B: Message> Then<Result<Response<B>, Status>> for Answer {
     fn then(self, worked: Worked<Result<Response<B>, Status>>) {
         let Self { task, id, operation, style, name } = self;
-        // Which is logged, whoever waits.
+        // A panic is logged even if no caller waits.
         let reply = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, task.connection())));
         if let Err(status) = &reply {
             note(status, name, task.connection());
         }
-        // A connection that has ended meanwhile has nobody to answer.
+        // On a connection that has ended meanwhile, nobody reads the reply.
         let _ = task.answer(|outbox| body::put_reply(outbox, id, operation, reply.as_ref(), style));
     }
 }

@@ -1,4 +1,4 @@
-//! Bodies: messages and errors as they stand in packets.
+//! Bodies of packets: messages and errors.
 
 use crate::api::metadata::Metadata;
 use crate::wire::prefix::{self, Prefix, Said};
@@ -9,35 +9,34 @@ use polyglot::{Bulk, CONTAINER_MEMORY_MAX, DecodeError, Decoder, Encoder, Form, 
 use std::borrow::Cow;
 use std::time::Duration;
 
-/// The error text that ends one direction of a stream with a Go peer.
+/// The error text that ends one direction of a stream with a plain peer.
 pub(crate) const EOF: &str = "EOF";
 
-/// What goes in front of a message, and how the message is written.
+/// The prefix and the form of a message.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Manner<'a> {
-    /// Rich between two of ours, flat otherwise.
+    /// Rich between extended peers, flat otherwise.
     pub(crate) form: Form,
-    /// Refuse a message of which the flat form would lose something.
+    /// Refuse a message that would lose fields in the flat form.
     pub(crate) lossless: bool,
-    /// The call is one of the end that accepted the connection.
+    /// The accepting end makes the call.
     pub(crate) backward: bool,
     pub(crate) timeout: Option<Duration>,
     pub(crate) metadata: Option<&'a Metadata>,
 }
 
 impl Manner<'_> {
-    /// A message with nothing in front of it.
+    /// A message without a prefix.
     pub(crate) fn plain(form: Form) -> Self {
         Self { form, ..Self::default() }
     }
 }
 
-/// The longest body that has [`CONTAINER_MEMORY_MAX`] for its lists and maps: the longest that a frame carries by
-/// default.
+/// The longest body with [`CONTAINER_MEMORY_MAX`] for its lists and maps: the longest body by default.
 const USUAL_MAX: usize = frisbee::BODY_MAX as usize;
 
-/// How much memory the lists and maps of a body may take. Beyond the usual, for a server that takes longer frames, as
-/// many times its length.
+/// The memory limit of the lists and maps of a body, in bytes. For bodies longer than by default it is the same
+/// multiple of their length.
 fn container_memory_max(body: &[u8]) -> usize {
     const TIMES: usize = CONTAINER_MEMORY_MAX / USUAL_MAX;
     CONTAINER_MEMORY_MAX.max(body.len().saturating_mul(TIMES))
@@ -46,14 +45,14 @@ fn container_memory_max(body: &[u8]) -> usize {
 /// How messages of a peer are read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading {
-    /// How many fields may be missing at the end.
+    /// The number of fields that may be missing at the end.
     pub(crate) missing: u32,
     /// How deep messages may nest.
     pub(crate) nesting: Nesting,
 }
 
 impl Reading {
-    /// Of messages in which nothing is missing.
+    /// For messages without missing fields.
     pub(crate) fn whole(nesting: Nesting) -> Self {
         Self { missing: 0, nesting }
     }
@@ -62,7 +61,7 @@ impl Reading {
     #[inline(always)]
     fn shared(self, body: &Bytes) -> Decoder<'_> {
         let decoder = Decoder::shared(body).with_trailing_defaults(self.missing).with_nesting(self.nesting);
-        // Asked here, since what is kept in a decoder costs every call.
+        // Checked here, since further state in a decoder costs every call.
         if body.len() <= USUAL_MAX { decoder } else { decoder.with_container_memory(container_memory_max(body)) }
     }
 
@@ -77,12 +76,12 @@ impl Reading {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Style {
     pub(crate) form: Form,
-    /// The calls are those of the end that accepted the connection, which replies have to say as well.
+    /// The accepting end makes the calls, and replies are marked as well.
     pub(crate) backward: bool,
 }
 
 impl Style {
-    /// For packets of streams, whose ids tell who opened them.
+    /// For packets of streams, which need no mark: their ids show which end has opened them.
     pub(crate) fn of_stream(form: Form) -> Self {
         Self { form, backward: false }
     }
@@ -145,7 +144,7 @@ pub(crate) fn put_error(outbox: &mut Outbox, id: PacketId, operation: Operation,
     put_failure(outbox, id, operation, status, style, false);
 }
 
-/// As [`put_error`], for a call that has not been run, which a peer of ours is told.
+/// Writes an error as [`put_error`] does, for a call that has not been run. An extended peer learns this.
 #[cold]
 pub(crate) fn put_refusal(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, style: Style) {
     put_failure(outbox, id, operation, status, style, true);
@@ -159,7 +158,7 @@ fn put_failure(
     style: Style,
     is_refused: bool,
 ) {
-    /// What stands around the text: a prefix of six bytes, kinds and a length.
+    /// The bytes around the text: a prefix of six bytes, kinds and a length.
     const AROUND: usize = 20;
     let rich = style.form == Form::Extended;
     let put = |outbox: &mut Outbox, text: &str, whole: bool| {
@@ -205,7 +204,7 @@ pub(crate) fn put_end(outbox: &mut Outbox, id: PacketId) {
     debug_assert!(ended.is_ok(), "a short packet is within every limit");
 }
 
-/// A body that is an error, as a peer of ours would send it.
+/// The body of an error, as an extended peer writes it.
 pub(crate) fn error(status: &Status) -> Bytes {
     let mut body = Vec::new();
     prefix::put(&mut body, Said { status: status.in_prefix(), ..Said::default() });
@@ -276,7 +275,7 @@ fn replied<M: Message>(root: Result<Root<M>, DecodeError>, prefix: Option<Prefix
     }
 }
 
-/// A request as it was read.
+/// A request that was read.
 pub(crate) struct Received<M> {
     pub(crate) message: M,
     /// About what it keeps in memory, in bytes.
@@ -317,11 +316,11 @@ pub(crate) fn open(operation: Operation, timeout: Option<Duration>, metadata: Op
     body.into()
 }
 
-/// What a first packet of a stream is.
+/// The contents of a first packet of a stream.
 pub(crate) enum Opening {
-    /// It names an operation, with this in front.
+    /// It names an operation, and may have a prefix.
     Names(u16, Option<Prefix>),
-    /// What stands in front makes no sense.
+    /// The prefix is malformed.
     Malformed,
     /// It opens nothing.
     Nothing,
@@ -333,7 +332,7 @@ pub(crate) fn opening(body: &Bytes) -> Opening {
     Decoder::new(&body).u16().map_or(Opening::Nothing, |operation| Opening::Names(operation, prefix))
 }
 
-/// What a CANCEL says beside the id.
+/// The body of a CANCEL.
 pub(crate) fn cancel(operation: Operation) -> Vec<u8> {
     let mut content = Vec::with_capacity(3);
     frisbee::support::tlv::put_varint(&mut content, operation.number().into());

@@ -1,7 +1,7 @@
-//! What two ends tell each other in HELLO of the wire layouts of their services, and whether these fit.
+//! The layouts of services in HELLO, and whether those of two ends fit.
 //!
-//! Messages have no field numbers on the wire, so peers with different schemas misread each other unless one schema has
-//! grown out of the other in ways that are safe. The schema lock records which layouts those are.
+//! Messages have no field numbers on the wire, so peers with different schemas misread each other unless one schema
+//! grew out of the other by safe changes. The schema lock records the layouts for which this holds.
 
 use crate::Status;
 use crate::schema::layout::{COMPATIBLE_MAX, Layout};
@@ -9,15 +9,15 @@ use bytes::Bytes;
 use frisbee::support::tlv::{put_varint, take_varint};
 use frisbee::{Hello, PeerKind};
 
-/// The type of the items of HELLO that name a service which the sender offers.
+/// The type of HELLO items for services that the sender offers.
 pub(crate) const OFFERED: u8 = Hello::FIRST_USER_ITEM;
 
-/// The type of the items of HELLO that name a service which the sender means to call.
+/// The type of HELLO items for services that the sender calls.
 pub(crate) const CALLED: u8 = Hello::FIRST_USER_ITEM + 1;
 
 impl Layout {
-    /// What HELLO says of it: the length of the name and the name, the fingerprint, the number of earlier ones and
-    /// these, the operations, each as the difference to the one before.
+    /// The item in HELLO: the length of the name and the name, the fingerprint, the number of earlier fingerprints and
+    /// these, and the operations, each as the difference to the one before.
     pub(crate) fn item(&self) -> Bytes {
         let mut item = Vec::new();
         put_varint(&mut item, self.service.len() as u64);
@@ -46,17 +46,17 @@ impl Layout {
     }
 }
 
-/// How a peer's layout of a service fits ours.
+/// How a peer's layout of a service fits the layout of this end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fit {
-    /// It is the same, or a later one that knows ours.
+    /// It is the same, or a later one that lists this end's layout as compatible.
     Whole,
-    /// It is an earlier one: fields that came later are missing at the end of its messages.
+    /// It is an earlier one: later fields are missing at the end of its messages.
     Older,
     Not,
 }
 
-/// What a peer has told of a service.
+/// A layout that a peer has named.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) struct Told {
     pub(crate) service: String,
@@ -66,7 +66,7 @@ pub(crate) struct Told {
 }
 
 impl Told {
-    /// What the items of one type say. One that makes no sense is left out.
+    /// The layouts in items of one type. Malformed items are left out.
     pub(crate) fn all(hello: &Hello, wanted: u8) -> impl Iterator<Item = Self> {
         hello.items().filter(move |(kind, _)| *kind == wanted).filter_map(|(_, item)| Self::read(item))
     }
@@ -98,7 +98,7 @@ pub(crate) fn misfit(ours: &Layout) -> Status {
     ))
 }
 
-/// Whether the peer of an end that accepted can be called: one that offers nothing takes no calls.
+/// Whether the client of an accepting end can be called: it has to offer a service.
 pub(crate) fn takes_calls(client: &PeerKind) -> bool {
     client.hello().is_some_and(|hello| hello.items().any(|(kind, _)| kind == OFFERED))
 }

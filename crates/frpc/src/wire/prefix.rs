@@ -1,7 +1,7 @@
-//! What stands in front of a body between two of ours: deadline, metadata and status.
+//! The prefix of bodies between extended peers: timeout, metadata and status.
 //!
-//! `10 <varint n> <n bytes>`, the bytes being items of a type, a length and a value. `10` begins no message, and the
-//! prefix is there only when it says something.
+//! It is `10 <varint n> <n bytes>`, and the bytes are items of a type, a length and a value. No message begins with
+//! `10`. A prefix is sent only if it has items.
 
 use crate::api::along::Along;
 use crate::api::code::Code;
@@ -10,39 +10,38 @@ use bytes::{Buf, Bytes};
 use frisbee::support::tlv::{Items, put_item, put_varint, take_varint, whole_varint};
 use std::time::Duration;
 
-/// What a prefix begins with. Messages begin with `00`, `06` or `08`.
+/// The first byte of a prefix. Messages begin with `00`, `06` or `08`.
 const PREFIX: u8 = 0x10;
 
 /// The longest prefix that is read, in bytes.
 const PREFIX_MAX: u64 = 64 * 1024;
 
-/// What stands around the details of a status, in bytes: type, length and code.
+/// The bytes around the details of a status: type, length and code.
 const AROUND_DETAILS: usize = 16;
 
-/// How long the caller waits, in microseconds.
+/// The time for which the caller waits, in microseconds.
 const TIMEOUT: u8 = 1;
 /// One entry of metadata: the length of the key, the key, and the value.
 const METADATA: u8 = 2;
 /// gRPC's number of a status, and its details.
 const STATUS: u8 = 3;
-/// The call was made by the end that accepted the connection. Empty, and the first item, by which calls of the two
-/// directions are told apart.
+/// The accepting end has made the call. Empty, and the first item, so that calls of the two directions can be told
+/// apart.
 const BACKWARD: u8 = 4;
 /// The call has not been run. Empty.
 const REFUSED: u8 = 5;
 
-/// What a prefix says.
+/// The contents of a prefix.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(test, derive(PartialEq))]
 pub(crate) struct Prefix {
     pub(crate) timeout: Option<Duration>,
-    /// With the metadata that was said.
+    /// Contains the metadata.
     pub(crate) along: Option<Box<Along>>,
     pub(crate) failure: Option<Failure>,
 }
 
-/// What is said of a failure in front of its text. One value, so that a prefix is no longer because of it, nor slower to
-/// pass on.
+/// The items of a failure. One value, so that a prefix stays small and cheap to pass on.
 #[derive(Clone, Debug)]
 #[cfg_attr(test, derive(PartialEq))]
 pub(crate) struct Failure {
@@ -59,7 +58,7 @@ impl Failure {
 }
 
 impl Prefix {
-    /// About what is kept of it as long as its request, in bytes.
+    /// The approximate memory that is kept with the request, in bytes.
     pub(crate) fn memory(&self) -> usize {
         Along::metadata(self.along.as_deref()).memory()
     }
@@ -70,14 +69,14 @@ impl Prefix {
     }
 }
 
-/// A prefix that makes no sense.
+/// The prefix is malformed.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) struct Malformed;
 
-/// What is to be said in a prefix.
+/// The contents of a prefix to write.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Said<'a> {
-    /// The call was made by the end that accepted the connection.
+    /// The accepting end makes the call.
     pub(crate) backward: bool,
     pub(crate) timeout: Option<Duration>,
     pub(crate) metadata: Option<&'a Metadata>,
@@ -86,7 +85,7 @@ pub(crate) struct Said<'a> {
     pub(crate) refused: bool,
 }
 
-/// Writes a prefix in front of a body that is still to be written, if there is something to say.
+/// Writes a prefix, if it has items. The body follows.
 pub(crate) fn put(buffer: &mut Vec<u8>, said: Said<'_>) {
     let Said { backward, timeout, metadata, status, refused } = said;
     let metadata = metadata.filter(|metadata| !metadata.is_empty());
@@ -112,11 +111,11 @@ pub(crate) fn put(buffer: &mut Vec<u8>, said: Said<'_>) {
     if let Some((code, details)) = status {
         value.clear();
         put_varint(&mut value, code as u64);
-        // What would make the whole too long to be read is left out rather than all the rest with it.
+        // Details that would make the prefix too long are left out, so that the rest can be read.
         if items.len() + details.len() + AROUND_DETAILS <= PREFIX_MAX as usize {
             value.extend_from_slice(details);
         } else {
-            // A peer may bring it about at any rate.
+            // At debug level: a peer can cause this at any rate.
             tracing::debug!(length = details.len(), "dropped the details of a status: too long");
         }
         put_item(&mut items, STATUS, &value);
@@ -135,13 +134,13 @@ pub(crate) fn is_present(body: &[u8]) -> bool {
     body.first() == Some(&PREFIX)
 }
 
-/// Whether a body that has a prefix belongs to a call of the end that accepted the connection.
+/// Whether a body with a prefix belongs to a call of the accepting end.
 #[cold]
 pub(crate) fn is_backward(body: &[u8]) -> bool {
     split(body).is_ok_and(|(items, _)| items.starts_with(&[BACKWARD, 0]))
 }
 
-/// As [`is_backward`] of a body of which this is the beginning; `None` if it is too short to tell.
+/// As [`is_backward`], for the beginning of a body; `None` if it is too short to decide.
 #[cold]
 pub(crate) fn begins_backward(mut start: &[u8]) -> Option<bool> {
     if *start.first()? != PREFIX {
@@ -152,13 +151,13 @@ pub(crate) fn begins_backward(mut start: &[u8]) -> Option<bool> {
     Some(start.get(length + 1..length + 3)? == [BACKWARD, 0])
 }
 
-/// Takes the prefix off a body, if it has one.
+/// Removes the prefix of a body, if it has one.
 #[inline]
 pub(crate) fn take(body: &mut Bytes) -> Result<Option<Prefix>, Malformed> {
     if is_present(body) { take_present(body).map(Some) } else { Ok(None) }
 }
 
-/// As [`take`], for a body that is a plain slice.
+/// As [`take`], for a slice.
 #[inline]
 pub(crate) fn take_slice(body: &mut &[u8]) -> Result<Option<Prefix>, Malformed> {
     if is_present(body) { take_present_slice(body).map(Some) } else { Ok(None) }
@@ -198,7 +197,7 @@ fn parse(items: &[u8]) -> Result<Prefix, Malformed> {
                 let length = take_varint(&mut value).and_then(|length| usize::try_from(length).ok());
                 let (key, value) = length.and_then(|length| value.split_at_checked(length)).ok_or(Malformed)?;
                 let key = std::str::from_utf8(key).map_err(|_| Malformed)?;
-                // Those that set a key again are counted as well: sixteen thousand find room.
+                // Entries that set a key again count too: there is room for sixteen thousand.
                 entries += 1;
                 if entries > metadata::ENTRIES_MAX {
                     return Err(Malformed);

@@ -1,9 +1,9 @@
-//! The protobuf codec: a body is one bytes value that holds a message as protobuf writes it.
+//! The protobuf codec: a body is one bytes value with a message in protobuf's encoding.
 //!
-//! For services whose messages have to evolve as protobuf's do, at the price of Go's fRPC as a peer. The codec belongs
-//! to the types: a build chooses it for those that it generates.
+//! It is for services whose messages have to evolve as protobuf's do. Go's fRPC is no possible peer of these. The codec
+//! belongs to the types, and a build chooses it for the types that it generates.
 //!
-//! How deep messages may nest is a constant of prost's here, 100, and no setting of the decoder.
+//! Messages may nest 100 levels deep, which is a constant of prost's and not a setting of the decoder.
 
 mod memory;
 
@@ -28,7 +28,8 @@ where
 /// Reads a body. `Bytes` fields share its memory if the decoder does.
 ///
 /// # Errors
-/// If there is neither a message nor an error, or it is bad, or would take more memory than the decoder grants.
+/// If there is neither a message nor an error, the message is malformed, or it would take more memory than the decoder
+/// grants.
 #[inline]
 pub fn decode_protobuf<M>(from: &mut Decoder<'_>) -> Result<Root<M>, DecodeError>
 where

@@ -1,4 +1,4 @@
-//! What users get of a body and of what stood in front of it.
+//! Requests, responses and statuses from a body and its prefix.
 
 use crate::api::request::Origin;
 use crate::wire::prefix::{Failure, Prefix};
@@ -22,10 +22,10 @@ impl<T> Response<T> {
 }
 
 impl Status {
-    /// A failure as it was received.
+    /// The status of a received error.
     pub(crate) fn received(text: String, prefix: Option<Prefix>) -> Self {
         let Some(prefix) = prefix else { return Self::unknown(text) };
-        // An error is an error, whatever its code says.
+        // An error with the code `Ok` is an error all the same.
         let failure = prefix.failure.filter(|failure| failure.code != Code::Ok);
         let mut status = Self::new(failure.as_ref().map_or(Code::Unknown, |failure| failure.code), text);
         if let Some(Failure { is_refusal, details, .. }) = failure {

@@ -1,8 +1,8 @@
-//! What a message takes in memory, told from its bytes before it is decoded.
+//! The memory of a message, computed from its bytes before it is decoded.
 //!
-//! An element of a list is two bytes at least where protobuf writes it, and a whole message in memory. The bytes are
-//! walked with prost's own readers, so that the walk sees what decoding will see; generated code tells what each field
-//! takes.
+//! An element of a list takes at least two bytes in protobuf's encoding, and a whole message in memory. The bytes are
+//! walked with prost's own readers, so that the walk sees the same as decoding. Generated code states the memory of
+//! each field.
 
 use bytes::{Buf, BufMut};
 use prost::encoding::{self, DecodeContext, WireType};
@@ -10,15 +10,15 @@ use prost::{DecodeError, Message};
 
 /// A message whose codec is protobuf.
 pub trait Protobuf {
-    /// What the field with this number takes. Nothing, for fields that the message does not have.
+    /// The memory of the field with this number. Nothing for fields that the message does not have.
     #[inline]
     fn field(_number: u32) -> Field {
         Field::PLAIN
     }
 }
 
-/// What a field takes in memory beside the message that it belongs to. Text is not counted, which its length on the
-/// wire bounds, and neither are spare places for elements yet to come.
+/// The memory of a field outside of its message. Text is not counted, since its length on the wire bounds it; nor are
+/// spare places of lists.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
     /// For the first element: containers begin with room for several.
@@ -28,10 +28,10 @@ pub struct Field {
     values: Values,
 }
 
-/// What is in a field.
+/// The contents of a field.
 #[derive(Clone, Copy, Debug)]
 enum Values {
-    /// What holds nothing further.
+    /// A value without further memory.
     Plain,
     /// Numbers, one behind the other if they are packed.
     Varints,
@@ -109,7 +109,7 @@ impl Field {
     }
 }
 
-/// What `message` will take in memory beside itself; an error where decoding ends with one as well.
+/// The memory of `message` outside of its own struct. Fails where decoding fails as well.
 pub(super) fn memory<M: Protobuf>(message: &[u8]) -> Result<usize, DecodeError> {
     let mut walk = Walk::of(Fields::Message(M::field));
     walk.merge(message)?;
@@ -124,7 +124,7 @@ struct Walk {
     memory: usize,
 }
 
-/// What the fields of a message are.
+/// The fields of a message.
 #[derive(Clone, Copy)]
 enum Fields {
     Message(fn(u32) -> Field),
