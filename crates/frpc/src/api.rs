@@ -1,10 +1,10 @@
 //! What users of either end hold: requests and replies, metadata, statuses, streams that they feed, and middleware.
 
-pub(crate) mod along;
 pub(crate) mod code;
 mod conversions;
 pub(crate) mod error;
 pub mod error_details;
+pub(crate) mod extras;
 pub mod hand_off;
 pub(crate) mod metadata;
 pub(crate) mod middleware;

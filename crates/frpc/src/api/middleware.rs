@@ -3,7 +3,7 @@
 #[cfg(feature = "tower")]
 pub(crate) mod tower;
 
-use crate::api::along::{Along, accessors};
+use crate::api::extras::{Extras, accessors};
 use crate::api::request::Origin;
 use crate::schema::method::Method;
 use crate::{Request, Response, Status};
@@ -113,7 +113,7 @@ where
 #[derive(Debug)]
 pub struct Call {
     about: About,
-    along: Option<Box<Along>>,
+    extras: Option<Box<Extras>>,
     timeout: Option<Duration>,
     origin: Origin,
 }
@@ -195,7 +195,7 @@ impl Call {
 
 /// The reply of a call for [`Middleware`]. Only [`Next::run`] makes one.
 pub struct CallResponse {
-    along: Option<Box<Along>>,
+    extras: Option<Box<Extras>>,
     body: Box<dyn Any + Send>,
 }
 
@@ -282,18 +282,18 @@ impl Chain {
         B: Send + 'static,
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
-        let (message, timeout, origin, along) = request.apart();
-        let call = Call { about, along, timeout, origin };
+        let (message, timeout, origin, extras) = request.apart();
+        let call = Call { about, extras, timeout, origin };
         let last = |call: Call| -> Answering<'static> {
-            let answering = last(Request::together(message, call.timeout, call.origin, call.along));
+            let answering = last(Request::together(message, call.timeout, call.origin, call.extras));
             Box::pin(async move {
-                let (body, along) = answering.await?.apart();
-                Ok(CallResponse { along, body: Box::new(body) })
+                let (body, extras) = answering.await?.apart();
+                Ok(CallResponse { extras, body: Box::new(body) })
             })
         };
-        let CallResponse { along, body } = Next { chain: self, at: 0, last: Box::new(last) }.run(call).await?;
+        let CallResponse { extras, body } = Next { chain: self, at: 0, last: Box::new(last) }.run(call).await?;
         match body.downcast() {
-            Ok(body) => Ok(Response::together(*body, along)),
+            Ok(body) => Ok(Response::together(*body, extras)),
             Err(_) => Err(Status::internal("a middleware returned the response of another call")),
         }
     }

@@ -1,6 +1,6 @@
 //! Requests, with their metadata and extensions.
 
-use crate::api::along::{Along, accessors};
+use crate::api::extras::{Extras, accessors};
 use crate::api::hand_off::HandOff;
 use frisbee::Connection;
 use futures_core::Stream;
@@ -14,7 +14,7 @@ pub struct Request<T> {
     message: T,
     timeout: Option<Duration>,
     origin: Origin,
-    along: Option<Box<Along>>,
+    extras: Option<Box<Extras>>,
 }
 
 /// The origin of a request.
@@ -44,22 +44,22 @@ impl<T> Request<T> {
     /// Creates a request from a message.
     #[inline]
     pub fn new(message: T) -> Self {
-        Self { message, timeout: None, origin: Origin::Here, along: None }
+        Self { message, timeout: None, origin: Origin::Here, extras: None }
     }
 
     /// All parts.
-    pub(crate) fn apart(self) -> (T, Option<Duration>, Origin, Option<Box<Along>>) {
-        (self.message, self.timeout, self.origin, self.along)
+    pub(crate) fn apart(self) -> (T, Option<Duration>, Origin, Option<Box<Extras>>) {
+        (self.message, self.timeout, self.origin, self.extras)
     }
 
     #[inline]
-    pub(crate) fn together(message: T, timeout: Option<Duration>, origin: Origin, along: Option<Box<Along>>) -> Self {
-        Self { message, timeout, origin, along }
+    pub(crate) fn together(message: T, timeout: Option<Duration>, origin: Origin, extras: Option<Box<Extras>>) -> Self {
+        Self { message, timeout, origin, extras }
     }
 
     /// The message, and its metadata and extensions.
-    pub(crate) fn into_parts(self) -> (T, Option<Box<Along>>) {
-        (self.message, self.along)
+    pub(crate) fn into_parts(self) -> (T, Option<Box<Extras>>) {
+        (self.message, self.extras)
     }
 
     /// A reference to the message.
@@ -82,7 +82,7 @@ impl<T> Request<T> {
 
     /// Replaces the message.
     pub fn map<U>(self, map: impl FnOnce(T) -> U) -> Request<U> {
-        Request { message: map(self.message), timeout: self.timeout, origin: self.origin, along: self.along }
+        Request { message: map(self.message), timeout: self.timeout, origin: self.origin, extras: self.extras }
     }
 
     /// Sets the timeout of the call, in place of the channel's default. The time of
@@ -148,7 +148,7 @@ impl<T: fmt::Debug> fmt::Debug for Request<T> {
         if let Some(address) = self.remote_addr() {
             shown.field("remote_addr", &address);
         }
-        Along::show(self.along.as_deref(), &mut shown);
+        Extras::show(self.extras.as_deref(), &mut shown);
         shown.finish()
     }
 }

@@ -1,6 +1,6 @@
 //! Responses, with their metadata and extensions.
 
-use crate::api::along::{Along, accessors};
+use crate::api::extras::{Extras, accessors};
 use crate::api::metadata::Metadata;
 use std::fmt;
 
@@ -8,29 +8,29 @@ use std::fmt;
 #[derive(Clone)]
 pub struct Response<T> {
     message: T,
-    along: Option<Box<Along>>,
+    extras: Option<Box<Extras>>,
 }
 
 impl<T> Response<T> {
     /// Creates a response from a message.
     #[inline]
     pub fn new(message: T) -> Self {
-        Self { message, along: None }
+        Self { message, extras: None }
     }
 
     /// All parts.
-    pub(crate) fn apart(self) -> (T, Option<Box<Along>>) {
-        (self.message, self.along)
+    pub(crate) fn apart(self) -> (T, Option<Box<Extras>>) {
+        (self.message, self.extras)
     }
 
     #[inline]
-    pub(crate) fn together(message: T, along: Option<Box<Along>>) -> Self {
-        Self { message, along }
+    pub(crate) fn together(message: T, extras: Option<Box<Extras>>) -> Self {
+        Self { message, extras }
     }
 
     #[inline]
     pub(crate) fn metadata_if_any(&self) -> Option<&Metadata> {
-        Along::sent(self.along.as_deref())
+        Extras::sent(self.extras.as_deref())
     }
 
     /// A reference to the message.
@@ -53,7 +53,7 @@ impl<T> Response<T> {
 
     /// Replaces the message.
     pub fn map<U>(self, map: impl FnOnce(T) -> U) -> Response<U> {
-        Response { message: map(self.message), along: self.along }
+        Response { message: map(self.message), extras: self.extras }
     }
 }
 
@@ -69,7 +69,7 @@ impl<T: fmt::Debug> fmt::Debug for Response<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Response");
         shown.field("message", &self.message);
-        Along::show(self.along.as_deref(), &mut shown);
+        Extras::show(self.extras.as_deref(), &mut shown);
         shown.finish()
     }
 }

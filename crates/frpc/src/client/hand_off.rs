@@ -1,6 +1,6 @@
 //! The calling end of calls that request a hand-off.
 
-use crate::api::along::Along;
+use crate::api::extras::Extras;
 use crate::api::hand_off::HandedOff;
 use crate::calls::failures::{expired, lost, out_of_time};
 use crate::calls::offers::rules;
@@ -54,7 +54,7 @@ impl Asking<'_> {
         is_asked: &mut bool,
     ) -> Result<Response<B>, Status> {
         let Self { channel, method, .. } = *self;
-        let (message, along) = request.into_parts();
+        let (message, extras) = request.into_parts();
         let mut begun = None;
         loop {
             let link = channel.link(self.until, &mut begun).await?;
@@ -64,7 +64,7 @@ impl Asking<'_> {
             if left.is_some_and(|left| left.is_zero()) {
                 return Err(out_of_time());
             }
-            let metadata = present(Along::sent(along.as_deref()));
+            let metadata = present(Extras::sent(extras.as_deref()));
             let manner = Manner { metadata, timeout: left.filter(|_| self.told), ..Manner::plain(Form::Extended) };
             let mut encoded = Ok(());
             let body = alone(|outbox| {

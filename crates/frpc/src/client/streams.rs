@@ -1,6 +1,6 @@
 //! The calling end of calls with streams.
 
-use crate::api::along::Along;
+use crate::api::extras::Extras;
 use crate::api::middleware::{About, CallKind};
 use crate::api::streams::carried_by;
 use crate::calls::failures::{lost, takes_no_calls};
@@ -94,10 +94,10 @@ where
     B: Message,
 {
     let terms = Opening::new(channel, request.timeout());
-    let (message, along) = request.into_parts();
+    let (message, extras) = request.into_parts();
     let mut begun = None;
     let Opened { sender, receiver, link, reading } = loop {
-        let opened = terms.open(channel, method, along.as_deref(), &mut begun).await?;
+        let opened = terms.open(channel, method, extras.as_deref(), &mut begun).await?;
         // A server that hardly reads may delay the request.
         match terms.in_time(send::<A>(&opened.sender, &message, channel.is_strict())).await? {
             Ok(()) => break opened,
@@ -134,8 +134,8 @@ where
     B: Message,
 {
     let terms = Opening::new(channel, request.timeout());
-    let (messages, along) = request.into_parts();
-    let Opened { sender, receiver, link, reading } = terms.open(channel, method, along.as_deref(), &mut None).await?;
+    let (messages, extras) = request.into_parts();
+    let Opened { sender, receiver, link, reading } = terms.open(channel, method, extras.as_deref(), &mut None).await?;
     carried_by(&messages, &link.connection);
     let mut replies: Streaming<B> = Streaming::of_client(receiver, link.connection.clone(), reading, terms.sleep());
     let strict = channel.is_strict();
@@ -177,8 +177,8 @@ where
     B: Message,
 {
     let terms = Opening::new(channel, request.timeout());
-    let (messages, along) = request.into_parts();
-    let Opened { sender, receiver, link, reading } = terms.open(channel, method, along.as_deref(), &mut None).await?;
+    let (messages, extras) = request.into_parts();
+    let Opened { sender, receiver, link, reading } = terms.open(channel, method, extras.as_deref(), &mut None).await?;
     let strict = channel.is_strict();
     let connection = link.connection.clone();
     carried_by(&messages, &connection);
@@ -246,7 +246,7 @@ impl Opening {
         &self,
         channel: &Channel,
         method: &Method,
-        along: Option<&Along>,
+        extras: Option<&Extras>,
         begun: &mut Option<tokio::time::Instant>,
     ) -> Result<Opened, Status> {
         if left(self.open_until).is_some_and(|left| left.is_zero()) {
@@ -264,7 +264,7 @@ impl Opening {
                 }
                 let reading = link.reading(rules(method.layout, &peer)?.missing(method));
                 let first = if peer.hello().is_some() {
-                    body::open(method.operation, left(self.until), Along::sent(along))
+                    body::open(method.operation, left(self.until), Extras::sent(extras))
                 } else {
                     body::open(method.operation, None, None)
                 };

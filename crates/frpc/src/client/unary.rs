@@ -1,6 +1,6 @@
 //! Unary calls: sent at once if possible, and otherwise attempted until they end.
 
-use crate::api::along::Along;
+use crate::api::extras::Extras;
 use crate::api::middleware::{About, CallKind};
 use crate::api::request::Origin;
 use crate::calls::failures::expired;
@@ -24,7 +24,7 @@ pub(crate) struct Unary<'a, A, B> {
     method: &'static Method,
     timeout: Option<Duration>,
     message: A,
-    along: Option<Box<Along>>,
+    extras: Option<Box<Extras>>,
     stage: Stage<'a, B>,
 }
 
@@ -45,8 +45,8 @@ impl<'a, A, B> Unary<'a, A, B> {
     #[inline]
     pub(crate) fn new(channel: &'a Channel, method: &'static Method, request: Request<A>) -> Self {
         let timeout = request.timeout();
-        let (message, along) = request.into_parts();
-        Self { channel, method, timeout, message, along, stage: Stage::New }
+        let (message, extras) = request.into_parts();
+        Self { channel, method, timeout, message, extras, stage: Stage::New }
     }
 }
 
@@ -90,13 +90,13 @@ where
     /// Sends the call on the current connection, which has room for nearly all calls.
     #[inline]
     fn send_now(&self, context: &Context<'_>) -> Option<PendingCall<B>> {
-        let Self { channel, method, timeout, ref message, ref along, .. } = *self;
+        let Self { channel, method, timeout, ref message, ref extras, .. } = *self;
         if channel.chain.is_some() || channel.handed.is_some() {
             return None;
         }
         let link = channel.inner.servers.current()?;
         let terms = channel.terms(timeout);
-        Attempt { method, message, metadata: Along::sent(along.as_deref()), terms }.make_now(link, context.waker())
+        Attempt { method, message, metadata: Extras::sent(extras.as_deref()), terms }.make_now(link, context.waker())
     }
 
     #[cold]
@@ -107,7 +107,7 @@ where
     ) -> Poll<Result<Response<B>, Status>> {
         let message = std::mem::take(&mut self.message);
         let Self { channel, method, timeout, .. } = *self;
-        let mut boxed = channel.call(method, message, self.along.take(), timeout, failure);
+        let mut boxed = channel.call(method, message, self.extras.take(), timeout, failure);
         let polled = boxed.as_mut().poll(context);
         self.stage = Stage::Elsewhere(boxed);
         polled
@@ -140,7 +140,7 @@ impl Channel {
         &'a self,
         method: &'static Method,
         message: A,
-        along: Option<Box<Along>>,
+        extras: Option<Box<Extras>>,
         timeout: Option<Duration>,
         failure: Option<Box<Failure>>,
     ) -> Boxed<'a, B>
@@ -151,7 +151,7 @@ impl Channel {
         let terms = self.terms(timeout);
         if self.chain.is_some() || self.handed.is_some() {
             let timeout = terms.timeout.filter(|_| terms.told);
-            let request = Request::together(message, timeout, Origin::Here, along);
+            let request = Request::together(message, timeout, Origin::Here, extras);
             return match &self.handed {
                 Some(handed) if self.chain.is_none() => {
                     Box::pin(self.in_runtime(hand_off::call(self, method, request, handed, terms)))
@@ -160,7 +160,7 @@ impl Channel {
             };
         }
         Box::pin(self.in_runtime(async move {
-            let metadata = Along::sent(along.as_deref());
+            let metadata = Extras::sent(extras.as_deref());
             let attempt = Attempt { method, message: &message, metadata, terms };
             self.attempt(attempt, failure).await
         }))
@@ -180,8 +180,8 @@ impl Channel {
         let plain = self.plain();
         let make = move |request: Request<A>| async move {
             let timeout = request.timeout();
-            let (message, along) = request.into_parts();
-            plain.call(method, message, along, timeout, None).await
+            let (message, extras) = request.into_parts();
+            plain.call(method, message, extras, timeout, None).await
         };
         around(self.chain.clone(), about, request, make)
     }

@@ -3,8 +3,8 @@
 //! It is `10 <varint n> <n bytes>`, and the bytes are items of a type, a length and a value. No message begins with
 //! `10`. A prefix is sent only if it has items.
 
-use crate::api::along::Along;
 use crate::api::code::Code;
+use crate::api::extras::Extras;
 use crate::api::metadata::{self, Metadata};
 use bytes::{Buf, Bytes};
 use frisbee::support::tlv::{Items, put_item, put_varint, take_varint, whole_varint};
@@ -37,7 +37,7 @@ const REFUSED: u8 = 5;
 pub(crate) struct Prefix {
     pub(crate) timeout: Option<Duration>,
     /// Contains the metadata.
-    pub(crate) along: Option<Box<Along>>,
+    pub(crate) extras: Option<Box<Extras>>,
     pub(crate) failure: Option<Failure>,
 }
 
@@ -60,12 +60,12 @@ impl Failure {
 impl Prefix {
     /// The approximate memory that is kept with the request, in bytes.
     pub(crate) fn memory(&self) -> usize {
-        Along::metadata(self.along.as_deref()).memory()
+        Extras::metadata(self.extras.as_deref()).memory()
     }
 
     /// The metadata alone.
     pub(crate) fn into_metadata(self) -> Metadata {
-        self.along.map_or(Metadata::new(), |along| along.into_metadata())
+        self.extras.map_or(Metadata::new(), |extras| extras.into_metadata())
     }
 }
 
@@ -202,7 +202,7 @@ fn parse(items: &[u8]) -> Result<Prefix, Malformed> {
                 if entries > metadata::ENTRIES_MAX {
                     return Err(Malformed);
                 }
-                Along::metadata_mut(&mut prefix.along)
+                Extras::metadata_mut(&mut prefix.extras)
                     .set(key, Bytes::copy_from_slice(value))
                     .map_err(|_| Malformed)?;
             }
@@ -224,13 +224,13 @@ mod tests {
     use super::*;
 
     fn sample() -> Prefix {
-        let mut along = None;
-        let metadata = Along::metadata_mut(&mut along);
+        let mut extras = None;
+        let metadata = Extras::metadata_mut(&mut extras);
         metadata.insert("k", "v").unwrap();
         metadata.insert_bin("b-bin", vec![0xFF]).unwrap();
         Prefix {
             timeout: Some(Duration::from_millis(1500)),
-            along,
+            extras,
             failure: Some(Failure { code: Code::NotFound, is_refusal: true, details: Bytes::from_static(b"d") }),
         }
     }
@@ -239,7 +239,7 @@ mod tests {
         let mut bytes = Vec::new();
         let status = prefix.failure.as_ref().map(|failure| (failure.code, &failure.details[..]));
         let refused = prefix.failure.as_ref().is_some_and(|failure| failure.is_refusal);
-        let metadata = Along::sent(prefix.along.as_deref());
+        let metadata = Extras::sent(prefix.extras.as_deref());
         let said = Said { backward: false, timeout: prefix.timeout, metadata, status, refused };
         put(&mut bytes, said);
         bytes

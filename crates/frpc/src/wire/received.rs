@@ -9,7 +9,7 @@ impl<T> Request<T> {
     pub(crate) fn received(message: T, origin: Origin, prefix: Option<Box<Prefix>>) -> Self {
         match prefix {
             None => Self::together(message, None, origin, None),
-            Some(prefix) => Self::together(message, prefix.timeout, origin, prefix.along),
+            Some(prefix) => Self::together(message, prefix.timeout, origin, prefix.extras),
         }
     }
 }
@@ -17,7 +17,7 @@ impl<T> Request<T> {
 impl<T> Response<T> {
     #[inline]
     pub(crate) fn received(message: T, prefix: Option<Prefix>) -> Self {
-        Self::together(message, prefix.and_then(|prefix| prefix.along))
+        Self::together(message, prefix.and_then(|prefix| prefix.extras))
     }
 }
 
@@ -34,8 +34,8 @@ impl Status {
                 status = status.not_run();
             }
         }
-        if let Some(along) = prefix.along {
-            status = status.with_metadata(along.into_metadata());
+        if let Some(extras) = prefix.extras {
+            status = status.with_metadata(extras.into_metadata());
         }
         status
     }

@@ -12,39 +12,39 @@ static NO_EXTENSIONS: LazyLock<Extensions> = LazyLock::new(Extensions::new);
 
 /// The metadata and extensions of a request or a reply.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Along {
+pub(crate) struct Extras {
     metadata: Metadata,
     extensions: Extensions,
 }
 
 #[cfg(test)]
-impl PartialEq for Along {
+impl PartialEq for Extras {
     fn eq(&self, other: &Self) -> bool {
         self.metadata == other.metadata && self.extensions.is_empty() && other.extensions.is_empty()
     }
 }
 
-impl Along {
+impl Extras {
     /// The part that is sent.
-    pub(crate) fn sent(along: Option<&Self>) -> Option<&Metadata> {
-        along.map(|along| &along.metadata)
+    pub(crate) fn sent(extras: Option<&Self>) -> Option<&Metadata> {
+        extras.map(|extras| &extras.metadata)
     }
 
-    pub(crate) fn metadata(along: Option<&Self>) -> &Metadata {
-        along.map_or(&NONE, |along| &along.metadata)
+    pub(crate) fn metadata(extras: Option<&Self>) -> &Metadata {
+        extras.map_or(&NONE, |extras| &extras.metadata)
     }
 
-    pub(crate) fn metadata_mut(along: &mut Option<Box<Self>>) -> &mut Metadata {
-        &mut along.get_or_insert_default().metadata
+    pub(crate) fn metadata_mut(extras: &mut Option<Box<Self>>) -> &mut Metadata {
+        &mut extras.get_or_insert_default().metadata
     }
 
-    pub(crate) fn extensions(along: Option<&Self>) -> &Extensions {
-        along.map_or(&NO_EXTENSIONS, |along| &along.extensions)
+    pub(crate) fn extensions(extras: Option<&Self>) -> &Extensions {
+        extras.map_or(&NO_EXTENSIONS, |extras| &extras.extensions)
     }
 
     /// Adds what is not empty to `Debug` output.
-    pub(crate) fn show(along: Option<&Self>, shown: &mut fmt::DebugStruct<'_, '_>) {
-        let Some(Self { metadata, extensions }) = along else { return };
+    pub(crate) fn show(extras: Option<&Self>, shown: &mut fmt::DebugStruct<'_, '_>) {
+        let Some(Self { metadata, extensions }) = extras else { return };
         if !metadata.is_empty() {
             shown.field("metadata", metadata);
         }
@@ -57,33 +57,33 @@ impl Along {
         self.metadata
     }
 
-    pub(crate) fn extensions_mut(along: &mut Option<Box<Self>>) -> &mut Extensions {
-        &mut along.get_or_insert_default().extensions
+    pub(crate) fn extensions_mut(extras: &mut Option<Box<Self>>) -> &mut Extensions {
+        &mut extras.get_or_insert_default().extensions
     }
 }
 
-/// The methods that give users the metadata and extensions of a type with a field `along`.
+/// The methods that give users the metadata and extensions of a type with a field `extras`.
 macro_rules! accessors {
     ([$($generic:ident)?] $type:ty, $metadata:literal, $sent:literal, $extensions:literal) => {
         impl$(<$generic>)? $type {
             #[doc = $metadata]
             pub fn metadata(&self) -> &$crate::Metadata {
-                $crate::api::along::Along::metadata(self.along.as_deref())
+                $crate::api::extras::Extras::metadata(self.extras.as_deref())
             }
 
             #[doc = concat!("The metadata, to be changed. ", $sent)]
             pub fn metadata_mut(&mut self) -> &mut $crate::Metadata {
-                $crate::api::along::Along::metadata_mut(&mut self.along)
+                $crate::api::extras::Extras::metadata_mut(&mut self.extras)
             }
 
             #[doc = $extensions]
             pub fn extensions(&self) -> &$crate::Extensions {
-                $crate::api::along::Along::extensions(self.along.as_deref())
+                $crate::api::extras::Extras::extensions(self.extras.as_deref())
             }
 
             /// The extensions, to be changed; see [`extensions`](Self::extensions).
             pub fn extensions_mut(&mut self) -> &mut $crate::Extensions {
-                $crate::api::along::Along::extensions_mut(&mut self.along)
+                $crate::api::extras::Extras::extensions_mut(&mut self.extras)
             }
         }
     };
