@@ -172,11 +172,13 @@ async fn a_stream_that_is_refused_for_want_of_memory_says_that_its_call_has_not_
     let channel = Channel::connect(serve(server).await.to_string()).await.expect("the server listens");
     let client = InteropClient::new(channel);
     let mut waiting = Vec::new();
-    for _ in 0..6 {
+    loop {
         // Each takes 768 bytes as long as it waits.
         let mut call = Box::pin(client.do_nothing(Empty {}));
-        tokio::select! { reply = &mut call => panic!("it is held: {reply:?}"), () = held.0.0.notified() => {} }
-        waiting.push(call);
+        tokio::select! {
+            reply = &mut call => break assert_eq!(reply.expect_err("it is held").code(), Code::ResourceExhausted),
+            () = held.0.0.notified() => waiting.push(call),
+        }
     }
     let refused = match client.count_up(Range { from: 0, count: 3 }).await {
         Ok(counts) => counts.into_inner().message().await.expect_err("there is no memory"),

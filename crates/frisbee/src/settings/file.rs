@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_setting_or_no_value_is_an_error_of_the_file() {
+    fn unknown_settings_and_bad_values_are_errors_of_the_file() {
         for (text, error) in [
             (r#"{"idle_timout": "30s"}"#, "there is no setting \"idle_timout\"; did you mean \"idle_timeout\"?"),
             (r#"{"body_max": -1}"#, "body_max = \"-1\": this is not a number of bytes"),

@@ -13,7 +13,7 @@ fn every_field_of_a_config_is_a_setting() {
 }
 
 #[test]
-fn what_a_builder_describes_is_read_as_the_same_settings() {
+fn a_builders_description_is_read_as_the_same_settings() {
     fn check<T: Configurable>(target: &T) {
         let shown = Effective::of(target);
         let mut settings = Settings::<T>::new();
@@ -35,7 +35,7 @@ fn what_a_builder_describes_is_read_as_the_same_settings() {
 }
 
 #[test]
-fn variables_with_the_prefix_set_what_they_name() {
+fn variables_with_the_prefix_set_the_fields_they_name() {
     let variables = [
         ("SHOP_IDLE_TIMEOUT", "30s"),
         ("SHOP_MEMORY_MAX", "64MiB"),

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_ambiguous_or_too_large_is_refused() {
+    fn ambiguous_or_too_large_values_are_refused() {
         for text in ["", "s", "5", "-1s", "1.5s", "5 parsecs", "5S", "1s2ms", "99999999999h", "184467440737095516160ns"]
         {
             Kind::Time.parse(text).expect_err(text);
@@ -160,7 +160,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_shown_of_a_value_is_read_as_that_value(number: u64, flag: bool) {
+        fn a_displayed_value_is_read_as_the_same_value(number: u64, flag: bool) {
             let values = [
                 (Kind::Time, Value::Time(Duration::from_nanos(number))),
                 (Kind::Time, Value::Time(Duration::from_millis(number >> 24))),
