@@ -8,7 +8,8 @@ use crate::runtime::timer::{now, tokio_timer};
 use crate::runtime::tokio::{Driver, Tasks};
 use crate::server::MEMORY_MAX;
 use crate::transport::Io;
-use crate::workers::{Place, Pool, Workers};
+use crate::workers::executor::name_culprit;
+use crate::workers::{Place, Pool, Worker, Workers};
 use crate::{Config, Error, HeaderForm, IoBackend, RawTransport, Router};
 use frisbee_core::ClientConfig;
 use std::net::SocketAddr;
@@ -270,7 +271,7 @@ impl ClientBuilder {
         ends: Ends,
         name: String,
         router: R,
-        worker: Option<&Handle>,
+        worker: Option<&Worker>,
     ) -> Result<Connection, Error> {
         let not_moved = |source| Error::Connect { address: name.clone(), source };
         #[cfg(feature = "tls")]
@@ -303,7 +304,7 @@ impl ClientBuilder {
         ends: Ends,
         router: R,
         buffers: bool,
-        worker: Option<&Handle>,
+        worker: Option<&Worker>,
     ) -> io::Result<Connection> {
         let busy = BusyPoll::new(self.busy_poll);
         let Some(worker) = worker else {
@@ -315,17 +316,18 @@ impl ClientBuilder {
             return Ok(handle);
         };
         let now = {
-            let _entered = worker.enter();
+            let _entered = worker.handle().enter();
             io.move_here()?;
             now()
         };
         let (handle, engine) = self.prepare(ends, router, now);
         let (caller, driven) = (Handle::current(), tie(&handle));
-        worker.spawn(tokio::task::unconstrained(async move {
+        worker.spawn(async move {
+            name_culprit(|| engine.culprit());
             let _driven = driven;
             let driver = Driver::new(io, engine, Some(caller), tokio_timer(), busy).buffering(buffers);
             driver.run().await.hand_over(Tasks::OfTokio, RawTransport::new_in).await;
-        }));
+        });
         Ok(handle)
     }
 

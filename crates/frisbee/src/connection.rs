@@ -17,10 +17,10 @@ use std::fmt;
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
-use tokio::runtime::Handle;
+use tokio::runtime::{Handle, RuntimeFlavor};
 
 /// A handle to a connection.
 ///
@@ -38,6 +38,8 @@ pub(crate) struct ConnectionShared {
     /// The server's memory that is charged to this connection.
     pub(crate) account: Arc<Account>,
     pub(crate) role: Role,
+    /// The operation of the packet that is being routed, or 0.
+    routed: AtomicU16,
     /// The number of streams that the peer has opened and that a handle here still refers to, open or not.
     pub(crate) guests: AtomicUsize,
     /// Calls that the peer may have in flight.
@@ -90,6 +92,7 @@ impl Connection {
             attachments: Attachments::new(),
             account: Arc::new(account),
             role,
+            routed: AtomicU16::new(0),
             guests: AtomicUsize::new(0),
             calls_max: usize::try_from(config.calls_max).unwrap_or(usize::MAX),
             streams_max: config.streams_max,
@@ -287,6 +290,23 @@ impl Connection {
         self.0.runtime.spawn(carrier.clone().carry(job));
         self.0.work.started(taken, carrier);
         true
+    }
+
+    /// Notes which operation is being routed, for whoever wonders why that takes so long.
+    #[inline(always)]
+    pub(crate) fn set_routed(&self, operation: u16) {
+        self.0.routed.store(operation, Ordering::Relaxed);
+    }
+
+    /// The operation of the packet that is being routed.
+    pub(crate) fn routed(&self) -> Option<Operation> {
+        Operation::user(self.0.routed.load(Ordering::Relaxed))
+    }
+
+    /// Whether tasks of [`spawn`](Self::spawn) that block leave a thread to others.
+    #[doc(hidden)]
+    pub fn has_threads(&self) -> bool {
+        self.0.runtime.runtime_flavor() != RuntimeFlavor::CurrentThread
     }
 
     /// Aborts the task that answers a call, or forgets a request that [waits](crate::WhenFull::Wait) to be routed; the

@@ -9,7 +9,8 @@ pub(crate) mod requests;
 mod topics;
 
 use crate::{
-    CloseReason, Connection, HandOffRequest, MountError, Outbox, Packet, PacketId, PeerKind, Stream, TakeOver,
+    CloseReason, Connection, HandOffRequest, MountError, Operation, Outbox, Packet, PacketId, PeerKind, Stream,
+    TakeOver,
 };
 use bytes::Bytes;
 use std::fmt;
@@ -156,6 +157,15 @@ pub trait Router: Send + Sync + 'static {
     /// may be freed. Streams may be open, and requests of this end may wait for their answers.
     fn idle(&self, session: &mut Self::Session) {
         let _ = session;
+    }
+
+    /// A packet of this operation has held up its connection's thread for some milliseconds, and still does: the other
+    /// connections of the thread go on in another one. Called from elsewhere, and only for connections that
+    /// [workers](crate::Workers) drive. A router that has its handlers run elsewhere from now on returns `true`, having
+    /// logged it if need be; by default the operation is named in the log, once.
+    fn held_up(&self, connection: &Connection, operation: Operation) -> bool {
+        let _ = (connection, operation);
+        false
     }
 
     /// The connection has ended. Called exactly once for each [`connected`](Self::connected).

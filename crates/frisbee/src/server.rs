@@ -6,7 +6,7 @@ use crate::connection::Ends;
 use crate::foreign::{ForeignContext, ForeignHandler, ForeignHandlers};
 use crate::newcomers::{Newcomers, SILENT_MAX};
 use crate::transport::{Movable, Socket};
-use crate::workers::{Place, Pool, Workers};
+use crate::workers::{Place, Pool, Worker, Workers};
 use crate::{Config, Error, IoBackend, RawTransport, Router};
 use frisbee_core::ServerConfig;
 use std::future::{pending, poll_fn};
@@ -437,7 +437,7 @@ fn place<R: Router>(host: &Arc<Host<R>>, place: &Place<'_>, socket: Socket, ends
 }
 
 /// Drives a connection on a worker, or on the runtime of the caller.
-fn spawn<R: Router, T: Movable>(host: &Arc<Host<R>>, worker: Option<&Handle>, socket: T, ends: Ends) {
+fn spawn<R: Router, T: Movable>(host: &Arc<Host<R>>, worker: Option<&Worker>, socket: T, ends: Ends) {
     let host = host.clone();
     // A task keeps the memory of its first state for as long as it lives.
     let ends = Box::new(ends);
@@ -448,7 +448,7 @@ fn spawn<R: Router, T: Movable>(host: &Arc<Host<R>>, worker: Option<&Handle>, so
     };
     // The socket belongs to the caller's reactor and has to move to the worker's.
     let moving = socket.leave();
-    worker.spawn(tokio::task::unconstrained(async move {
+    worker.spawn(async move {
         match moving.and_then(T::arrive) {
             Ok(socket) => {
                 let context = Some(host.runtime.clone());
@@ -456,7 +456,7 @@ fn spawn<R: Router, T: Movable>(host: &Arc<Host<R>>, worker: Option<&Handle>, so
             }
             Err(error) => tracing::warn!(%error, "a connection could not be passed to its worker"),
         }
-    }));
+    });
 }
 
 /// Whether accepting failed for the one connection that was to be accepted, so that the next may succeed at once.

@@ -1,5 +1,11 @@
 //! The threads that drive connections.
 
+pub(crate) mod executor;
+mod task;
+#[cfg(test)]
+mod tests;
+pub(crate) mod watchdog;
+
 use crate::IoBackend;
 #[cfg(all(feature = "uring", target_os = "linux"))]
 use crate::runtime::uring::Rings;
@@ -8,8 +14,8 @@ use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use tokio::runtime::{Builder, Handle};
-use tokio::sync::oneshot;
+
+pub(crate) use executor::Worker;
 
 /// The threads that drive connections.
 ///
@@ -18,7 +24,8 @@ use tokio::sync::oneshot;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Workers {
     /// One thread for each core, each with a runtime of its own among which connections are handed round. The
-    /// default for servers: busy connections do not starve their neighbours as on a work-stealing runtime.
+    /// default for servers: busy connections do not starve their neighbours as on a work-stealing runtime. If a
+    /// handler blocks a thread or computes for long, another thread takes its place; threads of io_uring have none.
     #[default]
     PerCore,
     /// So many such threads, at least one.
@@ -63,14 +70,14 @@ pub(crate) enum Pool {
 /// The worker of one connection.
 pub(crate) enum Place<'a> {
     Caller,
-    Worker(&'a Handle),
+    Worker(&'a Worker),
     #[cfg(all(feature = "uring", target_os = "linux"))]
     Ring(&'a Rings),
 }
 
 impl<'a> Place<'a> {
-    /// The runtime of the worker, if it is one of tokio.
-    pub(crate) fn worker(self) -> Option<&'a Handle> {
+    /// The worker, if its sockets are tokio's.
+    pub(crate) fn worker(self) -> Option<&'a Worker> {
         if let Self::Worker(worker) = self { Some(worker) } else { None }
     }
 }
@@ -79,13 +86,6 @@ impl<'a> Place<'a> {
 pub(crate) struct Threads {
     workers: Vec<Worker>,
     next: AtomicUsize,
-}
-
-#[derive(Debug)]
-struct Worker {
-    runtime: Handle,
-    /// The thread ends when this is dropped.
-    _running: oneshot::Sender<()>,
 }
 
 impl Pool {
@@ -165,10 +165,10 @@ impl Threads {
         Ok(threads)
     }
 
-    /// The runtime of the next connection.
-    fn next(&self) -> &Handle {
+    /// The worker of the next connection.
+    fn next(&self) -> &Worker {
         let next = self.next.fetch_add(1, Ordering::Relaxed) % self.workers.len();
-        &self.workers[next].runtime
+        &self.workers[next]
     }
 }
 
@@ -177,22 +177,4 @@ impl Threads {
 fn no_rings() -> io::Error {
     let reason = "io_uring needs Linux and the feature `uring`, which this build lacks";
     io::Error::new(io::ErrorKind::Unsupported, reason)
-}
-
-/// Sockets that a worker polls at one time. Their bytes are processed while the memory of their connections is still in
-/// the cache: with 1024 at one time, as is usual, most of it has to be fetched again. Polling costs about as much as a
-/// packet, a thirty-second of that for each of them.
-const EVENTS_AT_ONCE: usize = 32;
-
-impl Worker {
-    fn start(number: usize) -> io::Result<Self> {
-        let runtime = Builder::new_current_thread().enable_all().max_io_events_per_tick(EVENTS_AT_ONCE).build()?;
-        let handle = runtime.handle().clone();
-        let (running, stopped) = oneshot::channel::<()>();
-        let thread = thread::Builder::new().name(format!("frisbee-{number}"));
-        thread.spawn(move || {
-            let _ = runtime.block_on(stopped);
-        })?;
-        Ok(Self { runtime: handle, _running: running })
-    }
 }

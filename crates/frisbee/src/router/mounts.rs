@@ -275,6 +275,11 @@ impl Router for Mounts {
         session.each().filter_map(|mounted| mounted.turn(turn)).min()
     }
 
+    fn held_up(&self, connection: &Connection, operation: Operation) -> bool {
+        let mount = self.find(operation.number()).and_then(|at| self.mounts.get(at));
+        mount.is_some_and(|mount| mount.router.held_up(connection, operation))
+    }
+
     fn disconnected(&self, mut session: MountsSession, reason: &CloseReason) {
         if let Some(unknown) = session.0.as_ref().map(|of| of.unknown).filter(|unknown| *unknown > 0) {
             tracing::debug!(packets = unknown, "dropped packets of unknown operations");
@@ -317,6 +322,7 @@ trait Erased: Send + Sync {
     fn check(&self) -> Result<(), MountError>;
     fn hello_items(&self) -> Vec<(u8, Bytes)>;
     fn connected(&self, connection: &Connection) -> Box<dyn ErasedSession>;
+    fn held_up(&self, connection: &Connection, operation: Operation) -> bool;
 }
 
 /// A router and its state for one connection: each of the calls below is one of its [`Router`] methods.
@@ -348,6 +354,10 @@ impl<R: Router> Erased for Of<R> {
 
     fn connected(&self, connection: &Connection) -> Box<dyn ErasedSession> {
         Box::new(Mounted { router: self.0.clone(), session: Some(self.0.connected(connection)) })
+    }
+
+    fn held_up(&self, connection: &Connection, operation: Operation) -> bool {
+        self.0.held_up(connection, operation)
     }
 }
 

@@ -16,6 +16,7 @@ use crate::newcomers::Newcomer;
 use crate::pool::POOL;
 use crate::runtime::timer::now as clock;
 use crate::stream::StreamShared;
+use crate::workers::watchdog::Culprit;
 use crate::{CloseReason, Operation, Packet, ProtocolError, Routed, Router, Turn};
 use bytes::Bytes;
 use frisbee_core::{Event, Openings, Role, earlier};
@@ -162,6 +163,11 @@ impl<R: Router> Engine<R> {
             asking: None,
             departure: Departure::None,
         }
+    }
+
+    /// Whom to tell if the connection holds up its thread.
+    pub(crate) fn culprit(&self) -> Culprit {
+        Culprit::new(&self.handle, &self.router)
     }
 
     /// Gives up a place when the client has sent its first packet.
@@ -355,6 +361,7 @@ impl<R: Router> Engine<R> {
     #[inline]
     fn end_turn(&mut self, now: Instant) {
         let Some(session) = &mut self.session else { return };
+        self.handle.set_routed(0);
         let mut turn = Turn { now, outbox: self.core.outbox(), when_written: false };
         self.requested.at = self.router.turn(session, &mut turn);
         self.requested.when_written = turn.when_written;
@@ -443,6 +450,7 @@ impl<R: Router> Engine<R> {
     #[inline(always)]
     fn handle_packet(&mut self, packet: Packet) -> Routed {
         let Some(session) = &mut self.session else { return Routed::Continue };
+        self.handle.set_routed(packet.operation.number());
         self.router.route(session, packet, self.core.outbox())
     }
 

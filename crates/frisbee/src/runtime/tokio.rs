@@ -8,6 +8,7 @@ use super::engine::Engine;
 use super::timer::{Timer, now};
 use crate::hand_off::TakeOver;
 use crate::mailbox::{Mail, Order};
+use crate::workers::executor::wake_last;
 use crate::{CloseReason, RawTransport, Router};
 use bytes::{BufMut, Bytes, BytesMut};
 use std::cell::Cell;
@@ -550,6 +551,9 @@ fn with_scratch<T>(read: impl FnOnce(&mut BytesMut) -> T) -> T {
 /// them for 61 turns, and a few peers that send without end would delay all others on the thread for as long.
 #[cold]
 fn go_last(context: &mut Context<'_>) {
+    if wake_last(context.waker()) {
+        return;
+    }
     let yielded = std::pin::pin!(tokio::task::yield_now()).poll(context);
     debug_assert!(yielded.is_pending(), "it is polled for the first time");
 }

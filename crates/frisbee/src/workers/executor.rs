@@ -1,0 +1,333 @@
+//! A worker: a runtime of tokio for sockets and timers, the tasks that drive connections, and the thread that turns
+//! both.
+//!
+//! The tasks are not tokio's. tokio binds a runtime of one thread to that thread for as long as it polls, so whatever a
+//! task blocks on would block all others. Here the thread lets go of the runtime before it polls a task, and of the
+//! queue of tasks as well. If a task does not return, another thread takes over both, with every socket, timer and task
+//! where it was; the first one ends when its task returns. The [watchdog](super::watchdog) decides when.
+
+use super::task::Task;
+use super::watchdog::{self, Culprit, Turn, Watched};
+use parking_lot::{Mutex, MutexGuard};
+use std::cell::RefCell;
+use std::collections::{HashMap, VecDeque};
+use std::future::poll_fn;
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll, Waker};
+use std::thread;
+use std::time::Duration;
+use tokio::runtime::{Builder, Handle, Runtime};
+
+/// Sockets that a worker polls at one time. Their bytes are processed while the memory of their connections is still in
+/// the cache: with 1024 at one time, as is usual, most of it has to be fetched again. Polling costs about as much as a
+/// packet, a thirty-second of that for each of them.
+const EVENTS_AT_ONCE: usize = 32;
+
+/// Polls of tasks between two looks at the sockets, if there is always a task that is ready: as many as tokio makes.
+const POLLS_AT_ONCE: usize = 61;
+
+/// Threads of one worker that may be held up by their tasks at one time. Each takes a stack. They are few as long as
+/// handlers hold them up, which get tasks elsewhere; what a router does in place is only bounded by this.
+const HELD_UP_MAX: usize = 32;
+
+/// A handle of a worker. The worker ends, with its tasks, when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Worker(Arc<Shared>);
+
+/// What a worker's tasks and threads share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    runtime: Handle,
+    state: Mutex<State>,
+    /// Ends the wait for sockets and timers.
+    waiting: OnceLock<Waker>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Woken, and to be polled in this order.
+    ready: VecDeque<Arc<Task>>,
+    /// To be woken once the sockets have been looked at.
+    last: Vec<Waker>,
+    tasks: HashMap<u64, Entry>,
+    next: u64,
+    /// The thread waits for sockets and timers, and has to be woken.
+    is_asleep: bool,
+    is_stopped: bool,
+    /// The number of the thread whose turn it is. All others are held up, and end.
+    thread: usize,
+    /// The last poll.
+    turn: Turn,
+    /// The task that is being polled, by the thread whose turn it is.
+    polled: Option<u64>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    task: Arc<Task>,
+    /// Whom to tell if the task holds up its thread.
+    culprit: Option<Culprit>,
+}
+
+/// A worker as its threads have it.
+#[derive(Debug)]
+pub(super) struct Core {
+    shared: Arc<Shared>,
+    runtime: Runtime,
+    name: String,
+    /// Threads that are held up.
+    held_up: AtomicUsize,
+    /// What the system says of the thread whose turn it is.
+    clock: Mutex<watchdog::ThreadClock>,
+}
+
+thread_local! {
+    /// The worker that this thread belongs to.
+    static CURRENT: RefCell<Option<Arc<Shared>>> = const { RefCell::new(None) };
+}
+
+/// What a thread does next.
+enum Next {
+    Poll(Arc<Task>),
+    /// Nothing is ready, or there have been many polls.
+    Look,
+    /// Another thread has taken over.
+    End,
+}
+
+impl Worker {
+    pub(crate) fn start(number: usize) -> io::Result<Self> {
+        let runtime = Builder::new_current_thread().enable_all().max_io_events_per_tick(EVENTS_AT_ONCE).build()?;
+        let shared =
+            Arc::new(Shared { runtime: runtime.handle().clone(), state: Mutex::default(), waiting: OnceLock::new() });
+        let core = Arc::new(Core {
+            shared: shared.clone(),
+            runtime,
+            name: format!("frisbee-{number}"),
+            held_up: AtomicUsize::new(0),
+            clock: Mutex::default(),
+        });
+        core.start_thread(None)?;
+        let watched: Arc<dyn Watched> = core;
+        watchdog::register(Arc::downgrade(&watched));
+        Ok(Self(shared))
+    }
+
+    /// The runtime of its sockets and timers.
+    pub(crate) fn handle(&self) -> &Handle {
+        &self.0.runtime
+    }
+
+    /// Runs a task in the context of [its runtime](Self::handle).
+    pub(crate) fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) {
+        self.0.spawn(Box::pin(future));
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let mut state = self.0.state.lock();
+        state.is_stopped = true;
+        self.0.rouse(state);
+    }
+}
+
+/// Tells the worker of this thread whom to tell if the task that it polls holds it up.
+pub(crate) fn name_culprit(culprit: impl FnOnce() -> Culprit) {
+    CURRENT.with_borrow(|current| {
+        let Some((shared, number)) = current.as_ref().zip(Task::current()) else { return };
+        let culprit = culprit();
+        if let Some(entry) = shared.state.lock().tasks.get_mut(&number) {
+            entry.culprit = Some(culprit);
+        }
+    });
+}
+
+/// Wakes a task of this thread's worker once sockets and timers have been looked at. `false` if the thread is none of a
+/// worker's.
+pub(crate) fn wake_last(waker: &Waker) -> bool {
+    CURRENT.with_borrow(|current| {
+        let Some(shared) = current else { return false };
+        shared.state.lock().last.push(waker.clone());
+        true
+    })
+}
+
+impl Shared {
+    fn spawn(self: &Arc<Self>, future: super::task::BoxFuture) {
+        let mut state = self.state.lock();
+        if state.is_stopped {
+            drop(state);
+            return drop(future);
+        }
+        let number = state.next;
+        state.next += 1;
+        let task = Task::new(number, self.clone(), future);
+        state.tasks.insert(number, Entry { task: task.clone(), culprit: None });
+        state.ready.push_back(task);
+        self.rouse(state);
+    }
+
+    /// Queues a task that has been woken.
+    pub(super) fn queue(&self, task: Arc<Task>) {
+        let mut state = self.state.lock();
+        if state.is_stopped {
+            drop(state);
+            return drop(task);
+        }
+        state.ready.push_back(task);
+        self.rouse(state);
+    }
+
+    /// Forgets a task that is over.
+    pub(super) fn forget(&self, number: u64) {
+        let entry = self.state.lock().tasks.remove(&number);
+        drop(entry);
+    }
+
+    /// Ends the wait of the thread, if it waits.
+    fn rouse(&self, mut state: MutexGuard<'_, State>) {
+        let was_asleep = std::mem::take(&mut state.is_asleep);
+        drop(state);
+        if was_asleep && let Some(waiting) = self.waiting.get() {
+            waiting.wake_by_ref();
+        }
+    }
+
+    /// What the thread of this number does next, after so many polls.
+    fn next(&self, thread: usize, polls: usize) -> Next {
+        let mut state = self.state.lock();
+        if state.thread != thread {
+            return Next::End;
+        }
+        let task = if polls < POLLS_AT_ONCE { state.ready.pop_front() } else { None };
+        let Some(task) = task else {
+            state.polled = None;
+            return Next::Look;
+        };
+        state.turn.0 += 1;
+        state.polled = Some(task.number());
+        let is_watched = !watchdog::is_asleep();
+        drop(state);
+        if !is_watched {
+            watchdog::rouse();
+        }
+        Next::Poll(task)
+    }
+
+    /// Ready when the sockets have been looked at and a task is ready, or the worker is stopped: `false`. Moves what is
+    /// to be woken behind everything else to `last`.
+    fn poll_look(&self, has_looked: &mut bool, last: &mut Vec<Waker>, context: &mut Context<'_>) -> Poll<bool> {
+        let mut state = self.state.lock();
+        state.is_asleep = state.ready.is_empty() && state.last.is_empty() && !state.is_stopped;
+        if state.is_asleep {
+            self.waiting.get_or_init(|| context.waker().clone());
+        } else if *has_looked {
+            std::mem::swap(last, &mut state.last);
+            return Poll::Ready(!state.is_stopped);
+        } else {
+            drop(state);
+            context.waker().wake_by_ref();
+        }
+        *has_looked = true;
+        Poll::Pending
+    }
+
+    /// Lets another thread have its turn, if the task is still being polled; the number of that thread.
+    fn take_over(&self, turn: Turn) -> Option<usize> {
+        let mut state = self.state.lock();
+        if state.turn != turn || state.polled.take().is_none() {
+            return None;
+        }
+        state.thread += 1;
+        Some(state.thread)
+    }
+
+    /// Drops all tasks of a worker that has been stopped.
+    fn end(&self) {
+        let mut state = self.state.lock();
+        let tasks = std::mem::take(&mut state.tasks);
+        let queued = (std::mem::take(&mut state.ready), std::mem::take(&mut state.last));
+        drop(state);
+        tasks.values().for_each(|entry| entry.task.end());
+        drop((tasks, queued));
+    }
+}
+
+impl Watched for Core {
+    fn turn(&self) -> (Turn, bool) {
+        let state = self.shared.state.lock();
+        (state.turn, state.polled.is_some())
+    }
+
+    fn culprit(&self, turn: Turn) -> Option<Culprit> {
+        let state = self.shared.state.lock();
+        let polled = state.polled.filter(|_| state.turn == turn)?;
+        state.tasks.get(&polled)?.culprit.clone()
+    }
+
+    fn waited(&self) -> Duration {
+        self.clock.lock().waited()
+    }
+
+    fn hand_over(self: Arc<Self>, turn: Turn) -> io::Result<()> {
+        if self.held_up.load(Ordering::Relaxed) >= HELD_UP_MAX {
+            return Err(io::Error::other(format!("{HELD_UP_MAX} threads of its worker are held up")));
+        }
+        self.start_thread(Some(turn))
+    }
+}
+
+impl Core {
+    /// Starts a thread: the first one, or one that takes over if the poll still goes on then.
+    fn start_thread(self: &Arc<Self>, instead: Option<Turn>) -> io::Result<()> {
+        let core = self.clone();
+        let run = move || {
+            let number = match instead {
+                None => 0,
+                Some(turn) => match core.shared.take_over(turn) {
+                    Some(number) => number,
+                    None => return,
+                },
+            };
+            if instead.is_some() {
+                core.held_up.fetch_add(1, Ordering::Relaxed);
+            }
+            *core.clock.lock() = watchdog::ThreadClock::of_this_thread();
+            CURRENT.set(Some(core.shared.clone()));
+            if !core.turns(number) {
+                // Its task has returned at last.
+                core.held_up.fetch_sub(1, Ordering::Relaxed);
+            }
+            CURRENT.set(None);
+        };
+        thread::Builder::new().name(self.name.clone()).spawn(run).map(drop)
+    }
+
+    /// Turns the worker until it is stopped, or another thread has taken over: `false`.
+    fn turns(&self, thread: usize) -> bool {
+        let _entered = self.runtime.enter();
+        let mut last = Vec::new();
+        loop {
+            let mut has_looked = false;
+            let look = poll_fn(|context| self.shared.poll_look(&mut has_looked, &mut last, context));
+            if !self.runtime.block_on(look) {
+                drop(last);
+                self.shared.end();
+                return true;
+            }
+            last.drain(..).for_each(Waker::wake);
+            let mut polls = 0;
+            loop {
+                match self.shared.next(thread, polls) {
+                    Next::Poll(task) => task.poll(),
+                    Next::Look => break,
+                    Next::End => return false,
+                }
+                polls += 1;
+            }
+        }
+    }
+}

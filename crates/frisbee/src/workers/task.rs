@@ -1,0 +1,224 @@
+//! A task of a worker: a future, and whether it has to be polled. At most one thread polls it at one time, whichever
+//! threads its worker has.
+
+use super::executor::Shared;
+use parking_lot::Mutex;
+use std::cell::Cell;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll, Wake, Waker};
+
+#[cfg(frisbee_loom)]
+use loom::sync::atomic::AtomicU8;
+#[cfg(not(frisbee_loom))]
+use std::sync::atomic::AtomicU8;
+
+pub(super) type BoxFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+thread_local! {
+    /// The number of the task that this thread polls.
+    static CURRENT: Cell<Option<u64>> = const { Cell::new(None) };
+}
+
+pub(super) struct Task {
+    number: u64,
+    worker: Arc<Shared>,
+    phase: Phase,
+    /// Until it is over. The lock is free whenever it is asked for, but when the worker ends.
+    body: Mutex<Option<Body>>,
+}
+
+struct Body {
+    future: BoxFuture,
+    /// The task's own, which goes round in a circle until the task is over.
+    waker: Waker,
+}
+
+impl Task {
+    /// A task that is queued.
+    pub(super) fn new(number: u64, worker: Arc<Shared>, future: BoxFuture) -> Arc<Self> {
+        let task = Arc::new(Self { number, worker, phase: Phase::queued(), body: Mutex::new(None) });
+        *task.body.lock() = Some(Body { future, waker: task.clone().into() });
+        task
+    }
+
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The number of the task that this thread polls.
+    pub(super) fn current() -> Option<u64> {
+        CURRENT.get()
+    }
+
+    /// Polls it, since it was queued.
+    pub(super) fn poll(self: Arc<Self>) {
+        let mut body = self.body.lock();
+        self.phase.begin();
+        let Some(Body { future, waker }) = &mut *body else { return };
+        CURRENT.set(Some(self.number));
+        let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut Context::from_waker(waker))));
+        CURRENT.set(None);
+        // The hook has reported the panic, if it was one.
+        let after = if matches!(polled, Ok(Poll::Pending)) { self.phase.end() } else { self.phase.finish() };
+        match after {
+            After::Idle => return,
+            After::Woken => {
+                drop(body);
+                let worker = self.worker.clone();
+                return worker.queue(self);
+            }
+            After::Over => {}
+        }
+        let body = body.take();
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(body)));
+        self.worker.forget(self.number);
+    }
+
+    /// Drops its future, at once or when the thread that polls it returns.
+    pub(super) fn end(&self) {
+        if !self.phase.stop() {
+            let body = self.body.lock().take();
+            let _ = catch_unwind(AssertUnwindSafe(|| drop(body)));
+        }
+    }
+}
+
+impl fmt::Debug for Task {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Task").field("number", &self.number).finish_non_exhaustive()
+    }
+}
+
+impl Wake for Task {
+    fn wake(self: Arc<Self>) {
+        if self.phase.wake() {
+            let worker = self.worker.clone();
+            worker.queue(self);
+        }
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if self.phase.wake() {
+            self.worker.queue(self.clone());
+        }
+    }
+}
+
+/// Whether a task waits, is queued or is being polled.
+struct Phase(AtomicU8);
+
+/// It was woken, and is queued or will be after the poll. It is set even if it was set before: whoever polls then sees
+/// what was done before it was woken.
+const WOKEN: u8 = 1;
+
+/// A thread polls it.
+const POLLED: u8 = 2;
+
+/// It is polled no more.
+const OVER: u8 = 4;
+
+/// What follows a poll.
+#[derive(PartialEq, Eq, Debug)]
+enum After {
+    Idle,
+    /// It is to be queued.
+    Woken,
+    Over,
+}
+
+impl Phase {
+    fn queued() -> Self {
+        Self(AtomicU8::new(WOKEN))
+    }
+
+    /// Whether it is to be queued.
+    fn wake(&self) -> bool {
+        self.0.fetch_or(WOKEN, Ordering::AcqRel) == 0
+    }
+
+    /// A poll begins.
+    fn begin(&self) {
+        self.0.fetch_xor(WOKEN | POLLED, Ordering::AcqRel);
+    }
+
+    /// A poll is over that was not the last.
+    fn end(&self) -> After {
+        let before = self.0.fetch_and(!POLLED, Ordering::AcqRel);
+        match before & (WOKEN | OVER) {
+            0 => After::Idle,
+            WOKEN => After::Woken,
+            _ => After::Over,
+        }
+    }
+
+    /// The last poll is over.
+    fn finish(&self) -> After {
+        self.0.store(OVER, Ordering::Release);
+        After::Over
+    }
+
+    /// It is polled no more; whether a thread polls it now.
+    fn stop(&self) -> bool {
+        self.0.fetch_or(OVER, Ordering::AcqRel) & POLLED != 0
+    }
+}
+
+/// Every interleaving of a task and those who wake it, as far as the checker's bounds go.
+#[cfg(all(test, frisbee_loom))]
+mod models {
+    use super::*;
+    use loom::thread;
+
+    /// Polls once; whether the task has seen what was done before it was woken, and what follows.
+    fn poll(phase: &Phase, done: &loom::sync::atomic::AtomicBool) -> (bool, After) {
+        phase.begin();
+        let seen = done.load(Ordering::Relaxed);
+        (seen, phase.end())
+    }
+
+    #[test]
+    fn a_task_is_queued_once_at_a_time_and_sees_all_that_was_done_before_it_was_woken() {
+        loom::model(|| {
+            let phase = loom::sync::Arc::new(Phase::queued());
+            let done = loom::sync::Arc::new(loom::sync::atomic::AtomicBool::new(false));
+            let other = thread::spawn({
+                let (phase, done) = (phase.clone(), done.clone());
+                move || {
+                    done.store(true, Ordering::Relaxed);
+                    phase.wake()
+                }
+            });
+            let (mut seen, mut after) = poll(&phase, &done);
+            let is_queued = after == After::Woken;
+            if is_queued {
+                (seen, after) = poll(&phase, &done);
+            }
+            let queued_by_other = other.join().expect("it does not panic");
+            assert!(!(is_queued && queued_by_other), "it is queued twice");
+            if queued_by_other {
+                (seen, after) = poll(&phase, &done);
+            }
+            assert!(seen && after == After::Idle, "the last poll has seen all");
+        });
+    }
+
+    #[test]
+    fn a_task_that_ends_while_it_is_polled_is_dropped_by_one_of_the_two() {
+        loom::model(|| {
+            let phase = loom::sync::Arc::new(Phase::queued());
+            phase.begin();
+            let other = thread::spawn({
+                let phase = phase.clone();
+                move || phase.stop()
+            });
+            let after = phase.end();
+            let is_polled = other.join().expect("it does not panic");
+            assert_eq!(after == After::Over, is_polled);
+            assert!(!phase.wake(), "nobody queues it");
+        });
+    }
+}

@@ -1,0 +1,201 @@
+use super::executor::{Worker, wake_last};
+use std::future::{pending, poll_fn};
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::task::Poll;
+use std::thread;
+use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
+
+/// How long a test waits for what is to happen soon.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn worker() -> Worker {
+    Worker::start(0).expect("there are threads")
+}
+
+/// Waits for something that is bound to come.
+fn until(is: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !is() {
+        assert!(begun.elapsed() < PATIENCE, "it never comes");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Has a worker run a task that holds up its thread until what is returned is dropped.
+fn hold_up(worker: &Worker) -> mpsc::Sender<()> {
+    let (release, released) = mpsc::channel::<()>();
+    let (begun, has_begun) = mpsc::channel();
+    worker.spawn(async move {
+        begun.send(()).expect("the test waits");
+        let _ = released.recv();
+    });
+    has_begun.recv_timeout(PATIENCE).expect("it begins");
+    release
+}
+
+#[test]
+fn tasks_timers_and_sockets_go_on_while_other_tasks_block() {
+    let worker = worker();
+    let (told, ready) = mpsc::channel();
+    let (go, gone) = oneshot::channel::<()>();
+    let (socket, mut peer) = {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
+        let peer = std::net::TcpStream::connect(listener.local_addr().expect("it is bound")).expect("it listens");
+        (listener.accept().expect("it comes").0, peer)
+    };
+    worker.spawn({
+        let told = told.clone();
+        async move {
+            socket.set_nonblocking(true).expect("it is a socket");
+            let mut socket = tokio::net::TcpStream::from_std(socket).expect("there is a reactor");
+            let byte = tokio::io::AsyncReadExt::read_u8(&mut socket).await;
+            let _ = told.send(byte.expect("a byte comes"));
+        }
+    });
+    worker.spawn({
+        let told = told.clone();
+        async move {
+            let _ = gone.await;
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            let _ = told.send(1);
+        }
+    });
+    // One behind the other, each in the thread that has taken over from the last.
+    let held: Vec<_> = (0..3).map(|_| hold_up(&worker)).collect();
+    go.send(()).expect("the task waits");
+    assert_eq!(ready.recv_timeout(PATIENCE), Ok(1), "which was there before");
+    std::io::Write::write_all(&mut peer, &[2]).expect("it is open");
+    assert_eq!(ready.recv_timeout(PATIENCE), Ok(2), "which waits for its socket");
+    worker.spawn(async move { told.send(3).expect("the test waits") });
+    assert_eq!(ready.recv_timeout(PATIENCE), Ok(3), "which is new");
+    drop(held);
+}
+
+#[test]
+fn a_task_that_held_up_its_thread_goes_on_in_the_next_one() {
+    let worker = worker();
+    let (release, released) = mpsc::channel::<()>();
+    let (told, threads) = mpsc::channel();
+    let (go, gone) = oneshot::channel::<()>();
+    worker.spawn(async move {
+        told.send(thread::current().id()).expect("the test waits");
+        let _ = released.recv();
+        let _ = gone.await;
+        told.send(thread::current().id()).expect("the test waits");
+    });
+    let first = threads.recv_timeout(PATIENCE).expect("it begins");
+    // In the thread that takes over.
+    let held = hold_up(&worker);
+    drop((release, held));
+    go.send(()).expect("the task waits");
+    let _ = threads.recv_timeout(PATIENCE).expect("it goes on");
+    let (told, thread) = mpsc::channel();
+    worker.spawn(async move { told.send(thread::current().id()).expect("the test waits") });
+    assert_ne!(thread.recv_timeout(PATIENCE), Ok(first), "the first one has ended");
+}
+
+#[test]
+fn no_task_is_polled_twice_at_one_time_and_no_wake_up_is_lost() {
+    const WAKES: usize = 20_000;
+    let worker = worker();
+    let (woken, is_polled) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+    let (tell, wakers) = mpsc::channel();
+    let (done, is_done) = mpsc::channel();
+    worker.spawn({
+        let (woken, is_polled) = (woken.clone(), is_polled.clone());
+        poll_fn(move |context| {
+            assert!(!is_polled.swap(true, Ordering::SeqCst), "another thread polls it");
+            let _ = tell.send(context.waker().clone());
+            is_polled.store(false, Ordering::SeqCst);
+            if woken.load(Ordering::Relaxed) < 2 * WAKES {
+                return Poll::Pending;
+            }
+            let _ = done.send(());
+            Poll::Ready(())
+        })
+    });
+    let waker = wakers.recv_timeout(PATIENCE).expect("it is polled");
+    let wakers: Vec<_> = (0..2)
+        .map(|_| {
+            let (waker, woken) = (waker.clone(), woken.clone());
+            thread::spawn(move || {
+                for _ in 0..WAKES {
+                    woken.fetch_add(1, Ordering::Relaxed);
+                    waker.wake_by_ref();
+                }
+            })
+        })
+        .collect();
+    is_done.recv_timeout(PATIENCE).expect("the last wake-up is not lost");
+    wakers.into_iter().for_each(|thread| thread.join().expect("it does not panic"));
+}
+
+#[test]
+fn a_worker_that_is_dropped_drops_its_tasks_and_one_that_blocks_when_it_returns() {
+    let worker = worker();
+    let held = Arc::new(());
+    let holder = held.clone();
+    worker.spawn(async move {
+        let _holder = holder;
+        pending::<()>().await;
+    });
+    let (release, released) = mpsc::channel::<()>();
+    let (begun, has_begun) = mpsc::channel();
+    let blocking = Arc::new(());
+    let holder = blocking.clone();
+    worker.spawn(async move {
+        begun.send(()).expect("the test waits");
+        let _ = released.recv();
+        let _holder = holder;
+        pending::<()>().await;
+    });
+    has_begun.recv_timeout(PATIENCE).expect("it begins");
+    drop(worker);
+    until(|| Arc::strong_count(&held) == 1);
+    assert_eq!(Arc::strong_count(&blocking), 2, "it is being polled");
+    drop(release);
+    until(|| Arc::strong_count(&blocking) == 1);
+}
+
+#[test]
+fn a_task_that_panics_is_dropped_and_the_others_go_on() {
+    let worker = worker();
+    let held = Arc::new(());
+    let holder = held.clone();
+    worker.spawn(async move {
+        let _holder = holder;
+        panic!("on purpose");
+    });
+    until(|| Arc::strong_count(&held) == 1);
+    let (told, ready) = mpsc::channel();
+    worker.spawn(async move { told.send(()).expect("the test waits") });
+    ready.recv_timeout(PATIENCE).expect("it goes on");
+}
+
+#[test]
+fn a_task_that_is_woken_last_lets_sockets_come_first() {
+    let worker = worker();
+    let (told, ready) = mpsc::channel();
+    worker.spawn(async move {
+        // Due at once, which only a look at the timers shows.
+        let mut timer = pin!(tokio::time::sleep(Duration::from_millis(1)));
+        assert!(poll_fn(|context| Poll::Ready(timer.as_mut().poll(context).is_pending())).await);
+        thread::sleep(Duration::from_millis(3));
+        let mut polls = 0;
+        poll_fn(|context| {
+            polls += 1;
+            if polls == 1 {
+                assert!(wake_last(context.waker()));
+                return Poll::Pending;
+            }
+            timer.as_mut().poll(context)
+        })
+        .await;
+        told.send(polls).expect("the test waits");
+    });
+    assert_eq!(ready.recv_timeout(PATIENCE), Ok(2));
+    assert!(!wake_last(std::task::Waker::noop()), "this thread is no worker's");
+}

@@ -1,0 +1,272 @@
+//! Notices tasks that hold up the threads of workers, and has other threads go on with everything else.
+//!
+//! One thread for the whole process looks at all workers every few milliseconds while any of them has something to do.
+//! It sleeps while none has, and ends when that lasts. Workers pay one load for it at each poll of a task.
+
+use crate::{Connection, Operation, Router};
+use parking_lot::Mutex;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+use std::{fmt, io};
+
+/// How often workers are looked at. A task that is still being polled at the second look is suspect, and its thread is
+/// given up at the third: within 8 to 12 ms. The system lets a thread wait for its processor for as long as that when
+/// others compute, so less would mostly find what is not the task's doing.
+const INTERVAL: Duration = Duration::from_millis(4);
+
+/// For how long after the second look the thread has to have computed or slept, and not waited for a processor: a little
+/// less than the time between two looks.
+const HELD_UP_MIN: Duration = Duration::from_millis(3);
+
+/// Looks without anything to do after which the watchdog sleeps. Waking it costs a system call, which those who do
+/// something every now and then should not pay each time.
+const QUIET_MAX: u32 = 25;
+
+/// How long it sleeps before its thread ends.
+const SLEEP_MAX: Duration = Duration::from_secs(10);
+
+/// Tells the polls of a worker apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Turn(pub(crate) u64);
+
+/// A thread that polls tasks.
+pub(crate) trait Watched: Send + Sync {
+    /// The last poll, and whether it goes on.
+    fn turn(&self) -> (Turn, bool);
+
+    /// Whom to tell of a poll that goes on.
+    fn culprit(&self, turn: Turn) -> Option<Culprit>;
+
+    /// How long the thread has waited for a processor.
+    fn waited(&self) -> Duration;
+
+    /// Has another thread go on with all other tasks if the poll still goes on.
+    fn hand_over(self: Arc<Self>, turn: Turn) -> io::Result<()>;
+}
+
+/// Whom to tell of a task that holds up its thread.
+#[derive(Clone)]
+pub(crate) struct Culprit {
+    connection: Connection,
+    router: Arc<dyn HeldUp>,
+}
+
+impl Culprit {
+    pub(crate) fn new<R: Router>(connection: &Connection, router: &Arc<R>) -> Self {
+        Self { connection: connection.clone(), router: router.clone() }
+    }
+}
+
+impl fmt::Debug for Culprit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Culprit").finish_non_exhaustive()
+    }
+}
+
+/// Any router.
+trait HeldUp: Send + Sync {
+    fn held_up(&self, connection: &Connection, operation: Operation) -> bool;
+}
+
+impl<R: Router> HeldUp for R {
+    fn held_up(&self, connection: &Connection, operation: Operation) -> bool {
+        Router::held_up(self, connection, operation)
+    }
+}
+
+static WATCHDOG: Watchdog =
+    Watchdog { is_asleep: AtomicBool::new(true), kept: Mutex::new(Kept { workers: Vec::new(), thread: None }) };
+
+struct Watchdog {
+    /// Its thread sleeps, or there is none.
+    is_asleep: AtomicBool,
+    kept: Mutex<Kept>,
+}
+
+struct Kept {
+    /// Workers that its thread does not know of.
+    workers: Vec<Suspect>,
+    thread: Option<Thread>,
+}
+
+/// Has a worker looked at from now on.
+pub(crate) fn register(worker: Weak<dyn Watched>) {
+    WATCHDOG.kept.lock().workers.push(Suspect { worker, turn: Turn::default(), since: None, is_known: false });
+}
+
+/// Whether the watchdog has to be [roused](rouse) by a worker that has something to do. To be asked with that to be
+/// seen already: under a lock, or by an operation that is sequentially consistent as this one is.
+#[inline]
+pub(crate) fn is_asleep() -> bool {
+    WATCHDOG.is_asleep.load(Ordering::SeqCst)
+}
+
+/// Has the watchdog look.
+#[cold]
+pub(crate) fn rouse() {
+    let mut kept = WATCHDOG.kept.lock();
+    if !WATCHDOG.is_asleep.swap(false, Ordering::SeqCst) {
+        return;
+    }
+    if let Some(thread) = &kept.thread {
+        return thread.unpark();
+    }
+    match thread::Builder::new().name("frisbee-watchdog".to_owned()).spawn(|| WATCHDOG.watch()) {
+        Ok(thread) => kept.thread = Some(thread.thread().clone()),
+        Err(error) => {
+            WATCHDOG.is_asleep.store(true, Ordering::SeqCst);
+            tracing::debug!(%error, "there is no thread to notice handlers that block");
+        }
+    }
+}
+
+impl Watchdog {
+    fn watch(&self) {
+        let mut suspects = Vec::new();
+        let mut reported = Reported::default();
+        let mut quiet = 0;
+        loop {
+            thread::sleep(INTERVAL);
+            quiet = if self.look(&mut suspects, &mut reported) { 0 } else { quiet + 1 };
+            if quiet >= QUIET_MAX {
+                self.is_asleep.store(true, Ordering::SeqCst);
+                // Workers that have got something to do since then will see that it sleeps.
+                if self.look(&mut suspects, &mut reported) {
+                    self.is_asleep.store(false, Ordering::SeqCst);
+                } else if !self.sleep(&mut suspects) {
+                    return;
+                }
+                quiet = 0;
+            }
+        }
+    }
+
+    /// Looks at all workers; whether any has something to do.
+    fn look(&self, suspects: &mut Vec<Suspect>, reported: &mut Reported) -> bool {
+        suspects.append(&mut self.kept.lock().workers);
+        let mut is_busy = false;
+        suspects.retain_mut(|suspect| {
+            let worker = suspect.worker.upgrade();
+            is_busy |= worker.as_ref().is_some_and(|worker| suspect.look(worker, reported));
+            worker.is_some()
+        });
+        is_busy
+    }
+
+    /// Sleeps until a worker has something to do; `false` if none has for so long that the thread is to end.
+    fn sleep(&self, suspects: &mut Vec<Suspect>) -> bool {
+        let until = Instant::now() + SLEEP_MAX;
+        while self.is_asleep.load(Ordering::SeqCst) {
+            let left = until.saturating_duration_since(Instant::now());
+            if !left.is_zero() {
+                thread::park_timeout(left);
+                continue;
+            }
+            let mut kept = self.kept.lock();
+            if self.is_asleep.load(Ordering::SeqCst) {
+                kept.workers.append(suspects);
+                kept.thread = None;
+                return false;
+            }
+        }
+        true
+    }
+}
+
+/// What the last looks at a worker have found.
+struct Suspect {
+    worker: Weak<dyn Watched>,
+    turn: Turn,
+    /// When the second look found the same task being polled, and how long its thread had waited for a processor then.
+    since: Option<(Instant, Duration)>,
+    /// What is to be done about that task has been done.
+    is_known: bool,
+}
+
+impl Suspect {
+    /// Looks at the worker; whether it has had something to do since the last look.
+    fn look(&mut self, worker: &Arc<dyn Watched>, reported: &mut Reported) -> bool {
+        let (turn, is_polled) = worker.turn();
+        let is_new = std::mem::replace(&mut self.turn, turn) != turn;
+        if is_new || !is_polled {
+            (self.since, self.is_known) = (None, false);
+            return is_new || is_polled;
+        }
+        if self.is_known {
+            return true;
+        }
+        let (now, waited) = (Instant::now(), worker.waited());
+        let Some((since, before)) = self.since else {
+            self.since = Some((now, waited));
+            return true;
+        };
+        if now.saturating_duration_since(since).saturating_sub(waited.saturating_sub(before)) >= HELD_UP_MIN {
+            let culprit = worker.culprit(turn);
+            let operation = culprit.as_ref().and_then(|culprit| culprit.connection.routed());
+            match worker.clone().hand_over(turn) {
+                Ok(()) => {
+                    self.is_known = true;
+                    reported.report(culprit, operation);
+                }
+                Err(error) => reported.fail(&error),
+            }
+        }
+        true
+    }
+}
+
+/// What has been logged.
+#[derive(Default)]
+struct Reported {
+    operations: BTreeSet<Option<u16>>,
+    has_failed: bool,
+}
+
+impl Reported {
+    /// Tells the router, or if it does nothing about it the log, once.
+    fn report(&mut self, culprit: Option<Culprit>, operation: Option<Operation>) {
+        if let (Some(Culprit { connection, router }), Some(operation)) = (&culprit, operation)
+            && router.held_up(connection, operation)
+        {
+            return;
+        }
+        let number = operation.map(Operation::number);
+        if self.operations.insert(number) {
+            let peer = culprit.and_then(|culprit| culprit.connection.peer_addr());
+            tracing::warn!(
+                operation = number,
+                ?peer,
+                "a router has held up its thread; other connections go on, but it must not block or compute for long"
+            );
+        }
+    }
+
+    fn fail(&mut self, error: &io::Error) {
+        if !std::mem::replace(&mut self.has_failed, true) {
+            tracing::warn!(%error, "connections wait for a thread that is held up, and no other can take them over");
+        }
+    }
+}
+
+/// What the system says of a thread.
+#[derive(Debug, Default)]
+pub(crate) struct ThreadClock(Option<PathBuf>);
+
+impl ThreadClock {
+    pub(crate) fn of_this_thread() -> Self {
+        // Linux only. Without it, what a thread waits for its processor passes for its task's doing.
+        let thread = std::fs::read_link("/proc/thread-self");
+        Self(thread.ok().map(|thread| PathBuf::from("/proc").join(thread).join("schedstat")))
+    }
+
+    /// How long the thread has been ready to run and has waited for a processor.
+    pub(crate) fn waited(&self) -> Duration {
+        let text = self.0.as_ref().and_then(|path| std::fs::read_to_string(path).ok());
+        let nanos = text.as_ref().and_then(|text| text.split_whitespace().nth(1)?.parse().ok());
+        Duration::from_nanos(nanos.unwrap_or_default())
+    }
+}
