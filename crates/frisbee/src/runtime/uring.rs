@@ -4,14 +4,17 @@ use super::busy::BusyPoll;
 use super::engine::Engine;
 use super::timer::{Timer, now};
 use super::tokio::{Driver, Tasks};
+use crate::workers::watchdog::{self, Culprit, ThreadClock, Turn, Watched};
 use crate::{RawTransport, Router};
 use bytes::Bytes;
 use frisbee_uring::{Socket, Worker};
+use parking_lot::Mutex;
+use std::collections::HashMap;
 use std::future::poll_fn;
 use std::io;
 use std::net::TcpStream;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -41,10 +44,88 @@ impl Timer for frisbee_uring::Timer {
     }
 }
 
+/// A ring's thread as the watchdog sees it. Other threads cannot go on with a ring, but handlers that hold up one can
+/// be kept from it from then on.
+#[derive(Debug, Default)]
+struct Watch {
+    /// Counts the beginnings and ends of polls.
+    turn: AtomicU64,
+    /// The connection that is being polled.
+    polled: AtomicU64,
+    culprits: Mutex<HashMap<u64, Culprit>>,
+    clock: OnceLock<ThreadClock>,
+}
+
+impl Watch {
+    /// Enters a connection, for as long as what is returned lives.
+    fn enter(self: &Arc<Self>, culprit: Culprit) -> Watching {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        self.clock.get_or_init(ThreadClock::of_this_thread);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        self.culprits.lock().insert(number, culprit);
+        Watching { watch: self.clone(), number }
+    }
+}
+
+impl Watched for Watch {
+    fn turn(&self) -> (Turn, bool) {
+        let turn = self.turn.load(Ordering::SeqCst);
+        (Turn(turn), turn % 2 == 1)
+    }
+
+    fn culprit(&self, turn: Turn) -> Option<Culprit> {
+        let culprit = self.culprits.lock().get(&self.polled.load(Ordering::Relaxed)).cloned();
+        culprit.filter(|_| self.turn() == (turn, true))
+    }
+
+    fn waited(&self) -> Duration {
+        self.clock.get().map(ThreadClock::waited).unwrap_or_default()
+    }
+
+    fn hand_over(self: Arc<Self>, _turn: Turn) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A connection that the watchdog knows.
+struct Watching {
+    watch: Arc<Watch>,
+    number: u64,
+}
+
+impl Watching {
+    fn poll<T>(&self, poll: impl FnOnce() -> T) -> T {
+        self.watch.polled.store(self.number, Ordering::Relaxed);
+        self.watch.turn.fetch_add(1, Ordering::SeqCst);
+        if watchdog::is_asleep() {
+            watchdog::rouse();
+        }
+        // A panic ends the task, and with it what it counts here.
+        let _polled = Polled(&self.watch.turn);
+        poll()
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        let culprit = self.watch.culprits.lock().remove(&self.number);
+        drop(culprit);
+    }
+}
+
+/// Counts the end of a poll.
+struct Polled<'a>(&'a AtomicU64);
+
+impl Drop for Polled<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Release);
+    }
+}
+
 /// Threads with a ring each, among which connections are handed round.
 #[derive(Debug)]
 pub(crate) struct Rings {
-    workers: Vec<Worker>,
+    workers: Vec<(Worker, Arc<Watch>)>,
     next: AtomicUsize,
 }
 
@@ -54,7 +135,14 @@ impl Rings {
         frisbee_uring::probe().map_err(io::Error::other)?;
         let cores = || thread::available_parallelism().map_or(1, usize::from);
         let count = count.unwrap_or_else(cores).max(1);
-        let workers = (0..count).map(|number| Worker::start(format!("frisbee-uring-{number}")));
+        let start = |number| {
+            let worker = Worker::start(format!("frisbee-uring-{number}"))?;
+            let watch = Arc::new(Watch::default());
+            let watched: Arc<dyn Watched> = watch.clone();
+            watchdog::register(Arc::downgrade(&watched));
+            Ok::<_, io::Error>((worker, watch))
+        };
+        let workers = (0..count).map(start);
         Ok(Self { workers: workers.collect::<io::Result<_>>()?, next: AtomicUsize::new(0) })
     }
 
@@ -75,10 +163,12 @@ impl Rings {
         entry: impl Send + 'static,
     ) {
         let next = self.next.fetch_add(1, Ordering::Relaxed) % self.workers.len();
-        self.workers[next].spawn(move || async move {
+        let (worker, watch) = &self.workers[next];
+        let watch = watch.clone();
+        worker.spawn(move || async move {
             let _entry = entry;
             let started = (Socket::new(socket), frisbee_uring::Timer::new(Instant::now()));
-            let mut driving = {
+            let (watching, mut driving) = {
                 let _entered = runtime.enter();
                 let mut engine = engine(now());
                 let (socket, timer) = match started {
@@ -89,11 +179,12 @@ impl Rings {
                     }
                     (_, None) => return tracing::error!("a ring worker has no timers"),
                 };
-                Box::pin(Driver::new(socket, engine, None, timer, BusyPoll::new(busy_poll)).run())
+                let watching = watch.enter(engine.culprit());
+                (watching, Box::pin(Driver::new(socket, engine, None, timer, BusyPoll::new(busy_poll)).run()))
             };
             let ended = poll_fn(|context| {
                 let _entered = runtime.enter();
-                driving.as_mut().poll(context)
+                watching.poll(|| driving.as_mut().poll(context))
             });
             ended.await.hand_over(Tasks::OfRing, release).await;
         });
