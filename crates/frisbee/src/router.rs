@@ -7,6 +7,7 @@ pub mod opening;
 pub mod pubsub;
 pub(crate) mod requests;
 mod topics;
+pub(crate) mod trust;
 
 use crate::{
     CloseReason, Connection, HandOffRequest, MountError, Operation, Outbox, Packet, PacketId, PeerKind, Stream,

@@ -21,13 +21,17 @@ const SPARE_MAX: usize = 64;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Policy {
     /// Each is polled once in place, and gets a task of its own only if it has to wait. The cheapest, and the
-    /// default. A handler that computes or blocks for long holds up the others of its connection, and with
-    /// [workers](crate::Workers) all connections of its thread, where `block_in_place` panics. Services of frpc notice
-    /// that after three turns of more than a millisecond, and are served as with [`Concurrent`](Self::Concurrent) for a
-    /// while: the replies then come in any order.
+    /// default.
+    ///
+    /// A handler that computes or blocks for long holds up its connection. With [workers](crate::Workers) the other
+    /// connections of its thread go on in another thread within 12 ms, and its method is served as with
+    /// [`Concurrent`](Self::Concurrent) for a second, and for longer each time that happens again soon: replies then
+    /// come in any order. The method is named in the log the first time. If the runtime that serves has a single
+    /// thread, the method stays in place. Services of frpc are also served so for a while if three turns of a
+    /// connection have each taken more than a millisecond.
     #[default]
     Inline,
-    /// Each gets a task of its own at once. For handlers that compute for long or block in place.
+    /// Each gets a task of its own at once. For handlers that compute for long, or block by `block_in_place`.
     Concurrent,
     /// As [`Concurrent`](Self::Concurrent), and no more than so many of one operation run at one time on one
     /// connection; further requests wait their turn, in order. Other connections have as many of their own.

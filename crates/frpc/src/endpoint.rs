@@ -6,7 +6,6 @@ pub(crate) mod offer;
 pub(crate) mod session;
 pub(crate) mod table;
 
-use crate::Status;
 use crate::calls::attached::{put_calls, put_nesting};
 use crate::calls::failures::lost;
 use crate::calls::table::CallTable;
@@ -23,6 +22,7 @@ use crate::service::streams::refuse;
 use crate::wire::body::{self, Opening};
 use crate::wire::layouts::{CALLED, OFFERED};
 use crate::wire::prefix;
+use crate::{Policy, Status};
 use bytes::Bytes;
 use frisbee::{
     CloseReason, Connection, HandOffRequest, Operation, Outbox, Packet, PacketId, PeerKind, Routed, Router, Stream,
@@ -314,6 +314,16 @@ impl Router for Endpoint {
             drop(released);
         }
         self.offer.mounts.idle(&mut session.mounted);
+    }
+
+    fn held_up(&self, connection: &Connection, operation: Operation) -> bool {
+        let Some(Served { entry, running, .. }) = self.offer.table.get(operation.number()) else {
+            return self.offer.mounts.held_up(connection, operation);
+        };
+        if running.policy == Policy::Inline {
+            running.trust.handle_held_up(connection, &entry.method);
+        }
+        running.policy == Policy::Inline
     }
 
     fn disconnected(&self, mut session: Session, reason: &CloseReason) {

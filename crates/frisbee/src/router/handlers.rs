@@ -3,6 +3,7 @@
 use crate::budget::READ_BUFFER;
 use crate::connection::Task;
 use crate::router::inline::{Cell, Parked, Polled, Then, Worked, panic_text};
+use crate::router::trust::Trust;
 use crate::{Connection, Operation, Outbox, Packet, Policy, Routed, Router, Stream, WhenFull};
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -77,7 +78,7 @@ impl Handler {
         H: Fn(Connection, Packet) -> F + Send + Sync + 'static,
         F: Future<Output = Option<Packet>> + Send + 'static,
     {
-        Self(Arc::new(Function { handler: Arc::new(handler), policy }))
+        Self(Arc::new(Function { handler: Arc::new(handler), policy, trust: Arc::default() }))
     }
 }
 
@@ -229,6 +230,11 @@ impl Router for Handlers {
         Routed::Continue
     }
 
+    fn held_up(&self, connection: &Connection, operation: Operation) -> bool {
+        let Some(handler) = self.table.get(operation) else { return false };
+        handler.0.held_up(connection, operation)
+    }
+
     fn disconnected(&self, session: HandlersSession, _reason: &crate::CloseReason) {
         if session.unknown > 0 {
             tracing::debug!(packets = session.unknown, "dropped packets of unknown operations");
@@ -270,6 +276,9 @@ impl fmt::Debug for HandlersSession {
 /// A handler in the table.
 trait Prototype: Send + Sync {
     fn instance(&self) -> Box<dyn Instance>;
+
+    /// Takes in that it holds up a thread; whether that is for it to mend.
+    fn held_up(&self, connection: &Connection, operation: Operation) -> bool;
 }
 
 /// A handler on a connection.
@@ -280,12 +289,15 @@ trait Instance: Send {
 struct Function<H> {
     handler: Arc<H>,
     policy: Policy,
+    trust: Arc<Trust>,
 }
 
 struct Running<H, F> {
     handler: Arc<H>,
     cell: Cell<F, Answer>,
     policy: Policy,
+    /// For [`Policy::Inline`]; that of all connections.
+    trust: Arc<Trust>,
     /// For [`Policy::AtMost`].
     permits: Arc<Semaphore>,
     /// Its calls have to wait, as far as is known: then they are given copies of bodies of less than 64 KiB, or each
@@ -307,9 +319,17 @@ where
             handler: self.handler.clone(),
             cell: Cell::default(),
             policy: self.policy,
+            trust: self.trust.clone(),
             permits: Arc::new(Semaphore::new(permits)),
             waits: self.policy != Policy::Inline,
         })
+    }
+
+    fn held_up(&self, connection: &Connection, operation: Operation) -> bool {
+        if self.policy == Policy::Inline {
+            self.trust.handle_held_up(connection, &operation);
+        }
+        self.policy == Policy::Inline
     }
 }
 
@@ -329,10 +349,10 @@ where
             }
         }
         let make = || (self.handler)(connection.clone(), packet);
-        let Self { cell, policy, permits, waits, .. } = self;
+        let Self { cell, policy, trust, permits, waits, .. } = self;
         // A handler may panic before its future is there.
         let handled = catch_unwind(AssertUnwindSafe(|| match policy {
-            Policy::Inline => match cell.poll(make) {
+            Policy::Inline if trust.is_kept() => match cell.poll(make) {
                 Polled::Ready(reply) => {
                     connection.collect(outbox);
                     send(reply, outbox);
@@ -343,7 +363,7 @@ where
                 }
                 Polled::Panicked(panic) => report(panic.as_ref()),
             },
-            Policy::Concurrent => spawn(connection, memory, Cell::park(make()), None),
+            Policy::Inline | Policy::Concurrent => spawn(connection, memory, Cell::park(make()), None),
             Policy::AtMost(_) => spawn(connection, memory, Cell::park(make()), Some(permits.clone())),
         }));
         if let Err(panic) = handled {

@@ -1,6 +1,7 @@
 //! Whether the driver polls the handlers of a connection in place, or gives them tasks of their own since they take
 //! long. Pure state; time is an argument.
 
+use frisbee::support::Apart;
 use std::time::{Duration, Instant};
 
 /// A turn in which handlers keep the driver for longer than this is long. Turns are bounded to some twenty microseconds
@@ -11,38 +12,29 @@ const LONG: Duration = Duration::from_millis(1);
 /// system, which gave the processor to another process.
 const LONG_TURNS: u32 = 3;
 
-/// How long handlers have tasks at first. On busy processors the system's scheduling looks like slow handlers once in
-/// some minutes, and calls should not cost three times as much afterwards.
-const APART_MIN: Duration = Duration::from_secs(1);
-
-/// The longest such period, for handlers that take long at each trial: they then delay others by a thousandth of the
-/// time.
-const APART_MAX: Duration = Duration::from_secs(1024);
-
 /// The record of the handlers of one connection.
 #[derive(Debug)]
 pub(crate) struct InPlace {
     /// Handlers have been polled in place in this turn.
     polled: bool,
-    /// Handlers have tasks of their own, until [`until`](Self::until).
-    apart: bool,
+    /// Handlers have tasks of their own.
+    is_apart: bool,
     /// The number of successive long turns.
     long_turns: u32,
-    /// The length and the end of the last period with tasks.
-    pause: Duration,
-    until: Option<Instant>,
+    /// The periods in which they have tasks.
+    apart: Apart,
 }
 
 impl InPlace {
     pub(crate) fn new() -> Self {
-        Self { polled: false, apart: false, long_turns: 0, pause: APART_MIN, until: None }
+        Self { polled: false, is_apart: false, long_turns: 0, apart: Apart::default() }
     }
 
     /// Whether to poll a handler in place. If so, it counts as polled.
     #[inline]
     pub(crate) fn begin(&mut self) -> bool {
-        self.polled |= !self.apart;
-        !self.apart
+        self.polled |= !self.is_apart;
+        !self.is_apart
     }
 
     /// Ends a turn that began at `began`; `clock` is read if handlers were polled. Returns `true` if handlers get tasks
@@ -57,9 +49,9 @@ impl InPlace {
             }
             return self.handle_long_turn(now);
         }
-        if self.apart && self.until.is_none_or(|until| began >= until) {
+        if self.is_apart && self.apart.is_over(began) {
             // Another trial, in which a single long turn suffices.
-            self.apart = false;
+            self.is_apart = false;
             self.long_turns = LONG_TURNS - 1;
         }
         false
@@ -71,11 +63,8 @@ impl InPlace {
         if self.long_turns < LONG_TURNS {
             return false;
         }
-        // Whether they were quick for less time than they had tasks.
-        let again = self.until.is_some_and(|until| now.saturating_duration_since(until) < self.pause);
-        self.pause = if again { (2 * self.pause).min(APART_MAX) } else { APART_MIN };
-        self.until = now.checked_add(self.pause);
-        self.apart = true;
+        self.apart.begin(now);
+        self.is_apart = true;
         true
     }
 }
@@ -83,6 +72,7 @@ impl InPlace {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use frisbee::support::{APART_MAX, APART_MIN};
 
     const QUICK: Duration = Duration::from_micros(50);
 

@@ -4,7 +4,7 @@ use crate::api::middleware::Chain;
 use crate::schema::layout::Layout;
 use crate::schema::method::Method;
 use crate::service::methods::Methods;
-use crate::service::served::{Entry, Kind};
+use crate::service::served::{Entry, Kind, Running};
 use crate::{Error, Policy};
 use frisbee::Operation;
 use std::collections::{HashMap, HashSet};
@@ -22,7 +22,7 @@ pub(crate) struct Table {
 /// A method with its settings.
 pub(crate) struct Served {
     pub(crate) entry: Entry,
-    pub(crate) policy: Policy,
+    pub(crate) running: Running,
     /// The middleware around its calls: that of the server, of the service and of the method.
     pub(crate) chain: Option<Arc<Chain>>,
     /// Callers may request a hand-off by it.
@@ -69,7 +69,8 @@ impl Table {
                 }
             }
             let chain = chain.followed_by(&entry.chain).present();
-            served[index] = Some(Served { entry, policy: policy.unwrap_or(default), chain, hands_off });
+            let running = Running { policy: policy.unwrap_or(default), trust: Arc::default() };
+            served[index] = Some(Served { entry, running, chain, hands_off });
         }
         match settings.policies.into_keys().chain(settings.hand_offs).next() {
             Some(unknown) => Err(Error::UnknownMethod(unknown)),

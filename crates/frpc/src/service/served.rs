@@ -6,6 +6,7 @@ use crate::schema::method::Method;
 use crate::service::caller::Caller;
 use crate::wire::body::Reading;
 use crate::wire::prefix::Prefix;
+use frisbee::support::Trust;
 use frisbee::{Outbox, Packet, Routed, Stream};
 use std::sync::Arc;
 
@@ -21,10 +22,17 @@ pub(crate) enum Kind {
     Stream(Box<dyn Streamed>),
 }
 
+/// Where the handlers of a method run.
+pub(crate) struct Running {
+    pub(crate) policy: Policy,
+    /// For [`Policy::Inline`].
+    pub(crate) trust: Arc<Trust>,
+}
+
 /// A unary method, of which each connection has an instance.
 pub(crate) trait Unary: Send + Sync {
     /// Creates an instance. `reading` says how requests are read, `chain` is the middleware.
-    fn instance(&self, policy: Policy, reading: Reading, chain: Option<&Arc<Chain>>) -> Box<dyn Instance>;
+    fn instance(&self, running: &Running, reading: Reading, chain: Option<&Arc<Chain>>) -> Box<dyn Instance>;
 }
 
 /// A unary method on one connection.

@@ -9,12 +9,12 @@ use crate::service::caller::Caller;
 use crate::service::failures::{nobody_waits, note, overloaded, panicked, refuse, takes_too_much, too_many};
 use crate::service::hand_off;
 use crate::service::handle::ServiceHandle;
-use crate::service::served::{Instance, Unary};
+use crate::service::served::{Instance, Running, Unary};
 use crate::wire::body::{self, Reading, Received, Style};
 use crate::wire::prefix::{self, Prefix};
 use crate::{Policy, Request, Response, Status};
 use bytes::Bytes;
-use frisbee::support::{Cell, Parked, Polled, Task, Then, Worked};
+use frisbee::support::{Cell, Parked, Polled, Task, Then, Trust, Worked};
 use frisbee::{Operation, Outbox, Packet, PacketId, Routed};
 use polyglot::{Form, Message};
 use std::marker::PhantomData;
@@ -45,8 +45,8 @@ where
     H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    fn instance(&self, policy: Policy, reading: Reading, chain: Option<&Arc<Chain>>) -> Box<dyn Instance> {
-        let permits = match policy {
+    fn instance(&self, running: &Running, reading: Reading, chain: Option<&Arc<Chain>>) -> Box<dyn Instance> {
+        let permits = match running.policy {
             Policy::AtMost(count) => Some(Arc::new(Semaphore::new(count.clamp(1, Semaphore::MAX_PERMITS)))),
             Policy::Inline | Policy::Concurrent => None,
         };
@@ -55,12 +55,20 @@ where
             handler: self.handler.clone(),
             cell: Cell::default(),
             reading,
-            inline: policy == Policy::Inline,
+            trust: (running.policy == Policy::Inline).then(|| running.trust.clone()),
             permits,
             around: chain.map(|chain| (chain.clone(), self.about)),
             name: self.about.method().full_name(),
             request: PhantomData,
         })
+    }
+}
+
+impl<S, H, A, F> Serving<S, H, A, F> {
+    /// Whether handlers may be polled in place, as far as the method goes.
+    #[inline]
+    fn is_inline(&self) -> bool {
+        self.trust.as_ref().is_some_and(|trust| trust.is_kept())
     }
 }
 
@@ -71,7 +79,8 @@ struct Serving<S, H, A, F> {
     cell: Cell<F, Answer>,
     /// How requests are read.
     reading: Reading,
-    inline: bool,
+    /// For [`Policy::Inline`].
+    trust: Option<Arc<Trust>>,
     /// For [`Policy::AtMost`].
     permits: Option<Arc<Semaphore>>,
     /// The middleware around calls.
@@ -113,7 +122,7 @@ where
             let call = Pending { caller, id, operation, deadline, memory: [before, memory], name: self.name };
             return self.call_through(request, call, outbox, inline);
         }
-        if !(inline && self.inline) {
+        if !(inline && self.is_inline()) {
             let call = Pending { caller, id, operation, deadline, memory: [before, memory], name: self.name };
             return self.call_apart(request, call, outbox);
         }
@@ -207,7 +216,7 @@ where
         // A box makes one type of all middleware; the cell does not replace it.
         let future: Pin<Box<dyn Future<Output = _> + Send>> =
             Box::pin(chain.around(about, request, move |request| handler(service, request)));
-        if !(inline && self.inline) {
+        if !(inline && self.is_inline()) {
             return call.go_on(Cell::park(future), self.permits.clone(), outbox);
         }
         match deadline::within(call.deadline, || Cell::default().poll(|| future)) {

@@ -1,0 +1,148 @@
+//! Whether the handlers of one method may be polled in place, or have held up a thread, so that they get tasks.
+
+use crate::Connection;
+use parking_lot::Mutex;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long handlers get tasks at first. What took long may have been the first call alone, which loads something, or
+/// the system's doing; calls should not cost three times as much for good.
+pub const APART_MIN: Duration = Duration::from_secs(1);
+
+/// How long at most, for handlers that take long whenever they are tried again: what they hold up others for is by then
+/// a thousandth of what it would be.
+pub const APART_MAX: Duration = Duration::from_secs(1024);
+
+/// How long handlers that have taken long get tasks of their own. Pure state; time is an argument.
+#[derive(Debug, Default)]
+pub struct Apart {
+    /// How long they have got them the last time, and until when.
+    pause: Duration,
+    until: Option<Instant>,
+}
+
+impl Apart {
+    /// They get tasks from now on: for twice as long as the last time, if they have been quick for less time than they
+    /// were kept away.
+    pub fn begin(&mut self, now: Instant) {
+        let again = self.until.is_some_and(|until| now.saturating_duration_since(until) < self.pause);
+        self.pause = if again { (2 * self.pause).min(APART_MAX) } else { APART_MIN };
+        self.until = now.checked_add(self.pause);
+    }
+
+    /// Whether they may be tried in place again.
+    pub fn is_over(&self, now: Instant) -> bool {
+        self.until.is_none_or(|until| now >= until)
+    }
+
+    fn has_begun(&self) -> bool {
+        self.until.is_some()
+    }
+}
+
+/// Whether the handlers of one method may be polled in place, on all connections of a server.
+#[derive(Debug, Default)]
+pub struct Trust {
+    is_lost: AtomicBool,
+    apart: Mutex<Apart>,
+}
+
+impl Trust {
+    /// Whether handlers may be polled in place. One load as long as they may.
+    #[inline]
+    pub fn is_kept(&self) -> bool {
+        !self.is_lost.load(Ordering::Relaxed) || self.is_regained(Instant::now())
+    }
+
+    /// A handler has held up its thread; whether it is the first one.
+    fn lose(&self, now: Instant) -> bool {
+        let mut apart = self.apart.lock();
+        let is_first = !apart.has_begun();
+        // Those that had begun when handlers got tasks count for nothing.
+        if !self.is_lost.swap(true, Ordering::Relaxed) {
+            apart.begin(now);
+        }
+        is_first
+    }
+
+    /// As [`lose`](Self::lose), but that handlers are polled in place all the same.
+    fn note(&self, now: Instant) -> bool {
+        let mut apart = self.apart.lock();
+        let is_first = !apart.has_begun();
+        apart.begin(now);
+        is_first
+    }
+
+    /// Whether it is time to try handlers in place again.
+    #[cold]
+    fn is_regained(&self, now: Instant) -> bool {
+        let is_over = self.apart.lock().is_over(now);
+        if is_over {
+            self.is_lost.store(false, Ordering::Relaxed);
+        }
+        is_over
+    }
+
+    /// Takes in that a handler of `method` holds up the thread of a connection, and says so in the log once. Handlers
+    /// get tasks unless those would hold up the whole runtime.
+    #[cold]
+    pub fn handle_held_up(&self, connection: &Connection, method: &dyn fmt::Display) {
+        let has_threads = connection.has_threads();
+        let now = Instant::now();
+        let is_first = if has_threads { self.lose(now) } else { self.note(now) };
+        if !is_first {
+            return;
+        }
+        let peer = connection.peer_addr();
+        if has_threads {
+            tracing::warn!(
+                %method,
+                ?peer,
+                "a handler blocks its thread or computes for long; from now on it gets a task for each call: set \
+                 Policy::Concurrent for it, and use spawn_blocking for what blocks"
+            );
+        } else {
+            tracing::warn!(
+                %method,
+                ?peer,
+                "a handler blocks its thread or computes for long; it is called in place all the same, since the \
+                 runtime that serves has a single thread: serve in a multi-threaded one, or use spawn_blocking"
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn handlers_that_held_up_their_thread_are_tried_again_after_a_second() {
+        let trust = Trust::default();
+        let now = Instant::now();
+        assert!(trust.is_kept());
+        assert!(trust.lose(now));
+        assert!(!trust.is_regained(now + APART_MIN / 2));
+        assert!(trust.is_regained(now + APART_MIN));
+        assert!(trust.is_kept());
+        assert!(!trust.lose(now + APART_MIN), "it is the second one");
+    }
+
+    #[test]
+    fn handlers_that_had_begun_when_the_first_was_noticed_count_for_nothing() {
+        let trust = Trust::default();
+        let now = Instant::now();
+        assert!(trust.lose(now));
+        (0..8).for_each(|_| assert!(!trust.lose(now)));
+        assert!(trust.is_regained(now + APART_MIN));
+    }
+
+    #[test]
+    fn handlers_that_are_noticed_without_consequences_are_noticed_once() {
+        let trust = Trust::default();
+        let now = Instant::now();
+        assert!(trust.note(now));
+        assert!(!trust.note(now) && trust.is_kept());
+    }
+}
