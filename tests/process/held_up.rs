@@ -1,0 +1,432 @@
+//! Handlers that hold up the thread which drives their connections: other connections go on, and the method is named
+//! in the log. Alone in its process, since it listens to all of the log.
+
+use frisbee::{Connection, Handlers, IoBackend, Operation, Outbox, Packet, PacketId, Routed, Router};
+use frisbee_tests::interop::{AddRequest, Interop, InteropClient, InteropServer, SleepRequest};
+use frisbee_tests::service::Service;
+use frisbee_tests::{left_to_service, serve, until};
+use frpc::{Channel, Request, Response, Server, Status, Workers};
+use std::fmt::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, Once, mpsc};
+use std::time::{Duration, Instant};
+use std::{hint, thread};
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::mpsc as events;
+use tokio::task::JoinSet;
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Level, Metadata, Subscriber};
+
+type Reply<T> = Result<Response<T>, Status>;
+
+/// How long a test waits for what is to happen soon.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Connections beside the one whose handler blocks, and calls that each of them makes meanwhile.
+const OTHERS: usize = 15;
+const CALLS: usize = 20;
+
+/// How the handler of `sleep` holds up its thread, until it is released.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum How {
+    Blocks,
+    BlocksInPlace,
+    Computes,
+}
+
+const ALL: [How; 3] = [How::Blocks, How::BlocksInPlace, How::Computes];
+
+/// Adds at once, and holds up its thread when it is to sleep.
+#[derive(Clone)]
+struct Holding {
+    how: How,
+    begun: events::UnboundedSender<String>,
+    released: Arc<Mutex<mpsc::Receiver<()>>>,
+    /// Whoever computes looks at this.
+    is_released: Arc<AtomicBool>,
+}
+
+impl Holding {
+    /// Holds up the thread until it is released.
+    fn hold(&self) {
+        self.begun.send(thread_name()).expect("the test waits");
+        let wait = || self.released.lock().expect("nobody panics").recv_timeout(PATIENCE).expect("it is released");
+        match self.how {
+            How::Blocks => wait(),
+            How::BlocksInPlace => tokio::task::block_in_place(wait),
+            How::Computes => {
+                let begun = Instant::now();
+                while !self.is_released.load(Ordering::Relaxed) && begun.elapsed() < PATIENCE {
+                    hint::spin_loop();
+                }
+            }
+        }
+    }
+}
+
+impl Interop for Holding {
+    left_to_service!(
+        echo_scalars,
+        echo_nested,
+        echo_lists,
+        echo_maps,
+        echo_mixed,
+        do_nothing,
+        fail,
+        echo_payload,
+        add,
+        describe,
+        count_up,
+        sum_up,
+        chat
+    );
+
+    async fn sleep(&self, request: Request<SleepRequest>) -> Reply<SleepRequest> {
+        self.hold();
+        Ok(Response::new(request.into_inner()))
+    }
+}
+
+fn thread_name() -> String {
+    thread::current().name().unwrap_or_default().to_owned()
+}
+
+/// A handler that holds up its thread, as its test sees it.
+struct Held {
+    /// The threads in which it begins.
+    begun: events::UnboundedReceiver<String>,
+    release: mpsc::Sender<()>,
+    is_released: Arc<AtomicBool>,
+}
+
+impl Held {
+    fn new(how: How) -> (Holding, Self) {
+        let (begun, has_begun) = events::unbounded_channel();
+        let (release, released) = mpsc::channel();
+        let is_released = Arc::new(AtomicBool::new(false));
+        let released = Arc::new(Mutex::new(released));
+        let holding = Holding { how, begun, released, is_released: is_released.clone() };
+        (holding, Self { begun: has_begun, release, is_released })
+    }
+
+    fn release(&self) {
+        self.is_released.store(true, Ordering::Relaxed);
+        self.release.send(()).expect("the handler waits");
+    }
+}
+
+async fn connect(address: &str) -> InteropClient {
+    InteropClient::connect(address).await.expect("the server listens")
+}
+
+async fn add(client: &InteropClient) {
+    let sum = client.add(AddRequest { a: 1, b: 2 }).await.expect("it answers");
+    assert_eq!(sum.into_inner().total, 3);
+}
+
+/// Connections that have been used, so that they have their threads.
+async fn others(address: &str) -> Vec<InteropClient> {
+    let mut others = Vec::new();
+    for _ in 0..OTHERS {
+        let client = connect(address).await;
+        add(&client).await;
+        others.push(client);
+    }
+    others
+}
+
+/// Lets each of them make its calls.
+async fn call(others: &[InteropClient]) {
+    let mut calling = JoinSet::new();
+    for client in others {
+        let client = client.clone();
+        calling.spawn(async move {
+            for _ in 0..CALLS {
+                add(&client).await;
+            }
+        });
+    }
+    tokio::time::timeout(PATIENCE, calling.join_all()).await.expect("nobody waits for the handler that is held");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn other_connections_get_their_replies_while_a_handler_blocks_or_computes() {
+    if uring_is_required() {
+        return;
+    }
+    for how in ALL {
+        for threads in [1, 2] {
+            let (holding, mut held) = Held::new(how);
+            let server = Server::builder().workers(Workers::Threads(threads)).io_backend(IoBackend::Tokio);
+            let address = serve(server.add_service(InteropServer::new(holding))).await.to_string();
+            let others = others(&address).await;
+            let client = connect(&address).await;
+            let sleeping = tokio::spawn(async move { client.sleep(SleepRequest::default()).await });
+            held.begun.recv().await.expect("it begins");
+            call(&others).await;
+            assert!(!sleeping.is_finished(), "{how:?}");
+            held.release();
+            sleeping.await.expect("it does not panic").expect("it was released");
+            call(&others).await;
+        }
+    }
+}
+
+/// What the log says of handlers that hold up their threads.
+static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+struct Keeping;
+
+struct Line(String);
+
+impl Visit for Line {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        write!(self.0, "{}={value:?} ", field.name()).expect("it is text");
+    }
+}
+
+impl Subscriber for Keeping {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        *metadata.level() == Level::WARN
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let mut line = Line(String::new());
+        event.record(&mut line);
+        LINES.lock().expect("nobody panics").push(line.0);
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+/// The lines of the log about a peer.
+fn lines_about(peer: impl fmt::Debug) -> Vec<String> {
+    let peer = format!("peer=Some({peer:?})");
+    LINES.lock().expect("nobody panics").iter().filter(|line| line.contains(&peer)).cloned().collect()
+}
+
+fn listen_to_the_log() {
+    static LISTENING: Once = Once::new();
+    LISTENING.call_once(|| tracing::subscriber::set_global_default(Keeping).expect("nothing else listens"));
+}
+
+/// Whether all servers are to use io_uring, whatever their builders say. A ring is bound to its thread.
+fn uring_is_required() -> bool {
+    let is_required = std::env::var_os("FRISBEE_IO_BACKEND").is_some_and(|backend| backend == "require");
+    if is_required {
+        println!("not tested: io_uring is required, and other threads cannot go on with a ring");
+    }
+    is_required
+}
+
+/// A runtime in which a server is served.
+fn caller() -> Runtime {
+    let caller = Builder::new_multi_thread().worker_threads(2).thread_name("caller").enable_all().build();
+    caller.expect("there are threads")
+}
+
+#[test]
+fn a_method_that_held_up_its_thread_gets_tasks_and_is_named_in_the_log_once() {
+    listen_to_the_log();
+    let backends: &[_] = if cfg!(all(feature = "uring", target_os = "linux")) {
+        &[IoBackend::Tokio, IoBackend::Uring]
+    } else {
+        &[IoBackend::Tokio]
+    };
+    for (how, backend) in ALL.into_iter().flat_map(|how| backends.iter().map(move |backend| (how, *backend))) {
+        let (holding, mut held) = Held::new(how);
+        caller().block_on(async {
+            let server = Server::builder().workers(Workers::Threads(1)).io_backend(backend);
+            let address = serve(server.add_service(InteropServer::new(holding))).await.to_string();
+            let channel = Channel::connect(&address).await.expect("it listens");
+            let peer = channel.connection().expect("it is connected").local_addr().expect("it is a socket");
+            let client = InteropClient::new(channel);
+            let mut threads = Vec::new();
+            // Not the second time if more than a second has passed since the first: it is tried in place again.
+            while threads.last().is_none_or(|thread: &String| thread != "caller") {
+                let sleeping = tokio::spawn({
+                    let client = client.clone();
+                    async move { client.sleep(SleepRequest::default()).await }
+                });
+                threads.push(held.begun.recv().await.expect("it begins"));
+                if threads.len() == 1 {
+                    until("it is noticed", || !lines_about(peer).is_empty()).await;
+                }
+                held.release();
+                sleeping.await.expect("it does not panic").expect("it was released");
+                assert!(threads.len() < 10, "{threads:?}");
+            }
+            assert!(threads[0].starts_with("frisbee-"), "{how:?} {threads:?}");
+            let lines = lines_about(peer);
+            assert_eq!(lines.len(), 1, "{lines:#?}");
+            for part in ["method=interop.Interop/Sleep", "Policy::Concurrent", "spawn_blocking"] {
+                assert!(lines[0].contains(part), "{lines:#?}");
+            }
+        });
+    }
+}
+
+#[test]
+fn handlers_are_called_in_place_all_the_same_where_tasks_would_hold_up_the_whole_runtime() {
+    if uring_is_required() {
+        return;
+    }
+    listen_to_the_log();
+    let (holding, mut held) = Held::new(How::Blocks);
+    let (told, address) = mpsc::channel();
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let serving = thread::spawn(move || {
+        let caller = Builder::new_current_thread().enable_all().build().expect("there is a reactor");
+        caller.block_on(async {
+            let server = Server::builder().workers(Workers::Threads(1)).io_backend(IoBackend::Tokio);
+            let address = serve(server.add_service(InteropServer::new(holding))).await.to_string();
+            told.send(address).expect("the test waits");
+            let _ = stopped.await;
+        });
+    });
+    let address = address.recv_timeout(PATIENCE).expect("it serves");
+    caller().block_on(async {
+        let others = others(&address).await;
+        let channel = Channel::connect(&address).await.expect("it listens");
+        let peer = channel.connection().expect("it is connected").local_addr().expect("it is a socket");
+        let client = InteropClient::new(channel);
+        for _ in 0..3 {
+            let client = client.clone();
+            let sleeping = tokio::spawn(async move { client.sleep(SleepRequest::default()).await });
+            assert_eq!(held.begun.recv().await.as_deref(), Some("frisbee-0"));
+            call(&others).await;
+            held.release();
+            sleeping.await.expect("it does not panic").expect("it was released");
+        }
+        let lines = lines_about(peer);
+        assert_eq!(lines.len(), 1, "{lines:#?}");
+        assert!(lines[0].contains("multi-threaded"), "{lines:#?}");
+    });
+    stop.send(()).expect("it serves");
+    serving.join().expect("it does not panic");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn other_channels_of_a_thread_go_on_while_a_handler_at_the_client_blocks() {
+    if uring_is_required() {
+        return;
+    }
+    let (told, mut connections) = events::unbounded_channel();
+    let server = Server::builder().on_connect(move |connection: &Connection| drop(told.send(connection.clone())));
+    let address = serve(server.add_service(InteropServer::new(Service))).await.to_string();
+    let (holding, mut held) = Held::new(How::Blocks);
+    let builder = Channel::builder().workers(Workers::Threads(1)).io_backend(IoBackend::Tokio);
+    let agent = builder.clone().add_service(InteropServer::new(holding)).connect(address.as_str()).await;
+    let _agent = agent.expect("the server listens");
+    let called = InteropClient::new(Channel::from_connection(&connections.recv().await.expect("it comes")));
+    let mut others = Vec::new();
+    for _ in 0..OTHERS {
+        others.push(InteropClient::new(builder.clone().connect(address.as_str()).await.expect("it listens")));
+    }
+    let sleeping = tokio::spawn(async move { called.sleep(SleepRequest::default()).await });
+    held.begun.recv().await.expect("it begins");
+    call(&others).await;
+    held.release();
+    sleeping.await.expect("it does not panic").expect("it was released");
+}
+
+const HOLDS: Operation = Operation::user(70).unwrap();
+const ECHOES: Operation = Operation::user(71).unwrap();
+
+/// Sends packets back, and holds up its thread before it does with some.
+struct Blocking(Holding);
+
+impl Router for Blocking {
+    type Session = ();
+
+    fn connected(&self, _connection: &Connection) {}
+
+    fn route(&self, (): &mut (), packet: Packet, outbox: &mut Outbox) -> Routed {
+        if packet.operation == HOLDS {
+            self.0.hold();
+        }
+        outbox.forward(&packet).expect("it is short enough");
+        Routed::Continue
+    }
+}
+
+/// Counts what comes back.
+async fn echoing(address: std::net::SocketAddr) -> (Connection, events::UnboundedReceiver<Packet>) {
+    let (told, packets) = events::unbounded_channel();
+    let tell = move |_: Connection, packet: Packet| {
+        let _ = told.send(packet);
+        async { None }
+    };
+    let handlers = Handlers::new().on(ECHOES, tell.clone()).on(HOLDS, tell);
+    (frisbee::Client::builder().connect(address, handlers).await.expect("it listens"), packets)
+}
+
+/// Lets a router or handler hold up its thread, and other connections go on meanwhile.
+async fn hold_one_and_echo_on_others(router: impl Router, held: &mut Held) -> (Connection, Vec<String>) {
+    let server = frisbee::Server::builder().workers(Workers::Threads(1)).io_backend(IoBackend::Tokio);
+    let server = server.bind("127.0.0.1:0", router).await.expect("loopback has free ports");
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    let (other, mut echoed) = echoing(address).await;
+    let (connection, mut held_back) = echoing(address).await;
+    let mut threads = Vec::new();
+    for id in 0..3 {
+        connection.send(&Packet::new(PacketId(id), HOLDS, "x")).await.expect("it is open");
+        threads.push(held.begun.recv().await.expect("it begins"));
+        for id in 0..20 {
+            other.send(&Packet::new(PacketId(id), ECHOES, "y")).await.expect("it is open");
+            let echo = tokio::time::timeout(PATIENCE, echoed.recv()).await.expect("nobody waits for who is held");
+            assert_eq!(echo.expect("it lives").id, PacketId(id));
+        }
+        held.release();
+        assert_eq!(held_back.recv().await.expect("it lives").id, PacketId(id));
+    }
+    (connection, threads)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn other_connections_go_on_while_a_router_blocks_and_the_operation_is_named() {
+    if uring_is_required() {
+        return;
+    }
+    listen_to_the_log();
+    let (holding, mut held) = Held::new(How::Blocks);
+    let (connection, threads) = hold_one_and_echo_on_others(Blocking(holding), &mut held).await;
+    assert_eq!(threads, ["frisbee-0"; 3]);
+    let lines = lines_about(connection.local_addr().expect("it is a socket"));
+    assert_eq!(lines.len(), 1, "{lines:#?}");
+    assert!(lines[0].contains("operation=70"), "{lines:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn other_connections_go_on_while_one_of_many_handlers_blocks_and_it_is_named() {
+    if uring_is_required() {
+        return;
+    }
+    listen_to_the_log();
+    let (holding, mut held) = Held::new(How::Blocks);
+    let holds = move |_: Connection, packet: Packet| {
+        let holding = holding.clone();
+        async move {
+            holding.hold();
+            Some(packet)
+        }
+    };
+    let handlers = Handlers::new().on(HOLDS, holds).on(ECHOES, |_, packet| async { Some(packet) });
+    let (connection, threads) = hold_one_and_echo_on_others(handlers, &mut held).await;
+    assert_eq!(threads[0], "frisbee-0");
+    let lines = lines_about(connection.local_addr().expect("it is a socket"));
+    assert_eq!(lines.len(), 1, "{lines:#?}");
+    assert!(lines[0].contains("method=70"), "{lines:#?}");
+}
