@@ -1,0 +1,120 @@
+//! What fifteen connections notice of a handler that blocks its thread on a sixteenth.
+
+use super::{LIFE, Running, Seen, WINDOW, percentile};
+use frisbee_tests::interop::{AddRequest, Interop, InteropClient, InteropServer, SleepRequest};
+use frisbee_tests::{left_to_service, serve};
+use frpc::{Request, Response, Server, Status};
+use std::net::SocketAddr;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+use tokio::process::Command;
+use tokio::task::JoinSet;
+
+/// The name of the row.
+pub(crate) const NAME: &str = "a handler that blocks";
+
+/// How long the handler blocks each time.
+const BLOCKED: Duration = Duration::from_secs(2);
+
+/// Connections beside the one whose handler blocks.
+const OTHERS: usize = 15;
+
+/// How often each of them calls, whatever has become of its calls before.
+const PACE: Duration = Duration::from_millis(10);
+
+/// The most that the p99 of the others may be, in milliseconds: a thread that is blocked is given up after 12.
+const P99_MAX: f64 = 20.0;
+
+/// As [`frisbee_tests::service::Service`], but that it sleeps without letting others run.
+struct Blocking;
+
+impl Interop for Blocking {
+    left_to_service!(
+        echo_scalars,
+        echo_nested,
+        echo_lists,
+        echo_maps,
+        echo_mixed,
+        do_nothing,
+        fail,
+        echo_payload,
+        add,
+        describe,
+        count_up,
+        sum_up,
+        chat
+    );
+
+    async fn sleep(&self, request: Request<SleepRequest>) -> Result<Response<SleepRequest>, Status> {
+        let request = request.into_inner();
+        std::thread::sleep(Duration::from_millis(request.millis.into()));
+        Ok(Response::new(request))
+    }
+}
+
+/// Serves in a runtime as servers have it.
+pub(crate) fn run() -> super::Result<Seen> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let address = serve(Server::builder().add_service(InteropServer::new(Blocking))).await;
+        println!("listening on {address}");
+        tokio::time::sleep(LIFE).await;
+    });
+    Ok(Seen::Well)
+}
+
+/// Prints what the others see, alone and beside a handler that blocks.
+pub(crate) async fn besiege(time: Duration) -> super::Result<Seen> {
+    println!("\n| peers | p50 / p99 / most alone (ms) | beside |\n|---|---|---|");
+    let mut columns = Vec::new();
+    let mut worst = 0.0;
+    for is_blocked in [false, true] {
+        let mut command = Command::new(std::env::current_exe()?);
+        let mut server = Running::start(command.arg("serve-blocking").stdout(Stdio::piped()))?;
+        let address = server.address().await?;
+        let mut latencies = watch(address, time.max(BLOCKED + WINDOW), is_blocked).await?;
+        server.end().await?;
+        let [half, most, all] = [500, 990, 1000].map(|of_thousand| percentile(&mut latencies, of_thousand) / 1e3);
+        columns.push(format!("{half:.1} / {most:.1} / {all:.1}"));
+        worst = most;
+    }
+    let seen = if worst <= P99_MAX { Seen::Well } else { Seen::Slow };
+    println!("| {NAME} | {} |{}", columns.join(" | "), if seen == Seen::Well { "" } else { " <--" });
+    Ok(seen)
+}
+
+/// The latencies of the others, from when each call was due.
+async fn watch(address: SocketAddr, time: Duration, is_blocked: bool) -> super::Result<Vec<Duration>> {
+    let address = address.to_string();
+    let mut others = JoinSet::new();
+    let begun = Instant::now();
+    for _ in 0..OTHERS {
+        let client = InteropClient::connect(address.as_str()).await?;
+        others.spawn(async move {
+            let mut latencies = Vec::new();
+            let mut due = begun + WINDOW;
+            while due < begun + WINDOW + time {
+                tokio::time::sleep_until(due.into()).await;
+                client.add(AddRequest { a: 1, b: 2 }).await?;
+                latencies.push(due.elapsed());
+                due += PACE;
+            }
+            Ok::<_, Status>(latencies)
+        });
+    }
+    let client = InteropClient::connect(address.as_str()).await?;
+    let blocking = tokio::spawn(async move {
+        tokio::time::sleep_until((begun + WINDOW).into()).await;
+        while is_blocked {
+            let millis = BLOCKED.as_millis() as u32;
+            client.sleep(SleepRequest { millis, ..SleepRequest::default() }).await?;
+        }
+        Ok::<_, Status>(())
+    });
+    let mut latencies = Vec::new();
+    while let Some(other) = others.join_next().await {
+        latencies.extend(other??);
+    }
+    blocking.abort();
+    Ok(latencies)
+}
