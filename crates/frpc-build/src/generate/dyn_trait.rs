@@ -13,7 +13,7 @@ pub(crate) fn dyn_trait_tokens(name: &Ident, of: &Ident, rpcs: &[Rpc]) -> TokenS
     let generic = if of == "S" || name == "S" { format_ident!("T") } else { format_ident!("S") };
     let doc = format!(
         " [`{of}`] for trait objects, with boxed futures. Every implementation of `{of}` implements it, and an \
-         `Arc<dyn {name}>` implements `{of}`, so that it can be served. Import one of the two traits: their methods have \
+         `Arc<dyn {name}>` implements `{of}`, so it can be served. Import one of the two traits: their methods have \
          the same names.",
         of = of.unraw(),
     );
@@ -35,7 +35,10 @@ pub(crate) fn dyn_trait_tokens(name: &Ident, of: &Ident, rpcs: &[Rpc]) -> TokenS
     let passed_on = rpcs.iter().map(|rpc| {
         let (Rpc { name: method, .. }, (request, result)) = (rpc, rpc.handled());
         quote! {
-            fn #method(&self, request: #request) -> impl ::core::future::Future<Output = #result> + ::core::marker::Send {
+            fn #method(
+                &self,
+                request: #request,
+            ) -> impl ::core::future::Future<Output = #result> + ::core::marker::Send {
                 #name::#method(&**self, request)
             }
         }

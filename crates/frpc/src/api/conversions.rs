@@ -1,8 +1,8 @@
 //! Errors as statuses, so that `?` works in handlers and in functions around calls.
 
 use crate::{Error, MetadataError, Status};
-use frisbee::HandOffError;
 use frisbee::pubsub::{PubSubError, RecvError};
+use frisbee::{HandOffError, RequestError, TrySendError};
 use std::io::{self, ErrorKind};
 use tokio::task::JoinError;
 use tokio::time::error::Elapsed;
@@ -17,9 +17,11 @@ use tokio::time::error::Elapsed;
 /// | `InvalidInput` | [`InvalidArgument`](crate::Code::InvalidArgument) |
 /// | `TimedOut` | [`DeadlineExceeded`](crate::Code::DeadlineExceeded) |
 /// | `InvalidData`, `UnexpectedEof` | [`DataLoss`](crate::Code::DataLoss) |
-/// | `OutOfMemory`, `StorageFull`, `QuotaExceeded`, `FileTooLarge` | [`ResourceExhausted`](crate::Code::ResourceExhausted) |
+/// | `OutOfMemory`, `StorageFull` | [`ResourceExhausted`](crate::Code::ResourceExhausted) |
+/// | `QuotaExceeded`, `FileTooLarge` | [`ResourceExhausted`](crate::Code::ResourceExhausted) |
 /// | `Unsupported` | [`Unimplemented`](crate::Code::Unimplemented) |
-/// | `IsADirectory`, `NotADirectory`, `DirectoryNotEmpty`, `ReadOnlyFilesystem` | [`FailedPrecondition`](crate::Code::FailedPrecondition) |
+/// | `IsADirectory`, `NotADirectory` | [`FailedPrecondition`](crate::Code::FailedPrecondition) |
+/// | `DirectoryNotEmpty`, `ReadOnlyFilesystem` | [`FailedPrecondition`](crate::Code::FailedPrecondition) |
 /// | those of connections and networks, `ResourceBusy` | [`Unavailable`](crate::Code::Unavailable) |
 /// | others | [`Unknown`](crate::Code::Unknown) |
 ///
@@ -110,6 +112,33 @@ impl From<HandOffError> for Status {
             HandOffError::TooLong(_) => Self::resource_exhausted,
             HandOffError::NotServed | HandOffError::Unsupported => Self::unimplemented,
             _ => Self::failed_precondition,
+        };
+        status(error.to_string())
+    }
+}
+
+/// [`ResourceExhausted`](crate::Code::ResourceExhausted) if there is no room, otherwise the status of the
+/// [`SendError`](frisbee::SendError).
+impl From<TrySendError> for Status {
+    fn from(error: TrySendError) -> Self {
+        match error {
+            TrySendError::Failed(error) => error.into(),
+            error => Self::resource_exhausted(error.to_string()),
+        }
+    }
+}
+
+/// [`Unavailable`](crate::Code::Unavailable) if the connection has ended,
+/// [`DeadlineExceeded`](crate::Code::DeadlineExceeded) if there was no reply in time,
+/// [`ResourceExhausted`](crate::Code::ResourceExhausted) if there is no room or the body is too long, and
+/// [`Internal`](crate::Code::Internal) if the router is not mounted.
+impl From<RequestError> for Status {
+    fn from(error: RequestError) -> Self {
+        let status = match error {
+            RequestError::Closed(_) => Self::unavailable,
+            RequestError::TimedOut(_) => Self::deadline_exceeded,
+            RequestError::Full | RequestError::TooLong(_) => Self::resource_exhausted,
+            _ => Self::internal,
         };
         status(error.to_string())
     }
@@ -212,6 +241,15 @@ mod tests {
         let late = frisbee::Error::ConnectTimeout { address: address() };
         assert_eq!(Status::from(Error::from(late)).code(), Code::DeadlineExceeded);
         assert_eq!(Status::from(Error::UnknownMethod("a.B/C".to_owned())).code(), Code::Internal);
+    }
+
+    #[test]
+    fn a_full_or_silent_peer_is_told_from_one_that_is_gone() {
+        assert_eq!(Status::from(TrySendError::Full).code(), Code::ResourceExhausted);
+        let silent = RequestError::TimedOut(std::time::Duration::from_secs(1));
+        assert_eq!(Status::from(silent).code(), Code::DeadlineExceeded);
+        let gone = frisbee::SendError::Closed(frisbee::CloseReason::ClosedByPeer);
+        assert_eq!(Status::from(TrySendError::Failed(gone)).code(), Code::Unavailable);
     }
 
     /// Compiles if `?` makes a status of every error that a handler meets.

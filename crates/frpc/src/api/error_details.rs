@@ -1,8 +1,8 @@
 //! The details of errors that gRPC's programs exchange: the types of `google/rpc/error_details.proto`.
 //!
-//! [`Status::with_detail`] adds one to a status, and [`Status::detail`] reads it at the other end. In the details of the
-//! status they stand as an encoded `google.rpc.Status`, which gRPC carries as `grpc-status-details-bin`: through the
-//! feature `tonic` they reach gRPC's programs and come from them unchanged. A plain peer gets the message alone.
+//! [`Status::with_detail`] adds a detail to a status, and [`Status::detail`] reads it at the other end. They stand in
+//! the details of the status as an encoded `google.rpc.Status`, which gRPC carries as `grpc-status-details-bin`: with
+//! the feature `tonic` they reach gRPC's programs, and come from them, unchanged. A plain peer gets the message alone.
 //!
 //! ```
 //! use frpc::error_details::{BadRequest, RetryInfo};

@@ -132,10 +132,9 @@ accessors!(
     [T] Request<T>,
     "The metadata of the request. In a handler it is empty if the peer is plain.",
     "It is not sent to a plain peer, whose wire has no place for it.",
-    "Values that belong to the request at this end, one of each type: what [middleware](crate::Middleware) has found \
-     out and a handler needs, such as the identity of the caller, or what a caller tells its middleware. They are never \
-     sent. What the requests of a connection have in common belongs to \
-     [the connection](frisbee::Connection::attachments)."
+    "Values that belong to the request at this end, one of each type: from [middleware](crate::Middleware) to the \
+     handler, such as the identity of the caller, or from a caller to its middleware. They are never sent. Values that \
+     all requests of a connection share belong to [the connection](frisbee::Connection::attachments)."
 );
 
 impl<T: fmt::Debug> fmt::Debug for Request<T> {

@@ -86,8 +86,8 @@ impl ChannelBuilder {
     }
 
     /// Runs a middleware around the calls that the channel makes, inside of what has been added before, as
-    /// [`Channel::with_middleware`] does. A service that this end [offers](Self::add_service) brings its own middleware:
-    /// `add_service(AgentServer::new(agent).with_middleware(…))`.
+    /// [`Channel::with_middleware`] does. A service that this end [offers](Self::add_service) brings its own
+    /// middleware: `add_service(AgentServer::new(agent).with_middleware(…))`.
     pub fn middleware(mut self, middleware: impl Middleware) -> Self {
         self.chain.push(middleware);
         self

@@ -38,7 +38,7 @@ impl ServerBuilder {
     /// ```ignore
     /// let server = frpc::Server::builder()
     ///     .middleware(log)
-    ///     .add_service(GreeterServer::new(greeter).with_middleware(authenticate).with_method_middleware("Greet", limit));
+    ///     .add_service(GreeterServer::new(greeter).with_middleware(admit).with_method_middleware("Greet", limit));
     /// ```
     ///
     /// **Middleware does not run around mounted routers, nor around calls that come to the same implementation by
