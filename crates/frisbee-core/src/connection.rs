@@ -7,9 +7,9 @@ use crate::decode::BodyMut;
 use crate::hello::HELLO_MAX;
 use crate::usage::Usage;
 use crate::{
-    Bucket, ClientConfig, CloseReason, Config, Decoder, Header, HeaderForm, Hello, HelloItems, Keepalive, Liveness,
-    MemoryPool, Operation, Outbox, Pace, Packet, PacketId, ProtocolError, Role, ServerConfig, TooLong, Uptake, Waste,
-    earlier,
+    Bucket, ClientConfig, CloseReason, Config, Decoder, Event, Header, HeaderForm, Hello, HelloItems, Keepalive,
+    Liveness, MemoryPool, Operation, Outbox, Pace, Packet, PacketId, PeerKind, ProtocolError, Role, ServerConfig,
+    TooLong, Uptake, Waste, earlier,
 };
 use bytes::Bytes;
 use hand_off::{HandOffEvent, HandOffProgress, Stage};
@@ -22,64 +22,6 @@ const PINGS_PER_SECOND: u32 = 20;
 
 /// How often a peer that has closed its sending half is sent a PING, which is how its absence is noticed.
 const HALF_CLOSED_PING_INTERVAL: Duration = Duration::from_millis(250);
-
-/// The meaning of a peer's bytes.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Event {
-    /// A packet of one of the users' operations.
-    Packet(Packet),
-    /// A packet of a stream; an empty body closes it.
-    Stream {
-        /// The stream's id.
-        id: PacketId,
-        /// The message.
-        body: Bytes,
-    },
-    /// The kind of the peer is known; see [`Connection::peer`].
-    PeerKnown,
-    /// A packet of an extended peer about a stream, a call or the connection: [`CREDIT`](Operation::CREDIT),
-    /// [`CANCEL`](Operation::CANCEL), [`END`](Operation::END) or [`GOING_AWAY`](Operation::GOING_AWAY).
-    Control(Packet),
-    /// Something about a hand-off.
-    HandOff(HandOffEvent),
-    /// A packet has been dealt with.
-    Nothing,
-}
-
-impl Event {
-    /// The length of the body that came.
-    pub fn body_len(&self) -> usize {
-        match self {
-            Self::Packet(Packet { body, .. }) | Self::Control(Packet { body, .. }) | Self::Stream { body, .. } => {
-                body.len()
-            }
-            Self::HandOff(HandOffEvent::Asked { body, .. } | HandOffEvent::Answered { body, .. }) => body.len(),
-            Self::HandOff(HandOffEvent::GivenUp) | Self::PeerKnown | Self::Nothing => 0,
-        }
-    }
-}
-
-/// The kind of a peer.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub enum PeerKind {
-    /// It has not shown yet.
-    #[default]
-    Unknown,
-    /// It speaks the protocol as Go does.
-    Plain,
-    /// It is an extended peer, and this is its HELLO.
-    Extended(Arc<Hello>),
-}
-
-impl PeerKind {
-    /// The HELLO of an extended peer.
-    pub fn hello(&self) -> Option<&Hello> {
-        match self {
-            Self::Extended(hello) => Some(hello),
-            Self::Unknown | Self::Plain => None,
-        }
-    }
-}
 
 /// One end of a connection, driven by the owner of the socket.
 ///

@@ -1,0 +1,64 @@
+//! The events of a connection, and the kinds of peers.
+
+use crate::{HandOffEvent, Hello, Packet, PacketId};
+use bytes::Bytes;
+use std::sync::Arc;
+
+/// The meaning of a peer's bytes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Event {
+    /// A packet of one of the users' operations.
+    Packet(Packet),
+    /// A packet of a stream; an empty body closes it.
+    Stream {
+        /// The stream's id.
+        id: PacketId,
+        /// The message.
+        body: Bytes,
+    },
+    /// The kind of the peer is known; see [`Connection::peer`](crate::Connection::peer).
+    PeerKnown,
+    /// A packet of an extended peer about a stream, a call or the connection: [`CREDIT`](crate::Operation::CREDIT),
+    /// [`CANCEL`](crate::Operation::CANCEL), [`END`](crate::Operation::END) or
+    /// [`GOING_AWAY`](crate::Operation::GOING_AWAY).
+    Control(Packet),
+    /// Something about a hand-off.
+    HandOff(HandOffEvent),
+    /// A packet has been dealt with.
+    Nothing,
+}
+
+impl Event {
+    /// The length of the body that came.
+    pub fn body_len(&self) -> usize {
+        match self {
+            Self::Packet(Packet { body, .. }) | Self::Control(Packet { body, .. }) | Self::Stream { body, .. } => {
+                body.len()
+            }
+            Self::HandOff(HandOffEvent::Asked { body, .. } | HandOffEvent::Answered { body, .. }) => body.len(),
+            Self::HandOff(HandOffEvent::GivenUp) | Self::PeerKnown | Self::Nothing => 0,
+        }
+    }
+}
+
+/// The kind of a peer.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum PeerKind {
+    /// It has not shown yet.
+    #[default]
+    Unknown,
+    /// It speaks the protocol as Go does.
+    Plain,
+    /// It is an extended peer, and this is its HELLO.
+    Extended(Arc<Hello>),
+}
+
+impl PeerKind {
+    /// The HELLO of an extended peer.
+    pub fn hello(&self) -> Option<&Hello> {
+        match self {
+            Self::Extended(hello) => Some(hello),
+            Self::Unknown | Self::Plain => None,
+        }
+    }
+}
