@@ -41,7 +41,7 @@ enum Silent {
 }
 
 impl Silent {
-    /// Has whoever waits look once more, and close the connection if it is still silent.
+    /// Wakes the waiting task to look once more, and to close the connection if it is still silent.
     fn hurry(self) {
         match self {
             Self::Driven(connection) => connection.hurry(),

@@ -224,8 +224,8 @@ pub enum Routed {
     Slow,
     /// The packets that wait are written and the connection is closed.
     Close(CloseReason),
-    /// What waits is written, and then the transport is somebody else's, with every byte behind this packet. Nothing is
-    /// said to the peer, which has to know: the form for Go peers. See [`TakeOver`].
+    /// The packets that wait are written, and then the transport belongs to its next owner, with every byte behind this
+    /// packet. The peer is not told and has to know: the form for Go peers. See [`TakeOver`].
     HandOff(TakeOver),
 }
 

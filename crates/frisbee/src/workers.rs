@@ -121,7 +121,7 @@ impl Pool {
         Err(no_rings())
     }
 
-    /// Whether its threads are those of the whole process, which go on without whoever brings connections.
+    /// Whether its threads are those of the whole process, which outlive the owner of the connections.
     pub(crate) fn is_shared(&self) -> bool {
         match self {
             Self::Caller | Self::Threads(_) => false,

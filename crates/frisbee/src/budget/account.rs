@@ -2,8 +2,8 @@
 //!
 //! How much that is depends on what is left. A connection may hold as much as is left behind it, so one alone takes
 //! half of the memory, and the connections of one address together three times as much, so they take three quarters.
-//! Whoever comes behind them finds room, however many they are: what is left shrinks, and never to nothing. A
-//! connection that holds little may go on in any case, since others of its address may belong to somebody else.
+//! Later connections find room, however many they are: the rest shrinks, but never to nothing. A connection that holds
+//! little may continue in any case, since others of its address may belong to another user.
 
 use super::{Budget, WAITING_COST};
 use std::collections::BTreeMap;

@@ -167,7 +167,7 @@ impl<T> Ended<T> {
     }
 }
 
-/// A task that ends with whoever waits for it.
+/// A task that ends when its handle is dropped.
 pub(crate) struct AbortOnDrop(pub(crate) JoinHandle<CloseReason>);
 
 impl Future for AbortOnDrop {
