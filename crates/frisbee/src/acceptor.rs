@@ -83,6 +83,10 @@ impl<R: Router> Acceptor<R> {
     }
 
     /// Takes no further connections, lets open ones finish their work in progress, and closes each when it is idle.
+    ///
+    /// # Cancel safety
+    /// Dropping the future stops waiting. Connections that are in use are then closed when they are idle, however long
+    /// that takes. It may be called again.
     pub async fn shutdown(&self) {
         self.0.open.drain(self.0.shutdown_timeout).await;
     }

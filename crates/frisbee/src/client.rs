@@ -206,6 +206,9 @@ impl ClientBuilder {
     ///
     /// # Panics
     /// Outside of a tokio runtime.
+    ///
+    /// # Cancel safety
+    /// Dropping the future gives up and drops the transport.
     pub async fn connect_io<T, R>(self, io: T, router: R) -> Result<Connection, Error>
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,

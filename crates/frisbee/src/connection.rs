@@ -212,6 +212,9 @@ impl Connection {
     ///
     /// # Errors
     /// If the connection has ended before.
+    ///
+    /// # Cancel safety
+    /// Safe; it may be called any number of times.
     pub async fn peer_known(&self) -> Result<PeerKind, SendError> {
         let mut watch = self.waiter();
         poll_fn(|context| self.0.mailbox.poll_peer(context, &mut watch)).await

@@ -255,6 +255,9 @@ impl ServerBuilder {
     ///
     /// # Errors
     /// If no address can be bound, or the router finds something [wrong](Router::check) with itself.
+    ///
+    /// # Cancel safety
+    /// Dropping the future binds nothing.
     pub async fn bind<R: Router>(
         self,
         address: impl ToSocketAddrs + fmt::Debug,
@@ -272,6 +275,9 @@ impl ServerBuilder {
     /// # Errors
     /// If another process listens there, the path is not a socket, the system refuses, or the router reports a
     /// [defect](Router::check).
+    ///
+    /// # Cancel safety
+    /// The future is ready at once.
     #[cfg(unix)]
     pub async fn bind_unix<R: Router>(self, path: impl AsRef<Path>, router: R) -> Result<UnixServer<R>, Error> {
         router.check()?;
@@ -331,6 +337,9 @@ impl<R: Router> Server<R> {
     /// closes each when it is idle.
     ///
     /// # Errors
+    /// As [`serve`](Self::serve).
+    ///
+    /// # Cancel safety
     /// As [`serve`](Self::serve).
     pub async fn serve_with_shutdown(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
         self.bound.serve(shutdown).await

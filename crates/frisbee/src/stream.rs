@@ -205,6 +205,9 @@ impl StreamSender {
     ///
     /// # Errors
     /// As [`Stream::send`].
+    ///
+    /// # Cancel safety
+    /// As [`Stream::send`].
     pub async fn send(&self, message: &Bytes) -> Result<(), SendError> {
         self.0.send(message).await
     }
@@ -288,6 +291,9 @@ impl StreamSender {
 }
 
 impl StreamReceiver {
+    /// As [`Stream::recv`].
+    ///
+    /// # Cancel safety
     /// As [`Stream::recv`].
     pub async fn recv(&mut self) -> Option<Bytes> {
         poll_fn(|context| self.poll_recv(context)).await

@@ -108,6 +108,9 @@ pub fn requests<A: Message + Send + 'static>(request: tonic::Request<tonic::Stre
 ///
 /// # Errors
 /// The status of the handler.
+///
+/// # Cancel safety
+/// Dropping the future drops the handler.
 pub async fn reply<A, B, F>(
     request: Request<A>,
     handler: impl FnOnce(Request<A>) -> F,
@@ -126,6 +129,9 @@ where
 ///
 /// # Errors
 /// The status of the handler.
+///
+/// # Cancel safety
+/// Dropping the future drops the handler.
 pub async fn replies<A, B, F>(
     request: Request<A>,
     handler: impl FnOnce(Request<A>) -> F,

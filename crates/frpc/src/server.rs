@@ -51,6 +51,9 @@ impl Server {
     ///
     /// # Errors
     /// As [`serve`](Self::serve).
+    ///
+    /// # Cancel safety
+    /// As [`Server::serve`].
     pub async fn serve_with_shutdown(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
         Ok(self.inner.serve_with_shutdown(shutdown).await?)
     }
@@ -79,6 +82,9 @@ impl UnixServer {
     ///
     /// # Errors
     /// As [`Server::serve`].
+    ///
+    /// # Cancel safety
+    /// As [`Server::serve`].
     pub async fn serve(self) -> Result<(), Error> {
         Ok(self.inner.serve().await?)
     }
@@ -86,6 +92,9 @@ impl UnixServer {
     /// Serves until `shutdown` is ready, as [`Server::serve_with_shutdown`] does.
     ///
     /// # Errors
+    /// As [`Server::serve`].
+    ///
+    /// # Cancel safety
     /// As [`Server::serve`].
     pub async fn serve_with_shutdown(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
         Ok(self.inner.serve_with_shutdown(shutdown).await?)
@@ -131,6 +140,10 @@ impl Acceptor {
     }
 
     /// Takes no further connections, lets the open ones finish their calls, and closes each when it is idle.
+    ///
+    /// # Cancel safety
+    /// Dropping the future stops waiting. Connections that are in use are then closed when they are idle, however long
+    /// that takes. It may be called again.
     pub async fn shutdown(&self) {
         self.inner.shutdown().await;
     }

@@ -32,6 +32,9 @@ impl<R: Router> UnixServer<R> {
     ///
     /// # Errors
     /// As there.
+    ///
+    /// # Cancel safety
+    /// As [`Server::serve`](crate::Server::serve).
     pub async fn serve(self) -> Result<(), Error> {
         self.bound.serve(pending()).await
     }
@@ -40,6 +43,9 @@ impl<R: Router> UnixServer<R> {
     ///
     /// # Errors
     /// As there.
+    ///
+    /// # Cancel safety
+    /// As [`Server::serve`](crate::Server::serve).
     pub async fn serve_with_shutdown(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
         self.bound.serve(shutdown).await
     }

@@ -29,6 +29,9 @@ impl Channel {
     ///
     /// # Errors
     /// If no address of the name accepts the connection within 10 s.
+    ///
+    /// # Cancel safety
+    /// Dropping the future gives up; there is no channel then, and an open connection is closed.
     pub async fn connect(address: impl Into<String>) -> Result<Self, Error> {
         Self::builder().connect(address).await
     }
@@ -38,6 +41,9 @@ impl Channel {
     ///
     /// # Errors
     /// None: only TLS and services, which a builder sets, can fail.
+    ///
+    /// # Cancel safety
+    /// Dropping the future gives up and drops the transport.
     pub async fn connect_io<T>(io: T) -> Result<Self, Error>
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
@@ -190,6 +196,9 @@ impl ChannelBuilder {
     ///
     /// # Errors
     /// As [`Channel::connect`], and if two services or mounted routers overlap.
+    ///
+    /// # Cancel safety
+    /// Dropping the future gives up; there is no channel then, and an open connection is closed.
     pub async fn connect(self, address: impl Into<String>) -> Result<Channel, Error> {
         self.connect_using(Box::new(Address::new(address)?)).await
     }
@@ -217,6 +226,9 @@ impl ChannelBuilder {
     ///
     /// # Errors
     /// The first error of the function, or if it takes longer than [`connect_timeout`](Self::connect_timeout).
+    ///
+    /// # Cancel safety
+    /// Dropping the future gives up; there is no channel then, and an open connection is closed.
     pub async fn connect_with_connector<C, F, T>(self, connector: C) -> Result<Channel, Error>
     where
         C: Fn() -> F + Send + Sync + 'static,
@@ -291,6 +303,9 @@ impl ChannelBuilder {
     /// # Errors
     /// If no server accepts a connection (the error of the last one), if there is no address or an invalid one, or if
     /// two services or mounted routers overlap.
+    ///
+    /// # Cancel safety
+    /// Dropping the future gives up; there is no channel then, and open connections are closed.
     pub async fn connect_all<A: Into<String>>(self, addresses: impl IntoIterator<Item = A>) -> Result<Channel, Error> {
         let diallers: Vec<_> = addresses.into_iter().map(Address::new).collect::<Result<_, _>>()?;
         self.connect_all_by(diallers.into_iter()).await
@@ -301,6 +316,9 @@ impl ChannelBuilder {
     ///
     /// # Errors
     /// As [`connect_all`](Self::connect_all).
+    ///
+    /// # Cancel safety
+    /// Dropping the future gives up; there is no channel then, and open connections are closed.
     pub async fn connect_all_with_connectors<C, F, T>(
         self,
         connectors: impl IntoIterator<Item = C>,
@@ -318,6 +336,9 @@ impl ChannelBuilder {
     ///
     /// # Errors
     /// If the TLS handshake fails, or two services or mounted routers overlap.
+    ///
+    /// # Cancel safety
+    /// Dropping the future gives up and drops the transport.
     pub async fn connect_io<T>(self, io: T) -> Result<Channel, Error>
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,

@@ -31,6 +31,9 @@ impl Channel {
     ///
     /// # Errors
     /// If there is no connection or the request cannot be sent. Later failures come through the stream.
+    ///
+    /// # Cancel safety
+    /// Dropping the future cancels the call.
     pub async fn server_streaming<A, B>(
         &self,
         method: &'static Method,
@@ -49,6 +52,9 @@ impl Channel {
     ///
     /// # Errors
     /// The status of the call.
+    ///
+    /// # Cancel safety
+    /// Dropping the future cancels the call; requests that were not taken from the stream are lost with it.
     pub async fn client_streaming<S, B>(
         &self,
         method: &'static Method,
@@ -68,6 +74,9 @@ impl Channel {
     ///
     /// # Errors
     /// If there is no connection. Later failures come through the stream.
+    ///
+    /// # Cancel safety
+    /// Dropping the future cancels the call; requests that were not taken from the stream are lost with it.
     pub async fn streaming<S, B>(
         &self,
         method: &'static Method,

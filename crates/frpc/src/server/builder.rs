@@ -140,6 +140,9 @@ impl ServerBuilder {
     /// # Errors
     /// If no address can be bound, if two services or mounted routers overlap, or if a policy, a hand-off or a
     /// middleware names a method that does not exist; policies and hand-offs are for unary methods only.
+    ///
+    /// # Cancel safety
+    /// Dropping the future binds nothing.
     pub async fn bind(self, address: impl ToSocketAddrs + fmt::Debug) -> Result<Server, Error> {
         let (inner, endpoint) = self.done()?;
         Ok(Server { inner: inner.bind(address, endpoint).await? })
@@ -149,6 +152,9 @@ impl ServerBuilder {
     ///
     /// # Errors
     /// As [`bind`](Self::bind), and if another server listens there.
+    ///
+    /// # Cancel safety
+    /// The future is ready at once.
     #[cfg(unix)]
     pub async fn bind_unix(self, path: impl AsRef<std::path::Path>) -> Result<UnixServer, Error> {
         let (inner, endpoint) = self.done()?;

@@ -129,6 +129,9 @@ impl Client {
     ///
     /// # Errors
     /// If no address accepts the connection in time.
+    ///
+    /// # Cancel safety
+    /// Dropping the future gives up; an open connection is closed.
     pub async fn connect(address: impl ToSocketAddrs + fmt::Display) -> Result<Self, crate::Error> {
         Self::connect_with_connector(crate::Client::builder(), address).await
     }
@@ -137,6 +140,9 @@ impl Client {
     ///
     /// # Errors
     /// If no address accepts the connection in time.
+    ///
+    /// # Cancel safety
+    /// Dropping the future gives up; an open connection is closed.
     pub async fn connect_with_connector(
         settings: ClientBuilder,
         address: impl ToSocketAddrs + fmt::Display,

@@ -1,0 +1,47 @@
+//! Every public async function says what becomes of it when its future is dropped.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("it is a folder of this repository") {
+        let path = entry.expect("it can be read").path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|is| is == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// The public async functions of a file whose documentation has no section about it.
+fn silent(source: &str) -> Vec<String> {
+    let (mut says, mut silent) = (false, Vec::new());
+    for line in source.lines().map(str::trim_start) {
+        if line.starts_with("pub async fn") && !says {
+            silent.push(line.to_owned());
+        }
+        says = (says || line == "/// # Cancel safety") && (line.starts_with("///") || line.starts_with("#["));
+    }
+    silent
+}
+
+#[test]
+fn every_public_async_function_has_a_section_about_cancel_safety() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
+    let mut files = Vec::new();
+    for name in ["frisbee", "frpc"] {
+        sources(&crates.join(name).join("src"), &mut files);
+    }
+    assert!(files.len() > 50, "there are more: {}", files.len());
+    let mut missing = Vec::new();
+    for file in files {
+        let source = fs::read_to_string(&file).expect("it can be read");
+        missing.extend(silent(&source).into_iter().map(|function| format!("{}: {function}", file.display())));
+    }
+    assert!(missing.is_empty(), "these have no section `# Cancel safety`:\n{}", missing.join("\n"));
+    assert_eq!(
+        silent("/// # Cancel safety\n/// Safe.\npub async fn good() {}\npub async fn bad() {}"),
+        ["pub async fn bad() {}"]
+    );
+}
