@@ -3,3 +3,4 @@
 
 mod attackers;
 mod input;
+mod output;

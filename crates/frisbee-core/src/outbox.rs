@@ -35,7 +35,10 @@ const KEEP_CAPACITY: usize = 256 * 1024;
 #[derive(Debug, Default)]
 pub struct Outbox {
     form: HeaderForm,
+    /// The longest body that the peer takes.
     limit: u32,
+    /// The longest body that may be sent at the moment: the limit, or less for want of memory.
+    room: u32,
     /// Headers and small bodies; `buffer[..written]` has left.
     buffer: Vec<u8>,
     written: usize,
@@ -47,17 +50,30 @@ pub struct Outbox {
 impl Outbox {
     /// An empty outbox for headers of `form`, with bodies of up to [`BODY_MAX`](crate::BODY_MAX).
     pub fn new(form: HeaderForm) -> Self {
-        Self { form, limit: crate::BODY_MAX, ..Self::default() }
+        Self { form, limit: crate::BODY_MAX, room: crate::BODY_MAX, ..Self::default() }
     }
 
     /// An empty outbox with the same form and limit.
     pub fn new_like(&self) -> Self {
-        Self { form: self.form, limit: self.limit, ..Self::default() }
+        Self { form: self.form, limit: self.limit, room: self.room, ..Self::default() }
     }
 
     /// Sets the longest body that may be sent.
     pub fn set_limit(&mut self, limit: u32) {
+        self.room = limit;
         self.limit = limit;
+    }
+
+    /// Sets how much memory there is for a further body, if that is less than the peer may be sent.
+    pub fn set_room(&mut self, room: Option<usize>) {
+        let room = room.and_then(|room| u32::try_from(room).ok());
+        self.room = room.map_or(self.limit, |room| room.min(self.limit));
+    }
+
+    /// The memory that what waits takes, in bytes. What it shares with others counts as if it were its own.
+    #[inline]
+    pub fn memory(&self) -> usize {
+        self.buffer.capacity().saturating_add(self.bulk_len)
     }
 
     /// The longest body that may be sent, in bytes.
@@ -324,9 +340,10 @@ impl PacketWriter<'_> {
     }
 
     /// How long the body may be, in bytes.
+    #[allow(clippy::misnamed_getters)] // The limit at present.
     #[inline]
     pub fn limit(&self) -> u32 {
-        self.outbox.limit
+        self.outbox.room
     }
 
     /// The buffer to append the body to, for encoders. Bytes that it contains already must stay.
@@ -358,7 +375,7 @@ impl PacketWriter<'_> {
             shared = self.outbox.bulk.iter().skip(self.bulk_start).map(|(_, bytes)| bytes.len()).sum();
             length = length.saturating_add(shared);
         }
-        let limit = self.outbox.limit;
+        let limit = self.outbox.room;
         let declared = u32::try_from(length).ok().filter(|declared| *declared <= limit);
         let Some(declared) = declared else { return Err(TooLong { length, limit }) };
         let field = body.saturating_sub(4)..body;
@@ -384,16 +401,17 @@ impl Drop for PacketWriter<'_> {
 pub struct TooLong {
     /// The length of the body, in bytes.
     pub length: usize,
-    /// What the peer accepts, in bytes.
+    /// What may be sent, in bytes: the lower `body_max` of the two ends, or less while a server is short of memory.
     pub limit: u32,
 }
 
 impl fmt::Display for TooLong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { length, limit } = self;
         write!(
             f,
-            "body of {} bytes exceeds the limit of {}, the lower body_max of the two ends",
-            self.length, self.limit
+            "body of {length} bytes exceeds the limit of {limit}, the lower body_max of the two ends, or less while \
+             the server is short of memory"
         )
     }
 }
@@ -570,6 +588,21 @@ mod tests {
         let too_long = outbox.push(PacketId(1), OPERATION, Bytes::from(vec![0; 20_001]));
         assert_eq!(too_long, Err(TooLong { length: 20_001, limit: 20_000 }));
         assert_eq!(outbox.take_bytes(), expected);
+    }
+
+    #[test]
+    fn a_body_for_which_there_is_no_memory_is_refused_with_that_reason_until_there_is() {
+        let mut outbox = Outbox::new(HeaderForm::Current);
+        outbox.set_limit(20_000);
+        outbox.set_room(Some(500));
+        let body = Bytes::from(vec![0; 501]);
+        let refused = outbox.push(PacketId(1), OPERATION, &body);
+        assert_eq!(refused, Err(TooLong { length: 501, limit: 500 }));
+        assert_eq!(outbox.limit(), 20_000);
+        for room in [Some(501), Some(usize::MAX), None] {
+            outbox.set_room(room);
+            assert_eq!(outbox.push(PacketId(1), OPERATION, &body), Ok(()));
+        }
     }
 
     #[test]

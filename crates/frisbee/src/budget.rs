@@ -1,15 +1,17 @@
 //! The server-wide count of bytes that are held for peers. `account.rs` divides it among connections and addresses,
-//! `counts.rs` counts connections and refusals.
+//! `output.rs` bounds what waits to be written, `counts.rs` counts connections and refusals.
 
 mod account;
 mod counts;
 mod log_limit;
+mod output;
 
 pub(crate) use self::account::Account;
 use self::account::Addresses;
 pub use self::account::Hold;
 use self::counts::Counts;
 pub use self::counts::Stats;
+pub(crate) use self::output::Output;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicIsize, Ordering};
 

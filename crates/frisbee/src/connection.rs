@@ -84,13 +84,14 @@ impl Connection {
     }
 
     fn new(role: Role, config: &Config, account: Account, runtime: Handle, ends: Ends) -> Self {
-        let mailbox = Mailbox::new(config.body_limit(), config.backlog_max);
+        let account = Arc::new(account);
+        let mailbox = Mailbox::new(config.body_limit(), config.backlog_max, account.clone());
         Self(Arc::new(ConnectionShared {
             mailbox,
             work: Work::default(),
             deferred: Deferred::default(),
             attachments: Attachments::new(),
-            account: Arc::new(account),
+            account,
             role,
             routed: AtomicU16::new(0),
             guests: AtomicUsize::new(0),
@@ -176,7 +177,7 @@ impl Connection {
     #[doc(hidden)]
     pub fn collect(&self, outbox: &mut Outbox) {
         if self.0.mailbox.is_notified() {
-            outbox.append(&mut self.0.mailbox.lock().outbox);
+            self.0.mailbox.collect(outbox);
         }
     }
 

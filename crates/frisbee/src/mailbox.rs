@@ -11,6 +11,7 @@ use self::streams::StreamTable;
 pub use self::waiting::Waiter;
 pub(crate) use self::waiting::wake_all;
 use self::waiting::{WaitList, wake};
+use crate::budget::{Account, Output};
 use crate::hand_off::Step;
 use crate::stream::StreamShared;
 use crate::sync::{AtomicBool, Mutex, MutexGuard};
@@ -25,8 +26,12 @@ pub(crate) struct Mailbox {
     inner: Mutex<MailboxState>,
     /// The task has been woken and has not looked yet. Written with the lock held, read without.
     notified: AtomicBool,
+    /// Producers wait since the server is short of memory, though less waits than may usually. Written with the lock
+    /// held, read without.
+    is_starved: AtomicBool,
     /// See [`frisbee_core::Config::backlog_max`].
     pub(crate) backlog_max: usize,
+    account: Arc<Account>,
 }
 
 /// The driver's view of its mailbox, kept from turn to turn.
@@ -52,6 +57,7 @@ pub(crate) enum Mail {
 pub(crate) struct MailboxState {
     /// The packets that handles have sent since the driver last took them.
     pub(crate) outbox: Outbox,
+    output: Output,
     /// The bytes that wait at the driver, as it last reported.
     pub(crate) backlog: usize,
     /// Wakes the task.
@@ -88,11 +94,13 @@ pub(crate) enum HandingOff {
 }
 
 impl Mailbox {
-    pub(crate) fn new(body_max: u32, backlog_max: usize) -> Self {
+    pub(crate) fn new(body_max: u32, backlog_max: usize, account: Arc<Account>) -> Self {
         let mut outbox = Outbox::default();
         outbox.set_limit(body_max);
+        let backlog_max = backlog_max.max(1);
         let inner = MailboxState {
             outbox,
+            output: Output::new(backlog_max),
             backlog: 0,
             task: None,
             order: None,
@@ -106,7 +114,8 @@ impl Mailbox {
             over: false,
             waiting: WaitList::default(),
         };
-        Self { inner: Mutex::new(inner), notified: AtomicBool::new(false), backlog_max: backlog_max.max(1) }
+        let (notified, is_starved) = (AtomicBool::new(false), AtomicBool::new(false));
+        Self { inner: Mutex::new(inner), notified, is_starved, backlog_max, account }
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, MailboxState> {
@@ -117,7 +126,9 @@ impl Mailbox {
     pub(crate) fn write<T>(&self, fill: impl FnOnce(&mut Outbox) -> T) -> Result<T, SendError> {
         let mut inner = self.inner.lock();
         inner.check_open()?;
+        inner.look(&self.account);
         let filled = fill(&mut inner.outbox);
+        inner.charge(&self.account);
         let task = self.to_wake(&inner);
         drop(inner);
         wake(task);
@@ -142,11 +153,13 @@ impl Mailbox {
     ) -> Poll<Result<T, SendError>> {
         let mut inner = self.inner.lock();
         inner.check_open()?;
-        if inner.is_full(self.backlog_max) {
-            MailboxState::wait_for_room(inner, context, waiter);
+        inner.look(&self.account);
+        if inner.is_full() {
+            self.wait_for_room(inner, context, waiter);
             return Poll::Pending;
         }
         let filled = fill(&mut inner.outbox);
+        inner.charge(&self.account);
         let task = self.to_wake(&inner);
         drop(inner);
         wake(task);
@@ -155,10 +168,11 @@ impl Mailbox {
 
     /// Ready when there is room for a packet; otherwise the caller is woken when there is.
     pub(crate) fn poll_room(&self, context: &mut Context<'_>) -> Result<Poll<()>, SendError> {
-        let inner = self.inner.lock();
+        let mut inner = self.inner.lock();
         inner.check_open()?;
-        if inner.is_full(self.backlog_max) {
-            MailboxState::wait_for_room(inner, context, None);
+        inner.look(&self.account);
+        if inner.is_full() {
+            self.wait_for_room(inner, context, None);
             return Ok(Poll::Pending);
         }
         Ok(Poll::Ready(()))
@@ -224,7 +238,8 @@ impl Mailbox {
         }
         inner.backlog = accept(&mut inner);
         reader.told = Some(inner.backlog);
-        let producers = inner.take_producers(self.backlog_max);
+        inner.charge(&self.account);
+        let producers = self.take_producers(&mut inner);
         drop(inner);
         wake_all(producers);
         Mail::Taken
@@ -233,21 +248,68 @@ impl Mailbox {
     /// Tells producers how much is left of a backlog that was [full](Self::is_full), if there is room again.
     #[cold]
     pub(crate) fn handle_drained(&self, reader: &mut MailReader, left: usize) {
-        if self.is_full(left) {
+        if left >= self.backlog_max {
             return;
         }
         let mut inner = self.inner.lock();
         inner.backlog = left;
         reader.told = Some(left);
-        let producers = inner.take_producers(self.backlog_max);
+        let producers = self.take_producers(&mut inner);
         drop(inner);
         wake_all(producers);
     }
 
-    /// Whether producers have to wait while so many bytes wait at the driver.
+    /// Whether producers have to wait, or do, while so many bytes wait at the driver.
     #[inline]
     pub(crate) fn is_full(&self, backlog: usize) -> bool {
-        backlog >= self.backlog_max
+        backlog >= self.backlog_max || self.is_starved.load(Ordering::Relaxed)
+    }
+
+    /// Removes the tasks that wait for room, if there is room now.
+    fn take_producers(&self, inner: &mut MailboxState) -> Vec<Waker> {
+        if inner.waiting.is_empty() {
+            return Vec::new();
+        }
+        inner.look(&self.account);
+        if inner.is_full() {
+            return Vec::new();
+        }
+        self.is_starved.store(false, Ordering::Relaxed);
+        inner.waiting.take_producers()
+    }
+
+    /// Registers a task that is woken when there is room, and unlocks.
+    #[cold]
+    fn wait_for_room(
+        &self,
+        mut inner: MutexGuard<'_, MailboxState>,
+        context: &Context<'_>,
+        waiter: Option<&mut Waiter<'_>>,
+    ) {
+        let earlier = inner.waiting.enter_producer(context.waker(), waiter);
+        let mut task = None;
+        if inner.output.is_narrow() {
+            // The driver tells how much waits only when much does, and may have written it.
+            self.is_starved.store(true, Ordering::Relaxed);
+            task = self.to_wake(&inner);
+        }
+        drop(inner);
+        drop(earlier);
+        wake(task);
+    }
+
+    /// Moves what handles have sent behind what waits in `outbox`.
+    pub(crate) fn collect(&self, outbox: &mut Outbox) {
+        let mut inner = self.inner.lock();
+        outbox.append(&mut inner.outbox);
+        inner.charge(&self.account);
+    }
+
+    /// Frees the memory of an outbox that is empty and expects to stay so.
+    pub(crate) fn release(&self) {
+        let mut inner = self.inner.lock();
+        inner.outbox.release();
+        inner.charge(&self.account);
     }
 
     /// Locks for the task, which thereby has looked.
@@ -348,6 +410,7 @@ impl Mailbox {
         inner.closed = Some(Box::new(reason.clone()));
         // Values with other owners are dropped without the lock, since a drop may run anything.
         let (unsent, step) = (std::mem::take(&mut inner.outbox), inner.hand_off.take());
+        inner.charge(&self.account);
         let (streams, waiting) = (inner.streams.take_all(), inner.waiting.take_all());
         drop(inner);
         streams.for_each(|stream| stream.handle_close());
@@ -364,29 +427,25 @@ impl MailboxState {
         }
     }
 
-    fn is_full(&self, max: usize) -> bool {
-        self.outbox.len().saturating_add(self.backlog) >= max
+    fn is_full(&self) -> bool {
+        self.outbox.len().saturating_add(self.backlog) >= self.output.limit()
     }
 
-    /// Removes the tasks that wait for room, if there is room now.
-    fn take_producers(&mut self, backlog_max: usize) -> Vec<Waker> {
-        if self.waiting.is_empty() || self.is_full(backlog_max) {
-            return Vec::new();
-        }
-        self.waiting.take_producers()
+    /// Looks at what is left of the server's memory.
+    #[inline]
+    fn look(&mut self, account: &Account) {
+        self.output.look(&mut self.outbox, account);
+    }
+
+    /// Charges for what is in the outbox now.
+    #[inline]
+    fn charge(&mut self, account: &Account) {
+        self.output.charge(&self.outbox, account);
     }
 
     /// Removes the tasks that wait for something to change.
     pub(crate) fn take_watchers(&mut self) -> Vec<Waker> {
         self.waiting.take_watchers()
-    }
-
-    /// Registers a task that is woken when there is room, and unlocks.
-    #[cold]
-    fn wait_for_room(mut inner: MutexGuard<'_, Self>, context: &Context<'_>, waiter: Option<&mut Waiter<'_>>) {
-        let earlier = inner.waiting.enter_producer(context.waker(), waiter);
-        drop(inner);
-        drop(earlier);
     }
 
     /// Registers a task that is woken when something changes, and unlocks.

@@ -147,10 +147,10 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets how many bytes of input may be held, over all connections. Default: 256 MiB.
+    /// Sets how many bytes may be held for peers, over all connections. Default: 256 MiB.
     ///
-    /// Input is held while a large body arrives, while a message of a stream waits to be read, and while a handler
-    /// waits, and the HELLO of a client is held as long as its connection, if it is longer than 4 KiB.
+    /// Held are bodies that arrive, messages of streams until they are read, requests while their handlers wait, what
+    /// waits to be written, and the HELLO of a client as long as its connection, if it is longer than 4 KiB.
     ///
     /// Once half of the memory is held, each connection may hold as much as is left, and the connections of one
     /// address, which for IPv6 is a network of 64 bits, three times as much together. So one connection gets half of
@@ -161,7 +161,8 @@ impl ServerBuilder {
     /// connection lives: fRPC's callers get `ResourceExhausted`. A [`Router`] decides for itself, by
     /// [`is_overloaded`](crate::Connection::is_overloaded) and [`shed`](Router::shed); unless it has another answer, as
     /// [`Handlers`](crate::Handlers) have not, the connection is closed. What has begun may overdraw the memory by a
-    /// request. What handlers keep for themselves, and what waits to be written, is not counted.
+    /// request. A reply that does not fit is replaced by `ResourceExhausted`; what else is sent to such a connection fails
+    /// with [`SendError::TooLong`](crate::SendError::TooLong) or waits. What handlers keep for themselves is not counted.
     pub fn memory_max(mut self, bytes: usize) -> Self {
         self.memory_max = bytes;
         self

@@ -65,6 +65,17 @@ impl Account {
         Self { budget, held: AtomicUsize::new(0), address: Some((key, held)) }
     }
 
+    /// Whether the connection shares its budget with others, as those of a server do.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.address.is_some()
+    }
+
+    /// Whether so little is left that shares are looked at.
+    #[inline]
+    pub(crate) fn is_short(&self) -> bool {
+        self.budget.is_short()
+    }
+
     /// Whether nothing more should be begun for this connection: it holds more than its share of what is left.
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
@@ -77,7 +88,7 @@ impl Account {
     }
 
     /// How much more the connection may hold, in bytes.
-    #[cfg(test)]
+    #[cold]
     pub(crate) fn room(&self) -> usize {
         let Ok(left) = usize::try_from(self.budget.left()) else { return 0 };
         let Some((_, address)) = &self.address else { return left };
@@ -131,6 +142,20 @@ impl Account {
             address.fetch_sub(count, Ordering::Relaxed);
         }
         self.budget.give_back(count);
+    }
+
+    /// Charges for what waits to be written, of which so much was charged before. It is not charged to the connection of
+    /// a client, whose own handles send it.
+    #[cold]
+    pub(super) fn charge_output(&self, before: usize, now: usize) {
+        if !self.is_shared() {
+            return;
+        }
+        if now > before {
+            self.charge(now - before);
+        } else {
+            self.give_back(before - now);
+        }
     }
 
     fn add(&self, count: usize) {

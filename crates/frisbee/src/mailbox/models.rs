@@ -1,6 +1,7 @@
 //! Every interleaving of handles and task, as far as the checker's bounds go.
 
 use super::*;
+use crate::budget::Budget;
 use crate::{Operation, PacketId};
 use bytes::Bytes;
 use loom::future::block_on;
@@ -12,6 +13,11 @@ const BACKLOG_MAX: usize = 1024 * 1024;
 fn send(outbox: &mut Outbox, length: usize) {
     let operation = Operation::user(10).expect("users have 10");
     outbox.push(PacketId(1), operation, Bytes::from(vec![0; length])).expect("it is short");
+}
+
+/// Of a connection that is never short of memory.
+fn account() -> Arc<Account> {
+    Arc::new(Account::alone(Arc::new(Budget::new(usize::MAX, 0))))
 }
 
 /// A driver without a connection.
@@ -50,7 +56,7 @@ impl Task {
 #[test]
 fn packets_of_handles_reach_the_driver_in_any_interleaving() {
     loom::model(|| {
-        let mailbox = loom::sync::Arc::new(Mailbox::new(1_000, BACKLOG_MAX));
+        let mailbox = loom::sync::Arc::new(Mailbox::new(1_000, BACKLOG_MAX, account()));
         let handles: Vec<_> = (0..2)
             .map(|_| {
                 let mailbox = mailbox.clone();
@@ -71,7 +77,7 @@ fn packets_of_handles_reach_the_driver_in_any_interleaving() {
 #[test]
 fn a_producer_that_waits_for_room_is_woken_when_there_is_some() {
     loom::model(|| {
-        let mailbox = loom::sync::Arc::new(Mailbox::new(u32::MAX, BACKLOG_MAX));
+        let mailbox = loom::sync::Arc::new(Mailbox::new(u32::MAX, BACKLOG_MAX, account()));
         mailbox.write(|outbox| send(outbox, BACKLOG_MAX)).expect("it is open");
         let producer = thread::spawn({
             let mailbox = mailbox.clone();
@@ -90,7 +96,7 @@ fn a_producer_that_waits_for_room_is_woken_when_there_is_some() {
 #[test]
 fn tasks_that_wait_when_a_connection_ends_are_woken() {
     loom::model(|| {
-        let mailbox = loom::sync::Arc::new(Mailbox::new(u32::MAX, BACKLOG_MAX));
+        let mailbox = loom::sync::Arc::new(Mailbox::new(u32::MAX, BACKLOG_MAX, account()));
         mailbox.write(|outbox| send(outbox, BACKLOG_MAX)).expect("it is open");
         let producer = thread::spawn({
             let mailbox = mailbox.clone();

@@ -9,6 +9,7 @@ mod streams;
 
 use self::ending::Goodbye;
 use self::hand_off::Departure;
+use crate::budget::Output;
 use crate::connection::Connection;
 use crate::hand_off::Asking;
 use crate::mailbox::{Mail, MailReader, Order};
@@ -17,7 +18,7 @@ use crate::pool::POOL;
 use crate::runtime::timer::now as clock;
 use crate::stream::StreamShared;
 use crate::workers::watchdog::Culprit;
-use crate::{CloseReason, Operation, Packet, ProtocolError, Routed, Router, Turn};
+use crate::{CloseReason, Operation, Outbox, Packet, ProtocolError, Routed, Router, Turn};
 use bytes::Bytes;
 use frisbee_core::{Event, Openings, Role, earlier};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -43,6 +44,7 @@ pub(crate) struct Engine<R: Router> {
     /// The place of a client that has not sent its first packet. In a box, since it is kept for but a short time.
     newcomer: Option<Box<Newcomer>>,
     charges: Charges,
+    output: Output,
     mail_reader: MailReader,
     /// The form of headers is not known, so packets of handles stay in the mailbox.
     mail_is_held: bool,
@@ -143,6 +145,7 @@ impl<R: Router> Engine<R> {
         let session = Some(router.connected(&handle));
         std::mem::forget(unborn);
         handle.0.account.budget.counts.count_opened();
+        let backlog_max = handle.0.mailbox.backlog_max;
         Self {
             core,
             handle,
@@ -150,6 +153,7 @@ impl<R: Router> Engine<R> {
             session,
             newcomer: None,
             charges: Charges::default(),
+            output: Output::new(backlog_max),
             mail_reader: MailReader::default(),
             mail_is_held: role == Role::Server,
             input: Input::default(),
@@ -254,6 +258,7 @@ impl<R: Router> Engine<R> {
     /// Routes bytes that were read, up to a bound, and ends the turn for the router; [`has_input`](Self::has_input)
     /// returns whether some are left.
     pub(crate) fn route(&mut self, now: Instant) -> Result<(), CloseReason> {
+        self.output.look(self.core.outbox(), &self.handle.0.account);
         self.guarded(|engine| {
             engine.route_input(now)?;
             engine.end_turn(now);
@@ -350,7 +355,7 @@ impl<R: Router> Engine<R> {
 
     /// Whether all packets may be routed. At a server whose client does not accept its replies, requests wait.
     fn has_room(&mut self) -> bool {
-        self.core.role() == Role::Client || self.core.outbox().len() < self.handle.0.mailbox.backlog_max
+        self.core.role() == Role::Client || self.core.outbox().len() < self.output.limit()
     }
 
     /// Ends a turn for the router in which nothing was routed.
@@ -416,7 +421,8 @@ impl<R: Router> Engine<R> {
         let shared = &self.handle.0;
         self.core.release();
         self.streams.last = None;
-        shared.mailbox.lock().outbox.release();
+        shared.mailbox.release();
+        self.output.charge(self.core.outbox(), &shared.account);
         shared.work.release();
         if self.is_idle_told || shared.work.len() > 0 {
             return Ok(());
@@ -435,6 +441,7 @@ impl<R: Router> Engine<R> {
     pub(crate) fn handle_written(&mut self, count: usize, now: Instant) {
         let before = self.core.transmit().len();
         self.core.handle_written(count, now);
+        self.output.charge(self.core.transmit(), &self.handle.0.account);
         if self.handle.0.mailbox.is_full(before) {
             self.tell_producers();
         }
@@ -525,5 +532,6 @@ impl<R: Router> Drop for Engine<R> {
         self.handle.0.mailbox.finish();
         self.handle.0.deferred.clear(&self.handle.0.account);
         self.handle.0.account.give_back(self.charges.body + self.charges.hello);
+        self.output.charge(&Outbox::default(), &self.handle.0.account);
     }
 }

@@ -1,0 +1,68 @@
+//! What waits to be written, and how much of it may while the server is short of memory.
+
+use super::Account;
+use crate::Outbox;
+
+/// What waits to be written is charged in steps of so many bytes, so that small replies change nothing.
+const STEP: usize = 16 * 1024;
+
+/// What may wait for a connection that has used up its share, in bytes, before its requests and its senders wait.
+const BACKLOG_LEAST: usize = 4 * 1024;
+
+/// The longest body that may be sent to a connection that has used up its share: a reply that takes about as much as
+/// the charge for its waiting handler, which ends with it.
+const BODY_LEAST: usize = 1024;
+
+/// What is charged for an outbox, and what may wait in it.
+#[derive(Debug)]
+pub(crate) struct Output {
+    /// In bytes, a multiple of the step.
+    charged: usize,
+    /// What may wait at the moment, in bytes.
+    limit: usize,
+    /// What may wait while there is enough memory.
+    backlog_max: usize,
+}
+
+impl Output {
+    pub(crate) fn new(backlog_max: usize) -> Self {
+        Self { charged: 0, limit: backlog_max, backlog_max }
+    }
+
+    /// What may wait before further requests and senders have to, in bytes, as of the last look at what is left.
+    #[inline]
+    pub(crate) fn limit(&self) -> usize {
+        self.limit
+    }
+
+    /// Whether less may wait than usual.
+    #[inline]
+    pub(crate) fn is_narrow(&self) -> bool {
+        self.limit < self.backlog_max
+    }
+
+    /// Looks at what is left, before something is put into the outbox.
+    #[inline]
+    pub(crate) fn look(&mut self, outbox: &mut Outbox, account: &Account) {
+        if account.is_short() || self.is_narrow() {
+            self.narrow(outbox, account);
+        }
+    }
+
+    #[cold]
+    fn narrow(&mut self, outbox: &mut Outbox, account: &Account) {
+        let room = (account.is_short() && account.is_shared()).then(|| account.room());
+        self.limit = room.map_or(self.backlog_max, |room| room.max(BACKLOG_LEAST).min(self.backlog_max));
+        outbox.set_room(room.map(|room| room.max(BODY_LEAST)));
+    }
+
+    /// Charges for what is in the outbox now.
+    #[inline]
+    pub(crate) fn charge(&mut self, outbox: &Outbox, account: &Account) {
+        let steps = outbox.memory() / STEP * STEP;
+        if steps != self.charged {
+            account.charge_output(self.charged, steps);
+            self.charged = steps;
+        }
+    }
+}

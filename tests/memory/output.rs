@@ -1,0 +1,76 @@
+//! What waits to be written to peers that do not take it.
+
+use crate::attackers::{MIB, PAYLOAD, Waiting, Witness, peer, request, server};
+use frisbee_core::{BODY_MAX, Decoder, HeaderForm};
+use frisbee_tests::raw::error_text;
+use frisbee_tests::until;
+use std::sync::atomic::Ordering;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+
+/// Reads so many replies, as long as the server lives: how many of them are refusals, and the bytes of all.
+async fn replies(peer: &mut DuplexStream, count: usize) -> (usize, usize) {
+    let mut decoder = Decoder::new(HeaderForm::Current, BODY_MAX);
+    let (mut refused, mut seen, mut bytes) = (0, 0, 0);
+    while seen < count {
+        let mut read = vec![0; 64 * 1024];
+        let length = peer.read(&mut read).await.expect("it is in memory");
+        assert!(length > 0, "{seen} replies have come");
+        read.truncate(length);
+        bytes += length;
+        let mut read = read.into();
+        while let Some(packet) = decoder.next(&mut read).expect("the server keeps to the protocol") {
+            if packet.operation.number() == PAYLOAD {
+                seen += 1;
+                refused += usize::from(error_text(&packet.body).is_some());
+            }
+        }
+    }
+    (refused, bytes)
+}
+
+#[tokio::test]
+async fn replies_for_which_there_is_no_memory_are_refused_and_every_call_is_answered() {
+    const CALLS: usize = 256;
+    let (service, release) = Waiting::new(MIB / 2);
+    let acceptor = server(service.clone(), 16 * MIB);
+    let stats = acceptor.stats();
+    let witness = Witness::of(&acceptor).await;
+    let mut hog = peer(&acceptor);
+    let requests: Vec<_> = (0..CALLS as u16).flat_map(|id| request(id, 1)).collect();
+    hog.write_all(&requests).await.expect("the connection lives");
+    until("all handlers wait", || service.begun.load(Ordering::SeqCst) == CALLS).await;
+    release.send(true).expect("handlers wait");
+    until("all handlers have answered", || service.ended.load(Ordering::SeqCst) == CALLS).await;
+    witness.is_served(100).await;
+    assert!((6 * MIB..=16 * MIB).contains(&stats.input_held()), "{} bytes are held", stats.input_held());
+    let (refused, bytes) = replies(&mut hog, CALLS).await;
+    assert!(bytes <= 10 * MIB && refused >= CALLS - 20, "{bytes} bytes came, {refused} calls were refused");
+    until("nothing is held", || stats.input_held() == 0).await;
+}
+
+#[tokio::test]
+async fn what_many_peers_do_not_read_is_no_more_than_the_server_may_hold() {
+    const PEERS: usize = 100;
+    let (service, release) = Waiting::new(MIB / 2);
+    release.send(true).expect("the service listens");
+    let acceptor = server(service.clone(), 16 * MIB);
+    let stats = acceptor.stats();
+    let witness = Witness::of(&acceptor).await;
+    let mut peers = Vec::new();
+    for _ in 0..PEERS {
+        let mut one = peer(&acceptor);
+        let requests: Vec<_> = (0..4).flat_map(|id| request(id, 1)).collect();
+        one.write_all(&requests).await.expect("the connection lives");
+        peers.push(one);
+    }
+    until("the first call of each was begun", || service.begun.load(Ordering::SeqCst) >= PEERS).await;
+    witness.is_served(100).await;
+    assert!((6 * MIB..=16 * MIB).contains(&stats.input_held()), "{} bytes are held", stats.input_held());
+    let mut bytes = 0;
+    for one in &mut peers {
+        bytes += replies(one, 4).await.1;
+    }
+    // What is read makes room for what comes behind it.
+    assert!(bytes < 4 * PEERS * MIB / 2, "{bytes}");
+    until("nothing is held", || stats.input_held() == 0).await;
+}
