@@ -4,3 +4,4 @@
 mod attackers;
 mod input;
 mod output;
+mod topics;

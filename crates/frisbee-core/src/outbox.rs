@@ -98,6 +98,21 @@ impl Outbox {
         self.buffer.len().saturating_sub(self.written).saturating_add(self.bulk_len)
     }
 
+    /// How many of the bytes that wait lie in memory that is shared, or may be.
+    #[inline]
+    pub fn shared_len(&self) -> usize {
+        self.bulk_len
+    }
+
+    /// Replaces the memory of large bodies, each by the same bytes.
+    pub fn map_shared(&mut self, mut map: impl FnMut(Bytes) -> Bytes) {
+        for (_, bytes) in &mut self.bulk {
+            let length = bytes.len();
+            *bytes = map(std::mem::take(bytes));
+            debug_assert_eq!(bytes.len(), length, "they are the same bytes");
+        }
+    }
+
     /// Whether nothing waits.
     #[inline]
     pub fn is_empty(&self) -> bool {

@@ -12,7 +12,9 @@ pub use self::account::Hold;
 use self::counts::Counts;
 pub use self::counts::Stats;
 pub(crate) use self::output::Output;
+use bytes::Bytes;
 use parking_lot::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicIsize, Ordering};
 
 /// Bodies of this length and longer may be slices of the buffer they were read into, and keep all of it.
@@ -94,5 +96,31 @@ impl Budget {
     /// How much is held.
     pub(crate) fn held(&self) -> usize {
         usize::try_from((self.total as isize).saturating_sub(self.left())).unwrap_or(0)
+    }
+}
+
+/// Bytes that many connections share, charged to the budget, and to none of them, until the last lets go.
+struct Shared {
+    bytes: Bytes,
+    budget: Arc<Budget>,
+}
+
+impl Budget {
+    /// Charges for bytes that many connections are about to share.
+    pub(crate) fn share(self: &Arc<Self>, bytes: Bytes) -> Bytes {
+        self.charge(bytes.len());
+        Bytes::from_owner(Shared { bytes, budget: self.clone() })
+    }
+}
+
+impl AsRef<[u8]> for Shared {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.budget.give_back(self.bytes.len());
     }
 }

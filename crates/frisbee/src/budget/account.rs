@@ -148,9 +148,14 @@ impl Account {
     /// a client, whose own handles send it.
     #[cold]
     pub(super) fn charge_output(&self, before: usize, now: usize) {
-        if !self.is_shared() {
-            return;
+        if self.is_shared() {
+            self.adjust(before, now);
         }
+    }
+
+    /// Charges for something that has grown, or gives back some of what was charged for it.
+    #[cold]
+    pub(crate) fn adjust(&self, before: usize, now: usize) {
         if now > before {
             self.charge(now - before);
         } else {

@@ -19,6 +19,10 @@ use std::task::{Context, Poll, Waker};
 /// 256 streams with a packet's worth each would be a gigabyte that no budget counts.
 const RESET_TEXT_MAX: usize = 4 * 1024;
 
+/// What a stream that the peer has opened takes of the budget until nobody has it any more, in bytes: its state, its
+/// place in the table, and the task that serves it.
+const STREAM_COST: usize = 2 * 1024;
+
 /// The bytes of the budget that an unread message takes.
 #[inline]
 fn memory_of(length: usize) -> usize {
@@ -199,6 +203,9 @@ impl StreamShared {
             watchers: Waiting::default(),
         });
         let rich = peer.hello().is_some();
+        if !opened_here {
+            account.charge(STREAM_COST);
+        }
         Self { id, opened_here, rich, window, account, inner }
     }
 
@@ -404,5 +411,13 @@ impl StreamShared {
         drop(inner);
         drop(inbox);
         self.account.give_back(charged);
+    }
+}
+
+impl Drop for StreamShared {
+    fn drop(&mut self) {
+        if !self.opened_here {
+            self.account.give_back(STREAM_COST);
+        }
     }
 }

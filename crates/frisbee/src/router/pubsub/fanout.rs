@@ -124,9 +124,12 @@ impl Fanout {
         let found = &mut self.routes[route];
         let copied = (COPIED_ONCE.contains(&body.len()) && found.places() > 0).then(|| Bytes::copy_from_slice(body));
         let body = copied.as_ref().unwrap_or(body);
+        // As long a one is not copied into queues.
+        let is_shared = !found.groups.is_empty() && body.len() >= *COPIED_ONCE.start();
+        let directed = if is_shared { from.budget().share(body.clone()) } else { body.clone() };
         for group in &mut found.groups {
             let (subscriber, id) = group.choose();
-            self.directed.push(Directed { subscriber: subscriber.clone(), id, body: body.clone() });
+            self.directed.push(Directed { subscriber: subscriber.clone(), id, body: directed.clone() });
         }
         self.deliveries += found.groups.len();
         if found.groups.len() > GROUPS_AT_ONCE {
@@ -167,7 +170,12 @@ impl Fanout {
         }
         self.deliveries = 0;
         let runs = &mut self.runs[..self.used];
-        runs.iter_mut().for_each(|run| run.packets.packets.share());
+        for packets in runs.iter_mut().map(|run| &mut run.packets.packets) {
+            packets.share();
+            if packets.shared_len() > 0 {
+                packets.map_shared(|bytes| from.budget().share(bytes));
+            }
+        }
         if let [run] = runs {
             for subscriber in &self.routes[run.route].everybody {
                 subscriber.deliver(|queue| queue.share(&run.packets), from);

@@ -2,6 +2,7 @@
 //! own task.
 
 use super::{Kind, Operations, Slow, put};
+use crate::budget::{Account, Budget};
 use crate::mailbox::Order;
 use crate::{CloseReason, Connection, HeaderForm, Outbox, PacketId, Turn};
 use bytes::Bytes;
@@ -23,8 +24,18 @@ const TOGETHER_MAX: usize = 4 * 1024;
 const SEGMENT_CHARGE: usize = 256;
 
 /// When the bytes that wait for all subscribers of a broker reach their bound, each has this part of its own bound
-/// left: enough for subscribers that keep up.
+/// left: enough for subscribers that keep up. While the server is short of memory each has this part of what is left.
 const LEFT_WHEN_FULL: usize = 16;
+
+/// What may wait for a subscriber however short of memory the server is, in bytes.
+const QUEUE_LEAST: usize = 16 * 1024;
+
+/// Which part of what is left is put into the outbox at one time while the server is short of memory, if that is less
+/// than usual.
+const WINDOW_WHEN_SHORT: usize = 256;
+
+/// What waits is charged to the server's memory in steps of so many bytes.
+const STEP: usize = 16 * 1024;
 
 /// The bound of a queue, and the bytes in it.
 #[derive(Debug)]
@@ -40,10 +51,17 @@ pub(super) struct Bounds {
 
 impl Bounds {
     /// The bytes that may wait for a subscriber at present.
-    fn queue_max(&self) -> usize {
+    fn queue_max(&self, account: &Account) -> usize {
         let full = self.waiting.load(Ordering::Relaxed) > self.memory_max;
-        if full { self.queue_max / LEFT_WHEN_FULL } else { self.queue_max }
+        let most = if full { self.queue_max / LEFT_WHEN_FULL } else { self.queue_max };
+        if account.is_short() { most.min(part_of(account, LEFT_WHEN_FULL, QUEUE_LEAST)) } else { most }
     }
+}
+
+/// A part of what is left of a server's memory that is short, in bytes.
+#[cold]
+fn part_of(account: &Account, part: usize, least: usize) -> usize {
+    (usize::try_from(account.budget.left()).unwrap_or(0) / part).max(least)
 }
 
 /// One connection, as publishers see it.
@@ -67,6 +85,10 @@ struct Queue {
     segments: VecDeque<Segment>,
     /// The charges for the segments.
     bytes: usize,
+    /// As much of it as is not shared with other subscribers.
+    own: usize,
+    /// As much of that as the server's memory is charged with, a multiple of the step.
+    charged: usize,
     /// Messages lost since the subscriber was last told.
     lost: u64,
     closed: bool,
@@ -107,6 +129,11 @@ impl Segment {
     fn charge(&self) -> usize {
         self.packets.len() + SEGMENT_CHARGE
     }
+
+    /// The same without what is shared.
+    fn own(&self) -> usize {
+        self.charge() - self.packets.shared_len()
+    }
 }
 
 impl Subscriber {
@@ -122,6 +149,20 @@ impl Subscriber {
         }
     }
 
+    /// The memory that what it publishes is charged to.
+    pub(super) fn budget(&self) -> &Arc<Budget> {
+        &self.connection.0.account.budget
+    }
+
+    pub(super) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// The account of its connection.
+    pub(super) fn memory(&self) -> &Account {
+        &self.connection.0.account
+    }
+
     /// Whether another member of its group should rather get the next message.
     pub(super) fn is_behind(&self) -> bool {
         self.behind.load(Ordering::Relaxed)
@@ -135,13 +176,12 @@ impl Subscriber {
         }
         let before = queue.bytes;
         fill(&mut Delivery(&mut queue));
-        let queue_max = self.bounds.queue_max();
+        let queue_max = self.bounds.queue_max(&self.connection.0.account);
         let overflows = queue.bytes > queue_max && queue.segments.len() > 1;
         if overflows && self.bounds.slow == Slow::Disconnect {
             let text =
                 format!("slow subscriber: {} bytes are queued, which exceeds queue_max of {queue_max}", queue.bytes);
-            queue.bytes = before;
-            self.close_queue(&mut queue);
+            self.close_queue(&mut queue, before);
             self.connection.0.mailbox.order(Order::Now(CloseReason::Router(text.into())));
             return;
         }
@@ -149,7 +189,7 @@ impl Subscriber {
         while queue.bytes > queue_max && queue.segments.len() > 1 {
             queue.drop_oldest();
         }
-        self.account(before, &queue);
+        self.account(before, &mut queue);
         let scheduled = self.scheduled.swap(true, Ordering::AcqRel);
         drop(queue);
         if !scheduled && self.number != from.number {
@@ -165,7 +205,9 @@ impl Subscriber {
         }
         let mut queue = self.queue.lock();
         let before = queue.bytes;
-        while turn.outbox.len() < WINDOW {
+        let account = &self.connection.0.account;
+        let window = if account.is_short() { part_of(account, WINDOW_WHEN_SHORT, 1).min(WINDOW) } else { WINDOW };
+        while turn.outbox.len() < window {
             if queue.lost > 0 {
                 let mut body = Vec::new();
                 tlv::put_varint(&mut body, std::mem::take(&mut queue.lost));
@@ -177,6 +219,7 @@ impl Subscriber {
                 break;
             };
             queue.bytes -= segment.charge();
+            queue.own -= segment.own();
             let limit = body_max.min(turn.outbox.limit());
             if segment.longest <= limit && segment.packets.header_size() == turn.outbox.header_size() {
                 turn.outbox.append(&mut segment.packets);
@@ -187,23 +230,30 @@ impl Subscriber {
         if self.scheduled.load(Ordering::Relaxed) {
             turn.again_when_written();
         }
-        self.account(before, &queue);
+        self.account(before, &mut queue);
     }
 
     /// The connection has ended: nothing is accepted from now on, and packets that wait are freed.
     pub(super) fn close(&self) {
-        self.close_queue(&mut self.queue.lock());
+        let mut queue = self.queue.lock();
+        let before = queue.bytes;
+        self.close_queue(&mut queue, before);
     }
 
-    fn close_queue(&self, queue: &mut Queue) {
-        let before = queue.bytes;
-        *queue = Queue { closed: true, ..Queue::default() };
+    /// Frees what waits, of which so many bytes are accounted for.
+    fn close_queue(&self, queue: &mut Queue, before: usize) {
+        *queue = Queue { closed: true, charged: queue.charged, ..Queue::default() };
         self.account(before, queue);
         self.behind.store(true, Ordering::Relaxed);
     }
 
-    /// Updates the count of bytes that wait.
-    fn account(&self, before: usize, queue: &Queue) {
+    /// Updates the count of bytes that wait, and the charge for them.
+    fn account(&self, before: usize, queue: &mut Queue) {
+        let charged = queue.own / STEP * STEP;
+        if charged != queue.charged {
+            self.connection.0.account.adjust(queue.charged, charged);
+            queue.charged = charged;
+        }
         self.behind.store(queue.bytes > self.bounds.queue_max / 2, Ordering::Relaxed);
         // Wraps when it has become less.
         self.bounds.waiting.fetch_add(queue.bytes.wrapping_sub(before), Ordering::Relaxed);
@@ -221,15 +271,17 @@ impl Delivery<'_> {
         segment.messages += packets.messages;
         segment.longest = segment.longest.max(packets.longest);
         self.0.bytes += packets.packets.len();
+        self.0.own += packets.packets.len() - packets.packets.shared_len();
     }
 
     /// Adds a message for this subscriber alone.
     pub(super) fn push(&mut self, id: PacketId, operations: Operations, body: &Bytes) {
         let segment = self.segment(body.len());
-        let before = segment.packets.len();
+        let before = (segment.charge(), segment.own());
         segment.push(id, operations, body);
-        let added = segment.packets.len() - before;
-        self.0.bytes += added;
+        let added = (segment.charge() - before.0, segment.own() - before.1);
+        self.0.bytes += added.0;
+        self.0.own += added.1;
     }
 
     /// A segment to which so many bytes are to be added.
@@ -239,6 +291,7 @@ impl Delivery<'_> {
         if !fits {
             queue.segments.push_back(Segment::new());
             queue.bytes += SEGMENT_CHARGE;
+            queue.own += SEGMENT_CHARGE;
         }
         queue.segments.back_mut().expect("one has been pushed unless there was one")
     }
@@ -248,6 +301,7 @@ impl Queue {
     fn drop_oldest(&mut self) {
         if let Some(oldest) = self.segments.pop_front() {
             self.bytes -= oldest.charge();
+            self.own -= oldest.own();
             self.lost += u64::from(oldest.messages);
         }
     }

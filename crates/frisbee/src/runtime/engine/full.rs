@@ -18,7 +18,9 @@ impl<R: Router> Engine<R> {
     fn is_stuck(&self) -> bool {
         let shared = &self.handle.0;
         // The next owner of the transport gets it behind the packets that were taken out of the input.
-        self.is_leaving() || shared.deferred.is_full(shared.mailbox.backlog_max, &shared.account)
+        self.is_leaving()
+            || shared.account.is_over()
+            || shared.deferred.is_full(shared.mailbox.backlog_max, &shared.account)
     }
 
     /// Routes deferred packets, as far as there is room, and while there is none, packets that need none.

@@ -2,10 +2,15 @@
 
 use super::Engine;
 use super::streams::NO_ROOM;
+use crate::budget::READ_BUFFER;
 use crate::mailbox::Order;
 use crate::stream::RESOURCE_EXHAUSTED;
 use crate::{CloseReason, Operation, PacketId, Routed, Router};
 use frisbee_core::{Role, StreamSignal};
+
+/// What a body may grow by although its connection holds its share, if that is of replies, in bytes: what one read
+/// brings.
+const ONE_READ: usize = READ_BUFFER / 2;
 
 impl<R: Router> Engine<R> {
     /// Charges the part of a body that has arrived to the server's memory. If there is none, the body is discarded as
@@ -17,11 +22,16 @@ impl<R: Router> Engine<R> {
         }
         let held = self.core.held();
         let account = &self.handle.0.account;
-        if held <= self.charges.body {
-            account.give_back(self.charges.body - held);
-        } else if !account.take(held - self.charges.body) {
-            account.give_back(std::mem::take(&mut self.charges.body));
-            return self.shed_body();
+        let before = self.charges.body;
+        if held <= before {
+            account.give_back(before - held);
+        } else if !account.take(held - before) {
+            // A client that has not taken its replies is not read from now on, and this may be the first that shows it.
+            if held - before > ONE_READ || self.has_room() {
+                self.handle.0.account.give_back(std::mem::take(&mut self.charges.body));
+                return self.shed_body();
+            }
+            self.handle.0.account.charge(held - before);
         }
         self.charges.body = held;
         Ok(())

@@ -1,0 +1,113 @@
+//! The memory that the system counts for a process while its server is attacked, and afterwards. Alone in its process,
+//! whose memory it measures.
+
+mod attackers;
+
+use attackers::{MIB, Waiting, request};
+use frisbee::pubsub::{Broker, FIRST_OPERATION};
+use frisbee_tests::interop::InteropServer;
+use frisbee_tests::process::resident_kib;
+use frisbee_tests::raw::{Raw, packet};
+use frisbee_tests::until;
+use frpc::Server;
+use std::net::SocketAddr;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// What the server may hold.
+const MEMORY: usize = 64 * MIB;
+
+/// What may be resident beside that: the allocator's own, the sockets' buffers of both ends, and the attackers.
+const BESIDE: usize = 96 * MIB;
+
+/// What may be resident ten seconds after an attack beyond what was before it.
+const LEFT: usize = 64 * MIB;
+
+fn resident() -> usize {
+    resident_kib().expect("Linux tells") * 1024
+}
+
+async fn serve(service: Waiting) -> (SocketAddr, frisbee::Stats) {
+    let server = Server::builder().memory_max(MEMORY).add_service(InteropServer::new(service));
+    let server = server.bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let (address, stats) = (server.local_addr(), server.stats());
+    tokio::spawn(server.serve());
+    (address, stats)
+}
+
+/// Requests whose handlers wait until all have come, and then answer with megabytes that nobody reads.
+async fn unread_replies() {
+    const CALLS: u16 = 1000;
+    let (service, release) = Waiting::new(MIB);
+    let (address, _stats) = serve(service.clone()).await;
+    let mut peer = Raw::connect(address).await;
+    peer.write(&(0..CALLS).flat_map(|id| request(id, 1)).collect::<Vec<_>>()).await;
+    until("all handlers wait", || service.begun.load(Ordering::SeqCst) == usize::from(CALLS)).await;
+    release.send(true).expect("handlers wait");
+    until("all handlers have answered", || service.ended.load(Ordering::SeqCst) == usize::from(CALLS)).await;
+}
+
+/// Small requests whose handlers wait, on many connections.
+async fn waiting_handlers() {
+    let (service, _release) = Waiting::new(0);
+    let (address, stats) = serve(service.clone()).await;
+    let requests: Vec<_> = (0..1000).flat_map(|id| request(id, 1)).collect();
+    let mut peers = Vec::new();
+    for _ in 0..100 {
+        let mut peer = Raw::connect(address).await;
+        peer.write(&requests).await;
+        peers.push(peer);
+    }
+    until("no more are begun", || stats.shed() > 0).await;
+}
+
+/// Subscribers that read nothing of small messages.
+async fn stalled_subscribers() {
+    let broker = Broker::new();
+    let server = frisbee::Server::builder().memory_max(MEMORY).bind("127.0.0.1:0", broker.clone()).await;
+    let server = server.expect("loopback has free ports");
+    let address = server.local_addr();
+    tokio::spawn(server.serve());
+    let mut peers = Vec::new();
+    for _ in 0..64 {
+        let mut peer = Raw::connect(address).await;
+        peer.write(&packet(1, FIRST_OPERATION, b"\x05topic")).await;
+        peers.push(peer);
+    }
+    until("all have subscribed", || broker.subscriptions() == 64).await;
+    let mut publisher = Raw::connect(address).await;
+    let message = [b"\x05topic", &[0; 1000][..]].concat();
+    let messages = packet(0, FIRST_OPERATION + 2, &message).repeat(500);
+    for _ in 0..20 {
+        publisher.write(&messages).await;
+    }
+    publisher.write(&packet(0, FIRST_OPERATION + 3, b"")).await;
+    publisher.next().await.expect("the broker has taken all");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_process_takes_what_its_server_may_hold_and_gives_it_back_ten_seconds_after_an_attack() {
+    if resident_kib().is_none() {
+        return eprintln!("skipped: this system does not tell what is resident");
+    }
+    // What a server takes in any case.
+    waiting_handlers().await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let before = resident();
+    for (name, attack) in [("replies", 0), ("handlers", 1), ("subscribers", 2)] {
+        match attack {
+            0 => unread_replies().await,
+            1 => waiting_handlers().await,
+            _ => stalled_subscribers().await,
+        }
+        let most = resident();
+        let ended = Instant::now();
+        while resident() > before + LEFT && ended.elapsed() < Duration::from_secs(10) {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        let left = resident();
+        println!("{name}: {} MiB before, {} at the end, {} then", before / MIB, most / MIB, left / MIB);
+        assert!(most < before + MEMORY + BESIDE, "{name}");
+        assert!(left < before + LEFT, "{name}");
+    }
+}

@@ -1,0 +1,110 @@
+//! What subscribers and open streams make a server hold.
+
+use crate::attackers::{MIB, Waiting, server};
+use frisbee::pubsub::{Broker, Client, ClientRouter, FIRST_OPERATION};
+use frisbee::{Acceptor, Server};
+use frisbee_tests::raw::packet;
+use frisbee_tests::until;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+
+/// A broker that may hold so much.
+fn serve(broker: &Broker, memory_max: usize) -> Acceptor<Broker> {
+    Server::builder().memory_max(memory_max).build(broker.clone()).expect("its operations are free")
+}
+
+fn peer(acceptor: &Acceptor<Broker>, pipe: usize) -> DuplexStream {
+    let (here, there) = tokio::io::duplex(pipe);
+    let acceptor = acceptor.clone();
+    tokio::spawn(async move { acceptor.serve_connection(there).await });
+    here
+}
+
+async fn client(acceptor: &Acceptor<Broker>) -> Client {
+    let router = ClientRouter::new();
+    let client = router.client();
+    let connection = frisbee::Client::builder().connect_io(peer(acceptor, MIB), router).await;
+    // Its handles keep it.
+    std::mem::forget(connection.expect("it is in memory"));
+    client
+}
+
+fn subscribe(id: u16, pattern: &str) -> Vec<u8> {
+    let name = [&[u8::try_from(pattern.len()).expect("it is short")], pattern.as_bytes()].concat();
+    packet(id, FIRST_OPERATION, &name)
+}
+
+#[tokio::test]
+async fn queues_of_subscribers_that_read_nothing_take_no_more_than_the_server_may_hold() {
+    let broker = Broker::new();
+    let acceptor = serve(&broker, 8 * MIB);
+    let stats = acceptor.stats();
+    let mut stalled = Vec::new();
+    for _ in 0..32 {
+        let mut one = peer(&acceptor, 1024);
+        one.write_all(&subscribe(1, "topic")).await.expect("the server reads");
+        stalled.push(one);
+    }
+    until("all have subscribed", || broker.subscriptions() == 32).await;
+    let (publisher, subscriber) = (client(&acceptor).await, client(&acceptor).await);
+    let mut messages = subscriber.subscribe("topic").await.expect("there is room");
+    for number in 0..4096_u32 {
+        let payload = [&number.to_be_bytes()[..], &[0; 1000]].concat();
+        publisher.publish("topic", payload).await.expect("the broker takes it");
+        let message = messages.recv().await.expect("a subscriber that reads loses nothing");
+        assert_eq!(message.payload()[..4], number.to_be_bytes());
+    }
+    // 4 MiB for each of 32.
+    assert!(broker.waiting() < 8 * MIB, "{} bytes wait", broker.waiting());
+    let held = stats.input_held();
+    assert!((2 * MIB..8 * MIB).contains(&held), "{held} bytes are held");
+    drop((stalled, messages));
+    until("nothing waits", || broker.waiting() == 0).await;
+}
+
+#[tokio::test]
+async fn subscriptions_are_refused_where_there_is_no_memory_and_given_back_with_their_connection() {
+    let broker = Broker::new();
+    let acceptor = serve(&broker, 8 * MIB);
+    let stats = acceptor.stats();
+    let subscriber = client(&acceptor).await;
+    let mut peers = Vec::new();
+    for peer_number in 0..16 {
+        let mut one = peer(&acceptor, MIB);
+        let deep = |id| format!("{peer_number}.{id}.c.d.e.f.g.h.i.j.k.l.m.n.o.p");
+        let all: Vec<_> = (1..=1024).flat_map(|id| subscribe(id, &deep(id))).collect();
+        one.write_all(&all).await.expect("the server reads");
+        peers.push(one);
+    }
+    let mut answers = vec![0; 10 * 1024 * 16];
+    for one in &mut peers {
+        one.read_exact(&mut answers[..10 * 1024]).await.expect("all are answered");
+    }
+    let held = stats.input_held();
+    assert!((4 * MIB..8 * MIB).contains(&held), "{held} bytes are held for {}", broker.subscriptions());
+    assert!(broker.subscriptions() < 2048, "{}", broker.subscriptions());
+    drop(subscriber.subscribe("topic").await.expect("there is room for one that has few"));
+    drop(peers);
+    until("all are gone", || broker.subscriptions() == 0).await;
+    until("nothing is held", || stats.input_held() == 0).await;
+}
+
+#[tokio::test]
+async fn streams_that_are_open_are_charged_until_nobody_has_them() {
+    let (service, _release) = Waiting::new(0);
+    let acceptor = server(service, MIB);
+    let stats = acceptor.stats();
+    let mut peers = Vec::new();
+    for _ in 0..8 {
+        let mut one = crate::attackers::peer(&acceptor);
+        // The operation of a method that takes messages, of which none come.
+        let opens: Vec<_> = (1..=256).flat_map(|id| packet(id, 2, &[9, 23])).collect();
+        one.write_all(&opens).await.expect("the server reads");
+        peers.push(one);
+    }
+    until("some are refused", || stats.shed() > 0).await;
+    let held = stats.input_held();
+    assert!((MIB / 2..MIB).contains(&held), "{held} bytes are held");
+    crate::attackers::Witness::of(&acceptor).await.is_served(10).await;
+    drop(peers);
+    until("nothing is held", || stats.input_held() == 0).await;
+}
