@@ -1,10 +1,12 @@
 //! The server-wide count of bytes that are held for peers. `account.rs` divides it among connections and addresses,
-//! `output.rs` bounds what waits to be written, `counts.rs` counts connections and refusals.
+//! `output.rs` bounds what waits to be written, `trim.rs` gives memory back to the system, `counts.rs` counts connections
+//! and refusals.
 
 mod account;
 mod counts;
 mod log_limit;
 mod output;
+mod trim;
 
 pub(crate) use self::account::Account;
 use self::account::Addresses;
@@ -12,6 +14,7 @@ pub use self::account::Hold;
 use self::counts::Counts;
 pub use self::counts::Stats;
 pub(crate) use self::output::Output;
+use self::trim::Trim;
 use bytes::Bytes;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -46,6 +49,7 @@ pub(crate) struct Budget {
     /// What one stream of a peer that knows no credit may hold; one message may overdraw it.
     per_stream: u64,
     addresses: Mutex<Addresses>,
+    trim: Trim,
     pub(crate) counts: Counts,
 }
 
@@ -58,6 +62,7 @@ impl Budget {
             total,
             per_stream: per_stream as u64,
             addresses: Mutex::default(),
+            trim: Trim::new(total as isize),
             counts: Counts::default(),
         }
     }
@@ -81,12 +86,16 @@ impl Budget {
     /// Takes so many bytes if what is left allows it.
     fn take_if(&self, count: usize, allows: impl Fn(isize) -> bool) -> bool {
         let take = |left: isize| allows(left).then(|| left.saturating_sub_unsigned(count));
-        self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
+        let taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok();
+        self.trim.note(self.left());
+        taken
     }
 
     /// Takes so many bytes for what is there already.
     pub(crate) fn charge(&self, count: usize) {
-        self.left.fetch_sub(isize::try_from(count).unwrap_or(isize::MAX), Ordering::Relaxed);
+        let count = isize::try_from(count).unwrap_or(isize::MAX);
+        let before = self.left.fetch_sub(count, Ordering::Relaxed);
+        self.trim.note(before.saturating_sub(count));
     }
 
     pub(crate) fn give_back(&self, count: usize) {

@@ -119,7 +119,7 @@ async fn a_peer_that_is_not_read_for_want_of_memory_is_not_taken_for_silent() {
     let (mut peer, there) = tokio::io::duplex(MIB);
     let serving = acceptor.clone();
     tokio::spawn(async move { serving.serve_connection(there).await });
-    let requests = packet(1, ECHO, &vec![1; 60_000]).repeat(50);
+    let requests = packet(1, ECHO, &vec![1; 60_000]).repeat(35);
     peer.write_all(&[packet(0, 3, b"fris\x01"), requests].concat()).await.expect("it reads");
     let stats = acceptor.stats();
     until("it holds its share", || stats.input_held() > 350_000).await;

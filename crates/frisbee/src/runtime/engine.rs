@@ -419,6 +419,7 @@ impl<R: Router> Engine<R> {
             return Ok(());
         }
         let shared = &self.handle.0;
+        shared.account.budget.trim(&shared.runtime);
         self.core.release();
         self.streams.last = None;
         shared.mailbox.release();
@@ -533,5 +534,6 @@ impl<R: Router> Drop for Engine<R> {
         self.handle.0.deferred.clear(&self.handle.0.account);
         self.handle.0.account.give_back(self.charges.body + self.charges.hello);
         self.output.charge(&Outbox::default(), &self.handle.0.account);
+        self.handle.0.account.budget.trim(&self.handle.0.runtime);
     }
 }

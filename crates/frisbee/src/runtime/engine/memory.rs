@@ -27,7 +27,7 @@ impl<R: Router> Engine<R> {
             account.give_back(before - held);
         } else if !account.take(held - before) {
             // A client that has not taken its replies is not read from now on, and this may be the first that shows it.
-            if held - before > ONE_READ || self.has_room() {
+            if held - before > ONE_READ || self.core.outbox().is_empty() {
                 self.handle.0.account.give_back(std::mem::take(&mut self.charges.body));
                 return self.shed_body();
             }

@@ -1,0 +1,63 @@
+//! Gives memory back to the system when much less is held than was.
+//!
+//! The allocator keeps what is freed. That is right for a server that is as busy as it was, and after an attack it
+//! would be as much as the server may ever hold, for as long as the process lives.
+
+use super::Budget;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
+use std::time::Duration;
+use tokio::runtime::Handle;
+
+/// How much less has to be held than was, in bytes. What is kept of less is not worth the search.
+const MUCH: isize = 32 * 1024 * 1024;
+
+/// How long what is held has had to settle, and the least time between two searches.
+const SETTLED: Duration = Duration::from_secs(3);
+
+/// What was held at most since memory was last given back.
+#[derive(Debug)]
+pub(super) struct Trim {
+    /// The least that was left, in bytes.
+    least_left: AtomicIsize,
+    /// A task is about to give memory back.
+    is_due: AtomicBool,
+}
+
+impl Trim {
+    pub(super) fn new(left: isize) -> Self {
+        Self { least_left: AtomicIsize::new(left), is_due: AtomicBool::new(false) }
+    }
+
+    /// Takes in how much is left. What several threads take in at the same time may be missed but for one of them.
+    #[inline]
+    pub(super) fn note(&self, left: isize) {
+        if left < self.least_left.load(Ordering::Relaxed) {
+            self.least_left.store(left, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Budget {
+    /// Has memory given back to the system if much less is held than was. To be called when connections are idle or
+    /// end.
+    pub(crate) fn trim(self: &Arc<Self>, runtime: &Handle) {
+        if self.is_worth_trimming() && !self.trim.is_due.swap(true, Ordering::Relaxed) {
+            let budget = self.clone();
+            runtime.spawn(async move {
+                // While less and less is held, there will be more to give back.
+                tokio::time::sleep(SETTLED).await;
+                budget.trim.is_due.store(false, Ordering::Relaxed);
+                if budget.is_worth_trimming() {
+                    budget.trim.least_left.store(budget.left(), Ordering::Relaxed);
+                    #[cfg(target_os = "linux")]
+                    tokio::task::spawn_blocking(frisbee_trim::trim);
+                }
+            });
+        }
+    }
+
+    fn is_worth_trimming(&self) -> bool {
+        self.left().saturating_sub(self.trim.least_left.load(Ordering::Relaxed)) >= MUCH
+    }
+}
