@@ -5,7 +5,7 @@ use crate::interop::{AddRequest, Lists, Payload, Range, Scalars, SleepRequest, T
 use crate::pki::Authority;
 use crate::raw::{encoded, header, packet};
 use examples::benchmark::Request as Echo;
-use frisbee_core::tlv::put_varint;
+use frisbee_core::tlv::{put_item, put_varint};
 use polyglot::{Encoder, Kind};
 use std::time::{Duration, Instant};
 
@@ -181,7 +181,34 @@ fn calls() -> Vec<Attack> {
             &metadata(10_000),
         )),
         Attack::new("requests of 5 MB", &[13, 22], Target::Interop, Vec::new()).again(large),
+        Attack::new("waiting calls with 50 kB of metadata", &[22, 41], Target::Interop, hello()).again(held(50)),
+        Attack::new("waiting calls of 16 kB on one connection", &[22, 41], Target::Interop, hello())
+            .again(held(16).repeat(100))
+            .connections(1),
+        Attack::new("waiting calls on 1000 connections", &[22, 41], Target::Interop, flood(&waits(5_000)))
+            .again(flood(&waits(5_000)))
+            .every(Duration::from_secs(1))
+            .connections(1_000),
     ]
+}
+
+/// A request whose handler waits for so many milliseconds.
+fn waits(millis: u32) -> Vec<u8> {
+    packet(1, SLEEP, &encoded(&SleepRequest { millis, tag: 1 }))
+}
+
+/// A request with so many kilobytes of metadata whose handler waits for five seconds.
+fn held(kilobytes: u16) -> Vec<u8> {
+    let mut items = Vec::new();
+    for number in 0..kilobytes {
+        let mut entry = vec![2];
+        entry.extend(number.to_be_bytes().map(|byte| b'a' + byte % 26));
+        entry.resize(1_000, b'v');
+        put_item(&mut items, 2, &entry);
+    }
+    let mut body = vec![0x10];
+    put_varint(&mut body, items.len() as u64);
+    packet(1, SLEEP, &[body, items, encoded(&SleepRequest { millis: 5_000, tag: 1 })].concat())
 }
 
 /// A request with so many entries of metadata in front, each of them `k` without a value.

@@ -98,8 +98,9 @@ impl Stats {
         self.0.counts.unaccepted.load(Ordering::Relaxed)
     }
 
-    /// Input that is held at the moment, in bytes, as far as it is charged to
-    /// [`memory_max`](crate::ServerBuilder::memory_max).
+    /// The bytes that are held for peers at the moment, and charged to
+    /// [`memory_max`](crate::ServerBuilder::memory_max): input, what waits to be written in steps of 16 KiB, streams
+    /// and subscriptions.
     pub fn input_held(&self) -> usize {
         self.0.held()
     }
