@@ -45,3 +45,7 @@ instructions:
 # Writes generated code anew; read the diff.
 golden:
     UPDATE_GOLDEN=1 cargo test --locked -p frpc-build
+
+# Writes the lists of public items in docs/api anew; read the diff.
+api:
+    .ci/api update
