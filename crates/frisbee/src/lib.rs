@@ -4,6 +4,8 @@
 //! yours: implement [`Router`] and you have a protocol, with pipelining, batching, streams, keepalive and limits
 //! included. The wire is that of Loophole Labs' Frisbee for Go, so either end may be a Go program.
 //!
+//! The [`guide`] has a page for each subject.
+//!
 //! * [`Router`] receives each packet in wire order, on the connection's own task, and may answer in place.
 //! * [`Handlers`] is a ready-made router: a table of async functions by operation.
 //! * [`Requests`] is the router of an end that sends requests and waits for their replies.
@@ -49,6 +51,7 @@ mod context;
 mod deferred;
 mod error;
 mod foreign;
+pub mod guide;
 mod hand_off;
 mod mailbox;
 mod newcomers;
