@@ -4,26 +4,18 @@
 //! clone, and any number of its calls share one connection. The types have tonic's names: [`Request`], [`Response`],
 //! [`Status`], [`Streaming`].
 //!
-//! ```ignore
-//! // build.rs
-//! fn main() -> Result<(), Box<dyn std::error::Error>> {
-//!     frpc_build::compile_protos("proto/echo.proto")?;
-//!     Ok(())
-//! }
+//! ```no_run
+//! use examples::quickstart::{CalculatorClient, Terms}; // Made by `frpc_build::compile_protos` in a build script.
 //!
-//! // main.rs
-//! mod echo { frpc::include_proto!("echo"); }
-//!
-//! struct Service;
-//! impl echo::Echo for Service {
-//!     async fn echo(&self, request: Request<echo::Text>) -> Result<Response<echo::Text>, Status> {
-//!         Ok(Response::new(request.into_inner()))
-//!     }
-//! }
-//!
-//! let server = frpc::Server::builder().add_service(echo::EchoServer::new(Service)).bind("127.0.0.1:0").await?;
-//! let client = echo::EchoClient::connect(server.local_addr().to_string()).await?;
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let client = CalculatorClient::connect("localhost:9090").await?;
+//! let sum = client.add(Terms { a: 20, b: 22 }).await?;
+//! assert_eq!(sum.get_ref().value, 42);
+//! # Ok(())
+//! # }
 //! ```
+//!
+//! The [`guide`] begins with a service and its server, and has a page for each subject.
 //!
 //! # What a call promises
 //!
@@ -57,6 +49,7 @@ mod deadline;
 mod endpoint;
 #[cfg(feature = "tonic")]
 pub mod grpc;
+pub mod guide;
 mod schema;
 mod server;
 mod service;
