@@ -71,19 +71,26 @@ async fn a_handler_gives_its_connection_away_after_calls_on_it() {
 }
 
 /// A server that ends its connections soon is dialled with growing pauses, thirty of which are half a minute.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn connections_that_are_handed_off_one_after_the_other_are_made_without_a_pause() {
-    let channel = gateway().await;
-    let (asking, handed) = channel.handing_off();
-    let (known, asking) = (GatewayClient::new(channel), GatewayClient::new(asking));
-    let handing_off = async {
-        for _ in 0..30 {
-            known.login(credentials()).await.unwrap();
-            asking.open(target("echo")).await.unwrap();
-            handed.take().expect("it is handed off");
-        }
+    let builder = Server::builder().add_service(InteropServer::new(Giving));
+    let acceptor = builder.method_hand_off("interop.Interop/DoNothing").build().unwrap();
+    let connect = move || {
+        let (here, there) = frpc::memory();
+        let acceptor = acceptor.clone();
+        tokio::spawn(async move { acceptor.serve_connection(there).await });
+        std::future::ready(std::io::Result::Ok(here))
     };
-    tokio::time::timeout(Duration::from_secs(8), handing_off).await.expect("nothing is waited for");
+    let channel = Channel::builder().connect_with_connector(connect).await.unwrap();
+    let (asking, handed) = channel.handing_off();
+    let (known, asking) = (InteropClient::new(channel), InteropClient::new(asking));
+    let begun = tokio::time::Instant::now();
+    for _ in 0..30 {
+        known.add(AddRequest { a: 1, b: 1 }).await.unwrap();
+        asking.do_nothing(Empty {}).await.unwrap();
+        handed.take().expect("it is handed off");
+    }
+    assert!(begun.elapsed() < Duration::from_secs(1), "{:?} were waited for", begun.elapsed());
 }
 
 #[tokio::test]
