@@ -49,7 +49,7 @@ async fn replies_for_which_there_is_no_memory_are_refused_and_every_call_is_answ
 }
 
 #[tokio::test]
-async fn what_many_peers_do_not_read_is_no_more_than_the_server_may_hold() {
+async fn unread_output_of_many_peers_stays_within_the_memory_of_the_server() {
     const PEERS: usize = 100;
     let (service, release) = Waiting::new(MIB / 2);
     release.send(true).expect("the service listens");

@@ -86,7 +86,7 @@ async fn stalled_subscribers() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_process_takes_what_its_server_may_hold_and_gives_it_back_ten_seconds_after_an_attack() {
+async fn a_process_stays_within_its_servers_memory_and_returns_it_ten_seconds_after_an_attack() {
     if resident_kib().is_none() {
         return eprintln!("skipped: this system does not tell what is resident");
     }
