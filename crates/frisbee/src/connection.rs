@@ -17,7 +17,7 @@ use std::fmt;
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -35,20 +35,18 @@ pub(crate) struct ConnectionShared {
     pub(crate) work: Work,
     pub(crate) deferred: Deferred,
     pub(crate) attachments: Attachments,
-    /// The server's memory that is charged to this connection.
-    pub(crate) account: Arc<Account>,
     pub(crate) role: Role,
     /// The operation of the packet that is being routed, or 0.
     routed: AtomicU16,
     /// The number of streams that the peer has opened and that a handle here still refers to, open or not.
-    pub(crate) guests: AtomicUsize,
+    pub(crate) guests: AtomicU32,
     /// Calls that the peer may have in flight.
-    calls_max: usize,
+    calls_max: u32,
     /// The number of streams that the peer may have open. As the fields below, it is of use to the task alone, whose
     /// own memory is rounded up to a multiple of 128 bytes.
-    pub(crate) streams_max: usize,
-    /// How long a turn may take.
-    pub(crate) turn_max: Duration,
+    pub(crate) streams_max: u32,
+    /// How long a turn may take, in microseconds.
+    turn_max: u32,
     /// The number of bytes that an extended peer may send on a stream before any of them has been read.
     pub(crate) stream_credit: u32,
     /// Where work runs.
@@ -62,10 +60,17 @@ pub(crate) struct Ends {
     pub(crate) peer: Option<SocketAddr>,
     pub(crate) local: Option<SocketAddr>,
     #[cfg(unix)]
-    pub(crate) credentials: Option<UnixCredentials>,
+    pub(crate) credentials: Option<Box<UnixCredentials>>,
     /// The peer's certificate and its issuers', verified.
     #[cfg(feature = "tls")]
     pub(crate) certificates: Option<Arc<[crate::tls::CertificateDer<'static>]>>,
+}
+
+impl ConnectionShared {
+    /// How long a turn may take.
+    pub(crate) fn turn_max(&self) -> Duration {
+        Duration::from_micros(self.turn_max.into())
+    }
 }
 
 impl Connection {
@@ -84,20 +89,18 @@ impl Connection {
     }
 
     fn new(role: Role, config: &Config, account: Account, runtime: Handle, ends: Ends) -> Self {
-        let account = Arc::new(account);
-        let mailbox = Mailbox::new(config.body_limit(), config.backlog_max, account.clone());
+        let mailbox = Mailbox::new(config.body_limit(), config.backlog_max, Arc::new(account));
         Self(Arc::new(ConnectionShared {
             mailbox,
             work: Work::default(),
             deferred: Deferred::default(),
             attachments: Attachments::new(),
-            account,
             role,
             routed: AtomicU16::new(0),
-            guests: AtomicUsize::new(0),
-            calls_max: usize::try_from(config.calls_max).unwrap_or(usize::MAX),
-            streams_max: config.streams_max,
-            turn_max: config.turn_max,
+            guests: AtomicU32::new(0),
+            calls_max: config.calls_max,
+            streams_max: u32::try_from(config.streams_max).unwrap_or(u32::MAX),
+            turn_max: u32::try_from(config.turn_max.as_micros()).unwrap_or(u32::MAX),
             stream_credit: config.stream_credit.max(1),
             runtime,
             ends,
@@ -259,7 +262,7 @@ impl Connection {
         memory: usize,
         make: impl FnOnce(Task) -> Job,
     ) -> bool {
-        self.spawn_within(self.0.calls_max, call, Some(memory), make)
+        self.spawn_within(self.calls_max(), call, Some(memory), make)
     }
 
     /// The runtime in which the connection's work runs, wherever the connection is driven. A task that is spawned there
@@ -282,7 +285,7 @@ impl Connection {
             Begun::Full => return false,
             Begun::Ended => return true, // It would have been aborted at once.
         };
-        let charge = held.map_or(0, |bytes| self.0.account.hold(bytes));
+        let charge = held.map_or(0, |bytes| self.0.mailbox.account.hold(bytes));
         let mut job = make(Task { connection: self.clone(), taken: Some(taken), charge, has_call: call.is_some() });
         if let Some(carrier) = spare {
             match carrier.give(job) {
@@ -318,12 +321,12 @@ impl Connection {
     /// [answered](Task::answer).
     #[doc(hidden)]
     pub fn cancel_call(&self, id: PacketId, operation: Operation) -> bool {
-        self.0.work.cancel((id, operation)) || self.0.deferred.cancel(id, operation, &self.0.account)
+        self.0.work.cancel((id, operation)) || self.0.deferred.cancel(id, operation, &self.0.mailbox.account)
     }
 
     /// How many calls the peer may have in flight: [`Config::calls_max`]. It is for routers to hold it to that.
     pub fn calls_max(&self) -> usize {
-        self.0.calls_max
+        usize::try_from(self.0.calls_max).unwrap_or(usize::MAX)
     }
 
     /// Charges so many bytes to the memory of the server, for this peer, until the result is dropped. For routers whose
@@ -331,26 +334,26 @@ impl Connection {
     /// body keeps.
     #[doc(hidden)]
     pub fn hold(&self, bytes: usize) -> Hold {
-        Hold::new(&self.0.account, bytes)
+        Hold::new(&self.0.mailbox.account, bytes)
     }
 
     /// Whether a server is short of memory and holds more for this peer than its share, so that no further work should
     /// begin for it. A router then refuses requests, and [counts](Self::count_shed) the refusals.
     #[inline]
     pub fn is_overloaded(&self) -> bool {
-        self.0.account.is_over()
+        self.0.mailbox.account.is_over()
     }
 
     /// Whether a request that takes so many bytes in memory may begin, while the connection is not
     /// [overloaded](Self::is_overloaded). To be asked about requests that take many.
     #[doc(hidden)]
     pub fn has_room(&self, bytes: usize) -> bool {
-        self.0.account.has_room(bytes)
+        self.0.mailbox.account.has_room(bytes)
     }
 
     /// Counts a request that was refused for want of memory or a place, in [`Stats::shed`](crate::Stats::shed).
     pub fn count_shed(&self) {
-        self.0.account.budget.counts.count_shed();
+        self.0.mailbox.account.budget().counts.count_shed();
     }
 
     /// How many tasks of [`spawn`](Self::spawn) run.
@@ -494,7 +497,7 @@ impl Connection {
     /// The process at the other end of a Unix socket, according to the system.
     #[cfg(unix)]
     pub fn peer_credentials(&self) -> Option<UnixCredentials> {
-        self.0.ends.credentials
+        self.0.ends.credentials.as_deref().copied()
     }
 
     /// The peer's certificate, followed by its issuers'. They have been verified against the authorities that this end
@@ -569,7 +572,7 @@ impl Drop for Task {
     fn drop(&mut self) {
         let shared = &self.connection.0;
         if self.charge > 0 {
-            shared.account.give_back(self.charge);
+            shared.mailbox.account.give_back(self.charge);
         }
         if let Some(taken) = self.taken
             && shared.work.end(taken).was_last

@@ -161,14 +161,14 @@ mod tests {
                 is_full
             });
             assert!(full.is_some_and(|count| many.contains(&count)), "{full:?} of {length} bytes");
-            assert!(account.budget.held() > MIB);
+            assert!(account.budget().held() > MIB);
             if length > 0 {
                 while deferred.pop(&account).is_some() {}
             } else {
                 deferred.clear(&account);
             }
             assert!(deferred.is_empty());
-            assert_eq!(account.budget.held(), 0);
+            assert_eq!(account.budget().held(), 0);
         }
     }
 
@@ -205,7 +205,7 @@ mod tests {
         let order = std::iter::from_fn(|| deferred.pop(&account)).map(|waiting| waiting.packet.id.0);
         assert_eq!(order.collect::<Vec<_>>(), [1, 3, 4]);
         assert!(!deferred.is_full(MIB, &account), "what stopped has been routed");
-        assert_eq!(account.budget.held(), 0);
+        assert_eq!(account.budget().held(), 0);
     }
 
     #[test]
@@ -236,6 +236,6 @@ mod tests {
         assert!(deferred.leave_stream(PacketId(7), &account) && !deferred.leave_stream(PacketId(7), &account));
         let left = std::iter::from_fn(|| deferred.pop(&account)).map(|waiting| waiting.packet.id.0);
         assert_eq!(left.collect::<Vec<_>>(), [8, 7, 8, 8], "a call is no stream");
-        assert_eq!(account.budget.held(), 0);
+        assert_eq!(account.budget().held(), 0);
     }
 }

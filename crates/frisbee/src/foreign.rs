@@ -110,7 +110,7 @@ struct Closed {
 impl Drop for Closed {
     fn drop(&mut self) {
         let Self { connection, reason } = self;
-        connection.0.account.budget.counts.count_closed(connection.peer_addr(), reason, now());
+        connection.0.mailbox.account.budget().counts.count_closed(connection.peer_addr(), reason, now());
     }
 }
 

@@ -29,17 +29,27 @@ pub(crate) struct Mailbox {
     /// Producers wait since the server is short of memory, though less waits than may usually. Written with the lock
     /// held, read without.
     is_starved: AtomicBool,
-    /// See [`frisbee_core::Config::backlog_max`].
-    pub(crate) backlog_max: usize,
-    account: Arc<Account>,
+    /// See [`frisbee_core::Config::backlog_max`]; 4 GiB at most.
+    backlog_max: u32,
+    /// The server's memory that is charged to this connection.
+    pub(crate) account: Arc<Account>,
 }
 
 /// The driver's view of its mailbox, kept from turn to turn.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct MailReader {
-    /// The backlog that handles were told last; `None` until the driver has first taken mail, before which they do not
-    /// know its waker.
-    told: Option<usize>,
+    /// The backlog that handles were told last; [`UNTOLD`] until the driver has first taken mail, before which they do
+    /// not know its waker.
+    told: usize,
+}
+
+/// No backlog is that long.
+const UNTOLD: usize = usize::MAX;
+
+impl Default for MailReader {
+    fn default() -> Self {
+        Self { told: UNTOLD }
+    }
 }
 
 /// The outcome of [`Mailbox::take`].
@@ -94,13 +104,19 @@ pub(crate) enum HandingOff {
 }
 
 impl Mailbox {
+    /// The number of bytes that may wait before producers do.
+    #[inline]
+    pub(crate) fn backlog_max(&self) -> usize {
+        self.backlog_max as usize
+    }
+
     pub(crate) fn new(body_max: u32, backlog_max: usize, account: Arc<Account>) -> Self {
         let mut outbox = Outbox::default();
         outbox.set_limit(body_max);
-        let backlog_max = backlog_max.max(1);
+        let backlog_max = u32::try_from(backlog_max.max(1)).unwrap_or(u32::MAX);
         let inner = MailboxState {
             outbox,
-            output: Output::new(backlog_max),
+            output: Output::new(backlog_max as usize),
             backlog: 0,
             task: None,
             order: None,
@@ -226,7 +242,7 @@ impl Mailbox {
     ) -> Mail {
         if !self.is_notified() {
             // A server's connection mostly has no mail, and need not touch memory that handles write.
-            if reader.told == Some(backlog) {
+            if reader.told == backlog {
                 return Mail::Nothing;
             }
         } else if !yielded {
@@ -237,7 +253,7 @@ impl Mailbox {
             inner.task = Some(waker.clone());
         }
         inner.backlog = accept(&mut inner);
-        reader.told = Some(inner.backlog);
+        reader.told = inner.backlog;
         inner.charge(&self.account);
         let producers = self.take_producers(&mut inner);
         drop(inner);
@@ -248,12 +264,12 @@ impl Mailbox {
     /// Tells producers how much is left of a backlog that was [full](Self::is_full), if there is room again.
     #[cold]
     pub(crate) fn handle_drained(&self, reader: &mut MailReader, left: usize) {
-        if left >= self.backlog_max {
+        if left >= self.backlog_max() {
             return;
         }
         let mut inner = self.inner.lock();
         inner.backlog = left;
-        reader.told = Some(left);
+        reader.told = left;
         let producers = self.take_producers(&mut inner);
         drop(inner);
         wake_all(producers);
@@ -262,7 +278,7 @@ impl Mailbox {
     /// Whether producers have to wait, or do, while so many bytes wait at the driver.
     #[inline]
     pub(crate) fn is_full(&self, backlog: usize) -> bool {
-        backlog >= self.backlog_max || self.is_starved.load(Ordering::Relaxed)
+        backlog >= self.backlog_max() || self.is_starved.load(Ordering::Relaxed)
     }
 
     /// Removes the tasks that wait for room, if there is room now.

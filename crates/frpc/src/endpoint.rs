@@ -305,8 +305,10 @@ impl Router for Endpoint {
     }
 
     fn idle(&self, session: &mut Session) {
-        session.instances.extend(session.last.take());
-        session.instances.retain(|_, instance| instance.is_needed());
+        session.last = session.last.take().filter(|(_, instance)| instance.is_needed());
+        // An empty map that had entries would keep the memory of some.
+        let instances = std::mem::take(&mut session.instances);
+        session.instances = instances.into_iter().filter(|(_, instance)| instance.is_needed()).collect();
         session.replies = Vec::new();
         session.wake = Vec::new();
         if let Some(calls) = self.calls.as_ref().or(session.calls.as_ref()) {

@@ -6,6 +6,9 @@ use futures_util::future::join_all;
 use std::time::Duration;
 use tokio::time::sleep;
 
+#[global_allocator]
+static ALLOCATOR: dhat::Alloc = dhat::Alloc;
+
 /// Close to as many as a connection may have in flight.
 const CALLS: usize = 16_000;
 
@@ -46,7 +49,6 @@ async fn say(client: &ParrotClient, length: usize, times: usize) {
 
 #[tokio::test(start_paused = true)]
 async fn bursts_of_calls_leave_two_bytes_of_each_call_once_their_connection_is_unused() {
-    let _alone = super::ALONE.lock().await;
     let profiler = dhat::Profiler::builder().testing().build();
     let (here, there) = frpc::memory();
     let acceptor = Server::builder().add_service(ParrotServer::new(Talker)).build().expect("nothing overlaps");

@@ -9,6 +9,9 @@ use frpc::{Request, Response, ResponseStream, Server, ServerBuilder, Status, Str
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 
+#[global_allocator]
+static ALLOCATOR: dhat::Alloc = dhat::Alloc;
+
 /// Calls that are counted, behind as many that let buffers and tables grow.
 const CALLS: u64 = 500;
 
@@ -39,7 +42,6 @@ impl Parrot for Waiter {
 
 #[test]
 fn a_call_allocates_once_at_the_server_and_twice_at_the_client() {
-    let _alone = super::ALONE.blocking_lock();
     let _profiler = dhat::Profiler::builder().testing().build();
     let server = at_the_server(Server::builder().add_service(ParrotServer::new(Echo)), REPLY);
     let waiting = at_the_server(Server::builder().add_service(ParrotServer::new(Waiter)), REPLY);

@@ -10,6 +10,9 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+#[global_allocator]
+static ALLOCATOR: dhat::Alloc = dhat::Alloc;
+
 /// Both of their ends fit into the usual limit of 1024 open files.
 const CONNECTIONS: usize = 400;
 
@@ -25,7 +28,6 @@ fn live() -> usize {
 
 #[test]
 fn a_connection_that_does_nothing_keeps_two_kilobytes_at_most() {
-    let _alone = super::ALONE.blocking_lock();
     let greeting = greeting();
     let profiler = match std::env::var("IDLE_PROFILE") {
         Ok(file) => dhat::Profiler::builder().file_name(file).trim_backtraces(None).build(),

@@ -20,13 +20,28 @@ const ADDRESS_TIMES: usize = 3;
 const SMALL_PART: usize = 256;
 
 /// The addresses that have connections. A map in order: its keys are the peers', and it shrinks with them.
-pub(super) type Addresses = BTreeMap<Option<IpAddr>, Address>;
+pub(super) type Addresses = BTreeMap<Option<IpAddr>, Neighbours>;
 
-/// What there is of an address while it has connections.
-#[derive(Debug, Default)]
-pub(super) struct Address {
+/// What is known of an address while it has connections.
+#[derive(Debug)]
+pub(super) struct Neighbours {
     connections: usize,
-    held: Arc<AtomicUsize>,
+    address: Arc<Address>,
+}
+
+/// What the connections of one address hold together.
+#[derive(Debug)]
+struct Address {
+    budget: Arc<Budget>,
+    /// The address to which they are counted; `None` for a connection that shares its budget with no other.
+    key: Option<Option<IpAddr>>,
+    held: AtomicUsize,
+}
+
+impl Address {
+    fn new(budget: Arc<Budget>, key: Option<Option<IpAddr>>) -> Arc<Self> {
+        Arc::new(Self { budget, key, held: AtomicUsize::new(0) })
+    }
 }
 
 /// The address to which a peer is counted. A host has 2^64 of IPv6, all with the same first half. Those without one,
@@ -40,62 +55,69 @@ fn address_of(peer: Option<IpAddr>) -> Option<IpAddr> {
 
 /// The memory that a connection holds.
 pub(crate) struct Account {
-    pub(crate) budget: Arc<Budget>,
     /// What the connection holds, in bytes.
     held: AtomicUsize,
-    /// Where it comes from, and what is held for all that come from there. Nothing where a connection shares its budget
-    /// with no other.
-    address: Option<(Option<IpAddr>, Arc<AtomicUsize>)>,
+    address: Arc<Address>,
 }
 
 impl Account {
     /// Of a connection that has the budget for itself.
     pub(crate) fn alone(budget: Arc<Budget>) -> Self {
-        Self { budget, held: AtomicUsize::new(0), address: None }
+        Self { held: AtomicUsize::new(0), address: Address::new(budget, None) }
     }
 
     /// Of one of a server's connections.
     pub(crate) fn of_peer(budget: Arc<Budget>, peer: Option<IpAddr>) -> Self {
         let key = address_of(peer);
         let mut addresses = budget.addresses.lock();
-        let address = addresses.entry(key).or_default();
-        address.connections += 1;
-        let held = address.held.clone();
+        let neighbours = addresses
+            .entry(key)
+            .or_insert_with(|| Neighbours { connections: 0, address: Address::new(budget.clone(), Some(key)) });
+        neighbours.connections += 1;
+        let address = neighbours.address.clone();
         drop(addresses);
-        Self { budget, held: AtomicUsize::new(0), address: Some((key, held)) }
+        Self { held: AtomicUsize::new(0), address }
+    }
+
+    /// The memory of the whole server.
+    #[inline]
+    pub(crate) fn budget(&self) -> &Arc<Budget> {
+        &self.address.budget
     }
 
     /// Whether the connection shares its budget with others, as those of a server do.
     pub(crate) fn is_shared(&self) -> bool {
-        self.address.is_some()
+        self.address.key.is_some()
     }
 
     /// Whether so little is left that shares are looked at.
     #[inline]
     pub(crate) fn is_short(&self) -> bool {
-        self.budget.is_short()
+        self.budget().is_short()
     }
 
     /// Whether nothing more should be begun for this connection: it holds more than its share of what is left.
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
-        self.budget.is_short() && !self.allows(1, self.budget.left())
+        self.budget().is_short() && !self.allows(1, self.budget().left())
     }
 
     /// Whether the connection may hold so much more than it does.
     pub(crate) fn has_room(&self, count: usize) -> bool {
-        self.allows(count, self.budget.left())
+        self.allows(count, self.budget().left())
     }
 
     /// How much more the connection may hold, in bytes.
     #[cold]
     pub(crate) fn room(&self) -> usize {
-        let Ok(left) = usize::try_from(self.budget.left()) else { return 0 };
-        let Some((_, address)) = &self.address else { return left };
+        let Ok(left) = usize::try_from(self.budget().left()) else { return 0 };
+        if !self.is_shared() {
+            return left;
+        }
         let held = self.held.load(Ordering::Relaxed);
         // As `allows` has it, where what is added is left no more.
         let connection = left.saturating_sub(held) / 2;
-        let together = left.saturating_mul(ADDRESS_TIMES).saturating_sub(address.load(Ordering::Relaxed));
+        let together = left.saturating_mul(ADDRESS_TIMES).saturating_sub(self.address.held.load(Ordering::Relaxed));
         let small = left.saturating_sub(held.saturating_mul(SMALL_PART)) / (SMALL_PART + 1);
         connection.min(together / (ADDRESS_TIMES + 1)).max(small)
     }
@@ -104,15 +126,17 @@ impl Account {
     #[cold]
     fn allows(&self, count: usize, left: isize) -> bool {
         let Some(left) = usize::try_from(left).ok().and_then(|left| left.checked_sub(count)) else { return false };
-        let Some((_, address)) = &self.address else { return true };
+        if !self.is_shared() {
+            return true;
+        }
         let held = self.held.load(Ordering::Relaxed).saturating_add(count);
-        let together = address.load(Ordering::Relaxed).saturating_add(count);
+        let together = self.address.held.load(Ordering::Relaxed).saturating_add(count);
         held <= left / SMALL_PART || held <= left && together <= left.saturating_mul(ADDRESS_TIMES)
     }
 
     /// Takes so many bytes, unless that is more than the connection may hold.
     pub(crate) fn take(&self, count: usize) -> bool {
-        let taken = self.budget.take_if(count, |left| self.allows(count, left));
+        let taken = self.budget().take_if(count, |left| self.allows(count, left));
         if taken {
             self.add(count);
         }
@@ -122,7 +146,7 @@ impl Account {
     /// Takes so many bytes for what is there already. That may overdraw the budget, so it is asked
     /// [before](Self::is_over) something begins.
     pub(crate) fn charge(&self, count: usize) {
-        self.budget.charge(count);
+        self.budget().charge(count);
         self.add(count);
     }
 
@@ -138,10 +162,8 @@ impl Account {
             return;
         }
         self.held.fetch_sub(count, Ordering::Relaxed);
-        if let Some((_, address)) = &self.address {
-            address.fetch_sub(count, Ordering::Relaxed);
-        }
-        self.budget.give_back(count);
+        self.address.held.fetch_sub(count, Ordering::Relaxed);
+        self.budget().give_back(count);
     }
 
     /// Charges for what waits to be written, of which so much was charged before. It is not charged to the connection of
@@ -165,19 +187,17 @@ impl Account {
 
     fn add(&self, count: usize) {
         self.held.fetch_add(count, Ordering::Relaxed);
-        if let Some((_, address)) = &self.address {
-            address.fetch_add(count, Ordering::Relaxed);
-        }
+        self.address.held.fetch_add(count, Ordering::Relaxed);
     }
 }
 
 impl Drop for Account {
     fn drop(&mut self) {
-        let Some((key, _)) = &self.address else { return };
-        let mut addresses = self.budget.addresses.lock();
-        if let Some(address) = addresses.get_mut(key) {
-            address.connections -= 1;
-            if address.connections == 0 {
+        let Some(key) = &self.address.key else { return };
+        let mut addresses = self.budget().addresses.lock();
+        if let Some(neighbours) = addresses.get_mut(key) {
+            neighbours.connections -= 1;
+            if neighbours.connections == 0 {
                 addresses.remove(key);
             }
         }

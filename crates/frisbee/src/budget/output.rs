@@ -16,23 +16,24 @@ const BODY_LEAST: usize = 1024;
 /// What is charged for an outbox, and what may wait in it.
 #[derive(Debug)]
 pub(crate) struct Output {
-    /// In bytes, a multiple of the step.
-    charged: usize,
-    /// What may wait at the moment, in bytes.
-    limit: usize,
+    /// In steps.
+    charged: u32,
+    /// What may wait at the moment, in bytes; as much as fits in 32 bits is without limit.
+    limit: u32,
     /// What may wait while there is enough memory.
-    backlog_max: usize,
+    backlog_max: u32,
 }
 
 impl Output {
     pub(crate) fn new(backlog_max: usize) -> Self {
+        let backlog_max = u32::try_from(backlog_max).unwrap_or(u32::MAX);
         Self { charged: 0, limit: backlog_max, backlog_max }
     }
 
     /// What may wait before further requests and senders have to, in bytes, as of the last look at what is left.
     #[inline]
     pub(crate) fn limit(&self) -> usize {
-        self.limit
+        if self.limit == u32::MAX { usize::MAX } else { self.limit as usize }
     }
 
     /// Whether less may wait than usual.
@@ -52,16 +53,17 @@ impl Output {
     #[cold]
     fn narrow(&mut self, outbox: &mut Outbox, account: &Account) {
         let room = (account.is_short() && account.is_shared()).then(|| account.room());
-        self.limit = room.map_or(self.backlog_max, |room| room.max(BACKLOG_LEAST).min(self.backlog_max));
+        let limit = |room: usize| u32::try_from(room.max(BACKLOG_LEAST)).unwrap_or(u32::MAX).min(self.backlog_max);
+        self.limit = room.map_or(self.backlog_max, limit);
         outbox.set_room(room.map(|room| room.max(BODY_LEAST)));
     }
 
     /// Charges for what is in the outbox now.
     #[inline]
     pub(crate) fn charge(&mut self, outbox: &Outbox, account: &Account) {
-        let steps = outbox.memory() / STEP * STEP;
+        let steps = u32::try_from(outbox.memory() / STEP).unwrap_or(u32::MAX);
         if steps != self.charged {
-            account.charge_output(self.charged, steps);
+            account.charge_output(self.charged as usize * STEP, steps as usize * STEP);
             self.charged = steps;
         }
     }

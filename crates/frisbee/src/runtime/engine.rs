@@ -144,8 +144,8 @@ impl<R: Router> Engine<R> {
         let unborn = Unborn(&handle);
         let session = Some(router.connected(&handle));
         std::mem::forget(unborn);
-        handle.0.account.budget.counts.count_opened();
-        let backlog_max = handle.0.mailbox.backlog_max;
+        handle.0.mailbox.account.budget().counts.count_opened();
+        let backlog_max = handle.0.mailbox.backlog_max();
         Self {
             core,
             handle,
@@ -258,7 +258,7 @@ impl<R: Router> Engine<R> {
     /// Routes bytes that were read, up to a bound, and ends the turn for the router; [`has_input`](Self::has_input)
     /// returns whether some are left.
     pub(crate) fn route(&mut self, now: Instant) -> Result<(), CloseReason> {
-        self.output.look(self.core.outbox(), &self.handle.0.account);
+        self.output.look(self.core.outbox(), &self.handle.0.mailbox.account);
         self.guarded(|engine| {
             engine.route_input(now)?;
             engine.end_turn(now);
@@ -326,7 +326,7 @@ impl<R: Router> Engine<R> {
     /// Whether a turn that began at `now` has lasted long enough.
     #[cold]
     fn is_over(&self, now: Instant) -> bool {
-        clock().saturating_duration_since(now) >= self.handle.0.turn_max
+        clock().saturating_duration_since(now) >= self.handle.0.turn_max()
     }
 
     /// Carries out a result of the router other than to continue, for a packet with a body of `length` bytes; returns
@@ -346,7 +346,7 @@ impl<R: Router> Engine<R> {
                 Order::put(Order::Flush(reason), &mut self.order);
                 // Another read of this turn must not continue behind the packets that were cut off here.
                 self.input.unrouted.clear();
-                self.handle.0.deferred.clear(&self.handle.0.account);
+                self.handle.0.deferred.clear(&self.handle.0.mailbox.account);
                 self.reading = Reading::Stopped;
             }
         }
@@ -419,11 +419,11 @@ impl<R: Router> Engine<R> {
             return Ok(());
         }
         let shared = &self.handle.0;
-        shared.account.budget.trim(&shared.runtime);
+        shared.mailbox.account.budget().trim(&shared.runtime);
         self.core.release();
         self.streams.last = None;
         shared.mailbox.release();
-        self.output.charge(self.core.outbox(), &shared.account);
+        self.output.charge(self.core.outbox(), &shared.mailbox.account);
         shared.work.release();
         if self.is_idle_told || shared.work.len() > 0 {
             return Ok(());
@@ -442,7 +442,7 @@ impl<R: Router> Engine<R> {
     pub(crate) fn handle_written(&mut self, count: usize, now: Instant) {
         let before = self.core.transmit().len();
         self.core.handle_written(count, now);
-        self.output.charge(self.core.transmit(), &self.handle.0.account);
+        self.output.charge(self.core.transmit(), &self.handle.0.mailbox.account);
         if self.handle.0.mailbox.is_full(before) {
             self.tell_producers();
         }
@@ -531,9 +531,9 @@ impl<R: Router> Drop for Engine<R> {
     fn drop(&mut self) {
         self.end(&CloseReason::Shutdown);
         self.handle.0.mailbox.finish();
-        self.handle.0.deferred.clear(&self.handle.0.account);
-        self.handle.0.account.give_back(self.charges.body + self.charges.hello);
-        self.output.charge(&Outbox::default(), &self.handle.0.account);
-        self.handle.0.account.budget.trim(&self.handle.0.runtime);
+        self.handle.0.deferred.clear(&self.handle.0.mailbox.account);
+        self.handle.0.mailbox.account.give_back(self.charges.body + self.charges.hello);
+        self.output.charge(&Outbox::default(), &self.handle.0.mailbox.account);
+        self.handle.0.mailbox.account.budget().trim(&self.handle.0.runtime);
     }
 }

@@ -183,10 +183,10 @@ impl Messages {
 
 impl StreamShared {
     pub(crate) fn new(id: PacketId, connection: &ConnectionShared, peer: &PeerKind, opened_here: bool) -> Self {
-        let account = connection.account.clone();
+        let account = connection.mailbox.account.clone();
         let (credit, window) = match peer {
             PeerKind::Extended(hello) => (Credit::new(hello.stream_credit), u64::from(connection.stream_credit)),
-            PeerKind::Plain | PeerKind::Unknown => (Credit::unlimited(), account.budget.per_stream()),
+            PeerKind::Plain | PeerKind::Unknown => (Credit::unlimited(), account.budget().per_stream()),
         };
         let inner = Mutex::new(Messages {
             state: StreamState::new(peer.hello().is_some()),
@@ -275,7 +275,7 @@ impl StreamShared {
         }
         let charge = memory_of(message.len());
         if !inner.window.receive(message.len()) || !self.account.take(charge) {
-            self.account.budget.counts.count_shed();
+            self.account.budget().counts.count_shed();
             return Ok(Self::overflow(inner));
         }
         inner.charged += charge;

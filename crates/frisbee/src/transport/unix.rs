@@ -112,5 +112,5 @@ pub(crate) fn ends(socket: &UnixStream) -> Ends {
         group: credentials.gid(),
         process: credentials.pid(),
     });
-    Ends { credentials, ..Ends::default() }
+    Ends { credentials: credentials.map(Box::new), ..Ends::default() }
 }

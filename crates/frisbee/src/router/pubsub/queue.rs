@@ -61,7 +61,7 @@ impl Bounds {
 /// A part of what is left of a server's memory that is short, in bytes.
 #[cold]
 fn part_of(account: &Account, part: usize, least: usize) -> usize {
-    (usize::try_from(account.budget.left()).unwrap_or(0) / part).max(least)
+    (usize::try_from(account.budget().left()).unwrap_or(0) / part).max(least)
 }
 
 /// One connection, as publishers see it.
@@ -151,7 +151,7 @@ impl Subscriber {
 
     /// The memory that what it publishes is charged to.
     pub(super) fn budget(&self) -> &Arc<Budget> {
-        &self.connection.0.account.budget
+        &self.connection.0.mailbox.account.budget()
     }
 
     pub(super) fn connection(&self) -> &Connection {
@@ -160,7 +160,7 @@ impl Subscriber {
 
     /// The account of its connection.
     pub(super) fn memory(&self) -> &Account {
-        &self.connection.0.account
+        &self.connection.0.mailbox.account
     }
 
     /// Whether another member of its group should rather get the next message.
@@ -176,7 +176,7 @@ impl Subscriber {
         }
         let before = queue.bytes;
         fill(&mut Delivery(&mut queue));
-        let queue_max = self.bounds.queue_max(&self.connection.0.account);
+        let queue_max = self.bounds.queue_max(&self.connection.0.mailbox.account);
         let overflows = queue.bytes > queue_max && queue.segments.len() > 1;
         if overflows && self.bounds.slow == Slow::Disconnect {
             let text =
@@ -205,7 +205,7 @@ impl Subscriber {
         }
         let mut queue = self.queue.lock();
         let before = queue.bytes;
-        let account = &self.connection.0.account;
+        let account = &self.connection.0.mailbox.account;
         let window = if account.is_short() { part_of(account, WINDOW_WHEN_SHORT, 1).min(WINDOW) } else { WINDOW };
         while turn.outbox.len() < window {
             if queue.lost > 0 {
@@ -251,7 +251,7 @@ impl Subscriber {
     fn account(&self, before: usize, queue: &mut Queue) {
         let charged = queue.own / STEP * STEP;
         if charged != queue.charged {
-            self.connection.0.account.adjust(queue.charged, charged);
+            self.connection.0.mailbox.account.adjust(queue.charged, charged);
             queue.charged = charged;
         }
         self.behind.store(queue.bytes > self.bounds.queue_max / 2, Ordering::Relaxed);

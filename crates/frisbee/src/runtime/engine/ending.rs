@@ -114,7 +114,7 @@ impl<R: Router> Engine<R> {
         }
         // A foreign connection is still open.
         if !matches!(reason, CloseReason::Foreign) {
-            self.handle.0.account.budget.counts.count_closed(self.handle.peer_addr(), reason, Instant::now());
+            self.handle.0.mailbox.account.budget().counts.count_closed(self.handle.peer_addr(), reason, Instant::now());
         }
         self.handle.0.mailbox.close(reason);
         self.handle.0.work.abort();

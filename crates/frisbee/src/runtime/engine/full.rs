@@ -19,8 +19,8 @@ impl<R: Router> Engine<R> {
         let shared = &self.handle.0;
         // The next owner of the transport gets it behind the packets that were taken out of the input.
         self.is_leaving()
-            || shared.account.is_over()
-            || shared.deferred.is_full(shared.mailbox.backlog_max, &shared.account)
+            || shared.mailbox.account.is_over()
+            || shared.deferred.is_full(shared.mailbox.backlog_max(), &shared.mailbox.account)
     }
 
     /// Routes deferred packets, as far as there is room, and while there is none, packets that need none.
@@ -49,8 +49,8 @@ impl<R: Router> Engine<R> {
 
     /// Routes the first packet that was deferred; `None` if there is none, and all is as usual again.
     fn route_deferred(&mut self) -> Option<(Routed, usize)> {
-        let Some(Waiting { packet, opens, .. }) = self.handle.0.deferred.pop(&self.handle.0.account) else {
-            self.handle.0.deferred.clear(&self.handle.0.account);
+        let Some(Waiting { packet, opens, .. }) = self.handle.0.deferred.pop(&self.handle.0.mailbox.account) else {
+            self.handle.0.deferred.clear(&self.handle.0.mailbox.account);
             self.routing = Routing::All;
             return None;
         };
@@ -106,7 +106,7 @@ impl<R: Router> Engine<R> {
             return Some(Event::Packet(packet));
         }
         let waiting = Waiting { packet, opens, stops: when_full == WhenFull::Stop };
-        self.handle.0.deferred.push(waiting, &self.handle.0.account);
+        self.handle.0.deferred.push(waiting, &self.handle.0.mailbox.account);
         None
     }
 

@@ -43,7 +43,7 @@ impl<R: Router> Engine<R> {
     fn charge_greeting(&mut self, hello: &Hello) -> bool {
         let length = hello.items_len();
         if self.core.role() == Role::Server && length > SHARED_MAX {
-            if !self.handle.0.account.take(length) {
+            if !self.handle.0.mailbox.account.take(length) {
                 return false;
             }
             self.charges.hello = length;

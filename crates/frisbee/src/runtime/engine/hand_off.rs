@@ -13,7 +13,7 @@ use tokio::runtime::Handle;
 pub(super) enum Departure {
     None,
     /// The transport is taken at the end of the packet that is arriving, and when no request is deferred any more.
-    Waiting(TakeOver),
+    Waiting(Box<TakeOver>),
     /// The connection has ended for its handles. The transport is taken when the bytes that wait have been written; the
     /// bytes here were read of it.
     Decided(Box<(TakeOver, Bytes)>),
@@ -120,7 +120,7 @@ impl<R: Router> Engine<R> {
         if self.handle.0.deferred.is_empty() && self.core.leave() {
             self.depart(taking, &CloseReason::HandedOff);
         } else if !self.core.has_left() {
-            self.departure = Departure::Waiting(taking);
+            self.departure = Departure::Waiting(Box::new(taking));
         }
     }
 
@@ -147,7 +147,7 @@ impl<R: Router> Engine<R> {
     #[cold]
     pub(super) fn leave_later(&mut self) {
         if let Departure::Waiting(taking) = std::mem::replace(&mut self.departure, Departure::None) {
-            self.leave(taking);
+            self.leave(*taking);
         }
     }
 

@@ -21,17 +21,17 @@ impl<R: Router> Engine<R> {
             return Ok(()); // Holds one body at most for its only server.
         }
         let held = self.core.held();
-        let account = &self.handle.0.account;
+        let account = &self.handle.0.mailbox.account;
         let before = self.charges.body;
         if held <= before {
             account.give_back(before - held);
         } else if !account.take(held - before) {
             // A client that has not taken its replies is not read from now on, and this may be the first that shows it.
             if held - before > ONE_READ || self.core.outbox().is_empty() {
-                self.handle.0.account.give_back(std::mem::take(&mut self.charges.body));
+                self.handle.0.mailbox.account.give_back(std::mem::take(&mut self.charges.body));
                 return self.shed_body();
             }
-            self.handle.0.account.charge(held - before);
+            self.handle.0.mailbox.account.charge(held - before);
         }
         self.charges.body = held;
         Ok(())
@@ -39,7 +39,7 @@ impl<R: Router> Engine<R> {
 
     fn shed_body(&mut self) -> Result<(), CloseReason> {
         let Some(packet) = self.core.shed() else { return Ok(()) };
-        self.handle.0.account.budget.counts.count_shed();
+        self.handle.0.mailbox.account.budget().counts.count_shed();
         if packet.operation == Operation::STREAM {
             self.shed_of_stream(packet.id);
             return Ok(());
@@ -76,7 +76,7 @@ impl<R: Router> Engine<R> {
             }
             None => {
                 // Its opening may wait, and need not any more.
-                let waited = self.handle.0.deferred.leave_stream(id, &self.handle.0.account);
+                let waited = self.handle.0.deferred.leave_stream(id, &self.handle.0.mailbox.account);
                 match rich {
                     false => StreamSignal::Close,
                     true if waited || self.streams.openings.handle(id) => StreamSignal::Refuse,

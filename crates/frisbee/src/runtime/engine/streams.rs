@@ -59,7 +59,7 @@ impl<R: Router> Engine<R> {
         // refused by chance.
         let guests = self.handle.0.guests.load(Ordering::Relaxed);
         let most = self.handle.0.streams_max;
-        let is_full = inner.streams.opened_by_peer() >= most || guests >= most.saturating_mul(2);
+        let is_full = inner.streams.opened_by_peer() >= most as usize || guests >= most.saturating_mul(2);
         if is_full || self.handle.is_overloaded() {
             drop(inner);
             self.handle.count_shed();
