@@ -1,6 +1,7 @@
 //! The memory that the system counts for a process while its server is attacked, and afterwards. Alone in its process,
 //! whose memory it measures.
 
+#[allow(dead_code)] // The rest of it is for peers without sockets.
 mod attackers;
 
 use attackers::{MIB, Waiting, request};

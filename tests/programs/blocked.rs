@@ -105,11 +105,13 @@ async fn watch(address: SocketAddr, time: Duration, is_blocked: bool) -> super::
     let client = InteropClient::connect(address.as_str()).await?;
     let blocking = tokio::spawn(async move {
         tokio::time::sleep_until((begun + WINDOW).into()).await;
-        while is_blocked {
+        if !is_blocked {
+            return Ok::<(), Status>(());
+        }
+        loop {
             let millis = BLOCKED.as_millis() as u32;
             client.sleep(SleepRequest { millis, ..SleepRequest::default() }).await?;
         }
-        Ok::<_, Status>(())
     });
     let mut latencies = Vec::new();
     while let Some(other) = others.join_next().await {

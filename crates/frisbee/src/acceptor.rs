@@ -117,7 +117,7 @@ impl<R: Router> Host<R> {
     /// Makes a connection of a socket, unless the server is shutting down. The engine is made where it is driven.
     pub(crate) fn admit(&self, ends: Ends) -> Option<(impl FnOnce(Instant) -> Engine<R> + Send + use<R>, Entry)> {
         tracing::debug!(peer = ?ends.peer, "connection accepted");
-        let handle = Connection::server(&self.config, self.budget.clone(), self.runtime.clone(), ends);
+        let handle = Connection::server(&self.config, &self.budget, self.runtime.clone(), ends);
         let entry = Open::enter(&self.open, handle.clone())?;
         let newcomer = Newcomers::enter(&self.newcomers, handle.clone());
         let (router, config) = (self.router.clone(), self.config.clone());

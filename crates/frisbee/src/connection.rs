@@ -83,7 +83,7 @@ impl Connection {
     }
 
     /// The handle of an accepting end.
-    pub(crate) fn server(config: &ServerConfig, budget: Arc<Budget>, runtime: Handle, ends: Ends) -> Self {
+    pub(crate) fn server(config: &ServerConfig, budget: &Arc<Budget>, runtime: Handle, ends: Ends) -> Self {
         let account = Account::of_peer(budget, ends.peer.map(|peer| peer.ip()));
         Self::new(Role::Server, &config.common, account, runtime, ends)
     }

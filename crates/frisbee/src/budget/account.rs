@@ -67,7 +67,7 @@ impl Account {
     }
 
     /// Of one of a server's connections.
-    pub(crate) fn of_peer(budget: Arc<Budget>, peer: Option<IpAddr>) -> Self {
+    pub(crate) fn of_peer(budget: &Arc<Budget>, peer: Option<IpAddr>) -> Self {
         let key = address_of(peer);
         let mut addresses = budget.addresses.lock();
         let neighbours = addresses
@@ -244,7 +244,7 @@ mod tests {
     const MIB: usize = 1 << 20;
 
     fn of(budget: &Arc<Budget>, last: u8) -> Account {
-        Account::of_peer(budget.clone(), Some(IpAddr::from([10, 0, 0, last])))
+        Account::of_peer(budget, Some(IpAddr::from([10, 0, 0, last])))
     }
 
     /// Takes as much as it gets.
@@ -318,8 +318,8 @@ mod tests {
         let budget = Arc::new(Budget::new(64 * MIB, 0));
         let address = |text: &str| Some(text.parse().expect("it is one"));
         let peers = ["2001:db8::1", "2001:db8::ffff:1", "::ffff:10.0.0.1", "10.0.0.1"].map(address);
-        let accounts = peers.map(|peer| Account::of_peer(budget.clone(), peer));
-        let nameless = [(); 2].map(|()| Account::of_peer(budget.clone(), None));
+        let accounts = peers.map(|peer| Account::of_peer(&budget, peer));
+        let nameless = [(); 2].map(|()| Account::of_peer(&budget, None));
         assert_eq!(budget.addresses.lock().len(), 3);
         drop((accounts, nameless));
         assert!(budget.addresses.lock().is_empty());

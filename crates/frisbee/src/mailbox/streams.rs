@@ -120,7 +120,7 @@ mod tests {
     #[tokio::test]
     async fn a_stream_that_the_peer_opens_does_not_replace_one_of_this_end() {
         let budget = Arc::new(Budget::new(usize::MAX, usize::MAX));
-        let connection = Connection::server(&Default::default(), budget, Handle::current(), Ends::default());
+        let connection = Connection::server(&Default::default(), &budget, Handle::current(), Ends::default());
         let stream = |id, opened_here| Arc::new(StreamShared::new(id, &connection.0, &PeerKind::Plain, opened_here));
         let mut table = StreamTable::default();
         let id = table.enter(Role::Server, &PeerKind::Plain, |id| stream(id, true)).expect("all are free");

@@ -12,7 +12,7 @@ const CALL: (PacketId, Operation) = (PacketId(1), Operation::FIRST_USER);
 
 fn connection() -> Connection {
     let budget = Arc::new(Budget::new(usize::MAX, usize::MAX));
-    Connection::server(&Default::default(), budget, Handle::current(), Ends::default())
+    Connection::server(&Default::default(), &budget, Handle::current(), Ends::default())
 }
 
 /// Lets everything run that can.

@@ -151,7 +151,7 @@ impl Subscriber {
 
     /// The memory that what it publishes is charged to.
     pub(super) fn budget(&self) -> &Arc<Budget> {
-        &self.connection.0.mailbox.account.budget()
+        self.connection.0.mailbox.account.budget()
     }
 
     pub(super) fn connection(&self) -> &Connection {

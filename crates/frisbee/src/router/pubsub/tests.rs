@@ -29,7 +29,7 @@ impl Member {
     fn new(broker: &Broker, runtime: &Handle) -> Self {
         let config = Config::default();
         let budget = Arc::new(Budget::new(usize::MAX, 0));
-        let connection = Connection::server(&config.clone().into(), budget, runtime.clone(), Ends::default());
+        let connection = Connection::server(&config.clone().into(), &budget, runtime.clone(), Ends::default());
         let session = Some(broker.connected(&connection));
         Self { broker: broker.clone(), connection, session, outbox: Outbox::new(HeaderForm::Current) }
     }
