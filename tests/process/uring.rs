@@ -192,7 +192,8 @@ fn without_io_uring_auto_serves_on_tokio_and_says_so_once() {
 fn without_io_uring_require_refuses_to_serve_and_says_why() {
     for fault in ABSENT {
         let Some(said) = with_fault("require", fault) else { return };
-        let refusals = said.matches("refused: io_uring is required but not available: ").count();
+        let refusals =
+            said.matches("refused: starting the workers failed: io_uring is required but not available: ").count();
         assert_eq!(refusals, 2, "{fault}: {said}");
         assert!(said.contains("(os error "), "{fault}: {said}");
     }
