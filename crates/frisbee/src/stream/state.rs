@@ -23,10 +23,18 @@ const RESET_TEXT_MAX: usize = 4 * 1024;
 /// place in the table, and the task that serves it.
 const STREAM_COST: usize = 2 * 1024;
 
+/// Unread messages are charged in steps of so many bytes, since small ones come and go by the hundred thousand. What is
+/// below one is part of the cost of the stream.
+const MESSAGES_STEP: usize = 1024;
+
 /// The bytes of the budget that an unread message takes.
 #[inline]
 fn memory_of(length: usize) -> usize {
     usize::try_from(cost(body_memory(length))).unwrap_or(usize::MAX)
+}
+
+fn whole_steps(memory: usize) -> usize {
+    memory - memory % MESSAGES_STEP
 }
 
 /// One stream, as its handles and the connection's task see it.
@@ -78,8 +86,10 @@ pub(super) struct Messages {
     pub(super) credit: Credit,
     pub(super) window: Window,
     pub(super) inbox: Inbox,
-    /// The charge for messages that were received and not yet accounted for.
-    pub(super) charged: usize,
+    /// The memory of messages that were received and not yet accounted for.
+    held: usize,
+    /// The part of it that is charged: all whole steps.
+    charged: usize,
     pub(super) overflowed: bool,
     pub(super) reset: Option<(u32, String)>,
     /// The peer has said that none of the stream was given to a handler.
@@ -158,11 +168,32 @@ impl Messages {
             return (0, None);
         }
         (taken.messages, taken.bytes) = (0, 0);
-        let freed = std::mem::take(&mut taken.memory).min(self.charged);
+        self.held = self.held.saturating_sub(std::mem::take(&mut taken.memory));
+        let charged = whole_steps(self.held);
+        let freed = self.charged.saturating_sub(charged);
         self.charged -= freed;
         let credit = self.window.consume(cost).filter(|_| self.state.is_extended() && self.state.receives());
         let credit = credit.map(|credit| self.window.adapt(credit, timer::now()));
         (freed, credit.filter(|credit| *credit > 0))
+    }
+
+    /// Charges for a message that has come; `false` if there is no memory for it.
+    #[inline]
+    fn hold(&mut self, memory: usize, account: &Account) -> bool {
+        let held = self.held.saturating_add(memory);
+        let is_charged = held - self.charged < MESSAGES_STEP || self.charge(whole_steps(held), account);
+        if is_charged {
+            self.held = held;
+        }
+        is_charged
+    }
+
+    fn charge(&mut self, charged: usize, account: &Account) -> bool {
+        let taken = account.take(charged - self.charged);
+        if taken {
+            self.charged = charged;
+        }
+        taken
     }
 
     /// Takes back the credit that a batch has not used. Returns the tasks to wake, since they may send now.
@@ -193,6 +224,7 @@ impl StreamShared {
             credit,
             window: Window::new(window),
             inbox: Inbox::default(),
+            held: 0,
             charged: 0,
             overflowed: false,
             reset: None,
@@ -273,12 +305,10 @@ impl StreamShared {
         if !inner.state.receives() {
             return Err(message);
         }
-        let charge = memory_of(message.len());
-        if !inner.window.receive(message.len()) || !self.account.take(charge) {
+        if !inner.window.receive(message.len()) || !inner.hold(memory_of(message.len()), &self.account) {
             self.account.budget().counts.count_shed();
             return Ok(Self::overflow(inner));
         }
-        inner.charged += charge;
         inner.inbox.push(message);
         let reader = inner.reader.take();
         drop(inner);
@@ -408,6 +438,7 @@ impl StreamShared {
         let mut inner = self.inner.lock();
         let inbox = std::mem::take(&mut inner.inbox);
         let charged = std::mem::take(&mut inner.charged);
+        inner.held = 0;
         drop(inner);
         drop(inbox);
         self.account.give_back(charged);
