@@ -32,15 +32,14 @@ pub(super) struct Neighbours {
 /// What the connections of one address hold together.
 #[derive(Debug)]
 struct Address {
-    budget: Arc<Budget>,
     /// The address to which they are counted; `None` for a connection that shares its budget with no other.
     key: Option<Option<IpAddr>>,
     held: AtomicUsize,
 }
 
 impl Address {
-    fn new(budget: Arc<Budget>, key: Option<Option<IpAddr>>) -> Arc<Self> {
-        Arc::new(Self { budget, key, held: AtomicUsize::new(0) })
+    fn new(key: Option<Option<IpAddr>>) -> Arc<Self> {
+        Arc::new(Self { key, held: AtomicUsize::new(0) })
     }
 }
 
@@ -58,31 +57,31 @@ pub(crate) struct Account {
     /// What the connection holds, in bytes.
     held: AtomicUsize,
     address: Arc<Address>,
+    budget: Arc<Budget>,
 }
 
 impl Account {
     /// Of a connection that has the budget for itself.
     pub(crate) fn alone(budget: Arc<Budget>) -> Self {
-        Self { held: AtomicUsize::new(0), address: Address::new(budget, None) }
+        Self { held: AtomicUsize::new(0), address: Address::new(None), budget }
     }
 
     /// Of one of a server's connections.
     pub(crate) fn of_peer(budget: &Arc<Budget>, peer: Option<IpAddr>) -> Self {
         let key = address_of(peer);
         let mut addresses = budget.addresses.lock();
-        let neighbours = addresses
-            .entry(key)
-            .or_insert_with(|| Neighbours { connections: 0, address: Address::new(budget.clone(), Some(key)) });
+        let neighbours =
+            addresses.entry(key).or_insert_with(|| Neighbours { connections: 0, address: Address::new(Some(key)) });
         neighbours.connections += 1;
         let address = neighbours.address.clone();
         drop(addresses);
-        Self { held: AtomicUsize::new(0), address }
+        Self { held: AtomicUsize::new(0), address, budget: budget.clone() }
     }
 
     /// The memory of the whole server.
     #[inline]
     pub(crate) fn budget(&self) -> &Arc<Budget> {
-        &self.address.budget
+        &self.budget
     }
 
     /// Whether the connection shares its budget with others, as those of a server do.
@@ -93,24 +92,24 @@ impl Account {
     /// Whether so little is left that shares are looked at.
     #[inline]
     pub(crate) fn is_short(&self) -> bool {
-        self.budget().is_short()
+        self.budget.is_short()
     }
 
     /// Whether nothing more should be begun for this connection: it holds more than its share of what is left.
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
-        self.budget().is_short() && !self.allows(1, self.budget().left())
+        self.budget.is_short() && !self.allows(1, self.budget.left())
     }
 
     /// Whether the connection may hold so much more than it does.
     pub(crate) fn has_room(&self, count: usize) -> bool {
-        self.allows(count, self.budget().left())
+        self.allows(count, self.budget.left())
     }
 
     /// How much more the connection may hold, in bytes.
     #[cold]
     pub(crate) fn room(&self) -> usize {
-        let Ok(left) = usize::try_from(self.budget().left()) else { return 0 };
+        let Ok(left) = usize::try_from(self.budget.left()) else { return 0 };
         if !self.is_shared() {
             return left;
         }
@@ -136,7 +135,7 @@ impl Account {
 
     /// Takes so many bytes, unless that is more than the connection may hold.
     pub(crate) fn take(&self, count: usize) -> bool {
-        let taken = self.budget().take_if(count, |left| self.allows(count, left));
+        let taken = self.budget.take_if(count, |left| self.allows(count, left));
         if taken {
             self.add(count);
         }
@@ -146,7 +145,7 @@ impl Account {
     /// Takes so many bytes for what is there already. That may overdraw the budget, so it is asked
     /// [before](Self::is_over) something begins.
     pub(crate) fn charge(&self, count: usize) {
-        self.budget().charge(count);
+        self.budget.charge(count);
         self.add(count);
     }
 
@@ -163,7 +162,7 @@ impl Account {
         }
         self.held.fetch_sub(count, Ordering::Relaxed);
         self.address.held.fetch_sub(count, Ordering::Relaxed);
-        self.budget().give_back(count);
+        self.budget.give_back(count);
     }
 
     /// Charges for what waits to be written, of which so much was charged before. It is not charged to the connection of
@@ -194,7 +193,7 @@ impl Account {
 impl Drop for Account {
     fn drop(&mut self) {
         let Some(key) = &self.address.key else { return };
-        let mut addresses = self.budget().addresses.lock();
+        let mut addresses = self.budget.addresses.lock();
         if let Some(neighbours) = addresses.get_mut(key) {
             neighbours.connections -= 1;
             if neighbours.connections == 0 {

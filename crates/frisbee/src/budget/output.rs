@@ -16,9 +16,9 @@ const BODY_LEAST: usize = 1024;
 /// What is charged for an outbox, and what may wait in it.
 #[derive(Debug)]
 pub(crate) struct Output {
-    /// In steps.
-    charged: u32,
-    /// What may wait at the moment, in bytes; as much as fits in 32 bits is without limit.
+    /// What is charged, in steps.
+    steps: u32,
+    /// What may wait at the moment, in bytes.
     limit: u32,
     /// What may wait while there is enough memory.
     backlog_max: u32,
@@ -27,13 +27,13 @@ pub(crate) struct Output {
 impl Output {
     pub(crate) fn new(backlog_max: usize) -> Self {
         let backlog_max = u32::try_from(backlog_max).unwrap_or(u32::MAX);
-        Self { charged: 0, limit: backlog_max, backlog_max }
+        Self { steps: 0, limit: backlog_max, backlog_max }
     }
 
     /// What may wait before further requests and senders have to, in bytes, as of the last look at what is left.
     #[inline]
     pub(crate) fn limit(&self) -> usize {
-        if self.limit == u32::MAX { usize::MAX } else { self.limit as usize }
+        self.limit as usize
     }
 
     /// Whether less may wait than usual.
@@ -61,10 +61,21 @@ impl Output {
     /// Charges for what is in the outbox now.
     #[inline]
     pub(crate) fn charge(&mut self, outbox: &Outbox, account: &Account) {
-        let steps = u32::try_from(outbox.memory() / STEP).unwrap_or(u32::MAX);
-        if steps != self.charged {
-            account.charge_output(self.charged as usize * STEP, steps as usize * STEP);
-            self.charged = steps;
+        if outbox.memory().wrapping_sub(self.charged()) >= STEP {
+            self.charge_steps(outbox, account);
         }
+    }
+
+    #[cold]
+    fn charge_steps(&mut self, outbox: &Outbox, account: &Account) {
+        let before = self.charged();
+        self.steps = u32::try_from(outbox.memory() / STEP).unwrap_or(u32::MAX);
+        account.charge_output(before, self.charged());
+    }
+
+    /// What is charged, in bytes.
+    #[inline]
+    fn charged(&self) -> usize {
+        self.steps as usize * STEP
     }
 }
