@@ -12,7 +12,7 @@ use crate::wire::body::{self, Manner, PutError, Reading};
 use crate::{Code, Response, Status};
 use bytes::Bytes;
 use frisbee::support::Waiter;
-use frisbee::{BODY_MAX_LEAST, Operation, Outbox};
+use frisbee::{BODY_MAX_LEAST, Operation, Outbox, PacketId};
 use polyglot::{Form, Message};
 use std::future::poll_fn;
 use std::marker::PhantomData;
@@ -143,7 +143,7 @@ impl<'a, A: Message> Attempt<'a, A> {
     /// or is revoked. No waker is called here.
     #[inline(always)]
     fn enter(&self, link: &Link, outbox: &mut Outbox, caller: Option<&Waker>) -> Started {
-        let Terms { timeout, told, strict } = self.terms;
+        let Terms { timeout, told, .. } = self.terms;
         let mut calls = link.calls.calls.lock();
         let server = calls.server;
         if server != ServerKind::Extended {
@@ -172,27 +172,15 @@ impl<'a, A: Message> Attempt<'a, A> {
             Err(BeginError::Ended(status)) => return Started::Over(status.unsent()),
         };
         drop(calls);
-        let manner = match server {
-            ServerKind::Extended => Manner {
-                form: Form::Extended,
-                timeout: timeout.filter(|_| told),
-                metadata: present(self.metadata),
-                lossless: false,
-                backward: link.backward,
-            },
-            ServerKind::Plain => Manner { lossless: strict, ..Manner::default() },
-            ServerKind::Unknown => Manner { lossless: true, ..Manner::default() },
+        let put = if server == ServerKind::Extended {
+            let timeout = timeout.filter(|_| told);
+            let metadata = present(self.metadata);
+            let form = Form::Extended;
+            let manner = Manner { form, timeout, metadata, lossless: false, backward: link.backward };
+            body::put_message(outbox.packet(ticket.id, self.method.operation), self.message, &manner)
+        } else {
+            self.put_flat(outbox, ticket.id, server)
         };
-        // Until the server has stated its limit, packets keep to the least limit of all servers: a longer one may end
-        // the connection, and so may each that follows.
-        let limit = outbox.limit();
-        if server == ServerKind::Unknown {
-            outbox.set_limit(limit.min(BODY_MAX_LEAST));
-        }
-        let put = body::put_message(outbox.packet(ticket.id, self.method.operation), self.message, &manner);
-        if server == ServerKind::Unknown {
-            outbox.set_limit(limit);
-        }
         match put {
             Ok(()) => Started::Yes(ticket),
             Err(error) => {
@@ -203,6 +191,24 @@ impl<'a, A: Message> Attempt<'a, A> {
                 }
             }
         }
+    }
+
+    /// Writes the request to a server that is plain, or may be.
+    #[inline(never)]
+    fn put_flat(&self, outbox: &mut Outbox, id: PacketId, server: ServerKind) -> Result<(), PutError> {
+        let is_known = server != ServerKind::Unknown;
+        let manner = Manner { lossless: self.terms.strict || !is_known, ..Manner::default() };
+        // Until the server has stated its limit, packets keep to the least limit of all servers: a longer one may end
+        // the connection, and so may each that follows.
+        let limit = outbox.limit();
+        if !is_known {
+            outbox.set_limit(limit.min(BODY_MAX_LEAST));
+        }
+        let put = body::put_message(outbox.packet(id, self.method.operation), self.message, &manner);
+        if !is_known {
+            outbox.set_limit(limit);
+        }
+        put
     }
 
     /// Begins a call that cannot be sent at once: there may be no slot, no room in the outbox, or no verdict on the

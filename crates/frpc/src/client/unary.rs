@@ -71,7 +71,8 @@ where
             },
             Stage::New => match call.send_now(context) {
                 Some(waiting) => {
-                    call.stage = Stage::Waiting(waiting);
+                    // A new call has nothing to drop.
+                    std::mem::forget(std::mem::replace(&mut call.stage, Stage::Waiting(waiting)));
                     return Poll::Pending;
                 }
                 None => None,

@@ -9,15 +9,13 @@ use polyglot::Form;
 /// The peer of a connection as a caller.
 pub(crate) struct Caller {
     pub(crate) connection: Connection,
-    /// This end dialled the connection: the calls that it serves are marked.
-    backward: bool,
-    /// The peer is extended.
-    is_extended: bool,
+    /// How replies are written. They are marked if this end dialled the connection.
+    style: Style,
 }
 
 impl Caller {
     pub(crate) fn new(connection: &Connection, backward: bool) -> Self {
-        Self { connection: connection.clone(), backward, is_extended: false }
+        Self { connection: connection.clone(), style: Style { form: Form::Flat, backward } }
     }
 
     /// The origin of requests.
@@ -28,20 +26,19 @@ impl Caller {
 
     /// Notes the kind of the peer.
     pub(crate) fn handle_peer_known(&mut self, extended: bool) {
-        self.is_extended = extended;
+        self.style.form = if extended { Form::Extended } else { Form::Flat };
     }
 
     /// Whether the peer is extended.
     #[inline]
     pub(crate) fn is_extended(&self) -> bool {
-        self.is_extended
+        self.style.form == Form::Extended
     }
 
     /// How replies to the peer are written.
     #[inline]
     pub(crate) fn style(&self) -> Style {
-        let form = if self.is_extended() { Form::Extended } else { Form::Flat };
-        Style { form, backward: self.backward }
+        self.style
     }
 
     /// Cancels a call. Every call gets one reply, and a cancelled call gets this one.
