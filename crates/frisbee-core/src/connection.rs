@@ -289,6 +289,7 @@ impl Connection {
     }
 
     /// Notes that a write took `count` bytes, which is 0 if the peer accepts none at present.
+    #[inline]
     pub fn handle_written(&mut self, count: usize, now: Instant) {
         let transmit = self.transmit();
         if count > 0 {

@@ -73,7 +73,7 @@ impl Outbox {
     /// The memory that what waits takes, in bytes. What it shares with others counts as if it were its own.
     #[inline]
     pub fn memory(&self) -> usize {
-        self.buffer.capacity().saturating_add(self.bulk_len)
+        self.buffer.capacity().wrapping_add(self.bulk_len) // Neither can be more than half of all addresses.
     }
 
     /// The longest body that may be sent, in bytes.
@@ -143,14 +143,14 @@ impl Outbox {
     /// Dropping the packet without [`PacketWriter::finish`] leaves the outbox as it was.
     #[inline(always)]
     pub fn packet(&mut self, id: PacketId, operation: Operation) -> PacketWriter<'_> {
-        let start = self.buffer.len();
         let bulk_start = self.bulk.len();
         let header = Header { id, operation, length: 0 }.encode(self.form);
         match self.form {
             HeaderForm::Current => self.buffer.extend_from_slice(&header),
             HeaderForm::Old => self.buffer.extend_from_slice(header.first_chunk::<8>().unwrap_or(&[0; 8])),
         }
-        PacketWriter { outbox: self, start, bulk_start }
+        let body = self.buffer.len();
+        PacketWriter { outbox: self, body, bulk_start }
     }
 
     /// Moves all bytes that wait in `other` behind those here. The buffers are swapped where possible.
@@ -323,7 +323,8 @@ impl Outbox {
 #[must_use = "a packet that is dropped unfinished is removed from the outbox"]
 pub struct PacketWriter<'a> {
     outbox: &'a mut Outbox,
-    start: usize,
+    /// Where the body begins in the buffer, behind the header.
+    body: usize,
     bulk_start: usize,
 }
 
@@ -382,9 +383,7 @@ impl PacketWriter<'_> {
     /// If the body is longer than the limit; the packet is taken back then.
     #[inline(always)]
     pub fn finish(self) -> Result<(), TooLong> {
-        let header = self.outbox.form.size();
-        let body = self.start.saturating_add(header);
-        let mut length = self.outbox.buffer.len().saturating_sub(body);
+        let mut length = self.outbox.buffer.len().saturating_sub(self.body);
         let mut shared = 0_usize;
         if self.outbox.bulk.len() > self.bulk_start {
             shared = self.outbox.bulk.iter().skip(self.bulk_start).map(|(_, bytes)| bytes.len()).sum();
@@ -393,7 +392,7 @@ impl PacketWriter<'_> {
         let limit = self.outbox.room;
         let declared = u32::try_from(length).ok().filter(|declared| *declared <= limit);
         let Some(declared) = declared else { return Err(TooLong { length, limit }) };
-        let field = body.saturating_sub(4)..body;
+        let field = self.body.saturating_sub(4)..self.body;
         if let Some(field) = self.outbox.buffer.get_mut(field) {
             field.copy_from_slice(&declared.to_be_bytes());
         }
@@ -406,7 +405,7 @@ impl PacketWriter<'_> {
 impl Drop for PacketWriter<'_> {
     #[inline]
     fn drop(&mut self) {
-        self.outbox.buffer.truncate(self.start);
+        self.outbox.buffer.truncate(self.body.saturating_sub(self.outbox.form.size()));
         self.outbox.bulk.truncate(self.bulk_start);
     }
 }

@@ -60,11 +60,21 @@ impl Uptake {
     /// wait. `given` are all bytes that the peer has given, as far as they count.
     ///
     /// `true` if the peer has taken some: the transport had no room before.
+    #[inline]
     pub fn handle_written(&mut self, count: usize, waits: bool, given: u64, now: Instant) -> bool {
         if count > 0 {
             let count = u32::try_from(count).unwrap_or(u32::MAX);
             self.taken = self.taken.saturating_add(count).min(SYSTEM_BUFFER_MAX);
         }
+        if !waits && !self.waits {
+            return false;
+        }
+        self.handle_waiting(count, waits, given, now)
+    }
+
+    /// As [`handle_written`](Self::handle_written), if something waits or did.
+    #[cold]
+    fn handle_waiting(&mut self, count: usize, waits: bool, given: u64, now: Instant) -> bool {
         let went_on = count > 0 && self.waits;
         if waits && !self.waits {
             let begun = Waiting { stalled: now, given, window: now, moved: 0, given_before: given };

@@ -255,10 +255,23 @@ impl Mailbox {
         inner.backlog = accept(&mut inner);
         reader.told = inner.backlog;
         inner.charge(&self.account);
-        let producers = self.take_producers(&mut inner);
+        if !inner.waiting.is_empty() {
+            self.wake_producers(inner);
+        }
+        Mail::Taken
+    }
+
+    /// Wakes the tasks that wait for room, if there is room now.
+    #[cold]
+    fn wake_producers(&self, mut inner: MutexGuard<'_, MailboxState>) {
+        inner.look(&self.account);
+        if inner.is_full() {
+            return;
+        }
+        self.is_starved.store(false, Ordering::Relaxed);
+        let producers = inner.waiting.take_producers();
         drop(inner);
         wake_all(producers);
-        Mail::Taken
     }
 
     /// Tells producers how much is left of a backlog that was [full](Self::is_full), if there is room again.
@@ -270,28 +283,13 @@ impl Mailbox {
         let mut inner = self.inner.lock();
         inner.backlog = left;
         reader.told = left;
-        let producers = self.take_producers(&mut inner);
-        drop(inner);
-        wake_all(producers);
+        self.wake_producers(inner);
     }
 
     /// Whether producers have to wait, or do, while so many bytes wait at the driver.
     #[inline]
     pub(crate) fn is_full(&self, backlog: usize) -> bool {
         backlog >= self.backlog_max() || self.is_starved.load(Ordering::Relaxed)
-    }
-
-    /// Removes the tasks that wait for room, if there is room now.
-    fn take_producers(&self, inner: &mut MailboxState) -> Vec<Waker> {
-        if inner.waiting.is_empty() {
-            return Vec::new();
-        }
-        inner.look(&self.account);
-        if inner.is_full() {
-            return Vec::new();
-        }
-        self.is_starved.store(false, Ordering::Relaxed);
-        inner.waiting.take_producers()
     }
 
     /// Registers a task that is woken when there is room, and unlocks.

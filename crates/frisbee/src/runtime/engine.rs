@@ -226,6 +226,7 @@ impl<R: Router> Engine<R> {
     }
 
     /// Whether the driver should read.
+    #[inline]
     pub(crate) fn wants_input(&mut self) -> bool {
         self.reading == Reading::Open && !self.has_input() && self.takes_more() && !self.core.is_resting()
     }
@@ -315,7 +316,15 @@ impl<R: Router> Engine<R> {
                 next = self.handle_event(event);
             }
             routed += 1;
-            if !matches!(next, Routed::Continue) && self.stops(next, length, now) || is_last {
+            let stops = match next {
+                // The compiler does not know that nothing is to be dropped.
+                next @ Routed::Continue => {
+                    std::mem::forget(next);
+                    false
+                }
+                next => self.stops(next, length, now),
+            };
+            if stops || is_last {
                 break;
             }
         }
@@ -388,11 +397,13 @@ impl<R: Router> Engine<R> {
     }
 
     /// Whether bytes that were read wait to be routed.
+    #[inline]
     pub(crate) fn has_input(&self) -> bool {
         !self.input.unrouted.is_empty() || self.core.holds_packet()
     }
 
     /// Whether [`route`](Self::route) would get on, without anything new being read.
+    #[inline]
     pub(crate) fn can_route(&mut self) -> bool {
         (self.has_input() && self.takes_more() || self.routing == Routing::Deferring && self.has_room())
             && !self.core.is_resting()
@@ -439,6 +450,7 @@ impl<R: Router> Engine<R> {
 
     /// Notes that so many bytes were written, and tells producers if there is room again. Called after each write;
     /// costs nothing unless the backlog was full.
+    #[inline]
     pub(crate) fn handle_written(&mut self, count: usize, now: Instant) {
         let before = self.core.transmit().len();
         self.core.handle_written(count, now);

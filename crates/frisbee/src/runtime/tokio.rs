@@ -315,7 +315,9 @@ where
         let mut read = Step::Done;
         let mut brought = 0;
         for round in 0..READS_PER_TURN {
-            read = self.read(context, &mut now, &mut brought)?;
+            // After the first round nothing is left to be routed, so there is no need to ask again.
+            let reads = round > 0 || self.engine.wants_input();
+            read = self.read(context, reads, &mut now, &mut brought)?;
             if read == Step::Waiting && round > 0 {
                 break; // Nothing is to be routed, and the turn for the bytes before is over.
             }
@@ -345,11 +347,17 @@ where
         Poll::Pending
     }
 
-    /// Reads once; `Done` if something can be routed. `brought` counts the bytes that were read in this turn; `now` is
+    /// Reads once if `reads` is set; `Done` if something can be routed. `brought` counts the bytes that were read in this turn; `now` is
     /// the beginning of the turn, or the time at which the last part of a large body had been read: reading it must not
     /// count as the handlers' time.
-    fn read(&mut self, context: &mut Context<'_>, now: &mut Instant, brought: &mut usize) -> Result<Step, CloseReason> {
-        if self.engine.wants_input() {
+    fn read(
+        &mut self,
+        context: &mut Context<'_>,
+        reads: bool,
+        now: &mut Instant,
+        brought: &mut usize,
+    ) -> Result<Step, CloseReason> {
+        if reads {
             match self.poll_read(context)? {
                 Poll::Pending => return Ok(Step::Waiting),
                 Poll::Ready(Read::Eof) => return self.engine.handle_eof(*now).map(|()| Step::Held),

@@ -124,16 +124,18 @@ impl Fanout {
         let found = &mut self.routes[route];
         let copied = (COPIED_ONCE.contains(&body.len()) && found.places() > 0).then(|| Bytes::copy_from_slice(body));
         let body = copied.as_ref().unwrap_or(body);
-        // As long a one is not copied into queues.
-        let is_shared = !found.groups.is_empty() && body.len() >= *COPIED_ONCE.start();
-        let directed = if is_shared { from.budget().share(body.clone()) } else { body.clone() };
-        for group in &mut found.groups {
-            let (subscriber, id) = group.choose();
-            self.directed.push(Directed { subscriber: subscriber.clone(), id, body: directed.clone() });
-        }
-        self.deliveries += found.groups.len();
-        if found.groups.len() > GROUPS_AT_ONCE {
-            published = Published::Slowly;
+        if !found.groups.is_empty() {
+            // As long a one is not copied into queues.
+            let is_shared = body.len() >= *COPIED_ONCE.start();
+            let directed = if is_shared { from.budget().share(body.clone()) } else { body.clone() };
+            for group in &mut found.groups {
+                let (subscriber, id) = group.choose();
+                self.directed.push(Directed { subscriber: subscriber.clone(), id, body: directed.clone() });
+            }
+            self.deliveries += found.groups.len();
+            if found.groups.len() > GROUPS_AT_ONCE {
+                published = Published::Slowly;
+            }
         }
         if !found.everybody.is_empty() {
             let everybody = found.everybody.len();

@@ -10,11 +10,13 @@ use std::time::Instant;
 
 impl<R: Router> Engine<R> {
     /// Whether more input may be taken: always, except while deferred packets are to be routed first.
+    #[inline]
     pub(super) fn takes_more(&mut self) -> bool {
         self.routing != Routing::Deferring || !self.has_room() && !self.is_stuck()
     }
 
     /// Whether nothing more may be looked at before there is room.
+    #[cold]
     fn is_stuck(&self) -> bool {
         let shared = &self.handle.0;
         // The next owner of the transport gets it behind the packets that were taken out of the input.
