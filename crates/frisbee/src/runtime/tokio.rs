@@ -300,15 +300,24 @@ where
     fn poll_open(&mut self, context: &mut Context<'_>) -> Poll<Result<Order, CloseReason>> {
         let alone = self.engine.take_one_came();
         let yields = !self.yielded && (self.goes_on || self.yields && !alone);
-        if self.engine.take_mail(context.waker(), !yields) == Mail::Yield {
-            self.yielded = true;
-            if self.goes_on {
-                // Its own handles may have woken it, which puts it before all tasks that wait for a socket.
-                go_last(context);
-            } else {
-                context.waker().wake_by_ref();
+        match self.engine.take_mail(context.waker(), !yields) {
+            Mail::Nothing => {}
+            Mail::Taken => {
+                // Nothing is routed behind it: the runtime of handlers may have ended.
+                if let Some(order) = self.engine.take_abort() {
+                    return Poll::Ready(Ok(order));
+                }
             }
-            return Poll::Pending;
+            Mail::Yield => {
+                self.yielded = true;
+                if self.goes_on {
+                    // Its own handles may have woken it, which puts it before all tasks that wait for a socket.
+                    go_last(context);
+                } else {
+                    context.waker().wake_by_ref();
+                }
+                return Poll::Pending;
+            }
         }
         let mut now = now();
         let mut happened = std::mem::take(&mut self.yielded);

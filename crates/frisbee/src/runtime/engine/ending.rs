@@ -54,6 +54,12 @@ impl<R: Router> Engine<R> {
         Ok(self.order.take().map(|order| *order))
     }
 
+    /// The order to end the connection at once, if there is one.
+    #[inline]
+    pub(crate) fn take_abort(&mut self) -> Option<Order> {
+        self.order.take_if(|order| matches!(**order, Order::Now(_))).map(|order| *order)
+    }
+
     /// Whether the peer may read the last bytes as slowly as it likes, since it closes when it has come to the end.
     pub(crate) fn waits_for_peer(&self) -> bool {
         self.goodbye == Goodbye::Heard

@@ -5,11 +5,13 @@ use crate::runtime::timer::{TokioTimer, tokio_timer};
 use crate::{Config, Operation, Outbox, Packet, PacketId, Routed};
 use frisbee_core::ClientConfig;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Waker;
 use tokio::io::{AsyncWriteExt, DuplexStream, ReadBuf, duplex};
 
-/// Takes packets and does nothing.
-struct Sink;
+/// Counts packets.
+#[derive(Clone, Default)]
+struct Sink(Arc<AtomicUsize>);
 
 impl Router for Sink {
     type Session = ();
@@ -17,6 +19,7 @@ impl Router for Sink {
     fn connected(&self, _connection: &Connection) {}
 
     fn route(&self, (): &mut (), _packet: Packet, _outbox: &mut Outbox) -> Routed {
+        self.0.fetch_add(1, Ordering::Relaxed);
         Routed::Continue
     }
 }
@@ -26,6 +29,7 @@ struct Driven {
     running: Running<DuplexStream, Sink, TokioTimer>,
     handle: Connection,
     peer: DuplexStream,
+    sink: Sink,
 }
 
 /// A packet without a body.
@@ -41,7 +45,7 @@ fn bytes() -> Bytes {
 }
 
 /// A client's connection by a transport.
-fn drive<T>(io: T) -> (Running<T, Sink, TokioTimer>, Connection)
+fn drive<T>(io: T, sink: Sink) -> (Running<T, Sink, TokioTimer>, Connection)
 where
     T: AsyncRead + AsyncWrite + Unpin,
 {
@@ -49,7 +53,7 @@ where
     let budget = Arc::new(Budget::new(usize::MAX, usize::MAX));
     let handle = Connection::client(&config, budget, Handle::current(), Ends::default());
     let core = frisbee_core::Connection::client(&config, now());
-    let engine = Engine::new(core, Arc::new(Sink), handle.clone());
+    let engine = Engine::new(core, Arc::new(sink), handle.clone());
     let busy = BusyPoll::new(Duration::ZERO);
     (Driver::new(io, engine, None, tokio_timer(), busy).run(), handle)
 }
@@ -57,8 +61,9 @@ where
 impl Driven {
     fn new() -> Self {
         let (io, peer) = duplex(4096);
-        let (running, handle) = drive(io);
-        let mut driven = Self { running, handle, peer };
+        let sink = Sink::default();
+        let (running, handle) = drive(io, sink.clone());
+        let mut driven = Self { running, handle, peer, sink };
         driven.poll();
         driven
     }
@@ -98,6 +103,16 @@ async fn a_packet_of_one_caller_is_written_at_once_and_those_of_several_in_one_w
     assert_eq!(driven.sent_when_came(0).await, [0, 1], "the one has sent");
 }
 
+#[tokio::test]
+async fn nothing_is_routed_behind_the_order_to_end_at_once() {
+    let mut driven = Driven::new();
+    driven.peer.write_all(&bytes()).await.expect("there is room");
+    driven.handle.abort();
+    let Driven { running, sink, .. } = driven;
+    assert!(matches!(running.await.done(), Ok(CloseReason::Local)));
+    assert_eq!(sink.0.load(Ordering::Relaxed), 0);
+}
+
 /// A transport that takes what it is given and has a peer that takes nothing, as a socket of a ring may.
 struct Stuck;
 
@@ -124,7 +139,7 @@ impl AsyncWrite for Stuck {
 #[tokio::test(start_paused = true)]
 async fn a_transport_that_does_not_get_rid_of_the_last_bytes_is_not_handed_over_and_ends_in_time() {
     for raw in [true, false] {
-        let (running, handle) = drive(Stuck);
+        let (running, handle) = drive(Stuck, Sink::default());
         handle.send_now(|outbox| outbox.forward(&packet())).expect("it is open").expect("it is short");
         let start = now();
         let taken = tokio::spawn(async move {
