@@ -6,6 +6,9 @@ use frpc::{Channel, ChannelBuilder, Code, Request, Status};
 use std::time::Duration;
 use tokio::io::DuplexStream;
 
+/// Longer than any test takes.
+const HOUR: Duration = Duration::from_secs(3600);
+
 /// A client, and the server that it believes in.
 pub async fn deceived(settings: impl FnOnce(ChannelBuilder) -> ChannelBuilder) -> (InteropClient, Raw) {
     let (address, accepted) = Raw::listen().await;
@@ -17,7 +20,9 @@ pub async fn deceived(settings: impl FnOnce(ChannelBuilder) -> ChannelBuilder) -
 /// As [`deceived`], through a pipe that holds 64 KiB, so that a server has said what its client has read.
 pub async fn deceived_through_a_pipe() -> (InteropClient, Raw<DuplexStream>) {
     let (here, there) = tokio::io::duplex(64 * 1024);
-    let channel = Channel::builder().calls::<InteropClient>().connect_io(here).await.expect("it is in memory");
+    // A busy machine has as much time as it takes.
+    let builder = Channel::builder().calls::<InteropClient>().peer_kind_timeout(HOUR).timeout(HOUR);
+    let channel = builder.connect_io(here).await.expect("it is in memory");
     (InteropClient::new(channel), Raw::over(there))
 }
 
