@@ -4,6 +4,7 @@ mod blocking;
 mod deadlines;
 mod denied;
 mod extensions;
+mod foreign;
 mod handlers;
 mod layouts;
 mod limits;

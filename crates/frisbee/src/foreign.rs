@@ -151,6 +151,12 @@ impl ForeignContext {
         self.connection.peer_certificates()
     }
 
+    /// The connection as the server counts it. Nothing can be sent on it.
+    #[doc(hidden)]
+    pub fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
     /// The runtime in which the server was started. The handler itself runs on the worker of its connection, which has
     /// no threads to spare: work that blocks or computes belongs here.
     pub fn runtime_handle(&self) -> &Handle {

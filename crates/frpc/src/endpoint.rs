@@ -55,8 +55,8 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    pub(crate) fn serving(offer: Offer) -> Self {
-        Self { offer: Arc::new(offer), calls: None }
+    pub(crate) fn serving(offer: Arc<Offer>) -> Self {
+        Self { offer, calls: None }
     }
 
     pub(crate) fn calling(offer: Arc<Offer>, calls: Arc<CallTable>) -> Self {

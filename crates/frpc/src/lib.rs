@@ -86,6 +86,7 @@ pub use polyglot::Undecoded;
 #[cfg(unix)]
 pub use server::UnixServer;
 pub use server::builder::ServerBuilder;
+pub use server::foreign::{ForeignContext, ForeignMethod, ForeignMethods, ForeignResponses};
 pub use server::{Acceptor, Server};
 pub use service::layered::Layered;
 pub use settings::{ChannelSettings, ServerSettings};

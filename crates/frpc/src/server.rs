@@ -1,6 +1,7 @@
 //! Servers: on a listening socket, a Unix socket, or connections that the program brings.
 
 pub(crate) mod builder;
+pub(crate) mod foreign;
 
 use crate::Error;
 use crate::endpoint::Endpoint;

@@ -1,6 +1,7 @@
 //! The serving end: the methods of services, and how a call of one becomes a reply.
 
 pub(crate) mod caller;
+pub(crate) mod erased;
 pub(crate) mod failures;
 pub(crate) mod hand_off;
 pub(crate) mod handle;

@@ -148,6 +148,10 @@ impl About {
     pub(crate) fn method(&self) -> &Method {
         &self.method
     }
+
+    pub(crate) fn kind(&self) -> CallKind {
+        self.kind
+    }
 }
 
 impl Call {

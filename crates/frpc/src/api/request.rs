@@ -25,7 +25,9 @@ pub(crate) enum Origin {
     Connection(Connection),
     /// A connection whose peer requests a hand-off.
     Asked(Box<(Connection, HandOff)>),
-    /// Another protocol.
+    /// A foreign connection, on which nothing can be sent or called.
+    Foreign(Connection),
+    /// Another protocol, on another port.
     #[cfg(feature = "tonic")]
     Elsewhere(Box<SocketAddr>),
 }
@@ -105,7 +107,7 @@ impl<T> Request<T> {
     pub fn remote_addr(&self) -> Option<SocketAddr> {
         match &self.origin {
             Origin::Here => None,
-            Origin::Connection(connection) => connection.peer_addr(),
+            Origin::Connection(connection) | Origin::Foreign(connection) => connection.peer_addr(),
             Origin::Asked(asked) => asked.0.peer_addr(),
             #[cfg(feature = "tonic")]
             Origin::Elsewhere(address) => Some(**address),

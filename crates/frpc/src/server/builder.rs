@@ -2,19 +2,26 @@
 
 #[cfg(unix)]
 use super::UnixServer;
+use super::foreign::{ForeignContext, ForeignHandler};
 use super::{Acceptor, Server};
 use crate::endpoint::Endpoint;
 use crate::endpoint::offer::{Offering, offering_setters};
 use crate::{Error, IoBackend, Middleware, Policy, Workers};
 use std::fmt;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::ToSocketAddrs;
 
 impl Server {
     /// The default settings.
     pub fn builder() -> ServerBuilder {
-        ServerBuilder { inner: frisbee::Server::builder(), offering: Offering::default(), log_settings: false }
+        ServerBuilder {
+            inner: frisbee::Server::builder(),
+            offering: Offering::default(),
+            log_settings: false,
+            foreign: Vec::new(),
+        }
     }
 }
 
@@ -25,6 +32,7 @@ pub struct ServerBuilder {
     pub(crate) inner: frisbee::ServerBuilder,
     pub(crate) offering: Offering,
     pub(crate) log_settings: bool,
+    foreign: Vec<ForeignHandler>,
 }
 
 offering_setters!(ServerBuilder);
@@ -117,15 +125,18 @@ impl ServerBuilder {
     }
 
     /// Adds a handler of foreign connections, which begin with something else than a frame, so that another protocol
-    /// shares the port of the services. Calls that such a handler makes of its own pass middleware and policies by; see
-    /// [`frisbee::ServerBuilder::foreign`].
+    /// shares the port of the services.
+    ///
+    /// `accepts` gets the first bytes of a connection, one at least, and `serve` the transport with all bytes; see
+    /// [`frisbee::ServerBuilder::foreign`]. By [`ForeignContext::methods`] it calls the services of this server, within
+    /// their middleware, policies, deadlines and limits.
     pub fn foreign<A, S, F>(mut self, accepts: A, serve: S) -> Self
     where
         A: Fn(&[u8]) -> bool + Send + Sync + 'static,
-        S: Fn(frisbee::RawTransport, frisbee::ForeignContext) -> F + Send + Sync + 'static,
+        S: Fn(frisbee::RawTransport, ForeignContext) -> F + Send + Sync + 'static,
         F: Future<Output = io::Result<()>> + Send + 'static,
     {
-        self.inner = self.inner.foreign(accepts, serve);
+        self.foreign.push(ForeignHandler::new(accepts, serve));
         self
     }
 
@@ -184,6 +195,8 @@ impl ServerBuilder {
         if self.log_settings {
             tracing::info!(settings = format_args!("{:#}", self.describe()), "settings of a server");
         }
-        Ok((self.inner, Endpoint::serving(self.offering.done()?)))
+        let offer = Arc::new(self.offering.done()?);
+        let inner = self.foreign.into_iter().fold(self.inner, |inner, handler| handler.add_to(inner, offer.clone()));
+        Ok((inner, Endpoint::serving(offer)))
     }
 }

@@ -3,6 +3,7 @@
 use crate::api::middleware::{About, CallKind, Chain, through};
 use crate::schema::layout::Layout;
 use crate::schema::method::Method;
+use crate::service::erased::{Erased, Face, Format};
 use crate::service::handle::ServiceHandle;
 use crate::service::served::{Entry, Kind, Opened};
 use crate::service::streams;
@@ -59,8 +60,10 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
-        let handler = Handler::new(&self.service, About::new::<A, B>(method, CallKind::Unary), handler);
-        self.with(method, Kind::Unary(Box::new(handler)))
+        let about = About::new::<A, B>(method, CallKind::Unary);
+        let face = Face::unary(&self.service, about, handler.clone());
+        let handler = Handler::new(&self.service, about, handler);
+        self.with(method, Kind::Unary(Box::new(handler)), face)
     }
 
     /// Adds a server-streaming method.
@@ -73,13 +76,14 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
     {
         let service = self.service.clone();
         let about = About::new::<A, B>(method, CallKind::ServerStreaming);
+        let face = Face::server_streaming(&self.service, about, handler.clone());
         let open = move |mut opened: Opened<'_>| {
             let (service, handler) = (ServiceHandle::of_connection(&service), handler.clone());
             let chain = opened.chain.take();
             let handler = move |request| through(chain, about, request, move |request| handler(service, request));
             streams::serve_server_streaming(opened, method.full_name(), handler);
         };
-        self.with(method, Kind::Stream(Box::new(open)))
+        self.with(method, Kind::Stream(Box::new(open)), face)
     }
 
     /// Adds a client-streaming method.
@@ -92,13 +96,14 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
     {
         let service = self.service.clone();
         let about = About::new::<A, B>(method, CallKind::ClientStreaming);
+        let face = Face::client_streaming(&self.service, about, handler.clone());
         let open = move |mut opened: Opened<'_>| {
             let (service, handler) = (ServiceHandle::of_connection(&service), handler.clone());
             let chain = opened.chain.take();
             let handler = move |request| through(chain, about, request, move |request| handler(service, request));
             streams::serve_client_streaming(opened, method.full_name(), handler);
         };
-        self.with(method, Kind::Stream(Box::new(open)))
+        self.with(method, Kind::Stream(Box::new(open)), face)
     }
 
     /// Adds a bidirectional streaming method.
@@ -111,13 +116,25 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
     {
         let service = self.service.clone();
         let about = About::new::<A, B>(method, CallKind::Streaming);
+        let face = Face::streaming(&self.service, about, handler.clone());
         let open = move |mut opened: Opened<'_>| {
             let (service, handler) = (ServiceHandle::of_connection(&service), handler.clone());
             let chain = opened.chain.take();
             let handler = move |request| through(chain, about, request, move |request| handler(service, request));
             streams::serve_streaming(opened, method.full_name(), handler);
         };
-        self.with(method, Kind::Stream(Box::new(open)))
+        self.with(method, Kind::Stream(Box::new(open)), face)
+    }
+
+    /// Adds a format to the method that was added last, for calls of [foreign
+    /// connections](crate::ServerBuilder::foreign).
+    ///
+    /// # Panics
+    /// If the messages of the method have other types, or there is no method.
+    pub fn format<A: 'static, B: 'static>(mut self, format: Format<A, B>) -> Self {
+        let last = self.entries.last_mut().expect("a format belongs to a method");
+        assert!(last.face.add(Box::new(format)), "a format of {} is for other messages", last.method);
+        self
     }
 
     /// Ends the list.
@@ -125,8 +142,8 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         Methods { layout: self.layout, entries: self.entries, unknown: None }
     }
 
-    fn with(mut self, method: Method, kind: Kind) -> Self {
-        self.entries.push(Entry { method, kind, chain: Chain::default() });
+    fn with(mut self, method: Method, kind: Kind, face: Box<dyn Erased>) -> Self {
+        self.entries.push(Entry { method, kind, face, chain: Chain::default() });
         self
     }
 }

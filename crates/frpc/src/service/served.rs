@@ -4,6 +4,7 @@ use crate::Policy;
 use crate::api::middleware::Chain;
 use crate::schema::method::Method;
 use crate::service::caller::Caller;
+use crate::service::erased::Erased;
 use crate::wire::body::Reading;
 use crate::wire::prefix::Prefix;
 use frisbee::support::Trust;
@@ -13,6 +14,8 @@ use std::sync::Arc;
 pub(crate) struct Entry {
     pub(crate) method: Method,
     pub(crate) kind: Kind,
+    /// For foreign callers.
+    pub(crate) face: Box<dyn Erased>,
     /// The middleware of this method and of its service.
     pub(crate) chain: Chain,
 }

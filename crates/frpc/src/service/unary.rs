@@ -322,7 +322,7 @@ impl Pending<'_> {
 }
 
 /// Runs a handler once it has a permit, and until its deadline.
-async fn held_to<B, F, T>(
+pub(crate) async fn held_to<B, F, T>(
     permits: Option<Arc<Semaphore>>,
     deadline: Option<Instant>,
     parked: Parked<F, T>,

@@ -1,0 +1,387 @@
+//! Calls of foreign connections: those of other protocols on the port of the services. They pass the same middleware,
+//! policies, limits and deadlines as native calls, which are applied here around the methods of `service/erased.rs`.
+
+use crate::api::middleware::CallKind;
+use crate::api::request::Origin;
+use crate::deadline;
+use crate::endpoint::offer::Offer;
+use crate::endpoint::table::Served;
+use crate::service::erased::{Body, Erased, MessageBytes};
+use crate::service::failures::{nobody_waits, note, overloaded, panicked, takes_too_much, too_many};
+use crate::service::unary::held_to;
+use crate::{Policy, Request, Response, Status};
+use bytes::Bytes;
+use frisbee::support::Parked;
+use frisbee::{Connection, RawTransport};
+use futures_core::Stream;
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::ops::Deref;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use std::time::Instant;
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
+use tokio::time::Sleep;
+
+type Accepts = dyn Fn(&[u8]) -> bool + Send + Sync;
+type Serve = dyn Fn(RawTransport, ForeignContext) -> Serving + Send + Sync;
+type Serving = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
+
+/// The handler of one foreign protocol, until the services are known.
+pub(crate) struct ForeignHandler {
+    accepts: Box<Accepts>,
+    serve: Box<Serve>,
+}
+
+impl ForeignHandler {
+    pub(crate) fn new<A, S, F>(accepts: A, serve: S) -> Self
+    where
+        A: Fn(&[u8]) -> bool + Send + Sync + 'static,
+        S: Fn(RawTransport, ForeignContext) -> F + Send + Sync + 'static,
+        F: Future<Output = io::Result<()>> + Send + 'static,
+    {
+        Self {
+            accepts: Box::new(accepts),
+            serve: Box::new(move |transport, context| Box::pin(serve(transport, context))),
+        }
+    }
+
+    /// Adds the handler to a server that offers these services.
+    pub(crate) fn add_to(self, server: frisbee::ServerBuilder, offer: Arc<Offer>) -> frisbee::ServerBuilder {
+        let Self { accepts, serve } = self;
+        server.foreign(accepts, move |transport, context| {
+            let caller = ForeignCaller {
+                connection: context.connection().clone(),
+                permits: Mutex::default(),
+                calls: AtomicUsize::new(0),
+            };
+            let methods = ForeignMethods { offer: offer.clone(), caller: Arc::new(caller) };
+            serve(transport, ForeignContext { inner: context, methods })
+        })
+    }
+}
+
+impl fmt::Debug for ForeignHandler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ForeignHandler").finish_non_exhaustive()
+    }
+}
+
+/// The server's side of a foreign connection, and the methods of the server's services; see
+/// [`ServerBuilder::foreign`](crate::ServerBuilder::foreign).
+#[derive(Clone, Debug)]
+pub struct ForeignContext {
+    inner: frisbee::ForeignContext,
+    methods: ForeignMethods,
+}
+
+impl ForeignContext {
+    /// The methods of the server's services, to be called for the client of this connection.
+    pub fn methods(&self) -> &ForeignMethods {
+        &self.methods
+    }
+}
+
+impl Deref for ForeignContext {
+    type Target = frisbee::ForeignContext;
+
+    fn deref(&self) -> &frisbee::ForeignContext {
+        &self.inner
+    }
+}
+
+/// The methods of a server's services, for the client of one foreign connection. Clones are for the same client.
+#[derive(Clone)]
+pub struct ForeignMethods {
+    offer: Arc<Offer>,
+    caller: Arc<ForeignCaller>,
+}
+
+/// A client that speaks a foreign protocol.
+struct ForeignCaller {
+    connection: Connection,
+    /// For methods with [`Policy::AtMost`], by operation.
+    permits: Mutex<BTreeMap<u16, Arc<Semaphore>>>,
+    /// The number of calls in progress.
+    calls: AtomicUsize,
+}
+
+impl ForeignMethods {
+    /// The method `name` of the service with this full name.
+    pub fn get(&self, service: &str, name: &str) -> Option<ForeignMethod> {
+        let is_meant = |method: &ForeignMethod| method.service() == service && method.name() == name;
+        self.iter().find(is_meant)
+    }
+
+    /// All methods, in the order of their operations.
+    pub fn iter(&self) -> impl Iterator<Item = ForeignMethod> {
+        let operations = self.offer.table.methods().map(|method| method.operation.number());
+        operations.map(|operation| ForeignMethod { methods: self.clone(), operation })
+    }
+}
+
+impl fmt::Debug for ForeignMethods {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.offer.table.methods()).finish()
+    }
+}
+
+/// A method that is called with messages as bytes in one of its [formats](Self::formats).
+///
+/// The call passes the server's middleware, policies and limits as any other. In a handler,
+/// [`Request::connection`] is `None`, and [`Request::remote_addr`] is the client's address.
+#[derive(Clone, Debug)]
+pub struct ForeignMethod {
+    methods: ForeignMethods,
+    operation: u16,
+}
+
+impl ForeignMethod {
+    fn served(&self) -> &Served {
+        self.methods.offer.table.get(self.operation).expect("methods are made of those of the table")
+    }
+
+    fn face(&self) -> &dyn Erased {
+        &*self.served().entry.face
+    }
+
+    /// The full name of the service.
+    pub fn service(&self) -> &'static str {
+        self.served().entry.method.layout.service()
+    }
+
+    /// The name of the method within its service.
+    pub fn name(&self) -> &'static str {
+        self.served().entry.method.name
+    }
+
+    /// Which directions stream.
+    pub fn kind(&self) -> CallKind {
+        self.face().kind()
+    }
+
+    /// Whether the method may run more than once without harm.
+    pub fn is_idempotent(&self) -> bool {
+        self.served().entry.method.idempotent
+    }
+
+    /// The names of the formats in which its messages may be written, such as `json`.
+    pub fn formats(&self) -> Vec<&'static str> {
+        self.face().formats()
+    }
+
+    /// Calls a method that takes and returns single messages.
+    ///
+    /// # Errors
+    /// The status of the call. [`Unimplemented`](crate::Code::Unimplemented) if the method lacks the format, or streams
+    /// in either direction.
+    ///
+    /// # Cancel safety
+    /// Dropping the future drops the handler.
+    pub async fn unary(&self, request: Request<Bytes>, format: &str) -> Result<Response<Bytes>, Status> {
+        if self.kind() != CallKind::Unary {
+            return Err(Status::unimplemented(format!("{} streams", self.served().entry.method)));
+        }
+        let memory = request.get_ref().len();
+        let (response, _call) = self.call(request.map(Body::One), memory, format).await?;
+        let Body::One(message) = response.get_ref() else {
+            return Err(Status::internal("a unary method has answered with a stream"));
+        };
+        let message = message.clone();
+        Ok(response.map(|_| message))
+    }
+
+    /// Calls a method of any kind with the stream of its requests, one of them if the method takes one.
+    ///
+    /// # Errors
+    /// As [`unary`](Self::unary). Failures of later requests or responses are items of the stream of responses.
+    ///
+    /// # Cancel safety
+    /// Dropping the future, or the stream of responses, drops the handler.
+    pub async fn streaming(
+        &self,
+        request: Request<impl Stream<Item = Result<Bytes, Status>> + Send + 'static>,
+        format: &str,
+    ) -> Result<Response<ForeignResponses>, Status> {
+        let request = request.map(|messages| Body::Many(Box::pin(messages)));
+        let deadline = request.timeout().and_then(|timeout| deadline::now().checked_add(timeout));
+        let (response, call) = self.call(request, 0, format).await?;
+        let sleep = deadline.map(|deadline| {
+            let _entered = call.runtime.enter();
+            Box::pin(tokio::time::sleep_until(deadline.into()))
+        });
+        Ok(response.map(|body| {
+            let messages: MessageBytes = match body {
+                Body::One(message) => Box::pin(crate::iter([Ok(message)])),
+                Body::Many(messages) => messages,
+            };
+            ForeignResponses { messages: Some(messages), deadline, sleep, call, method: self.clone() }
+        }))
+    }
+
+    /// Calls the handler. The request of a unary call takes so many bytes.
+    async fn call(
+        &self,
+        request: Request<Body>,
+        memory: usize,
+        format: &str,
+    ) -> Result<(Response<Body>, InProgress), Status> {
+        let Served { entry, running, chain, .. } = self.served();
+        let connection = &self.methods.caller.connection;
+        let timeout = request.timeout();
+        if timeout.is_some_and(|timeout| timeout.is_zero()) {
+            return Err(nobody_waits());
+        }
+        if connection.is_overloaded() {
+            connection.count_shed();
+            return Err(overloaded());
+        }
+        if takes_too_much(connection, memory) {
+            return Err(overloaded());
+        }
+        let call = InProgress::begin(&self.methods.caller)?;
+        let _hold = connection.hold(memory);
+        let deadline = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
+        let permits = match running.policy {
+            Policy::AtMost(count) => Some(self.methods.caller.permits(self.operation, count)),
+            Policy::Inline | Policy::Concurrent => None,
+        };
+        let (message, _, _, extras) = request.apart();
+        let request = Request::together(message, timeout, Origin::Foreign(connection.clone()), extras);
+        let Some(handler) = entry.face.call(chain.clone(), request, format, self.methods.offer.nesting) else {
+            return Err(Status::unimplemented(format!("{} has no messages in {format}", entry.method)));
+        };
+        let handler = held_to(permits, deadline, Parked::new(handler));
+        let stays = running.policy == Policy::Inline && running.trust.is_kept() && self.kind() == CallKind::Unary;
+        let worked = if stays {
+            Entered { runtime: call.runtime.clone(), future: Box::pin(handler) }.await
+        } else {
+            match AbortOnDrop(call.runtime.spawn(handler)).await {
+                Ok(worked) => worked,
+                Err(_) => return Err(Status::unavailable("the server is shutting down")),
+            }
+        };
+        let name = entry.method.full_name();
+        let response = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, connection)));
+        if let Err(status) = &response {
+            note(status, name, connection);
+        }
+        Ok((response?, call))
+    }
+}
+
+impl ForeignCaller {
+    fn permits(&self, operation: u16, count: usize) -> Arc<Semaphore> {
+        let new = || Arc::new(Semaphore::new(count.clamp(1, Semaphore::MAX_PERMITS)));
+        self.permits.lock().entry(operation).or_insert_with(new).clone()
+    }
+}
+
+/// A call that counts against the limit of its connection.
+struct InProgress {
+    caller: Arc<ForeignCaller>,
+    /// The runtime of handlers.
+    runtime: Handle,
+}
+
+impl InProgress {
+    fn begin(caller: &Arc<ForeignCaller>) -> Result<Self, Status> {
+        let call = Self { caller: caller.clone(), runtime: caller.connection.runtime_handle().clone() };
+        if caller.calls.fetch_add(1, Ordering::Relaxed) >= caller.connection.calls_max() {
+            caller.connection.count_shed();
+            return Err(too_many(&caller.connection));
+        }
+        Ok(call)
+    }
+}
+
+impl Drop for InProgress {
+    fn drop(&mut self) {
+        self.caller.calls.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A handler that is polled in the task of its connection, and belongs to the runtime of the server.
+struct Entered<F> {
+    runtime: Handle,
+    future: Pin<Box<F>>,
+}
+
+impl<F: Future> Future for Entered<F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        let Self { runtime, future } = &mut *self;
+        let _entered = runtime.enter();
+        future.as_mut().poll(context)
+    }
+}
+
+/// A task that ends when it is no longer waited for.
+struct AbortOnDrop<T>(JoinHandle<T>);
+
+impl<T> Future for AbortOnDrop<T> {
+    type Output = Result<T, tokio::task::JoinError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.0).poll(context)
+    }
+}
+
+impl<T> Drop for AbortOnDrop<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// The responses of a call by [`ForeignMethod::streaming`], in the format of the call. They end with the first error,
+/// or when the deadline of the call passes.
+pub struct ForeignResponses {
+    /// `None` when they have ended.
+    messages: Option<MessageBytes>,
+    deadline: Option<Instant>,
+    sleep: Option<Pin<Box<Sleep>>>,
+    call: InProgress,
+    method: ForeignMethod,
+}
+
+impl Stream for ForeignResponses {
+    type Item = Result<Bytes, Status>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let Self { messages, deadline, sleep, call, method } = &mut *self;
+        let Some(stream) = messages else { return Poll::Ready(None) };
+        let _entered = call.runtime.enter();
+        if sleep.as_mut().is_some_and(|sleep| sleep.as_mut().poll(context).is_ready()) {
+            *messages = None;
+            return Poll::Ready(Some(Err(nobody_waits())));
+        }
+        let polled =
+            deadline::within(*deadline, || catch_unwind(AssertUnwindSafe(|| stream.as_mut().poll_next(context))));
+        let next = match polled {
+            Ok(Poll::Pending) => return Poll::Pending,
+            Ok(Poll::Ready(next)) => next,
+            Err(panic) => {
+                let name = method.served().entry.method.full_name();
+                Some(Err(panicked(panic.as_ref(), name, &call.caller.connection)))
+            }
+        };
+        if !matches!(next, Some(Ok(_))) {
+            *messages = None;
+        }
+        Poll::Ready(next)
+    }
+}
+
+impl fmt::Debug for ForeignResponses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ForeignResponses").field("method", &self.method.name()).finish_non_exhaustive()
+    }
+}

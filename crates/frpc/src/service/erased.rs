@@ -1,0 +1,270 @@
+//! Methods whose messages are bytes in a format, for callers that speak another protocol. Middleware, which is the
+//! same for all callers, runs here; policies, limits and deadlines are applied by `server/foreign.rs`.
+
+use crate::api::middleware::{About, CallKind, Chain, through};
+use crate::service::handle::ServiceHandle;
+use crate::{Request, Response, ResponseStream, Status, Streaming};
+use bytes::Bytes;
+use futures_core::Stream;
+use polyglot::{Message, Nesting};
+use std::any::Any;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+/// How the messages of one method are written in an encoding that is not the native one. For generated code.
+pub struct Format<A, B> {
+    name: &'static str,
+    decode: fn(&Bytes, Nesting) -> Result<A, Status>,
+    encode: fn(&B) -> Result<Bytes, Status>,
+}
+
+impl<A, B> Format<A, B> {
+    /// A format by its name, such as `json`. `decode` reads a request, which comes from a peer: it has to bound what the
+    /// message takes in memory by its length, and how deep it nests. `encode` writes a response.
+    pub const fn new(
+        name: &'static str,
+        decode: fn(&Bytes, Nesting) -> Result<A, Status>,
+        encode: fn(&B) -> Result<Bytes, Status>,
+    ) -> Self {
+        Self { name, decode, encode }
+    }
+}
+
+impl<A, B> Clone for Format<A, B> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A, B> Copy for Format<A, B> {}
+
+/// Messages as bytes.
+pub(crate) type MessageBytes = Pin<Box<dyn Stream<Item = Result<Bytes, Status>> + Send>>;
+
+/// The request or the response of a call.
+pub(crate) enum Body {
+    One(Bytes),
+    Many(MessageBytes),
+}
+
+/// A call in progress.
+pub(crate) type Calling = Pin<Box<dyn Future<Output = Result<Response<Body>, Status>> + Send>>;
+
+/// A method whose messages are bytes.
+pub(crate) trait Erased: Send + Sync {
+    fn kind(&self) -> CallKind;
+
+    /// The names of its formats.
+    fn formats(&self) -> Vec<&'static str>;
+
+    /// Adds a format; `false` if it is one of other messages.
+    fn add(&mut self, format: Box<dyn Any>) -> bool;
+
+    /// Calls the handler within its middleware, `None` if the method lacks the format.
+    fn call(
+        &self,
+        chain: Option<Arc<Chain>>,
+        request: Request<Body>,
+        format: &str,
+        nesting: Nesting,
+    ) -> Option<Calling>;
+}
+
+type Begin<A, B> = dyn Fn(Option<Arc<Chain>>, Request<Body>, Format<A, B>, Nesting) -> Calling + Send + Sync;
+
+/// A method with its types.
+pub(crate) struct Face<A, B> {
+    kind: CallKind,
+    formats: Vec<Format<A, B>>,
+    begin: Box<Begin<A, B>>,
+}
+
+impl<A: 'static, B: 'static> Erased for Face<A, B> {
+    fn kind(&self) -> CallKind {
+        self.kind
+    }
+
+    fn formats(&self) -> Vec<&'static str> {
+        self.formats.iter().map(|format| format.name).collect()
+    }
+
+    fn add(&mut self, format: Box<dyn Any>) -> bool {
+        format.downcast().map(|format| self.formats.push(*format)).is_ok()
+    }
+
+    fn call(
+        &self,
+        chain: Option<Arc<Chain>>,
+        request: Request<Body>,
+        format: &str,
+        nesting: Nesting,
+    ) -> Option<Calling> {
+        let format = self.formats.iter().find(|known| known.name == format)?;
+        Some((self.begin)(chain, request, *format, nesting))
+    }
+}
+
+impl<A, B> Face<A, B>
+where
+    A: Message + Send + 'static,
+    B: Message + Send + 'static,
+{
+    /// Of a method whose handler takes what `read` makes of a request, and returns what `write` takes.
+    fn new<S, H, F, In, Out>(
+        service: &Arc<S>,
+        about: About,
+        handler: H,
+        read: impl ReadRequest<A, In>,
+        write: fn(Out, Format<A, B>) -> Result<Body, Status>,
+    ) -> Box<dyn Erased>
+    where
+        S: Send + Sync + 'static,
+        In: Send + 'static,
+        Out: Send + 'static,
+        H: Fn(ServiceHandle<S>, Request<In>) -> F + Clone + Send + Sync + 'static,
+        F: Future<Output = Result<Response<Out>, Status>> + Send + 'static,
+    {
+        let service = service.clone();
+        let begin = move |chain, request: Request<Body>, format: Format<A, B>, nesting| -> Calling {
+            let (service, handler) = (ServiceHandle::of_connection(&service), handler.clone());
+            Box::pin(async move {
+                let (body, timeout, origin, extras) = request.apart();
+                let message = read.read(body, format.decode, nesting).await?;
+                let request = Request::together(message, timeout, origin, extras);
+                let response = through(chain, about, request, move |request| handler(service, request)).await?;
+                let (response, extras) = response.apart();
+                Ok(Response::together(write(response, format)?, extras))
+            })
+        };
+        Box::new(Self { kind: about.kind(), formats: Vec::new(), begin: Box::new(begin) })
+    }
+
+    pub(crate) fn unary<S, H, F>(service: &Arc<S>, about: About, handler: H) -> Box<dyn Erased>
+    where
+        S: Send + Sync + 'static,
+        H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
+        F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+    {
+        Self::new(service, about, handler, ReadOne, |message, format| (format.encode)(&message).map(Body::One))
+    }
+
+    pub(crate) fn server_streaming<S, H, F>(service: &Arc<S>, about: About, handler: H) -> Box<dyn Erased>
+    where
+        S: Send + Sync + 'static,
+        H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
+        F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
+    {
+        Self::new(service, about, handler, ReadOne, many)
+    }
+
+    pub(crate) fn client_streaming<S, H, F>(service: &Arc<S>, about: About, handler: H) -> Box<dyn Erased>
+    where
+        S: Send + Sync + 'static,
+        H: Fn(ServiceHandle<S>, Request<Streaming<A>>) -> F + Clone + Send + Sync + 'static,
+        F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
+    {
+        Self::new(service, about, handler, ReadMany, |message, format| (format.encode)(&message).map(Body::One))
+    }
+
+    pub(crate) fn streaming<S, H, F>(service: &Arc<S>, about: About, handler: H) -> Box<dyn Erased>
+    where
+        S: Send + Sync + 'static,
+        H: Fn(ServiceHandle<S>, Request<Streaming<A>>) -> F + Clone + Send + Sync + 'static,
+        F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
+    {
+        Self::new(service, about, handler, ReadMany, many)
+    }
+}
+
+/// Writes each message of a stream.
+fn many<A, B: Send + 'static>(messages: ResponseStream<B>, format: Format<A, B>) -> Result<Body, Status> {
+    let encode = format.encode;
+    Ok(Body::Many(Box::pin(Mapped { stream: messages, map: Some(move |message| encode(&message)) })))
+}
+
+/// How the request of a call is read.
+trait ReadRequest<A, In>: Copy + Send + Sync + 'static {
+    fn read(
+        self,
+        body: Body,
+        decode: fn(&Bytes, Nesting) -> Result<A, Status>,
+        nesting: Nesting,
+    ) -> impl Future<Output = Result<In, Status>> + Send;
+}
+
+/// A single message.
+#[derive(Clone, Copy)]
+struct ReadOne;
+
+impl<A: Send + 'static> ReadRequest<A, A> for ReadOne {
+    async fn read(
+        self,
+        body: Body,
+        decode: fn(&Bytes, Nesting) -> Result<A, Status>,
+        nesting: Nesting,
+    ) -> Result<A, Status> {
+        let message = match body {
+            Body::One(message) => message,
+            Body::Many(mut messages) => {
+                let mut next = async || poll_fn(|context| messages.as_mut().poll_next(context)).await.transpose();
+                let Some(message) = next().await? else {
+                    return Err(Status::invalid_argument("the request has no message"));
+                };
+                if next().await?.is_some() {
+                    return Err(Status::invalid_argument("the request has more than one message"));
+                }
+                message
+            }
+        };
+        decode(&message, nesting)
+    }
+}
+
+/// A stream of messages.
+#[derive(Clone, Copy)]
+struct ReadMany;
+
+impl<A: Message + Send + 'static> ReadRequest<A, Streaming<A>> for ReadMany {
+    async fn read(
+        self,
+        body: Body,
+        decode: fn(&Bytes, Nesting) -> Result<A, Status>,
+        nesting: Nesting,
+    ) -> Result<Streaming<A>, Status> {
+        let stream: MessageBytes = match body {
+            Body::One(message) => Box::pin(crate::iter([Ok(message)])),
+            Body::Many(messages) => messages,
+        };
+        Ok(Streaming::from_stream(Mapped { stream, map: Some(move |message| decode(&message, nesting)) }))
+    }
+}
+
+/// A stream whose messages are converted. It ends with its first error.
+struct Mapped<S, F> {
+    stream: S,
+    /// `None` when the stream has ended.
+    map: Option<F>,
+}
+
+/// No part of it is pinned.
+impl<S, F> Unpin for Mapped<S, F> {}
+
+impl<S, F, M, N> Stream for Mapped<S, F>
+where
+    S: Stream<Item = Result<M, Status>> + Unpin,
+    F: Fn(M) -> Result<N, Status>,
+{
+    type Item = Result<N, Status>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let Self { stream, map } = &mut *self;
+        let Some(convert) = map else { return Poll::Ready(None) };
+        let next = std::task::ready!(Pin::new(stream).poll_next(context)).map(|next| next.and_then(convert));
+        if !matches!(next, Some(Ok(_))) {
+            *map = None;
+        }
+        Poll::Ready(next)
+    }
+}

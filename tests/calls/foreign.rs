@@ -1,0 +1,294 @@
+//! Calls that foreign connections make of the services: messages as bytes, behind the same middleware and limits.
+
+use bytes::Bytes;
+use frpc::codegen::{Format, Layout, Method, Methods, Service};
+use frpc::{
+    Acceptor, Call, CallKind, CallResponse, Code, Config, ForeignContext, ForeignMethod, Middleware, Next, Policy,
+    Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming,
+};
+use futures_util::StreamExt;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::AsyncWriteExt;
+use tokio::sync::{Semaphore, mpsc, oneshot};
+
+static LAYOUT: Layout = Layout::new("words.Words", &[10, 11, 12, 13], 1, &[]);
+/// How long a test waits for what is to happen soon.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const UPPER: &str = "Upper";
+const NAMES: [&str; 4] = [UPPER, "Split", "Join", "Echo"];
+
+/// Methods of every kind on words. Its unary method waits for a permit.
+#[derive(Clone)]
+struct Words {
+    gate: Arc<Semaphore>,
+    began: mpsc::UnboundedSender<()>,
+    dropped: mpsc::UnboundedSender<()>,
+}
+
+/// Tells when a handler is dropped.
+struct Guard(mpsc::UnboundedSender<()>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let _ = self.0.send(());
+    }
+}
+
+async fn upper(words: &Words, request: Request<String>) -> Result<Response<String>, Status> {
+    let _guard = Guard(words.dropped.clone());
+    let _ = words.began.send(());
+    assert_ne!(request.get_ref(), "panic", "as the test wants it");
+    // A task and a timer belong to the runtime of the server.
+    tokio::spawn(tokio::time::sleep(Duration::ZERO)).await.map_err(|error| Status::internal(error.to_string()))?;
+    words.gate.acquire().await.map_err(|_| Status::aborted("closed"))?.forget();
+    let mut response = Response::new(request.get_ref().to_uppercase());
+    let seen = request.metadata().get("word").unwrap_or_default().to_owned();
+    response.metadata_mut().insert("word", seen.as_str()).map_err(|error| Status::internal(error.to_string()))?;
+    Ok(response)
+}
+
+fn text() -> Format<String, String> {
+    let decode = |bytes: &Bytes, _| {
+        String::from_utf8(bytes.to_vec()).map_err(|_| Status::invalid_argument("the request is no text"))
+    };
+    Format::new("text", decode, |word: &String| Ok(word.clone().into()))
+}
+
+impl Service for Words {
+    const NAME: &'static str = "words.Words";
+
+    fn methods(&self) -> Methods {
+        let method = |number: usize| Method::new(&LAYOUT, NAMES[number], 10 + number as u16);
+        Methods::new(&Arc::new(self.clone()), &LAYOUT)
+            .unary(method(0), |words, request| async move { upper(&words, request).await })
+            .format(text())
+            .server_streaming(method(1), |_, request: Request<String>| async move {
+                let words: Vec<_> = request.into_inner().split(' ').map(|word| Ok(word.to_owned())).collect();
+                Ok(Response::new(ResponseStream::new(frpc::iter(words))))
+            })
+            .format(text())
+            .client_streaming(method(2), |_, mut request: Request<Streaming<String>>| async move {
+                let mut joined = String::new();
+                while let Some(word) = request.get_mut().message().await? {
+                    joined += &word;
+                }
+                Ok(Response::new(joined))
+            })
+            .format(text())
+            .streaming(method(3), |_, request: Request<Streaming<String>>| async move {
+                Ok(Response::new(ResponseStream::new(request.into_inner())))
+            })
+            .format(text())
+            .done()
+    }
+}
+
+/// A server, and the context of a foreign connection to it.
+struct Door {
+    context: ForeignContext,
+    began: mpsc::UnboundedReceiver<()>,
+    dropped: mpsc::UnboundedReceiver<()>,
+    gate: Arc<Semaphore>,
+    /// The client's end.
+    _client: tokio::io::DuplexStream,
+    _over: oneshot::Sender<()>,
+    _server: Acceptor,
+}
+
+impl Door {
+    async fn open(settings: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Self {
+        let ((began, has_begun), (dropped, was_dropped)) = (mpsc::unbounded_channel(), mpsc::unbounded_channel());
+        let gate = Arc::new(Semaphore::new(0));
+        let words = Words { gate: gate.clone(), began, dropped };
+        let (over, is_over) = oneshot::channel::<()>();
+        let (give, mut given) = mpsc::unbounded_channel();
+        let is_over = std::sync::Mutex::new(Some(is_over));
+        let builder = Server::builder().add_service(words).foreign(
+            |_| true,
+            move |transport, context| {
+                let is_over = is_over.lock().expect("nobody panics").take();
+                give.send(context).expect("the test waits");
+                async move {
+                    let _transport = transport;
+                    if let Some(is_over) = is_over {
+                        let _ = is_over.await;
+                    }
+                    Ok(())
+                }
+            },
+        );
+        let server = settings(builder).build().expect("the settings are right");
+        let (here, there) = tokio::io::duplex(1024);
+        let serving = server.clone();
+        tokio::spawn(async move { serving.serve_connection(there).await });
+        let mut client = here;
+        client.write_all(b"X").await.expect("it is in memory");
+        let context = given.recv().await.expect("the handler runs");
+        let (began, dropped) = (has_begun, was_dropped);
+        Self { context, began, dropped, gate, _client: client, _over: over, _server: server }
+    }
+
+    fn method(&self, name: &str) -> ForeignMethod {
+        self.context.methods().get("words.Words", name).expect("it is a method")
+    }
+
+    /// Calls the unary method in a task.
+    fn call(&self, word: &'static str) -> tokio::task::JoinHandle<Result<Response<Bytes>, Status>> {
+        let method = self.method(UPPER);
+        tokio::spawn(async move { method.unary(Request::new(Bytes::from_static(word.as_bytes())), "text").await })
+    }
+}
+
+fn words(words: &[&'static str]) -> impl futures_util::Stream<Item = Result<Bytes, Status>> + Send + 'static {
+    let words: Vec<_> = words.iter().map(|word| Ok(Bytes::from_static(word.as_bytes()))).collect();
+    frpc::iter(words)
+}
+
+/// What a method answers to these words.
+async fn stream(method: ForeignMethod, requests: &[&'static str]) -> Result<Vec<String>, Status> {
+    let mut responses = method.streaming(Request::new(words(requests)), "text").await?.into_inner();
+    let mut all = Vec::new();
+    while let Some(response) = responses.next().await {
+        all.push(String::from_utf8(response?.to_vec()).expect("the test sends text"));
+    }
+    Ok(all)
+}
+
+/// The next item, which comes soon.
+async fn soon<T>(items: &mut mpsc::UnboundedReceiver<T>) -> T {
+    tokio::time::timeout(PATIENCE, items.recv()).await.expect("it comes").expect("its sender exists")
+}
+
+fn code<T>(result: Result<T, Status>) -> Code {
+    result.err().map_or(Code::Ok, |status| status.code())
+}
+
+#[tokio::test]
+async fn methods_of_every_kind_are_called_with_bytes_and_metadata() {
+    let door = Door::open(|builder| builder).await;
+    let kinds = [CallKind::Unary, CallKind::ServerStreaming, CallKind::ClientStreaming, CallKind::Streaming];
+    let found: Vec<_> = door.context.methods().iter().map(|method| (method.name(), method.kind())).collect();
+    assert_eq!(found, NAMES.into_iter().zip(kinds).collect::<Vec<_>>());
+    door.gate.add_permits(2);
+    let mut request = Request::new(Bytes::from_static(b"one"));
+    request.metadata_mut().insert("word", "open").expect("it is valid");
+    let response = door.method(UPPER).unary(request, "text").await.expect("it answers");
+    assert_eq!((&response.get_ref()[..], response.metadata().get("word")), (&b"ONE"[..], Some("open")));
+    assert_eq!(stream(door.method(UPPER), &["two"]).await.expect("it answers"), ["TWO"]);
+    assert_eq!(stream(door.method("Split"), &["a b c"]).await.expect("it answers"), ["a", "b", "c"]);
+    assert_eq!(stream(door.method("Join"), &["a", "b", "c"]).await.expect("it answers"), ["abc"]);
+    assert_eq!(stream(door.method("Echo"), &["a", "b"]).await.expect("it answers"), ["a", "b"]);
+}
+
+#[tokio::test]
+async fn requests_of_the_wrong_shape_or_format_are_refused() {
+    let mut door = Door::open(|builder| builder).await;
+    let bytes = || Request::new(Bytes::from_static(b"\xff"));
+    assert_eq!(code(door.method(UPPER).unary(bytes(), "text").await), Code::InvalidArgument);
+    assert_eq!(code(door.method(UPPER).unary(bytes(), "json").await), Code::Unimplemented);
+    assert_eq!(code(door.method("Echo").unary(bytes(), "text").await), Code::Unimplemented);
+    for count in [0, 2] {
+        assert_eq!(code(stream(door.method("Split"), &["a"; 2][..count]).await), Code::InvalidArgument);
+    }
+    assert!(door.context.methods().get("words.Words", "Lower").is_none());
+    assert!(door.context.methods().get("Words", UPPER).is_none());
+    assert_eq!(door.began.try_recv().ok(), None, "no handler has run");
+}
+
+/// Lets nobody in.
+struct Closed;
+
+impl Middleware for Closed {
+    async fn call(&self, call: Call, _next: Next) -> Result<CallResponse, Status> {
+        Err(Status::permission_denied(format!("{} is closed", call.method())))
+    }
+}
+
+#[tokio::test]
+async fn a_middleware_that_denies_denies_foreign_calls_of_every_kind() {
+    let mut door = Door::open(|builder| builder.middleware(Closed)).await;
+    door.gate.add_permits(2);
+    let denied = door.method(UPPER).unary(Request::new(Bytes::new()), "text").await;
+    assert_eq!(code(denied), Code::PermissionDenied);
+    for name in NAMES {
+        assert_eq!(code(stream(door.method(name), &["a"]).await), Code::PermissionDenied, "{name}");
+    }
+    assert_eq!(door.began.try_recv().ok(), None, "no handler has run");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deadline_ends_the_handlers_of_foreign_calls_and_their_streams() {
+    for policy in [Policy::Inline, Policy::Concurrent] {
+        let mut door = Door::open(|builder| builder.policy(policy)).await;
+        let mut request = Request::new(Bytes::from_static(b"a"));
+        request.set_timeout(Duration::from_secs(1));
+        let method = door.method(UPPER);
+        let called = tokio::time::timeout(PATIENCE, method.unary(request, "text")).await.expect("it ends");
+        assert_eq!(code(called), Code::DeadlineExceeded, "{policy:?}");
+        soon(&mut door.dropped).await;
+        // A stream whose requests never end.
+        let requests = words(&["a"]).chain(futures_util::stream::pending());
+        let mut request = Request::new(requests);
+        request.set_timeout(Duration::from_secs(1));
+        let mut echoed = door.method("Echo").streaming(request, "text").await.expect("it begins").into_inner();
+        assert_eq!(echoed.next().await.and_then(Result::ok), Some(Bytes::from_static(b"a")));
+        let last = tokio::time::timeout(PATIENCE, echoed.next()).await.expect("it ends");
+        assert_eq!(last.map(code), Some(Code::DeadlineExceeded));
+        assert!(echoed.next().await.is_none());
+    }
+    let door = Door::open(|builder| builder).await;
+    let mut request = Request::new(Bytes::new());
+    request.set_timeout(Duration::ZERO);
+    assert_eq!(code(door.method(UPPER).unary(request, "text").await), Code::DeadlineExceeded);
+}
+
+#[tokio::test]
+async fn dropping_a_foreign_call_drops_its_handler() {
+    for policy in [Policy::Inline, Policy::Concurrent] {
+        let mut door = Door::open(|builder| builder.policy(policy)).await;
+        let call = door.call("a");
+        soon(&mut door.began).await;
+        call.abort();
+        soon(&mut door.dropped).await;
+    }
+}
+
+#[tokio::test]
+async fn foreign_calls_keep_to_the_policy_of_their_method() {
+    let mut door = Door::open(|builder| builder.method_policy("words.Words/Upper", Policy::AtMost(1))).await;
+    let calls = [door.call("a"), door.call("b")];
+    soon(&mut door.began).await;
+    // The other one waits for a permit, in which time this answers.
+    assert_eq!(stream(door.method("Join"), &["a"]).await.expect("it answers"), ["a"]);
+    assert_eq!(door.began.try_recv().ok(), None);
+    door.gate.add_permits(2);
+    for call in calls {
+        call.await.expect("it does not panic").expect("it answers");
+    }
+    soon(&mut door.began).await;
+}
+
+#[tokio::test]
+async fn foreign_calls_beyond_the_limit_of_a_connection_are_refused() {
+    let mut door = Door::open(|builder| builder.config(Config::default().calls_max(2))).await;
+    let calls = [door.call("a"), door.call("b")];
+    for _ in &calls {
+        soon(&mut door.began).await;
+    }
+    assert_eq!(code(door.call("c").await.expect("it does not panic")), Code::ResourceExhausted);
+    door.gate.add_permits(3);
+    for call in calls {
+        call.await.expect("it does not panic").expect("it answers");
+    }
+    door.call("d").await.expect("it does not panic").expect("there is room again");
+}
+
+#[tokio::test]
+async fn a_panic_of_a_foreign_call_ends_that_call_alone() {
+    let door = Door::open(|builder| builder).await;
+    door.gate.add_permits(1);
+    assert_eq!(code(door.call("panic").await.expect("it is caught")), Code::Internal);
+    door.call("a").await.expect("it does not panic").expect("it answers");
+}
