@@ -62,7 +62,7 @@ async fn a_request_without_memory_is_discarded_and_the_connection_lives() {
     assert_eq!((refused.id.0, refused.operation.number()), (7, PAYLOAD));
     assert!(error_text(&refused.body).is_some_and(|text| text.contains("memory limit for this client")));
     expect_sum(&mut peer, 8).await;
-    assert_eq!((stats.shed(), stats.input_held()), (1, 0));
+    assert_eq!((stats.shed(), stats.memory_held()), (1, 0));
 
     let client = InteropClient::connect(address.to_string()).await.expect("the server listens");
     let refused = client.echo_payload(Payload { seq: 1, data: vec![1; 4 * MIB] }).await.expect_err("no memory");
@@ -89,7 +89,7 @@ async fn an_opening_of_a_stream_for_which_there_is_no_memory_is_answered() {
         let (operation, code) = if ours { (7, Some(Code::ResourceExhausted as u8)) } else { (2, None) };
         assert_eq!((refused.id.0, refused.operation.number(), refused.body.first().copied()), (1, operation, code));
         expect_sum(&mut peer, 8).await;
-        assert_eq!((stats.shed(), stats.input_held()), (1, 0));
+        assert_eq!((stats.shed(), stats.memory_held()), (1, 0));
     }
 }
 
@@ -106,7 +106,7 @@ async fn bodies_that_arrive_on_many_connections_take_no_more_than_the_server_may
     }
     until("most are refused", || stats.shed() >= 38).await;
     // The connections of one address may hold three quarters.
-    assert!(stats.input_held() <= 12 * MIB, "{} bytes are held", stats.input_held());
+    assert!(stats.memory_held() <= 12 * MIB, "{} bytes are held", stats.memory_held());
     // Whoever was accepted is served, and the others live as well.
     let mut served = 0;
     for peer in &mut peers {
@@ -117,7 +117,7 @@ async fn bodies_that_arrive_on_many_connections_take_no_more_than_the_server_may
     }
     assert!((1..=12).contains(&served), "{served} were served");
     drop(peers);
-    until("nothing is held", || stats.input_held() == 0).await;
+    until("nothing is held", || stats.memory_held() == 0).await;
 }
 
 #[tokio::test]
@@ -136,7 +136,7 @@ async fn long_hellos_are_charged_while_their_connections_live() {
         expect_sum(&mut peer, 1).await;
         peers.push(peer);
     }
-    assert!(stats.input_held() > 12 * 60 * 1024, "{}", stats.input_held());
+    assert!(stats.memory_held() > 12 * 60 * 1024, "{}", stats.memory_held());
     let mut one_too_many = Raw::connect(address).await;
     one_too_many.write(&greeting(60 * 1024)).await;
     one_too_many.closed().await;
@@ -144,7 +144,7 @@ async fn long_hellos_are_charged_while_their_connections_live() {
     short.write(&greeting(3000)).await;
     expect_sum(&mut short, 1).await;
     drop(peers);
-    until("nothing is held", || stats.input_held() == 0).await;
+    until("nothing is held", || stats.memory_held() == 0).await;
 }
 
 #[tokio::test]
@@ -156,7 +156,7 @@ async fn the_partial_packet_of_a_vanished_peer_is_released() {
         peer.write(&vec![0; MIB]).await;
     }
     until("all have come and gone", || stats.opened() == 20 && stats.open() == 0).await;
-    until("nothing is held", || stats.input_held() == 0).await;
+    until("nothing is held", || stats.memory_held() == 0).await;
     assert_eq!(stats.closed_by(CloseKind::Truncated) + stats.closed_by(CloseKind::Io), 20);
 }
 
@@ -178,7 +178,7 @@ async fn requests_of_a_connection_whose_handlers_hold_its_share_are_refused_befo
         answered += usize::from(error_text(&peer.next().await.expect("the connection lives").body).is_none());
     }
     assert!((200..300).contains(&answered), "{answered} were answered");
-    until("nothing is held", || stats.input_held() == 0).await;
+    until("nothing is held", || stats.memory_held() == 0).await;
 }
 
 /// Keeps payloads for as long as it is called, and counts them.
@@ -209,10 +209,10 @@ async fn requests_whose_handlers_wait_are_held_with_all_their_bytes() {
         peer.write(&packet(id, PAYLOAD, &body)).await;
     }
     until("all handlers wait", || kept.load(Ordering::SeqCst) == 20).await;
-    until("all of it is held", || stats.input_held() >= 20 * LENGTH).await;
-    assert!(stats.input_held() < 30 * LENGTH, "{}", stats.input_held());
+    until("all of it is held", || stats.memory_held() >= 20 * LENGTH).await;
+    assert!(stats.memory_held() < 30 * LENGTH, "{}", stats.memory_held());
     drop(peer);
-    until("nothing is held", || stats.input_held() == 0).await;
+    until("nothing is held", || stats.memory_held() == 0).await;
 }
 
 #[tokio::test]
@@ -240,10 +240,10 @@ async fn the_metadata_of_requests_whose_handlers_wait_is_held_with_them() {
                 }
             });
         }
-        until("all of it is held", || stats.input_held() > 10 * least).await;
-        assert!(stats.input_held() < 20 * least, "{}", stats.input_held());
+        until("all of it is held", || stats.memory_held() > 10 * least).await;
+        assert!(stats.memory_held() < 20 * least, "{}", stats.memory_held());
         drop(waiting);
-        until("nothing is held", || stats.input_held() == 0).await;
+        until("nothing is held", || stats.memory_held() == 0).await;
     }
 }
 
@@ -281,7 +281,7 @@ async fn streams_opened_and_closed_in_a_loop_harm_nobody_and_leave_nothing_held(
         peer.write(&batch.collect::<Vec<_>>()).await;
     }
     expect_sum_among_streams(&mut peer).await;
-    until("nothing is held", || stats.input_held() == 0).await;
+    until("nothing is held", || stats.memory_held() == 0).await;
 }
 
 #[tokio::test]
@@ -368,10 +368,10 @@ async fn messages_nobody_reads_are_bounded_over_all_connections() {
     }
     for peer in &mut peers {
         expect_sum_among_streams(peer).await;
-        assert!(stats.input_held() <= 2 * MIB);
+        assert!(stats.memory_held() <= 2 * MIB);
     }
     drop(peers);
-    until("nothing is held", || stats.input_held() == 0).await;
+    until("nothing is held", || stats.memory_held() == 0).await;
 }
 
 #[tokio::test]
@@ -529,10 +529,10 @@ async fn short_bodies_of_handlers_that_wait_keep_no_read_buffers() {
     }
     // That they wait is known behind the first one, which is charged all that it keeps.
     assert_eq!(are_copies[1..], [true, true]);
-    until("they wait", || stats.input_held() > 128 * 1024 + 2 * 700).await;
-    assert!(stats.input_held() < 128 * 1024 + 4 * 1024, "{}", stats.input_held());
+    until("they wait", || stats.memory_held() > 128 * 1024 + 2 * 700).await;
+    assert!(stats.memory_held() < 128 * 1024 + 4 * 1024, "{}", stats.memory_held());
     drop(peer);
-    until("nothing is held", || stats.input_held() == 0).await;
+    until("nothing is held", || stats.memory_held() == 0).await;
 }
 
 #[tokio::test]
@@ -546,11 +546,11 @@ async fn messages_of_streams_count_for_the_buffer_that_they_keep() {
     let mut peer = Raw::connect(address).await;
     peer.write(&[packet(1, 2, b"first"), packet(1, 2, &vec![1; 20_000])].concat()).await;
     let mut stream = streams.recv().await.expect("it is opened");
-    until("the message waits, and is charged so", || stats.input_held() > 128 * 1024).await;
+    until("the message waits, and is charged so", || stats.memory_held() > 128 * 1024).await;
     assert_eq!(stream.recv().await.expect("it is there").len(), 20_000);
     peer.write(&packet(1, 2, b"one more")).await;
     assert_eq!(stream.recv().await.expect("it is there"), "one more");
-    until("what has been read is given back", || stats.input_held() < 3 * 1024).await;
+    until("what has been read is given back", || stats.memory_held() < 3 * 1024).await;
 }
 
 #[tokio::test]

@@ -206,11 +206,11 @@ async fn a_client_whose_replies_come_slowly_may_have_many_megabytes_of_requests_
         calls.spawn(async move { linked.transfer(4 * MB, 4 * MB).await });
     }
     tokio::time::sleep(Duration::from_secs(60)).await;
-    let held = linked.stats.input_held();
+    let held = linked.stats.memory_held();
     assert!((1 << 20..12 << 20).contains(&held), "{held} bytes are held");
     calls.join_all().await;
     linked.expect_open();
-    assert_eq!(linked.stats.input_held(), 0);
+    assert_eq!(linked.stats.memory_held(), 0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -245,7 +245,7 @@ async fn a_request_that_waits_behind_a_slow_reply_and_is_cancelled_is_never_exec
         call.await.expect("it is not aborted").expect("it is answered");
     }
     assert_eq!(linked.service.begun.load(Ordering::SeqCst), 5);
-    assert_eq!(linked.stats.input_held(), 0);
+    assert_eq!(linked.stats.memory_held(), 0);
     linked.expect_open();
 }
 
@@ -317,7 +317,7 @@ async fn a_stream_that_waits_to_be_opened_is_refused_when_there_is_no_memory_for
     };
     assert_eq!(refused.code(), Code::ResourceExhausted, "{refused}");
     reply.await.expect("it arrives");
-    frisbee_tests::until("nothing is held", || linked.stats.input_held() == 0).await;
+    frisbee_tests::until("nothing is held", || linked.stats.memory_held() == 0).await;
     linked.expect_open();
 }
 

@@ -32,7 +32,7 @@ async fn a_burst_of_waiting_requests_costs_its_bytes_and_other_clients_are_serve
     write_until_shed(&mut hog, &requests, &stats, 1).await;
     witness.is_served(100).await;
     until("all handlers wait", || service.begun.load(Ordering::SeqCst) == usize::from(REQUESTS)).await;
-    let held = stats.input_held();
+    let held = stats.memory_held();
     assert!(held < requests.len() * 5 / 4, "{held} bytes are held for {}", requests.len());
     assert_eq!(stats.shed(), 0);
 }
@@ -53,9 +53,9 @@ async fn a_connection_that_holds_its_share_is_refused_and_the_others_are_served(
         hogs.push(hog);
     }
     assert!(stats.shed() > 0, "more was asked for than there is");
-    assert!(stats.input_held() <= 4 * MIB, "{}", stats.input_held());
+    assert!(stats.memory_held() <= 4 * MIB, "{}", stats.memory_held());
     release.send(true).expect("handlers wait");
-    until("nothing is held", || stats.input_held() == 0).await;
+    until("nothing is held", || stats.memory_held() == 0).await;
 }
 
 #[tokio::test]

@@ -42,10 +42,10 @@ async fn replies_for_which_there_is_no_memory_are_refused_and_every_call_is_answ
     release.send(true).expect("handlers wait");
     until("all handlers have answered", || service.ended.load(Ordering::SeqCst) == CALLS).await;
     witness.is_served(100).await;
-    assert!((6 * MIB..=16 * MIB).contains(&stats.input_held()), "{} bytes are held", stats.input_held());
+    assert!((6 * MIB..=16 * MIB).contains(&stats.memory_held()), "{} bytes are held", stats.memory_held());
     let (refused, bytes) = replies(&mut hog, CALLS).await;
     assert!(bytes <= 10 * MIB && refused >= CALLS - 20, "{bytes} bytes came, {refused} calls were refused");
-    until("nothing is held", || stats.input_held() == 0).await;
+    until("nothing is held", || stats.memory_held() == 0).await;
 }
 
 #[tokio::test]
@@ -65,12 +65,12 @@ async fn unread_output_of_many_peers_stays_within_the_memory_of_the_server() {
     }
     until("the first call of each was begun", || service.begun.load(Ordering::SeqCst) >= PEERS).await;
     witness.is_served(100).await;
-    assert!((6 * MIB..=16 * MIB).contains(&stats.input_held()), "{} bytes are held", stats.input_held());
+    assert!((6 * MIB..=16 * MIB).contains(&stats.memory_held()), "{} bytes are held", stats.memory_held());
     let mut bytes = 0;
     for one in &mut peers {
         bytes += replies(one, 4).await.1;
     }
     // What is read makes room for what comes behind it.
     assert!(bytes < 4 * PEERS * MIB / 2, "{bytes}");
-    until("nothing is held", || stats.input_held() == 0).await;
+    until("nothing is held", || stats.memory_held() == 0).await;
 }

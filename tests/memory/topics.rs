@@ -55,7 +55,7 @@ async fn queues_of_subscribers_that_read_nothing_take_no_more_than_the_server_ma
     }
     // 4 MiB for each of 32.
     assert!(broker.waiting() < 8 * MIB, "{} bytes wait", broker.waiting());
-    let held = stats.input_held();
+    let held = stats.memory_held();
     assert!((2 * MIB..8 * MIB).contains(&held), "{held} bytes are held");
     drop((stalled, messages));
     until("nothing waits", || broker.waiting() == 0).await;
@@ -79,13 +79,13 @@ async fn subscriptions_are_refused_where_there_is_no_memory_and_given_back_with_
     for one in &mut peers {
         one.read_exact(&mut answers[..10 * 1024]).await.expect("all are answered");
     }
-    let held = stats.input_held();
+    let held = stats.memory_held();
     assert!((4 * MIB..8 * MIB).contains(&held), "{held} bytes are held for {}", broker.subscriptions());
     assert!(broker.subscriptions() < 2048, "{}", broker.subscriptions());
     drop(subscriber.subscribe("topic").await.expect("there is room for one that has few"));
     drop(peers);
     until("all are gone", || broker.subscriptions() == 0).await;
-    until("nothing is held", || stats.input_held() == 0).await;
+    until("nothing is held", || stats.memory_held() == 0).await;
 }
 
 #[tokio::test]
@@ -102,9 +102,9 @@ async fn streams_that_are_open_are_charged_until_nobody_has_them() {
         peers.push(one);
     }
     until("some are refused", || stats.shed() > 0).await;
-    let held = stats.input_held();
+    let held = stats.memory_held();
     assert!((MIB / 2..MIB).contains(&held), "{held} bytes are held");
     crate::attackers::Witness::of(&acceptor).await.is_served(10).await;
     drop(peers);
-    until("nothing is held", || stats.input_held() == 0).await;
+    until("nothing is held", || stats.memory_held() == 0).await;
 }

@@ -121,7 +121,7 @@ impl World {
         sleep(Duration::from_secs(1)).await;
         for stats in self.servers.iter().flat_map(|host| host.lock().stats.clone()) {
             assert_eq!(stats.open(), 0, "connections are left");
-            assert_eq!(stats.input_held(), 0, "input is held for nobody");
+            assert_eq!(stats.memory_held(), 0, "input is held for nobody");
         }
         assert_eq!(self.memory.running.load(Ordering::Relaxed), 0, "handlers run for nobody");
         assert_eq!(tasks.num_alive_tasks(), 0, "tasks are left");

@@ -122,7 +122,7 @@ async fn a_peer_that_is_not_read_for_want_of_memory_is_not_taken_for_silent() {
     let requests = packet(1, ECHO, &vec![1; 60_000]).repeat(35);
     peer.write_all(&[packet(0, 3, b"fris\x01"), requests].concat()).await.expect("it reads");
     let stats = acceptor.stats();
-    until("it holds its share", || stats.input_held() > 350_000).await;
+    until("it holds its share", || stats.memory_held() > 350_000).await;
     let mut taken = vec![0; MIB];
     // Longer than it may be silent, and not longer than it may take nothing. Then less waits than may.
     for _ in 0..2 {

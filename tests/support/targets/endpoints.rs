@@ -33,7 +33,7 @@ async fn attack(manner: Manner, bytes: Vec<u8>, builder: ServerBuilder) {
     let closed = tokio::time::timeout(HANGS, serving).await;
     closed.expect("the connection ends").expect("the server does not panic");
     tokio::time::sleep(Duration::from_secs(20)).await;
-    assert_eq!((stats.open(), stats.input_held()), (0, 0), "something is left");
+    assert_eq!((stats.open(), stats.memory_held()), (0, 0), "something is left");
 }
 
 /// A server answers whatever it likes to a client that makes a call of each kind.

@@ -81,7 +81,7 @@ async fn be_asked(manner: Manner, bytes: &[u8]) {
     drop(here);
     let closed = tokio::time::timeout(HANGS, serving).await;
     closed.expect("the connection ends").expect("the gateway does not panic");
-    assert_eq!((stats.open(), stats.input_held()), (0, 0), "something is left");
+    assert_eq!((stats.open(), stats.memory_held()), (0, 0), "something is left");
 }
 
 async fn ask(manner: Manner, bytes: &[u8]) {

@@ -37,7 +37,7 @@ pub fn broker(data: &[u8]) {
         while stats.open() > 0 {
             tokio::time::sleep(Duration::from_secs(1)).await;
         }
-        let left = (broker.subscriptions(), broker.waiting(), stats.input_held());
+        let left = (broker.subscriptions(), broker.waiting(), stats.memory_held());
         assert_eq!(left, (0, 0, 0), "something is left");
     });
 }

@@ -263,7 +263,7 @@ mod tests {
         assert!(!account.take(1));
         drop(hold);
         account.give_back(60_000);
-        assert_eq!(Stats::new(budget).input_held(), 0);
+        assert_eq!(Stats::new(budget).memory_held(), 0);
     }
 
     #[test]

@@ -57,7 +57,7 @@ impl Counts {
     }
 }
 
-/// The counts of a server's connections, and the input that its peers make it hold. Clones show the same server;
+/// The counts of a server's connections, and the memory that it holds for its peers. Clones show the same server;
 /// reading costs a load.
 #[derive(Clone)]
 pub struct Stats(Arc<Budget>);
@@ -101,7 +101,7 @@ impl Stats {
     /// The bytes that are held for peers at the moment, and charged to
     /// [`memory_max`](crate::ServerBuilder::memory_max): input, what waits to be written in steps of 16 KiB, streams
     /// and subscriptions.
-    pub fn input_held(&self) -> usize {
+    pub fn memory_held(&self) -> usize {
         self.0.held()
     }
 }
@@ -110,7 +110,7 @@ impl fmt::Debug for Stats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut stats = f.debug_struct("Stats");
         stats.field("opened", &self.opened()).field("open", &self.open()).field("shed", &self.shed());
-        stats.field("input_held", &self.input_held()).field("not_accepted", &self.not_accepted());
+        stats.field("memory_held", &self.memory_held()).field("not_accepted", &self.not_accepted());
         for (kind, count) in self.closed().filter(|(_, count)| *count > 0) {
             stats.field(kind.name(), &count);
         }
