@@ -109,7 +109,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets how many bytes of input may be held, over all connections. Default: 256 MiB. What comes beyond is refused
+    /// Sets how many bytes may be held for clients, over all connections. Default: 256 MiB. What comes beyond is refused
     /// with `ResourceExhausted` before a handler begins; see [`frisbee::ServerBuilder::memory_max`].
     pub fn memory_max(mut self, bytes: usize) -> Self {
         self.inner = self.inner.memory_max(bytes);
