@@ -152,3 +152,31 @@ async fn a_peer_that_breaks_the_protocol_again_and_again_gets_one_line_a_second(
     peer.closed().await;
     assert_eq!(lines_at_info(), lines + 1);
 }
+
+#[tokio::test]
+async fn settings_are_logged_once_by_a_builder_that_is_told_to_and_by_no_other() {
+    let _alone = super::ALONE.lock().await;
+    for is_told in [true, false] {
+        listen();
+        // Each with a time of its own, by which its line is known.
+        let idle = |seconds| frpc::Config::default().idle_timeout(Duration::from_secs(seconds));
+        let server = Server::builder().config(idle(31)).log_settings(is_told);
+        let address = serve(server.add_service(InteropServer::new(Failing))).await;
+        let channel = frpc::Channel::builder().config(idle(32)).log_settings(is_told);
+        let _channel = channel.connect(address.to_string()).await.expect("it listens");
+        let server = frisbee::Server::builder().config(idle(33)).log_settings(is_told);
+        let acceptor = server.build(frisbee::Handlers::new()).expect("nothing overlaps");
+        let (here, there) = frisbee::memory();
+        let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
+        let client = frisbee::Client::builder().config(idle(34)).log_settings(is_told);
+        let _client = client.connect_io(here, frisbee::Handlers::new()).await.expect("it is in memory");
+        let lines = LINES.lock().expect("nobody panics");
+        for seconds in 31..=34 {
+            let setting = format!("idle_timeout = \"{seconds}s\"");
+            let is = |line: &&(Level, &str, String)| line.0 == Level::INFO && line.2.contains(&setting);
+            assert_eq!(lines.iter().filter(is).count(), usize::from(is_told), "{setting}: {lines:#?}");
+        }
+        drop(lines);
+        serving.abort();
+    }
+}
