@@ -22,12 +22,14 @@ pub(crate) struct Output {
     limit: u32,
     /// What may wait while there is enough memory.
     backlog_max: u32,
+    /// The length of bodies is bounded by what was left at the last look. It may be while no less than usual may wait.
+    is_bounded: bool,
 }
 
 impl Output {
     pub(crate) fn new(backlog_max: usize) -> Self {
         let backlog_max = u32::try_from(backlog_max).unwrap_or(u32::MAX);
-        Self { steps: 0, limit: backlog_max, backlog_max }
+        Self { steps: 0, limit: backlog_max, backlog_max, is_bounded: false }
     }
 
     /// What may wait before further requests and senders have to, in bytes, as of the last look at what is left.
@@ -45,7 +47,7 @@ impl Output {
     /// Looks at what is left, before something is put into the outbox.
     #[inline]
     pub(crate) fn look(&mut self, outbox: &mut Outbox, account: &Account) {
-        if account.is_short() || self.is_narrow() {
+        if account.is_short() || self.is_bounded {
             self.narrow(outbox, account);
         }
     }
@@ -54,6 +56,7 @@ impl Output {
     fn narrow(&mut self, outbox: &mut Outbox, account: &Account) {
         let room = (account.is_short() && account.is_shared()).then(|| account.room());
         let limit = |room: usize| u32::try_from(room.max(BACKLOG_LEAST)).unwrap_or(u32::MAX).min(self.backlog_max);
+        self.is_bounded = room.is_some();
         self.limit = room.map_or(self.backlog_max, limit);
         outbox.set_room(room.map(|room| room.max(BODY_LEAST)));
     }
@@ -77,5 +80,35 @@ impl Output {
     #[inline]
     fn charged(&self) -> usize {
         self.steps as usize * STEP
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::budget::Budget;
+    use crate::{Operation, PacketId};
+    use std::sync::Arc;
+
+    const MIB: usize = 1 << 20;
+
+    /// With room for as much as may wait, which is less than a body may have, it was looked at no more.
+    #[test]
+    fn bodies_of_any_length_may_be_sent_again_once_memory_is_no_longer_short() {
+        let budget = Arc::new(Budget::new(8 * MIB, 0));
+        let (account, other) = (Account::of_peer(&budget, None), Account::of_peer(&budget, None));
+        let mut output = Output::new(MIB);
+        let mut outbox = Outbox::default();
+        outbox.set_limit(crate::BODY_MAX);
+        let longest = vec![0; 3 * MIB];
+        for taken in [4 * MIB, 5 * MIB] {
+            other.charge(taken);
+            output.look(&mut outbox, &account);
+            let packet = |outbox: &mut Outbox| outbox.push(PacketId(1), Operation::FIRST_USER, &longest[..]);
+            packet(&mut outbox).expect_err("there is no room for it");
+            other.give_back(taken);
+            output.look(&mut outbox, &account);
+            packet(&mut outbox).expect("there is room again");
+        }
     }
 }
