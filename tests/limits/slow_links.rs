@@ -231,15 +231,25 @@ async fn a_call_is_cancelled_at_once_though_megabytes_of_another_reply_wait() {
 
 #[tokio::test(start_paused = true)]
 async fn a_request_that_waits_behind_a_slow_reply_and_is_cancelled_is_never_executed() {
-    let linked = Arc::new(Linked::by([500_000, 500_000]).await);
+    const LENGTH: usize = 20_000;
+    // What waits to be written is held as well, and becomes less by 10 kB in a tenth of a second.
+    let linked = Arc::new(Linked::by([500_000, 100_000]).await);
     let reply = linked.begin_reply(5 * MB).await;
+    let before = linked.stats.memory_held();
     let mut calls = Vec::new();
     for tag in 0..20 {
         let client = linked.client.clone();
-        calls.push(tokio::spawn(async move { client.sleep(patient(SleepRequest { millis: 10, tag })).await }));
+        let mut request = patient(SleepRequest { millis: 10, tag });
+        request.metadata_mut().insert("long", "v".repeat(LENGTH)).expect("there is room");
+        calls.push(tokio::spawn(async move { client.sleep(request).await }));
     }
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let held = linked.stats.memory_held();
+    assert!(held > before + 10 * LENGTH, "the requests have come: {held} bytes are held, {before} were");
     calls.drain(5..).for_each(|call| call.abort());
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let left = linked.stats.memory_held();
+    assert!((15 * LENGTH..18 * LENGTH).contains(&(held - left)), "15 of 20 are gone: {left} of {held} bytes are left");
     reply.await.expect("it arrives");
     for call in calls {
         call.await.expect("it is not aborted").expect("it is answered");
