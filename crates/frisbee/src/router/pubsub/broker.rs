@@ -3,7 +3,7 @@
 use super::fanout::{Fanout, Published};
 use super::queue::{Bounds, Subscriber};
 use super::{FIRST_OPERATION, Kind, Operations, Reason, put, refuse, split_name};
-use crate::router::topics::{TOPIC_MAX, Trie, check_pattern, shrink};
+use crate::router::topics::{TOPIC_MAX, Trie, check_pattern};
 use crate::{CloseReason, Connection, Outbox, Packet, PacketId, PeerKind, Routed, Router, Turn, WhenFull};
 use parking_lot::RwLock;
 use std::collections::HashMap;
@@ -35,7 +35,7 @@ const NODES_PER_SUBSCRIPTION: usize = 4;
 /// What a subscription takes beside its pattern, which is kept twice, and the nodes that it adds, in bytes.
 const SUBSCRIPTION_COST: usize = 256;
 
-/// What a node of the tree takes, in bytes: two tables, and its place in a third.
+/// What a node of the tree takes at most beside its token, in bytes: its own memory, and its place in a table of two.
 const NODE_COST: usize = 320;
 
 /// Subscriptions of a vanished peer that are removed at one time, so that neither looking up topics nor other tasks of
@@ -382,6 +382,14 @@ impl BrokerShared {
         drop(subscriptions);
         session.subscriber.memory().give_back(charge);
         debug_assert!(removed.is_some(), "a session knows its subscriptions");
+    }
+}
+
+/// Frees most of a table's memory once it is filled to less than an eighth. Half of its remaining capacity stays free,
+/// so that this happens rarely enough to cost nothing.
+fn shrink(table: &mut HashMap<u16, Subscribed>) {
+    if table.capacity() > 8 * table.len() {
+        table.shrink_to(2 * table.len());
     }
 }
 

@@ -1,0 +1,57 @@
+//! What a broker allocates for a subscription: memory for that one, however many there are. What is moved to new memory
+//! all at once holds up those that publish, which wait for the same lock.
+
+use frisbee::Server;
+use frisbee::pubsub::{Broker, FIRST_OPERATION};
+use frisbee_tests::raw::packet;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+#[global_allocator]
+static ALLOCATOR: dhat::Alloc = dhat::Alloc;
+
+const CONNECTIONS: usize = 32;
+
+/// Of each connection, in portions.
+const PATTERNS: usize = 1024;
+const PORTION: usize = 64;
+
+/// What a portion may allocate, in bytes: its patterns, the connection's own table of them, buffers. A table of all
+/// patterns would take more than a megabyte.
+const ALLOCATED_MAX: u64 = 512 * 1024;
+
+fn allocated() -> u64 {
+    dhat::HeapStats::get().total_bytes
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_subscription_allocates_as_much_beside_32_000_others_as_alone() {
+    let profiler = dhat::Profiler::builder().testing().build();
+    let broker = Broker::new();
+    let acceptor = Server::builder().build(broker.clone()).expect("its operations are free");
+    let mut peers = Vec::new();
+    let mut most = 0;
+    for number in 0..CONNECTIONS {
+        let (mut peer, there) = tokio::io::duplex(64 * 1024);
+        let acceptor = acceptor.clone();
+        tokio::spawn(async move { acceptor.serve_connection(there).await });
+        for portion in 0..PATTERNS / PORTION {
+            let ids = 1 + portion * PORTION..=(portion + 1) * PORTION;
+            let subscribe = |id: usize| {
+                let pattern = format!("{number}-{id}");
+                let name = [&[pattern.len() as u8], pattern.as_bytes()].concat();
+                packet(id as u16, FIRST_OPERATION, &name)
+            };
+            let requests: Vec<_> = ids.flat_map(subscribe).collect();
+            let mut answers = [0; 10 * PORTION];
+            let before = allocated();
+            peer.write_all(&requests).await.expect("the broker reads");
+            peer.read_exact(&mut answers).await.expect("the broker answers");
+            most = most.max(allocated() - before);
+        }
+        peers.push(peer);
+    }
+    println!("{most} bytes at most");
+    assert_eq!(broker.subscriptions(), CONNECTIONS * PATTERNS);
+    drop(profiler);
+    assert!(most <= ALLOCATED_MAX, "{most} bytes were allocated at one time");
+}
