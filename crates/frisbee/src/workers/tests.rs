@@ -1,9 +1,10 @@
 use super::executor::{Worker, wake_last};
+use parking_lot::Mutex;
 use std::future::{pending, poll_fn};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
-use std::task::Poll;
+use std::task::{Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
@@ -198,4 +199,44 @@ fn a_task_that_is_woken_last_lets_sockets_come_first() {
     });
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(2));
     assert!(!wake_last(std::task::Waker::noop()), "this thread is no worker's");
+}
+
+/// As many tasks as went on were polled in between.
+#[test]
+fn a_task_that_is_woken_is_polled_before_all_but_a_few_of_those_that_go_on() {
+    const GOING_ON: usize = 100;
+    let worker = worker();
+    let (polls, waker) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(None::<Waker>)));
+    let (tell, waits) = mpsc::channel();
+    let (begun, woken_at) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    worker.spawn({
+        let (polls, waker, woken_at) = (polls.clone(), waker.clone(), woken_at.clone());
+        poll_fn(move |context| {
+            if waker.lock().replace(context.waker().clone()).is_some() {
+                let _ = tell.send(polls.load(Ordering::Relaxed) - woken_at.load(Ordering::Relaxed));
+            }
+            Poll::Pending
+        })
+    });
+    for number in 0..GOING_ON {
+        let (polls, waker, woken_at) = (polls.clone(), waker.clone(), woken_at.clone());
+        let (begun, mut is_new) = (begun.clone(), true);
+        worker.spawn(poll_fn(move |context| {
+            begun.fetch_add(usize::from(std::mem::take(&mut is_new)), Ordering::Relaxed);
+            let count = polls.fetch_add(1, Ordering::Relaxed) + 1;
+            if number == 0
+                && begun.load(Ordering::Relaxed) == GOING_ON
+                && let Some(waker) = &*waker.lock()
+            {
+                woken_at.store(count, Ordering::Relaxed);
+                waker.wake_by_ref();
+            }
+            assert!(wake_last(context.waker()), "it is a task of a worker");
+            Poll::Pending
+        }));
+    }
+    for _ in 0..10 {
+        let wait = waits.recv_timeout(PATIENCE).expect("it is polled");
+        assert!(wait < 8, "{wait} polls of {GOING_ON} others came first");
+    }
 }
