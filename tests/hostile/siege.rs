@@ -1,9 +1,10 @@
 //! A healthy client beside every kind of hostile peer. In a process of its own, since others measure their memory.
 
+use frisbee::pubsub::{self, Broker};
 use frisbee_tests::attacks::{self, Appetite, Target};
 use frisbee_tests::healthy::Healthy;
 use frisbee_tests::pki::Authority;
-use frisbee_tests::{serve_interop, serve_interop_with};
+use frisbee_tests::serve_interop_with;
 use frpc::Server;
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use std::time::Duration;
 async fn a_healthy_client_sees_no_error_beside_any_hostile_peer() {
     let authority = Authority::default();
     let tls = serve_interop_with(Server::builder().tls(authority.server())).await;
-    let plain = serve_interop().await;
+    let plain = serve_interop_with(Server::builder().mount(pubsub::OPERATIONS, Broker::new())).await;
     for attack in attacks::all() {
         // The benchmark's operation is 10, where this schema has another message: what is valid there is not here.
         let address = if attack.target == Target::Tls { tls } else { plain };

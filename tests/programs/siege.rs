@@ -24,6 +24,7 @@
 mod blocked;
 
 use examples::benchmark::{BenchmarkServiceClient, Request as Echo};
+use frisbee::pubsub::{self, Broker};
 use frisbee_tests::attacks::{self, Appetite, Attack, Target};
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
 use frisbee_tests::pki::Authority;
@@ -162,11 +163,12 @@ impl Arguments {
     }
 }
 
-/// Serves the interop schema without and with TLS.
+/// Serves the interop schema and a broker without and with TLS.
 async fn serve() -> Result<Seen> {
     let authority = Authority::default();
     for builder in [Server::builder(), Server::builder().tls(authority.server())] {
-        let server = builder.add_service(InteropServer::new(Service)).bind("127.0.0.1:0").await?;
+        let builder = builder.add_service(InteropServer::new(Service)).mount(pubsub::OPERATIONS, Broker::new());
+        let server = builder.bind("127.0.0.1:0").await?;
         println!("listening on {}", server.local_addr());
         tokio::spawn(server.serve());
     }

@@ -87,6 +87,8 @@ pub struct Attack {
     /// How many come in a second, beside those that are there, if any.
     per_second: u32,
     opening: Vec<u8>,
+    /// What the connection of a number writes behind its opening.
+    own: fn(usize) -> Vec<u8>,
     again: Vec<u8>,
     pause: Duration,
     reads: bool,
@@ -112,6 +114,7 @@ impl Attack {
             connections: 8,
             per_second: 0,
             opening,
+            own: |_| Vec::new(),
             again: Vec::new(),
             pause: Duration::ZERO,
             reads: true,
@@ -127,6 +130,11 @@ impl Attack {
     /// Sets how many come in a second, whatever becomes of those before them.
     fn per_second(self, per_second: u32) -> Self {
         Self { connections: 0, per_second, ..self }
+    }
+
+    /// Sets what each connection writes behind the opening, by its number.
+    fn own(self, own: fn(usize) -> Vec<u8>) -> Self {
+        Self { own, ..self }
     }
 
     /// Sets what is written again and again.
@@ -153,12 +161,12 @@ impl Attack {
         let diet = Arc::new(Diet { appetite, begun: Instant::now(), used_before: used() });
         let attack = Arc::new(self);
         let mut peers = JoinSet::new();
-        for _ in 0..attack.connections {
+        for number in 0..attack.connections {
             let (attack, diet) = (attack.clone(), diet.clone());
             peers.spawn(async move {
                 loop {
                     diet.keep().await;
-                    if attack.connect(address, &diet).await.is_err() {
+                    if attack.connect(number, address, &diet).await.is_err() {
                         tokio::time::sleep(REFUSED_PAUSE).await;
                     }
                 }
@@ -166,10 +174,10 @@ impl Attack {
         }
         if attack.per_second > 0 {
             let mut ticks = tokio::time::interval(Duration::from_secs(1) / attack.per_second);
-            loop {
+            for number in 0.. {
                 ticks.tick().await;
                 let (attack, diet) = (attack.clone(), diet.clone());
-                peers.spawn(async move { drop(attack.connect(address, &diet).await) });
+                peers.spawn(async move { drop(attack.connect(number, address, &diet).await) });
                 while peers.try_join_next().is_some() {}
             }
         }
@@ -177,7 +185,7 @@ impl Attack {
     }
 
     /// One connection to its end.
-    async fn connect(&self, address: SocketAddr, diet: &Diet) -> std::io::Result<()> {
+    async fn connect(&self, number: usize, address: SocketAddr, diet: &Diet) -> std::io::Result<()> {
         let socket = TcpStream::connect(address).await?;
         socket.set_nodelay(true)?;
         if self.ending == Ending::Reset {
@@ -186,6 +194,7 @@ impl Attack {
         let (mut reading, mut writing) = socket.into_split();
         let write = async {
             writing.write_all(&self.opening).await?;
+            writing.write_all(&(self.own)(number)).await?;
             match self.ending {
                 Ending::Stay if self.again.is_empty() => std::future::pending().await,
                 Ending::Stay => loop {

@@ -5,6 +5,7 @@ use crate::interop::{AddRequest, Lists, Payload, Range, Scalars, SleepRequest, T
 use crate::pki::Authority;
 use crate::raw::{encoded, header, packet};
 use examples::benchmark::Request as Echo;
+use frisbee::pubsub::FIRST_OPERATION;
 use frisbee_core::tlv::{put_item, put_varint};
 use polyglot::{Encoder, Kind};
 use std::time::{Duration, Instant};
@@ -17,7 +18,7 @@ const PIECE: usize = 64 * 1024;
 
 /// Every kind of hostile peer that writes bytes at a server.
 pub fn all() -> Vec<Attack> {
-    [bodies(), frames(), packets(), silence(), connections(), calls(), streams(), tls()].concat()
+    [bodies(), frames(), packets(), silence(), connections(), calls(), streams(), topics(), tls()].concat()
 }
 
 /// A packet as often as it fits into a piece.
@@ -241,6 +242,24 @@ fn streams() -> Vec<Attack> {
             .deaf(),
         Attack::new("endless answers not read", &[26, 39], Target::Interop, endless).again(add(1)).deaf(),
     ]
+}
+
+/// Subscriptions, at a server with a broker.
+fn topics() -> Vec<Attack> {
+    vec![
+        Attack::new("400 000 patterns subscribed to", &[33], Target::Interop, Vec::new())
+            .own(|number| (1..=1_000).flat_map(|id| subscribe(id, &format!("{number}-{id}"))).collect())
+            .connections(400),
+        Attack::new("one topic subscribed to 100 000 times and published", &[33], Target::Interop, Vec::new())
+            .own(|_| (1..=1_000).flat_map(|id| subscribe(id, "topic")).collect())
+            .again(packet(0, FIRST_OPERATION + 2, b"\x05topic"))
+            .every(Duration::from_millis(10))
+            .connections(100),
+    ]
+}
+
+fn subscribe(id: u16, pattern: &str) -> Vec<u8> {
+    packet(id, FIRST_OPERATION, &[&[pattern.len() as u8], pattern.as_bytes()].concat())
 }
 
 /// Handshakes.
