@@ -1,9 +1,11 @@
 //! Requests that are held, and those of others beside them.
 
 use crate::attackers::{MIB, Waiting, Witness, peer, request, server, write_until_shed};
+use crate::output::replies;
 use frisbee_tests::raw::packet;
 use frisbee_tests::until;
 use std::sync::atomic::Ordering;
+use tokio::io::AsyncWriteExt;
 
 /// An item of metadata: an entry with a key and a value of so many bytes.
 fn metadata(length: usize) -> Vec<u8> {
@@ -35,6 +37,18 @@ async fn a_burst_of_waiting_requests_costs_its_bytes_and_other_clients_are_serve
     let held = stats.memory_held();
     assert!(held < requests.len() * 5 / 4, "{held} bytes are held for {}", requests.len());
     assert_eq!(stats.shed(), 0);
+}
+
+/// It was refused for what was charged for it while it arrived.
+#[tokio::test]
+async fn a_request_of_a_quarter_of_the_memory_that_arrives_in_pieces_is_served() {
+    let (service, release) = Waiting::new(0);
+    release.send(true).expect("the service listens");
+    let acceptor = server(service, 8 * MIB);
+    let mut client = peer(&acceptor);
+    client.write_all(&request(1, 2 * MIB)).await.expect("the server reads");
+    let (refused, _) = replies(&mut client, 1).await;
+    assert_eq!((refused, acceptor.stats().shed()), (0, 0));
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
 /// Reads so many replies, as long as the server lives: how many of them are refusals, and the bytes of all.
-async fn replies(peer: &mut DuplexStream, count: usize) -> (usize, usize) {
+pub(crate) async fn replies(peer: &mut DuplexStream, count: usize) -> (usize, usize) {
     let mut decoder = Decoder::new(HeaderForm::Current, BODY_MAX);
     let (mut refused, mut seen, mut bytes) = (0, 0, 0);
     while seen < count {

@@ -312,6 +312,9 @@ impl<R: Router> Engine<R> {
                     self.release_held_mail();
                 }
                 let Some(event) = event else { break };
+                if self.charges.body > 0 {
+                    self.release_body();
+                }
                 length = event.body_len();
                 next = self.handle_event(event);
             }

@@ -74,6 +74,9 @@ impl<R: Router> Engine<R> {
         }
         let before = self.core.outbox().len();
         let Some(event) = self.core.poll_event(&mut self.input.unrouted, now)? else { return Ok(None) };
+        if self.charges.body > 0 {
+            self.release_body();
+        }
         let length = event.body_len();
         let Some(event) = self.defer(event) else { return Ok(Some((Routed::Continue, length))) };
         let next = self.handle_event(event);

@@ -37,6 +37,15 @@ impl<R: Router> Engine<R> {
         Ok(())
     }
 
+    /// Gives back the charge of a body that is complete. Whoever keeps it is charged for it anew, and asks for room first:
+    /// with this it would have to be there twice.
+    #[cold]
+    pub(super) fn release_body(&mut self) {
+        let account = &self.handle.0.mailbox.account;
+        account.give_back(std::mem::take(&mut self.charges.body));
+        self.output.look(self.core.outbox(), account);
+    }
+
     fn shed_body(&mut self) -> Result<(), CloseReason> {
         let Some(packet) = self.core.shed() else { return Ok(()) };
         self.handle.0.mailbox.account.budget().counts.count_shed();
