@@ -198,7 +198,7 @@ fn a_task_that_is_woken_last_lets_sockets_come_first() {
         told.send(polls).expect("the test waits");
     });
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(2));
-    assert!(!wake_last(std::task::Waker::noop()), "this thread is no worker's");
+    assert!(!wake_last(Waker::noop()), "this thread is no worker's");
 }
 
 /// As many tasks as went on were polled in between.
