@@ -1,6 +1,7 @@
-//! The code that the examples share: what is generated from `proto/`, which is included once here, and a protocol that
-//! has a test.
+//! The code that the examples share: what is generated from `proto/`, which is included once here, a protocol that
+//! has a test, and a server for the examples in the documentation.
 
+pub mod started;
 pub mod store;
 
 /// Generated from `proto/quickstart.proto`.
