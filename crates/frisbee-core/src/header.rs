@@ -8,6 +8,15 @@ pub const MAGIC: u16 = 0x000F;
 /// The purpose of a packet.
 ///
 /// Operations 0 to 9 belong to the protocol; users have 10 to 65535 and get them from [`Operation::user`].
+///
+/// ```
+/// use frisbee_core::Operation;
+///
+/// const GREET: Operation = Operation::user(10).expect("users have 10 and up");
+///
+/// assert_eq!(GREET.number(), 10);
+/// assert_eq!(Operation::user(9), None);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Operation(u16);
 
@@ -83,6 +92,15 @@ impl fmt::Display for Operation {
 /// Distinguishes packets of one operation; its meaning is up to the operation.
 ///
 /// For a call it pairs the reply with the request, for [`Operation::STREAM`] it names the stream.
+///
+/// ```
+/// use frisbee_core::{Operation, Packet, PacketId};
+/// use std::collections::HashMap;
+///
+/// let mut waiting = HashMap::from([(PacketId(1), "the first caller"), (PacketId(2), "the second caller")]);
+/// let reply = Packet::new(PacketId(2), Operation::FIRST_USER, "hello");
+/// assert_eq!(waiting.remove(&reply.id), Some("the second caller"));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub struct PacketId(pub u16);
 
@@ -93,6 +111,16 @@ impl fmt::Display for PacketId {
 }
 
 /// Which of the two layouts a connection's headers have. Both directions use the same.
+///
+/// A server detects the form that a client speaks. A client of an old server chooses it:
+///
+/// ```
+/// use frisbee_core::{ClientConfig, HeaderForm};
+///
+/// let config = ClientConfig::default().header_form(HeaderForm::Old);
+/// assert_eq!(config.header_form.size(), 8);
+/// assert_eq!(HeaderForm::default().size(), 10);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum HeaderForm {
     /// Ten bytes: magic, id, operation, body length. Spoken by frisbee-go since v0.11.0.

@@ -7,6 +7,16 @@ use bytes::Bytes;
 ///
 /// The length in the header is `body.len()` and has no field of its own, so that the two cannot differ. A body may be a
 /// slice of a larger read buffer; copy a small one that is kept for long.
+///
+/// ```
+/// use frisbee_core::{Operation, Packet, PacketId};
+///
+/// let request = Packet::new(PacketId(7), Operation::FIRST_USER, "hello");
+/// // A reply has the id of its request.
+/// let reply = Packet::new(request.id, request.operation, request.body.to_ascii_uppercase());
+/// assert_eq!(reply.id, PacketId(7));
+/// assert_eq!(reply.body, "HELLO");
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Packet {
     /// Pairs packets of one operation.

@@ -29,6 +29,29 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const ADDRESS_HEAD_START: Duration = Duration::from_millis(250);
 
 /// The dialling end.
+///
+/// A client is no value of its own: its builder makes a [`Connection`], and a [`Router`] gets the packets that the
+/// server sends.
+///
+/// ```
+/// use frisbee::{Client, Handlers, Operation, Requests, Server};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let echo = Operation::user(10).expect("users have 10 and up");
+/// # let router = Handlers::new().on(echo, |_connection, packet| async { Some(packet) });
+/// # let server = Server::builder().bind("127.0.0.1:0", router).await?;
+/// # let address = server.local_addr();
+/// # tokio::spawn(server.serve());
+/// // This router pairs the replies with the requests.
+/// let requests = Requests::new();
+/// let connection = Client::builder().connect(address, requests.clone()).await?;
+/// let reply = requests.call(&connection, echo, "hello").await?;
+/// assert_eq!(reply.body, "hello");
+/// connection.close();
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Client(());
 
@@ -63,7 +86,7 @@ impl Client {
         wrong_with(address).map_or(Ok(()), |text| Err(wrong(text)))
     }
 
-    /// Settings to begin with.
+    /// A builder with the default settings.
     pub fn builder() -> ClientBuilder {
         ClientBuilder {
             config: ClientConfig::default(),

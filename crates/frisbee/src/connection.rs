@@ -26,6 +26,38 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 ///
 /// Clones are handles to the same connection, which lives until it is closed by either end; dropping handles does
 /// not close it.
+///
+/// ```
+/// use frisbee::{Client, Connection, Handlers, Operation, Packet, PacketId, SendError, Server, memory};
+///
+/// const PROGRESS: Operation = Operation::user(10).expect("users have 10 and up");
+///
+/// async fn report(connection: Connection) -> Result<(), SendError> {
+///     for percent in ["10", "50", "100"] {
+///         connection.send(&Packet::new(PacketId(0), PROGRESS, percent)).await?;
+///     }
+///     connection.close(); // Once these packets have been written.
+///     Ok(())
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let (progress, mut shown) = tokio::sync::mpsc::unbounded_channel();
+/// # let acceptor = Server::builder().build(Handlers::new().on(PROGRESS, move |_connection, packet| {
+/// #     progress.send(packet.body).expect("the test receives");
+/// #     async { None }
+/// # }))?;
+/// # let (here, there) = memory();
+/// # tokio::spawn(async move { acceptor.serve_connection(there).await });
+/// let connection = Client::builder().connect_io(here, Handlers::new()).await?;
+/// tokio::spawn(report(connection.clone()));
+/// println!("the connection has ended: {}", connection.closed().await);
+/// # for percent in ["10", "50", "100"] {
+/// #     assert_eq!(shown.recv().await.as_deref(), Some(percent.as_bytes()));
+/// # }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Connection(pub(crate) Arc<ConnectionShared>);
 

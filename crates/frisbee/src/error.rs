@@ -119,8 +119,21 @@ impl std::error::Error for HandOffError {}
 
 /// Why a server cannot serve or a client cannot connect.
 ///
-/// Everything fallible that sets up a server or a client fails with this, so `main` can return it: its `Debug` is its
-/// text.
+/// Every function that sets up a server or a client fails with this error, so `main` can return it: its `Debug` output
+/// is its text.
+///
+/// ```
+/// use frisbee::{Client, Error, Handlers};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// match Client::builder().connect("127.0.0.1:1", Handlers::new()).await {
+///     Ok(connection) => println!("connected to {:?}", connection.peer_addr()),
+///     Err(Error::ConnectTimeout { address }) => println!("{address} does not answer"),
+///     Err(other) => println!("{other}"),
+/// }
+/// # }
+/// ```
 #[non_exhaustive]
 pub enum Error {
     /// A client could not connect: the name cannot be resolved, no address accepted the connection, or the system

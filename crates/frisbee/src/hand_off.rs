@@ -24,6 +24,49 @@ pub struct HandOffAccepted {
 }
 
 /// The next owner of a transport.
+///
+/// ```
+/// use bytes::Bytes;
+/// use frisbee::{Client, Connection, HandOffRequest, Handlers, Operation, Outbox, Packet, Routed, Router, Server};
+/// use frisbee::{TakeOver, memory};
+/// use tokio::io::{AsyncReadExt, AsyncWriteExt};
+///
+/// const SHELL: Operation = Operation::user(10).expect("users have 10 and up");
+///
+/// struct Door;
+///
+/// impl Router for Door {
+///     // `connected` and `route` as for any router.
+/// #   type Session = ();
+/// #   fn connected(&self, _connection: &Connection) {}
+/// #   fn route(&self, (): &mut (), _packet: Packet, _outbox: &mut Outbox) -> Routed {
+/// #       Routed::Wasted
+/// #   }
+///
+///     fn hand_off(&self, (): &mut (), asked: HandOffRequest) -> Routed {
+///         asked.accept("come in", TakeOver::new(async |mut transport| {
+///             transport.write_all(b"$ ").await.ok();
+///         }));
+///         Routed::Continue
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let acceptor = Server::builder().build(Door)?;
+/// # let (here, there) = memory();
+/// # tokio::spawn(async move { acceptor.serve_connection(there).await });
+/// # let connection = Client::builder().connect_io(here, Handlers::new()).await?;
+/// # connection.peer_known().await?;
+/// // At the client:
+/// let mut accepted = connection.hand_off(SHELL, Bytes::new()).await?;
+/// assert_eq!(accepted.reply, "come in");
+/// let mut prompt = [0; 2];
+/// accepted.transport.read_exact(&mut prompt).await?;
+/// assert_eq!(&prompt, b"$ ");
+/// # Ok(())
+/// # }
+/// ```
 #[must_use]
 pub struct TakeOver(Owner);
 

@@ -38,6 +38,22 @@ const BACKLOG: u32 = 4096;
 pub(crate) const MEMORY_MAX: usize = 256 * 1024 * 1024;
 
 /// A listening socket, and the treatment of its connections.
+///
+/// ```
+/// use frisbee::{Handlers, Operation, Server};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), frisbee::Error> {
+/// let echo = Operation::user(10).expect("users have 10 and up");
+/// let router = Handlers::new().on(echo, |_connection, packet| async { Some(packet) });
+/// let server = Server::builder().bind("127.0.0.1:0", router).await?;
+/// println!("listening on {}", server.local_addr());
+///
+/// // In a program, a future of `tokio::signal` for instance.
+/// let terminated = async {};
+/// server.serve_with_shutdown(terminated).await
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Server<R> {
     local: SocketAddr,
@@ -76,6 +92,22 @@ impl Listener for TcpListener {
 }
 
 /// Settings of a [`Server`].
+///
+/// ```
+/// use frisbee::{Config, Handlers, Server, Workers};
+/// use std::time::Duration;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), frisbee::Error> {
+/// let server = Server::builder()
+///     .config(Config::default().body_max(64 * 1024).idle_timeout(Duration::from_secs(30)))
+///     .memory_max(64 << 20)
+///     .workers(Workers::Threads(2))
+///     .bind("127.0.0.1:0", Handlers::new())
+///     .await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct ServerBuilder {
@@ -93,7 +125,7 @@ pub struct ServerBuilder {
 }
 
 impl Server<()> {
-    /// Settings to begin with.
+    /// A builder with the default settings.
     pub fn builder() -> ServerBuilder {
         ServerBuilder {
             config: ServerConfig::default(),

@@ -31,6 +31,38 @@ pub(crate) const RESOURCE_EXHAUSTED: u32 = 8;
 /// sender waits when the receiver does not read: 256 KiB may be in flight unless configured otherwise.
 ///
 /// Dropping the stream, or both of its halves, closes it. Messages that were received before can still be read.
+///
+/// ```
+/// use bytes::Bytes;
+/// use frisbee::{Client, Handlers, SendError, Server, Stream, StreamEnd, memory};
+///
+/// /// Sends back each message in capitals, and ends its direction after the peer has ended the other.
+/// async fn shout(mut stream: Stream) -> Result<(), SendError> {
+///     while let Some(message) = stream.recv().await {
+///         stream.send(&message.to_ascii_uppercase().into()).await?;
+///     }
+///     stream.end();
+///     Ok(())
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let router = Handlers::new().on_stream(|_first, stream| drop(tokio::spawn(shout(stream))));
+/// let acceptor = Server::builder().build(router)?;
+/// let (here, there) = memory();
+/// tokio::spawn(async move { acceptor.serve_connection(there).await });
+///
+/// let connection = Client::builder().connect_io(here, Handlers::new()).await?;
+/// // The first message opens the stream; the server's router gets it as `_first`.
+/// let mut stream = connection.open_stream(&Bytes::from_static(b"shout")).await?;
+/// stream.send(&Bytes::from_static(b"hello")).await?;
+/// stream.end();
+/// assert_eq!(stream.recv().await.as_deref(), Some(&b"HELLO"[..]));
+/// assert_eq!(stream.recv().await, None);
+/// assert_eq!(stream.how_ended(), StreamEnd::Ended);
+/// # Ok(())
+/// # }
+/// ```
 pub struct Stream(Arc<Guard>, Taken);
 
 /// The half of a stream that sends. Clones send on the same stream.

@@ -21,6 +21,23 @@ const MEMORY_PIPE: usize = 64 * 1024;
 /// For tests, and for services in the same process. Dropping one end is the end of input for the other. One goes to
 /// [`ClientBuilder::connect_io`](crate::ClientBuilder::connect_io), the other to
 /// [`Acceptor::serve_connection`](crate::Acceptor::serve_connection).
+///
+/// ```
+/// use frisbee::{Client, Handlers, Operation, Requests, Server, memory};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let echo = Operation::user(10).expect("users have 10 and up");
+/// let acceptor = Server::builder().build(Handlers::new().on(echo, |_connection, packet| async { Some(packet) }))?;
+/// let (here, there) = memory();
+/// tokio::spawn(async move { acceptor.serve_connection(there).await });
+///
+/// let requests = Requests::new();
+/// let connection = Client::builder().connect_io(here, requests.clone()).await?;
+/// assert_eq!(requests.call(&connection, echo, "no socket").await?.body, "no socket");
+/// # Ok(())
+/// # }
+/// ```
 pub fn memory() -> (DuplexStream, DuplexStream) {
     tokio::io::duplex(MEMORY_PIPE)
 }

@@ -18,6 +18,17 @@ pub(crate) type Call = (PacketId, Operation);
 const SPARE_MAX: usize = 64;
 
 /// Where handlers run.
+///
+/// ```
+/// use frisbee::{Handlers, Operation, Policy};
+///
+/// let resize = Operation::user(10).expect("users have 10 and up");
+/// // Each connection has at most two pictures at work; its further requests wait.
+/// let handlers = Handlers::new().on_with(resize, Policy::AtMost(2), |_connection, picture| async {
+///     let resized = tokio::task::spawn_blocking(|| picture).await;
+///     resized.ok()
+/// });
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Policy {
     /// Each is polled once in place, and gets a task of its own only if it has to wait. The cheapest, and the

@@ -21,6 +21,15 @@ pub(crate) use executor::Worker;
 ///
 /// Each server has threads of its own. Clients, of which each has one connection, share theirs: all of a process that
 /// are given the same number of threads, which then live as long as the process.
+///
+/// ```
+/// use frisbee::{Client, Server, Workers};
+///
+/// // Half of a machine with eight cores, since other programs run there as well.
+/// let server = Server::builder().workers(Workers::Threads(4));
+/// // Threads of their own instead of the caller's runtime, for a thousand busy connections.
+/// let client = Client::builder().workers(Workers::PerCore);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Workers {
     /// One thread for each core, each with a runtime of its own among which connections are handed round. The
