@@ -62,6 +62,25 @@ pub enum Slow {
 /// Publishing never waits. Messages that a subscriber does not accept at once wait for it, up to a
 /// [bound](BrokerBuilder::queue_max), and beyond that [`Slow`] decides. A connection that accepts no byte at all for
 /// the [write timeout](crate::Config::write_timeout), or hardly any for longer, ends in either case.
+///
+/// ```
+/// use frisbee::pubsub::{Broker, Client, Slow};
+/// use frisbee::Server;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let broker = Broker::builder().queue_max(64 * 1024).slow(Slow::Disconnect).build();
+/// let server = Server::builder().bind("127.0.0.1:0", broker.clone()).await?;
+/// # let address = server.local_addr();
+/// # tokio::spawn(server.serve());
+/// # let client = Client::connect(address).await?;
+/// # let _weather = client.subscribe("weather.*").await?;
+/// // While it serves:
+/// println!("{} subscriptions, {} bytes wait for subscribers", broker.subscriptions(), broker.waiting());
+/// # assert_eq!(broker.subscriptions(), 1);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Broker(pub(super) Arc<BrokerShared>);
 
@@ -105,7 +124,7 @@ impl Broker {
         Self::builder().build()
     }
 
-    /// Settings to begin with.
+    /// A builder with the default settings.
     pub fn builder() -> BrokerBuilder {
         BrokerBuilder {
             operations: Operations::starting_at(FIRST_OPERATION),
