@@ -5,6 +5,18 @@
 /// The codec applies to the types that a build generates. Well-known types and those of
 /// [`extern_path`](crate::Builder::extern_path) keep their own codec, even as requests and replies. Both ends of a call
 /// need the same codec.
+///
+/// # Examples
+///
+/// ```no_run
+/// // build.rs
+/// use frpc_build::Codec;
+///
+/// fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     frpc_build::configure().codec(Codec::Protobuf).compile_protos(&["proto/orders.proto"], &["proto"])?;
+///     Ok(())
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Codec {

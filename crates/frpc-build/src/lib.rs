@@ -164,6 +164,29 @@ pub fn compile_fds(fds: prost_types::FileDescriptorSet) -> Result<(), Error> {
 }
 
 /// Returns a [`Builder`] with default options.
+///
+/// # Examples
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let folder = folder.path();
+/// let schema = r#"
+///     syntax = "proto3";
+///     package geometry;
+///     message Point { sint32 x = 1; sint32 y = 2; }
+/// "#;
+/// std::fs::write(folder.join("geometry.proto"), schema)?;
+///
+/// frpc_build::configure()
+///     .type_attribute(".geometry.Point", "#[derive(Eq, Hash)]")
+///     .schema_lock(false)
+///     .out_dir(folder)
+///     .compile_protos(&[folder.join("geometry.proto")], &[folder])?;
+///
+/// let code = std::fs::read_to_string(folder.join("geometry.rs"))?;
+/// assert!(code.contains("pub struct Point"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn configure() -> Builder {
     Builder::new()
 }

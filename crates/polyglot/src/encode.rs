@@ -39,6 +39,23 @@ type Copy = fn(&[u8]) -> Bytes;
 /// The encoding of presence, for `optional` fields and the members of a oneof.
 ///
 /// Everything else is the same in both forms, and decoders accept both.
+///
+/// ```
+/// use polyglot::{EncodeError, Encoder, Form};
+///
+/// /// An absent nickname, and whether the form lost its absence.
+/// fn absent(form: Form) -> Result<(Vec<u8>, bool), EncodeError> {
+///     let mut body = Vec::new();
+///     let mut encoder = Encoder::new(&mut body).with_form(form);
+///     encoder.field("nickname", &None::<String>)?;
+///     let is_lost = encoder.lost_presence();
+///     Ok((body, is_lost))
+/// }
+///
+/// assert_eq!(absent(Form::Flat)?, (vec![5, 10, 0], true), "an empty string");
+/// assert_eq!(absent(Form::Extended)?, (vec![0], false), "nil");
+/// # Ok::<(), EncodeError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Form {
     /// The form of the Go original: every field is present, an absent one as its default value.
@@ -120,8 +137,8 @@ impl<'a> Encoder<'a> {
         self.form
     }
 
-    /// Whether the flat form lost something that was written: an absent `optional` field, or a oneof
-    /// whose member has its default value. The rich form expresses everything.
+    /// Whether the flat form lost something that was written: an absent `optional` field, or a oneof whose member has
+    /// its default value. The extended form loses nothing.
     #[inline]
     #[must_use]
     pub fn lost_presence(&self) -> bool {

@@ -6,6 +6,21 @@ use crate::{DecodeError, Decoder, Element, EncodeError, Encoder, Kind, MessageVi
 ///
 /// Every type with [`Fields`] is one, in the Polyglot form. A type without them brings a form of its own, as the
 /// messages of builds with the protobuf codec do; such a type cannot be a field of a Polyglot message.
+///
+/// ```
+/// use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Message, Root};
+///
+/// /// The body as a peer reads it.
+/// fn sent<M: Message>(message: &M) -> Result<Vec<u8>, EncodeError> {
+///     let mut body = Vec::new();
+///     message.encode_root(&mut Encoder::new(&mut body))?;
+///     Ok(body)
+/// }
+///
+/// let body = sent(&())?;
+/// assert_eq!(<()>::decode_root(&mut Decoder::new(&body))?, Root::Message(()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no codec, so it cannot be a request or a reply",
     note = "types of `extern_path` bring their codec: build them with frpc-build too, or implement `polyglot::Fields`"
@@ -57,6 +72,18 @@ pub trait Fields: Default {
 }
 
 /// The content of a body: a message, or an error in its place.
+///
+/// ```
+/// use polyglot::{Decoder, Encoder, Root, decode_root};
+///
+/// let mut body = Vec::new();
+/// Encoder::new(&mut body).error("out of stock")?;
+/// match decode_root::<()>(&mut Decoder::new(&body))? {
+///     Root::Message(()) => unreachable!("the body is an error"),
+///     Root::Error(text) => assert_eq!(text, "out of stock"),
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Root<M, T = String> {
     /// The message. A nil root is its default.
