@@ -99,6 +99,18 @@ pub(crate) mod routers {
     }
 }
 
+mod schemas {
+    use super::readme::greet::{DynGreeter, GreeterServer};
+    use super::readme::{Service as Polite, Service as Curt};
+    use super::*;
+    use frpc::Server;
+    use std::sync::Arc;
+
+    fn chosen_at_run_time(polite: bool) {
+        statements!("schemas-1");
+    }
+}
+
 pub(crate) mod limits {
     use super::*;
     use std::collections::BTreeMap;

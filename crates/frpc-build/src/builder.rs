@@ -100,11 +100,7 @@ impl Builder {
     ///
     /// A service `Greeter` gets the trait `DynGreeter`, for plugins and for tests that choose an implementation at run
     /// time. Every implementation of `Greeter` implements `DynGreeter`, and `Arc<dyn DynGreeter>` implements `Greeter`:
-    ///
-    /// ```ignore
-    /// let greeter: Arc<dyn DynGreeter> = if polite { Arc::new(Polite) } else { Arc::new(Curt) };
-    /// let server = frpc::Server::builder().add_service(GreeterServer::new(greeter));
-    /// ```
+    /// `GreeterServer::new(greeter)` serves one. `docs/schemas.md` in the repository has an example.
     ///
     /// # Examples
     ///
