@@ -1,13 +1,27 @@
 //! One implementation of a service for frpc and gRPC: the adapter between tonic and frpc.
 //!
 //! `frpc_build::configure().grpc(true)` generates tonic's client and server beside frpc's, on the same message types.
-//! Every implementation of frpc's trait then implements tonic's trait:
+//! Every implementation of frpc's trait then implements tonic's trait, and the servers of both take the same `Arc` of it
+//! by `from_arc`: the example `two_protocols` is a whole program. The generated code is made of this module's functions,
+//! which also serve methods that are written by hand:
 //!
-//! ```ignore
-//! let service = Arc::new(Service);                                     // impl echo::Echo for Service
-//! let ours = frpc::Server::builder().add_service(echo::EchoServer::from_arc(service.clone()));
-//! let grpc = frpc::tonic::transport::Server::builder()
-//!     .add_service(echo::echo_server::EchoServer::from_arc(service));
+//! ```
+//! use frpc::{Request, Response, Status, grpc, tonic};
+//!
+//! async fn shout(request: Request<String>) -> Result<Response<String>, Status> {
+//!     Ok(Response::new(request.into_inner().to_uppercase()))
+//! }
+//!
+//! async fn shout_for_grpc(request: tonic::Request<String>) -> Result<tonic::Response<String>, tonic::Status> {
+//!     grpc::reply(grpc::request(request), shout).await
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), tonic::Status> {
+//! let response = shout_for_grpc(tonic::Request::new("hello".to_owned())).await?;
+//! assert_eq!(response.get_ref(), "HELLO");
+//! # Ok(())
+//! # }
 //! ```
 //!
 //! [`Status`] and [`Code`] convert both ways, with details and metadata. Requests and replies keep their

@@ -99,6 +99,14 @@ pub use {tonic, tonic_prost};
 
 /// Includes the code generated for a proto package; `"_"` for files without one. For packages that use each other's
 /// types see `include_file` of frpc-build's builder.
+///
+/// ```text
+/// // In a package whose build script compiles proto/greet.proto:
+/// mod greet {
+///     frpc::include_proto!("greet");
+/// }
+/// use greet::{Greeter, GreeterClient, GreeterServer};
+/// ```
 #[macro_export]
 macro_rules! include_proto {
     ($package:tt) => {

@@ -32,6 +32,21 @@ use tokio::time::{Instant, Sleep};
 /// The messages that a peer streams.
 ///
 /// Dropping it on the client closes the stream. On the server it discards the messages that are still to come.
+///
+/// ```
+/// use examples::greeter::{GreeterClient, Name};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let client = GreeterClient::connect(examples::started::greeter().await?).await?;
+/// let names = ["Ada", "Grace"].map(|name| Name { name: name.to_owned() });
+/// let mut greetings = client.greet_all(frpc::iter(names)).await?.into_inner();
+/// while let Some(greeting) = greetings.message().await? {
+///     println!("{}", greeting.text);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub struct Streaming<M> {
     /// `None` when the stream has ended.
     receiver: Option<StreamReceiver>,

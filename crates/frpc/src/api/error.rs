@@ -7,6 +7,20 @@ use std::{fmt, io};
 ///
 /// Every function that sets up a server, a channel or a blocking client fails with this error, so `main` can return it:
 /// its `Debug` output is its text.
+///
+/// ```
+/// use frpc::{Channel, Error, frisbee};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// match Channel::connect("127.0.0.1:1").await {
+///     Ok(_) => println!("connected"),
+///     // `Connect` has the system's error as its source.
+///     Err(Error::Transport(frisbee::Error::Connect { address, source })) => println!("{address}: {source}"),
+///     Err(other) => println!("{other}"),
+/// }
+/// # }
+/// ```
 #[non_exhaustive]
 pub enum Error {
     /// Listening, connecting or mounting a router failed.

@@ -110,6 +110,25 @@ where
 }
 
 /// A call as [`Middleware`] sees it.
+///
+/// ```
+/// use frpc::{Call, CallResponse, Next, Status};
+///
+/// /// The caller, as handlers find it in the extensions of their requests.
+/// #[derive(Clone)]
+/// struct Caller(String);
+///
+/// async fn identify(mut call: Call, next: Next) -> Result<CallResponse, Status> {
+///     let Some(token) = call.metadata().get("authorization") else {
+///         return Err(Status::unauthenticated(format!("{} needs a token", call.method())));
+///     };
+///     let caller = Caller(token.to_owned());
+///     call.extensions_mut().insert(caller);
+///     next.run(call).await
+/// }
+///
+/// let builder = frpc::Server::builder().middleware(identify);
+/// ```
 #[derive(Debug)]
 pub struct Call {
     about: About,
@@ -198,6 +217,18 @@ impl Call {
 }
 
 /// The reply of a call for [`Middleware`]. Only [`Next::run`] makes one.
+///
+/// ```
+/// use frpc::{Call, CallResponse, Next, Status};
+///
+/// async fn sign(call: Call, next: Next) -> Result<CallResponse, Status> {
+///     let mut response = next.run(call).await?;
+///     response.metadata_mut().insert("served-by", "north")?;
+///     Ok(response)
+/// }
+///
+/// let builder = frpc::Server::builder().middleware(sign);
+/// ```
 pub struct CallResponse {
     extras: Option<Box<Extras>>,
     body: Box<dyn Any + Send>,

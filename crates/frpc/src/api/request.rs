@@ -9,6 +9,27 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 /// A request: a message or a stream of messages, with metadata, extensions and a timeout.
+///
+/// Methods of generated clients take either the message itself or a `Request` with it. Handlers always get a `Request`.
+///
+/// ```
+/// use examples::greeter::{GreeterClient, Name};
+/// use frpc::{Request, Status};
+/// use std::time::Duration;
+///
+/// async fn greet(client: &GreeterClient, name: &str) -> Result<String, Status> {
+///     let mut request = Request::new(Name { name: name.to_owned() });
+///     request.set_timeout(Duration::from_secs(2));
+///     request.metadata_mut().insert("tenant", "blue")?;
+///     Ok(client.greet(request).await?.into_inner().text)
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let client = GreeterClient::connect(examples::started::greeter().await?).await?;
+/// # assert_eq!(greet(&client, "Ada").await?, "Hello, Ada!");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Request<T> {
     message: T,

@@ -5,6 +5,26 @@ use crate::api::metadata::Metadata;
 use std::fmt;
 
 /// A response: a message or a stream of messages, with metadata and extensions.
+///
+/// ```
+/// use examples::greeter::{Greeting, Name};
+/// use frpc::{Request, Response, Status};
+///
+/// async fn greet(request: Request<Name>) -> Result<Response<Greeting>, Status> {
+///     let text = format!("Hello, {}!", request.into_inner().name);
+///     let mut response = Response::new(Greeting { text });
+///     response.metadata_mut().insert("served-by", "north")?;
+///     Ok(response)
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Status> {
+/// let response = greet(Request::new(Name { name: "Ada".to_owned() })).await?;
+/// assert_eq!(response.metadata().get("served-by"), Some("north"));
+/// assert_eq!(response.into_inner().text, "Hello, Ada!");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Response<T> {
     message: T,

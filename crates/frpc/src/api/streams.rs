@@ -27,6 +27,29 @@ pub struct ResponseStream<M>(Source<Result<M, Status>>);
 pub struct ResponseSender<M>(mpsc::Sender<Result<M, Status>>, Arc<Carrier>);
 
 /// The requests of a client, from a [`RequestSender`].
+///
+/// ```
+/// use examples::greeter::{GreeterClient, Name};
+/// use frpc::RequestStream;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let client = GreeterClient::connect(examples::started::greeter().await?).await?;
+/// let (sender, names) = RequestStream::channel(16);
+/// tokio::spawn(async move {
+///     for name in ["Ada", "Grace"] {
+///         // An error means that the call has ended.
+///         if sender.send(Name { name: name.to_owned() }).await.is_err() {
+///             return;
+///         }
+///     }
+///     // The end of the sender is the end of the requests.
+/// });
+/// let mut greetings = client.greet_all(names).await?.into_inner();
+/// assert_eq!(greetings.message().await?.expect("two were sent").text, "Hello, Ada!");
+/// # Ok(())
+/// # }
+/// ```
 pub struct RequestStream<M>(mpsc::Receiver<M>, Arc<Carrier>);
 
 /// The sender of a [`RequestStream`]. Dropping it ends the stream.
@@ -185,6 +208,17 @@ impl<M> RequestSender<M> {
 }
 
 /// A stream of the items of an iterator, all of them ready.
+///
+/// ```
+/// use examples::greeter::{Greeting, Name};
+/// use frpc::{Request, ResponseStream};
+///
+/// // The requests of a client are messages.
+/// let names = Request::new(frpc::iter(["Ada", "Grace"].map(|name| Name { name: name.to_owned() })));
+/// // The replies of a handler are results, since each of them may fail the call.
+/// let texts = (1..=3).map(|n| Ok(Greeting { text: format!("Hello {n}") }));
+/// let greetings = ResponseStream::new(frpc::iter(texts));
+/// ```
 pub fn iter<I: IntoIterator>(items: I) -> Iter<I::IntoIter> {
     Iter(items.into_iter())
 }

@@ -60,6 +60,28 @@ impl Channel {
 offering_setters!(ChannelBuilder);
 
 /// The settings of a [`Channel`].
+///
+/// ```
+/// use examples::greeter::{GreeterClient, Name};
+/// use frpc::{Call, Channel, Next};
+/// use std::time::Duration;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let address = examples::started::greeter().await?;
+/// let channel = Channel::builder()
+///     .timeout(Duration::from_secs(5))
+///     .reconnect_patience(Duration::from_secs(20))
+///     .middleware(async |mut call: Call, next: Next| {
+///         call.metadata_mut().insert("tenant", "blue")?;
+///         next.run(call).await
+///     })
+///     .connect(address)
+///     .await?;
+/// GreeterClient::new(channel).greet(Name { name: "Ada".to_owned() }).await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct ChannelBuilder {

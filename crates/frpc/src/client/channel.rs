@@ -38,6 +38,26 @@ pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 /// A channel owns its connections. They close when the last clone, call and stream of the channel is gone, or when the
 /// channel is [closed](Self::close) and its calls and streams have ended. A [`Connection`] is a handle that owns
 /// nothing: dropping it does not close the connection.
+///
+/// ```
+/// use examples::greeter::{GreeterClient, Name};
+/// use frpc::Channel;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let address = examples::started::greeter().await?;
+/// let channel = Channel::connect(address).await?;
+/// // Clients of all services share the channel, and each task may have a clone.
+/// let client = GreeterClient::new(channel.clone());
+/// let (ada, grace) = tokio::join!(
+///     client.greet(Name { name: "Ada".to_owned() }),
+///     client.greet(Name { name: "Grace".to_owned() }),
+/// );
+/// assert_eq!(ada?.get_ref().text, "Hello, Ada!");
+/// assert_eq!(grace?.get_ref().text, "Hello, Grace!");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Channel {
     pub(crate) inner: Arc<ChannelShared>,

@@ -26,6 +26,29 @@ impl Server {
 }
 
 /// The settings of a [`Server`], and its services.
+///
+/// ```
+/// use examples::greeter::{GreeterClient, GreeterServer, Name};
+/// use frpc::{Config, Policy, Server};
+/// use std::time::Duration;
+/// # use examples::started::Polite;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let server = Server::builder()
+///     .config(Config::default().idle_timeout(Duration::from_secs(30)))
+///     .memory_max(64 << 20)
+///     .method_policy("greeter.Greeter/Greet", Policy::AtMost(16))
+///     .add_service(GreeterServer::new(Polite))
+///     .bind("127.0.0.1:0")
+///     .await?;
+/// # let client = server.local_addr().to_string();
+/// # tokio::spawn(server.serve());
+/// # let client = GreeterClient::connect(client).await?;
+/// # client.greet(Name { name: "Ada".to_owned() }).await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 #[must_use]
 pub struct ServerBuilder {
@@ -43,10 +66,24 @@ impl ServerBuilder {
     ///
     /// Inside of it runs the middleware of a service and of a method, which the service brings:
     ///
-    /// ```ignore
-    /// let server = frpc::Server::builder()
-    ///     .middleware(log)
-    ///     .add_service(GreeterServer::new(greeter).with_middleware(admit).with_method_middleware("Greet", limit));
+    /// ```
+    /// use examples::greeter::GreeterServer;
+    /// use frpc::{Call, CallResponse, Next, Server, Status};
+    /// # use examples::started::Polite;
+    ///
+    /// async fn log(call: Call, next: Next) -> Result<CallResponse, Status> {
+    ///     println!("{}/{}", call.service(), call.method());
+    ///     next.run(call).await
+    /// }
+    ///
+    /// async fn admit(call: Call, next: Next) -> Result<CallResponse, Status> {
+    ///     let admitted = call.metadata().get("tenant").is_some();
+    ///     if admitted { next.run(call).await } else { Err(Status::unauthenticated("no tenant")) }
+    /// }
+    ///
+    /// // `log` runs first, for all services; `admit` only for one method of this one.
+    /// let service = GreeterServer::new(Polite).with_method_middleware("Greet", admit);
+    /// let server = Server::builder().middleware(log).add_service(service);
     /// ```
     ///
     /// **Middleware does not run around mounted routers, nor around calls that come to the same implementation by

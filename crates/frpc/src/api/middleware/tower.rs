@@ -19,9 +19,14 @@ use tower::{Layer, Service};
 /// [`ResourceExhausted`](crate::Code::ResourceExhausted), and any other error is [`Internal`](crate::Code::Internal)
 /// with its text.
 ///
-/// ```ignore
-/// let limit = tower::limit::ConcurrencyLimitLayer::new(100);
-/// let builder = frpc::Server::builder().middleware(frpc::Tower::new(limit));
+/// ```
+/// use frpc::Tower;
+/// use std::time::Duration;
+/// use tower::ServiceBuilder;
+///
+/// // Handlers get two seconds. tower's other layers, such as `ConcurrencyLimitLayer`, are added in the same way.
+/// let layers = ServiceBuilder::new().timeout(Duration::from_secs(2));
+/// let builder = frpc::Server::builder().middleware(Tower::new(layers));
 /// ```
 pub struct Tower<S>(Mutex<S>);
 
