@@ -1,6 +1,8 @@
-//! What the repository says of itself: the page of promises, names of tests, errors of the compiler, cancel safety.
+//! What the repository says of itself: the page of promises, names of tests, errors of the compiler, cancel safety,
+//! examples.
 
 mod cancel_safety;
 mod diagnostics;
+mod examples;
 mod names;
 mod promises;
