@@ -1,6 +1,6 @@
 //! The errors of callers; [`CloseReason`] is the reason for the end of a connection.
 
-use crate::{CloseReason, MountError, TooLong};
+use crate::{CloseReason, TooLong};
 use bytes::Bytes;
 use std::{fmt, io};
 
@@ -116,6 +116,35 @@ impl fmt::Display for HandOffError {
 }
 
 impl std::error::Error for HandOffError {}
+
+/// Why routers cannot be mounted as they were.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum MountError {
+    /// Two want the same operations.
+    Overlap {
+        /// The part that claims them, and its operations.
+        owners: [String; 2],
+    },
+    /// The range has no operation, or one below 10: these belong to the protocol.
+    Range {
+        /// The router to be mounted there.
+        owner: String,
+    },
+}
+
+impl fmt::Display for MountError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Overlap { owners: [one, other] } => write!(f, "operations overlap: {one} and {other}"),
+            Self::Range { owner } => {
+                write!(f, "{owner}: the range is empty or includes operations below 10, which the protocol reserves")
+            }
+        }
+    }
+}
+
+impl std::error::Error for MountError {}
 
 /// Why a server cannot serve or a client cannot connect.
 ///

@@ -77,7 +77,7 @@ pub use connection::Connection;
 #[cfg(unix)]
 pub use connection::UnixCredentials;
 pub use context::Attachments;
-pub use error::{Error, HandOffError, SendError, TrySendError};
+pub use error::{Error, HandOffError, MountError, SendError, TrySendError};
 pub use foreign::ForeignContext;
 pub use frisbee_core::{
     BODY_MAX, BODY_MAX_LEAST, Body, CloseKind, CloseReason, Config, Foreign, Header, HeaderForm, Hello, Operation,
@@ -86,7 +86,7 @@ pub use frisbee_core::{
 pub use hand_off::{HandOffAccepted, HandOffRequest, TakeOver};
 pub use raw::RawTransport;
 pub use router::handlers::{Handler, HandlerTable, Handlers};
-pub use router::mounts::{MountError, Mounts, MountsSession};
+pub use router::mounts::{Mounts, MountsSession};
 pub use router::pubsub;
 pub use router::requests::{PendingReply, RequestError, Requests, RequestsSession};
 pub use router::{Routed, Router, Turn, WhenFull, opening};

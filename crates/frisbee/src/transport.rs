@@ -88,11 +88,11 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Io for T {
             return UnixStream::renew(socket);
         }
         #[cfg(feature = "tls")]
-        if let Some(secured) = io.downcast_mut::<crate::tls::TlsStream<TcpStream>>() {
+        if let Some(secured) = io.downcast_mut::<tokio_rustls::TlsStream<TcpStream>>() {
             return TcpStream::renew(secured.get_mut().0);
         }
         #[cfg(all(feature = "tls", unix))]
-        if let Some(secured) = io.downcast_mut::<crate::tls::TlsStream<UnixStream>>() {
+        if let Some(secured) = io.downcast_mut::<tokio_rustls::TlsStream<UnixStream>>() {
             return UnixStream::renew(secured.get_mut().0);
         }
         Ok(())

@@ -2,7 +2,8 @@
 
 use crate::router::opening;
 use crate::{
-    CloseReason, Connection, HandOffRequest, Outbox, Packet, PacketId, PeerKind, Routed, Router, Stream, Turn, WhenFull,
+    CloseReason, Connection, HandOffRequest, MountError, Outbox, Packet, PacketId, PeerKind, Routed, Router, Stream,
+    Turn, WhenFull,
 };
 use bytes::Bytes;
 use frisbee_core::Operation;
@@ -44,22 +45,6 @@ struct Mount {
     range: RangeInclusive<u16>,
     name: &'static str,
     router: Arc<dyn Erased>,
-}
-
-/// Why routers cannot be mounted as they were.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum MountError {
-    /// Two want the same operations.
-    Overlap {
-        /// The part that claims them, and its operations.
-        owners: [String; 2],
-    },
-    /// The range has no operation, or one below 10: these belong to the protocol.
-    Range {
-        /// The router to be mounted there.
-        owner: String,
-    },
 }
 
 impl Mounts {
@@ -303,19 +288,6 @@ impl fmt::Debug for MountsSession {
             .finish_non_exhaustive()
     }
 }
-
-impl fmt::Display for MountError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Overlap { owners: [one, other] } => write!(f, "operations overlap: {one} and {other}"),
-            Self::Range { owner } => {
-                write!(f, "{owner}: the range is empty or includes operations below 10, which the protocol reserves")
-            }
-        }
-    }
-}
-
-impl std::error::Error for MountError {}
 
 /// A router whose type is forgotten.
 trait Erased: Send + Sync {

@@ -1,6 +1,6 @@
 //! Busy polling: staying awake for a while instead of waiting to be woken.
 
-use super::tokio::NEVER;
+use super::timer::NEVER;
 use std::time::{Duration, Instant};
 
 /// Keeps a driver awake for some time after something last happened.

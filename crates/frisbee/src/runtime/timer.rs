@@ -5,6 +5,9 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::time::Sleep;
 
+/// The longest duration that the clock can add: for tokio's timers it is for ever.
+pub(super) const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+
 /// Wakes one task at a time that can be changed.
 pub(crate) trait Timer {
     /// When it is due.

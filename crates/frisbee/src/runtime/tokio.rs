@@ -5,7 +5,7 @@ mod tests;
 
 use super::busy::BusyPoll;
 use super::engine::Engine;
-use super::timer::{Timer, now};
+use super::timer::{NEVER, Timer, now};
 use crate::hand_off::TakeOver;
 use crate::mailbox::{Mail, Order};
 use crate::workers::executor::wake_last;
@@ -50,9 +50,6 @@ const LINGER: Duration = Duration::from_secs(1);
 /// The same for a peer that has confirmed the end: it closes when it has read all, however slowly. As long as a
 /// stopping server waits for connections, by default.
 const LINGER_FOR_PEER: Duration = Duration::from_secs(20);
-
-/// The longest duration that the clock can add: for tokio's timers it is for ever.
-pub(super) const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
 /// When something that has been done is due once more, it is done no sooner than after this time, that of a timer's
 /// tick.
