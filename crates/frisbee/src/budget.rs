@@ -1,5 +1,5 @@
 //! The server-wide count of bytes that are held for peers. `account.rs` divides it among connections and addresses,
-//! `output.rs` bounds what waits to be written, `trim.rs` gives memory back to the system, `counts.rs` counts connections
+//! `output.rs` bounds unwritten output, `trim.rs` gives memory back to the system, `counts.rs` counts connections
 //! and refusals.
 
 mod account;
@@ -37,11 +37,11 @@ pub const fn body_memory(length: usize) -> usize {
     if SLICED_MIN <= length && length < READ_BUFFER / 2 { READ_BUFFER } else { length }
 }
 
-/// The memory of a server that is held for its peers, and counters. Held are bodies that arrive, messages that wait to
-/// be read, requests whose handlers wait, what waits to be written, streams and subscriptions.
+/// The memory that a server holds for its peers, and counters. It consists of bodies that arrive, unread messages,
+/// requests whose handlers wait, unwritten output, streams and subscriptions.
 #[derive(Debug)]
 pub(crate) struct Budget {
-    /// In bytes. Below zero if what was begun has overdrawn it.
+    /// In bytes. Below zero if work that had begun has overdrawn it.
     left: AtomicIsize,
     /// With so much left or less, connections are held to their shares. None is beyond its share before.
     short: isize,
@@ -83,7 +83,7 @@ impl Budget {
         self.left() <= self.short
     }
 
-    /// Takes so many bytes if what is left allows it.
+    /// Takes so many bytes if `allows` agrees, given the bytes that are left.
     fn take_if(&self, count: usize, allows: impl Fn(isize) -> bool) -> bool {
         let take = |left: isize| allows(left).then(|| left.saturating_sub_unsigned(count));
         let taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok();
@@ -91,7 +91,7 @@ impl Budget {
         taken
     }
 
-    /// Takes so many bytes for what is there already.
+    /// Takes so many bytes for something that exists already.
     pub(crate) fn charge(&self, count: usize) {
         let count = isize::try_from(count).unwrap_or(isize::MAX);
         let before = self.left.fetch_sub(count, Ordering::Relaxed);

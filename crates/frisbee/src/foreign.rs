@@ -26,7 +26,7 @@ type Serving = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Phase {
     Serving,
-    /// Connections finish what is in progress.
+    /// Connections finish their work in progress.
     Stopping,
     /// Connections that are left are closed.
     Closing,
@@ -163,7 +163,7 @@ impl ForeignContext {
         self.connection.runtime_handle()
     }
 
-    /// Whether the server is shutting down: the handler finishes what is in progress and returns.
+    /// Whether the server is shutting down: the handler should then finish its work in progress and return.
     pub fn is_stopping(&self) -> bool {
         *self.phase.borrow() >= Phase::Stopping
     }

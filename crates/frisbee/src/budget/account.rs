@@ -1,9 +1,9 @@
-//! What one connection holds of its server's memory, and how much it may hold.
+//! The part of its server's memory that one connection holds, and how much it may hold.
 //!
-//! How much that is depends on what is left. A connection may hold as much as is left behind it, so one alone takes
-//! half of the memory, and the connections of one address together three times as much, so they take three quarters.
-//! Later connections find room, however many they are: the rest shrinks, but never to nothing. A connection that holds
-//! little may continue in any case, since others of its address may belong to another user.
+//! That share depends on the memory that is left. A connection may hold as much as is left afterwards, so one alone
+//! takes half of the memory. The connections of one address together may hold three times as much, so they take three
+//! quarters. Later connections find room, however many they are: the rest shrinks, but never to nothing. A connection
+//! that holds little may continue in any case, since others of its address may belong to another user.
 
 use super::{Budget, WAITING_COST};
 use std::collections::BTreeMap;
@@ -12,11 +12,12 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many times what is left the connections of one address may hold.
+/// How many times the memory that is left the connections of one address may hold.
 const ADDRESS_TIMES: usize = 3;
 
-/// Which part of what is left a connection may hold whatever others of its address do. A quarter of the default is left
-/// beside one address, and a request that waits takes about a kilobyte: a connection has room for 256 of them.
+/// The part of the memory that is left that a connection may hold regardless of others of its address: one in so many.
+/// A quarter of the default is left beside one address, and a request that waits takes about a kilobyte: a connection
+/// has room for 256 of them.
 const SMALL_PART: usize = 256;
 
 /// The addresses that have connections. A map in order: its keys are the peers', and it shrinks with them.
@@ -95,7 +96,7 @@ impl Account {
         self.budget.is_short()
     }
 
-    /// Whether nothing more should be begun for this connection: it holds more than its share of what is left.
+    /// Whether no more work should begin for this connection: it holds more than its share.
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
         self.budget.is_short() && !self.allows(1, self.budget.left())
@@ -114,7 +115,7 @@ impl Account {
             return left;
         }
         let held = self.held.load(Ordering::Relaxed);
-        // As `allows` has it, where what is added is left no more.
+        // As `allows` computes it: bytes that are taken are no longer left.
         let connection = left.saturating_sub(held) / 2;
         let together = left.saturating_mul(ADDRESS_TIMES).saturating_sub(self.address.held.load(Ordering::Relaxed));
         let small = left.saturating_sub(held.saturating_mul(SMALL_PART)) / (SMALL_PART + 1);
@@ -142,8 +143,8 @@ impl Account {
         taken
     }
 
-    /// Takes so many bytes for what is there already. That may overdraw the budget, so it is asked
-    /// [before](Self::is_over) something begins.
+    /// Takes so many bytes for something that exists already. That may overdraw the budget, so
+    /// [`is_over`](Self::is_over) is asked before work begins.
     pub(crate) fn charge(&self, count: usize) {
         self.budget.charge(count);
         self.add(count);
@@ -165,8 +166,8 @@ impl Account {
         self.budget.give_back(count);
     }
 
-    /// Charges for what waits to be written, of which so much was charged before. It is not charged to the connection of
-    /// a client, whose own handles send it.
+    /// Charges for unwritten output, for which `before` was charged so far. The connection of a client is not charged,
+    /// since its own handles send that output.
     #[cold]
     pub(super) fn charge_output(&self, before: usize, now: usize) {
         if self.is_shared() {
@@ -174,7 +175,7 @@ impl Account {
         }
     }
 
-    /// Charges for something that has grown, or gives back some of what was charged for it.
+    /// Charges for something that has grown, or gives back a part of its charge.
     #[cold]
     pub(crate) fn adjust(&self, before: usize, now: usize) {
         if now > before {

@@ -99,7 +99,7 @@ impl Stats {
     }
 
     /// The bytes that are held for peers at the moment, and charged to
-    /// [`memory_max`](crate::ServerBuilder::memory_max): input, what waits to be written in steps of 16 KiB, streams
+    /// [`memory_max`](crate::ServerBuilder::memory_max): input, unwritten output in steps of 16 KiB, streams
     /// and subscriptions.
     pub fn memory_held(&self) -> usize {
         self.0.held()

@@ -1,26 +1,26 @@
-//! What waits to be written, and how much of it may while the server is short of memory.
+//! The charge for unwritten output, and its limit while the server is short of memory.
 
 use super::Account;
 use crate::Outbox;
 
-/// What waits to be written is charged in steps of so many bytes, so that small replies change nothing.
+/// Output is charged in steps of so many bytes, so that small replies do not change the charge.
 const STEP: usize = 16 * 1024;
 
-/// What may wait for a connection that has used up its share, in bytes, before its requests and its senders wait.
+/// The output that may wait on a connection that has used up its share, in bytes, before its requests and senders wait.
 const BACKLOG_LEAST: usize = 4 * 1024;
 
 /// The longest body that may be sent to a connection that has used up its share: a reply that takes about as much as
 /// the charge for its waiting handler, which ends with it.
 const BODY_LEAST: usize = 1024;
 
-/// What is charged for an outbox, and what may wait in it.
+/// The charge for an outbox, and the limit of its length.
 #[derive(Debug)]
 pub(crate) struct Output {
-    /// What is charged, in steps.
+    /// The charge, in steps.
     steps: u32,
-    /// What may wait at the moment, in bytes.
+    /// The current limit, in bytes.
     limit: u32,
-    /// What may wait while there is enough memory.
+    /// The limit while there is enough memory.
     backlog_max: u32,
     /// The length of bodies is bounded by what was left at the last look. It may be while no less than usual may wait.
     is_bounded: bool,
@@ -32,19 +32,19 @@ impl Output {
         Self { steps: 0, limit: backlog_max, backlog_max, is_bounded: false }
     }
 
-    /// What may wait before further requests and senders have to, in bytes, as of the last look at what is left.
+    /// The bytes that may wait before further requests and senders have to wait, as of the last look at the budget.
     #[inline]
     pub(crate) fn limit(&self) -> usize {
         self.limit as usize
     }
 
-    /// Whether less may wait than usual.
+    /// Whether the limit is lower than usual.
     #[inline]
     pub(crate) fn is_narrow(&self) -> bool {
         self.limit < self.backlog_max
     }
 
-    /// Looks at what is left, before something is put into the outbox.
+    /// Sets the limit by the memory that is left, before something is put into the outbox.
     #[inline]
     pub(crate) fn look(&mut self, outbox: &mut Outbox, account: &Account) {
         if account.is_short() || self.is_bounded {
@@ -61,7 +61,7 @@ impl Output {
         outbox.set_room(room.map(|room| room.max(BODY_LEAST)));
     }
 
-    /// Charges for what is in the outbox now.
+    /// Charges for the content of the outbox.
     #[inline]
     pub(crate) fn charge(&mut self, outbox: &Outbox, account: &Account) {
         if outbox.memory().wrapping_sub(self.charged()) >= STEP {

@@ -1,7 +1,7 @@
-//! Gives memory back to the system when much less is held than was.
+//! Gives memory back to the system when much less is held than before.
 //!
-//! The allocator keeps what is freed. That is right for a server that is as busy as it was, and after an attack it
-//! would be as much as the server may ever hold, for as long as the process lives.
+//! The allocator keeps freed memory. That is right for a server that stays as busy as it was. After an attack, however,
+//! the process would keep all the memory that the server may ever hold, for as long as it lives.
 
 use super::Budget;
 use std::sync::Arc;
@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
 use std::time::Duration;
 use tokio::runtime::Handle;
 
-/// How much less has to be held than was, in bytes. What is kept of less is not worth the search.
+/// How much less than before has to be held, in bytes. A smaller difference is not worth the search.
 const MUCH: isize = 32 * 1024 * 1024;
 
-/// How long what is held has had to settle, and the least time between two searches.
+/// How long the memory held has had to settle, and the least time between two searches.
 const SETTLED: Duration = Duration::from_secs(3);
 
-/// What was held at most since memory was last given back.
+/// The most memory that was held since memory was last given back.
 #[derive(Debug)]
 pub(super) struct Trim {
     /// The least that was left, in bytes.

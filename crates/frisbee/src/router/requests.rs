@@ -65,8 +65,8 @@ const IN_FLIGHT_MAX: usize = 1024;
 /// # }
 /// ```
 ///
-/// A router that takes in other packets as well keeps a `Requests`, has its [`Session`](Router::Session) in its own,
-/// and passes on to it what it calls `connected`, `is_busy` and `when_full` for, and the replies:
+/// A router that receives other packets as well keeps a `Requests`, and keeps the [`Session`](Router::Session) of that
+/// in its own. It passes on the replies, and the calls of `connected`, `is_busy` and `when_full`:
 ///
 /// ```
 /// use frisbee::{Connection, Operation, Outbox, Packet, Requests, RequestsSession, Routed, Router, WhenFull};
@@ -106,7 +106,7 @@ pub struct Requests {
     in_flight_max: usize,
 }
 
-/// What the clones of a [`Requests`] have in common, which also tells them from others.
+/// The state that the clones of a [`Requests`] share, which also distinguishes them from others.
 #[derive(Default)]
 struct Counts {
     late: AtomicU64,
@@ -139,8 +139,8 @@ impl Requests {
     /// Sets how many requests may be in flight on each connection that begins with this clone as its router: 1 to
     /// 32 768. Default: 1024.
     ///
-    /// A request is in flight until its reply has been taken or the request been given up. A peer may allow fewer,
-    /// which is for the protocol to say.
+    /// A request is in flight until its reply has been taken or the request has been given up. A peer may allow fewer;
+    /// the protocol decides how it says so.
     #[must_use]
     pub fn in_flight_max(mut self, count: usize) -> Self {
         self.in_flight_max = count.clamp(1, table::IN_FLIGHT_MOST);
@@ -183,7 +183,7 @@ impl Requests {
     /// requests. The timeout begins now.
     ///
     /// # Errors
-    /// [`RequestError::Full`] if as many requests are in flight, or as much waits to be written, as may. Otherwise as
+    /// [`RequestError::Full`] if the limit of requests in flight, or of unwritten output, is reached. Otherwise as
     /// [`call`](Self::call).
     ///
     /// # Panics
@@ -377,10 +377,9 @@ impl Drop for Waiting {
 pub enum RequestError {
     /// The connection has ended, before the request was sent or before its reply came.
     Closed(CloseReason),
-    /// The reply did not come in time. The request may have been processed, unless there was no place for it until
-    /// then.
+    /// The reply did not come in time. The request may have been processed, unless it waited for a place until then.
     TimedOut(Duration),
-    /// As many requests are in flight, or as much waits to be written, as may. Nothing was sent.
+    /// The limit of requests in flight, or of unwritten output, is reached. Nothing was sent.
     Full,
     /// The body is longer than the peer accepts. Nothing was sent.
     TooLong(TooLong),
@@ -418,7 +417,7 @@ impl From<TooLong> for RequestError {
 }
 
 impl From<SendError> for RequestError {
-    /// A packet that is no stream's fails in two ways.
+    /// Sending a packet outside of a stream fails in two ways.
     fn from(error: SendError) -> Self {
         match error {
             SendError::Closed(reason) => Self::Closed(reason),

@@ -1,10 +1,10 @@
 //! A worker: a runtime of tokio for sockets and timers, the tasks that drive connections, and the thread that turns
 //! both.
 //!
-//! The tasks are not tokio's. tokio binds a runtime of one thread to that thread for as long as it polls, so whatever a
-//! task blocks on would block all others. Here the thread lets go of the runtime before it polls a task, and of the
-//! queue of tasks as well. If a task does not return, another thread takes over both, with every socket, timer and task
-//! where it was; the first one ends when its task returns. The [watchdog](super::watchdog) decides when.
+//! The tasks are not tokio's. tokio binds a runtime of one thread to that thread for as long as it polls, so a task
+//! that blocks would block all others. Here the thread lets go of the runtime before it polls a task, and of the queue
+//! of tasks as well. If a task does not return, another thread takes over both, with every socket, timer and task where
+//! it was; the first one ends when its task returns. The [watchdog](super::watchdog) decides when.
 
 use super::task::Task;
 use super::watchdog::{self, Culprit, Turn, Watched};
@@ -29,12 +29,11 @@ const EVENTS_AT_ONCE: usize = 32;
 const POLLS_AT_ONCE: usize = 61;
 
 /// Of the tasks that go on with what they have, how many are polled between two looks at the sockets. All others would
-/// wait for all of them: with a thousand clients that send without end, each reply took a thousand turns. A look costs
-/// about a twentieth of a turn.
+/// wait for all of them: with a thousand clients that send without end, each reply would take a thousand turns.
 const LAST_AT_ONCE: usize = 4;
 
-/// Threads of one worker that may be held up by their tasks at one time. Each takes a stack. They are few as long as
-/// handlers hold them up, which get tasks elsewhere; what a router does in place is only bounded by this.
+/// Threads of one worker that may be held up by their tasks at one time. Each takes a stack. Handlers that hold up
+/// threads get tasks elsewhere, so they reach no such number; only this limit bounds routers, which block in place.
 const HELD_UP_MAX: usize = 32;
 
 /// A handle of a worker. The worker ends, with its tasks, when this is dropped.
@@ -139,7 +138,7 @@ impl Drop for Worker {
     }
 }
 
-/// Tells the worker of this thread whom to tell if the task that it polls holds it up.
+/// Tells the worker of this thread which culprit to name if the task that it polls holds it up.
 pub(crate) fn name_culprit(culprit: impl FnOnce() -> Culprit) {
     CURRENT.with_borrow(|current| {
         let Some((shared, number)) = current.as_ref().zip(Task::current()) else { return };
@@ -222,8 +221,8 @@ impl Shared {
         Next::Poll(task)
     }
 
-    /// Ready when the sockets have been looked at and a task is ready, or the worker is stopped: `false`. Moves some of
-    /// what is to be woken behind everything else to `last`.
+    /// Ready when the sockets have been looked at and a task is ready, or, with `false`, when the worker is stopped.
+    /// Moves some of the wakers that are called after everything else to `last`.
     fn poll_look(&self, has_looked: &mut bool, last: &mut Vec<Waker>, context: &mut Context<'_>) -> Poll<bool> {
         let mut state = self.state.lock();
         state.is_asleep = state.ready.is_empty() && state.last.is_empty() && !state.is_stopped;

@@ -1,5 +1,5 @@
-//! A task of a worker: a future, and whether it has to be polled. At most one thread polls it at one time, whichever
-//! threads its worker has.
+//! A task of a worker: a future, and whether it has to be polled. At most one thread polls it at one time, however
+//! many threads its worker has.
 
 use super::executor::Shared;
 use parking_lot::Mutex;
@@ -111,8 +111,8 @@ impl Wake for Task {
 /// Whether a task waits, is queued or is being polled.
 struct Phase(AtomicU8);
 
-/// It was woken, and is queued or will be after the poll. It is set even if it was set before: whoever polls then sees
-/// what was done before it was woken.
+/// It was woken, and is queued or will be after the poll. It is set even if it was set before: the thread that polls
+/// then sees all that was done before the wake-up.
 const WOKEN: u8 = 1;
 
 /// A thread polls it.
@@ -167,7 +167,7 @@ impl Phase {
     }
 }
 
-/// Every interleaving of a task and those who wake it, as far as the checker's bounds go.
+/// Every interleaving of a task and the threads that wake it, as far as the checker's bounds go.
 #[cfg(all(test, frisbee_loom))]
 mod models {
     use super::*;

@@ -15,15 +15,15 @@ use std::{fmt, io};
 
 /// How often workers are looked at. A task that is still being polled at the second look is suspect, and its thread is
 /// given up at the third: within 8 to 12 ms. The system lets a thread wait for its processor for as long as that when
-/// others compute, so less would mostly find what is not the task's doing.
+/// others compute, so a shorter interval would mostly blame tasks for that wait.
 const INTERVAL: Duration = Duration::from_millis(4);
 
 /// For how long after the second look the thread has to have computed or slept, and not waited for a processor: a little
 /// less than the time between two looks.
 const HELD_UP_MIN: Duration = Duration::from_millis(3);
 
-/// Looks without anything to do after which the watchdog sleeps. Waking it costs a system call, which those who do
-/// something every now and then should not pay each time.
+/// Looks without anything to do after which the watchdog sleeps. Waking it costs a system call, which workers that have
+/// something to do every now and then should not pay each time.
 const QUIET_MAX: u32 = 25;
 
 /// How long it sleeps before its thread ends.
@@ -252,13 +252,13 @@ impl Reported {
     }
 }
 
-/// What the system says of a thread.
+/// The times that the system keeps of a thread.
 #[derive(Debug, Default)]
 pub(crate) struct ThreadClock(Option<PathBuf>);
 
 impl ThreadClock {
     pub(crate) fn of_this_thread() -> Self {
-        // Linux only. Without it, what a thread waits for its processor passes for its task's doing.
+        // Linux only. Elsewhere the time in which a thread waits for its processor counts as its task's.
         let thread = std::fs::read_link("/proc/thread-self");
         Self(thread.ok().map(|thread| PathBuf::from("/proc").join(thread).join("schedstat")))
     }

@@ -15,8 +15,8 @@ pub(super) const IN_FLIGHT_MOST: usize = 32 * 1024;
 /// when there is one more; ids ascend, so it is used again some ten thousand requests later at the earliest.
 const GIVEN_UP_MAX: usize = 16 * 1024;
 
-/// Replies of up to this length, in bytes, are copied, so that one that waits to be taken does not keep what was read
-/// with it.
+/// Replies of up to this length, in bytes, are copied, so that one that waits to be taken does not keep the whole
+/// buffer that it was read into.
 const COPY_MAX: usize = 4 * 1024;
 
 /// The number of a request on its connection, whose low bits are its id.
@@ -125,7 +125,7 @@ impl Table {
         true
     }
 
-    /// The connection has ended: every request fails, and so does whatever is still to begin.
+    /// The connection has ended: every request fails, and so does every one that is still to begin.
     pub(super) fn end(&self, reason: &CloseReason) {
         let mut state = self.state.lock();
         state.ended = Some(reason.clone());
