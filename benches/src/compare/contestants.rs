@@ -45,7 +45,7 @@ enum Kind {
 /// made one by one.
 macro_rules! dispatch {
     (all, $name:expr, $run:ident($argument:expr)) => {
-        dispatch!(@ $name, $run($argument), raw::PerCore, raw::Shared, router::Routed, frpc::PerCore, frpc::Shared,
+        dispatch!(@ $name, $run($argument), raw::PerCore, raw::Shared, router::Routers, frpc::PerCore, frpc::Shared,
             frpc::Uring, frpc::Busy, frpc::Apart, frpc::Concurrent, frpc::AtMost, frpc::Shares, tonic::Tonic, tarpc::Tarpc, volo::Strings, volo::Shares, axum::Axum)
     };
     (calls, $name:expr, $run:ident($argument:expr)) => {
@@ -68,7 +68,7 @@ pub(crate) fn is_per_core(name: &str) -> bool {
     use benches::rivals::{frpc, raw, router};
     [
         <raw::PerCore as Contestant>::NAME,
-        <router::Routed as Contestant>::NAME,
+        <router::Routers as Contestant>::NAME,
         <frpc::PerCore as Contestant>::NAME,
         <frpc::Uring as Contestant>::NAME,
         <frpc::Busy as Contestant>::NAME,
@@ -125,7 +125,8 @@ pub(crate) fn rust_entries() -> Vec<Entry> {
     rust.map(|(name, about, raw, kind)| Entry { name, about, raw, program: own.clone(), kind }).into()
 }
 
-fn go_entries(program: &std::path::Path) -> Vec<Entry> {
+/// Those in Go, which are one program.
+pub(crate) fn go_entries(program: &std::path::Path) -> Vec<Entry> {
     [
         ("go-frpc", "Go's frisbee runtime, handlers in place", Kind::Go),
         ("go-frpc-spawn", "Go's frisbee runtime, a goroutine for each call", Kind::Go),

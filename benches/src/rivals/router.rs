@@ -14,9 +14,9 @@ use tokio::sync::mpsc;
 
 /// Frames through frisbee's routers.
 #[derive(Debug)]
-pub struct Routed;
+pub struct Routers;
 
-impl Contestant for Routed {
+impl Contestant for Routers {
     const NAME: &'static str = "frisbee";
     type Connection = Driven;
 
