@@ -8,6 +8,7 @@
 mod chart;
 mod contestants;
 mod grid;
+mod introduction;
 mod load;
 mod machine;
 mod measure;
@@ -71,6 +72,10 @@ struct Options {
     /// Adds the rounds to those of the report that is there, if it is of the same revision.
     #[arg(long)]
     more: bool,
+    /// The machine as readers know it, for the first sentence, such as "an AMD EPYC (Zen 3) with two cores". Default:
+    /// the name in the report that is there, if it is of the same kind of processor.
+    #[arg(long)]
+    machine: Option<String>,
     /// Where the report goes.
     #[arg(long, default_value_os_t = default_folder())]
     out: PathBuf,
@@ -136,7 +141,7 @@ fn compare(options: &Options) -> Result<(), BoxError> {
     let until = quick.then(|| Instant::now() + QUICK);
     let first = report.next_round();
     report.samples.extend(run_all(&cells, &entries, first..first + rounds, times, until));
-    report::write(&options.out, &report, &all)?;
+    report::write(&options.out, &report, &all, options.machine.as_deref())?;
     println!("the report is in {}", options.out.display());
     Ok(())
 }

@@ -4,7 +4,7 @@ use crate::chart::{Chart, Group};
 use crate::contestants::Entry;
 use crate::grid::{Cell, Mode, Section, grid};
 use crate::measure::Sample;
-use crate::{machine, runs};
+use crate::{introduction, machine, runs};
 use benches::BoxError;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -42,33 +42,56 @@ pub(crate) fn read(folder: &Path, entries: &[Entry]) -> Result<Report, BoxError>
     Ok(Report { samples: runs::read(&runs, entries, &grid(false))?, commands: machine::described(&text, "Command") })
 }
 
-/// Writes the report into a folder.
-pub(crate) fn write(folder: &Path, report: &Report, entries: &[Entry]) -> Result<(), BoxError> {
+/// Writes the report into a folder. `machine` is the reader's name for the machine, if it is to change.
+pub(crate) fn write(folder: &Path, report: &Report, entries: &[Entry], machine: Option<&str>) -> Result<(), BoxError> {
     std::fs::create_dir_all(folder)?;
-    std::fs::write(folder.join(RUNS), runs::write(&report.samples))?;
-    let samples = &report.samples;
+    let runs = runs::write(&report.samples);
+    std::fs::write(folder.join(RUNS), &runs)?;
+    // As they are in the file, so that the same report can be made of the file again.
+    let samples = runs::read(&runs, entries, &grid(false))?;
+    let commands = [&report.commands[..], &[machine::command()]].concat();
+    let described = machine::describe(&commands);
+    let of = |name| machine::described(&described, name).concat();
+    let before = std::fs::read_to_string(folder.join(TEXT)).unwrap_or_default();
+    let name = introduction::machine(machine, &before, &of("Machine"));
+    let page = page(&introduction::sentence(folder, &name, &of("Revision")), &described, &samples, entries);
+    for (name, chart) in &page.charts {
+        std::fs::write(folder.join(name), chart)?;
+    }
+    std::fs::write(folder.join(TEXT), page.text)?;
+    Ok(())
+}
+
+/// A report to be read.
+struct Page {
+    text: String,
+    /// The charts that the text shows, each with the name of its file.
+    charts: Vec<(String, String)>,
+}
+
+/// Makes the report of samples: the conclusions and five figures first, then machine and method, and the long tables
+/// last.
+fn page(introduction: &str, machine: &str, samples: &[Sample], entries: &[Entry]) -> Page {
     let results = Results {
         samples,
         cells: grid(false).into_iter().filter(|cell| samples.iter().any(|sample| sample.cell == *cell)).collect(),
         entries: entries.iter().filter(|entry| samples.iter().any(|sample| sample.entry == entry.name)).collect(),
     };
-    let commands = [&report.commands[..], &[machine::command()]].concat();
-    let machine = machine::describe(&commands);
-    let of = |name| machine::described(&machine, name).concat();
-    let mut text = format!("This report is of {}, at revision {}.\n\n", of("Machine"), of("Revision"));
-    results.summary(&mut text);
-    let _ = write!(text, "## Machine and method\n\n{machine}{}", results.method());
-    results.contestants(&mut text);
+    let mut page = Page { text: format!("# Performance\n\n{introduction}\n\n"), charts: Vec::new() };
+    results.summary(&mut page.text);
+    let _ = write!(page.text, "## Machine and method\n\n{machine}{}", results.method());
+    results.contestants(&mut page.text);
     for section in SECTIONS {
         let cells: Vec<_> = results.cells.iter().filter(|cell| cell.section == section.0).collect();
         if !cells.is_empty() {
-            let _ = writeln!(text, "## {}\n\n{}\n", section.1, section.2);
-            results.section(&cells, folder, &mut text)?;
+            let _ = writeln!(page.text, "## {}\n\n{}\n", section.1, section.2);
+            results.section(&cells, &mut page);
         }
     }
     // Each section ends with an empty line, the file does not.
-    std::fs::write(folder.join(TEXT), format!("# Performance\n\n{}\n", text.trim_end()))?;
-    Ok(())
+    page.text.truncate(page.text.trim_end().len());
+    page.text.push('\n');
+    page
 }
 
 /// The report and the runs.
@@ -153,7 +176,7 @@ impl Results<'_> {
     }
 
     /// The tables of a section: one for each kind of cell, with a column for each number of clients.
-    fn section(&self, cells: &[&Cell], folder: &Path, text: &mut String) -> Result<(), BoxError> {
+    fn section(&self, cells: &[&Cell], page: &mut Page) {
         let mut done: Vec<String> = Vec::new();
         for cell in cells {
             let title = group_title(cell);
@@ -162,19 +185,18 @@ impl Results<'_> {
             }
             let group: Vec<Cell> =
                 cells.iter().filter(|other| group_title(other) == title).map(|cell| **cell).collect();
-            let _ = writeln!(text, "### {title}\n\nRounds: {}.\n", self.rounds(&group));
+            let _ = writeln!(page.text, "### {title}\n\nRounds: {}.\n", self.rounds(&group));
             if cell.mode == Mode::Idle {
-                self.table(&group, text, "KiB per connection", |cell, entry| {
+                self.table(&group, &mut page.text, "KiB per connection", |cell, entry| {
                     let median = self.median(cell, entry, |sample| sample.server_growth as f64)?;
                     Some(format!("{:.1}", median / 1024.0 / cell.clients as f64))
                 });
             } else {
-                self.charts(&group, &title, folder, text)?;
-                self.tables(&group, text);
+                self.charts(&group, &title, page);
+                self.tables(&group, &mut page.text);
             }
             done.push(title);
         }
-        Ok(())
     }
 
     fn tables(&self, cells: &[Cell], text: &mut String) {
@@ -227,7 +249,7 @@ impl Results<'_> {
         text.push('\n');
     }
 
-    fn charts(&self, cells: &[Cell], title: &str, folder: &Path, text: &mut String) -> Result<(), BoxError> {
+    fn charts(&self, cells: &[Cell], title: &str, page: &mut Page) {
         let charts: [(&str, &str, &str, Figure); 3] = [
             ("rate", "Thousand calls per second", "more is better", |s| {
                 s.outcome.calls as f64 / s.outcome.seconds / 1000.0
@@ -249,10 +271,9 @@ impl Results<'_> {
             };
             let name =
                 format!("{file}-{}.svg", title.to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "-"));
-            std::fs::write(folder.join(&name), chart.svg())?;
-            let _ = writeln!(text, "![{what}: {title}]({name})\n");
+            let _ = writeln!(page.text, "![{what}: {title}]({name})\n");
+            page.charts.push((name, chart.svg()));
         }
-        Ok(())
     }
 
     fn of<'s>(&'s self, cell: &Cell, name: &str) -> impl Iterator<Item = &'s Sample> {
@@ -300,19 +321,21 @@ impl Results<'_> {
         let idle = self.cells.iter().find(|cell| cell.mode == Mode::Idle).copied();
         let rate: Figure = |sample| sample.outcome.calls as f64 / sample.outcome.seconds / 1000.0;
         let growth: Figure = |sample| sample.server_growth as f64 / 1024.0 / sample.cell.clients as f64;
-        let figures: [(&str, Option<Cell>, Figure); 5] = [
-            ("processor time per call, both ends, 16x1, us", Some(short(1)), |sample| sample.both_us),
-            ("processor time per call, both ends, 16x10, us", Some(short(10)), |sample| sample.both_us),
-            ("thousand calls per second, 16x10", Some(short(10)), rate),
-            ("p99, 16x10, ms", Some(short(10)), |sample| sample.outcome.p99_us / 1000.0),
-            ("memory of the server per idle connection, KiB", idle, growth),
+        // As in the table of idle connections.
+        let tenths: fn(f64) -> String = |value| format!("{value:.1}");
+        let figures: [(&str, Option<Cell>, Figure, fn(f64) -> String); 5] = [
+            ("processor time per call, both ends, 16x1, us", Some(short(1)), |sample| sample.both_us, digits),
+            ("processor time per call, both ends, 16x10, us", Some(short(10)), |sample| sample.both_us, digits),
+            ("thousand calls per second, 16x10", Some(short(10)), rate, digits),
+            ("p99, 16x10, ms", Some(short(10)), |sample| sample.outcome.p99_us / 1000.0, digits),
+            ("memory of the server per idle connection, KiB", idle, growth, tenths),
         ];
         let shown: Vec<_> = self.entries.iter().filter(|entry| SUMMARY.contains(&entry.name)).collect();
         let heads: Vec<_> = shown.iter().map(|entry| entry.name).collect();
         let _ = writeln!(text, "\n| echo of 32 bytes | {} |\n|---|{}", heads.join(" | "), "---|".repeat(heads.len()));
-        for (what, cell, figure) in figures {
+        for (what, cell, figure, written) in figures {
             let value = |entry| cell.and_then(|cell| self.median(&cell, entry, figure));
-            let values: Vec<_> = shown.iter().map(|entry| value(entry).map_or("-".into(), digits)).collect();
+            let values: Vec<_> = shown.iter().map(|entry| value(entry).map_or("-".into(), written)).collect();
             let _ = writeln!(text, "| {what} | {} |", values.join(" | "));
         }
         text.push('\n');
@@ -368,6 +391,51 @@ fn digits(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contestants::{go_entries, rust_entries};
+
+    /// The reports in the repository, as their own runs make them. `UPDATE_GOLDEN=1` writes them anew.
+    #[test]
+    fn the_committed_reports_are_those_that_their_runs_make() {
+        let entries = [rust_entries(), go_entries(Path::new("not run"))].concat();
+        for folder in ["", "zen5", "xeon"] {
+            let folder = crate::default_folder().join(folder);
+            let committed = std::fs::read_to_string(folder.join(TEXT)).unwrap();
+            let described: String = committed
+                .lines()
+                .skip_while(|line| !line.starts_with("* Machine: "))
+                .take_while(|line| !line.starts_with("* Method: "))
+                .map(|line| format!("{line}\n"))
+                .collect();
+            let name = introduction::machine(None, &committed, &machine::described(&described, "Machine").concat());
+            let revision = machine::described(&described, "Revision").concat();
+            let samples = std::fs::read_to_string(folder.join(RUNS)).unwrap();
+            let samples = runs::read(&samples, &entries, &grid(false)).unwrap();
+            let page = page(&introduction::sentence(&folder, &name, &revision), &described, &samples, &entries);
+            for (name, text) in page.charts.iter().chain([&(TEXT.to_owned(), page.text.clone())]) {
+                let path = folder.join(name);
+                if std::env::var_os("UPDATE_GOLDEN").is_some() {
+                    std::fs::write(&path, text).unwrap();
+                }
+                let differs = std::fs::read_to_string(&path).unwrap() != *text;
+                assert!(!differs, "{} is not the report of its runs: UPDATE_GOLDEN=1 writes it", path.display());
+            }
+        }
+    }
+
+    #[test]
+    fn conclusions_stand_in_front_of_the_method_and_tables_come_last() {
+        let entries = rust_entries();
+        let runs = std::fs::read_to_string(crate::default_folder().join("xeon").join(RUNS)).unwrap();
+        let ours: Vec<_> = runs.lines().filter(|line| !line.contains("go") && !line.starts_with("twirp")).collect();
+        let samples = runs::read(&ours.join("\n"), &entries, &grid(false)).unwrap();
+        let page = page("This report is of a machine.", "* Machine: one\n", &samples, &entries);
+        let headings: Vec<_> = page.text.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+        assert_eq!(headings[..4], ["In short", "Machine and method", "Contestants", "Short texts"]);
+        let (short, rest) = page.text.split_once("## Machine and method").unwrap();
+        assert_eq!(short.lines().filter(|line| line.starts_with("| ")).count(), 1 + 5, "a head and five figures");
+        assert!(short.starts_with("# Performance\n\nThis report is of a machine.\n\n## In short\n"), "{short}");
+        assert!(rest.starts_with("\n\n* Machine: one\n* Method: "), "{rest}");
+    }
 
     #[test]
     fn spread_is_least_median_and_greatest() {
