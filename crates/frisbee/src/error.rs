@@ -31,7 +31,15 @@ impl fmt::Display for SendError {
     }
 }
 
-impl std::error::Error for SendError {}
+impl std::error::Error for SendError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Closed(reason) => cause(reason),
+            Self::TooLong(error) => Some(error),
+            Self::StreamClosed | Self::Empty => None,
+        }
+    }
+}
 
 impl From<TooLong> for SendError {
     fn from(error: TooLong) -> Self {
@@ -115,7 +123,24 @@ impl fmt::Display for HandOffError {
     }
 }
 
-impl std::error::Error for HandOffError {}
+impl std::error::Error for HandOffError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::TooLong(error) => Some(error),
+            Self::Closed(reason) => cause(reason),
+            Self::Refused(_) | Self::Busy | Self::NotServed | Self::Unsupported => None,
+        }
+    }
+}
+
+/// The error for which a connection ended: the system's, or that of the peer.
+fn cause(reason: &CloseReason) -> Option<&(dyn std::error::Error + 'static)> {
+    match reason {
+        CloseReason::Io { source, .. } => Some(&**source),
+        CloseReason::Protocol(error) => Some(error),
+        _ => None,
+    }
+}
 
 /// Why routers cannot be mounted as they were.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -249,5 +274,24 @@ impl From<Error> for io::Error {
             Error::Mount(_) => io::ErrorKind::InvalidInput,
         };
         Self::new(kind, error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::error::Error as _;
+
+    #[test]
+    fn errors_of_callers_keep_the_error_that_ended_the_connection_as_their_source() {
+        let ended = || CloseReason::from(io::Error::new(io::ErrorKind::ConnectionReset, "the cable is cut"));
+        let errors: [Box<dyn std::error::Error>; 2] =
+            [Box::new(SendError::Closed(ended())), Box::new(HandOffError::Closed(ended()))];
+        for error in errors {
+            let source = error.source().expect("the system's error is known");
+            assert!(source.is::<io::Error>(), "{source:?}");
+            assert_eq!(source.to_string(), "the cable is cut");
+        }
+        assert!(SendError::Closed(CloseReason::Local).source().is_none());
     }
 }

@@ -30,6 +30,7 @@ const SPARE_MAX: usize = 64;
 /// });
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub enum Policy {
     /// Each is polled once in place, and gets a task of its own only if it has to wait. The cheapest, and the
     /// default.

@@ -31,6 +31,7 @@ pub(crate) use executor::Worker;
 /// let client = Client::builder().workers(Workers::PerCore);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub enum Workers {
     /// One thread for each core, each with a runtime of its own among which connections are handed round. The
     /// default for servers: busy connections do not starve their neighbours as on a work-stealing runtime. If a

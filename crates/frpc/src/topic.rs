@@ -254,7 +254,14 @@ impl fmt::Display for TopicRecvError {
     }
 }
 
-impl std::error::Error for TopicRecvError {}
+impl std::error::Error for TopicRecvError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Undecodable(status) => Some(status),
+            Self::Lagged(_) | Self::Closed(_) => None,
+        }
+    }
+}
 
 /// [`DataLoss`](crate::Code::DataLoss) for messages that were lost, [`Unavailable`](crate::Code::Unavailable) if the
 /// connection has ended.

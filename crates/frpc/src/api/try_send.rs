@@ -6,6 +6,7 @@ use tokio::sync::mpsc::error::TrySendError as Refused;
 
 /// Why a message was not sent by a method that does not wait; it gives the message back.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum TrySendError<T> {
     /// There is no room at present.
     Full(T),

@@ -48,7 +48,7 @@ where
     fn instance(&self, running: &Running, reading: Reading, chain: Option<&Arc<Chain>>) -> Box<dyn Instance> {
         let permits = match running.policy {
             Policy::AtMost(count) => Some(Arc::new(Semaphore::new(count.clamp(1, Semaphore::MAX_PERMITS)))),
-            Policy::Inline | Policy::Concurrent => None,
+            _ => None,
         };
         Box::new(Serving {
             service: ServiceHandle::of_connection(&self.service),
