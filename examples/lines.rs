@@ -4,8 +4,8 @@
 //! Without an address it calls itself both ways and ends.
 
 use examples::benchmark::{BenchmarkService, BenchmarkServiceClient, BenchmarkServiceServer, Request, Response};
-use frisbee::{ForeignContext, RawTransport};
-use frpc::{Server, Status};
+use frisbee::RawTransport;
+use frpc::{ForeignContext, Server, Status};
 use std::sync::Arc;
 use std::time::Duration;
 use std::{env, io};

@@ -69,7 +69,7 @@ pub(crate) struct MailboxState {
     pub(crate) outbox: Outbox,
     output: Output,
     /// The bytes that wait at the driver, as it last reported.
-    pub(crate) backlog: usize,
+    backlog: u32,
     /// Wakes the task.
     pub(crate) task: Option<Waker>,
     /// The order of a handle.
@@ -116,7 +116,7 @@ impl Mailbox {
         let backlog_max = u32::try_from(backlog_max.max(1)).unwrap_or(u32::MAX);
         let inner = MailboxState {
             outbox,
-            output: Output::new(backlog_max as usize),
+            output: Output::default(),
             backlog: 0,
             task: None,
             order: None,
@@ -170,7 +170,7 @@ impl Mailbox {
         let mut inner = self.inner.lock();
         inner.check_open()?;
         inner.look(&self.account);
-        if inner.is_full() {
+        if inner.is_full(self.backlog_max()) {
             self.wait_for_room(inner, context, waiter);
             return Poll::Pending;
         }
@@ -187,7 +187,7 @@ impl Mailbox {
         let mut inner = self.inner.lock();
         inner.check_open()?;
         inner.look(&self.account);
-        if inner.is_full() {
+        if inner.is_full(self.backlog_max()) {
             self.wait_for_room(inner, context, None);
             return Ok(Poll::Pending);
         }
@@ -252,8 +252,9 @@ impl Mailbox {
         if !inner.task.as_ref().is_some_and(|task| task.will_wake(waker)) {
             inner.task = Some(waker.clone());
         }
-        inner.backlog = accept(&mut inner);
-        reader.told = inner.backlog;
+        let backlog = accept(&mut inner);
+        inner.report(backlog);
+        reader.told = backlog;
         inner.charge(&self.account);
         if !inner.waiting.is_empty() {
             self.wake_producers(inner);
@@ -265,7 +266,7 @@ impl Mailbox {
     #[cold]
     fn wake_producers(&self, mut inner: MutexGuard<'_, MailboxState>) {
         inner.look(&self.account);
-        if inner.is_full() {
+        if inner.is_full(self.backlog_max()) {
             return;
         }
         self.is_starved.store(false, Ordering::Relaxed);
@@ -281,7 +282,7 @@ impl Mailbox {
             return;
         }
         let mut inner = self.inner.lock();
-        inner.backlog = left;
+        inner.report(left);
         reader.told = left;
         self.wake_producers(inner);
     }
@@ -302,7 +303,7 @@ impl Mailbox {
     ) {
         let earlier = inner.waiting.enter_producer(context.waker(), waiter);
         let mut task = None;
-        if inner.output.is_narrow() {
+        if inner.output.is_narrow(self.backlog_max()) {
             // The driver tells how much waits only when much does, and may have written it.
             self.is_starved.store(true, Ordering::Relaxed);
             task = self.to_wake(&inner);
@@ -441,8 +442,14 @@ impl MailboxState {
         }
     }
 
-    fn is_full(&self) -> bool {
-        self.outbox.len().saturating_add(self.backlog) >= self.output.limit()
+    /// Whether as much waits as may, which is `usual` while there is enough memory.
+    fn is_full(&self, usual: usize) -> bool {
+        self.outbox.len().saturating_add(self.backlog as usize) >= self.output.limit(usual)
+    }
+
+    /// Notes how many bytes wait at the driver.
+    fn report(&mut self, backlog: usize) {
+        self.backlog = u32::try_from(backlog).unwrap_or(u32::MAX);
     }
 
     /// Looks at what is left of the server's memory.

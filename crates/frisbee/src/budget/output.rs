@@ -18,36 +18,38 @@ const BODY_LEAST: usize = 1024;
 pub(crate) struct Output {
     /// The charge, in steps.
     steps: u32,
-    /// The current limit, in bytes.
-    limit: u32,
-    /// The limit while there is enough memory.
-    backlog_max: u32,
-    /// The length of bodies is bounded by what was left at the last look. It may be while no less than usual may wait.
-    is_bounded: bool,
+    /// What was left at the last look, in bytes, or [`ENOUGH`]. It may be less than the longest body while no less than
+    /// usual may wait.
+    room: u32,
+}
+
+/// Memory is not short.
+const ENOUGH: u32 = u32::MAX;
+
+impl Default for Output {
+    fn default() -> Self {
+        Self { steps: 0, room: ENOUGH }
+    }
 }
 
 impl Output {
-    pub(crate) fn new(backlog_max: usize) -> Self {
-        let backlog_max = u32::try_from(backlog_max).unwrap_or(u32::MAX);
-        Self { steps: 0, limit: backlog_max, backlog_max, is_bounded: false }
-    }
-
-    /// The bytes that may wait before further requests and senders have to wait, as of the last look at the budget.
+    /// The bytes that may wait before further requests and senders have to wait, as of the last look at the budget;
+    /// `usual` while there is enough memory.
     #[inline]
-    pub(crate) fn limit(&self) -> usize {
-        self.limit as usize
+    pub(crate) fn limit(&self, usual: usize) -> usize {
+        usual.min(self.room as usize)
     }
 
     /// Whether the limit is lower than usual.
     #[inline]
-    pub(crate) fn is_narrow(&self) -> bool {
-        self.limit < self.backlog_max
+    pub(crate) fn is_narrow(&self, usual: usize) -> bool {
+        (self.room as usize) < usual
     }
 
     /// Sets the limit by the memory that is left, before something is put into the outbox.
     #[inline]
     pub(crate) fn look(&mut self, outbox: &mut Outbox, account: &Account) {
-        if account.is_short() || self.is_bounded {
+        if account.is_short() || self.room != ENOUGH {
             self.narrow(outbox, account);
         }
     }
@@ -55,9 +57,8 @@ impl Output {
     #[cold]
     fn narrow(&mut self, outbox: &mut Outbox, account: &Account) {
         let room = (account.is_short() && account.is_shared()).then(|| account.room());
-        let limit = |room: usize| u32::try_from(room.max(BACKLOG_LEAST)).unwrap_or(u32::MAX).min(self.backlog_max);
-        self.is_bounded = room.is_some();
-        self.limit = room.map_or(self.backlog_max, limit);
+        let limit = |room: usize| u32::try_from(room.max(BACKLOG_LEAST)).unwrap_or(ENOUGH).min(ENOUGH - 1);
+        self.room = room.map_or(ENOUGH, limit);
         outbox.set_room(room.map(|room| room.max(BODY_LEAST)));
     }
 
@@ -97,7 +98,7 @@ mod tests {
     fn bodies_of_any_length_may_be_sent_again_once_memory_is_no_longer_short() {
         let budget = Arc::new(Budget::new(8 * MIB, 0));
         let (account, other) = (Account::of_peer(&budget, None), Account::of_peer(&budget, None));
-        let mut output = Output::new(MIB);
+        let mut output = Output::default();
         let mut outbox = Outbox::default();
         outbox.set_limit(crate::BODY_MAX);
         let longest = vec![0; 3 * MIB];

@@ -145,7 +145,6 @@ impl<R: Router> Engine<R> {
         let session = Some(router.connected(&handle));
         std::mem::forget(unborn);
         handle.0.mailbox.account.budget().counts.count_opened();
-        let backlog_max = handle.0.mailbox.backlog_max();
         Self {
             core,
             handle,
@@ -153,7 +152,7 @@ impl<R: Router> Engine<R> {
             session,
             newcomer: None,
             charges: Charges::default(),
-            output: Output::new(backlog_max),
+            output: Output::default(),
             mail_reader: MailReader::default(),
             mail_is_held: role == Role::Server,
             input: Input::default(),
@@ -367,7 +366,8 @@ impl<R: Router> Engine<R> {
 
     /// Whether all packets may be routed. At a server whose client does not accept its replies, requests wait.
     fn has_room(&mut self) -> bool {
-        self.core.role() == Role::Client || self.core.outbox().len() < self.output.limit()
+        self.core.role() == Role::Client
+            || self.core.outbox().len() < self.output.limit(self.handle.0.mailbox.backlog_max())
     }
 
     /// Ends a turn for the router in which nothing was routed.

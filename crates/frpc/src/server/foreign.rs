@@ -251,7 +251,7 @@ impl ForeignMethod {
         let deadline = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
         let permits = match running.policy {
             Policy::AtMost(count) => Some(self.methods.caller.permits(self.operation, count)),
-            Policy::Inline | Policy::Concurrent => None,
+            _ => None,
         };
         let (message, _, _, extras) = request.apart();
         let request = Request::together(message, timeout, Origin::Foreign(connection.clone()), extras);

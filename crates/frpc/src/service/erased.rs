@@ -112,7 +112,7 @@ where
     B: Message + Send + 'static,
 {
     /// Of a method whose handler takes what `read` makes of a request, and returns what `write` takes.
-    fn new<S, H, F, In, Out>(
+    fn erase<S, H, F, In, Out>(
         service: &Arc<S>,
         about: About,
         handler: H,
@@ -147,7 +147,7 @@ where
         H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
-        Self::new(service, about, handler, ReadOne, |message, format| (format.encode)(&message).map(Body::One))
+        Self::erase(service, about, handler, ReadOne, |message, format| (format.encode)(&message).map(Body::One))
     }
 
     pub(crate) fn server_streaming<S, H, F>(service: &Arc<S>, about: About, handler: H) -> Box<dyn Erased>
@@ -156,7 +156,7 @@ where
         H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
     {
-        Self::new(service, about, handler, ReadOne, many)
+        Self::erase(service, about, handler, ReadOne, many)
     }
 
     pub(crate) fn client_streaming<S, H, F>(service: &Arc<S>, about: About, handler: H) -> Box<dyn Erased>
@@ -165,7 +165,7 @@ where
         H: Fn(ServiceHandle<S>, Request<Streaming<A>>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
-        Self::new(service, about, handler, ReadMany, |message, format| (format.encode)(&message).map(Body::One))
+        Self::erase(service, about, handler, ReadMany, |message, format| (format.encode)(&message).map(Body::One))
     }
 
     pub(crate) fn streaming<S, H, F>(service: &Arc<S>, about: About, handler: H) -> Box<dyn Erased>
@@ -174,7 +174,7 @@ where
         H: Fn(ServiceHandle<S>, Request<Streaming<A>>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
     {
-        Self::new(service, about, handler, ReadMany, many)
+        Self::erase(service, about, handler, ReadMany, many)
     }
 }
 
