@@ -55,4 +55,13 @@ mod tests {
         let granted = (0..100).filter(|_| bucket.take(start + SECOND)).count();
         assert_eq!(granted, 20);
     }
+
+    #[test]
+    fn a_bucket_regains_its_rate_although_tokens_are_taken_more_often_than_it_regains_them() {
+        let start = Instant::now();
+        let mut bucket = Bucket::<40, 20>::new(start);
+        assert!((0..40).all(|_| bucket.take(start)));
+        let granted = (1..=100).filter(|step| bucket.take(start + SECOND / 100 * *step)).count();
+        assert_eq!(granted, 20);
+    }
 }

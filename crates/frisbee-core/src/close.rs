@@ -239,6 +239,29 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_peer_is_at_fault_for_its_bytes_and_its_delays_and_not_for_the_network_or_this_end() {
+        let its_fault = [
+            CloseReason::Truncated,
+            CloseReason::Protocol(ProtocolError::PingFlood),
+            CloseReason::NoFirstHeader,
+            CloseReason::PeerUnknown,
+            CloseReason::TooSlow,
+            CloseReason::WriteTimeout { waiting: 1 },
+        ];
+        assert!(its_fault.iter().all(CloseReason::is_peers_fault));
+        let others = [
+            CloseReason::ClosedByPeer,
+            CloseReason::IdleTimeout,
+            CloseReason::from(io::Error::from(io::ErrorKind::ConnectionReset)),
+            CloseReason::HandedOff,
+            CloseReason::Local,
+            CloseReason::Shutdown,
+            CloseReason::Router("full".into()),
+        ];
+        assert!(!others.iter().any(CloseReason::is_peers_fault));
+    }
+
+    #[test]
     fn every_kind_stands_at_its_number_and_has_a_name_of_its_own() {
         for (index, kind) in CloseKind::ALL.into_iter().enumerate() {
             assert_eq!(kind as usize, index);

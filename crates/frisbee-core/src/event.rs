@@ -62,3 +62,27 @@ impl PeerKind {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{HandOffAnswer, Operation};
+
+    #[test]
+    fn an_event_is_as_long_as_the_body_that_it_carries() {
+        let body = Bytes::from_static(b"seven b");
+        let packet = Packet::new(PacketId(1), Operation::FIRST_USER, body.clone());
+        let asked = HandOffEvent::Asked { operation: Operation::FIRST_USER, body: body.clone() };
+        let answered = HandOffEvent::Answered { answer: HandOffAnswer::Refused, body: body.clone() };
+        for event in [
+            Event::Packet(packet.clone()),
+            Event::Control(packet),
+            Event::Stream { id: PacketId(1), body },
+            Event::HandOff(asked),
+            Event::HandOff(answered),
+        ] {
+            assert_eq!(event.body_len(), 7, "{event:?}");
+        }
+        assert_eq!(Event::Nothing.body_len(), 0);
+    }
+}

@@ -316,6 +316,21 @@ mod tests {
     }
 
     #[test]
+    fn credit_that_is_taken_is_gone_until_the_rest_is_settled() {
+        let mut credit = Credit::new(1_000);
+        assert_eq!(credit.take(), 1_000);
+        assert!(!credit.is_open(), "another sender waits meanwhile");
+        credit.settle(1);
+        assert!(credit.is_open());
+        credit.settle(-1);
+        assert!(!credit.is_open(), "a message has exceeded it");
+        let mut unlimited = Credit::unlimited();
+        assert_eq!(unlimited.take(), i64::MAX);
+        unlimited.settle(i64::MIN);
+        assert!(unlimited.is_open());
+    }
+
+    #[test]
     fn a_sender_that_ignores_its_credit_is_noticed() {
         let mut window = Window::new(1_000);
         assert!(window.receive(2_000));

@@ -430,3 +430,190 @@ fn connections_share_a_hello_that_says_the_same_and_no_other() {
     other.share_hello(&hello);
     assert_eq!(shared(&other).calls_max, 2);
 }
+
+/// Without signs of life, so that other times come first.
+fn patient() -> Config {
+    Config::default().ping_interval(1000 * SECOND).idle_timeout(1000 * SECOND)
+}
+
+#[test]
+fn every_limit_of_time_is_due_when_it_has_passed() {
+    let start = Instant::now();
+    let due = |connection: &Connection| connection.next_timeout().map(|due| due - start);
+    assert_eq!(due(&Connection::client(&patient().into(), start)), Some(5 * SECOND), "the kind of the server");
+    let server = || Connection::server(&patient().into(), start);
+    let mut connection = server();
+    assert_eq!(due(&connection), Some(10 * SECOND), "the first header");
+    feed(&mut connection, PING, start).unwrap();
+    assert_eq!(due(&connection), Some(1000 * SECOND), "nothing but silence");
+
+    connection.handle_written(0, start);
+    assert_eq!(due(&connection), Some(5 * SECOND), "what waits to be written");
+    connection.handle_written(PONG.len(), start);
+    assert_eq!(due(&connection), Some(1000 * SECOND));
+
+    feed(&mut connection, &[0, 0x0F, 0, 1, 0, 10, 0, 1, 0, 0], start).unwrap();
+    assert_eq!(due(&connection), Some(5 * SECOND), "a packet that has begun");
+
+    let mut connection = Connection::server(&patient().waste_rate(1000).into(), start);
+    feed(&mut connection, &PONG.repeat(15), start).unwrap();
+    assert!(connection.is_resting() && due(&connection).is_some_and(|due| due < 2 * SECOND), "the rest of a peer");
+}
+
+#[test]
+fn the_last_bytes_have_the_time_of_a_peer_that_takes_them_slowly() {
+    let start = Instant::now();
+    let mut connection = client(start);
+    assert_eq!(connection.flushed_by(), None, "nothing has been said about its end");
+    connection.outbox().push(PacketId(1), Operation::FIRST_USER, vec![0; 160 * 1024]).unwrap();
+    connection.begin_flush(start);
+    // The write timeout, and two windows of 5 s at 16 KiB a second.
+    assert_eq!(connection.flushed_by(), Some(start + 15 * SECOND));
+    connection.handle_written(0, start);
+    assert_eq!(connection.flushed_by(), Some(start + 5 * SECOND), "it takes nothing at all");
+}
+
+#[test]
+fn only_a_client_without_a_first_header_can_be_hurried() {
+    let start = Instant::now();
+    let mut silent = server(start);
+    silent.hurry(start + SECOND);
+    assert_eq!(silent.next_timeout(), Some(start + SECOND));
+    let over = silent.handle_timeout(start + SECOND).unwrap_err();
+    assert!(matches!(over, CloseReason::NoFirstHeader), "{over}");
+
+    let mut beginning = server(start);
+    feed(&mut beginning, &[0, 0x0F, 0, 1, 0, 10, 0, 0, 1, 0], start).unwrap();
+    beginning.hurry(start + SECOND);
+    beginning.handle_timeout(start + SECOND).unwrap();
+
+    let mut dialling = Connection::client(&Default::default(), start);
+    dialling.hurry(start + SECOND);
+    dialling.handle_timeout(start + SECOND).unwrap();
+}
+
+#[test]
+fn a_read_or_write_of_nothing_is_no_sign_of_life() {
+    let start = Instant::now();
+    let mut connection = client(start);
+    connection.handle_read(0, start + SECOND);
+    connection.handle_written(0, start + SECOND);
+    assert_eq!(connection.next_timeout(), Some(start + 2 * SECOND));
+    connection.handle_timeout(start + 2 * SECOND).unwrap();
+    assert_eq!(connection.outbox().take_bytes(), PING);
+    connection.handle_read(0, start + 9 * SECOND);
+    connection.handle_timeout(start + 10 * SECOND).unwrap_err();
+}
+
+#[test]
+fn an_end_that_has_just_written_sends_no_ping_and_one_that_is_only_written_to_does() {
+    let start = Instant::now();
+    for writes in [true, false] {
+        let mut connection = client(start);
+        let later = start + 3 * SECOND / 2;
+        if writes {
+            connection.outbox().push(PacketId(1), Operation::FIRST_USER, "").unwrap();
+            connection.handle_written(PING.len(), later);
+        }
+        connection.handle_read(1, later);
+        connection.handle_timeout(start + 2 * SECOND).unwrap();
+        assert_eq!(connection.outbox().is_empty(), writes);
+    }
+}
+
+#[test]
+fn a_connection_is_unused_when_neither_end_has_sent_more_than_signs_of_life() {
+    let start = Instant::now();
+    let mut connection = client(start);
+    let is_unused = |connection: &mut Connection, second| connection.is_unused(start + second * SECOND);
+    assert!(!is_unused(&mut connection, 1) && is_unused(&mut connection, 2));
+    connection.outbox().push(PacketId(1), Operation::FIRST_USER, vec![0; 100]).unwrap();
+    connection.handle_written(110, start);
+    assert!(!is_unused(&mut connection, 3) && is_unused(&mut connection, 5), "it has written");
+    connection.handle_read(110, start);
+    assert!(!is_unused(&mut connection, 6) && is_unused(&mut connection, 8), "it has read");
+}
+
+#[test]
+fn a_packet_that_arrives_can_be_seen_held_and_thrown_away() {
+    let now = Instant::now();
+    let mut connection = server(now);
+    feed(&mut connection, PING, now).unwrap();
+    assert!(!connection.is_mid_packet() && connection.body_mut().is_none() && connection.shed().is_none());
+    assert_eq!(connection.held(), 0);
+    let body = [7; 100_000];
+    feed(&mut connection, &[0, 0x0F, 0, 1, 0, 10, 0, 1, 0x86, 0xA0], now).unwrap();
+    feed(&mut connection, &body[..60_000], now).unwrap();
+    assert!(connection.is_mid_packet() && connection.held() >= 60_000);
+    assert!(connection.body_mut().is_some_and(|body| body.missing() > 0));
+    assert!(matches!(connection.handle_eof(), CloseReason::Truncated));
+    let shed = connection.shed().map(|packet| (packet.id, packet.body.len()));
+    assert_eq!((shed, connection.held()), (Some((PacketId(1), 64)), 0));
+    feed(&mut connection, &body[60_000..], now).unwrap();
+    assert!(!connection.is_mid_packet() && matches!(connection.handle_eof(), CloseReason::ClosedByPeer));
+}
+
+#[test]
+fn the_first_packet_of_a_client_is_held_behind_the_event_of_its_kind() {
+    let now = Instant::now();
+    let mut connection = server(now);
+    let mut input = Bytes::from_static(&[0, 0x0F, 0, 1, 0, 10, 0, 0, 0, 0]);
+    assert!(!connection.holds_packet());
+    assert_eq!(connection.poll_event(&mut input, now), Ok(Some(Event::PeerKnown)));
+    assert!(connection.holds_packet() && input.is_empty());
+    assert_eq!(connection.poll_packet(&mut input), None, "it is not part of the input");
+    assert!(matches!(connection.poll_event(&mut input, now), Ok(Some(Event::Packet(_)))));
+    assert!(!connection.holds_packet());
+}
+
+#[test]
+fn a_peer_that_is_listened_to_again_has_its_time_only_once() {
+    let start = Instant::now();
+    let mut connection = server(start);
+    feed(&mut connection, PING, start).unwrap();
+    connection.set_listening(false, start);
+    connection.set_listening(false, start + 9 * SECOND);
+    connection.set_listening(true, start + 10 * SECOND);
+    // A second call while it is listened to changes nothing.
+    connection.set_listening(true, start + 15 * SECOND);
+    pass(&mut connection, start + 29 * SECOND).unwrap();
+    let over = pass(&mut connection, start + 33 * SECOND).unwrap_err();
+    assert!(matches!(over, CloseReason::IdleTimeout), "{over}");
+}
+
+/// A pool that counts.
+#[derive(Debug, Default)]
+struct Counting {
+    taken: std::sync::atomic::AtomicUsize,
+    put: std::sync::atomic::AtomicUsize,
+}
+
+impl MemoryPool for Counting {
+    fn take(&self, least: usize, most: usize) -> Option<Vec<u8>> {
+        assert!(least <= most);
+        self.taken.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        Some(Vec::with_capacity(least))
+    }
+
+    fn put(&self, memory: Vec<u8>) {
+        assert!(memory.capacity() >= 64 * 1024);
+        self.put.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn the_memory_of_large_bodies_comes_from_the_pool_and_goes_back_to_it() {
+    let pool: &'static Counting = Box::leak(Box::default());
+    let counts =
+        || (pool.taken.load(std::sync::atomic::Ordering::Relaxed), pool.put.load(std::sync::atomic::Ordering::Relaxed));
+    let now = Instant::now();
+    let mut connection = client(now);
+    connection.set_pool(pool);
+    feed(&mut connection, &[0, 0x0F, 0, 1, 0, 10, 0, 1, 0x86, 0xA0], now).unwrap();
+    feed(&mut connection, &[7; 99_999], now).unwrap();
+    let packet = connection.poll_event(&mut Bytes::from_static(&[7]), now).unwrap();
+    let (taken, put) = counts();
+    assert_eq!(taken, put + 1, "the packet has one, and those in which it grew are back");
+    drop(packet);
+    assert_eq!(counts(), (taken, taken));
+}
