@@ -1,0 +1,189 @@
+//! Bytes in order, however they are written, and their memory.
+
+use super::*;
+
+const OPERATION: Operation = Operation::FIRST_USER;
+
+fn fill(outbox: &mut Outbox, sizes: &[usize]) -> Vec<u8> {
+    let mut expected = Vec::new();
+    for (at, size) in sizes.iter().enumerate() {
+        let id = PacketId(at as u16);
+        let body: Bytes = (0..*size).map(|byte| (byte + at) as u8).collect::<Vec<_>>().into();
+        outbox.push(id, OPERATION, &body).unwrap();
+        let header = Header { id, operation: OPERATION, length: *size as u32 };
+        expected.extend_from_slice(&header.encode(HeaderForm::Current));
+        expected.extend_from_slice(&body);
+    }
+    expected
+}
+
+const SIZES: &[usize] = &[3, GATHER_MIN, 0, 5, GATHER_MIN + 1, GATHER_MIN, 7];
+
+#[test]
+fn slices_hold_the_first_waiting_bytes_up_to_the_requested_length() {
+    let mut outbox = Outbox::new(HeaderForm::Current);
+    let expected = fill(&mut outbox, SIZES);
+    for most in [0, 1, 9, 10, 13, GATHER_MIN, GATHER_MIN + 23, expected.len() - 1, expected.len(), usize::MAX] {
+        let mut slices = [IoSlice::new(&[]); 16];
+        let filled = outbox.slices(&mut slices, most);
+        let found = slices[..filled].iter().flat_map(|slice| slice.iter().copied()).collect::<Vec<u8>>();
+        assert_eq!(found, expected[..most.min(expected.len())], "{most} bytes");
+        assert!(slices[..filled].iter().all(|slice| !slice.is_empty()));
+    }
+}
+
+#[test]
+fn large_bodies_are_shared_and_small_ones_copied() {
+    let mut outbox = Outbox::new(HeaderForm::Current);
+    let body = Bytes::from(vec![1; GATHER_MIN]);
+    outbox.push(PacketId(1), OPERATION, &body).unwrap();
+    outbox.push(PacketId(2), OPERATION, body.slice(1..)).unwrap();
+    let mut slices = [IoSlice::new(&[]); 8];
+    assert_eq!(outbox.slices(&mut slices, usize::MAX), 3);
+    assert_eq!(slices[1].as_ptr(), body.as_ptr());
+    assert_eq!(slices[2].len(), 10 + GATHER_MIN - 1);
+}
+
+#[test]
+fn writes_of_every_size_send_every_byte_once() {
+    for step in [1, 9, 10, 11, 4_096, GATHER_MIN, 40_000] {
+        let mut outbox = Outbox::new(HeaderForm::Current);
+        let expected = fill(&mut outbox, SIZES);
+        let mut sent = Vec::new();
+        while !outbox.is_empty() {
+            let mut slices = [IoSlice::new(&[]); 3];
+            let filled = outbox.slices(&mut slices, usize::MAX);
+            let part: Vec<u8> = slices[..filled].iter().flat_map(|slice| slice.to_vec()).take(step).collect();
+            outbox.advance(part.len());
+            sent.extend(part);
+            assert_eq!(outbox.len(), expected.len() - sent.len());
+        }
+        assert_eq!(sent, expected, "step {step}");
+    }
+}
+
+#[test]
+fn appended_packets_follow_the_waiting_ones() {
+    for written in [0, 1, 20, GATHER_MIN + 15, 2 * GATHER_MIN + 30] {
+        let (mut first, mut second) = (Outbox::new(HeaderForm::Current), Outbox::new(HeaderForm::Current));
+        let mut expected = fill(&mut first, SIZES);
+        first.advance(written);
+        expected.extend(fill(&mut second, SIZES));
+        first.append(&mut second);
+        assert!(second.is_empty());
+        assert_eq!(first.len(), expected.len() - written);
+        assert_eq!(first.take_bytes(), expected[written..], "{written} bytes had been written");
+    }
+}
+
+#[test]
+fn an_outbox_that_much_was_taken_from_keeps_no_more_than_others() {
+    let (mut first, mut second) = (Outbox::new(HeaderForm::Current), Outbox::new(HeaderForm::Current));
+    for waits in [&[][..], &[5]] {
+        fill(&mut first, waits);
+        (0..200).for_each(|_| drop(fill(&mut second, &[10_000])));
+        assert!(second.buffer.capacity() > 4 * KEEP_CAPACITY);
+        first.append(&mut second);
+        assert!(second.buffer.capacity() <= KEEP_CAPACITY, "{}", second.buffer.capacity());
+    }
+}
+
+#[test]
+fn packets_encoded_once_go_to_many_and_long_ones_share_their_memory() {
+    for (sizes, shared) in [(&[3, 5][..], false), (&[SHARE_MIN, 5], true), (&[5, GATHER_MIN, 7], true)] {
+        let mut once = Outbox::new(HeaderForm::Current);
+        let expected = fill(&mut once, sizes);
+        once.share();
+        let mut addresses = Vec::new();
+        for waiting in [0, 100] {
+            let mut outbox = Outbox::new(HeaderForm::Current);
+            let mut all = fill(&mut outbox, &[waiting]);
+            all.extend_from_slice(&expected);
+            outbox.extend_from(&once);
+            assert_eq!(outbox.len(), all.len());
+            addresses.push(outbox.bulk.front().map(|(_, bytes)| bytes.as_ptr()));
+            assert_eq!(outbox.take_bytes(), all);
+        }
+        assert_eq!(addresses[0], addresses[1]);
+        assert_eq!(addresses[0].is_some(), shared);
+        assert_eq!(once.take_bytes(), expected);
+    }
+}
+
+#[test]
+fn an_outbox_that_is_never_empty_keeps_a_few_times_its_waiting_bytes_at_most() {
+    let mut outbox = Outbox::new(HeaderForm::Current);
+    let (mut expected, mut written) = (Vec::new(), Vec::new());
+    let mut take = |outbox: &mut Outbox, count: usize| {
+        let mut slices = [IoSlice::new(&[]); 64];
+        let filled = outbox.slices(&mut slices, count);
+        written.extend(slices[..filled].iter().flat_map(|slice| slice.iter().copied()).take(count));
+        outbox.advance(count);
+    };
+    expected.extend(fill(&mut outbox, &[1000]));
+    for round in 0..3000 {
+        let sizes = if round % 100 == 0 { &[GATHER_MIN][..] } else { &[1000] };
+        let more = fill(&mut outbox, sizes);
+        take(&mut outbox, more.len());
+        expected.extend(more);
+        assert!(!outbox.is_empty() && outbox.buffer.capacity() <= 3 * KEEP_CAPACITY, "{}", outbox.buffer.capacity());
+    }
+    let rest = outbox.len();
+    take(&mut outbox, rest);
+    assert!(written == expected, "something else was written");
+}
+
+#[test]
+fn a_part_without_bytes_is_nothing_that_waits() {
+    let mut outbox = Outbox::new(HeaderForm::Current);
+    let mut packet = outbox.packet(PacketId(1), OPERATION);
+    let at = packet.buffer().len();
+    packet.gather(at, Bytes::new());
+    packet.finish().unwrap();
+    outbox.advance(10);
+    assert!(outbox.is_empty());
+}
+
+#[test]
+fn a_frame_that_is_dropped_leaves_no_trace() {
+    let mut outbox = Outbox::new(HeaderForm::Current);
+    let expected = fill(&mut outbox, SIZES);
+    let mut packet = outbox.packet(PacketId(9), OPERATION);
+    packet.put_slice(b"half a body");
+    packet.put_shared(&Bytes::from(vec![1; GATHER_MIN]));
+    drop(packet);
+    assert_eq!(outbox.len(), expected.len());
+    assert_eq!(outbox.take_bytes(), expected);
+}
+
+#[test]
+fn a_body_over_the_limit_is_refused_and_the_rest_goes_out() {
+    let mut outbox = Outbox::new(HeaderForm::Current);
+    outbox.set_limit(20_000);
+    let expected = fill(&mut outbox, &[20_000]);
+    let too_long = outbox.push(PacketId(1), OPERATION, Bytes::from(vec![0; 20_001]));
+    assert_eq!(too_long, Err(TooLong { length: 20_001, limit: 20_000 }));
+    assert_eq!(outbox.take_bytes(), expected);
+}
+
+#[test]
+fn a_body_for_which_there_is_no_memory_is_refused_with_that_reason_until_there_is() {
+    let mut outbox = Outbox::new(HeaderForm::Current);
+    outbox.set_limit(20_000);
+    outbox.set_room(Some(500));
+    let body = Bytes::from(vec![0; 501]);
+    let refused = outbox.push(PacketId(1), OPERATION, &body);
+    assert_eq!(refused, Err(TooLong { length: 501, limit: 500 }));
+    assert_eq!(outbox.limit(), 20_000);
+    for room in [Some(501), Some(usize::MAX), None] {
+        outbox.set_room(room);
+        assert_eq!(outbox.push(PacketId(1), OPERATION, &body), Ok(()));
+    }
+}
+
+#[test]
+fn old_headers_have_eight_bytes() {
+    let mut outbox = Outbox::new(HeaderForm::Old);
+    outbox.push(PacketId(1), Operation::user(18).unwrap(), Bytes::from_static(b"abc")).unwrap();
+    assert_eq!(outbox.take_bytes(), [0, 1, 0, 18, 0, 0, 0, 3, b'a', b'b', b'c'][..]);
+}
