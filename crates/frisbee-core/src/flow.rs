@@ -293,6 +293,41 @@ mod tests {
         assert_eq!(window_over(Duration::from_micros(100), 20 * GIGABIT), 256 * KIB, "it is near");
     }
 
+    /// Uses up so many windows in so much time, for a reader that waits: how much more is given than was used.
+    fn use_up(window: &mut Window, now: &mut Instant, windows: u32, time: Duration) -> i64 {
+        let mut more = 0;
+        for _ in 0..windows {
+            window.wait();
+            *now += time / windows;
+            let used = window.consume(window.size).expect("it is a whole window");
+            more += window.adapt(used, *now) as i64 - used as i64;
+        }
+        more
+    }
+
+    #[test]
+    fn four_windows_are_timed_and_growth_that_brings_less_than_a_quarter_is_taken_back() {
+        const MILLI: Duration = Duration::from_millis(1);
+        let (mut window, mut now) = (Window::new(1_000), Instant::now());
+        assert_eq!(use_up(&mut window, &mut now, 1, MILLI), 0, "it begins to count");
+        assert_eq!(use_up(&mut window, &mut now, 3, 300 * MILLI), 0, "that is not enough");
+        assert_eq!(use_up(&mut window, &mut now, 1, 100 * MILLI), 1_000, "10 000 bytes a second");
+        assert_eq!(use_up(&mut window, &mut now, 1, 9_000 * MILLI), 0, "nothing is learned from the first");
+        assert_eq!(use_up(&mut window, &mut now, 4, 640 * MILLI), 2_000, "12 500 are a quarter more");
+        use_up(&mut window, &mut now, 1, MILLI);
+        assert_eq!((use_up(&mut window, &mut now, 4, 1_050 * MILLI), window.size), (0, 2_000), "15 238 are less");
+        assert_eq!(use_up(&mut window, &mut now, 1, MILLI), -2_000, "less is given until it has shrunk");
+    }
+
+    #[test]
+    fn four_windows_that_take_less_than_four_milliseconds_are_large_enough() {
+        for (micros, more) in [(3_900, 0), (4_000, 1_000)] {
+            let (mut window, mut now) = (Window::new(1_000), Instant::now());
+            use_up(&mut window, &mut now, 1, NEAR);
+            assert_eq!(use_up(&mut window, &mut now, 4, Duration::from_micros(micros)), more);
+        }
+    }
+
     #[test]
     fn the_window_of_a_reader_that_is_late_stays_as_it_is() {
         let mut window = Window::new(1_000);

@@ -95,7 +95,16 @@ mod tests {
         ] {
             assert_eq!(Foreign::of(bytes), Some(expected), "{bytes:?}");
         }
-        for bytes in [&b"whatever it is"[..], &[0, 0, 0, 2], &[0, 0, 0, 0, 0, 0, 0, 1], b"22", b"2200 x", &[0, 0]] {
+        for bytes in [
+            &b"whatever it is"[..],
+            &[0, 0, 0, 2],
+            &[0, 0, 0, 0, 0, 0, 0, 1],
+            b"22",
+            b"2200 x",
+            &[0, 0],
+            b"one two",
+            &[0, 0, 6, 4, 0, 0, 0, 0, 1],
+        ] {
             assert_eq!(Foreign::of(bytes), None, "{bytes:?}");
         }
     }

@@ -171,6 +171,7 @@ mod tests {
         ];
         assert_eq!(bytes, expected);
         assert_eq!(hello.items().collect::<Vec<_>>(), [(40, &b"above"[..])]);
+        assert_eq!(hello.items_len(), 7);
         assert_eq!(Hello::decode(&bytes.into()), Some(hello));
     }
 
@@ -178,6 +179,25 @@ mod tests {
     fn unknown_items_and_later_versions_are_understood_as_far_as_possible() {
         let hello = Hello::decode(&Bytes::from_static(b"fris\x09\x1E\x02\xFF\xFF\x02\x01\x07")).unwrap();
         assert_eq!((hello.version, hello.streams_max), (9, 7));
+    }
+
+    #[test]
+    fn a_hello_has_64_kib_at_most_and_limits_of_bodies_are_never_below_what_all_accept() {
+        // With an item of an unknown type, of so many bytes: nine stand in front of its value.
+        let decoded = |length: usize| {
+            let mut body = b"fris\x01".to_vec();
+            tlv::put_item(&mut body, 30, &vec![0; length - 9]);
+            assert_eq!(body.len(), length);
+            Hello::decode(&body.into())
+        };
+        assert!(decoded(HELLO_MAX as usize).is_some() && decoded(HELLO_MAX as usize + 1).is_none());
+        let body_max = |item: &'static [u8]| {
+            let hello = Hello::decode(&[b"fris\x01", item].concat().into());
+            hello.map(|hello| hello.body_max)
+        };
+        assert_eq!(body_max(b""), Some(BODY_MAX));
+        assert_eq!(body_max(&[BODY_MAX_ITEM, 2, 0x80, 0x10]), Some(2048));
+        assert_eq!(body_max(&[BODY_MAX_ITEM, 1, 5]), Some(BODY_MAX_LEAST));
     }
 
     #[test]

@@ -108,8 +108,10 @@ mod tests {
     fn large_bodies_begin_in_the_middle_of_a_page_and_have_the_room_that_was_asked_for() {
         for room in [POOLED_MIN, POOLED_MIN + 1, 5_000_000] {
             let mut memory = BodyMemory::new(room, None);
+            assert!(memory.is_empty());
             assert_eq!((memory.len(), memory.left()), (0, room));
             memory.buffer().extend_from_slice(&[7; 100]);
+            assert!(!memory.is_empty());
             assert_eq!((memory.len(), memory.left()), (100, room - 100));
             let body = memory.freeze();
             assert_eq!((body.len(), body.as_ptr().addr() % PAGE), (100, BEGIN));

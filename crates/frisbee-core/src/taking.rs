@@ -221,6 +221,36 @@ mod tests {
     }
 
     #[test]
+    fn a_peer_that_gives_or_takes_exactly_the_least_rate_is_not_given_up() {
+        let now = Instant::now();
+        for (given, too_slow) in [(5_000, false), (4_999, true)] {
+            let mut taking = Uptake::new(5 * SECOND, 2_000);
+            taking.handle_written(0, true, 0, now);
+            assert_eq!(taking.is_too_slow(1 << 20, given, now + 5 * SECOND), too_slow, "{given} bytes given");
+        }
+        for (taken, waiting, too_slow) in [(10_000, 10_001, false), (9_999, 10_001, true), (9_999, 10_000, false)] {
+            let mut taking = Uptake::new(5 * SECOND, 2_000);
+            taking.handle_written(0, true, 0, now);
+            taking.handle_written(taken, true, 0, now + 9 * SECOND);
+            let judged = taking.is_too_slow(waiting, 0, now + 10 * SECOND);
+            assert_eq!(judged, too_slow, "{taken} bytes taken, {waiting} wait");
+        }
+    }
+
+    #[test]
+    fn memory_of_a_wait_is_given_back_when_nothing_waits_and_not_before() {
+        let now = Instant::now();
+        let mut taking = Uptake::new(5 * SECOND, 0);
+        taking.handle_written(1, true, 0, now);
+        taking.release();
+        assert!(taking.is_stalled());
+        assert_eq!(taking.stalled_by(), Some(now + 5 * SECOND));
+        taking.handle_written(1, false, 0, now);
+        taking.release();
+        assert!(!taking.is_stalled() && taking.waiting.is_none());
+    }
+
+    #[test]
     fn nothing_is_due_while_nothing_waits_and_one_byte_satisfies_a_rate_of_zero() {
         let now = Instant::now();
         let mut taking = Uptake::new(5 * SECOND, 0);

@@ -545,7 +545,7 @@ fn a_packet_that_arrives_can_be_seen_held_and_thrown_away() {
     feed(&mut connection, &[0, 0x0F, 0, 1, 0, 10, 0, 1, 0x86, 0xA0], now).unwrap();
     feed(&mut connection, &body[..60_000], now).unwrap();
     assert!(connection.is_mid_packet() && connection.held() >= 60_000);
-    assert!(connection.body_mut().is_some_and(|body| body.missing() > 0));
+    assert!(connection.body_mut().is_some_and(|body| body.missing() > 1));
     assert!(matches!(connection.handle_eof(), CloseReason::Truncated));
     let shed = connection.shed().map(|packet| (packet.id, packet.body.len()));
     assert_eq!((shed, connection.held()), (Some((PacketId(1), 64)), 0));

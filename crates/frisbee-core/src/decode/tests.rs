@@ -114,6 +114,22 @@ fn a_packet_that_lies_whole_in_a_chunk_is_not_copied() {
     let packet = Decoder::new(HeaderForm::Current, 10).next(&mut input).unwrap().unwrap();
     assert_eq!(packet.body.as_ptr(), wire[10..].as_ptr());
     assert_eq!(input.as_ptr(), wire[13..].as_ptr());
+    let packet = Decoder::new(HeaderForm::Current, 10).next(&mut wire.slice(..13)).unwrap().unwrap();
+    assert_eq!(packet.body.as_ptr(), wire[10..].as_ptr(), "nothing stands behind it");
+}
+
+#[test]
+fn the_short_way_takes_no_packet_out_of_the_middle_of_another() {
+    // From its third byte on, this looks like a header: a packet of operation 10 without a body.
+    let header = [0, 0x0F, 0, 0x0F, 0, 18, 0, 10, 0, 0];
+    let mut decoder = Decoder::new(HeaderForm::Current, crate::BODY_MAX);
+    assert_eq!(decoder.next(&mut Bytes::from_static(&[0, 0x0F])), Ok(None));
+    assert!(decoder.is_mid_packet());
+    let mut rest = Bytes::from([&header[2..], &[0; 100]].concat());
+    assert_eq!(decoder.next_whole(&mut rest), None);
+    assert_eq!(decoder.next(&mut rest), Ok(None));
+    let mut within = Bytes::from_static(&[0, 0x0F, 0, 1, 0, 10, 0, 0, 0, 0]);
+    assert_eq!(decoder.next_whole(&mut within), None, "these bytes belong to the body");
 }
 
 #[test]

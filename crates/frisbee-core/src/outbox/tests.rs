@@ -134,6 +134,66 @@ fn an_outbox_that_is_never_empty_keeps_a_few_times_its_waiting_bytes_at_most() {
 }
 
 #[test]
+fn memory_of_a_burst_is_freed_when_it_has_been_written_and_the_rest_on_request() {
+    let mut outbox = Outbox::new(HeaderForm::Current);
+    for _ in 0..100 {
+        fill(&mut outbox, &[10_000]);
+    }
+    outbox.release();
+    assert_eq!(outbox.len(), 100 * 10_010, "nothing is lost");
+    assert!(outbox.memory() >= outbox.len());
+    outbox.advance(outbox.len());
+    assert!((1..=KEEP_CAPACITY).contains(&outbox.memory()), "{} bytes are kept", outbox.memory());
+    outbox.release();
+    assert_eq!(outbox.memory(), 0);
+}
+
+#[test]
+fn large_bodies_count_as_shared_and_can_be_replaced_by_their_copies() {
+    let mut outbox = Outbox::new(HeaderForm::Current);
+    let expected = fill(&mut outbox, SIZES);
+    assert_eq!(outbox.shared_len(), 3 * GATHER_MIN + 1);
+    assert!(outbox.memory() >= expected.len());
+    let mut replaced = 0;
+    outbox.map_shared(|bytes| {
+        replaced += bytes.len();
+        Bytes::copy_from_slice(&bytes)
+    });
+    assert_eq!(replaced, outbox.shared_len());
+    assert_eq!(outbox.take_bytes(), expected);
+    assert_eq!(outbox.shared_len(), 0);
+}
+
+#[test]
+fn an_outbox_like_another_sends_the_same_headers_and_bodies_of_the_same_length() {
+    let mut first = Outbox::new(HeaderForm::Old);
+    first.set_limit(100);
+    first.set_room(Some(50));
+    let mut second = first.new_like();
+    assert_eq!((second.header_size(), second.limit()), (8, 100));
+    let refused = second.push(PacketId(1), OPERATION, vec![0; 51]);
+    assert_eq!(refused, Err(TooLong { length: 51, limit: 50 }));
+    second.set_room(None);
+    assert_eq!(second.push(PacketId(1), OPERATION, vec![0; 100]), Ok(()));
+    assert_eq!(Outbox::new(HeaderForm::Current).header_size(), 10);
+}
+
+#[test]
+fn an_encoder_writes_into_the_outbox_and_puts_parts_in_between() {
+    let mut outbox = Outbox::new(HeaderForm::Current);
+    let mut packet = outbox.packet(PacketId(1), OPERATION);
+    assert_eq!(packet.limit(), crate::BODY_MAX);
+    packet.buffer().extend_from_slice(b"ab");
+    let at = packet.buffer().len();
+    packet.gather(at, Bytes::from_static(b"cd"));
+    packet.buffer().extend_from_slice(b"ef");
+    packet.finish().unwrap();
+    let forwarded = Packet::new(PacketId(2), OPERATION, "gh");
+    outbox.forward(&forwarded).unwrap();
+    assert_eq!(outbox.take_bytes(), &b"\0\x0F\0\x01\0\x0A\0\0\0\x06abcdef\0\x0F\0\x02\0\x0A\0\0\0\x02gh"[..]);
+}
+
+#[test]
 fn a_part_without_bytes_is_nothing_that_waits() {
     let mut outbox = Outbox::new(HeaderForm::Current);
     let mut packet = outbox.packet(PacketId(1), OPERATION);
