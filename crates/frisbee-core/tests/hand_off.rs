@@ -350,6 +350,43 @@ fn a_connection_is_handed_over_right_after_the_packet_that_shows_the_kind_of_its
 }
 
 #[test]
+fn a_connection_is_left_unread_only_before_any_byte_of_a_header_has_come() {
+    let now = Instant::now();
+    let mut unread = connection(Role::Server, now);
+    assert!(unread.leave_unread() && unread.has_left() && unread.is_handed_off());
+    assert!(!unread.leave_unread(), "it has been left");
+    for come in [1, 2, 10, 11] {
+        let mut server = connection(Role::Server, now);
+        let mut input = Bytes::from_static(&[0, 0x0F, 0, 1, 0, 10, 0, 0, 0, 2, 7]).slice(..come);
+        assert_eq!(server.poll_event(&mut input, now), Ok(None));
+        assert!(!server.leave_unread() && !server.has_left(), "{come} bytes have come");
+    }
+}
+
+#[test]
+#[should_panic = "only from an extended peer"]
+fn asking_a_peer_of_unknown_kind_for_the_connection_panics() {
+    let now = Instant::now();
+    let _ = connection(Role::Client, now).ask_hand_off(GATEWAY, &Bytes::new(), now);
+}
+
+#[test]
+#[should_panic = "only a client may request a hand-off"]
+fn asking_for_the_connection_at_the_accepting_end_panics() {
+    let now = Instant::now();
+    let (_client, mut server) = pair(now);
+    let _ = server.core.ask_hand_off(GATEWAY, &Bytes::new(), now);
+}
+
+#[test]
+#[should_panic = "one at a time"]
+fn asking_twice_for_the_connection_panics() {
+    let now = Instant::now();
+    let (mut client, _server) = asked_pair(now);
+    let _ = client.core.ask_hand_off(GATEWAY, &Bytes::new(), now);
+}
+
+#[test]
 fn a_connection_is_left_between_packets_only() {
     let now = Instant::now();
     let (mut client, mut server) = pair(now);

@@ -42,6 +42,11 @@ fn large_bodies_are_shared_and_small_ones_copied() {
     assert_eq!(outbox.slices(&mut slices, usize::MAX), 3);
     assert_eq!(slices[1].as_ptr(), body.as_ptr());
     assert_eq!(slices[2].len(), 10 + GATHER_MIN - 1);
+    let address = body.as_ptr();
+    let mut owned = Outbox::new(HeaderForm::Current);
+    owned.push(PacketId(3), OPERATION, body).unwrap();
+    assert_eq!(owned.slices(&mut slices, usize::MAX), 2);
+    assert_eq!(slices[1].as_ptr(), address, "it is as long as it has to be");
 }
 
 #[test]
