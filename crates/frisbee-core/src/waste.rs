@@ -117,6 +117,18 @@ mod tests {
     }
 
     #[test]
+    fn a_peer_that_wastes_exactly_an_eighth_of_its_allowance_does_not_rest() {
+        let now = Instant::now();
+        let mut waste = Waste::new(8 * 72, now);
+        waste.charge(8);
+        waste.end_batch(8, now);
+        assert_eq!(waste.deadline(), None, "these are 72 bytes");
+        waste.charge(8);
+        waste.end_batch(8, now);
+        assert!(waste.deadline().is_some());
+    }
+
+    #[test]
     fn useful_packets_pay_for_waste_in_the_same_batch() {
         let sum = waste_for_ten_seconds(1_000_000, 1, 10, 74);
         assert_eq!(sum, 200_000 * 74, "it has rested");

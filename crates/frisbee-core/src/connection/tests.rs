@@ -514,6 +514,8 @@ fn an_end_that_has_just_written_sends_no_ping_and_one_that_is_only_written_to_do
         if writes {
             connection.outbox().push(PacketId(1), Operation::FIRST_USER, "").unwrap();
             connection.handle_written(PING.len(), later);
+        } else {
+            connection.handle_written(0, later);
         }
         connection.handle_read(1, later);
         connection.handle_timeout(start + 2 * SECOND).unwrap();
@@ -532,6 +534,17 @@ fn a_connection_is_unused_when_neither_end_has_sent_more_than_signs_of_life() {
     assert!(!is_unused(&mut connection, 3) && is_unused(&mut connection, 5), "it has written");
     connection.handle_read(110, start);
     assert!(!is_unused(&mut connection, 6) && is_unused(&mut connection, 8), "it has read");
+}
+
+#[test]
+fn an_idle_connection_gives_back_the_memory_of_its_outbox() {
+    let now = Instant::now();
+    let mut connection = client(now);
+    connection.outbox().push(PacketId(1), Operation::FIRST_USER, vec![0; 1000]).unwrap();
+    connection.handle_written(1010, now);
+    assert!(connection.outbox().memory() >= 1010);
+    connection.release();
+    assert_eq!(connection.outbox().memory(), 0);
 }
 
 #[test]
