@@ -383,6 +383,7 @@ fn asking_for_the_connection_at_the_accepting_end_panics() {
 fn asking_twice_for_the_connection_panics() {
     let now = Instant::now();
     let (mut client, _server) = asked_pair(now);
+    assert!(!client.waits() && !client.core.is_handed_off(), "it is written, and not answered");
     let _ = client.core.ask_hand_off(GATEWAY, &Bytes::new(), now);
 }
 
