@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hello_has_64_kib_at_most_and_limits_of_bodies_are_never_below_what_all_accept() {
+    fn a_hello_has_64_kib_at_most_and_its_body_limit_is_never_below_the_least() {
         // With an item of an unknown type, of so many bytes: nine stand in front of its value.
         let decoded = |length: usize| {
             let mut body = b"fris\x01".to_vec();
