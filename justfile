@@ -30,7 +30,7 @@ all:
 ci:
     .ci/run
 
-# What takes an hour, sanitizers, fuzzers, seeds and loads, and planted defects, which take most of a day.
+# What takes an hour, sanitizers, fuzzers, seeds, loads and planted defects.
 full:
     .ci/full
 
