@@ -65,6 +65,7 @@ fn the_settings_of_the_page_about_limits_are_read() -> Outcome {
 #[test]
 fn blocks_without_sockets_run() -> Outcome {
     pages::core()?;
+    pages::frpc_json()?;
     pages::polyglot()?;
     pages::routers::handlers();
     Ok(())

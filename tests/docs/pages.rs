@@ -225,6 +225,11 @@ pub(crate) fn core() -> Outcome {
     Ok(())
 }
 
+pub(crate) fn frpc_json() -> Outcome {
+    statements!("frpc-json-1");
+    Ok(())
+}
+
 pub(crate) fn polyglot() -> Outcome {
     statements!("polyglot-1");
     Ok(())

@@ -1,0 +1,203 @@
+//! [`Codec`]: how a field is read and written whose Rust type does not say it, as enums are numbers.
+
+use std::marker::PhantomData;
+
+use crate::{DecodeError, DecodeReason, EncodeError, Json, Reader, Writer};
+
+/// A way to read and write a value. Every [`Json`] value is one of itself; [`Enum`] and [`Null`] are of enums.
+pub trait Codec {
+    /// The value.
+    type Target: Default;
+
+    /// Whether `null` is a value, and not an absent field.
+    const IS_NULLABLE: bool;
+
+    /// Whether the value is that of an absent field.
+    fn is_default(value: &Self::Target) -> bool;
+
+    /// Writes the value.
+    ///
+    /// # Errors
+    ///
+    /// If it has no JSON form.
+    fn encode(value: &Self::Target, to: &mut Writer<'_>) -> Result<(), EncodeError>;
+
+    /// Reads a value into `value`, which is the default. Returns false if the value is unknown and to be ignored.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such value.
+    fn decode(value: &mut Self::Target, from: &mut Reader<'_>) -> Result<bool, DecodeError>;
+}
+
+impl<T: Json> Codec for T {
+    type Target = T;
+    const IS_NULLABLE: bool = T::IS_NULLABLE;
+
+    #[inline(always)]
+    fn is_default(value: &T) -> bool {
+        value.is_default()
+    }
+
+    #[inline(always)]
+    fn encode(value: &T, to: &mut Writer<'_>) -> Result<(), EncodeError> {
+        value.encode_json(to)
+    }
+
+    #[inline(always)]
+    fn decode(value: &mut T, from: &mut Reader<'_>) -> Result<bool, DecodeError> {
+        value.decode_json(from).map(|()| true)
+    }
+}
+
+/// The [`Codec`] of a value in a box: messages that contain themselves are boxed, and others by option.
+#[derive(Debug)]
+pub struct Boxed<C>(PhantomData<C>);
+
+impl<C: Codec> Codec for Boxed<C> {
+    type Target = Box<C::Target>;
+    const IS_NULLABLE: bool = C::IS_NULLABLE;
+
+    #[inline]
+    fn is_default(value: &Box<C::Target>) -> bool {
+        C::is_default(value)
+    }
+
+    #[inline]
+    fn encode(value: &Box<C::Target>, to: &mut Writer<'_>) -> Result<(), EncodeError> {
+        C::encode(value, to)
+    }
+
+    #[inline]
+    fn decode(value: &mut Box<C::Target>, from: &mut Reader<'_>) -> Result<bool, DecodeError> {
+        from.charge::<C::Target>(1)?;
+        C::decode(value, from)
+    }
+}
+
+/// An enum of the schema. Implemented by generated code.
+///
+/// ```
+/// use frpc_json::{Codec, Enum, Enumeration, Options, Reader};
+///
+/// /// `enum Color { RED = 0; BLUE = 5; }`
+/// struct Color;
+///
+/// impl Enumeration for Color {
+///     const NAME: &'static str = "paint.Color";
+///
+///     fn name(number: i32) -> Option<&'static str> {
+///         Some(match number {
+///             0 => "RED",
+///             5 => "BLUE",
+///             _ => return None,
+///         })
+///     }
+///
+///     fn number(name: &str) -> Option<i32> {
+///         Some(match name {
+///             "RED" => 0,
+///             "BLUE" => 5,
+///             _ => return None,
+///         })
+///     }
+/// }
+///
+/// for (json, number) in [(r#""BLUE""#, 5), ("5", 5), ("7", 7)] {
+///     let mut color = 0;
+///     Enum::<Color>::decode(&mut color, &mut Reader::new(json.as_bytes(), &Options::new())?)?;
+///     assert_eq!(color, number);
+/// }
+/// # Ok::<(), frpc_json::DecodeError>(())
+/// ```
+pub trait Enumeration {
+    /// The full name, for errors: `package.Outer.Inner`.
+    const NAME: &'static str;
+
+    /// The name of a number, of the first of several aliases.
+    fn name(number: i32) -> Option<&'static str>;
+
+    /// The number of a name, aliases included.
+    fn number(name: &str) -> Option<i32>;
+}
+
+/// The [`Codec`] of the numbers of an enum: their names, or the numbers that have none.
+#[derive(Debug)]
+pub struct Enum<E>(PhantomData<E>);
+
+impl<E: Enumeration> Codec for Enum<E> {
+    type Target = i32;
+    const IS_NULLABLE: bool = false;
+
+    #[inline]
+    fn is_default(value: &i32) -> bool {
+        *value == 0
+    }
+
+    #[inline]
+    fn encode(value: &i32, to: &mut Writer<'_>) -> Result<(), EncodeError> {
+        match E::name(*value) {
+            Some(name) => to.plain_string(name),
+            None => to.integer(*value),
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn decode(value: &mut i32, from: &mut Reader<'_>) -> Result<bool, DecodeError> {
+        if from.peek() != Some(b'"') {
+            *value = from.plain_i32(E::NAME)?;
+            return Ok(true);
+        }
+        let offset = from.place();
+        let name = from.string(E::NAME)?;
+        match E::number(&name) {
+            Some(number) => {
+                *value = number;
+                Ok(true)
+            }
+            None if from.options().ignores_unknown => Ok(false),
+            None => {
+                let name = crate::error::quoted(&name);
+                Err(DecodeError::new(DecodeReason::UnknownName { enumeration: E::NAME, name }, offset))
+            }
+        }
+    }
+}
+
+/// The [`Codec`] of `google.protobuf.NullValue`: always `null`, and on reading also its name and number.
+#[derive(Debug)]
+pub struct Null;
+
+impl Enumeration for Null {
+    const NAME: &'static str = "google.protobuf.NullValue";
+
+    fn name(number: i32) -> Option<&'static str> {
+        (number == 0).then_some("NULL_VALUE")
+    }
+
+    fn number(name: &str) -> Option<i32> {
+        (name == "NULL_VALUE").then_some(0)
+    }
+}
+
+impl Codec for Null {
+    type Target = i32;
+    const IS_NULLABLE: bool = true;
+
+    #[inline]
+    fn is_default(value: &i32) -> bool {
+        *value == 0
+    }
+
+    #[inline]
+    fn encode(_: &i32, to: &mut Writer<'_>) -> Result<(), EncodeError> {
+        to.raw("null");
+        Ok(())
+    }
+
+    #[inline]
+    fn decode(value: &mut i32, from: &mut Reader<'_>) -> Result<bool, DecodeError> {
+        if from.null()? { Ok(true) } else { Enum::<Self>::decode(value, from) }
+    }
+}

@@ -1,0 +1,436 @@
+//! Errors, each with its reason and the path of fields that leads to the value.
+//!
+//! Both errors are one pointer wide, so that results stay small on the hot path; everything that builds them is cold.
+
+use std::fmt;
+
+use crate::limits::{NESTING_CEILING, QUOTED_MAX};
+
+/// The input does not hold the expected message: its author is at fault, or the two schemas differ.
+///
+/// ```
+/// use frpc_json::{DecodeReason, from_json};
+///
+/// let error = from_json::<i32>(b" [").unwrap_err();
+/// assert_eq!(error.reason(), &DecodeReason::Unexpected { expected: "int32", found: Some(b'[') });
+/// assert_eq!(error.offset(), 1);
+/// assert_eq!(error.to_string(), "in `google.protobuf.Int32Value` at byte 1: int32 expected, found an array");
+/// ```
+pub struct DecodeError(Box<DecodeInner>);
+
+struct DecodeInner {
+    reason: DecodeReason,
+    offset: usize,
+    path: Path,
+}
+
+/// The reason why input cannot be decoded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DecodeReason {
+    /// Another byte stands here, or the input ends.
+    Unexpected {
+        /// The value or sign in its place.
+        expected: &'static str,
+        /// The byte, or none at the end of the input.
+        found: Option<u8>,
+    },
+    /// The input is not UTF-8.
+    Utf8,
+    /// A string has a control character that is not escaped.
+    ControlCharacter(u8),
+    /// A backslash in a string is not followed by an escape.
+    Escape,
+    /// A `\u` escape is half of a surrogate pair without the other half.
+    Surrogate,
+    /// A number or string is no value of the type of its field.
+    Invalid {
+        /// The type.
+        expected: &'static str,
+        /// The beginning of the text.
+        text: String,
+    },
+    /// An enum has no value of this name.
+    UnknownName {
+        /// The full name of the enum.
+        enumeration: &'static str,
+        /// The beginning of the name.
+        name: String,
+    },
+    /// A message has no field of this name.
+    UnknownField {
+        /// The full name of the message.
+        message: &'static str,
+        /// The beginning of the name.
+        name: String,
+    },
+    /// A key occurs twice in an object, perhaps as `json_name` and as original name.
+    DuplicateKey(String),
+    /// Two members of a oneof are set.
+    SecondMember,
+    /// The list of fields has more values than the message has fields.
+    TooManyFields {
+        /// The full name of the message.
+        message: &'static str,
+        /// The number of fields that it has.
+        fields: usize,
+    },
+    /// Messages nest deeper than [they may](crate::Options::nesting_max).
+    NestingTooDeep {
+        /// How many levels they may have.
+        max: u32,
+    },
+    /// Lists, maps and boxes would take more memory than [they may](crate::Options::container_memory).
+    ContainerMemory {
+        /// The bytes that this one needs.
+        needed: usize,
+        /// The bytes not used yet.
+        left: usize,
+    },
+    /// The `@type` of an `Any` is missing.
+    NoType,
+    /// The `@type` of an `Any` is not one of the [known types](crate::Types).
+    UnknownType(String),
+    /// So many `Any` within each other have `@type` so far back that searching for it takes too long.
+    TypeTooFar,
+}
+
+impl DecodeError {
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn new(reason: DecodeReason, offset: usize) -> Self {
+        Self(Box::new(DecodeInner { reason, offset, path: Path::default() }))
+    }
+
+    /// The reason.
+    #[must_use]
+    pub fn reason(&self) -> &DecodeReason {
+        &self.0.reason
+    }
+
+    /// Where the offending value begins, in bytes from the beginning of the input.
+    #[must_use]
+    pub fn offset(&self) -> usize {
+        self.0.offset
+    }
+}
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let DecodeInner { reason, offset, path } = &*self.0;
+        path.write_place(f)?;
+        let space = if path.is_empty() { "" } else { " " };
+        write!(f, "{space}at byte {offset}: {reason}")
+    }
+}
+
+impl fmt::Debug for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DecodeError")
+            .field("reason", self.reason())
+            .field("offset", &self.offset())
+            .field("message", &self.message())
+            .field("field", &self.field())
+            .finish()
+    }
+}
+
+impl std::error::Error for DecodeError {}
+
+impl fmt::Display for DecodeReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unexpected { expected, found: Some(byte) } => {
+                write!(f, "{expected} expected, found {}", Found(*byte))
+            }
+            Self::Unexpected { expected, found: None } => write!(f, "{expected} expected, but the input ends"),
+            Self::Utf8 => f.write_str("not UTF-8"),
+            Self::ControlCharacter(byte) => write!(f, "control character {byte:#04x} in a string"),
+            Self::Escape => f.write_str("unknown escape in a string"),
+            Self::Surrogate => f.write_str("half of a surrogate pair in a string"),
+            Self::Invalid { expected, text } => write!(f, "{text:?} is no {expected}"),
+            Self::UnknownName { enumeration, name } => write!(f, "enum {enumeration} has no value {name:?}"),
+            Self::UnknownField { message, name } => write!(f, "`{message}` has no field {name:?}"),
+            Self::DuplicateKey(name) => write!(f, "key {name:?} occurs twice"),
+            Self::SecondMember => f.write_str("another member of the same oneof is set"),
+            Self::TooManyFields { message, fields } => write!(f, "`{message}` has {fields} fields only"),
+            Self::NestingTooDeep { max } => write!(f, "messages nest deeper than {max}"),
+            Self::ContainerMemory { needed, left } => {
+                write!(f, "elements need {needed} bytes of memory, but only {left} remain of the limit")
+            }
+            Self::NoType => f.write_str("an Any without \"@type\""),
+            Self::UnknownType(name) => write!(f, "type {name:?} of an Any is not known"),
+            Self::TypeTooFar => f.write_str("\"@type\" stands too far back in too many Any"),
+        }
+    }
+}
+
+/// The message has no JSON. The caller's fault, or that of the peer who sent the message in another encoding.
+pub struct EncodeError(Box<EncodeInner>);
+
+struct EncodeInner {
+    reason: EncodeReason,
+    path: Path,
+}
+
+/// The reason why a value cannot be encoded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EncodeReason {
+    /// Messages nest deeper than [`NESTING_CEILING`].
+    NestingTooDeep,
+    /// A `Timestamp` is not within the years 1 to 9999, or its nanoseconds are not within a second.
+    Timestamp {
+        /// Its seconds.
+        seconds: i64,
+        /// Its nanoseconds.
+        nanos: i32,
+    },
+    /// A `Duration` is longer than 10 000 years, or its parts have different signs.
+    Duration {
+        /// Its seconds.
+        seconds: i64,
+        /// Its nanoseconds.
+        nanos: i32,
+    },
+    /// A path of a `FieldMask` would not be the same after it has been read.
+    FieldMaskPath(String),
+    /// The number of a `google.protobuf.Value` is infinite or not a number.
+    NotFinite,
+    /// A `google.protobuf.Value` has no kind.
+    NoKind,
+    /// The type of an `Any` is not one of the [known types](crate::Types).
+    UnknownType(String),
+    /// The bytes of an `Any` do not hold the message, in the words of its codec.
+    Content(String),
+}
+
+impl EncodeError {
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn new(reason: EncodeReason) -> Self {
+        Self(Box::new(EncodeInner { reason, path: Path::default() }))
+    }
+
+    /// The reason.
+    #[must_use]
+    pub fn reason(&self) -> &EncodeReason {
+        &self.0.reason
+    }
+}
+
+impl fmt::Display for EncodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let EncodeInner { reason, path } = &*self.0;
+        path.write_place(f)?;
+        let colon = if path.is_empty() { "" } else { ": " };
+        write!(f, "{colon}{reason}")
+    }
+}
+
+impl fmt::Debug for EncodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EncodeError")
+            .field("reason", self.reason())
+            .field("message", &self.message())
+            .field("field", &self.field())
+            .finish()
+    }
+}
+
+impl std::error::Error for EncodeError {}
+
+impl fmt::Display for EncodeReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NestingTooDeep => write!(f, "messages nest deeper than {NESTING_CEILING}"),
+            Self::Timestamp { seconds, nanos } => {
+                write!(f, "timestamp of {seconds} s and {nanos} ns is not within the years 1 to 9999")
+            }
+            Self::Duration { seconds, nanos } => {
+                write!(f, "duration of {seconds} s and {nanos} ns is too long, or its parts have different signs")
+            }
+            Self::FieldMaskPath(path) => write!(f, "path {path:?} of a field mask has no JSON form"),
+            Self::NotFinite => f.write_str("number of a google.protobuf.Value is not finite"),
+            Self::NoKind => f.write_str("google.protobuf.Value without a kind"),
+            Self::UnknownType(name) => write!(f, "type {name:?} of an Any is not known"),
+            Self::Content(text) => write!(f, "content of an Any: {text}"),
+        }
+    }
+}
+
+/// A byte that stands where another should, by the value that begins with it.
+struct Found(u8);
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            b'"' => f.write_str("a string"),
+            b'-' | b'0'..=b'9' => f.write_str("a number"),
+            b'{' => f.write_str("an object"),
+            b'[' => f.write_str("an array"),
+            byte @ b'!'..=b'~' => write!(f, "`{}`", char::from(byte)),
+            byte => write!(f, "byte {byte:#04x}"),
+        }
+    }
+}
+
+/// The beginning of a text, for an error.
+pub(crate) fn quoted(text: &str) -> String {
+    let mut end = text.len().min(QUOTED_MAX);
+    while !text.is_char_boundary(end) {
+        end = end.saturating_sub(1);
+    }
+    let dots = if end < text.len() { "…" } else { "" };
+    format!("{}{dots}", text.get(..end).unwrap_or_default())
+}
+
+/// The place of an error, which both error types collect on the way outwards.
+macro_rules! placed {
+    ($error:ident) => {
+        impl $error {
+            /// The fields that lead to the value, like `orders[3].prices["apple"]`; empty for a value that is no field.
+            /// Fields have the names that the JSON mapping gives them.
+            #[must_use]
+            pub fn field(&self) -> String {
+                self.0.path.to_string()
+            }
+
+            /// The full name of the outermost message, if there is one.
+            #[must_use]
+            pub fn message(&self) -> Option<&'static str> {
+                self.0.path.message
+            }
+
+            #[cold]
+            #[inline(never)]
+            pub(crate) fn in_field(mut self, name: &'static str) -> Self {
+                self.0.path.steps.push(Step::Field(name));
+                self
+            }
+
+            #[cold]
+            #[inline(never)]
+            pub(crate) fn in_element(mut self, index: usize) -> Self {
+                self.0.path.steps.push(Step::Element(index));
+                self
+            }
+
+            #[cold]
+            #[inline(never)]
+            pub(crate) fn in_entry(mut self, key: &str) -> Self {
+                self.0.path.steps.push(Step::Entry(quoted(key)));
+                self
+            }
+
+            #[cold]
+            #[inline(never)]
+            pub(crate) fn in_message(mut self, name: &'static str) -> Self {
+                self.0.path.message = Some(name);
+                self
+            }
+        }
+    };
+}
+
+placed!(DecodeError);
+placed!(EncodeError);
+
+/// The way to a value, innermost step first, because errors travel outwards.
+#[derive(Default)]
+struct Path {
+    steps: Vec<Step>,
+    message: Option<&'static str>,
+}
+
+enum Step {
+    Field(&'static str),
+    Element(usize),
+    Entry(String),
+}
+
+impl Path {
+    fn is_empty(&self) -> bool {
+        self.steps.is_empty() && self.message.is_none()
+    }
+
+    fn write_place(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.steps.is_empty(), self.message) {
+            (true, None) => Ok(()),
+            (true, Some(message)) => write!(f, "in `{message}`"),
+            (false, None) => write!(f, "in field `{}`", Shortened(self)),
+            (false, Some(message)) => write!(f, "in field `{}` of `{message}`", Shortened(self)),
+        }
+    }
+
+    /// Writes the steps from the outside: `count` of them, behind so many others.
+    fn write_steps(&self, f: &mut fmt::Formatter<'_>, behind: usize, count: usize) -> fmt::Result {
+        for (place, step) in self.steps.iter().rev().enumerate().skip(behind).take(count) {
+            match step {
+                Step::Field(name) if place == 0 => f.write_str(name)?,
+                Step::Field(name) => write!(f, ".{name}")?,
+                Step::Element(index) => write!(f, "[{index}]")?,
+                Step::Entry(key) => write!(f, "[{key:?}]")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How many steps are shown of a long path, at each of its ends.
+const SHOWN: usize = 6;
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_steps(f, 0, self.steps.len())
+    }
+}
+
+/// A path for display, with its middle left out if it is long: a message nested too deeply has a hundred steps.
+struct Shortened<'a>(&'a Path);
+
+impl fmt::Display for Shortened<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let steps = self.0.steps.len();
+        match steps.checked_sub(SHOWN.saturating_mul(2)).filter(|left_out| *left_out > 1) {
+            None => self.0.fmt(f),
+            Some(left_out) => {
+                self.0.write_steps(f, 0, SHOWN)?;
+                write!(f, "... {left_out} more ...")?;
+                self.0.write_steps(f, steps.saturating_sub(SHOWN), SHOWN)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DecodeError, DecodeReason, quoted};
+
+    #[test]
+    fn a_place_is_shown_from_the_outermost_message_inwards() {
+        let error = DecodeError::new(DecodeReason::Escape, 7);
+        let error = error.in_entry("a\"b").in_field("prices").in_element(3).in_field("orders").in_message("shop.Cart");
+        assert_eq!(error.field(), "orders[3].prices[\"a\\\"b\"]");
+        assert_eq!(
+            error.to_string(),
+            "in field `orders[3].prices[\"a\\\"b\"]` of `shop.Cart` at byte 7: unknown escape in a string"
+        );
+    }
+
+    #[test]
+    fn the_middle_of_a_long_path_is_left_out() {
+        let error = (0..20).fold(DecodeError::new(DecodeReason::Utf8, 0), |error, _| error.in_field("in"));
+        assert_eq!(
+            error.to_string(),
+            "in field `in.in.in.in.in.in... 8 more ....in.in.in.in.in.in` at byte 0: not UTF-8"
+        );
+    }
+
+    #[test]
+    fn a_long_text_is_cut_between_characters() {
+        assert_eq!(quoted("short"), "short");
+        assert_eq!(quoted(&"ß".repeat(30)), format!("{}…", "ß".repeat(24)));
+        assert_eq!(quoted(&format!("a{}", "ß".repeat(30))), format!("a{}…", "ß".repeat(23)));
+    }
+}

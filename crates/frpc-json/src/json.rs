@@ -1,0 +1,274 @@
+//! The traits of generated code: [`Json`] for every value, [`Fields`] for messages.
+
+use crate::{DecodeError, DecodeReason, EncodeError, Options, Reader, Writer};
+
+/// A value with a JSON form: a scalar, a string, bytes or a message.
+///
+/// Every type with [`Fields`] is one, as a JSON object. Well-known types have forms of their own: a `Timestamp` is a
+/// string, and a wrapper is the value in it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no JSON form",
+    note = "build its schema with `frpc_build::configure().json(true)`",
+    note = "types of `extern_path` bring their own: build them so too, or implement `frpc_json::Fields`"
+)]
+pub trait Json: Default {
+    /// The full name of the message, for errors and `Any`: `package.Outer.Inner`. Of a scalar it is that of its
+    /// wrapper, such as `google.protobuf.Int32Value`.
+    const NAME: &'static str;
+
+    /// Whether the value is the object of its fields, as all messages are that have no form of their own. In an `Any`
+    /// its fields then stand beside `@type`.
+    const IS_OBJECT: bool = false;
+
+    /// Whether `null` is a value of the type, and not a field that is absent.
+    const IS_NULLABLE: bool = false;
+
+    /// Whether the value is that of an absent field, so that a field without presence is not written. Never true of
+    /// messages.
+    #[inline]
+    fn is_default(&self) -> bool {
+        false
+    }
+
+    /// Writes the value.
+    ///
+    /// # Errors
+    ///
+    /// If the value has no JSON form.
+    fn encode_json(&self, to: &mut Writer<'_>) -> Result<(), EncodeError>;
+
+    /// Reads a value into `self`, which is the default.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such value. `self` is then of no use.
+    fn decode_json(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError>;
+
+    /// Reads the fields of a message into `self`, which is the default, from an array in the order of declaration, as
+    /// positional parameters are written. Fields at the end may be missing, `null` leaves a field out. A value that is
+    /// no object of fields is read alone, without an array.
+    ///
+    /// ```
+    /// use frpc_json::{Fields, Json, Options, Reader};
+    /// # use frpc_json::{DecodeError, EncodeError, Writer};
+    /// # #[derive(Debug, Default, PartialEq)]
+    /// # struct Point { x: i32, y: i32 }
+    /// # impl Fields for Point {
+    /// #     const NAME: &'static str = "geometry.Point";
+    /// #     const FIELDS: &'static [&'static str] = &["x", "y"];
+    /// #     fn field(name: &str) -> Option<usize> { Self::FIELDS.iter().position(|field| *field == name) }
+    /// #     fn encode_fields(&self, to: &mut Writer<'_>) -> Result<(), EncodeError> {
+    /// #         to.field("\"x\":", &self.x)?;
+    /// #         to.field("\"y\":", &self.y)
+    /// #     }
+    /// #     fn decode_field(&mut self, field: usize, from: &mut Reader<'_>) -> Result<(), DecodeError> {
+    /// #         match field { 0 => from.field(&mut self.x), _ => from.field(&mut self.y) }
+    /// #     }
+    /// # }
+    ///
+    /// let mut reader = Reader::new(b"[3, 4]", &Options::new())?;
+    /// let mut point = Point::default();
+    /// point.decode_positional(&mut reader)?;
+    /// assert_eq!(point, Point { x: 3, y: 4 });
+    /// # Ok::<(), frpc_json::DecodeError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`decode_json`](Self::decode_json), and if there are more values than fields.
+    fn decode_positional(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
+        self.decode_json(from)
+    }
+}
+
+/// The fields of a message of the schema. Implemented by generated code.
+///
+/// [The crate's page](crate) has an example.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a message with a JSON form",
+    note = "build its schema with `frpc_build::configure().json(true)`"
+)]
+pub trait Fields: Default {
+    /// The full name: `package.Outer.Inner`.
+    const NAME: &'static str;
+
+    /// The names of the fields in JSON, in the order of declaration.
+    const FIELDS: &'static [&'static str];
+
+    /// The place of a field in [`FIELDS`](Self::FIELDS), by its name in JSON or its original name.
+    fn field(name: &str) -> Option<usize>;
+
+    /// Writes the fields that are present, in the order of declaration.
+    ///
+    /// # Errors
+    ///
+    /// If a field has no JSON form.
+    fn encode_fields(&self, to: &mut Writer<'_>) -> Result<(), EncodeError>;
+
+    /// Reads the value of the field at this place of [`FIELDS`](Self::FIELDS), which was not read before.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such value.
+    fn decode_field(&mut self, field: usize, from: &mut Reader<'_>) -> Result<(), DecodeError>;
+}
+
+/// Reads a message with default [options](Options).
+///
+/// ```
+/// assert_eq!(frpc_json::from_json::<i64>(br#""9007199254740993""#)?, 9_007_199_254_740_993);
+/// # Ok::<(), frpc_json::DecodeError>(())
+/// ```
+///
+/// # Errors
+///
+/// If the input is not JSON in UTF-8, is not such a message, or exceeds a limit.
+pub fn from_json<M: Json>(json: &[u8]) -> Result<M, DecodeError> {
+    Options::new().decode(json)
+}
+
+/// Appends a message to `out`, with default [options](Options).
+///
+/// ```
+/// let mut out = Vec::new();
+/// frpc_json::to_json(&9_007_199_254_740_993_i64, &mut out)?;
+/// assert_eq!(out, br#""9007199254740993""#);
+/// # Ok::<(), frpc_json::EncodeError>(())
+/// ```
+///
+/// # Errors
+///
+/// If the message has no JSON form. Everything written of it is removed.
+pub fn to_json<M: Json>(message: &M, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    Options::new().encode(message, out)
+}
+
+impl<M: Fields> Json for M {
+    const NAME: &'static str = <M as Fields>::NAME;
+    const IS_OBJECT: bool = true;
+
+    #[inline]
+    fn encode_json(&self, to: &mut Writer<'_>) -> Result<(), EncodeError> {
+        to.message(|to| self.encode_fields(to))
+    }
+
+    fn decode_json(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
+        let mut unknown = Unknown { message: <M as Fields>::NAME, has_type: !from.mark_any(false) };
+        from.enter()?;
+        let mut seen = Seen::default();
+        // Writers keep to the order of declaration, so that the next field is probably the next one that is there.
+        let mut next = 0_usize;
+        let mut key = from.first_key("object")?;
+        while let Some(name) = key {
+            let field = match M::FIELDS.get(next) {
+                Some(expected) if *expected == &*name => Some(next),
+                _ => M::field(&name),
+            };
+            match field {
+                Some(field) => {
+                    if !seen.insert(field) {
+                        return Err(from.duplicate(&name));
+                    }
+                    self.decode_field(field, from).map_err(|error| in_field::<M>(field, error))?;
+                    next = field.wrapping_add(1);
+                }
+                None => unknown.field(&name, from)?,
+            }
+            key = from.next_key()?;
+        }
+        from.leave();
+        Ok(())
+    }
+
+    fn decode_positional(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
+        from.enter()?;
+        let mut field = 0_usize;
+        from.array(|from| {
+            if field >= M::FIELDS.len() {
+                let reason = DecodeReason::TooManyFields { message: <M as Fields>::NAME, fields: M::FIELDS.len() };
+                return Err(from.error(reason));
+            }
+            self.decode_field(field, from).map_err(|error| in_field::<M>(field, error))?;
+            field = field.wrapping_add(1);
+            Ok(())
+        })?;
+        from.leave();
+        Ok(())
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn in_field<M: Fields>(field: usize, error: DecodeError) -> DecodeError {
+    error.in_field(M::FIELDS.get(field).copied().unwrap_or_default())
+}
+
+/// What a message does with keys that are not fields of it.
+struct Unknown {
+    message: &'static str,
+    /// Whether no `@type` may come any more.
+    has_type: bool,
+}
+
+impl Unknown {
+    #[cold]
+    #[inline(never)]
+    fn field(&mut self, name: &str, from: &mut Reader<'_>) -> Result<(), DecodeError> {
+        if name == "@type" && !self.has_type {
+            self.has_type = true;
+            return from.skip();
+        }
+        from.unknown_field(self.message, name)
+    }
+}
+
+/// The fields of an object that were there.
+#[derive(Default)]
+struct Seen {
+    first: u64,
+    /// Those behind the first 64.
+    more: Vec<u64>,
+}
+
+impl Seen {
+    /// Returns false if the field was there before.
+    #[inline]
+    fn insert(&mut self, field: usize) -> bool {
+        let bit = 1_u64 << (field & 63);
+        let word = match (field >> 6).checked_sub(1) {
+            None => &mut self.first,
+            Some(word) => match self.more(word) {
+                Some(word) => word,
+                None => return false,
+            },
+        };
+        let is_new = *word & bit == 0;
+        *word |= bit;
+        is_new
+    }
+
+    #[cold]
+    fn more(&mut self, word: usize) -> Option<&mut u64> {
+        if word >= self.more.len() {
+            self.more.resize(word.saturating_add(1), 0);
+        }
+        self.more.get_mut(word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Seen;
+
+    #[test]
+    fn a_field_is_new_once_however_many_fields_there_are() {
+        let mut seen = Seen::default();
+        for field in [0, 63, 64, 127, 128, 1000, 65] {
+            assert!(seen.insert(field), "{field}");
+        }
+        for field in [0, 63, 64, 127, 128, 1000, 65] {
+            assert!(!seen.insert(field), "{field}");
+        }
+        assert!(seen.insert(1));
+    }
+}

@@ -1,0 +1,111 @@
+//! The JSON mapping of proto3, for generated code: messages to JSON and back, without a tree in between.
+//!
+//! `frpc-build` generates an implementation of [`Fields`] for each message and one of [`Enumeration`] for each enum.
+//! [`to_json`] and [`from_json`] do the rest, and [`Options`] are for those who read from strangers or write `Any`:
+//!
+//! ```
+//! use frpc_json::{DecodeError, EncodeError, Fields, Reader, Writer, from_json, to_json};
+//!
+//! #[derive(Debug, Default, PartialEq)]
+//! struct Book {
+//!     title: String,
+//!     first_year: Option<i32>,
+//!     authors: Vec<String>,
+//! }
+//!
+//! // This is what is generated.
+//! impl Fields for Book {
+//!     const NAME: &'static str = "library.Book";
+//!     const FIELDS: &'static [&'static str] = &["title", "firstYear", "authors"];
+//!
+//!     fn field(name: &str) -> Option<usize> {
+//!         Some(match name {
+//!             "title" => 0,
+//!             "firstYear" | "first_year" => 1,
+//!             "authors" => 2,
+//!             _ => return None,
+//!         })
+//!     }
+//!
+//!     fn encode_fields(&self, to: &mut Writer<'_>) -> Result<(), EncodeError> {
+//!         to.field("\"title\":", &self.title)?;
+//!         to.optional("\"firstYear\":", &self.first_year)?;
+//!         to.list("\"authors\":", &self.authors)
+//!     }
+//!
+//!     fn decode_field(&mut self, field: usize, from: &mut Reader<'_>) -> Result<(), DecodeError> {
+//!         match field {
+//!             0 => from.field(&mut self.title),
+//!             1 => from.optional(&mut self.first_year),
+//!             2 => from.list(&mut self.authors),
+//!             _ => from.skip(),
+//!         }
+//!     }
+//! }
+//!
+//! let book = Book { title: "Emma".into(), first_year: Some(1815), authors: vec!["Jane Austen".into()] };
+//! let mut out = Vec::new();
+//! to_json(&book, &mut out)?;
+//! assert_eq!(out, br#"{"title":"Emma","firstYear":1815,"authors":["Jane Austen"]}"#);
+//! assert_eq!(from_json::<Book>(&out)?, book);
+//!
+//! // Errors state the reason, the position and the field.
+//! let error = from_json::<Book>(br#"{ "authors": ["Jane Austen", 7] }"#).unwrap_err();
+//! assert_eq!(error.to_string(), "in field `authors[1]` of `library.Book` at byte 29: string expected, found a number");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # The mapping
+//!
+//! It is proto3's canonical one. Written are names in lowerCamelCase or as `json_name` says, integers of 64 bits as
+//! strings, floats by their shortest digits or as `"NaN"`, `"Infinity"` and `"-Infinity"`, enums by name, bytes as
+//! base64 with padding, and fields without presence only if they do not have their default. Read is more:
+//!
+//! * original names of fields too
+//! * integers as numbers and as strings, also with exponent or fraction, if their value is integral and in range
+//! * enums by number too, and numbers that have no name
+//! * base64 of both alphabets, with padding or without
+//! * `null` as an absent field; not as an element of a list or map
+//!
+//! Refused is what is not JSON, and besides: unknown fields and names, unless [`Options::ignore_unknown`]; keys that
+//! occur twice, also under two names; two members of one oneof; unpaired surrogates; numbers that do not fit their type.
+//!
+//! # Limits
+//!
+//! Input is treated as hostile: none makes the reader panic or overflow the stack, and the time that it takes grows with
+//! its length alone.
+//!
+//! * Messages nest [`NESTING_MAX`] deep, unless [`Options::nesting_max`] says otherwise, and [`NESTING_CEILING`] at
+//!   most. A `Struct` or `ListValue` within a `Value` is a level of its own.
+//! * The memory of all lists, maps and boxes of one decoding is at most [`CONTAINER_MEMORY_MAX`], unless
+//!   [`Options::container_memory`] says otherwise.
+//! * The text of a value is no longer than its JSON.
+//!
+//! # Features
+//!
+//! * `prost-types`: the forms of the well-known types in the crate of this name, and types for the content of `Any` ([`Types`])
+
+#![forbid(unsafe_code)]
+#![deny(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+
+mod base64;
+mod codec;
+mod error;
+mod json;
+mod limits;
+mod map;
+mod options;
+mod reader;
+mod values;
+pub mod wellknown;
+mod writer;
+
+pub use codec::{Boxed, Codec, Enum, Enumeration, Null};
+pub use error::{DecodeError, DecodeReason, EncodeError, EncodeReason};
+pub use json::{Fields, Json, from_json, to_json};
+pub use limits::{CONTAINER_MEMORY_MAX, NESTING_CEILING, NESTING_MAX};
+pub use map::{Key, Map};
+pub use options::{Options, Types};
+pub use reader::Reader;
+pub use writer::Writer;

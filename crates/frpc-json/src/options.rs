@@ -1,0 +1,146 @@
+//! What a reader accepts, and the types that `Any` may hold.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use crate::limits::{CONTAINER_MEMORY_MAX, NESTING_CEILING, NESTING_MAX};
+use crate::{DecodeError, EncodeError, Json, Reader, Writer};
+
+/// How JSON is read and written; by default as proto3's JSON mapping says, with [limits](crate#limits).
+///
+/// ```
+/// use frpc_json::Options;
+///
+/// let options = Options::new().nesting_max(20).container_memory(1 << 20);
+/// assert_eq!(options.decode::<String>(br#""Emma""#)?, "Emma");
+/// # Ok::<(), frpc_json::DecodeError>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'t> {
+    pub(crate) nesting_max: u32,
+    pub(crate) container_memory: usize,
+    pub(crate) ignores_unknown: bool,
+    pub(crate) types: Option<&'t Types>,
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<'t> Options<'t> {
+    /// The default options.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { nesting_max: NESTING_MAX, container_memory: CONTAINER_MEMORY_MAX, ignores_unknown: false, types: None }
+    }
+
+    /// How deep messages that are read may nest, the root included, clamped to 1 to [`NESTING_CEILING`]. Default:
+    /// [`NESTING_MAX`].
+    #[must_use]
+    pub const fn nesting_max(self, levels: u32) -> Self {
+        let levels = match levels {
+            0 => 1,
+            levels if levels > NESTING_CEILING => NESTING_CEILING,
+            levels => levels,
+        };
+        Self { nesting_max: levels, ..self }
+    }
+
+    /// How many bytes the elements of all lists and maps, and the boxed messages, of one decoding may take. Default:
+    /// [`CONTAINER_MEMORY_MAX`].
+    #[must_use]
+    pub const fn container_memory(self, bytes: usize) -> Self {
+        Self { container_memory: bytes, ..self }
+    }
+
+    /// Whether fields that a message does not have are skipped, and with them names that an enum does not have.
+    /// Default: `false`, both are errors.
+    ///
+    /// Of a key that is skipped it is not checked whether it occurs twice.
+    #[must_use]
+    pub const fn ignore_unknown(self, ignore: bool) -> Self {
+        Self { ignores_unknown: ignore, ..self }
+    }
+
+    /// The types that `Any` may hold. Default: none, and an `Any` that is not empty is an error.
+    #[must_use]
+    pub const fn types(self, types: &'t Types) -> Self {
+        Self { types: Some(types), ..self }
+    }
+
+    /// Reads one value, with nothing but white space around it.
+    ///
+    /// # Errors
+    ///
+    /// If the input is not JSON in UTF-8, is not such a message, or exceeds a limit.
+    pub fn decode<M: Json>(&self, json: &[u8]) -> Result<M, DecodeError> {
+        let mut reader = Reader::new(json, self).map_err(|error| error.in_message(M::NAME))?;
+        let mut message = M::default();
+        let read = message.decode_json(&mut reader).and_then(|()| reader.end());
+        read.map_err(|error| error.in_message(M::NAME))?;
+        Ok(message)
+    }
+
+    /// Appends the message to `out`.
+    ///
+    /// # Errors
+    ///
+    /// If the message has no JSON, which is true of some well-known types with certain values, and of messages that
+    /// nest too deep. Everything written of it is removed.
+    pub fn encode<M: Json>(&self, message: &M, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        let start = out.len();
+        message.encode_json(&mut Writer::new(out, self)).map_err(|error| {
+            out.truncate(start);
+            error.in_message(M::NAME)
+        })
+    }
+}
+
+/// The types that a `google.protobuf.Any` may hold, by their full names.
+///
+/// In JSON the content of an `Any` stands in place of its bytes, so reading and writing it takes a type. The bytes are
+/// in protobuf's encoding, also with the Polyglot codec around them.
+///
+/// Writing an `Any` decodes its bytes by prost, which allocates as the bytes demand: up to some hundred times their
+/// length if a type has lists of large messages. Whoever writes the `Any` of a hostile peer bounds its bytes.
+#[derive(Default)]
+pub struct Types {
+    known: HashMap<&'static str, Content>,
+}
+
+/// Reads and writes the content of an `Any`.
+#[derive(Clone, Copy)]
+pub(crate) struct Content {
+    /// Whether its fields stand beside `@type`, and not in a `value`.
+    pub(crate) is_object: bool,
+    pub(crate) encode: fn(&[u8], &mut Writer<'_>) -> Result<(), EncodeError>,
+    pub(crate) decode: fn(&mut Reader<'_>) -> Result<Vec<u8>, DecodeError>,
+}
+
+impl Types {
+    /// No types, not even well-known ones.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The content of an `Any` of a type, by the full name at the end of its URL.
+    pub(crate) fn content(&self, name: &str) -> Option<Content> {
+        self.known.get(name).copied()
+    }
+
+    #[cfg(feature = "prost-types")]
+    pub(crate) fn insert(&mut self, name: &'static str, content: Content) {
+        self.known.insert(name, content);
+    }
+}
+
+impl fmt::Debug for Types {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut names: Vec<_> = self.known.keys().collect();
+        names.sort_unstable();
+        f.debug_tuple("Types").field(&names).finish()
+    }
+}

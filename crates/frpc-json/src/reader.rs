@@ -1,0 +1,451 @@
+//! [`Reader`]: JSON to values, one token after the other, each bounded by the remaining input.
+//!
+//! Owns the position, the structure of objects and arrays, and the limits. Strings are in `reader/strings.rs`, numbers
+//! in `reader/numbers.rs`, and what fields, lists and maps do with values in `reader/fields.rs`.
+
+mod fields;
+mod numbers;
+mod strings;
+
+use std::borrow::Cow;
+
+use crate::error::quoted;
+use crate::limits::REREAD_MAX;
+use crate::{DecodeError, DecodeReason, Options};
+
+pub(crate) use numbers::integer_of;
+pub(crate) use strings::special_in;
+
+/// Reads values from JSON.
+///
+/// Generated code reads messages with it. By hand it reads what stands around messages, such as the envelope of a
+/// protocol:
+///
+/// ```
+/// use frpc_json::{Options, Reader};
+///
+/// let mut reader = Reader::new(br#"{ "id": 7, "method": "greet", "trace": [] }"#, &Options::new())?;
+/// let (mut id, mut method) = (0_u32, String::new());
+/// reader.object(|key, reader| match key {
+///     "id" => reader.value(&mut id),
+///     "method" => reader.value(&mut method),
+///     _ => reader.skip(),
+/// })?;
+/// reader.end()?;
+/// assert_eq!((id, &method[..]), (7, "greet"));
+/// # Ok::<(), frpc_json::DecodeError>(())
+/// ```
+#[derive(Debug)]
+pub struct Reader<'a> {
+    text: &'a str,
+    /// The place of the next byte. `at <= text.len()`.
+    at: usize,
+    /// How many more levels may be entered.
+    levels: u32,
+    /// How much memory containers may still take, in bytes.
+    memory: usize,
+    /// How many bytes may still be read twice.
+    reread: usize,
+    /// Whether the next object is the content of an `Any`, so that it has `@type` besides its fields.
+    is_any: bool,
+    options: Options<'a>,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads from the beginning of `json`, which is checked to be UTF-8 as a whole.
+    ///
+    /// # Errors
+    ///
+    /// If the input is not UTF-8.
+    pub fn new(json: &'a [u8], options: &Options<'a>) -> Result<Self, DecodeError> {
+        let Ok(text) = simdutf8::basic::from_utf8(json) else {
+            let valid = std::str::from_utf8(json).map_or_else(|error| error.valid_up_to(), str::len);
+            return Err(DecodeError::new(DecodeReason::Utf8, valid));
+        };
+        Ok(Self {
+            text,
+            at: 0,
+            levels: options.nesting_max,
+            memory: options.container_memory,
+            reread: text.len().saturating_mul(REREAD_MAX),
+            is_any: false,
+            options: *options,
+        })
+    }
+
+    /// The place of the next byte, from the beginning of the input.
+    #[must_use]
+    pub fn position(&self) -> usize {
+        self.at
+    }
+
+    /// The place of the next value, behind white space.
+    #[inline(always)]
+    pub(crate) fn place(&mut self) -> usize {
+        self.peek();
+        self.at
+    }
+
+    /// Checks that nothing but white space is left.
+    ///
+    /// # Errors
+    ///
+    /// If there is more.
+    pub fn end(&mut self) -> Result<(), DecodeError> {
+        match self.peek() {
+            None => Ok(()),
+            Some(_) => Err(self.unexpected("the end of the input")),
+        }
+    }
+
+    /// The next byte that is not white space, which stays.
+    #[inline(always)]
+    pub(crate) fn peek(&mut self) -> Option<u8> {
+        match self.text.as_bytes().get(self.at).copied() {
+            Some(byte) if byte > b' ' => Some(byte),
+            _ => self.peek_behind_space(),
+        }
+    }
+
+    #[inline(never)]
+    fn peek_behind_space(&mut self) -> Option<u8> {
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        let is_space = |byte: &&u8| matches!(**byte, b' ' | b'\t' | b'\n' | b'\r');
+        let spaces = rest.iter().take_while(is_space).count();
+        self.advance(spaces);
+        rest.get(spaces).copied()
+    }
+
+    /// Skips bytes of which it is known that they are there.
+    #[inline(always)]
+    fn advance(&mut self, bytes: usize) {
+        self.at = self.at.wrapping_add(bytes);
+    }
+
+    /// Reads `byte` if it is the next one behind white space.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, byte: u8) -> bool {
+        let is_it = self.peek() == Some(byte);
+        if is_it {
+            self.advance(1);
+        }
+        is_it
+    }
+
+    /// Reads a word if it is next: `null`, `true` or `false`.
+    #[inline(always)]
+    fn take_word(&mut self, word: &str) -> bool {
+        let is_it = self.text.as_bytes().get(self.at..).is_some_and(|rest| rest.starts_with(word.as_bytes()));
+        if is_it {
+            self.advance(word.len());
+        }
+        is_it
+    }
+
+    /// Reads `null` if it is next.
+    #[inline(always)]
+    pub(crate) fn null(&mut self) -> Result<bool, DecodeError> {
+        if self.peek() != Some(b'n') {
+            return Ok(false);
+        }
+        if self.take_word("null") { Ok(true) } else { Err(self.unexpected("a value")) }
+    }
+
+    /// Reads a bool.
+    #[inline]
+    pub(crate) fn bool(&mut self) -> Result<bool, DecodeError> {
+        match self.peek() {
+            Some(b't') if self.take_word("true") => Ok(true),
+            Some(b'f') if self.take_word("false") => Ok(false),
+            _ => Err(self.unexpected("bool")),
+        }
+    }
+
+    /// Reads an object and calls `entry` for each key, unescaped, which has to read the value.
+    ///
+    /// # Errors
+    ///
+    /// If there is no object, or `entry` fails. Keys that occur twice are left to `entry`.
+    #[inline]
+    pub fn object(
+        &mut self,
+        mut entry: impl FnMut(&str, &mut Self) -> Result<(), DecodeError>,
+    ) -> Result<(), DecodeError> {
+        let mut key = self.first_key("object")?;
+        while let Some(name) = key {
+            entry(&name, self)?;
+            key = self.next_key()?;
+        }
+        Ok(())
+    }
+
+    /// Reads an array and calls `element` for each element, which has to read it.
+    ///
+    /// # Errors
+    ///
+    /// If there is no array, or `element` fails.
+    #[inline]
+    pub fn array(&mut self, mut element: impl FnMut(&mut Self) -> Result<(), DecodeError>) -> Result<(), DecodeError> {
+        let mut is_element = self.first_element("array")?;
+        while is_element {
+            element(self)?;
+            is_element = self.next_element()?;
+        }
+        Ok(())
+    }
+
+    /// Reads the beginning of an object and its first key, if it has one.
+    #[inline]
+    pub(crate) fn first_key(&mut self, expected: &'static str) -> Result<Option<Cow<'a, str>>, DecodeError> {
+        if !self.take(b'{') {
+            return Err(self.unexpected(expected));
+        }
+        if self.take(b'}') { Ok(None) } else { self.key().map(Some) }
+    }
+
+    /// Reads the end of an object, or the next key.
+    #[inline]
+    pub(crate) fn next_key(&mut self) -> Result<Option<Cow<'a, str>>, DecodeError> {
+        if self.take(b',') {
+            self.key().map(Some)
+        } else if self.take(b'}') {
+            Ok(None)
+        } else {
+            Err(self.unexpected("`,` or `}`"))
+        }
+    }
+
+    #[inline]
+    fn key(&mut self) -> Result<Cow<'a, str>, DecodeError> {
+        let key = self.string("key")?;
+        if self.take(b':') { Ok(key) } else { Err(self.unexpected("`:`")) }
+    }
+
+    /// Reads the beginning of an array, and says whether an element follows.
+    #[inline]
+    pub(crate) fn first_element(&mut self, expected: &'static str) -> Result<bool, DecodeError> {
+        if !self.take(b'[') {
+            return Err(self.unexpected(expected));
+        }
+        Ok(!self.take(b']'))
+    }
+
+    /// Reads the end of an array or a comma, and says whether an element follows.
+    #[inline]
+    pub(crate) fn next_element(&mut self) -> Result<bool, DecodeError> {
+        if self.take(b',') {
+            Ok(true)
+        } else if self.take(b']') {
+            Ok(false)
+        } else {
+            Err(self.unexpected("`,` or `]`"))
+        }
+    }
+
+    /// Reads a value of any kind and returns its text.
+    ///
+    /// # Errors
+    ///
+    /// If it is not JSON.
+    pub fn raw(&mut self) -> Result<&'a str, DecodeError> {
+        self.peek();
+        let start = self.at;
+        self.skip()?;
+        Ok(self.text.get(start..self.at).unwrap_or_default())
+    }
+
+    /// Reads a value of any kind and drops it. Objects and arrays in it may nest twice as deep as messages may at this
+    /// place, since a message takes an object, and another object or array if it is in a map or list.
+    ///
+    /// # Errors
+    ///
+    /// If it is not JSON, or nests too deep.
+    pub fn skip(&mut self) -> Result<(), DecodeError> {
+        let mut open = Open::new(self.levels);
+        loop {
+            let is_object = match self.peek() {
+                Some(b'{') => Some(true),
+                Some(b'[') => Some(false),
+                Some(b'"') => self.skip_string().map(|()| None)?,
+                Some(b'-' | b'0'..=b'9') => self.number("value").map(|_| None)?,
+                Some(b't') if self.take_word("true") => None,
+                Some(b'f') if self.take_word("false") => None,
+                Some(b'n') if self.take_word("null") => None,
+                _ => return Err(self.unexpected("value")),
+            };
+            if let Some(is_object) = is_object {
+                let is_empty = if is_object { !self.skip_first_key()? } else { !self.first_element("array")? };
+                if !is_empty {
+                    if !open.push(is_object) {
+                        return Err(self.too_deep());
+                    }
+                    continue;
+                }
+            }
+            // A value is complete, and with it perhaps those around it.
+            loop {
+                let is_more = match open.last() {
+                    None => return Ok(()),
+                    Some(true) => self.skip_next_key()?,
+                    Some(false) => self.next_element()?,
+                };
+                if is_more {
+                    break;
+                }
+                open.pop();
+            }
+        }
+    }
+
+    fn skip_first_key(&mut self) -> Result<bool, DecodeError> {
+        self.advance(1);
+        if self.take(b'}') { Ok(false) } else { self.skip_key().map(|()| true) }
+    }
+
+    fn skip_next_key(&mut self) -> Result<bool, DecodeError> {
+        if self.take(b',') {
+            self.skip_key().map(|()| true)
+        } else if self.take(b'}') {
+            Ok(false)
+        } else {
+            Err(self.unexpected("`,` or `}`"))
+        }
+    }
+
+    fn skip_key(&mut self) -> Result<(), DecodeError> {
+        if self.peek() != Some(b'"') {
+            return Err(self.unexpected("key"));
+        }
+        self.skip_string()?;
+        if self.take(b':') { Ok(()) } else { Err(self.unexpected("`:`")) }
+    }
+
+    /// Goes one level deeper, until [`leave`](Self::leave).
+    #[inline(always)]
+    pub(crate) fn enter(&mut self) -> Result<(), DecodeError> {
+        match self.levels.checked_sub(1) {
+            Some(levels) => {
+                self.levels = levels;
+                Ok(())
+            }
+            None => Err(self.too_deep()),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn leave(&mut self) {
+        self.levels = self.levels.wrapping_add(1);
+    }
+
+    /// Takes memory for `count` values from what is left.
+    #[inline(always)]
+    pub(crate) fn charge<T>(&mut self, count: usize) -> Result<(), DecodeError> {
+        self.charge_bytes(size_of::<T>().saturating_mul(count))
+    }
+
+    #[inline(always)]
+    pub(crate) fn charge_bytes(&mut self, needed: usize) -> Result<(), DecodeError> {
+        match self.memory.checked_sub(needed) {
+            Some(left) => {
+                self.memory = left;
+                Ok(())
+            }
+            None => Err(self.error(DecodeReason::ContainerMemory { needed, left: self.memory })),
+        }
+    }
+
+    pub(crate) fn options(&self) -> &Options<'a> {
+        &self.options
+    }
+
+    /// Marks the next object as the content of an `Any`, if `is_any`, and says whether it was marked before.
+    #[inline(always)]
+    pub(crate) fn mark_any(&mut self, is_any: bool) -> bool {
+        std::mem::replace(&mut self.is_any, is_any)
+    }
+
+    /// Looks at what follows, and comes back to this place.
+    ///
+    /// What is read so may be read again by outer levels, so that it is limited how much it may be.
+    pub(crate) fn look_ahead<T>(
+        &mut self,
+        look: impl FnOnce(&mut Self) -> Result<T, DecodeError>,
+    ) -> Result<T, DecodeError> {
+        let start = self.at;
+        let found = look(self)?;
+        let read = self.at.wrapping_sub(start);
+        self.at = start;
+        match self.reread.checked_sub(read) {
+            Some(left) => self.reread = left,
+            None => return Err(self.error(DecodeReason::TypeTooFar)),
+        }
+        Ok(found)
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn error(&self, reason: DecodeReason) -> DecodeError {
+        DecodeError::new(reason, self.at)
+    }
+
+    /// The next byte is not as it should be.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn unexpected(&self, expected: &'static str) -> DecodeError {
+        let found = self.text.as_bytes().get(self.at).copied();
+        self.error(DecodeReason::Unexpected { expected, found })
+    }
+
+    /// The value that began at `offset` is no such value.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn invalid(expected: &'static str, text: &str, offset: usize) -> DecodeError {
+        DecodeError::new(DecodeReason::Invalid { expected, text: quoted(text) }, offset)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn too_deep(&self) -> DecodeError {
+        self.error(DecodeReason::NestingTooDeep { max: self.options.nesting_max })
+    }
+}
+
+/// The objects and arrays around a value that is skipped, a bit for each.
+struct Open {
+    is_object: [u64; WORDS],
+    depth: usize,
+    depth_max: usize,
+}
+
+/// Enough for two bits for each of [`NESTING_CEILING`](crate::NESTING_CEILING) levels.
+const WORDS: usize = 7;
+
+const _: () = assert!(WORDS * 64 >= 2 * crate::NESTING_CEILING as usize);
+
+impl Open {
+    fn new(levels: u32) -> Self {
+        let depth_max = usize::try_from(levels).unwrap_or(usize::MAX).saturating_mul(2);
+        Self { is_object: [0; WORDS], depth: 0, depth_max }
+    }
+
+    /// Returns false if there are too many.
+    fn push(&mut self, is_object: bool) -> bool {
+        let bit = 1_u64 << (self.depth & 63);
+        let Some(word) = self.is_object.get_mut(self.depth >> 6).filter(|_| self.depth < self.depth_max) else {
+            return false;
+        };
+        *word = if is_object { *word | bit } else { *word & !bit };
+        self.depth = self.depth.wrapping_add(1);
+        true
+    }
+
+    /// Whether the innermost is an object; none if there is none.
+    fn last(&self) -> Option<bool> {
+        let last = self.depth.checked_sub(1)?;
+        self.is_object.get(last >> 6).map(|word| word >> (last & 63) & 1 == 1)
+    }
+
+    fn pop(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+    }
+}

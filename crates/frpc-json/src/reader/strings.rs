@@ -1,0 +1,174 @@
+//! Strings: escapes and where a string ends; base64 is in `base64.rs`.
+
+use std::borrow::Cow;
+
+use super::Reader;
+use crate::{DecodeError, DecodeReason};
+
+impl<'a> Reader<'a> {
+    /// Reads a string. One without escapes is borrowed from the input.
+    ///
+    /// # Errors
+    ///
+    /// If there is no string; `expected` says which was expected. If the string has a control character, an unknown
+    /// escape or half of a surrogate pair.
+    #[inline]
+    pub fn string(&mut self, expected: &'static str) -> Result<Cow<'a, str>, DecodeError> {
+        if !self.take(b'"') {
+            return Err(self.unexpected(expected));
+        }
+        let start = self.at;
+        self.skip_plain();
+        let plain = self.text.get(start..self.at).unwrap_or_default();
+        if self.text.as_bytes().get(self.at) == Some(&b'"') {
+            self.advance(1);
+            return Ok(Cow::Borrowed(plain));
+        }
+        self.escaped(plain).map(Cow::Owned)
+    }
+
+    /// Reads the rest of a string that begins with `plain` and has an escape or something bad next.
+    #[cold]
+    #[inline(never)]
+    fn escaped(&mut self, plain: &str) -> Result<String, DecodeError> {
+        let mut text = plain.to_owned();
+        loop {
+            let start = self.at;
+            self.skip_plain();
+            text.push_str(self.text.get(start..self.at).unwrap_or_default());
+            if self.is_end()? {
+                return Ok(text);
+            }
+            text.push(self.escape()?);
+        }
+    }
+
+    /// Reads a string and drops it.
+    pub(super) fn skip_string(&mut self) -> Result<(), DecodeError> {
+        self.advance(1);
+        loop {
+            self.skip_plain();
+            if self.is_end()? {
+                return Ok(());
+            }
+            self.escape()?;
+        }
+    }
+
+    /// Reads the end of a string, and says whether it was there. An escape is left.
+    fn is_end(&mut self) -> Result<bool, DecodeError> {
+        match self.text.as_bytes().get(self.at).copied() {
+            Some(b'"') => {
+                self.advance(1);
+                Ok(true)
+            }
+            Some(b'\\') => Ok(false),
+            Some(byte) => Err(self.error(DecodeReason::ControlCharacter(byte))),
+            None => Err(self.unexpected("the end of a string")),
+        }
+    }
+
+    /// Reads an escape, whose backslash is next.
+    fn escape(&mut self) -> Result<char, DecodeError> {
+        let start = self.at;
+        let bad = |reason| DecodeError::new(reason, start);
+        let letter = self.text.as_bytes().get(self.at.wrapping_add(1)).copied();
+        let simple = match letter {
+            Some(letter @ (b'"' | b'\\' | b'/')) => char::from(letter),
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(b'n') => '\n',
+            Some(b'r') => '\r',
+            Some(b't') => '\t',
+            Some(b'u') => {
+                let first = self.unit().ok_or_else(|| bad(DecodeReason::Escape))?;
+                if let Some(letter) = char::from_u32(first) {
+                    return Ok(letter);
+                }
+                // Half of a pair. Without its other half there is no character.
+                let second = self.unit().ok_or_else(|| bad(DecodeReason::Surrogate))?;
+                let pair = [first, second].map(|unit| u16::try_from(unit).unwrap_or_default());
+                return match char::decode_utf16(pair).next() {
+                    Some(Ok(letter)) => Ok(letter),
+                    _ => Err(bad(DecodeReason::Surrogate)),
+                };
+            }
+            _ => return Err(bad(DecodeReason::Escape)),
+        };
+        self.advance(2);
+        Ok(simple)
+    }
+
+    /// Reads `\u` and four digits, if they are next.
+    fn unit(&mut self) -> Option<u32> {
+        let digits = self.text.get(self.at..self.at.wrapping_add(6))?.strip_prefix("\\u")?;
+        if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return None;
+        }
+        let unit = u32::from_str_radix(digits, 16).ok()?;
+        self.advance(6);
+        Some(unit)
+    }
+
+    /// Goes to the next byte that is not simply itself: a quotation mark, a backslash, a control character, or the
+    /// end of the input.
+    #[inline(always)]
+    fn skip_plain(&mut self) {
+        let bytes = self.text.as_bytes();
+        while let Some(word) = bytes.get(self.at..).and_then(<[u8]>::first_chunk) {
+            let special = special_in(u64::from_le_bytes(*word));
+            if special != 0 {
+                self.advance((special.trailing_zeros() / 8) as usize);
+                return;
+            }
+            self.advance(8);
+        }
+        while bytes.get(self.at).is_some_and(|byte| !is_special(*byte)) {
+            self.advance(1);
+        }
+    }
+}
+
+fn is_special(byte: u8) -> bool {
+    byte < b' ' || byte == b'"' || byte == b'\\'
+}
+
+/// The high bits of the special bytes of a word. Those of bytes above the first special one, in the order of the
+/// input, may be wrong.
+#[inline(always)]
+pub(crate) fn special_in(word: u64) -> u64 {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
+    /// The bytes that are zero.
+    const fn zeros(word: u64) -> u64 {
+        word.wrapping_sub(ONES) & !word
+    }
+    const QUOTES: u64 = u64::from_le_bytes([b'"'; 8]);
+    const BACKSLASHES: u64 = u64::from_le_bytes([b'\\'; 8]);
+    const SPACES: u64 = u64::from_le_bytes([b' '; 8]);
+    let below_space = word.wrapping_sub(SPACES) & !word;
+    (below_space | zeros(word ^ QUOTES) | zeros(word ^ BACKSLASHES)) & HIGH
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_special, special_in};
+
+    #[test]
+    fn the_first_special_byte_of_a_word_is_found_wherever_it_stands() {
+        for byte in 0..=u8::MAX {
+            for place in 0..8 {
+                for before in [b'a', b' ', b'!', b'#', b'[', b']', 0x7f, 0x80, 0xa2, 0xdc, 0xff] {
+                    for behind in [b'a', 0, b'"', 0xff] {
+                        let mut word = [before; 8];
+                        word[place + 1..].fill(behind);
+                        word[place] = byte;
+                        let first = word.iter().position(|byte| is_special(*byte)).unwrap_or(8);
+                        let found = special_in(u64::from_le_bytes(word)).trailing_zeros() / 8;
+                        assert_eq!(found, u32::try_from(first).unwrap(), "{word:x?}");
+                    }
+                }
+            }
+        }
+    }
+}

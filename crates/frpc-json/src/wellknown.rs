@@ -1,0 +1,333 @@
+//! Protobuf's well-known types, which have JSON forms of their own.
+//!
+//! Wrappers are the values in them, `Empty` is `()`, and with the feature `prost-types` the others are structs of that
+//! crate. For those that a build generates itself, [`well_known!`](crate::well_known) implements the same forms. The
+//! text of times is in `wellknown/times.rs`, that of field masks in `wellknown/masks.rs`, and the content of `Any` in
+//! `wellknown/any.rs`.
+
+mod any;
+mod masks;
+mod times;
+
+pub use any::{decode_any, encode_any};
+pub use masks::{decode_field_mask, encode_field_mask};
+pub use times::{decode_duration, decode_timestamp, encode_duration, encode_timestamp};
+
+use crate::{Codec, DecodeError, EncodeError, EncodeReason, Fields, Json, Map, Reader, Writer};
+
+/// `google.protobuf.Empty`.
+impl Json for () {
+    const NAME: &'static str = "google.protobuf.Empty";
+
+    fn encode_json(&self, to: &mut Writer<'_>) -> Result<(), EncodeError> {
+        to.message(|_| Ok(()))
+    }
+
+    fn decode_json(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
+        decode_empty(from)
+    }
+
+    fn decode_positional(&mut self, from: &mut Reader<'_>) -> Result<(), DecodeError> {
+        Nothing.decode_positional(from)
+    }
+}
+
+/// Reads the object of an `Empty`.
+///
+/// # Errors
+///
+/// If there is no object, or it has keys that are not ignored.
+pub fn decode_empty(from: &mut Reader<'_>) -> Result<(), DecodeError> {
+    Nothing.decode_json(from)
+}
+
+/// A message without fields.
+#[derive(Default)]
+struct Nothing;
+
+impl Fields for Nothing {
+    const NAME: &'static str = <() as Json>::NAME;
+    const FIELDS: &'static [&'static str] = &[];
+
+    fn field(_: &str) -> Option<usize> {
+        None
+    }
+
+    fn encode_fields(&self, _: &mut Writer<'_>) -> Result<(), EncodeError> {
+        Ok(())
+    }
+
+    fn decode_field(&mut self, _: usize, from: &mut Reader<'_>) -> Result<(), DecodeError> {
+        from.skip()
+    }
+}
+
+/// The kind of a `google.protobuf.Value`, by the byte with which it begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[doc(hidden)]
+pub enum ValueKind {
+    Null,
+    Number,
+    String,
+    Bool,
+    Struct,
+    List,
+}
+
+/// What [`well_known!`](crate::well_known) uses.
+#[doc(hidden)]
+impl Reader<'_> {
+    /// The kind of the value that is next. It is not read, except for `null`.
+    pub fn value_kind(&mut self) -> Result<ValueKind, DecodeError> {
+        Ok(match self.peek() {
+            Some(b'"') => ValueKind::String,
+            Some(b'{') => ValueKind::Struct,
+            Some(b'[') => ValueKind::List,
+            Some(b't' | b'f') => ValueKind::Bool,
+            Some(b'n') if self.null()? => ValueKind::Null,
+            Some(b'-' | b'0'..=b'9') => ValueKind::Number,
+            _ => return Err(self.unexpected("value")),
+        })
+    }
+
+    /// Reads something a level deeper.
+    pub fn level(&mut self, read: impl FnOnce(&mut Self) -> Result<(), DecodeError>) -> Result<(), DecodeError> {
+        self.enter()?;
+        read(self)?;
+        self.leave();
+        Ok(())
+    }
+
+    /// The same for what cannot be `null`: the fields of a `Struct`, the values of a `ListValue`.
+    pub fn level_not_null(
+        &mut self,
+        expected: &'static str,
+        read: impl FnOnce(&mut Self) -> Result<(), DecodeError>,
+    ) -> Result<(), DecodeError> {
+        if self.peek() == Some(b'n') {
+            return Err(self.unexpected(expected));
+        }
+        self.level(read)
+    }
+}
+
+/// What [`well_known!`](crate::well_known) uses.
+#[doc(hidden)]
+impl Writer<'_> {
+    /// Writes something a level deeper.
+    pub fn level(&mut self, write: impl FnOnce(&mut Self) -> Result<(), EncodeError>) -> Result<(), EncodeError> {
+        self.enter()?;
+        write(self)?;
+        self.leave();
+        Ok(())
+    }
+
+    /// Writes the fields of a `Struct`.
+    pub fn structure<M: Map>(&mut self, fields: &M) -> Result<(), EncodeError>
+    where
+        M::Value: Json,
+    {
+        self.level(|to| to.entries::<M::Value, M>(fields))
+    }
+
+    /// Writes the values of a `ListValue`.
+    pub fn list_value<C: Codec>(&mut self, values: &[C::Target]) -> Result<(), EncodeError> {
+        self.level(|to| to.elements::<C>(values))
+    }
+
+    /// Writes the number of a `Value`.
+    pub fn number_value(&mut self, number: f64) -> Result<(), EncodeError> {
+        if !number.is_finite() {
+            return Err(EncodeError::new(EncodeReason::NotFinite));
+        }
+        self.value(&number)
+    }
+
+    /// Refuses a `Value` without a kind.
+    pub fn no_kind(&mut self) -> Result<(), EncodeError> {
+        Err(EncodeError::new(EncodeReason::NoKind))
+    }
+}
+
+/// Implements [`Json`] for a well-known type that a build has generated, in the form that the mapping has for it.
+///
+/// Generated code calls it, with the type's name in its package: `well_known!(Timestamp for Timestamp)`. The fields have
+/// the names that prost gives them. A `Value` also needs the path of its oneof: `well_known!(Value for Value, value::Kind)`.
+#[macro_export]
+macro_rules! well_known {
+    (Timestamp for $type:ty) => {
+        $crate::well_known!(@time "Timestamp", $type, encode_timestamp, decode_timestamp);
+    };
+    (Duration for $type:ty) => {
+        $crate::well_known!(@time "Duration", $type, encode_duration, decode_duration);
+    };
+    (@time $name:literal, $type:ty, $encode:ident, $decode:ident) => {
+        impl $crate::Json for $type {
+            const NAME: &'static str = concat!("google.protobuf.", $name);
+            fn encode_json(&self, to: &mut $crate::Writer<'_>) -> ::core::result::Result<(), $crate::EncodeError> {
+                $crate::wellknown::$encode(self.seconds, self.nanos, to)
+            }
+            fn decode_json(&mut self, from: &mut $crate::Reader<'_>) -> ::core::result::Result<(), $crate::DecodeError> {
+                (self.seconds, self.nanos) = $crate::wellknown::$decode(from)?;
+                Ok(())
+            }
+        }
+    };
+    (FieldMask for $type:ty) => {
+        impl $crate::Json for $type {
+            const NAME: &'static str = "google.protobuf.FieldMask";
+            fn encode_json(&self, to: &mut $crate::Writer<'_>) -> ::core::result::Result<(), $crate::EncodeError> {
+                $crate::wellknown::encode_field_mask(&self.paths, to)
+            }
+            fn decode_json(&mut self, from: &mut $crate::Reader<'_>) -> ::core::result::Result<(), $crate::DecodeError> {
+                self.paths = $crate::wellknown::decode_field_mask(from)?;
+                Ok(())
+            }
+        }
+    };
+    (Any for $type:ty) => {
+        impl $crate::Json for $type {
+            const NAME: &'static str = "google.protobuf.Any";
+            fn encode_json(&self, to: &mut $crate::Writer<'_>) -> ::core::result::Result<(), $crate::EncodeError> {
+                $crate::wellknown::encode_any(&self.type_url, &self.value, to)
+            }
+            fn decode_json(&mut self, from: &mut $crate::Reader<'_>) -> ::core::result::Result<(), $crate::DecodeError> {
+                let (type_url, value) = $crate::wellknown::decode_any(from)?;
+                (self.type_url, self.value) = (type_url, value.into());
+                Ok(())
+            }
+        }
+    };
+    (Empty for $type:ty) => {
+        impl $crate::Json for $type {
+            const NAME: &'static str = "google.protobuf.Empty";
+            fn encode_json(&self, to: &mut $crate::Writer<'_>) -> ::core::result::Result<(), $crate::EncodeError> {
+                to.value(&())
+            }
+            fn decode_json(&mut self, from: &mut $crate::Reader<'_>) -> ::core::result::Result<(), $crate::DecodeError> {
+                $crate::wellknown::decode_empty(from)
+            }
+        }
+    };
+    (Struct for $type:ty) => {
+        impl $crate::Json for $type {
+            const NAME: &'static str = "google.protobuf.Struct";
+            fn encode_json(&self, to: &mut $crate::Writer<'_>) -> ::core::result::Result<(), $crate::EncodeError> {
+                to.structure(&self.fields)
+            }
+            fn decode_json(&mut self, from: &mut $crate::Reader<'_>) -> ::core::result::Result<(), $crate::DecodeError> {
+                from.level_not_null("object", |from| from.map(&mut self.fields))
+            }
+        }
+    };
+    (ListValue for $type:ty, $value:ty) => {
+        impl $crate::Json for $type {
+            const NAME: &'static str = "google.protobuf.ListValue";
+            fn encode_json(&self, to: &mut $crate::Writer<'_>) -> ::core::result::Result<(), $crate::EncodeError> {
+                to.list_value::<$value>(&self.values)
+            }
+            fn decode_json(&mut self, from: &mut $crate::Reader<'_>) -> ::core::result::Result<(), $crate::DecodeError> {
+                from.level_not_null("array", |from| from.list(&mut self.values))
+            }
+        }
+    };
+    (Value for $type:ty, $($kind:ident)::+) => {
+        impl $crate::Json for $type {
+            const NAME: &'static str = "google.protobuf.Value";
+            const IS_NULLABLE: bool = true;
+            fn encode_json(&self, to: &mut $crate::Writer<'_>) -> ::core::result::Result<(), $crate::EncodeError> {
+                to.level(|to| match &self.kind {
+                    None => to.no_kind(),
+                    Some($($kind)::+::NullValue(_)) => {
+                        to.raw("null");
+                        Ok(())
+                    }
+                    Some($($kind)::+::NumberValue(value)) => to.number_value(*value),
+                    Some($($kind)::+::StringValue(value)) => to.value(value),
+                    Some($($kind)::+::BoolValue(value)) => to.value(value),
+                    Some($($kind)::+::StructValue(value)) => to.value(value),
+                    Some($($kind)::+::ListValue(value)) => to.value(value),
+                })
+            }
+            fn decode_json(&mut self, from: &mut $crate::Reader<'_>) -> ::core::result::Result<(), $crate::DecodeError> {
+                from.level(|from| {
+                    self.kind = Some(match from.value_kind()? {
+                        $crate::wellknown::ValueKind::Null => $($kind)::+::NullValue(0),
+                        $crate::wellknown::ValueKind::Number => {
+                            let mut value = 0.0;
+                            from.value(&mut value)?;
+                            $($kind)::+::NumberValue(value)
+                        }
+                        $crate::wellknown::ValueKind::String => {
+                            let mut value = ::std::string::String::new();
+                            from.value(&mut value)?;
+                            $($kind)::+::StringValue(value)
+                        }
+                        $crate::wellknown::ValueKind::Bool => {
+                            let mut value = false;
+                            from.value(&mut value)?;
+                            $($kind)::+::BoolValue(value)
+                        }
+                        $crate::wellknown::ValueKind::Struct => {
+                            let mut value = ::core::default::Default::default();
+                            from.value(&mut value)?;
+                            $($kind)::+::StructValue(value)
+                        }
+                        $crate::wellknown::ValueKind::List => {
+                            let mut value = ::core::default::Default::default();
+                            from.value(&mut value)?;
+                            $($kind)::+::ListValue(value)
+                        }
+                    });
+                    Ok(())
+                })
+            }
+        }
+    };
+    ($wrapper:ident for $type:ty) => {
+        impl $crate::Json for $type {
+            const NAME: &'static str = concat!("google.protobuf.", stringify!($wrapper));
+            fn encode_json(&self, to: &mut $crate::Writer<'_>) -> ::core::result::Result<(), $crate::EncodeError> {
+                to.value(&self.value)
+            }
+            fn decode_json(&mut self, from: &mut $crate::Reader<'_>) -> ::core::result::Result<(), $crate::DecodeError> {
+                from.value(&mut self.value)
+            }
+        }
+    };
+}
+
+#[cfg(feature = "prost-types")]
+mod structs {
+    //! The well-known types that are structs of `prost-types`.
+
+    use prost_types::{Any, Duration, FieldMask, ListValue, SourceContext, Struct, Timestamp, Value, value};
+
+    use crate::{DecodeError, EncodeError, Fields, Reader, Writer};
+
+    crate::well_known!(Any for Any);
+    crate::well_known!(Duration for Duration);
+    crate::well_known!(FieldMask for FieldMask);
+    crate::well_known!(ListValue for ListValue, Value);
+    crate::well_known!(Struct for Struct);
+    crate::well_known!(Timestamp for Timestamp);
+    crate::well_known!(Value for Value, value::Kind);
+
+    /// An ordinary message.
+    impl Fields for SourceContext {
+        const NAME: &'static str = "google.protobuf.SourceContext";
+        const FIELDS: &'static [&'static str] = &["fileName"];
+
+        fn field(name: &str) -> Option<usize> {
+            matches!(name, "fileName" | "file_name").then_some(0)
+        }
+
+        fn encode_fields(&self, to: &mut Writer<'_>) -> Result<(), EncodeError> {
+            to.field("\"fileName\":", &self.file_name)
+        }
+
+        fn decode_field(&mut self, _: usize, from: &mut Reader<'_>) -> Result<(), DecodeError> {
+            from.field(&mut self.file_name)
+        }
+    }
+}

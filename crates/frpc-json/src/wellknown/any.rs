@@ -1,0 +1,150 @@
+//! `Any`: its content in place of its bytes, which takes a table of types.
+
+use crate::error::quoted;
+use crate::options::Content;
+use crate::{DecodeError, DecodeReason, EncodeError, EncodeReason, Reader, Writer};
+
+const NAME: &str = "google.protobuf.Any";
+
+/// Writes an `Any`. One without a type and a value is an empty object.
+///
+/// # Errors
+///
+/// If its type is not one of the [known types](crate::Types), or its bytes do not hold a message of it that has JSON.
+pub fn encode_any(type_url: &str, value: &[u8], to: &mut Writer<'_>) -> Result<(), EncodeError> {
+    if type_url.is_empty() && value.is_empty() {
+        return to.message(|_| Ok(()));
+    }
+    let content = content(type_url, to.options().types);
+    let content = content.ok_or_else(|| EncodeError::new(EncodeReason::UnknownType(quoted(type_url))))?;
+    if !content.is_object {
+        return to.message(|to| {
+            to.raw("\"@type\":");
+            to.string(type_url);
+            to.key("\"value\":");
+            (content.encode)(value, to)
+        });
+    }
+    // The content opens and closes an object of its own; its fields go into that of the `Any`.
+    to.level(|to| {
+        let start = to.position();
+        (content.encode)(value, to)?;
+        to.insert_type(start, type_url);
+        Ok(())
+    })
+}
+
+/// Reads an `Any`, and returns its type's URL and the bytes.
+///
+/// # Errors
+///
+/// If there is no object, it has no `@type` or one that is not [known](crate::Types), or the content is bad.
+pub fn decode_any(from: &mut Reader<'_>) -> Result<(String, Vec<u8>), DecodeError> {
+    from.enter()?;
+    let any = in_object(from)?;
+    from.leave();
+    Ok(any)
+}
+
+fn in_object(from: &mut Reader<'_>) -> Result<(String, Vec<u8>), DecodeError> {
+    let Some((type_url, offset)) = from.look_ahead(find_type)? else {
+        // Only the empty object has no type; ignoring what is in another would lose it silently.
+        return match from.first_key("object")? {
+            None => Ok((String::new(), Vec::new())),
+            Some(_) => Err(from.error(DecodeReason::NoType)),
+        };
+    };
+    let Some(content) = content(&type_url, from.options().types) else {
+        return Err(DecodeError::new(DecodeReason::UnknownType(quoted(&type_url)), offset));
+    };
+    if content.is_object {
+        from.mark_any(true);
+        let value = (content.decode)(from);
+        from.mark_any(false);
+        return Ok((type_url, value?));
+    }
+    let mut has_type = false;
+    let mut value = None;
+    from.object(|key, from| match key {
+        "@type" if !has_type => {
+            has_type = true;
+            from.skip()
+        }
+        "value" if value.is_none() => {
+            value = Some((content.decode)(from)?);
+            Ok(())
+        }
+        "@type" | "value" => Err(from.duplicate(key)),
+        _ => from.unknown_field(NAME, key),
+    })?;
+    match value {
+        Some(value) => Ok((type_url, value)),
+        // As other implementations write it.
+        None if type_url.ends_with(concat!("/", "google.protobuf.Empty")) => Ok((type_url, Vec::new())),
+        None => Err(from.unexpected("\"value\"")),
+    }
+}
+
+/// The `@type` of the object that is next, and its place.
+fn find_type(from: &mut Reader<'_>) -> Result<Option<(String, usize)>, DecodeError> {
+    let mut key = from.first_key("object")?;
+    while let Some(name) = key {
+        if name == "@type" {
+            let offset = from.place();
+            return Ok(Some((from.string("URL of a type")?.into_owned(), offset)));
+        }
+        from.skip()?;
+        key = from.next_key()?;
+    }
+    Ok(None)
+}
+
+/// What is known of a type, whose full name is behind the last slash of its URL.
+fn content(type_url: &str, types: Option<&crate::Types>) -> Option<Content> {
+    let (_, name) = type_url.rsplit_once('/')?;
+    types?.content(name)
+}
+
+#[cfg(feature = "prost-types")]
+impl crate::Types {
+    /// Adds a type. [`well_known`](Self::well_known) has those of protobuf.
+    ///
+    /// ```
+    /// use frpc_json::{Options, Types, to_json};
+    /// use prost_types::{Any, Duration};
+    ///
+    /// let any = Any::from_msg(&Duration { seconds: 90, nanos: 0 })?;
+    /// let types = Types::new().with::<Duration>();
+    /// let mut out = Vec::new();
+    /// Options::new().types(&types).encode(&any, &mut out)?;
+    /// assert_eq!(out, br#"{"@type":"type.googleapis.com/google.protobuf.Duration","value":"90s"}"#);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with<M: crate::Json + prost::Message>(mut self) -> Self {
+        fn encode<M: crate::Json + prost::Message>(bytes: &[u8], to: &mut Writer<'_>) -> Result<(), EncodeError> {
+            let message = M::decode(bytes);
+            message.map_err(|error| EncodeError::new(EncodeReason::Content(error.to_string())))?.encode_json(to)
+        }
+
+        fn decode<M: crate::Json + prost::Message>(from: &mut Reader<'_>) -> Result<Vec<u8>, DecodeError> {
+            let mut message = M::default();
+            message.decode_json(from)?;
+            Ok(message.encode_to_vec())
+        }
+
+        self.insert(M::NAME, Content { is_object: M::IS_OBJECT, encode: encode::<M>, decode: decode::<M> });
+        self
+    }
+
+    /// The well-known types: `Any` itself, `Duration`, `Empty`, `FieldMask`, `ListValue`, `SourceContext`, `Struct`,
+    /// `Timestamp`, `Value` and the wrappers.
+    #[must_use]
+    pub fn well_known() -> Self {
+        use prost_types::{Any, Duration, FieldMask, ListValue, SourceContext, Struct, Timestamp, Value};
+        let structs = Self::new().with::<Any>().with::<Duration>().with::<FieldMask>().with::<ListValue>();
+        let structs = structs.with::<SourceContext>().with::<Struct>().with::<Timestamp>().with::<Value>();
+        let wrappers = structs.with::<()>().with::<bool>().with::<i32>().with::<i64>().with::<u32>().with::<u64>();
+        wrappers.with::<f32>().with::<f64>().with::<String>().with::<Vec<u8>>()
+    }
+}

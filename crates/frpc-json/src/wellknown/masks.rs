@@ -1,0 +1,99 @@
+//! `FieldMask`: paths in lowerCamelCase, separated by commas in one string.
+
+use crate::error::quoted;
+use crate::{DecodeError, EncodeError, EncodeReason, Reader, Writer};
+
+/// Writes the paths of a field mask.
+///
+/// # Errors
+///
+/// If a path would not be the same after it has been read, as `foo__bar` or `fooBar`.
+pub fn encode_field_mask(paths: &[impl AsRef<str>], to: &mut Writer<'_>) -> Result<(), EncodeError> {
+    let mut text = String::new();
+    for (index, path) in paths.iter().map(AsRef::as_ref).enumerate() {
+        if index > 0 {
+            text.push(',');
+        }
+        if !push_camel(path, &mut text) {
+            return Err(EncodeError::new(EncodeReason::FieldMaskPath(quoted(path))));
+        }
+    }
+    to.plain_string(&text);
+    Ok(())
+}
+
+/// Reads the paths of a field mask.
+///
+/// # Errors
+///
+/// If there is no string of such paths.
+pub fn decode_field_mask(from: &mut Reader<'_>) -> Result<Vec<String>, DecodeError> {
+    const EXPECTED: &str = "field mask";
+    let offset = from.place();
+    let text = from.string(EXPECTED)?;
+    if text.is_empty() {
+        return Ok(Vec::new());
+    }
+    let count = text.bytes().filter(|byte| *byte == b',').count().saturating_add(1);
+    from.charge::<String>(count)?;
+    let paths: Option<Vec<String>> = text.split(',').map(snake).collect();
+    paths.ok_or_else(|| Reader::invalid(EXPECTED, &text, offset))
+}
+
+/// Appends a path in lowerCamelCase. Returns false if it cannot be brought back from there.
+fn push_camel(path: &str, text: &mut String) -> bool {
+    let mut is_behind_underscore = false;
+    for letter in path.chars() {
+        match letter {
+            '_' if !is_behind_underscore => is_behind_underscore = true,
+            'a'..='z' if is_behind_underscore => {
+                text.push(letter.to_ascii_uppercase());
+                is_behind_underscore = false;
+            }
+            'a'..='z' | '0'..='9' | '.' if !is_behind_underscore => text.push(letter),
+            _ => return false,
+        }
+    }
+    !is_behind_underscore && !path.is_empty()
+}
+
+/// A path in snake_case, if it is one in lowerCamelCase.
+fn snake(path: &str) -> Option<String> {
+    let mut text = String::with_capacity(path.len());
+    for letter in path.chars() {
+        match letter {
+            'A'..='Z' => {
+                text.push('_');
+                text.push(letter.to_ascii_lowercase());
+            }
+            'a'..='z' | '0'..='9' | '.' => text.push(letter),
+            _ => return None,
+        }
+    }
+    (!text.is_empty()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{push_camel, snake};
+
+    #[test]
+    fn a_path_that_is_written_comes_back() {
+        for (path, json) in [("foo", "foo"), ("foo_bar.baz_q", "fooBar.bazQ"), ("_x", "X"), ("a1_b2", "a1B2")] {
+            let mut text = String::new();
+            assert!(push_camel(path, &mut text), "{path}");
+            assert_eq!(text, json);
+            assert_eq!(snake(json).as_deref(), Some(path));
+        }
+    }
+
+    #[test]
+    fn a_path_that_would_not_come_back_is_refused() {
+        for path in ["fooBar", "foo__bar", "foo_3_bar", "foo_", "foo_.bar", "foo,bar", "foo bar", "é", ""] {
+            assert!(!push_camel(path, &mut String::new()), "{path}");
+        }
+        for json in ["foo_bar", "foo bar", "é", ""] {
+            assert_eq!(snake(json), None, "{json}");
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! [`Writer`]: values to JSON, without white space.
+
+use crate::base64;
+use crate::limits::NESTING_CEILING;
+use crate::{Codec, EncodeError, EncodeReason, Json, Key as _, Map, Options};
+
+/// Writes values as JSON. Generated code writes messages with it.
+///
+/// Of a value that cannot be encoded a part may have been written; [`Options::encode`] removes it.
+#[derive(Debug)]
+pub struct Writer<'a> {
+    out: &'a mut Vec<u8>,
+    /// How many more levels may be entered.
+    levels: u32,
+    options: Options<'a>,
+}
+
+impl<'a> Writer<'a> {
+    /// Appends to `out`.
+    #[must_use]
+    pub fn new(out: &'a mut Vec<u8>, options: &Options<'a>) -> Self {
+        Self { out, levels: NESTING_CEILING, options: *options }
+    }
+
+    /// Writes a value.
+    ///
+    /// # Errors
+    ///
+    /// If it has no JSON form.
+    #[inline]
+    pub fn value<T: Json>(&mut self, value: &T) -> Result<(), EncodeError> {
+        value.encode_json(self)
+    }
+
+    /// Writes JSON as it stands, which the caller has made.
+    #[inline]
+    pub fn raw(&mut self, json: &str) {
+        self.out.extend_from_slice(json.as_bytes());
+    }
+
+    /// Writes the object of a message, whose fields `fields` writes, and goes a level deeper for it.
+    ///
+    /// # Errors
+    ///
+    /// That of `fields`, or if messages nest too deep.
+    #[inline]
+    pub fn message(&mut self, fields: impl FnOnce(&mut Self) -> Result<(), EncodeError>) -> Result<(), EncodeError> {
+        self.enter()?;
+        self.out.push(b'{');
+        fields(self)?;
+        self.out.push(b'}');
+        self.leave();
+        Ok(())
+    }
+
+    /// Writes a field without presence, unless it has its default. `key` is the name in quotation marks, with a colon.
+    ///
+    /// # Errors
+    ///
+    /// If the value has no JSON form.
+    #[inline]
+    pub fn field<T: Json>(&mut self, key: &'static str, value: &T) -> Result<(), EncodeError> {
+        self.field_as::<T>(key, value)
+    }
+
+    /// As [`field`](Self::field), by way of a [`Codec`].
+    ///
+    /// # Errors
+    ///
+    /// If the value has no JSON form.
+    #[inline]
+    pub fn field_as<C: Codec>(&mut self, key: &'static str, value: &C::Target) -> Result<(), EncodeError> {
+        if C::is_default(value) { Ok(()) } else { self.member_as::<C>(key, value) }
+    }
+
+    /// Writes a field with presence, if it is present.
+    ///
+    /// # Errors
+    ///
+    /// If the value has no JSON form.
+    #[inline]
+    pub fn optional<T: Json>(&mut self, key: &'static str, value: &Option<T>) -> Result<(), EncodeError> {
+        self.optional_as::<T>(key, value)
+    }
+
+    /// As [`optional`](Self::optional), by way of a [`Codec`].
+    ///
+    /// # Errors
+    ///
+    /// If the value has no JSON form.
+    #[inline]
+    pub fn optional_as<C: Codec>(&mut self, key: &'static str, value: &Option<C::Target>) -> Result<(), EncodeError> {
+        value.as_ref().map_or(Ok(()), |value| self.member_as::<C>(key, value))
+    }
+
+    /// Writes the member of a oneof that is set.
+    ///
+    /// # Errors
+    ///
+    /// If the value has no JSON form.
+    #[inline]
+    pub fn member<T: Json>(&mut self, key: &'static str, value: &T) -> Result<(), EncodeError> {
+        self.member_as::<T>(key, value)
+    }
+
+    /// As [`member`](Self::member), by way of a [`Codec`].
+    ///
+    /// # Errors
+    ///
+    /// If the value has no JSON form.
+    #[inline]
+    pub fn member_as<C: Codec>(&mut self, key: &'static str, value: &C::Target) -> Result<(), EncodeError> {
+        self.key(key);
+        C::encode(value, self).map_err(|error| error.in_field(name_of(key)))
+    }
+
+    /// Writes a repeated field, if it has elements.
+    ///
+    /// # Errors
+    ///
+    /// If an element has no JSON form.
+    #[inline]
+    pub fn list<T: Json>(&mut self, key: &'static str, list: &[T]) -> Result<(), EncodeError> {
+        self.list_as::<T>(key, list)
+    }
+
+    /// As [`list`](Self::list), by way of a [`Codec`] of the elements.
+    ///
+    /// # Errors
+    ///
+    /// If an element has no JSON form.
+    pub fn list_as<C: Codec>(&mut self, key: &'static str, list: &[C::Target]) -> Result<(), EncodeError> {
+        if list.is_empty() {
+            return Ok(());
+        }
+        self.key(key);
+        self.elements::<C>(list).map_err(|error| error.in_field(name_of(key)))
+    }
+
+    /// Writes an array.
+    pub(crate) fn elements<C: Codec>(&mut self, list: &[C::Target]) -> Result<(), EncodeError> {
+        self.out.push(b'[');
+        for (index, element) in list.iter().enumerate() {
+            if index > 0 {
+                self.out.push(b',');
+            }
+            C::encode(element, self).map_err(|error| error.in_element(index))?;
+        }
+        self.out.push(b']');
+        Ok(())
+    }
+
+    /// Writes a map field, if it has entries.
+    ///
+    /// # Errors
+    ///
+    /// If a value has no JSON form.
+    #[inline]
+    pub fn map<M: Map>(&mut self, key: &'static str, map: &M) -> Result<(), EncodeError>
+    where
+        M::Value: Json,
+    {
+        self.map_as::<M::Value, M>(key, map)
+    }
+
+    /// As [`map`](Self::map), by way of a [`Codec`] of the values.
+    ///
+    /// # Errors
+    ///
+    /// If a value has no JSON form.
+    pub fn map_as<C: Codec, M: Map<Value = C::Target>>(
+        &mut self,
+        key: &'static str,
+        map: &M,
+    ) -> Result<(), EncodeError> {
+        if map.is_empty() {
+            return Ok(());
+        }
+        self.key(key);
+        self.entries::<C, M>(map).map_err(|error| error.in_field(name_of(key)))
+    }
+
+    /// Writes the object of a map.
+    pub(crate) fn entries<C: Codec, M: Map<Value = C::Target>>(&mut self, map: &M) -> Result<(), EncodeError> {
+        self.out.push(b'{');
+        map.each(|key, value| {
+            self.comma();
+            let start = self.out.len();
+            key.write(self);
+            let end = self.out.len();
+            self.out.push(b':');
+            C::encode(value, self).map_err(|error| {
+                let text = self.out.get(start..end).unwrap_or_default();
+                error.in_entry(String::from_utf8_lossy(text).trim_matches('"'))
+            })
+        })?;
+        self.out.push(b'}');
+        Ok(())
+    }
+
+    /// Writes a comma, unless an object has just begun.
+    #[inline(always)]
+    fn comma(&mut self) {
+        if self.out.last() != Some(&b'{') {
+            self.out.push(b',');
+        }
+    }
+
+    /// Writes a key of an object, behind a comma if it is not the first.
+    #[inline(always)]
+    pub(crate) fn key(&mut self, key: &'static str) {
+        self.comma();
+        self.out.extend_from_slice(key.as_bytes());
+    }
+
+    /// Writes a string in which nothing has to be escaped.
+    #[inline]
+    pub(crate) fn plain_string(&mut self, text: &str) {
+        self.out.push(b'"');
+        self.out.extend_from_slice(text.as_bytes());
+        self.out.push(b'"');
+    }
+
+    /// Writes a string.
+    #[inline]
+    pub fn string(&mut self, text: &str) {
+        self.out.push(b'"');
+        let mut rest = text.as_bytes();
+        loop {
+            let plain = plain_length(rest);
+            let Some((plain, [special, behind @ ..])) = rest.split_at_checked(plain) else { break };
+            self.out.extend_from_slice(plain);
+            self.escape(*special);
+            rest = behind;
+        }
+        self.out.extend_from_slice(rest);
+        self.out.push(b'"');
+    }
+
+    #[cold]
+    fn escape(&mut self, byte: u8) {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let digit = |digit: u8| DIGITS.get(usize::from(digit & 15)).copied().unwrap_or_default();
+        let letter = match byte {
+            b'"' | b'\\' => byte,
+            8 => b'b',
+            12 => b'f',
+            b'\n' => b'n',
+            b'\r' => b'r',
+            b'\t' => b't',
+            _ => {
+                self.out.extend_from_slice(b"\\u00");
+                self.out.extend_from_slice(&[digit(byte >> 4), digit(byte)]);
+                return;
+            }
+        };
+        self.out.extend_from_slice(&[b'\\', letter]);
+    }
+
+    /// Writes bytes as a string, in base64 with padding.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+        self.out.push(b'"');
+        base64::encode(bytes, self.out);
+        self.out.push(b'"');
+    }
+
+    /// Writes an integer as a number.
+    #[inline]
+    pub(crate) fn integer(&mut self, value: impl itoa::Integer) {
+        self.out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+    }
+
+    /// Writes an integer as a string, as readers whose numbers are doubles want those of 64 bits.
+    #[inline]
+    pub(crate) fn quoted_integer(&mut self, value: impl itoa::Integer) {
+        self.out.push(b'"');
+        self.integer(value);
+        self.out.push(b'"');
+    }
+
+    /// Writes a finite float by its shortest digits.
+    pub(crate) fn float(&mut self, value: impl zmij::Float) {
+        let mut buffer = zmij::Buffer::new();
+        let text = buffer.format_finite(value);
+        self.raw(text.strip_suffix(".0").unwrap_or(text));
+    }
+
+    /// Goes one level deeper, until [`leave`](Self::leave).
+    #[inline(always)]
+    pub(crate) fn enter(&mut self) -> Result<(), EncodeError> {
+        match self.levels.checked_sub(1) {
+            Some(levels) => {
+                self.levels = levels;
+                Ok(())
+            }
+            None => Err(EncodeError::new(EncodeReason::NestingTooDeep)),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn leave(&mut self) {
+        self.levels = self.levels.wrapping_add(1);
+    }
+
+    /// How much stands in the output.
+    pub(crate) fn position(&self) -> usize {
+        self.out.len()
+    }
+
+    /// Writes the type of an `Any` behind the brace at `start`, in front of the fields of its content.
+    pub(crate) fn insert_type(&mut self, start: usize, type_url: &str) {
+        let fields = self.out.split_off(start.wrapping_add(1));
+        self.raw("\"@type\":");
+        self.string(type_url);
+        if fields != b"}" {
+            self.out.push(b',');
+        }
+        self.out.extend_from_slice(&fields);
+    }
+
+    pub(crate) fn options(&self) -> &Options<'a> {
+        &self.options
+    }
+}
+
+/// The name in a key.
+#[cold]
+fn name_of(key: &'static str) -> &'static str {
+    key.strip_prefix('"').and_then(|key| key.strip_suffix("\":")).unwrap_or(key)
+}
+
+/// How many bytes from the beginning need no escape.
+#[inline(always)]
+fn plain_length(bytes: &[u8]) -> usize {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let mut length = 0_usize;
+    for word in words {
+        let special = crate::reader::special_in(u64::from_le_bytes(*word));
+        if special != 0 {
+            return length.wrapping_add((special.trailing_zeros() / 8) as usize);
+        }
+        length = length.wrapping_add(8);
+    }
+    let is_plain = |byte: &&u8| **byte >= b' ' && **byte != b'"' && **byte != b'\\';
+    length.wrapping_add(rest.iter().take_while(is_plain).count())
+}

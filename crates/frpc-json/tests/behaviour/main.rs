@@ -1,0 +1,9 @@
+//! What messages become and what is read, by a message as the generator writes it.
+
+mod decoding;
+mod encoding;
+mod limits;
+mod properties;
+mod schema;
+#[cfg(feature = "prost-types")]
+mod wellknown;
