@@ -92,7 +92,8 @@ pub trait Fields: Default {
     /// The full name: `package.Outer.Inner`.
     const NAME: &'static str;
 
-    /// The names of the fields in JSON, in the order of declaration.
+    /// The names of the fields in JSON, in the order of declaration. A name is as it stands between quotation marks:
+    /// with escapes, if it needs any.
     const FIELDS: &'static [&'static str];
 
     /// The place of a field in [`FIELDS`](Self::FIELDS), by its name in JSON or its original name.
@@ -158,23 +159,27 @@ impl<M: Fields> Json for M {
         let mut seen = Seen::default();
         // Writers keep to the order of declaration, so that the next field is probably the next one that is there.
         let mut next = 0_usize;
-        let mut key = from.first_key("object")?;
-        while let Some(name) = key {
+        let mut is_field = from.first_field()?;
+        while is_field {
             let field = match M::FIELDS.get(next) {
-                Some(expected) if *expected == &*name => Some(next),
-                _ => M::field(&name),
-            };
-            match field {
-                Some(field) => {
-                    if !seen.insert(field) {
-                        return Err(from.duplicate(&name));
+                Some(expected) if from.take_key(expected) => Some(next),
+                _ => {
+                    let name = from.key()?;
+                    let field = M::field(&name);
+                    if field.is_none() {
+                        unknown.field(&name, from)?;
                     }
-                    self.decode_field(field, from).map_err(|error| in_field::<M>(field, error))?;
-                    next = field.wrapping_add(1);
+                    field
                 }
-                None => unknown.field(&name, from)?,
+            };
+            if let Some(field) = field {
+                if !seen.insert(field) {
+                    return Err(from.duplicate(M::FIELDS.get(field).copied().unwrap_or_default()));
+                }
+                self.decode_field(field, from).map_err(|error| in_field::<M>(field, error))?;
+                next = field.wrapping_add(1);
             }
-            key = from.next_key()?;
+            is_field = from.next_field()?;
         }
         from.leave();
         Ok(())

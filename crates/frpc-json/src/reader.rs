@@ -14,7 +14,7 @@ use crate::limits::REREAD_MAX;
 use crate::{DecodeError, DecodeReason, Options};
 
 pub(crate) use numbers::integer_of;
-pub(crate) use strings::special_in;
+pub(crate) use strings::plain_length;
 
 /// Reads values from JSON.
 ///
@@ -194,6 +194,41 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// Reads the beginning of an object, and says whether a key follows.
+    #[inline(always)]
+    pub(crate) fn first_field(&mut self) -> Result<bool, DecodeError> {
+        if !self.take(b'{') {
+            return Err(self.unexpected("object"));
+        }
+        Ok(!self.take(b'}'))
+    }
+
+    /// Reads the end of an object or a comma, and says whether a key follows.
+    #[inline(always)]
+    pub(crate) fn next_field(&mut self) -> Result<bool, DecodeError> {
+        if self.take(b',') {
+            Ok(true)
+        } else if self.take(b'}') {
+            Ok(false)
+        } else {
+            Err(self.unexpected("`,` or `}`"))
+        }
+    }
+
+    /// Reads a key if it is next and stands there as `name` does, with a colon right behind it.
+    #[inline(always)]
+    pub(crate) fn take_key(&mut self, name: &str) -> bool {
+        if self.peek() != Some(b'"') {
+            return false;
+        }
+        let key = self.text.as_bytes().get(self.at.wrapping_add(1)..).unwrap_or_default();
+        let is_it = key.strip_prefix(name.as_bytes()).is_some_and(|rest| rest.starts_with(b"\":"));
+        if is_it {
+            self.advance(name.len().wrapping_add(3));
+        }
+        is_it
+    }
+
     /// Reads the beginning of an object and its first key, if it has one.
     #[inline]
     pub(crate) fn first_key(&mut self, expected: &'static str) -> Result<Option<Cow<'a, str>>, DecodeError> {
@@ -206,17 +241,11 @@ impl<'a> Reader<'a> {
     /// Reads the end of an object, or the next key.
     #[inline]
     pub(crate) fn next_key(&mut self) -> Result<Option<Cow<'a, str>>, DecodeError> {
-        if self.take(b',') {
-            self.key().map(Some)
-        } else if self.take(b'}') {
-            Ok(None)
-        } else {
-            Err(self.unexpected("`,` or `}`"))
-        }
+        if self.next_field()? { self.key().map(Some) } else { Ok(None) }
     }
 
     #[inline]
-    fn key(&mut self) -> Result<Cow<'a, str>, DecodeError> {
+    pub(crate) fn key(&mut self) -> Result<Cow<'a, str>, DecodeError> {
         let key = self.string("key")?;
         if self.take(b':') { Ok(key) } else { Err(self.unexpected("`:`")) }
     }
@@ -303,13 +332,7 @@ impl<'a> Reader<'a> {
     }
 
     fn skip_next_key(&mut self) -> Result<bool, DecodeError> {
-        if self.take(b',') {
-            self.skip_key().map(|()| true)
-        } else if self.take(b'}') {
-            Ok(false)
-        } else {
-            Err(self.unexpected("`,` or `}`"))
-        }
+        if self.next_field()? { self.skip_key().map(|()| true) } else { Ok(false) }
     }
 
     fn skip_key(&mut self) -> Result<(), DecodeError> {

@@ -2,6 +2,7 @@
 
 use crate::base64;
 use crate::limits::NESTING_CEILING;
+use crate::reader::plain_length;
 use crate::{Codec, EncodeError, EncodeReason, Json, Key as _, Map, Options};
 
 /// Writes values as JSON. Generated code writes messages with it.
@@ -327,20 +328,4 @@ impl<'a> Writer<'a> {
 #[cold]
 fn name_of(key: &'static str) -> &'static str {
     key.strip_prefix('"').and_then(|key| key.strip_suffix("\":")).unwrap_or(key)
-}
-
-/// How many bytes from the beginning need no escape.
-#[inline(always)]
-fn plain_length(bytes: &[u8]) -> usize {
-    let (words, rest) = bytes.as_chunks::<8>();
-    let mut length = 0_usize;
-    for word in words {
-        let special = crate::reader::special_in(u64::from_le_bytes(*word));
-        if special != 0 {
-            return length.wrapping_add((special.trailing_zeros() / 8) as usize);
-        }
-        length = length.wrapping_add(8);
-    }
-    let is_plain = |byte: &&u8| **byte >= b' ' && **byte != b'"' && **byte != b'\\';
-    length.wrapping_add(rest.iter().take_while(is_plain).count())
 }

@@ -33,8 +33,7 @@ impl<'a> Reader<'a> {
         let marks = if is_quoted { 2_usize } else { 0 };
         let mut magnitude = 0_u64;
         let mut count = 0_usize;
-        // 19 digits fit always.
-        for digit in digits.iter().take(19) {
+        for digit in digits {
             let digit = digit.wrapping_sub(b'0');
             if digit > 9 {
                 break;
@@ -42,10 +41,11 @@ impl<'a> Reader<'a> {
             magnitude = magnitude.wrapping_mul(10).wrapping_add(u64::from(digit));
             count = count.wrapping_add(1);
         }
-        let is_canonical = count == 1 || (count > 1 && digits.first() != Some(&b'0'));
+        // 19 digits fit always.
+        let is_canonical = count == 1 || ((2..=19).contains(&count) && digits.first() != Some(&b'0'));
         let is_end = match digits.get(count) {
             Some(b'"') => is_quoted,
-            Some(b'0'..=b'9' | b'.' | b'e' | b'E') => false,
+            Some(b'.' | b'e' | b'E') => false,
             Some(_) | None => !is_quoted,
         };
         if is_canonical && is_end {

@@ -110,23 +110,28 @@ impl<'a> Reader<'a> {
         Some(unit)
     }
 
-    /// Goes to the next byte that is not simply itself: a quotation mark, a backslash, a control character, or the
-    /// end of the input.
+    /// Goes to the next byte that is not simply itself, or to the end of the input.
     #[inline(always)]
     fn skip_plain(&mut self) {
-        let bytes = self.text.as_bytes();
-        while let Some(word) = bytes.get(self.at..).and_then(<[u8]>::first_chunk) {
-            let special = special_in(u64::from_le_bytes(*word));
-            if special != 0 {
-                self.advance((special.trailing_zeros() / 8) as usize);
-                return;
-            }
-            self.advance(8);
-        }
-        while bytes.get(self.at).is_some_and(|byte| !is_special(*byte)) {
-            self.advance(1);
-        }
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        self.advance(plain_length(rest));
     }
+}
+
+/// How many bytes from the beginning are simply themselves in a string: no quotation mark, backslash or control
+/// character.
+#[inline(always)]
+pub(crate) fn plain_length(bytes: &[u8]) -> usize {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let mut length = 0_usize;
+    for word in words {
+        let special = special_in(u64::from_le_bytes(*word));
+        if special != 0 {
+            return length.wrapping_add((special.trailing_zeros() / 8) as usize);
+        }
+        length = length.wrapping_add(8);
+    }
+    length.wrapping_add(rest.iter().take_while(|byte| !is_special(**byte)).count())
 }
 
 fn is_special(byte: u8) -> bool {
@@ -136,7 +141,7 @@ fn is_special(byte: u8) -> bool {
 /// The high bits of the special bytes of a word. Those of bytes above the first special one, in the order of the
 /// input, may be wrong.
 #[inline(always)]
-pub(crate) fn special_in(word: u64) -> u64 {
+fn special_in(word: u64) -> u64 {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
     const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
     /// The bytes that are zero.

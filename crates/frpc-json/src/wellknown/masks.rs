@@ -42,6 +42,7 @@ pub fn decode_field_mask(from: &mut Reader<'_>) -> Result<Vec<String>, DecodeErr
 
 /// Appends a path in lowerCamelCase. Returns false if it cannot be brought back from there.
 fn push_camel(path: &str, text: &mut String) -> bool {
+    let start = text.len();
     let mut is_behind_underscore = false;
     for letter in path.chars() {
         match letter {
@@ -54,11 +55,14 @@ fn push_camel(path: &str, text: &mut String) -> bool {
             _ => return false,
         }
     }
-    !is_behind_underscore && !path.is_empty()
+    !is_behind_underscore && has_names(text.get(start..).unwrap_or_default())
 }
 
 /// A path in snake_case, if it is one in lowerCamelCase.
 fn snake(path: &str) -> Option<String> {
+    if !has_names(path) {
+        return None;
+    }
     let mut text = String::with_capacity(path.len());
     for letter in path.chars() {
         match letter {
@@ -70,7 +74,12 @@ fn snake(path: &str) -> Option<String> {
             _ => return None,
         }
     }
-    (!text.is_empty()).then_some(text)
+    Some(text)
+}
+
+/// Whether there is a name, which begins with a letter, before and behind each point.
+fn has_names(path: &str) -> bool {
+    path.split('.').all(|name| name.starts_with(|first: char| first.is_ascii_alphabetic()))
 }
 
 #[cfg(test)]
@@ -89,10 +98,24 @@ mod tests {
 
     #[test]
     fn a_path_that_would_not_come_back_is_refused() {
-        for path in ["fooBar", "foo__bar", "foo_3_bar", "foo_", "foo_.bar", "foo,bar", "foo bar", "é", ""] {
+        for path in [
+            "fooBar",
+            "foo__bar",
+            "foo_3_bar",
+            "foo_",
+            "foo_.bar",
+            "foo,bar",
+            "foo bar",
+            "é",
+            "",
+            "1a",
+            "a.",
+            ".a",
+            "a..b",
+        ] {
             assert!(!push_camel(path, &mut String::new()), "{path}");
         }
-        for json in ["foo_bar", "foo bar", "é", ""] {
+        for json in ["foo_bar", "foo bar", "é", "", "1a", "a.", ".a", "a..b"] {
             assert_eq!(snake(json), None, "{json}");
         }
     }

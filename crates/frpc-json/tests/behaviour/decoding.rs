@@ -150,7 +150,7 @@ fn an_enum_is_read_by_name_alias_and_number() {
 #[test]
 fn keys_that_occur_twice_are_refused_under_either_name() {
     refused(r#"{"id":"a","id":"b"}"#, "in `shop.Order` at byte 15: key \"id\" occurs twice");
-    refused(r#"{"customerId":1,"customer_id":1}"#, "in `shop.Order` at byte 30: key \"customer_id\" occurs twice");
+    refused(r#"{"customerId":1,"customer_id":1}"#, "in `shop.Order` at byte 30: key \"customerId\" occurs twice");
     assert!(read(r#"{"id":null,"id":null}"#).is_err());
     assert!(read(r#"{"notes":{"1":"","1":""}}"#).is_err());
     assert!(read(r#"{"notes":{"1":"","1.0":""}}"#).is_err());
