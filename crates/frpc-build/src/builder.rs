@@ -140,6 +140,26 @@ impl Builder {
         self
     }
 
+    /// Whether to generate the JSON mapping of proto3 as well, for messages and enums: implementations of the traits of
+    /// `frpc_json`. Default: `false`.
+    ///
+    /// Needs the feature `json` of frpc. The generated code finds `frpc_json` at `frpc::json`, with the functions
+    /// `to_json` and `from_json`. Works with either codec.
+    ///
+    /// A crate whose types are used by [`extern_path`](Self::extern_path) has to implement `frpc_json::Fields` for
+    /// messages and `frpc_json::Enumeration` for enums, as another build with this option does.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// frpc_build::configure().json(true).compile_protos(&["proto/shop.proto"], &["proto"])?;
+    /// # Ok::<(), frpc_build::Error>(())
+    /// ```
+    pub fn json(mut self, enable: bool) -> Self {
+        self.externs.json = enable;
+        self
+    }
+
     /// Passes the requests of these methods to their handlers undecoded, as `frpc::Undecoded<Foo>` instead of `Foo`: for
     /// handlers that read a few fields by a [view](Self::views) or forward the request. Takes one
     /// [path](Self#paths) or several. Clients stay the same.

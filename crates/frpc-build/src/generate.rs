@@ -5,6 +5,7 @@ mod dyn_trait;
 mod free_names;
 #[cfg(feature = "tonic")]
 mod grpc;
+mod json;
 mod memory;
 mod messages;
 pub(crate) mod modules;
@@ -24,6 +25,7 @@ use syn::{Item, ItemStruct};
 
 use crate::codec::Codec;
 use crate::error::{Error, ErrorKind};
+use crate::generate::json::{json_enumeration_impl, json_impl};
 use crate::generate::memory::memory_impl;
 use crate::generate::messages::{Message, debug_impl, enumeration_impl, message_impl, oneof_impl, protobuf_impl};
 use crate::generate::views::{ViewNames, Views, name_views};
@@ -257,6 +259,9 @@ impl Codecs<'_> {
         if externs.views {
             codecs.extend(views.of_message(&message)?);
         }
+        if externs.json {
+            codecs.push(json_impl(&message)?);
+        }
         if fields.has_btree_map && prost_code::skip_debug(item) {
             codecs.push(debug_impl(item));
         }
@@ -265,11 +270,14 @@ impl Codecs<'_> {
 
     /// The codec of an enum in prost's output, which is a protobuf enum or a oneof.
     fn of_enum(&self, name: &str, ident: &syn::Ident) -> Result<Vec<Item>, Error> {
-        if self.externs.codec == Codec::Protobuf {
-            return Ok(Vec::new());
-        }
+        let is_polyglot = self.externs.codec == Codec::Polyglot;
         if let Some(found) = self.index.enums.get(name) {
-            return Ok(vec![enumeration_impl(name, found.proto, ident)]);
+            let binary = is_polyglot.then(|| enumeration_impl(name, found.proto, ident));
+            let json = self.externs.json.then(|| json_enumeration_impl(name, found.proto, ident));
+            return Ok(binary.into_iter().chain(json).collect());
+        }
+        if !is_polyglot {
+            return Ok(Vec::new());
         }
         let Some((outer, oneof)) = name.rsplit_once('.') else { return Ok(Vec::new()) };
         let (Some(message), Some(written)) = (self.index.messages.get(outer), self.oneofs.get(name)) else {

@@ -102,6 +102,11 @@ fn views() {
 }
 
 #[test]
+fn the_json_mapping() {
+    check_with(&["presence.proto"], &["presence.rs"], "json", |builder| builder.json(true));
+}
+
+#[test]
 fn messages_survive_with_protobuf_as_the_codec() {
     check_with(&["presence.proto", "containers.proto"], &["containers.rs", "presence.rs"], "protobuf", |builder| {
         builder.codec(Codec::Protobuf)

@@ -37,6 +37,7 @@
 //! * `tls`, `tls-aws-lc`: TLS by rustls, with the cryptography of ring or of AWS-LC
 //! * `tower`: layers of tower around calls
 //! * `tonic`: one implementation of a service for this protocol and gRPC
+//! * `json`: messages as JSON, for code that frpc-build generates with `json(true)`
 //! * `serde`: limits and times from files of the formats that serde reads: [`ServerSettings`], [`ChannelSettings`]
 //! * `uring`: connections on io_uring, on Linux
 #![forbid(unsafe_code)]
@@ -93,6 +94,8 @@ pub use settings::{ChannelSettings, ServerSettings};
 pub use streaming::Streaming;
 pub use topic::{Topic, TopicMessage, TopicPublisher, TopicRecvError, TopicSubscription};
 
+#[cfg(feature = "json")]
+pub use frpc_json as json;
 pub use {bytes, frisbee, polyglot, prost, prost_types};
 #[cfg(feature = "tonic")]
 pub use {tonic, tonic_prost};

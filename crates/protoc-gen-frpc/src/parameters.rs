@@ -48,7 +48,7 @@ enum Problem {
 
 const SWITCH: &str = "[=true|false]";
 
-const PARAMETERS: [Parameter; 27] = [
+const PARAMETERS: [Parameter; 28] = [
     Parameter {
         name: "build_client",
         value: SWITCH,
@@ -78,6 +78,12 @@ const PARAMETERS: [Parameter; 27] = [
         value: SWITCH,
         help: "write a borrowed view of each message too",
         set: |builder, value| Ok(builder.views(switch(value)?)),
+    },
+    Parameter {
+        name: "json",
+        value: SWITCH,
+        help: "write the JSON mapping of messages and enums too (needs the feature `json`)",
+        set: |builder, value| Ok(builder.json(switch(value)?)),
     },
     Parameter {
         name: "undecoded_requests",

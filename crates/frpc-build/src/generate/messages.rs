@@ -189,7 +189,7 @@ impl Message<'_> {
     }
 
     /// The members of all oneofs.
-    fn members(&self) -> impl Iterator<Item = &Variant> {
+    pub(crate) fn members(&self) -> impl Iterator<Item = &Variant> {
         let names = self.proto.oneof_decl.iter().map(|oneof| format!("{}.{}", self.full_name, oneof.name()));
         names.filter_map(|name| self.oneofs.get(&name)).flat_map(|oneof| oneof.variants.values())
     }
@@ -317,7 +317,7 @@ pub(crate) fn enumeration_impl(full_name: &str, proto: &EnumDescriptorProto, ide
     }
 }
 
-fn number_literal(number: i32) -> TokenStream {
+pub(crate) fn number_literal(number: i32) -> TokenStream {
     let digits = Literal::u32_unsuffixed(number.unsigned_abs());
     if number < 0 {
         quote! { -#digits }

@@ -45,6 +45,8 @@ pub(crate) struct Externs {
     pub(crate) codec: Codec,
     /// Whether generated types have views.
     pub(crate) views: bool,
+    /// Whether types have the JSON mapping.
+    pub(crate) json: bool,
     /// Whether the well-known types are generated.
     pub(crate) compile_well_known_types: bool,
     /// Well-known types that cannot be generated, because descriptor.proto is proto2.
@@ -92,9 +94,9 @@ impl Externs {
         }
     }
 
-    /// Refuses a field whose type has no codec. With protobuf, prost has codecs for all types.
+    /// Refuses a field whose type has no codec. With protobuf, prost has codecs for all types, but they have no JSON.
     pub(crate) fn check_field(&self, full_name: &str, what: &str, place: impl FnOnce() -> Place) -> Result<(), Error> {
-        if self.codec == Codec::Protobuf { Ok(()) } else { self.check_use(full_name, what, place) }
+        if self.codec == Codec::Protobuf && !self.json { Ok(()) } else { self.check_use(full_name, what, place) }
     }
 
     /// Refuses a type without a codec.
@@ -124,6 +126,15 @@ impl Externs {
             codec
         })
     }
+}
+
+/// The enum that is `null` in JSON, with a leading dot.
+pub(crate) const NULL_VALUE: &str = ".google.protobuf.NullValue";
+
+/// The name of a well-known type, if it has a JSON form of its own.
+pub(crate) fn has_json_form(full_name: &str) -> Option<&str> {
+    const FORMS: [&str; 8] = ["Any", "Duration", "Empty", "FieldMask", "ListValue", "Struct", "Timestamp", "Value"];
+    well_known(full_name).filter(|name| FORMS.contains(name) || wrapper(name).is_some())
 }
 
 /// The name of a type within protobuf's package.

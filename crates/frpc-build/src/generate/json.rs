@@ -1,0 +1,341 @@
+//! Generates the JSON mapping: `Fields` of frpc-json for structs and `Enumeration` for enums.
+//!
+//! A message has a line for each field in both directions, in the order of declaration. Messages that are well-known
+//! types have forms of their own, for which frpc-json has a macro.
+
+use std::collections::{HashMap, HashSet};
+
+use proc_macro2::{Literal, TokenStream};
+use prost_types::field_descriptor_proto::{Label, Type as ProtoType};
+use prost_types::{EnumDescriptorProto, FieldDescriptorProto};
+use quote::{format_ident, quote};
+use syn::{Ident, Item, Path, Type};
+
+use crate::error::{Error, ErrorKind};
+use crate::generate::messages::{Member, Message, beside, map_value, number_literal};
+use crate::generate::prost_code::{generics, is_named};
+use crate::schema::externs::{NULL_VALUE, has_json_form};
+use crate::schema::wire_order::oneof_of;
+
+/// The JSON mapping of a message.
+pub(crate) fn json_impl(message: &Message<'_>) -> Result<Item, Error> {
+    let Message { full_name, proto, ident, fields, .. } = message;
+    if let Some(name) = has_json_form(full_name) {
+        return well_known_impl(message, name);
+    }
+    let names = json_names(message)?;
+    let (mut encode, mut decode) = (Vec::new(), Vec::new());
+    let mut at = 0;
+    while let Some(field) = proto.field.get(at) {
+        match oneof_of(field) {
+            None => encode.push(encode_field(message, field, &names[at])?),
+            // Members that stand together are written by one `match`.
+            Some(oneof) => {
+                let run = proto.field[at..].iter().take_while(|field| oneof_of(field) == Some(oneof)).count();
+                encode.push(encode_members(message, &proto.field[at..at + run], &names[at..at + run])?);
+                at += run - 1;
+            }
+        }
+        at += 1;
+    }
+    for (field, index) in proto.field.iter().zip(0_usize..) {
+        let (index, read) = (Literal::usize_unsuffixed(index), decode_field(message, field)?);
+        decode.push(quote! { #index => #read, });
+    }
+    let (to, encode) = match encode.split_last() {
+        Some((last, before)) => (quote! { to }, quote! { #(#before?;)* #last }),
+        None => (quote! { _ }, quote! { Ok(()) }),
+    };
+    let decode = if decode.is_empty() {
+        quote! { _ = field; from.skip() }
+    } else {
+        quote! { match field { #(#decode)* _ => from.skip() } }
+    };
+    let (name, places) = places(message, &names);
+    let escaped = names.iter().map(|name| escaped(name));
+    let wire_name = full_name.trim_start_matches('.');
+    let is_deprecated = fields.deprecated || message.members().any(|member| member.deprecated);
+    let allow = is_deprecated.then(|| quote! { #[allow(deprecated)] });
+    Ok(syn::parse_quote! {
+        #allow
+        impl ::frpc::json::Fields for #ident {
+            const NAME: &'static str = #wire_name;
+            const FIELDS: &'static [&'static str] = &[#(#escaped),*];
+            fn field(#name: &str) -> ::core::option::Option<usize> {
+                #places
+            }
+            fn encode_fields(&self, #to: &mut ::frpc::json::Writer<'_>) -> ::core::result::Result<(), ::frpc::json::EncodeError> {
+                #encode
+            }
+            fn decode_field(&mut self, field: usize, from: &mut ::frpc::json::Reader<'_>) -> ::core::result::Result<(), ::frpc::json::DecodeError> {
+                #decode
+            }
+        }
+    })
+}
+
+/// The JSON mapping of an enum.
+pub(crate) fn json_enumeration_impl(full_name: &str, proto: &EnumDescriptorProto, ident: &Ident) -> Item {
+    let mut seen = HashSet::new();
+    let (mut names, mut numbers) = (Vec::new(), Vec::new());
+    for value in &proto.value {
+        let (name, number) = (value.name(), number_literal(value.number()));
+        numbers.push(quote! { #name => #number, });
+        // An alias is written as the first value with its number.
+        if seen.insert(value.number()) {
+            names.push(quote! { #number => #name, });
+        }
+    }
+    let wire_name = full_name.trim_start_matches('.');
+    syn::parse_quote! {
+        impl ::frpc::json::Enumeration for #ident {
+            const NAME: &'static str = #wire_name;
+            fn name(number: i32) -> ::core::option::Option<&'static str> {
+                Some(match number { #(#names)* _ => return None })
+            }
+            fn number(name: &str) -> ::core::option::Option<i32> {
+                Some(match name { #(#numbers)* _ => return None })
+            }
+        }
+    }
+}
+
+/// The form of a well-known type that this build generates.
+fn well_known_impl(message: &Message<'_>, name: &str) -> Result<Item, Error> {
+    let Message { full_name, proto, ident, fields, .. } = message;
+    let name = format_ident!("{name}");
+    let lost = || message.lost(full_name);
+    let more = match proto.name() {
+        "Value" => {
+            let path = &fields.oneofs.values().next().ok_or_else(lost)?.path;
+            quote! { , #path }
+        }
+        "ListValue" => {
+            let list = &message.field(proto.field.first().ok_or_else(lost)?)?.ty;
+            let element = innermost(list);
+            quote! { , #element }
+        }
+        _ => TokenStream::new(),
+    };
+    Ok(syn::parse_quote! { ::frpc::json::well_known! { #name for #ident #more } })
+}
+
+/// The names of the fields in JSON, in the order of declaration.
+fn json_names(message: &Message<'_>) -> Result<Vec<String>, Error> {
+    let mut taken: HashMap<String, &str> = HashMap::new();
+    let mut names = Vec::new();
+    for field in &message.proto.field {
+        let name = field.json_name.clone().unwrap_or_else(|| camel(field.name()));
+        if let Some(other) = taken.insert(name.clone(), field.name()) {
+            let (of, field) = (message.full_name.trim_start_matches('.'), field.name());
+            let text = format!("the fields `{other}` and `{field}` of `{of}` have the same name in JSON, {name:?}");
+            return Err(Error::new(ErrorKind::Unsupported, text));
+        }
+        names.push(name);
+    }
+    Ok(names)
+}
+
+/// The name that protoc gives a field in JSON if the schema does not.
+fn camel(name: &str) -> String {
+    let mut camel = String::with_capacity(name.len());
+    let mut is_behind_underscore = false;
+    for letter in name.chars() {
+        match letter {
+            '_' => is_behind_underscore = true,
+            letter if is_behind_underscore => {
+                camel.push(letter.to_ascii_uppercase());
+                is_behind_underscore = false;
+            }
+            letter => camel.push(letter),
+        }
+    }
+    camel
+}
+
+/// The argument and body of the function that finds a field by its name in JSON or its original one.
+fn places(message: &Message<'_>, names: &[String]) -> (TokenStream, TokenStream) {
+    let in_json: HashSet<&str> = names.iter().map(String::as_str).collect();
+    let arms = message.proto.field.iter().zip(names).zip(0_usize..).map(|((field, name), index)| {
+        let index = Literal::usize_unsuffixed(index);
+        // The name that another field has in JSON is that field's.
+        let original = Some(field.name()).filter(|original| !in_json.contains(original)).into_iter();
+        quote! { #name #(| #original)* => #index, }
+    });
+    let arms: Vec<_> = arms.collect();
+    if arms.is_empty() {
+        return (quote! { _ }, quote! { None });
+    }
+    (quote! { name }, quote! { Some(match name { #(#arms)* _ => return None }) })
+}
+
+/// The way in which a field is read and written.
+enum Shape {
+    Single,
+    Optional,
+    List,
+    Map,
+}
+
+fn shape(message: &Message<'_>, field: &FieldDescriptorProto) -> Shape {
+    match () {
+        () if map_value(field, message.index).is_some() => Shape::Map,
+        () if field.label() == Label::Repeated => Shape::List,
+        () if field.proto3_optional() || field.r#type() == ProtoType::Message => Shape::Optional,
+        () => Shape::Single,
+    }
+}
+
+/// Writes a field that is not a member of a oneof.
+fn encode_field(message: &Message<'_>, field: &FieldDescriptorProto, name: &str) -> Result<TokenStream, Error> {
+    let found = message.field(field)?;
+    let (rust, key) = (&found.ident, key(name));
+    let of = map_value(field, message.index).unwrap_or(field);
+    let codec = codec(of, found.enumeration.as_ref(), found.boxed, || type_within(&found.ty));
+    Ok(match (shape(message, field), codec) {
+        (Shape::Single, None) => quote! { to.field(#key, &self.#rust) },
+        (Shape::Single, Some(codec)) => quote! { to.field_as::<#codec>(#key, &self.#rust) },
+        (Shape::Optional, None) => quote! { to.optional(#key, &self.#rust) },
+        (Shape::Optional, Some(codec)) => quote! { to.optional_as::<#codec>(#key, &self.#rust) },
+        (Shape::List, None) => quote! { to.list(#key, &self.#rust) },
+        (Shape::List, Some(codec)) => quote! { to.list_as::<#codec>(#key, &self.#rust) },
+        (Shape::Map, None) => quote! { to.map(#key, &self.#rust) },
+        (Shape::Map, Some(codec)) => quote! { to.map_as::<#codec, _>(#key, &self.#rust) },
+    })
+}
+
+/// Writes the member of a oneof that is set, if it is one of `fields`.
+fn encode_members(
+    message: &Message<'_>,
+    fields: &[FieldDescriptorProto],
+    names: &[String],
+) -> Result<TokenStream, Error> {
+    let mut arms = Vec::new();
+    let mut oneof = None;
+    for (field, name) in fields.iter().zip(names) {
+        let Member { field: found, variant, .. } = message.member(field)?;
+        let (path, ident, key) = (&found.path, &variant.ident, key(name));
+        let write = match member_codec(message, field)? {
+            None => quote! { to.member(#key, value) },
+            Some(codec) => quote! { to.member_as::<#codec>(#key, value) },
+        };
+        arms.push(quote! { Some(#path::#ident(value)) => #write, });
+        oneof = Some(&found.ident);
+    }
+    Ok(quote! { match &self.#oneof { #(#arms)* _ => Ok(()), } })
+}
+
+/// Reads the value of a field.
+fn decode_field(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<TokenStream, Error> {
+    if oneof_of(field).is_some() {
+        let Member { field: found, variant, .. } = message.member(field)?;
+        let (rust, path, ident) = (&found.ident, &found.path, &variant.ident);
+        return Ok(match member_codec(message, field)? {
+            None => quote! { from.member(&mut self.#rust, #path::#ident) },
+            Some(codec) => quote! { from.member_as::<#codec, _>(&mut self.#rust, #path::#ident) },
+        });
+    }
+    let found = message.field(field)?;
+    let rust = &found.ident;
+    let of = map_value(field, message.index).unwrap_or(field);
+    let codec = codec(of, found.enumeration.as_ref(), found.boxed, || type_within(&found.ty));
+    Ok(match (shape(message, field), codec) {
+        (Shape::Single, None) => quote! { from.field(&mut self.#rust) },
+        (Shape::Single, Some(codec)) => quote! { from.field_as::<#codec>(&mut self.#rust) },
+        (Shape::Optional, None) => quote! { from.optional(&mut self.#rust) },
+        (Shape::Optional, Some(codec)) => quote! { from.optional_as::<#codec>(&mut self.#rust) },
+        (Shape::List, None) => quote! { from.list(&mut self.#rust) },
+        (Shape::List, Some(codec)) => quote! { from.list_as::<#codec>(&mut self.#rust) },
+        (Shape::Map, None) => quote! { from.map(&mut self.#rust) },
+        (Shape::Map, Some(codec)) => quote! { from.map_as::<#codec, _>(&mut self.#rust) },
+    })
+}
+
+/// The codec of a member of a oneof, in the module of the message.
+fn member_codec(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<Option<TokenStream>, Error> {
+    let Member { field: found, variant, .. } = message.member(field)?;
+    let enumeration = variant.enumeration.as_ref().map(|path| beside(&found.path, path));
+    let is_wrapper = message.externs.field_codec(field.type_name(), false).is_some();
+    Ok(codec(field, enumeration.as_ref(), variant.boxed, || match innermost(&variant.ty) {
+        // The path is valid within the module of the oneof's enum; that of a number is valid everywhere.
+        Type::Path(ty) if !is_wrapper => {
+            let path = beside(&found.path, &ty.path);
+            quote! { #path }
+        }
+        ty => quote! { #ty },
+    }))
+}
+
+/// The codec of a value whose Rust type does not say how it is read: enums, and values in boxes of the type `boxed_type`.
+fn codec(
+    field: &FieldDescriptorProto,
+    enumeration: Option<&Path>,
+    is_boxed: bool,
+    boxed_type: impl FnOnce() -> TokenStream,
+) -> Option<TokenStream> {
+    match enumeration {
+        _ if field.type_name() == NULL_VALUE => Some(quote! { ::frpc::json::Null }),
+        Some(path) => Some(quote! { ::frpc::json::Enum<#path> }),
+        None if is_boxed => {
+            let boxed = boxed_type();
+            Some(quote! { ::frpc::json::Boxed<#boxed> })
+        }
+        None => None,
+    }
+}
+
+fn type_within(ty: &Type) -> TokenStream {
+    let ty = innermost(ty);
+    quote! { #ty }
+}
+
+/// The type within options, boxes and lists.
+fn innermost(ty: &Type) -> &Type {
+    match generics(ty)[..] {
+        [inner] if ["Option", "Box", "Vec"].iter().any(|name| is_named(ty, name)) => innermost(inner),
+        _ => ty,
+    }
+}
+
+/// A key as it is written: the name as a string of JSON, and a colon.
+fn key(name: &str) -> String {
+    format!("\"{}\":", escaped(name))
+}
+
+/// A name as it stands in a string of JSON.
+fn escaped(name: &str) -> String {
+    let mut escaped = String::with_capacity(name.len());
+    for letter in name.chars() {
+        match letter {
+            '"' | '\\' => escaped.extend(['\\', letter]),
+            letter if letter < ' ' => escaped.push_str(&format!("\\u{:04x}", u32::from(letter))),
+            letter => escaped.push(letter),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{camel, key};
+
+    #[test]
+    fn a_name_becomes_camel_case_as_protoc_has_it() {
+        for (name, expected) in [
+            ("foo_bar", "fooBar"),
+            ("fooBar", "fooBar"),
+            ("_foo", "Foo"),
+            ("__foo__bar_", "FooBar"),
+            ("foo_3", "foo3"),
+            ("FOO_bar", "FOOBar"),
+        ] {
+            assert_eq!(camel(name), expected);
+        }
+    }
+
+    #[test]
+    fn a_key_is_a_string_of_json() {
+        assert_eq!(key("fooBar"), "\"fooBar\":");
+        assert_eq!(key("a\"b\\c\n"), "\"a\\\"b\\\\c\\u000a\":");
+    }
+}

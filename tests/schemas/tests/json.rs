@@ -1,0 +1,137 @@
+//! Random values of every message survive JSON, in builds with either codec, and names and forms are those of the mapping.
+
+mod random;
+
+use frpc::json::{EncodeReason, Json, Options, Types, from_json, to_json};
+use frpc::prost::Message;
+use random::{Random, pool, protobuf};
+use std::fmt::Debug;
+
+/// How many values of each message.
+const VALUES: u64 = 200;
+
+/// Carries a value through JSON. Returns false if it has none, as times out of range have none.
+#[track_caller]
+fn survives<M: Json + Message + PartialEq + Debug>(bytes: &[u8]) -> bool {
+    let types = Types::well_known();
+    let options = Options::new().types(&types).nesting_max(200);
+    let message = M::decode(bytes).unwrap();
+    let mut json = Vec::new();
+    if let Err(error) = options.encode(&message, &mut json) {
+        let is_expected = matches!(
+            error.reason(),
+            EncodeReason::Timestamp { .. }
+                | EncodeReason::Duration { .. }
+                | EncodeReason::FieldMaskPath(_)
+                | EncodeReason::NotFinite
+                | EncodeReason::NoKind
+                | EncodeReason::UnknownType(_)
+        );
+        assert!(is_expected, "{error} in {message:?}");
+        return false;
+    }
+    let text = String::from_utf8(json).unwrap();
+    let back = options.decode::<M>(text.as_bytes()).unwrap_or_else(|error| panic!("{error}: {text}"));
+    assert_eq!(back, message, "{text}");
+    true
+}
+
+/// Carries random values of the named messages, of which so many percent have JSON.
+macro_rules! survive {
+    ($percent:literal, $pool:expr, $package:literal, $($module:ident)::+, $($message:ident)*) => {{
+        use schema_tests::$($module)::+ as module;
+        $(
+            let name = concat!($package, ".", stringify!($message));
+            let descriptor = $pool.get_message_by_name(name).unwrap();
+            let values = (0..VALUES).map(|seed| protobuf(&descriptor, &mut Random::new(seed)));
+            let survived = values.filter(|bytes| survives::<module::$message>(bytes)).count();
+            assert!(survived * 100 >= VALUES as usize * $percent, "{name}: {survived}");
+        )*
+    }};
+}
+
+#[test]
+fn scalars_maps_and_enums_survive_json() {
+    let pool = pool(&["scalars", "maps", "enums"], "proto");
+    survive!(100, pool, "scalars", views::scalars, Singular Optional Repeated Unpacked Chosen);
+    survive!(100, pool, "maps", views::maps,
+        OfInt32 OfInt64 OfUint32 OfUint64 OfSint32 OfSint64 OfFixed32 OfFixed64 OfSfixed32 OfSfixed64 OfBool OfString);
+    survive!(100, pool, "enums", views::enums, Outer);
+}
+
+#[test]
+fn nested_and_recursive_messages_with_odd_names_survive_json() {
+    let pool = pool(&["nested", "recursive", "imports", "again", "names", "services"], "proto");
+    survive!(100, pool, "nested", views::nested, A);
+    survive!(100, pool, "recursive", views::recursive, List Tree Ping Pong Term Sum);
+    survive!(50, pool, "imports.deep.v1", views::imports::deep::v1, Uses);
+    survive!(50, pool, "imports", views::imports, Again);
+    survive!(100, pool, "names", views::names,
+        Keywords KeywordChoice KeywordEnum KeywordMessages Locals LocalChoice Inner);
+    survive!(100, pool, "services", views::services, Bulk Empty);
+}
+
+#[test]
+fn messages_of_the_protobuf_codec_survive_json() {
+    let pool = pool(&["scalars", "maps", "enums", "nested", "recursive", "names"], "proto");
+    survive!(100, pool, "scalars", protobuf::scalars, Singular Optional Repeated Chosen);
+    survive!(100, pool, "maps", protobuf::maps, OfInt32 OfBool OfString);
+    survive!(100, pool, "enums", protobuf::enums, Outer);
+    survive!(100, pool, "nested", protobuf::nested, A);
+    survive!(100, pool, "recursive", protobuf::recursive, List Tree Ping Pong Term Sum);
+    survive!(100, pool, "names", protobuf::names, Keywords Locals LocalChoice Inner);
+}
+
+/// A message with each well-known type, in the JSON of the mapping.
+const WELL_KNOWN: &str = r#"{"fAny":{"@type":"x/google.protobuf.Duration","value":"1s"},"fDuration":"-1.500s","fEmpty":{},"fFieldMask":"a,bC","fListValue":[null,[]],"fSourceContext":{"fileName":"x"},"fStruct":{"a":null},"fTimestamp":"1970-01-01T00:00:00Z","fValue":null,"fDoubleValue":"NaN","fFloatValue":0,"fInt64Value":"1","fUInt64Value":"1","fInt32Value":1,"fUInt32Value":1,"fBoolValue":false,"fStringValue":"","fBytesValue":""}"#;
+
+#[test]
+fn well_known_types_have_their_forms_whether_the_build_generates_them_or_not() {
+    fn check<M: Json>() {
+        let types = Types::well_known();
+        let options = Options::new().types(&types);
+        let message: M = options.decode(WELL_KNOWN.as_bytes()).unwrap();
+        let mut again = Vec::new();
+        options.encode(&message, &mut again).unwrap();
+        assert_eq!(String::from_utf8(again).unwrap(), WELL_KNOWN);
+    }
+    check::<schema_tests::views::wellknown::Singular>();
+    check::<schema_tests::views::wellknown::Optional>();
+    check::<schema_tests::protobuf::wellknown::Singular>();
+    check::<schema_tests::compiled::wellknown::Singular>();
+    check::<schema_tests::compiled::wellknown::Optional>();
+}
+
+#[test]
+fn null_is_a_value_of_null_value_and_value_alone() {
+    use schema_tests::views::wellknown::{Chosen, Optional, Repeated, chosen::Choice};
+    let optional: Optional = from_json(br#"{"fNullValue":null,"fInt32Value":null}"#).unwrap();
+    assert_eq!((optional.f_null_value, optional.f_int32_value), (Some(0), None));
+    let repeated: Repeated = from_json(br#"{"fNullValue":[null,"NULL_VALUE",0],"fValue":[null]}"#).unwrap();
+    assert_eq!((repeated.f_null_value.len(), repeated.f_value.len()), (3, 1));
+    from_json::<Repeated>(br#"{"fInt32Value":[null]}"#).unwrap_err();
+    let chosen: Chosen = from_json(br#"{"cInt32Value":null,"cNullValue":null}"#).unwrap();
+    assert_eq!(chosen.choice, Some(Choice::CNullValue(0)));
+    let mut out = Vec::new();
+    to_json(&chosen, &mut out).unwrap();
+    assert_eq!(out, br#"{"cNullValue":null}"#);
+}
+
+#[test]
+fn messages_with_boxes_and_shared_bytes_survive_json() {
+    let pool = pool(&["options"], "proto");
+    survive!(100, pool, "options", options, Chunk Part Copied);
+    survive!(100, pool, "options", enclosed, Chunk Part Copied);
+    survive!(5, pool, "options", options, Holder);
+    survive!(5, pool, "options", enclosed, Holder);
+}
+
+#[test]
+fn names_of_the_schema_are_found_in_both_forms() {
+    use schema_tests::views::names::Keywords;
+    let read: Keywords = from_json(br#"{"self":1,"type":2,"super":3}"#).unwrap();
+    assert_eq!((read.self_, read.r#type, read.super_), (1, 2, 3));
+    let mut out = Vec::new();
+    to_json(&read, &mut out).unwrap();
+    assert_eq!(String::from_utf8(out).unwrap(), r#"{"self":1,"super":3,"type":2}"#);
+}
