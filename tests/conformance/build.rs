@@ -27,6 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .compile_well_known_types(true)
         // So that the order of entries is always the same.
         .btree_map(".")
+        .json(true)
         .include_file("all.rs")
         .file_descriptor_set_path(out.join("all.bin"))
         // These schemas have no peers that they could break.
@@ -73,7 +74,7 @@ fn walk(items: &[Item], path: &str, out: &Path, table: &mut String) -> Result<()
             Item::Impl(item) => {
                 if let (Some(name), Type::Path(of)) = (message_name(item), &*item.self_ty) {
                     let ident = &of.path.segments.last().ok_or("a type without a name")?.ident;
-                    writeln!(table, "    ({name:?}, carry::<{path}::{ident}>),")?;
+                    writeln!(table, "    ({name:?}, Ways::of::<{path}::{ident}>()),")?;
                 }
             }
             _ => {}

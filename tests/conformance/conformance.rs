@@ -1,5 +1,6 @@
-//! Random values of all messages of many schemas: each survives Polyglot in both forms, and has the bytes that a
-//! generic encoder in Go writes, which knows the descriptors and the Go module polyglot and nothing of ours.
+//! Random values of all messages of many schemas: each survives Polyglot in both forms and JSON. It has the bytes that a
+//! generic encoder in Go writes, which knows the descriptors and the Go module polyglot and nothing of ours, and Go's
+//! protojson reads our JSON as the same message, and we its JSON.
 //!
 //! `CONFORMANCE_VALUES` says how many values (2000), `CONFORMANCE_SEED` which ones. Without Go the comparison is
 //! skipped with a visible line, unless `FRISBEE_REQUIRE_GO` is set.
@@ -41,21 +42,29 @@ fn the_schemas_are_many_and_each_message_is_in_the_table() {
 }
 
 #[test]
-fn values_survive_and_have_the_bytes_that_go_writes() {
+fn values_survive_and_are_the_same_to_go_in_polyglot_and_json() {
     let count = number("CONFORMANCE_VALUES", 2000);
     let seed = number("CONFORMANCE_SEED", 1);
     let mut go = go::Encoder::start(DESCRIPTORS);
     let pool = pool();
     let mut random = Random::new(seed);
     let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut with_json = 0;
     for at in 0..count {
         // Each message in turn, so that even a short run has all of them.
-        let (name, carry) = MESSAGES[usize::try_from(at).expect("it fits") % MESSAGES.len()];
+        let (name, ways) = &MESSAGES[usize::try_from(at).expect("it fits") % MESSAGES.len()];
+        let failed = |error: String| -> ! { panic!("value {at} of seed {seed}, a `{name}`: {error}") };
         let value = random.message(&pool.get_message_by_name(name).expect("it is in the table"));
         let protobuf = value.encode_to_vec();
-        let flat = carry(&protobuf).unwrap_or_else(|error| panic!("value {at} of seed {seed}, a `{name}`: {error}"));
+        let flat = (ways.carry)(&protobuf).unwrap_or_else(|error| failed(error));
+        let json = (ways.to_json)(&protobuf).unwrap_or_else(|error| failed(error));
+        with_json += u64::from(json.is_some());
         if let Some(go) = &mut go {
-            let expected = go.encode(name, &protobuf);
+            let (expected, gos_json) = go.encode(name, &protobuf, json.as_deref());
+            match gos_json.unwrap_or_else(|error| failed(error)) {
+                Some(json) => (ways.from_json)(&protobuf, &json).unwrap_or_else(|error| failed(error)),
+                None => assert!(json.is_none(), "value {at} of seed {seed}, a `{name}`, has no JSON in Go"),
+            }
             let same = flat.iter().zip(&expected).take_while(|(ours, theirs)| ours == theirs).count();
             let around = |bytes: &[u8]| bytes[same.saturating_sub(16)..bytes.len().min(same + 16)].to_vec();
             assert!(
@@ -70,5 +79,6 @@ fn values_survive_and_have_the_bytes_that_go_writes() {
         }
         *seen.entry(name).or_default() += 1;
     }
+    assert!(with_json * 10 >= count * 9, "only {with_json} of {count} values have JSON");
     assert!(count < 2000 || seen.len() == MESSAGES.len());
 }

@@ -1,9 +1,11 @@
-//! The generic encoder in Go: built once, fed through pipes.
+//! The generic encoders in Go: built once, fed through pipes.
 
 use std::fs;
 use std::io::{BufReader, BufWriter, Read as _, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use conformance::InJson;
 
 /// A running encoder. It ends when its standard input does.
 pub(crate) struct Encoder {
@@ -46,14 +48,28 @@ impl Encoder {
         Some(Self { child, stdin, stdout })
     }
 
-    /// The flat Polyglot form of a message that is given as protobuf.
-    pub(crate) fn encode(&mut self, name: &str, protobuf: &[u8]) -> Vec<u8> {
+    /// The flat Polyglot form of a message that is given as protobuf, and its JSON, if it has any. `json` is ours, which
+    /// has to be the same message.
+    pub(crate) fn encode(
+        &mut self,
+        name: &str,
+        protobuf: &[u8],
+        json: Option<&[u8]>,
+    ) -> (Vec<u8>, Result<InJson, String>) {
         let stdin = self.stdin.as_mut().expect("it is open until the end");
-        for part in [name.as_bytes(), protobuf] {
+        for part in [name.as_bytes(), protobuf, json.unwrap_or_default()] {
             let len = u32::try_from(part.len()).expect("values are small");
             stdin.write_all(&len.to_be_bytes()).and_then(|()| stdin.write_all(part)).expect("the encoder reads");
         }
         stdin.flush().expect("the encoder reads");
+        let (polyglot, json, error) = (self.read(), self.read(), self.read());
+        if error.is_empty() {
+            return (polyglot, Ok(Some(json).filter(|json| !json.is_empty())));
+        }
+        (polyglot, Err(String::from_utf8_lossy(&error).into_owned()))
+    }
+
+    fn read(&mut self) -> Vec<u8> {
         let mut len = [0; 4];
         self.stdout.read_exact(&mut len).expect("the encoder answers; what it says otherwise stands above");
         let mut answer = vec![0; usize::try_from(u32::from_be_bytes(len)).expect("it fits")];

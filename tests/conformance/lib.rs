@@ -3,7 +3,9 @@
 #![deny(warnings)]
 
 use std::fmt::Debug;
+use std::sync::LazyLock;
 
+use frpc::json::{EncodeError as JsonError, EncodeReason, Json, Options, Types};
 use frpc::polyglot::{Decoder, Encoder, Form, Message, Root, decode_root, encode_root};
 use frpc::prost;
 
@@ -15,12 +17,27 @@ pub mod all {
 /// The parsed schemas, as an encoded `FileDescriptorSet`.
 pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/all.bin"));
 
-/// Takes a value of a message as protobuf, and returns it in the flat form of Polyglot after it has been there and
-/// back.
-pub type Carry = fn(&[u8]) -> Result<Vec<u8>, String>;
+/// The JSON of a value, or none if it has none.
+pub type InJson = Option<Vec<u8>>;
 
-/// Every message by its full name, with what carries a value of it.
-pub const MESSAGES: &[(&str, Carry)] = include!(concat!(env!("OUT_DIR"), "/table.rs"));
+/// The ways of a message into other encodings and back. The values come as protobuf.
+pub struct Ways {
+    /// Returns a value in the flat form of Polyglot, after it has been there and back.
+    pub carry: fn(&[u8]) -> Result<Vec<u8>, String>,
+    /// Returns a value as JSON after it has been there and back.
+    pub to_json: fn(&[u8]) -> Result<InJson, String>,
+    /// Reads a value from JSON that another program has written, and compares it with the one in protobuf.
+    pub from_json: fn(&[u8], &[u8]) -> Result<(), String>,
+}
+
+impl Ways {
+    const fn of<M: Message + prost::Message + Json + Debug>() -> Self {
+        Self { carry: carry::<M>, to_json: to_json::<M>, from_json: from_json::<M> }
+    }
+}
+
+/// Every message by its full name, with its ways.
+pub const MESSAGES: &[(&str, Ways)] = include!(concat!(env!("OUT_DIR"), "/table.rs"));
 
 /// Reads a value as protobuf, carries it through Polyglot and back in both forms, and returns its flat form.
 ///
@@ -38,6 +55,37 @@ fn carry<M: Message + prost::Message + Default + Debug>(protobuf: &[u8]) -> Resu
         return Err(format!("{value:?} became {again:?} in the flat form"));
     }
     Ok(flat)
+}
+
+/// The types that `Any` may hold.
+static TYPES: LazyLock<Types> = LazyLock::new(Types::well_known);
+
+fn to_json<M: prost::Message + Json + Debug>(protobuf: &[u8]) -> Result<InJson, String> {
+    let value = M::decode(protobuf).map_err(|error| error.to_string())?;
+    match text(&value) {
+        Ok(json) => from_json::<M>(protobuf, &json).map(|()| Some(json)),
+        // Values do not nest deep, so that this would be a mistake of ours.
+        Err(error) if matches!(error.reason(), EncodeReason::NestingTooDeep) => Err(error.to_string()),
+        Err(_) => Ok(None),
+    }
+}
+
+fn from_json<M: prost::Message + Json + Debug>(protobuf: &[u8], json: &[u8]) -> Result<(), String> {
+    let value = M::decode(protobuf).map_err(|error| error.to_string())?;
+    let shown = || String::from_utf8_lossy(json);
+    let read: M = Options::new().types(&TYPES).decode(json).map_err(|error| format!("{error}: {}", shown()))?;
+    let same = text(&read).and_then(|read| Ok(read == text(&value)?));
+    // Compared as JSON, since NaN has many forms in binary.
+    if same.map_err(|error| error.to_string())? {
+        return Ok(());
+    }
+    Err(format!("{value:?} became {read:?} by way of {}", shown()))
+}
+
+fn text<M: Json>(value: &M) -> Result<Vec<u8>, JsonError> {
+    let mut json = Vec::new();
+    Options::new().types(&TYPES).encode(value, &mut json)?;
+    Ok(json)
 }
 
 fn encode<M: Message>(value: &M, form: Form) -> Result<Vec<u8>, String> {

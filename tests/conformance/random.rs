@@ -1,7 +1,8 @@
 //! Random values of any message, from its descriptor alone, the same for the same seed.
 
 use prost_reflect::bytes::Bytes;
-use prost_reflect::{DynamicMessage, FieldDescriptor, Kind, MapKey, MessageDescriptor, Value};
+use prost_reflect::prost::Message as _;
+use prost_reflect::{DynamicMessage, FieldDescriptor, Kind, MapKey, MessageDescriptor, ReflectMessage as _, Value};
 
 /// How deep messages are filled that contain each other.
 const DEPTH_MAX: u32 = 5;
@@ -31,6 +32,9 @@ impl Random {
 
     fn message_at(&mut self, descriptor: &MessageDescriptor, depth: u32) -> DynamicMessage {
         let mut message = DynamicMessage::new(descriptor.clone());
+        if self.below(8) != 0 && self.well_known(&mut message, depth) {
+            return message;
+        }
         for field in descriptor.fields() {
             // Members of one oneof displace each other, so that each is the last now and then.
             let is_present = self.below(3) != 0 && !(field.containing_oneof().is_some() && self.below(2) == 0);
@@ -39,6 +43,57 @@ impl Random {
             }
         }
         message
+    }
+
+    /// Fills a well-known type whose random fields would have no JSON, and says whether it is one.
+    fn well_known(&mut self, message: &mut DynamicMessage, depth: u32) -> bool {
+        const NANOS: usize = 1_000_000_000;
+        let descriptor = message.descriptor();
+        match descriptor.full_name() {
+            "google.protobuf.Timestamp" => {
+                // The years 1 to 9999.
+                let seconds = self.next() % 315_537_897_600;
+                message.set_field_by_number(1, Value::I64(seconds.cast_signed() - 62_135_596_800));
+                let nanos = [0, self.below(NANOS), self.below(1000) * 1_000_000][self.below(3)];
+                message.set_field_by_number(2, Value::I32(i32::try_from(nanos).expect("it is below a second")));
+            }
+            "google.protobuf.Duration" => {
+                let (seconds, sign) = (self.next() % 315_576_000_001, [1, -1][self.below(2)]);
+                let nanos = [0, self.below(NANOS), self.below(1000) * 1000][self.below(3)];
+                let nanos = i32::try_from(nanos).expect("it is below a second");
+                message.set_field_by_number(1, Value::I64(seconds.cast_signed() * i64::from(sign)));
+                message.set_field_by_number(2, Value::I32(nanos * sign));
+            }
+            "google.protobuf.FieldMask" => {
+                let paths = ["a", "foo_bar", "a.b_c.d1", "_x", "x1_y2"];
+                let paths = (0..self.below(4)).map(|_| Value::String(paths[self.below(paths.len())].to_owned()));
+                message.set_field_by_number(1, Value::List(paths.collect()));
+            }
+            "google.protobuf.Value" => {
+                let members: Vec<_> = descriptor.fields().collect();
+                // Lists and structs have to end somewhere.
+                let members = &members[..if depth >= DEPTH_MAX { 4 } else { members.len() }];
+                let member = &members[self.below(members.len())];
+                let value = match self.value(&member.kind(), depth) {
+                    Value::F64(number) if !number.is_finite() => Value::F64(0.5),
+                    value => value,
+                };
+                message.set_field(member, value);
+            }
+            "google.protobuf.Any" if self.below(2) == 0 => {
+                let pool = descriptor.parent_pool();
+                let names = ["Duration", "Timestamp", "Int64Value", "Empty", "FieldMask", "Value"];
+                let name = format!("google.protobuf.{}", names[self.below(names.len())]);
+                // Not every pool has them all.
+                let Some(content) = pool.get_message_by_name(&name) else { return true };
+                let content = self.message_at(&content, DEPTH_MAX).encode_to_vec();
+                message.set_field_by_number(1, Value::String(format!("type.example/{name}")));
+                message.set_field_by_number(2, Value::Bytes(content.into()));
+            }
+            "google.protobuf.Any" => {}
+            _ => return false,
+        }
+        true
     }
 
     fn field(&mut self, field: &FieldDescriptor, depth: u32) -> Value {

@@ -1,7 +1,8 @@
-// Command conformance encodes messages as Polyglot that it gets as protobuf, for any schema.
+// Command conformance encodes messages as Polyglot and JSON that it gets as protobuf, for any schema.
 //
-// It takes the path of a FileDescriptorSet. On the standard input come pairs of a message's full name and its bytes, each
-// behind its length as four bytes, big endian; on the standard output go the Polyglot bytes in the same way.
+// It takes the path of a FileDescriptorSet. On the standard input come a message's full name, its bytes and the JSON of
+// another program, which is empty if there is none, each behind its length as four bytes, big endian; on the standard
+// output go the Polyglot bytes, its own JSON, and a text that says where the two programs disagree, in the same way.
 package main
 
 import (
@@ -66,12 +67,18 @@ func run() error {
 		if err := proto.Unmarshal(body, message); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		encoded := encode(message)
-		if err := binary.Write(out, binary.BigEndian, uint32(len(encoded))); err != nil {
+		other, err := readPart(in)
+		if err != nil {
 			return err
 		}
-		if _, err := out.Write(encoded); err != nil {
-			return err
+		own, difference := compare(message, other, dynamicpb.NewTypes(files))
+		for _, part := range [][]byte{encode(message), own, []byte(difference)} {
+			if err := binary.Write(out, binary.BigEndian, uint32(len(part))); err != nil {
+				return err
+			}
+			if _, err := out.Write(part); err != nil {
+				return err
+			}
 		}
 		if err := out.Flush(); err != nil {
 			return err
