@@ -44,6 +44,12 @@ pub mod extension {
     frpc::include_proto!("extension");
 }
 
+/// Generated from `proto/json.proto`.
+pub mod json {
+    #![allow(missing_docs)]
+    frpc::include_proto!("json");
+}
+
 /// Generated from `proto/nesting.proto`.
 pub mod nesting {
     #![allow(missing_docs)]

@@ -7,6 +7,7 @@
 mod core;
 mod endpoints;
 mod hand_off;
+mod json;
 mod messages;
 mod peer;
 mod proto;
@@ -15,6 +16,7 @@ mod pubsub;
 pub use self::core::{connection, frames, header, hello};
 pub use endpoints::{client, server, two_way};
 pub use hand_off::hand_off;
+pub use json::json;
 pub use messages::{messages, values};
 pub use proto::{lock, lock_that_fits, proto};
 pub use pubsub::{broker, subscriber};
@@ -23,13 +25,14 @@ pub use pubsub::{broker, subscriber};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const ALL: [Target; 14] = [
+pub const ALL: [Target; 15] = [
     ("header", header),
     ("frames", frames),
     ("connection", connection),
     ("hello", hello),
     ("values", values),
     ("messages", messages),
+    ("json", json),
     ("server", server),
     ("client", client),
     ("two_way", two_way),

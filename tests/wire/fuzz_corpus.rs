@@ -63,6 +63,7 @@ replays! {
     hello_takes_its_corpus "hello"
     values_take_their_corpus "values"
     messages_take_their_corpus "messages"
+    json_takes_its_corpus "json"
     a_server_takes_its_corpus "server"
     a_client_takes_its_corpus "client"
     calls_of_the_accepting_end_take_their_corpus "two_way"
@@ -199,6 +200,7 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
         "two_way" => numbered(&two_way(&bodies), &|number| vec![number.wrapping_mul(8) | number >> 3 & 6]),
         "hand_off" => numbered(&hand_offs(), &|number| vec![number.wrapping_mul(8) | number >> 3 & 6]),
         "broker" | "subscriber" => numbered(&pubsub(), &|number| vec![number.wrapping_mul(8) | number >> 3 & 6]),
+        "json" => numbered(&texts(), &|number| vec![number]),
         "lock" => numbered(&locks(), &|number| vec![number % 16]),
         _ => protos(),
     }
@@ -266,6 +268,56 @@ fn pubsub() -> Vec<Vec<u8>> {
         }
     }
     streams
+}
+
+/// JSON of each form, alone and in one message.
+fn texts() -> Vec<Vec<u8>> {
+    let fields = [
+        r#""flag":true"#,
+        r#""small":-2147483648"#,
+        r#""largeNumber":"-9223372036854775808""#,
+        r#""count":4.294967295e9"#,
+        r#""large_count":18446744073709551615"#,
+        r#""weight":"-Infinity""#,
+        r#""total":-0.0"#,
+        r#""name":"\ud83e\udd80\u00e4\n\"""#,
+        r#""data":"+_8""#,
+        r#""color":"AZURE""#,
+        r#""maybe":null"#,
+        r#""inner":{"inner":{"name":"x"}}"#,
+        r#""parts":[{},{"parts":[]},{"color":7}]"#,
+        r#""words":["","a"]"#,
+        r#""colors":["DARK",5,"RED"]"#,
+        r#""numbers":[1e-7,1.5,"NaN",1e300]"#,
+        r#""byName":{"":{},"a\tb":{"flag":true}}"#,
+        r#""byNumber":{"-1":"DARK","9223372036854775807":5}"#,
+        r#""byFlag":{"true":"","false":"AA=="}"#,
+        r#""word":"x""#,
+        r#""other":{"null":null}"#,
+        r#""anyValue":[null,{"a":[true,1.0,"x"]}]"#,
+        r#""any":{"@type":"x/json.All","name":"x","any":{}}"#,
+        r#""any":{"value":"1.5s","@type":"x/google.protobuf.Duration"}"#,
+        r#""any":{"@type":"x/google.protobuf.Any","value":{"@type":"x/google.protobuf.Empty"}}"#,
+        r#""duration":"-315576000000.999999999s""#,
+        r#""at":"1972-01-01T10:00:20.021-08:00""#,
+        r#""mask":"a.bC,dE""#,
+        r#""structure":{"a":{"b":[]},"c":null}"#,
+        r#""value":{"a":"b"}"#,
+        r#""list":[[],[[]],{}]"#,
+        r#""wrapped":"0""#,
+        r#""wrappedBytes":"AAECAw""#,
+        r#""@other name":1.0"#,
+        r#""unknown":[{"a":[1,{"b":null}]},"x",false]"#,
+    ];
+    let mut texts: Vec<_> = fields.iter().map(|field| format!("{{{field}}}")).collect();
+    texts.push(format!("{{{}}}", fields[..19].join(",")));
+    texts.push(format!(
+        "{{ {} }}",
+        fields[20..21].iter().chain(&fields[24..]).copied().collect::<Vec<_>>().join(" ,\n")
+    ));
+    texts.push(r#"[true, 1, "2", 3, null, 0.5, 1, "x", "AA==", "BLUE", 1, {}, [{}]]"#.to_owned());
+    texts.push("{\"inner\":".repeat(30));
+    texts.into_iter().map(String::into_bytes).collect()
 }
 
 /// The lock that fits, with lines changed, left out, and twice; and those of other schemas.

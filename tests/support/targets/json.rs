@@ -1,0 +1,48 @@
+//! The target of the JSON mapping.
+
+use crate::json::All;
+use frpc::json::{Json as _, Options, Reader, Types};
+use std::cell::OnceCell;
+
+/// The content of an `Any` may be JSON that is as long again as its bytes, at each level.
+const MEMORY_MAX: usize = 1 << 20;
+
+/// A message that is understood is understood again as it is written, and then written the same. The first byte chooses
+/// the options.
+pub fn json(data: &[u8]) {
+    thread_local! {
+        static TYPES: OnceCell<Types> = const { OnceCell::new() };
+    }
+    let Some((&choice, text)) = data.split_first() else { return };
+    TYPES.with(|types| {
+        let types = types.get_or_init(|| Types::well_known().with::<All>());
+        let nesting_max = if choice & 2 == 0 { 100 } else { 8 };
+        let options = Options::new().ignore_unknown(choice & 1 == 1).nesting_max(nesting_max);
+        round(text, &options.types(types).container_memory(MEMORY_MAX));
+    });
+}
+
+fn round(text: &[u8], options: &Options<'_>) {
+    let Ok(mut reader) = Reader::new(text, options) else {
+        assert!(std::str::from_utf8(text).is_err());
+        return;
+    };
+    // Parts of it, by position.
+    let _ = All::default().decode_positional(&mut reader);
+    assert!(reader.position() <= text.len());
+
+    let message = match options.decode::<All>(text) {
+        Ok(message) => message,
+        Err(error) => {
+            assert!(error.offset() <= text.len() && !error.to_string().is_empty());
+            return;
+        }
+    };
+    let mut first = Vec::new();
+    // What has been read can be written.
+    options.encode(&message, &mut first).expect("it has been read from JSON");
+    let again: All = options.decode(&first).expect("it was written by us");
+    let mut second = Vec::new();
+    options.encode(&again, &mut second).expect("it was written before");
+    assert_eq!(String::from_utf8_lossy(&first), String::from_utf8_lossy(&second));
+}
