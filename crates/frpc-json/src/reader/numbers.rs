@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_are_exact_whatever_their_form() {
+    fn integers_are_exact_in_every_form() {
         for (text, expected) in [
             ("0", Some((false, 0))),
             ("-0", Some((true, 0))),

@@ -30,7 +30,7 @@ fn messages_nest_as_deep_as_they_may_in_fields_lists_and_oneofs() {
 }
 
 #[test]
-fn levels_are_counted_of_what_is_around_and_not_of_what_came_before() {
+fn levels_are_those_around_a_message_and_not_those_before_it() {
     let options = Options::new().nesting_max(2);
     assert!(options.decode::<Order>(br#"{"parent":{},"parts":[{},{},{}],"swap":{}}"#).is_ok());
 }

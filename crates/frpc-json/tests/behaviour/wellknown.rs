@@ -59,7 +59,7 @@ fn a_field_mask_is_one_string() {
 }
 
 #[test]
-fn values_are_whatever_json_they_hold() {
+fn a_value_is_the_json_that_it_holds() {
     let text = r#"{"a":[null,1.5,"x",true,{}],"b":{"c":[]}}"#;
     let read: Value = from_json(text.as_bytes()).unwrap();
     assert_eq!(json(&read), text);
