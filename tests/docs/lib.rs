@@ -65,7 +65,8 @@ fn the_settings_of_the_page_about_limits_are_read() -> Outcome {
 #[test]
 fn blocks_without_sockets_run() -> Outcome {
     pages::core()?;
-    pages::frpc_json()?;
+    pages::json::messages()?;
+    pages::json::scalars()?;
     pages::polyglot()?;
     pages::routers::handlers();
     Ok(())

@@ -225,9 +225,26 @@ pub(crate) fn core() -> Outcome {
     Ok(())
 }
 
-pub(crate) fn frpc_json() -> Outcome {
-    statements!("frpc-json-1");
-    Ok(())
+pub(crate) mod json {
+    use super::readme::greet;
+    use super::*;
+    use frpc::json::{Options, Types};
+    use frpc::prost_types::Any;
+
+    mod build {
+        super::items!("json-1");
+    }
+
+    pub(crate) fn messages() -> Outcome {
+        statements!("json-2");
+        statements!("json-3");
+        Ok(())
+    }
+
+    pub(crate) fn scalars() -> Outcome {
+        statements!("frpc-json-1");
+        Ok(())
+    }
 }
 
 pub(crate) fn polyglot() -> Outcome {

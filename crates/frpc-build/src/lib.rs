@@ -84,6 +84,11 @@
 //! allocates nothing. A handler whose method is named by [`undecoded_requests`](Builder::undecoded_requests) gets its request as
 //! `frpc::Undecoded<Foo>`, and reads it with `request.get_ref().view()?`.
 //!
+//! # JSON
+//!
+//! [`json(true)`](Builder::json) adds proto3's JSON mapping of all messages and enums, in implementations of the traits of
+//! `frpc_json`. This needs the feature `json` of frpc. `docs/json.md` in the repository says what is written and read.
+//!
 //! # gRPC
 //!
 //! [`grpc(true)`](Builder::grpc) generates tonic's code as well, for the same message types. One implementation of the

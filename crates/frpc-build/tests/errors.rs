@@ -3,7 +3,7 @@
 #[allow(dead_code)]
 mod support;
 
-use frpc_build::ErrorKind;
+use frpc_build::{Codec, ErrorKind};
 use support::{Build, files_in};
 
 /// `body` in a proto3 file of package `test`; its first line is line 3.
@@ -216,6 +216,23 @@ fn aliases_of_one_name_are_no_collision() {
 #[test]
 fn names_without_a_letter_are_refused() {
     assert_eq!(error_of("message __ {}"), "test.proto:3:1: message `__`: a name needs a letter or a digit");
+}
+
+#[test]
+fn types_without_json_are_refused_with_either_codec() {
+    let api = "import \"google/protobuf/api.proto\";\nmessage A { google.protobuf.Api api = 1; }";
+    let build = Build::of(&format!("syntax = \"proto3\";\npackage test;\n{api}"));
+    build.run(|builder| builder.codec(Codec::Protobuf), &["test.proto"]).unwrap();
+    let error = build.run(|builder| builder.codec(Codec::Protobuf).json(true), &["test.proto"]).unwrap_err();
+    assert!(error.to_string().contains("test.proto:4:13: field `api`"), "{error}");
+}
+
+#[test]
+fn fields_with_the_same_name_in_json_are_refused() {
+    let source = "syntax = \"proto3\";\npackage test;\nmessage A { int32 a = 1; int32 b = 2 [json_name = \"a\"]; }";
+    let build = Build::of(source);
+    let error = build.run(|builder| builder.json(true), &["test.proto"]).unwrap_err();
+    assert!(error.to_string().contains("`a`") || error.to_string().contains("'a'"), "{error}");
 }
 
 #[test]
