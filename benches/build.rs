@@ -9,6 +9,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .type_attribute(".benchmark", SERDE)
         .type_attribute(".mixed", SERDE)
         .bytes([".bulk"])
+        .json(true)
         // Both ends are always built together.
         .schema_lock(false)
         // Go's servers among the rivals count so.

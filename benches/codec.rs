@@ -4,7 +4,6 @@
 //! `cargo bench -p benches --bench codec`
 
 use benches::proto::benchmark::Request;
-use benches::proto::mixed::{Address, Order};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use polyglot::{Decoder, Encoder, Root};
 use serde::Serialize;
@@ -24,21 +23,7 @@ fn string(criterion: &mut Criterion) {
 }
 
 fn mixed(criterion: &mut Criterion) {
-    let order = Order {
-        id: "order-2024-000017".into(),
-        customer: 48_213_907,
-        priority: -3,
-        paid: true,
-        total: 1299.95,
-        signature: (0..32).collect(),
-        placed_at: 1_700_000_000_123,
-        discount: 0.15,
-        tags: ["fragile", "express", "gift"].map(String::from).into(),
-        quantities: vec![1, 2, 300, 4, 50_000],
-        address: Some(Address { street: "Unter den Linden".into(), city: "Berlin".into(), number: 77 }),
-        stock: [("berlin", 12), ("hamburg", 0), ("munich", 70_000)].map(|(city, n)| (city.to_owned(), n)).into(),
-    };
-    compare(criterion, "mixed_12_fields", &order);
+    compare(criterion, "mixed_12_fields", &benches::proto::order());
 }
 
 /// One way to turn messages into bytes and back.

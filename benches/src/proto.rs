@@ -33,3 +33,23 @@ pub mod flows {
 pub mod mixed {
     frpc::include_proto!("mixed");
 }
+
+/// A message with something in each of its fields.
+#[must_use]
+pub fn order() -> mixed::Order {
+    use mixed::{Address, Order};
+    Order {
+        id: "order-2024-000017".into(),
+        customer: 48_213_907,
+        priority: -3,
+        paid: true,
+        total: 1299.95,
+        signature: (0..32).collect(),
+        placed_at: 1_700_000_000_123,
+        discount: 0.15,
+        tags: ["fragile", "express", "gift"].map(String::from).into(),
+        quantities: vec![1, 2, 300, 4, 50_000],
+        address: Some(Address { street: "Unter den Linden".into(), city: "Berlin".into(), number: 77 }),
+        stock: [("berlin", 12), ("hamburg", 0), ("munich", 70_000)].map(|(city, n)| (city.to_owned(), n)).into(),
+    }
+}

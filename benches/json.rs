@@ -1,0 +1,52 @@
+//! The JSON mapping beside serde_json, for a message of twelve fields with a nested one, lists and a map. serde_json has
+//! an easier form, since it writes integers of 64 bits as numbers and bytes as arrays of them. Both decode to owned
+//! messages and encode into a buffer that is used again.
+//!
+//! `cargo bench -p benches --bench json`
+
+use benches::proto::mixed::Order;
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use frpc::json::{from_json, to_json};
+use std::hint::black_box;
+
+criterion_group!(benches, mixed);
+criterion_main!(benches);
+
+fn mixed(criterion: &mut Criterion) {
+    let order = benches::proto::order();
+    let encode = |order: &Order, to: &mut Vec<u8>| to_json(order, to).expect("an order has JSON");
+    let decode = |json: &[u8]| from_json(json).expect("it is what was encoded");
+    measure(criterion, "frpc_json", &order, encode, decode);
+    let encode = |order: &Order, to: &mut Vec<u8>| serde_json::to_writer(to, order).expect("a vector has room");
+    let decode = |json: &[u8]| serde_json::from_slice(json).expect("it is what was encoded");
+    measure(criterion, "serde_json", &order, encode, decode);
+}
+
+fn measure(
+    criterion: &mut Criterion,
+    name: &str,
+    order: &Order,
+    encode: impl Fn(&Order, &mut Vec<u8>),
+    decode: impl Fn(&[u8]) -> Order,
+) {
+    let mut encoded = Vec::new();
+    encode(order, &mut encoded);
+    assert_eq!(&decode(&encoded), order, "{name} does not give back what it got");
+
+    let mut group = criterion.benchmark_group("json/mixed_12_fields/encode");
+    group.throughput(Throughput::Bytes(encoded.len() as u64));
+    let mut buffer = Vec::with_capacity(2 * encoded.len());
+    group.bench_function(BenchmarkId::from_parameter(name), |bencher| {
+        bencher.iter(|| {
+            buffer.clear();
+            encode(black_box(order), &mut buffer);
+            black_box(buffer.len())
+        });
+    });
+    group.finish();
+
+    let mut group = criterion.benchmark_group("json/mixed_12_fields/decode");
+    group.throughput(Throughput::Bytes(encoded.len() as u64));
+    group.bench_function(BenchmarkId::from_parameter(name), |bencher| bencher.iter(|| decode(black_box(&encoded))));
+    group.finish();
+}
