@@ -5,9 +5,10 @@ use frpc_build::Numbering;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Each example has a server of its own, so their operations may be the same.
     let separate = || frpc_build::configure().numbering(Numbering::Go);
-    for name in ["quickstart", "benchmark", "agents", "metrics", "gateway"] {
+    for name in ["quickstart", "agents", "metrics", "gateway"] {
         separate().compile_protos(&[format!("proto/{name}.proto")], &["proto"])?;
     }
+    separate().json(true).compile_protos(&["proto/benchmark.proto"], &["proto"])?;
     separate().grpc(cfg!(feature = "grpc")).compile_protos(&["proto/greeter.proto"], &["proto"])?;
     Ok(())
 }

@@ -1,12 +1,13 @@
-//! A protocol of lines for scripts, on the port of a service: clients of frpc and `nc` reach the same implementation.
+//! JSON in lines for scripts, on the port of a service: clients of frpc and `nc` reach the same implementation, within
+//! the same middleware.
 //!
-//! `cargo run -p examples --example lines -- 127.0.0.1:8080`, and beside it `echo ECHO hello | nc -N 127.0.0.1 8080`.
-//! Without an address it calls itself both ways and ends.
+//! `cargo run -p examples --example lines -- 127.0.0.1:8080`, and beside it
+//! `echo 'Benchmark {"message": "hello"}' | nc -N 127.0.0.1 8080`. Without an address it calls itself both ways and ends.
 
+use bytes::Bytes;
 use examples::benchmark::{BenchmarkService, BenchmarkServiceClient, BenchmarkServiceServer, Request, Response};
 use frisbee::RawTransport;
-use frpc::{ForeignContext, Server, Status};
-use std::sync::Arc;
+use frpc::{Call, ForeignContext, Next, Server, Status};
 use std::time::Duration;
 use std::{env, io};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -28,7 +29,7 @@ impl BenchmarkService for Echo {
 }
 
 /// Answers lines until the client ends its direction, is too slow, or the server stops.
-async fn serve_lines(service: Arc<Echo>, transport: RawTransport, context: ForeignContext) -> io::Result<()> {
+async fn serve_lines(transport: RawTransport, context: ForeignContext) -> io::Result<()> {
     let mut transport = BufReader::new(transport);
     let mut line = String::new();
     loop {
@@ -43,26 +44,36 @@ async fn serve_lines(service: Arc<Echo>, transport: RawTransport, context: Forei
         if timeout(PATIENCE, reading).await?? == 0 {
             return Ok(());
         }
-        let answer = match line.strip_suffix('\n').and_then(|line| line.trim_end().split_once(' ')) {
-            Some(("ECHO", text)) => match service.benchmark(frpc::Request::new(Request { message: text.into() })).await
-            {
-                Ok(reply) => reply.into_inner().message,
-                Err(status) => format!("error: {status}"),
-            },
-            Some((command, _)) => format!("error: no command {command}, only ECHO TEXT"),
-            None => return Err(io::Error::new(io::ErrorKind::InvalidData, "a line is COMMAND TEXT")),
+        let Some((method, json)) = line.strip_suffix('\n').and_then(|line| line.trim_end().split_once(' ')) else {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "a line is METHOD JSON"));
         };
-        timeout(PATIENCE, transport.write_all(format!("{answer}\n").as_bytes())).await??;
+        let answer = match call(&context, method, json).await {
+            Ok(json) => json,
+            Err(status) => format!("error: {status}").into(),
+        };
+        timeout(PATIENCE, transport.write_all(&[&answer[..], b"\n"].concat())).await??;
     }
+}
+
+/// Calls a method by its name, within the server's middleware and limits.
+async fn call(context: &ForeignContext, method: &str, json: &str) -> Result<Bytes, Status> {
+    let Some(method) = context.methods().get("benchmark.BenchmarkService", method) else {
+        return Err(Status::unimplemented(format!("there is no method {method}")));
+    };
+    let request = frpc::Request::new(Bytes::copy_from_slice(json.as_bytes()));
+    Ok(method.unary(request, "json").await?.into_inner())
 }
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let service = Arc::new(Echo);
-    let builder = Server::builder().add_service(BenchmarkServiceServer::from_arc(service.clone())).foreign(
-        |beginning| beginning[0].is_ascii_uppercase(),
-        move |transport, context| serve_lines(service.clone(), transport, context),
-    );
+    let log = async |call: Call, next: Next| {
+        eprintln!("{} is called", call.method());
+        next.run(call).await
+    };
+    let builder = Server::builder()
+        .middleware(log)
+        .add_service(BenchmarkServiceServer::new(Echo))
+        .foreign(|beginning| beginning[0].is_ascii_uppercase(), serve_lines);
     let Some(address) = env::args().nth(1) else {
         let server = builder.bind("127.0.0.1:0").await?;
         let address = server.local_addr().to_string();
@@ -70,7 +81,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         let client = BenchmarkServiceClient::connect(address.as_str()).await?;
         println!("frpc: {}", client.benchmark(Request { message: "hello".into() }).await?.get_ref().message);
         let mut socket = TcpStream::connect(address).await?;
-        socket.write_all(b"ECHO hello\n").await?;
+        socket.write_all(b"Benchmark {\"message\": \"hello\"}\n").await?;
         socket.shutdown().await?;
         let mut answer = String::new();
         socket.read_to_string(&mut answer).await?;

@@ -7,7 +7,7 @@ use std::{env, fs};
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Some are served by Go, and all count from 10 as it does.
     for name in ["interop", "vec", "vecopt", "extension", "nesting"] {
-        let builder = frpc_build::configure().numbering(Numbering::Go).dyn_traits(true);
+        let builder = frpc_build::configure().numbering(Numbering::Go).dyn_traits(true).json(true);
         builder.compile_protos(&[format!("proto/{name}.proto")], &["proto"])?;
     }
     // No peer knows this one, so that there is nothing to lock. Entries of maps are always written in the same order.

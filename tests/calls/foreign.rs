@@ -1,6 +1,8 @@
 //! Calls that foreign connections make of the services: messages as bytes, behind the same middleware and limits.
 
 use bytes::Bytes;
+use frisbee_tests::interop::InteropServer;
+use frisbee_tests::service::Service as Interop;
 use frpc::codegen::{Format, Layout, Method, Methods, Service};
 use frpc::{
     Acceptor, Call, CallKind, CallResponse, Code, Config, ForeignContext, ForeignMethod, Middleware, Next, Policy,
@@ -195,6 +197,42 @@ async fn requests_of_the_wrong_shape_or_format_are_refused() {
     assert!(door.context.methods().get("words.Words", "Lower").is_none());
     assert!(door.context.methods().get("Words", UPPER).is_none());
     assert_eq!(door.began.try_recv().ok(), None, "no handler has run");
+}
+
+#[tokio::test]
+async fn a_generated_service_is_called_in_json_by_the_names_of_its_schema() {
+    let (give, mut given) = mpsc::unbounded_channel();
+    let builder = Server::builder().add_service(InteropServer::new(Interop)).foreign(
+        |_| true,
+        move |transport, context: ForeignContext| {
+            let give = give.clone();
+            async move {
+                let _ = give.send(context.clone());
+                let _transport = transport;
+                context.stopping().await;
+                Ok(())
+            }
+        },
+    );
+    let server = builder.build().expect("the settings are right");
+    let (mut client, there) = tokio::io::duplex(1024);
+    tokio::spawn(async move { server.serve_connection(there).await });
+    client.write_all(b"X").await.expect("it is in memory");
+    let context = soon(&mut given).await;
+    let method = |name| context.methods().get("interop.Interop", name).expect("it is a method");
+    let add = |json: &'static str| {
+        let add = method("Add");
+        async move { add.unary(Request::new(Bytes::from_static(json.as_bytes())), "json").await }
+    };
+    let sum = add(r#"{"a": 1, "b": "41"}"#).await.expect("it answers");
+    assert_eq!(&sum.get_ref()[..], br#"{"total":"42","count":"2"}"#);
+    let refused = add(r#"{"a": 1, "c": 2}"#).await.expect_err("there is no such field");
+    assert_eq!(refused.code(), Code::InvalidArgument);
+    assert!(refused.message().contains("has no field \"c\""), "{refused}");
+    let range = Request::new(words(&[r#"{"from": 7, "count": 2}"#]));
+    let counted = method("CountUp").streaming(range, "json").await.expect("it answers").into_inner();
+    let counted: Vec<_> = counted.map(|count| count.expect("it is a count")).collect().await;
+    assert_eq!(counted, [r#"{"value":"7"}"#, r#"{"value":"8"}"#]);
 }
 
 /// Lets nobody in.

@@ -144,7 +144,8 @@ impl Builder {
     /// `frpc_json`. Default: `false`.
     ///
     /// Needs the feature `json` of frpc. The generated code finds `frpc_json` at `frpc::json`, with the functions
-    /// `to_json` and `from_json`. Works with either codec.
+    /// `to_json` and `from_json`. Works with either codec. Methods get the format `json` for calls of foreign
+    /// connections, unless their requests are not decoded.
     ///
     /// A crate whose types are used by [`extern_path`](Self::extern_path) has to implement `frpc_json::Fields` for
     /// messages and `frpc_json::Enumeration` for enums, as another build with this option does.
@@ -157,6 +158,7 @@ impl Builder {
     /// ```
     pub fn json(mut self, enable: bool) -> Self {
         self.externs.json = enable;
+        self.services.json = enable;
         self
     }
 

@@ -4,6 +4,8 @@ pub use crate::schema::layout::{Client, Layout};
 pub use crate::schema::method::Method;
 pub use crate::service::erased::Format;
 pub use crate::service::handle::ServiceHandle;
+#[cfg(feature = "json")]
+pub use crate::service::json::json_format;
 pub use crate::service::methods::{Methods, MethodsBuilder, Service};
 pub use crate::wire::protobuf::{Field, Protobuf, decode_protobuf, encode_protobuf};
 

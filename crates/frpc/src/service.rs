@@ -5,6 +5,8 @@ pub(crate) mod erased;
 pub(crate) mod failures;
 pub(crate) mod hand_off;
 pub(crate) mod handle;
+#[cfg(feature = "json")]
+pub(crate) mod json;
 pub(crate) mod layered;
 pub(crate) mod methods;
 pub(crate) mod served;

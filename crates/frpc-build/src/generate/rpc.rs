@@ -26,6 +26,8 @@ pub(crate) struct ServiceOptions {
     pub(crate) grpc: bool,
     /// Whether a trait with boxed futures is generated for trait objects.
     pub(crate) dyn_traits: bool,
+    /// Whether messages have a JSON mapping, which methods get as a format.
+    pub(crate) json: bool,
     /// The paths of methods whose requests are not decoded.
     pub(crate) undecoded_requests: Vec<String>,
     /// Pairs of a path and an attribute.
@@ -43,6 +45,7 @@ impl Default for ServiceOptions {
             server: true,
             grpc: false,
             dyn_traits: false,
+            json: false,
             undecoded_requests: Vec::new(),
             client_attributes: Vec::new(),
             server_attributes: Vec::new(),
