@@ -1,12 +1,13 @@
 //! Peers that make a server hold as much as they can, a service with handlers that wait, and a witness.
 
-use frisbee::Stats;
+use frisbee::{Config, Stats};
 use frisbee_tests::interop::{AddRequest, Interop, InteropClient, InteropServer, Payload};
 use frisbee_tests::left_to_service;
 use frisbee_tests::raw::{encoded, packet};
 use frpc::{Acceptor, Channel, Request, Response, Server, Status};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 use tokio::io::{AsyncWriteExt, DuplexStream};
 use tokio::sync::watch;
 
@@ -53,9 +54,20 @@ impl Interop for Waiting {
     left_to_service!(sleep, describe, count_up, sum_up, chat);
 }
 
+/// Settings under which a peer that takes nothing keeps its connection, however slow the machine is.
+pub(crate) fn unhurried() -> Config {
+    const HOUR: Duration = Duration::from_secs(3600);
+    Config::default().idle_timeout(HOUR).write_timeout(HOUR).least_rate_window(HOUR)
+}
+
 /// A server without sockets that may hold so much.
 pub(crate) fn server(service: impl Interop, memory_max: usize) -> Acceptor {
-    Server::builder().memory_max(memory_max).add_service(InteropServer::new(service)).build().expect("nothing overlaps")
+    server_with(Config::default(), service, memory_max)
+}
+
+pub(crate) fn server_with(config: Config, service: impl Interop, memory_max: usize) -> Acceptor {
+    let builder = Server::builder().config(config).memory_max(memory_max);
+    builder.add_service(InteropServer::new(service)).build().expect("nothing overlaps")
 }
 
 /// A peer that writes bytes and reads only what the test reads.

@@ -1,6 +1,6 @@
 //! What waits to be written to peers that do not take it.
 
-use crate::attackers::{MIB, PAYLOAD, Waiting, Witness, peer, request, server};
+use crate::attackers::{MIB, PAYLOAD, Waiting, Witness, peer, request, server, server_with, unhurried};
 use frisbee_core::{BODY_MAX, Decoder, HeaderForm};
 use frisbee_tests::raw::error_text;
 use frisbee_tests::until;
@@ -53,7 +53,7 @@ async fn unread_output_of_many_peers_stays_within_the_memory_of_the_server() {
     const PEERS: usize = 100;
     let (service, release) = Waiting::new(MIB / 2);
     release.send(true).expect("the service listens");
-    let acceptor = server(service.clone(), 16 * MIB);
+    let acceptor = server_with(unhurried(), service.clone(), 16 * MIB);
     let stats = acceptor.stats();
     let witness = Witness::of(&acceptor).await;
     let mut peers = Vec::new();

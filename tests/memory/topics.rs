@@ -1,6 +1,6 @@
 //! What subscribers and open streams make a server hold.
 
-use crate::attackers::{MIB, Waiting, server};
+use crate::attackers::{MIB, Waiting, server, unhurried};
 use frisbee::pubsub::{Broker, Client, ClientRouter, FIRST_OPERATION};
 use frisbee::{Acceptor, Server};
 use frisbee_tests::raw::packet;
@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
 /// A broker that may hold so much.
 fn serve(broker: &Broker, memory_max: usize) -> Acceptor<Broker> {
-    Server::builder().memory_max(memory_max).build(broker.clone()).expect("its operations are free")
+    Server::builder().config(unhurried()).memory_max(memory_max).build(broker.clone()).expect("its operations are free")
 }
 
 fn peer(acceptor: &Acceptor<Broker>, pipe: usize) -> DuplexStream {
