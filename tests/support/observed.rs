@@ -22,6 +22,8 @@ pub struct Service {
 pub struct State {
     /// Handlers of `Wait` that have not ended.
     pub waiting: AtomicI64,
+    /// Runs of `Wait`.
+    pub waits: AtomicU64,
     /// Messages that `Flood` has produced.
     pub flooded: AtomicU64,
     /// Runs of `Get`.
@@ -87,6 +89,7 @@ impl Extension for Service {
 
     async fn wait(&self, request: Request<Time>) -> Reply<Time> {
         let _counted = Counted::new(&self.state.waiting);
+        self.state.waits.fetch_add(1, Ordering::SeqCst);
         tokio::time::sleep(Duration::from_millis(request.get_ref().millis)).await;
         Ok(Response::new(request.into_inner()))
     }
