@@ -1,7 +1,7 @@
 //! One connection after the other: made anew when it is lost, left when it is worn out, closed when a server stops.
 
 use frisbee_tests::extension::{ExtensionClient, ExtensionServer, Time};
-use frisbee_tests::observed::{Service, State};
+use frisbee_tests::observed::{Service, State, UNTIL_RELEASED};
 use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::{Serving, until};
 use frpc::{Channel, ChannelBuilder, Code, Request, Server};
@@ -38,10 +38,9 @@ async fn no_call_is_lost_when_a_server_drains_and_another_takes_over() {
     let mut calls = JoinSet::new();
     for _ in 0..2_000 {
         let client = client.clone();
-        calls.spawn(async move { client.wait(Time { millis: 3_000 }).await });
+        calls.spawn(async move { client.wait(Time { millis: UNTIL_RELEASED }).await });
     }
-    // On a slow machine some have ended by then.
-    until("2000 calls have begun", || before.waits.load(Ordering::SeqCst) == 2_000).await;
+    until("2000 calls are in flight", || before.waiting.load(Ordering::SeqCst) == 2_000).await;
     first.stop();
     let second = tokio::spawn(async move { start(&address).await });
     for _ in 0..200 {
@@ -49,6 +48,7 @@ async fn no_call_is_lost_when_a_server_drains_and_another_takes_over() {
         calls.spawn(async move { client.wait(Time { millis: 1 }).await });
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
+    before.released.send_replace(true);
     while let Some(reply) = calls.join_next().await {
         reply.expect("it does not panic").expect("no call is lost");
     }

@@ -12,6 +12,9 @@ use std::time::Duration;
 /// How long a connection keeps its worker awake here.
 const BUSY: Duration = Duration::from_millis(400);
 
+/// How often a busy machine may give the worker too little of its time to tell.
+const ATTEMPTS_MAX: usize = 20;
+
 /// The time that each worker's thread has run, in nanoseconds, by the thread's number.
 fn worked() -> BTreeMap<OsString, u64> {
     let threads = fs::read_dir("/proc/self/task").expect("Linux lists them").flatten();
@@ -38,16 +41,20 @@ async fn a_busy_worker_stays_awake_for_its_time_and_then_sleeps() {
     let _alone = super::ALONE.lock().await;
     let address = serve_interop_with(Server::builder().workers(Workers::Threads(1)).busy_poll(BUSY)).await;
     let client = InteropClient::connect(address.to_string()).await.expect("the server listens");
-    let (awake, asleep) = loop {
+    let mut seen = Vec::new();
+    while seen.len() < ATTEMPTS_MAX {
         client.add(AddRequest { a: 1, b: 1 }).await.expect("it answers");
         let awake = working(BUSY).await;
         // Its time is up, and a busy machine may be late.
         tokio::time::sleep(BUSY / 2).await;
-        if let (Some(awake), Some(asleep)) = (awake, working(BUSY).await) {
-            break (awake, asleep);
+        let asleep = working(BUSY).await;
+        if let (Some(awake), Some(asleep)) = (awake, asleep)
+            && awake > 10 * asleep.max(1_000_000)
+        {
+            break;
         }
-    };
-    // Beside many other programs it gets little of its time.
-    assert!(awake > 4 * asleep.max(500_000), "{awake} ns awake, {asleep} ns asleep");
+        seen.push((awake, asleep));
+    }
+    assert!(seen.len() < ATTEMPTS_MAX, "ns awake and asleep: {seen:?}");
     client.add(AddRequest { a: 1, b: 1 }).await.expect("it wakes up again");
 }

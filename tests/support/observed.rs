@@ -7,6 +7,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
+use tokio::sync::watch;
+
+/// The time for which handlers of `Wait` wait until they are [released](State::released), in milliseconds.
+pub const UNTIL_RELEASED: u64 = u64::MAX;
 
 type Reply<T> = Result<Response<T>, Status>;
 
@@ -22,8 +26,8 @@ pub struct Service {
 pub struct State {
     /// Handlers of `Wait` that have not ended.
     pub waiting: AtomicI64,
-    /// Runs of `Wait`.
-    pub waits: AtomicU64,
+    /// Lets those handlers of `Wait` go on that are to wait for [`UNTIL_RELEASED`].
+    pub released: watch::Sender<bool>,
     /// Messages that `Flood` has produced.
     pub flooded: AtomicU64,
     /// Runs of `Get`.
@@ -89,8 +93,10 @@ impl Extension for Service {
 
     async fn wait(&self, request: Request<Time>) -> Reply<Time> {
         let _counted = Counted::new(&self.state.waiting);
-        self.state.waits.fetch_add(1, Ordering::SeqCst);
-        tokio::time::sleep(Duration::from_millis(request.get_ref().millis)).await;
+        match request.get_ref().millis {
+            UNTIL_RELEASED => drop(self.state.released.subscribe().wait_for(|released| *released).await),
+            millis => tokio::time::sleep(Duration::from_millis(millis)).await,
+        }
         Ok(Response::new(request.into_inner()))
     }
 

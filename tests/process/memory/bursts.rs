@@ -21,9 +21,6 @@ const REPLY: usize = 3_500;
 /// What both ends may keep of each call, in bytes: its next id.
 const KEPT_MAX: usize = 2;
 
-/// What the process may allocate once meanwhile, in bytes: the test's harness does on a slow machine.
-const ONCE_MAX: usize = 2 * 1024;
-
 /// Some of the intervals of silence after which connections give back what they do not need.
 const SILENCE: Duration = Duration::from_secs(8);
 
@@ -50,9 +47,8 @@ async fn say(client: &ParrotClient, length: usize, times: usize) {
     assert_eq!(answer.words.len(), length * times);
 }
 
-#[tokio::test(start_paused = true)]
-async fn bursts_of_calls_leave_two_bytes_of_each_call_once_their_connection_is_unused() {
-    let profiler = dhat::Profiler::builder().testing().build();
+/// Makes bursts of calls on a connection: the bytes that are allocated right after them, and once it is unused.
+async fn bursts() -> (usize, usize) {
     let (here, there) = frpc::memory();
     let acceptor = Server::builder().add_service(ParrotServer::new(Talker)).build().expect("nothing overlaps");
     tokio::spawn(async move { acceptor.serve_connection(there).await });
@@ -67,9 +63,18 @@ async fn bursts_of_calls_leave_two_bytes_of_each_call_once_their_connection_is_u
     let busy = live() - before;
     sleep(SILENCE).await;
     let kept = live().saturating_sub(before);
-    println!("{kept} bytes, {busy} right after them");
     say(&client, 1, REPLY).await;
+    (busy, kept)
+}
+
+#[tokio::test(start_paused = true)]
+async fn bursts_of_calls_leave_two_bytes_of_each_call_once_their_connection_is_unused() {
+    let profiler = dhat::Profiler::builder().testing().build();
+    // On a slow machine the harness of tests is still at its beginning, and allocates.
+    bursts().await;
+    let (busy, kept) = bursts().await;
+    println!("{kept} bytes, {busy} right after them");
     drop(profiler);
     assert!(busy > CALLS * REPLY, "{busy} bytes right after them: they have not been what they were meant to be");
-    assert!(kept <= CALLS * KEPT_MAX + ONCE_MAX, "{kept} bytes, {busy} right after them");
+    assert!(kept <= CALLS * KEPT_MAX, "{kept} bytes, {busy} right after them");
 }
