@@ -1,0 +1,77 @@
+//! Which doors are open, and which of them a connection has come to.
+
+use crate::{http, json_rpc};
+use frisbee::RawTransport;
+use frpc::{ForeignContext, ServerBuilder};
+use std::io;
+use std::sync::Arc;
+
+/// The doors of a server to other protocols.
+#[derive(Clone, Debug, Default)]
+pub struct Gateway {
+    pub(crate) json_rpc: bool,
+    pub(crate) http: bool,
+}
+
+impl Gateway {
+    /// A gateway without an open door.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Opens the door for JSON-RPC 2.0.
+    #[must_use]
+    pub fn json_rpc(mut self) -> Self {
+        self.json_rpc = true;
+        self
+    }
+
+    /// The open door at which a connection with this beginning has come.
+    fn door(&self, beginning: &[u8]) -> Option<Door> {
+        match beginning.first()? {
+            b'{' | b'[' | b' ' | b'\t' | b'\r' | b'\n' => self.json_rpc.then_some(Door::JsonRpc),
+            b'A'..=b'Z' => self.http.then_some(Door::Http),
+            _ => None,
+        }
+    }
+
+    async fn serve(self: Arc<Self>, transport: RawTransport, context: ForeignContext) -> io::Result<()> {
+        match self.door(transport.early()) {
+            Some(Door::JsonRpc) => json_rpc::serve(&self, transport, &context).await,
+            Some(Door::Http) => http::serve(&self, transport, &context).await,
+            None => Ok(()),
+        }
+    }
+}
+
+/// A protocol that a connection can begin with.
+#[derive(Clone, Copy, Debug)]
+enum Door {
+    JsonRpc,
+    Http,
+}
+
+/// Adds a [`Gateway`] to a server.
+pub trait ServeGateway: sealed::Sealed {
+    /// Serves connections of other protocols by the doors of this gateway.
+    #[must_use]
+    fn gateway(self, gateway: Gateway) -> Self;
+}
+
+impl ServeGateway for ServerBuilder {
+    fn gateway(self, gateway: Gateway) -> Self {
+        let gateway = Arc::new(gateway);
+        let doors = gateway.clone();
+        self.foreign(
+            move |beginning| doors.door(beginning).is_some(),
+            move |transport, context| gateway.clone().serve(transport, context),
+        )
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+
+    impl Sealed for frpc::ServerBuilder {}
+}
