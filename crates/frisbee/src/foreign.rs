@@ -4,7 +4,8 @@ use crate::connection::Connection;
 use crate::hand_off::TakeOver;
 use crate::runtime::timer::now;
 use crate::support::Hold;
-use crate::{CloseReason, RawTransport};
+use crate::{CloseReason, Config, RawTransport};
+use frisbee_core::ServerConfig;
 use std::fmt;
 use std::future::poll_fn;
 use std::io;
@@ -12,6 +13,7 @@ use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
@@ -64,11 +66,12 @@ impl fmt::Debug for ForeignHandler {
 pub(crate) struct ForeignHandlers {
     handlers: Vec<ForeignHandler>,
     phase: watch::Receiver<Phase>,
+    config: Arc<ServerConfig>,
 }
 
 impl ForeignHandlers {
-    pub(crate) fn new(handlers: Vec<ForeignHandler>, phase: watch::Receiver<Phase>) -> Self {
-        Self { handlers, phase }
+    pub(crate) fn new(handlers: Vec<ForeignHandler>, phase: watch::Receiver<Phase>, config: &ServerConfig) -> Self {
+        Self { handlers, phase, config: Arc::new(config.clone()) }
     }
 
     /// The handler that accepts a connection which begins with these bytes, if one does: it gets the transport, and
@@ -78,7 +81,8 @@ impl ForeignHandlers {
             return None;
         }
         let serve = self.handlers.iter().find(|handler| (handler.accepts)(beginning))?.serve.clone();
-        let context = ForeignContext { connection: connection.clone(), phase: self.phase.clone() };
+        let context =
+            ForeignContext { connection: connection.clone(), phase: self.phase.clone(), config: self.config.clone() };
         Some(TakeOver::in_place(move |transport| Box::pin(run(serve, transport, context))))
     }
 }
@@ -126,9 +130,21 @@ async fn reached(phase: &mut watch::Receiver<Phase>, least: Phase) {
 pub struct ForeignContext {
     connection: Connection,
     phase: watch::Receiver<Phase>,
+    config: Arc<ServerConfig>,
 }
 
 impl ForeignContext {
+    /// The limits and times of the server's connections, which the handler has to apply by itself.
+    pub fn config(&self) -> &Config {
+        &self.config.common
+    }
+
+    /// How long a client may take to send its first header; see
+    /// [`first_header_timeout`](crate::ServerBuilder::first_header_timeout).
+    pub fn first_header_timeout(&self) -> Duration {
+        self.config.first_header_timeout
+    }
+
     /// The client's address, if the transport has one.
     pub fn peer_addr(&self) -> Option<SocketAddr> {
         self.connection.peer_addr()

@@ -387,7 +387,7 @@ impl<L, R: Router> Bound<L, R> {
     fn into_host(self) -> (L, Host<R>) {
         let Self { listener, budget, settings, router } = self;
         let open = Arc::new(Open::default());
-        let foreign = ForeignHandlers::new(settings.foreign, open.phase());
+        let foreign = ForeignHandlers::new(settings.foreign, open.phase(), &settings.config);
         let host = Host {
             budget,
             open,
