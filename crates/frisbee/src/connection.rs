@@ -331,9 +331,10 @@ impl Connection {
         true
     }
 
-    /// Notes which operation is being routed, for whoever wonders why that takes so long.
+    /// Notes which operation is being routed, 0 for none, for whoever wonders why that takes so long.
+    #[doc(hidden)]
     #[inline(always)]
-    pub(crate) fn set_routed(&self, operation: u16) {
+    pub fn set_routed(&self, operation: u16) {
         self.0.routed.store(operation, Ordering::Relaxed);
     }
 

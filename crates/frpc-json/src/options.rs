@@ -76,9 +76,28 @@ impl<'t> Options<'t> {
     ///
     /// If the input is not JSON in UTF-8, is not such a message, or exceeds a limit.
     pub fn decode<M: Json>(&self, json: &[u8]) -> Result<M, DecodeError> {
+        self.decode_by(json, M::decode_json)
+    }
+
+    /// Reads an array of a message's fields in the order of declaration, with nothing but white space around it; see
+    /// [`Json::decode_positional`].
+    ///
+    /// # Errors
+    ///
+    /// As [`decode`](Self::decode), and if there are more values than fields.
+    pub fn decode_positional<M: Json>(&self, json: &[u8]) -> Result<M, DecodeError> {
+        self.decode_by(json, M::decode_positional)
+    }
+
+    #[inline]
+    fn decode_by<M: Json>(
+        &self,
+        json: &[u8],
+        decode: impl FnOnce(&mut M, &mut Reader<'_>) -> Result<(), DecodeError>,
+    ) -> Result<M, DecodeError> {
         let mut reader = Reader::new(json, self).map_err(|error| error.in_message(M::NAME))?;
         let mut message = M::default();
-        let read = message.decode_json(&mut reader).and_then(|()| reader.end());
+        let read = decode(&mut message, &mut reader).and_then(|()| reader.end());
         read.map_err(|error| error.in_message(M::NAME))?;
         Ok(message)
     }

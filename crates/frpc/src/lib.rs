@@ -87,6 +87,8 @@ pub use polyglot::Undecoded;
 #[cfg(unix)]
 pub use server::UnixServer;
 pub use server::builder::ServerBuilder;
+#[doc(hidden)]
+pub use server::foreign::places::{ForeignCalled, ForeignPlace, ForeignTask, ForeignTurn};
 pub use server::foreign::{ForeignContext, ForeignMethod, ForeignMethods, ForeignResponses};
 pub use server::{Acceptor, Server};
 pub use service::layered::Layered;

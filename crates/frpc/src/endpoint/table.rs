@@ -16,6 +16,8 @@ use std::sync::Arc;
 pub(crate) struct Table {
     /// The methods, by operation minus 10.
     served: Vec<Option<Served>>,
+    /// The operations of methods by the names of their service and of their own.
+    names: HashMap<(&'static str, &'static str), u16>,
     pub(crate) layouts: Vec<&'static Layout>,
 }
 
@@ -74,7 +76,11 @@ impl Table {
         }
         match settings.policies.into_keys().chain(settings.hand_offs).next() {
             Some(unknown) => Err(Error::UnknownMethod(unknown)),
-            None => Ok(Self { served, layouts }),
+            None => {
+                let methods = served.iter().flatten().map(|served| served.entry.method);
+                let names = methods.map(|method| ((method.layout.service(), method.name), method.operation.number()));
+                Ok(Self { names: names.collect(), served, layouts })
+            }
         }
     }
 
@@ -86,6 +92,11 @@ impl Table {
     /// All methods, in the order of their operations.
     pub(crate) fn methods(&self) -> impl Iterator<Item = Method> {
         self.served.iter().flatten().map(|served| served.entry.method)
+    }
+
+    /// The operation of a method, by the full name of its service and its own.
+    pub(crate) fn operation(&self, service: &str, method: &str) -> Option<u16> {
+        self.names.get(&(service, method)).copied()
     }
 
     pub(crate) fn get(&self, operation: u16) -> Option<&Served> {

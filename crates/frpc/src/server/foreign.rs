@@ -1,9 +1,13 @@
 //! Calls of foreign connections: those of other protocols on the port of the services. They pass the same middleware,
-//! policies, limits and deadlines as native calls, which are applied here around the methods of `service/erased.rs`.
+//! policies, limits and deadlines as native calls, which are applied here around the methods of `service/erased.rs`. Calls
+//! without an allocation are begun in `server/foreign/places.rs`.
+
+pub(crate) mod places;
 
 use crate::api::middleware::CallKind;
 use crate::api::request::Origin;
 use crate::deadline;
+use crate::endpoint::in_place::InPlace;
 use crate::endpoint::offer::Offer;
 use crate::endpoint::table::Served;
 use crate::service::erased::{Body, Erased, MessageBytes};
@@ -61,6 +65,7 @@ impl ForeignHandler {
                 connection: context.connection().clone(),
                 permits: Mutex::default(),
                 calls: AtomicUsize::new(0),
+                in_place: Mutex::new(InPlace::new()),
             };
             let methods = ForeignMethods { offer: offer.clone(), caller: Arc::new(caller) };
             serve(transport, ForeignContext { inner: context, methods })
@@ -111,13 +116,15 @@ struct ForeignCaller {
     permits: Mutex<BTreeMap<u16, Arc<Semaphore>>>,
     /// The number of calls in progress.
     calls: AtomicUsize,
+    /// Whether handlers are polled in place.
+    in_place: Mutex<InPlace>,
 }
 
 impl ForeignMethods {
     /// The method `name` of the service with this full name.
     pub fn get(&self, service: &str, name: &str) -> Option<ForeignMethod> {
-        let is_meant = |method: &ForeignMethod| method.service() == service && method.name() == name;
-        self.iter().find(is_meant)
+        let operation = self.offer.table.operation(service, name)?;
+        Some(ForeignMethod { methods: self.clone(), operation })
     }
 
     /// All methods, in the order of their operations.
@@ -239,13 +246,7 @@ impl ForeignMethod {
         if timeout.is_some_and(|timeout| timeout.is_zero()) {
             return Err(nobody_waits());
         }
-        if connection.is_overloaded() {
-            connection.count_shed();
-            return Err(overloaded());
-        }
-        if takes_too_much(connection, memory) {
-            return Err(overloaded());
-        }
+        self.methods.caller.check(memory)?;
         let call = InProgress::begin(&self.methods.caller)?;
         let _hold = connection.hold(memory);
         let deadline = timeout.and_then(|timeout| deadline::now().checked_add(timeout));
@@ -278,6 +279,19 @@ impl ForeignMethod {
 }
 
 impl ForeignCaller {
+    /// Checks that the server has memory for a request that takes so much.
+    #[inline]
+    fn check(&self, memory: usize) -> Result<(), Status> {
+        if self.connection.is_overloaded() {
+            self.connection.count_shed();
+            return Err(overloaded());
+        }
+        if takes_too_much(&self.connection, memory) {
+            return Err(overloaded());
+        }
+        Ok(())
+    }
+
     fn permits(&self, operation: u16, count: usize) -> Arc<Semaphore> {
         let new = || Arc::new(Semaphore::new(count.clamp(1, Semaphore::MAX_PERMITS)));
         self.permits.lock().entry(operation).or_insert_with(new).clone()

@@ -1,8 +1,10 @@
 //! Methods whose messages are bytes in a format, for callers that speak another protocol. Middleware, which is the
-//! same for all callers, runs here; policies, limits and deadlines are applied by `server/foreign.rs`.
+//! same for all callers, runs here; policies, limits and deadlines are applied by `server/foreign.rs`. Unary methods
+//! without middleware have a shorter way in `service/places.rs`.
 
 use crate::api::middleware::{About, CallKind, Chain, through};
 use crate::service::handle::ServiceHandle;
+use crate::service::places::{self, Place};
 use crate::{Request, Response, ResponseStream, Status, Streaming};
 use bytes::Bytes;
 use futures_core::Stream;
@@ -15,10 +17,16 @@ use std::task::{Context, Poll};
 
 /// How the messages of one method are written in an encoding that is not the native one. For generated code.
 pub struct Format<A, B> {
-    name: &'static str,
-    decode: fn(&Bytes, Nesting) -> Result<A, Status>,
-    encode: fn(&B) -> Result<Bytes, Status>,
+    pub(crate) name: &'static str,
+    pub(crate) decode: Decode<A>,
+    pub(crate) encode: fn(&B) -> Result<Bytes, Status>,
+    /// As `encode`, behind bytes that are there already; nothing is written in case of an error.
+    pub(crate) append: Option<fn(&B, &mut Vec<u8>) -> Result<(), Status>>,
+    /// The format in which the fields of requests stand in the order of declaration, without their names.
+    positional: Option<(&'static str, Decode<A>)>,
 }
+
+pub(crate) type Decode<A> = fn(&Bytes, Nesting) -> Result<A, Status>;
 
 impl<A, B> Format<A, B> {
     /// A format by its name, such as `json`. `decode` reads a request, which comes from a peer: it has to bound what the
@@ -28,7 +36,29 @@ impl<A, B> Format<A, B> {
         decode: fn(&Bytes, Nesting) -> Result<A, Status>,
         encode: fn(&B) -> Result<Bytes, Status>,
     ) -> Self {
-        Self { name, decode, encode }
+        Self { name, decode, encode, append: None, positional: None }
+    }
+
+    /// Adds a way to write a response behind bytes that are there already, which saves a copy. In case of an error
+    /// nothing has been written.
+    #[must_use]
+    pub const fn appending(self, append: fn(&B, &mut Vec<u8>) -> Result<(), Status>) -> Self {
+        Self { append: Some(append), ..self }
+    }
+
+    /// Adds a format of its own name, whose requests have their fields in the order of declaration.
+    #[must_use]
+    pub const fn positional(self, name: &'static str, decode: fn(&Bytes, Nesting) -> Result<A, Status>) -> Self {
+        Self { positional: Some((name, decode)), ..self }
+    }
+
+    /// This format or its positional variant, if it has the name.
+    pub(crate) fn named(self, name: &str) -> Option<Self> {
+        if self.name == name {
+            return Some(self);
+        }
+        let (positional, decode) = self.positional?;
+        (positional == name).then_some(Self { decode, ..self })
     }
 }
 
@@ -70,8 +100,13 @@ pub(crate) trait Erased: Send + Sync {
         format: &str,
         nesting: Nesting,
     ) -> Option<Calling>;
+
+    /// A place for the calls of one connection around which there is no middleware; `None` if the method lacks the
+    /// format, or streams.
+    fn place(&self, format: &str, nesting: Nesting) -> Option<Box<dyn Place>>;
 }
 
+type MakePlace<A, B> = dyn Fn(Format<A, B>, Nesting) -> Box<dyn Place> + Send + Sync;
 type Begin<A, B> = dyn Fn(Option<Arc<Chain>>, Request<Body>, Format<A, B>, Nesting) -> Calling + Send + Sync;
 
 /// A method with its types.
@@ -79,6 +114,14 @@ pub(crate) struct Face<A, B> {
     kind: CallKind,
     formats: Vec<Format<A, B>>,
     begin: Box<Begin<A, B>>,
+    /// Of unary methods.
+    make_place: Option<Box<MakePlace<A, B>>>,
+}
+
+impl<A, B> Face<A, B> {
+    fn format(&self, name: &str) -> Option<Format<A, B>> {
+        self.formats.iter().find_map(|format| format.named(name))
+    }
 }
 
 impl<A: 'static, B: 'static> Erased for Face<A, B> {
@@ -101,8 +144,11 @@ impl<A: 'static, B: 'static> Erased for Face<A, B> {
         format: &str,
         nesting: Nesting,
     ) -> Option<Calling> {
-        let format = self.formats.iter().find(|known| known.name == format)?;
-        Some((self.begin)(chain, request, *format, nesting))
+        Some((self.begin)(chain, request, self.format(format)?, nesting))
+    }
+
+    fn place(&self, format: &str, nesting: Nesting) -> Option<Box<dyn Place>> {
+        Some(self.make_place.as_ref()?(self.format(format)?, nesting))
     }
 }
 
@@ -118,7 +164,7 @@ where
         handler: H,
         read: impl ReadRequest<A, In>,
         write: fn(Out, Format<A, B>) -> Result<Body, Status>,
-    ) -> Box<dyn Erased>
+    ) -> Self
     where
         S: Send + Sync + 'static,
         In: Send + 'static,
@@ -138,7 +184,7 @@ where
                 Ok(Response::together(write(response, format)?, extras))
             })
         };
-        Box::new(Self { kind: about.kind(), formats: Vec::new(), begin: Box::new(begin) })
+        Self { kind: about.kind(), formats: Vec::new(), begin: Box::new(begin), make_place: None }
     }
 
     pub(crate) fn unary<S, H, F>(service: &Arc<S>, about: About, handler: H) -> Box<dyn Erased>
@@ -147,7 +193,13 @@ where
         H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
-        Self::erase(service, about, handler, ReadOne, |message, format| (format.encode)(&message).map(Body::One))
+        let make_place = {
+            let (service, handler) = (service.clone(), handler.clone());
+            move |format, nesting| places::place(&service, handler.clone(), format, nesting)
+        };
+        let write = |message, format: Format<A, B>| (format.encode)(&message).map(Body::One);
+        let face = Self::erase(service, about, handler, ReadOne, write);
+        Box::new(Self { make_place: Some(Box::new(make_place)), ..face })
     }
 
     pub(crate) fn server_streaming<S, H, F>(service: &Arc<S>, about: About, handler: H) -> Box<dyn Erased>
@@ -156,7 +208,7 @@ where
         H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
     {
-        Self::erase(service, about, handler, ReadOne, many)
+        Box::new(Self::erase(service, about, handler, ReadOne, many))
     }
 
     pub(crate) fn client_streaming<S, H, F>(service: &Arc<S>, about: About, handler: H) -> Box<dyn Erased>
@@ -165,7 +217,8 @@ where
         H: Fn(ServiceHandle<S>, Request<Streaming<A>>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
-        Self::erase(service, about, handler, ReadMany, |message, format| (format.encode)(&message).map(Body::One))
+        let write = |message, format: Format<A, B>| (format.encode)(&message).map(Body::One);
+        Box::new(Self::erase(service, about, handler, ReadMany, write))
     }
 
     pub(crate) fn streaming<S, H, F>(service: &Arc<S>, about: About, handler: H) -> Box<dyn Erased>
@@ -174,7 +227,7 @@ where
         H: Fn(ServiceHandle<S>, Request<Streaming<A>>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Result<Response<ResponseStream<B>>, Status>> + Send + 'static,
     {
-        Self::erase(service, about, handler, ReadMany, many)
+        Box::new(Self::erase(service, about, handler, ReadMany, many))
     }
 }
 
