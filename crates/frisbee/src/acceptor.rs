@@ -2,7 +2,7 @@
 
 use crate::budget::{Budget, Stats};
 use crate::connection::{Connection, Ends};
-use crate::foreign::Phase;
+use crate::foreign::{Inner, Layers, Phase, Within};
 use crate::newcomers::Newcomers;
 use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
@@ -111,15 +111,30 @@ pub(crate) struct Host<R> {
     pub(crate) runtime: Handle,
     #[cfg(feature = "tls")]
     pub(crate) tls: Option<crate::transport::tls::Handshakes>,
+    /// Connections that begin with something else than TLS are plain.
+    #[cfg(feature = "tls")]
+    pub(crate) takes_plain: bool,
 }
 
 impl<R: Router> Host<R> {
     /// Makes a connection of a socket, unless the server is shutting down. The engine is made where it is driven.
+    #[cfg(all(feature = "uring", target_os = "linux"))]
     pub(crate) fn admit(&self, ends: Ends) -> Option<(impl FnOnce(Instant) -> Engine<R> + Send + use<R>, Entry)> {
+        self.enter(self.greet(ends), Layers::default())
+    }
+
+    fn greet(&self, ends: Ends) -> Connection {
         tracing::debug!(peer = ?ends.peer, "connection accepted");
-        let handle = Connection::server(&self.config, &self.budget, self.runtime.clone(), ends);
+        Connection::server(&self.config, &self.budget, self.runtime.clone(), ends)
+    }
+
+    fn enter(
+        &self,
+        handle: Connection,
+        layers: Layers,
+    ) -> Option<(impl FnOnce(Instant) -> Engine<R> + Send + use<R>, Entry)> {
         let entry = Open::enter(&self.open, handle.clone())?;
-        let newcomer = Newcomers::enter(&self.newcomers, handle.clone());
+        let newcomer = Newcomers::enter(&self.newcomers, handle.clone(), layers);
         let (router, config) = (self.router.clone(), self.config.clone());
         let engine = move |now| {
             let core = frisbee_core::Connection::server(&config, now);
@@ -133,11 +148,13 @@ impl<R: Router> Host<R> {
     #[allow(clippy::boxed_local)] // The box is a place that the task does not keep.
     pub(crate) fn serve<T: Io>(&self, io: T, ends: Box<Ends>, context: Option<Handle>) -> Serving<'_, T, R> {
         #[cfg(feature = "tls")]
-        if let Some(tls) = &self.tls {
+        if let Some(tls) = &self.tls
+            && !self.takes_plain
+        {
             let handshake = Box::pin(tls.accept(io, &self.newcomers));
             return Serving::Rare(Box::pin(self.serve_secured(handshake, *ends, context)));
         }
-        self.drive(io, *ends, context, T::buffers())
+        self.drive(io, self.greet(*ends), Layers::default(), context, T::buffers())
     }
 
     /// As [`serve`](Self::serve), with a handshake, whose memory is kept no longer than it is needed.
@@ -151,7 +168,8 @@ impl<R: Router> Host<R> {
         let peer = ends.peer;
         let driving = handshake.await.map(|secured| {
             let certificates = crate::transport::tls::peer_certificates(&secured);
-            Box::pin(self.drive(secured, Ends { certificates, ..ends }, context, true))
+            let handle = self.greet(Ends { certificates, ..ends });
+            Box::pin(self.drive(secured, handle, Layers::default().within_tls(), context, true))
         });
         match driving {
             Ok(driving) => driving.await,
@@ -164,8 +182,15 @@ impl<R: Router> Host<R> {
         }
     }
 
-    fn drive<T: Io>(&self, io: T, ends: Ends, context: Option<Handle>, buffers: bool) -> Serving<'_, T, R> {
-        let Some((engine, entry)) = self.admit(ends) else { return Serving::Refused };
+    fn drive<T: Io>(
+        &self,
+        io: T,
+        handle: Connection,
+        layers: Layers,
+        context: Option<Handle>,
+        buffers: bool,
+    ) -> Serving<'_, T, R> {
+        let Some((engine, entry)) = self.enter(handle, layers) else { return Serving::Refused };
         let busy = BusyPoll::new(self.busy_poll);
         let is_among_callers = context.is_none();
         let now = now();
@@ -179,6 +204,37 @@ impl<R: Router> Host<R> {
             driver = driver.among_callers();
         }
         Serving::Driven(driver.run(), Some(entry))
+    }
+}
+
+impl<R: Router> Host<R> {
+    fn serve_inner(&self, transport: RawTransport, handle: Connection, layers: Layers) -> Inner<'_> {
+        let context = Some(self.runtime.clone()).filter(|runtime| runtime.id() != Handle::current().id());
+        // A ring's foreign connections are driven by ordinary tasks.
+        Box::pin(tokio::task::unconstrained(self.drive(transport, handle, layers, context, true)))
+    }
+}
+
+impl<R: Router> Within for Host<R> {
+    fn serve_within(&self, transport: RawTransport, outer: &Connection, layers: Layers) -> Inner<'_> {
+        self.serve_inner(transport, outer.within(&self.config, outer.ends().clone()), layers)
+    }
+
+    #[cfg(feature = "tls")]
+    fn secure_within(&self, transport: RawTransport, outer: &Connection, layers: Layers) -> Inner<'_> {
+        let Some(tls) = &self.tls else { return Box::pin(async { CloseReason::Shutdown }) };
+        let handshake = Box::pin(tls.accept(transport, &self.newcomers));
+        let outer = outer.clone();
+        Box::pin(async move {
+            let secured = match handshake.await {
+                Ok(secured) => secured,
+                Err(error) => return error.into(),
+            };
+            let certificates = crate::transport::tls::peer_certificates(&secured);
+            let handle = outer.within(&self.config, Ends { certificates, ..outer.ends().clone() });
+            drop(outer);
+            self.serve_inner(RawTransport::whole(secured), handle, layers).await
+        })
     }
 }
 
@@ -280,9 +336,10 @@ impl Open {
             return;
         }
         let late = all();
+        let count = late.iter().filter(|connection| !connection.0.is_within).count();
         let first: Vec<_> = late.iter().take(LATE_NAMED).map(Connection::in_progress).collect();
         tracing::warn!(
-            connections = late.len(),
+            connections = count,
             first = first.join("; "),
             "shutdown timeout: closing the remaining connections"
         );

@@ -68,6 +68,8 @@ pub(crate) struct ConnectionShared {
     pub(crate) deferred: Deferred,
     pub(crate) attachments: Attachments,
     pub(crate) role: Role,
+    /// It is part of a foreign connection, which is counted as a whole.
+    pub(crate) is_within: bool,
     /// The operation of the packet that is being routed, or 0.
     routed: AtomicU16,
     /// The number of streams that the peer has opened and that a handle here still refers to, open or not.
@@ -108,26 +110,43 @@ impl ConnectionShared {
 impl Connection {
     /// The handle of a dialling end.
     pub(crate) fn client(config: &ClientConfig, budget: Arc<Budget>, runtime: Handle, ends: Ends) -> Self {
-        let account = Account::alone(budget);
-        let connection = Self::new(Role::Client, &config.common, account, runtime, ends);
+        let account = Arc::new(Account::alone(budget));
+        let connection = Self::new((Role::Client, false), &config.common, account, runtime, ends);
         connection.0.mailbox.lock().outbox.set_form(config.header_form);
         connection
     }
 
     /// The handle of an accepting end.
     pub(crate) fn server(config: &ServerConfig, budget: &Arc<Budget>, runtime: Handle, ends: Ends) -> Self {
-        let account = Account::of_peer(budget, ends.peer.map(|peer| peer.ip()));
-        Self::new(Role::Server, &config.common, account, runtime, ends)
+        let account = Arc::new(Account::of_peer(budget, ends.peer.map(|peer| peer.ip())));
+        Self::new((Role::Server, false), &config.common, account, runtime, ends)
     }
 
-    fn new(role: Role, config: &Config, account: Account, runtime: Handle, ends: Ends) -> Self {
-        let mailbox = Mailbox::new(config.body_limit(), config.backlog_max, Arc::new(account));
+    pub(crate) fn ends(&self) -> &Ends {
+        &self.0.ends
+    }
+
+    /// The handle of an accepting end within this connection, which is foreign: of the same account.
+    pub(crate) fn within(&self, config: &ServerConfig, ends: Ends) -> Self {
+        let (account, runtime) = (self.0.mailbox.account.clone(), self.0.runtime.clone());
+        Self::new((Role::Server, true), &config.common, account, runtime, ends)
+    }
+
+    fn new(
+        (role, is_within): (Role, bool),
+        config: &Config,
+        account: Arc<Account>,
+        runtime: Handle,
+        ends: Ends,
+    ) -> Self {
+        let mailbox = Mailbox::new(config.body_limit(), config.backlog_max, account);
         Self(Arc::new(ConnectionShared {
             mailbox,
             work: Work::default(),
             deferred: Deferred::default(),
             attachments: Attachments::new(),
             role,
+            is_within,
             routed: AtomicU16::new(0),
             guests: AtomicU32::new(0),
             calls_max: config.calls_max,

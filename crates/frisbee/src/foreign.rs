@@ -6,19 +6,29 @@ use crate::runtime::timer::now;
 use crate::support::Hold;
 use crate::{CloseReason, Config, RawTransport};
 use frisbee_core::ServerConfig;
+use parking_lot::Mutex;
 use std::fmt;
 use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::task::Poll;
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 /// The first byte of every frame: that of the magic, and of an id below 256 in the old form of headers.
 const FRAME_BEGINS: u8 = 0;
+
+/// The first byte of a TLS handshake: the type of its record.
+#[cfg(feature = "tls")]
+const TLS_BEGINS: u8 = 22;
+
+/// The most layers around a connection. TLS and WebSocket are two, and a protocol of the user's may stand in between.
+/// Each layer costs the memory of a connection, and a client decides how many there are.
+const LAYERS_MAX: u8 = 3;
 
 type Accepts = dyn Fn(&[u8]) -> bool + Send + Sync;
 type Serve = dyn Fn(RawTransport, ForeignContext) -> Serving + Send + Sync;
@@ -61,29 +71,101 @@ impl fmt::Debug for ForeignHandler {
     }
 }
 
+/// The foreign protocols around a connection: none if the transport that was accepted carries it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Layers {
+    count: u8,
+    /// TLS is among them, or beneath.
+    is_secured: bool,
+}
+
+impl Layers {
+    /// With one more.
+    fn within(self) -> Self {
+        Self { count: self.count.saturating_add(1), ..self }
+    }
+
+    /// With TLS as one more.
+    #[cfg(feature = "tls")]
+    pub(crate) fn within_tls(self) -> Self {
+        Self { is_secured: true, ..self.within() }
+    }
+
+    /// With one more, and with no others inside of it.
+    fn innermost(self) -> Self {
+        Self { count: LAYERS_MAX, ..self }
+    }
+}
+
+/// A server, as its foreign connections see it.
+pub(crate) trait Within: Send + Sync {
+    /// Serves a transport as a connection within one that is foreign, in the same task.
+    fn serve_within(&self, transport: RawTransport, outer: &Connection, layers: Layers) -> Inner<'_>;
+
+    /// As [`serve_within`](Self::serve_within), behind the handshake of TLS.
+    #[cfg(feature = "tls")]
+    fn secure_within(&self, transport: RawTransport, outer: &Connection, layers: Layers) -> Inner<'_>;
+}
+
+/// A connection within a foreign one.
+pub(crate) type Inner<'a> = Pin<Box<dyn Future<Output = CloseReason> + Send + 'a>>;
+
 /// The handlers of a server's foreign connections.
-#[derive(Debug)]
 pub(crate) struct ForeignHandlers {
     handlers: Vec<ForeignHandler>,
+    /// Makes the handshake of TLS, at a server that serves TLS and plain connections on one port.
+    secures: Option<ForeignHandler>,
     phase: watch::Receiver<Phase>,
     config: Arc<ServerConfig>,
+    server: Weak<dyn Within>,
 }
 
 impl ForeignHandlers {
-    pub(crate) fn new(handlers: Vec<ForeignHandler>, phase: watch::Receiver<Phase>, config: &ServerConfig) -> Self {
-        Self { handlers, phase, config: Arc::new(config.clone()) }
+    pub(crate) fn new(
+        handlers: Vec<ForeignHandler>,
+        phase: watch::Receiver<Phase>,
+        config: &ServerConfig,
+        server: Weak<dyn Within>,
+    ) -> Self {
+        Self { handlers, secures: None, phase, config: Arc::new(config.clone()), server }
+    }
+
+    /// Has TLS spoken on connections that begin with it.
+    #[cfg(feature = "tls")]
+    pub(crate) fn securing(self) -> Self {
+        let serve = async |transport, context: ForeignContext| {
+            let layers = context.layers.within_tls();
+            context.serve_inner(|server| server.secure_within(transport, &context.connection, layers)).await;
+            Ok(())
+        };
+        let begins = |beginning: &[u8]| beginning.first() == Some(&TLS_BEGINS);
+        Self { secures: Some(ForeignHandler::new(begins, serve)), ..self }
     }
 
     /// The handler that accepts a connection which begins with these bytes, if one does: it gets the transport, and
     /// serves it in the task of the connection.
-    pub(crate) fn find(&self, beginning: &[u8], connection: &Connection) -> Option<TakeOver> {
-        if beginning.first().is_none_or(|first| *first == FRAME_BEGINS) {
+    pub(crate) fn find(&self, beginning: &[u8], connection: &Connection, layers: Layers) -> Option<TakeOver> {
+        if beginning.first().is_none_or(|first| *first == FRAME_BEGINS) || layers.count >= LAYERS_MAX {
             return None;
         }
-        let serve = self.handlers.iter().find(|handler| (handler.accepts)(beginning))?.serve.clone();
-        let context =
-            ForeignContext { connection: connection.clone(), phase: self.phase.clone(), config: self.config.clone() };
+        let secures = self.secures.iter().filter(|_| !layers.is_secured);
+        let handler = secures.chain(&self.handlers).find(|handler| (handler.accepts)(beginning))?;
+        let context = ForeignContext {
+            connection: connection.clone(),
+            layers,
+            phase: self.phase.clone(),
+            config: self.config.clone(),
+            server: self.server.clone(),
+            inner: Arc::default(),
+        };
+        let serve = handler.serve.clone();
         Some(TakeOver::in_place(move |transport| Box::pin(run(serve, transport, context))))
+    }
+}
+
+impl fmt::Debug for ForeignHandlers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.secures.iter().chain(&self.handlers)).finish()
     }
 }
 
@@ -91,6 +173,7 @@ impl ForeignHandlers {
 async fn run(serve: Arc<Serve>, transport: RawTransport, context: ForeignContext) -> CloseReason {
     let mut closed = Closed { connection: context.connection.clone(), reason: CloseReason::Shutdown };
     let mut phase = context.phase.clone();
+    let inner = context.inner.clone();
     let mut serving = serve(transport, context);
     let mut closing = pin!(reached(&mut phase, Phase::Closing));
     let served = poll_fn(|task| match serving.as_mut().poll(task) {
@@ -98,7 +181,7 @@ async fn run(serve: Arc<Serve>, transport: RawTransport, context: ForeignContext
         Poll::Pending => closing.as_mut().poll(task).map(|()| None),
     });
     match served.await {
-        Some(Ok(())) => closed.reason = CloseReason::Foreign,
+        Some(Ok(())) => closed.reason = inner.lock().take().unwrap_or(CloseReason::Foreign),
         Some(Err(error)) => closed.reason = error.into(),
         None => {}
     }
@@ -114,6 +197,9 @@ struct Closed {
 impl Drop for Closed {
     fn drop(&mut self) {
         let Self { connection, reason } = self;
+        if connection.0.is_within {
+            return;
+        }
         connection.0.mailbox.account.budget().counts.count_closed(connection.peer_addr(), reason, now());
     }
 }
@@ -126,11 +212,15 @@ async fn reached(phase: &mut watch::Receiver<Phase>, least: Phase) {
 }
 
 /// The server's side of a foreign connection; see [`ServerBuilder::foreign`](crate::ServerBuilder::foreign).
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ForeignContext {
     connection: Connection,
+    layers: Layers,
     phase: watch::Receiver<Phase>,
     config: Arc<ServerConfig>,
+    server: Weak<dyn Within>,
+    /// Why the connection within this one has ended.
+    inner: Arc<Mutex<Option<CloseReason>>>,
 }
 
 impl ForeignContext {
@@ -203,7 +293,67 @@ impl ForeignContext {
     pub fn hold(&self, bytes: usize) -> Hold {
         self.connection.hold(bytes)
     }
+
+    /// Serves the bytes of `io` as a connection of the same server, to its end, and returns the reason. If they begin
+    /// with something else than a frame, the server's foreign handlers serve that connection in turn. This is for
+    /// protocols that wrap others: compression, tunnels.
+    ///
+    /// The connection is driven where the returned future is polled, which the handler has to await in its own task. It
+    /// belongs to the same account of memory and has the same addresses and certificates; it has the limits and times
+    /// of any other, and ends with the server. [`Stats`](crate::Stats) count the two as one: if the handler returns
+    /// without an error, the foreign connection has ended for the reason of the one within. A handler that serves
+    /// several at once has to limit their number.
+    ///
+    /// At most three protocols may be wrapped around each other; within the last of these, nothing is foreign.
+    ///
+    /// # Cancel safety
+    /// Dropping the future closes the connection at once.
+    pub async fn serve_again<T>(&self, io: T) -> CloseReason
+    where
+        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        self.serve_as(io, self.layers.within()).await
+    }
+
+    /// As [`serve_again`](Self::serve_again), for frames alone: whatever else the connection begins with is closed as by
+    /// a server without foreign handlers.
+    ///
+    /// # Cancel safety
+    /// Dropping the future closes the connection at once.
+    pub async fn serve_frames<T>(&self, io: T) -> CloseReason
+    where
+        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        self.serve_as(io, self.layers.innermost()).await
+    }
+
+    async fn serve_as<T>(&self, io: T, layers: Layers) -> CloseReason
+    where
+        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let transport = RawTransport::whole(io);
+        self.serve_inner(|server| server.serve_within(transport, &self.connection, layers)).await
+    }
+
+    /// Serves a connection within this one, and notes the reason of its end.
+    async fn serve_inner(&self, serve: impl FnOnce(&dyn Within) -> Inner<'_>) -> CloseReason {
+        let reason = match self.server.upgrade() {
+            Some(server) => serve(&*server).await,
+            None => CloseReason::Shutdown,
+        };
+        *self.inner.lock() = Some(reason.clone());
+        reason
+    }
+}
+
+impl fmt::Debug for ForeignContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { connection, layers, .. } = self;
+        f.debug_struct("ForeignContext").field("connection", connection).field("layers", &layers.count).finish()
+    }
 }
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod within;

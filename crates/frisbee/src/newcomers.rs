@@ -1,7 +1,7 @@
 //! Accepted connections that have sent nothing useful yet: how many there may be, and which one gives way to the next.
 
 use crate::connection::Connection;
-use crate::foreign::ForeignHandlers;
+use crate::foreign::{ForeignHandlers, Layers};
 use crate::hand_off::TakeOver;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -56,9 +56,11 @@ impl Newcomers {
         Arc::new(Self { max, foreign, inner: Mutex::default() })
     }
 
-    /// Enters a connection that waits for its first header.
-    pub(crate) fn enter(list: &Arc<Self>, connection: Connection) -> Newcomer {
-        Self::enter_as(list, Silent::Driven(connection))
+    /// Enters a connection that waits for its first header, and is carried by these layers.
+    pub(crate) fn enter(list: &Arc<Self>, connection: Connection, layers: Layers) -> Newcomer {
+        let mut newcomer = Self::enter_as(list, Silent::Driven(connection));
+        newcomer.layers = layers;
+        newcomer
     }
 
     /// Gives `work`, which waits for a client in its handshake, the time that the client has; `None` when that is over.
@@ -97,7 +99,7 @@ impl Newcomers {
         if let Some((_, oldest)) = oldest {
             oldest.hurry();
         }
-        Newcomer { list: list.clone(), number }
+        Newcomer { list: list.clone(), number, layers: Layers::default() }
     }
 
     /// Removes the oldest, a part of all, since the system has no descriptors left; `false` if there are none.
@@ -116,12 +118,13 @@ impl Newcomers {
 pub(crate) struct Newcomer {
     list: Arc<Newcomers>,
     number: u64,
+    layers: Layers,
 }
 
 impl Newcomer {
     /// The foreign handler that takes over a connection which begins with these bytes, if one does.
     pub(crate) fn foreign(&self, beginning: &[u8], connection: &Connection) -> Option<TakeOver> {
-        self.list.foreign.find(beginning, connection)
+        self.list.foreign.find(beginning, connection, self.layers)
     }
 }
 

@@ -33,7 +33,23 @@ impl RawTransport {
     pub(crate) fn new<T: Io>(mut io: T, early: Bytes) -> io::Result<Self> {
         // A box of a transport is one as well, of another type: this has to come before it is boxed.
         io.move_here()?;
-        Ok(Self { early, io: Box::new(io) })
+        let Self { early: rest, io } = Self::whole(io);
+        let early = if rest.is_empty() { early } else { [early, rest].concat().into() };
+        Ok(Self { early, io })
+    }
+
+    /// A transport of which nothing has been read. One that is wrapped already is not wrapped again.
+    pub(crate) fn whole<T: Io>(io: T) -> Self {
+        let io: Box<dyn Io> = Box::new(io);
+        if (*io).kind() == TypeId::of::<Self>() {
+            return *io.into_any().downcast().expect("the type has just been checked");
+        }
+        Self { early: Bytes::new(), io }
+    }
+
+    /// Leaves the reactor of the transport for that of the current runtime.
+    pub(crate) fn move_here(&mut self) -> io::Result<()> {
+        (*self.io).move_here()
     }
 
     /// The bytes that have come and not been read, as far as they are known here.

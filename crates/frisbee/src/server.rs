@@ -12,7 +12,7 @@ use frisbee_core::ServerConfig;
 use std::future::{pending, poll_fn};
 use std::net::SocketAddr;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use std::{fmt, io};
@@ -122,6 +122,8 @@ pub struct ServerBuilder {
     foreign: Vec<ForeignHandler>,
     #[cfg(feature = "tls")]
     tls: Option<crate::tls::ServerTls>,
+    #[cfg(feature = "tls")]
+    takes_plain: bool,
 }
 
 impl Server<()> {
@@ -139,6 +141,8 @@ impl Server<()> {
             foreign: Vec::new(),
             #[cfg(feature = "tls")]
             tls: None,
+            #[cfg(feature = "tls")]
+            takes_plain: false,
         }
     }
 }
@@ -280,7 +284,22 @@ impl ServerBuilder {
     /// the same time. TLS is driven by tokio, whatever [`io_backend`](Self::io_backend) says.
     #[cfg(feature = "tls")]
     pub fn tls(mut self, tls: crate::tls::ServerTls) -> Self {
-        self.tls = Some(tls);
+        (self.tls, self.takes_plain) = (Some(tls), false);
+        self
+    }
+
+    /// Speaks TLS on connections that begin with its handshake, and serves others in plain text on the same port. In
+    /// place of [`tls`](Self::tls), whose limits apply to the connections with TLS.
+    ///
+    /// Nothing forces a client to use TLS then, nor to present a certificate: that is the concern of the router, which
+    /// can tell by [`peer_certificates`](crate::Connection::peer_certificates). What TLS carries may be foreign, as
+    /// plain connections may, but is not TLS once more.
+    ///
+    /// Plain connections cost what they cost without TLS, also on io_uring. Those with TLS are driven by tokio: by the
+    /// worker that has accepted them, or by the caller's runtime if that was a ring.
+    #[cfg(feature = "tls")]
+    pub fn tls_or_plain(mut self, tls: crate::tls::ServerTls) -> Self {
+        (self.tls, self.takes_plain) = (Some(tls), true);
         self
     }
 
@@ -330,7 +349,7 @@ impl ServerBuilder {
     /// Outside of a tokio runtime.
     pub fn build<R: Router>(self, router: R) -> Result<Acceptor<R>, Error> {
         router.check()?;
-        Ok(Acceptor(Arc::new(self.bound((), router).into_host().1)))
+        Ok(Acceptor(self.bound((), router).into_host().1))
     }
 
     fn bound<L, R: Router>(mut self, listener: L, router: R) -> Bound<L, R> {
@@ -384,22 +403,28 @@ impl<L, R: Router> Bound<L, R> {
         Stats::new(self.budget.clone())
     }
 
-    fn into_host(self) -> (L, Host<R>) {
+    fn into_host(self) -> (L, Arc<Host<R>>) {
         let Self { listener, budget, settings, router } = self;
         let open = Arc::new(Open::default());
-        let foreign = ForeignHandlers::new(settings.foreign, open.phase(), &settings.config);
-        let host = Host {
-            budget,
-            open,
-            newcomers: Newcomers::new(settings.silent_max, foreign),
-            runtime: Handle::current(),
-            router,
-            config: settings.config,
-            busy_poll: settings.busy_poll,
-            shutdown_timeout: settings.shutdown_timeout,
+        let host = Arc::new_cyclic(|host: &Weak<Host<R>>| {
+            let foreign = ForeignHandlers::new(settings.foreign, open.phase(), &settings.config, host.clone());
             #[cfg(feature = "tls")]
-            tls: settings.tls.map(crate::transport::tls::Handshakes::new),
-        };
+            let foreign = if settings.takes_plain { foreign.securing() } else { foreign };
+            Host {
+                budget,
+                open,
+                newcomers: Newcomers::new(settings.silent_max, foreign),
+                runtime: Handle::current(),
+                router,
+                config: settings.config,
+                busy_poll: settings.busy_poll,
+                shutdown_timeout: settings.shutdown_timeout,
+                #[cfg(feature = "tls")]
+                tls: settings.tls.map(crate::transport::tls::Handshakes::new),
+                #[cfg(feature = "tls")]
+                takes_plain: settings.takes_plain,
+            }
+        });
         (listener, host)
     }
 }
@@ -409,7 +434,6 @@ impl<L: Listener, R: Router> Bound<L, R> {
         let pool =
             Pool::start(self.settings.workers, self.settings.io_backend, self.takes_rings()).map_err(Error::Workers)?;
         let (listener, host) = self.into_host();
-        let host = Arc::new(host);
         if pool.is_shared() {
             Open::tie(&host.open);
         }
@@ -448,7 +472,7 @@ impl<L: Listener, R: Router> Bound<L, R> {
     /// Rings carry plain TCP.
     fn takes_rings(&self) -> bool {
         #[cfg(feature = "tls")]
-        if self.settings.tls.is_some() {
+        if self.settings.tls.is_some() && !self.settings.takes_plain {
             return false;
         }
         L::TAKES_RINGS

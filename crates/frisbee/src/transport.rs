@@ -5,6 +5,7 @@ pub(crate) mod tls;
 #[cfg(unix)]
 pub(crate) mod unix;
 
+use crate::RawTransport;
 use bytes::{Buf, Bytes};
 use std::any::{Any, TypeId};
 use std::io;
@@ -86,6 +87,13 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Io for T {
         #[cfg(unix)]
         if let Some(socket) = io.downcast_mut::<UnixStream>() {
             return UnixStream::renew(socket);
+        }
+        if let Some(raw) = io.downcast_mut::<RawTransport>() {
+            return raw.move_here();
+        }
+        #[cfg(feature = "tls")]
+        if let Some(secured) = io.downcast_mut::<tokio_rustls::TlsStream<RawTransport>>() {
+            return secured.get_mut().0.move_here();
         }
         #[cfg(feature = "tls")]
         if let Some(secured) = io.downcast_mut::<tokio_rustls::TlsStream<TcpStream>>() {

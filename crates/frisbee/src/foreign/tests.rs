@@ -5,7 +5,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::{mpsc, oneshot};
 
-const LIMIT: Duration = Duration::from_secs(20);
+pub(super) const LIMIT: Duration = Duration::from_secs(20);
 
 /// Echoes one line in capitals to clients whose first byte is a letter.
 fn shouting() -> ServerBuilder {
@@ -21,7 +21,7 @@ fn shouting() -> ServerBuilder {
     )
 }
 
-fn echo() -> Handlers {
+pub(super) fn echo() -> Handlers {
     let operation = Operation::user(10).expect("users have 10 and up");
     Handlers::new().on(operation, |_connection, packet| async { Some(packet) })
 }

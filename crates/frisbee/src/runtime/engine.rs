@@ -144,7 +144,9 @@ impl<R: Router> Engine<R> {
         let unborn = Unborn(&handle);
         let session = Some(router.connected(&handle));
         std::mem::forget(unborn);
-        handle.0.mailbox.account.budget().counts.count_opened();
+        if !handle.0.is_within {
+            handle.0.mailbox.account.budget().counts.count_opened();
+        }
         Self {
             core,
             handle,

@@ -118,8 +118,8 @@ impl<R: Router> Engine<R> {
         if matches!(reason, CloseReason::Router(text) if **text == *PANICKED) {
             tracing::error!("{PANICKED}; closing its connection");
         }
-        // A foreign connection is still open.
-        if !matches!(reason, CloseReason::Foreign) {
+        // A foreign connection is still open, and counted as a whole.
+        if !self.handle.0.is_within && !matches!(reason, CloseReason::Foreign) {
             self.handle.0.mailbox.account.budget().counts.count_closed(self.handle.peer_addr(), reason, Instant::now());
         }
         self.handle.0.mailbox.close(reason);

@@ -1,0 +1,178 @@
+//! Tests of connections within foreign ones.
+
+use super::tests::{LIMIT, echo};
+use crate::{CloseKind, CloseReason, ForeignContext, Handlers, Operation, Server, ServerBuilder, Stats, Workers};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::oneshot;
+
+const PACKET: &[u8] = &[0, 15, 0, 1, 0, 10, 0, 0, 0, 2, b'h', b'i'];
+
+/// Takes a letter `x` off the beginning, and serves the rest again.
+fn unwrapping(calls: &Arc<AtomicUsize>) -> ServerBuilder {
+    let calls = calls.clone();
+    Server::builder().foreign(
+        |beginning| beginning[0] == b'x',
+        move |mut transport, context: ForeignContext| {
+            calls.fetch_add(1, Ordering::SeqCst);
+            async move {
+                transport.read_u8().await?;
+                context.serve_again(transport).await;
+                Ok(())
+            }
+        },
+    )
+}
+
+async fn expect_echo(socket: &mut TcpStream, prefix: &[u8]) {
+    socket.write_all(&[prefix, PACKET].concat()).await.expect("the server reads");
+    let mut reply = [0; PACKET.len()];
+    let read = tokio::time::timeout(LIMIT, socket.read_exact(&mut reply)).await.expect("it answers");
+    read.expect("it answers before it closes");
+    assert_eq!(reply, PACKET);
+}
+
+/// Waits until so many connections are over.
+async fn ended(stats: &Stats, count: u64) {
+    let over = async {
+        while stats.opened() < count || stats.open() > 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(LIMIT, over).await.expect("they end");
+}
+
+async fn listen(builder: ServerBuilder) -> (SocketAddr, Stats) {
+    let server = builder.bind("127.0.0.1:0", echo()).await.expect("there is a port");
+    let (address, stats) = (server.local_addr(), server.stats());
+    tokio::spawn(server.serve());
+    (address, stats)
+}
+
+#[tokio::test]
+async fn frames_within_a_foreign_connection_are_served_and_counted_once() {
+    for workers in [Workers::PerCore, Workers::Caller] {
+        let (address, stats) = listen(unwrapping(&Arc::default()).workers(workers)).await;
+        let mut socket = TcpStream::connect(address).await.unwrap();
+        expect_echo(&mut socket, b"x").await;
+        expect_echo(&mut socket, b"").await;
+        assert_eq!([stats.opened(), stats.open()], [1, 1]);
+        drop(socket);
+        ended(&stats, 1).await;
+        assert_eq!(stats.opened(), 1);
+        assert_eq!([CloseKind::ClosedByPeer, CloseKind::Foreign].map(|kind| stats.closed_by(kind)), [1, 0]);
+    }
+}
+
+#[tokio::test]
+async fn connections_within_foreign_ones_may_be_foreign_up_to_a_depth() {
+    let calls = Arc::default();
+    let (address, stats) = listen(unwrapping(&calls)).await;
+    let mut socket = TcpStream::connect(address).await.unwrap();
+    expect_echo(&mut socket, b"xxx").await;
+    drop(socket);
+    ended(&stats, 1).await;
+    assert_eq!(calls.swap(0, Ordering::SeqCst), 3);
+
+    let mut socket = TcpStream::connect(address).await.unwrap();
+    socket.write_all(&[b'x'; 64]).await.unwrap();
+    // It is closed, with a reset or in order: bytes that nobody reads have been sent.
+    let _ = tokio::time::timeout(LIMIT, socket.read_to_end(&mut Vec::new())).await.expect("it is closed");
+    ended(&stats, 2).await;
+    assert_eq!(calls.load(Ordering::SeqCst), 3);
+    assert_eq!([stats.opened(), stats.closed_by(CloseKind::BadMagic)], [2, 1]);
+}
+
+#[tokio::test]
+async fn where_frames_alone_are_served_nothing_is_foreign() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counted = calls.clone();
+    let builder = Server::builder().foreign(
+        |_| true,
+        move |mut transport, context: ForeignContext| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            async move {
+                transport.read_u8().await?;
+                context.serve_frames(transport).await;
+                Ok(())
+            }
+        },
+    );
+    let (address, stats) = listen(builder).await;
+    let mut socket = TcpStream::connect(address).await.unwrap();
+    expect_echo(&mut socket, b"x").await;
+    drop(socket);
+    let mut socket = TcpStream::connect(address).await.unwrap();
+    socket.write_all(&[b'x'; 64]).await.unwrap();
+    ended(&stats, 2).await;
+    assert_eq!([calls.load(Ordering::SeqCst) as u64, stats.closed_by(CloseKind::BadMagic)], [2, 1]);
+}
+
+#[tokio::test]
+async fn a_stop_lets_connections_within_foreign_ones_finish_their_work() {
+    let slow = Operation::user(10).expect("users have 10 and up");
+    let (proceeds, proceed) = oneshot::channel::<()>();
+    let proceed = Arc::new(parking_lot::Mutex::new(Some(proceed)));
+    let (begins, begun) = oneshot::channel::<()>();
+    let begins = Arc::new(parking_lot::Mutex::new(Some(begins)));
+    let handlers = Handlers::new().on(slow, move |_connection, packet| {
+        let (begins, proceed) = (begins.lock().take().unwrap(), proceed.lock().take().unwrap());
+        begins.send(()).unwrap();
+        async move {
+            proceed.await.unwrap();
+            Some(packet)
+        }
+    });
+    let server = unwrapping(&Arc::default()).bind("127.0.0.1:0", handlers).await.unwrap();
+    let (address, stats) = (server.local_addr(), server.stats());
+    let (stop, stopped) = oneshot::channel::<()>();
+    let serving = tokio::spawn(server.serve_with_shutdown(async { stopped.await.unwrap() }));
+    let mut idle = TcpStream::connect(address).await.unwrap();
+    idle.write_all(b"x").await.unwrap();
+    let mut socket = TcpStream::connect(address).await.unwrap();
+    socket.write_all(&[b"x", PACKET].concat()).await.unwrap();
+    begun.await.unwrap();
+    while stats.opened() < 2 {
+        tokio::task::yield_now().await;
+    }
+    stop.send(()).unwrap();
+    assert_eq!(idle.read(&mut [0]).await.unwrap(), 0, "the idle one is closed at once");
+    proceeds.send(()).unwrap();
+    let mut reply = Vec::new();
+    socket.read_to_end(&mut reply).await.unwrap();
+    assert_eq!(reply, PACKET);
+    tokio::time::timeout(LIMIT, serving).await.expect("the stop ends").unwrap().unwrap();
+    assert_eq!(stats.open(), 0);
+}
+
+#[tokio::test]
+async fn connections_within_foreign_ones_share_their_account_of_memory() {
+    let (shows, shown) = oneshot::channel();
+    let shows = Arc::new(parking_lot::Mutex::new(Some(shows)));
+    let question = Operation::user(10).expect("users have 10 and up");
+    let handlers = Handlers::new().on(question, move |connection, packet| {
+        shows.lock().take().unwrap().send(connection.is_overloaded()).unwrap();
+        async { Some(packet) }
+    });
+    let builder = Server::builder().memory_max(1 << 20).foreign(
+        |_| true,
+        async |mut transport, context: ForeignContext| {
+            transport.read_u8().await?;
+            let _hold = context.hold(1 << 20);
+            context.serve_again(transport).await;
+            Ok(())
+        },
+    );
+    let acceptor = builder.build(handlers).unwrap();
+    let (mut here, there) = crate::memory();
+    here.write_all(&[b"x", PACKET].concat()).await.unwrap();
+    let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
+    // Plain handlers have no answer for a client beyond its share, whose connection is closed.
+    let overloaded = tokio::time::timeout(LIMIT, shown).await.expect("it is called or dropped");
+    assert_ne!(overloaded.ok(), Some(false));
+    drop(here);
+    assert!(!matches!(serving.await.unwrap(), CloseReason::Foreign));
+}
