@@ -21,12 +21,14 @@ pub struct Format<A, B> {
     pub(crate) decode: Decode<A>,
     pub(crate) encode: fn(&B) -> Result<Bytes, Status>,
     /// As `encode`, behind bytes that are there already; nothing is written in case of an error.
-    pub(crate) append: Option<fn(&B, &mut Vec<u8>) -> Result<(), Status>>,
+    pub(crate) append: Option<Append<B>>,
     /// The format in which the fields of requests stand in the order of declaration, without their names.
     positional: Option<(&'static str, Decode<A>)>,
 }
 
 pub(crate) type Decode<A> = fn(&Bytes, Nesting) -> Result<A, Status>;
+
+pub(crate) type Append<B> = fn(&B, &mut Vec<u8>) -> Result<(), Status>;
 
 impl<A, B> Format<A, B> {
     /// A format by its name, such as `json`. `decode` reads a request, which comes from a peer: it has to bound what the
