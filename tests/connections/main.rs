@@ -5,5 +5,6 @@ mod idle;
 mod routers;
 mod runtimes;
 mod tls;
+mod tls_or_plain;
 mod transports;
 mod waiting;

@@ -108,3 +108,10 @@ impl Authority {
         ClientTls::new(self.trusted()).expect("the cryptography serves")
     }
 }
+
+/// Certificates and a key of PEM, for rustls.
+pub fn from_pem(certificates: &str, key: &str) -> (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>) {
+    use rustls::pki_types::pem::PemObject;
+    let chain = CertificateDer::pem_slice_iter(certificates.as_bytes()).collect::<Result<_, _>>();
+    (chain.expect("it is PEM"), PrivateKeyDer::from_pem_slice(key.as_bytes()).expect("it is PEM"))
+}

@@ -214,6 +214,12 @@ impl Call {
     pub fn connection(&self) -> Option<&Connection> {
         self.origin.connection()
     }
+
+    /// At the serving end: the verified certificates of the caller; see [`Request::peer_certificates`].
+    #[cfg(feature = "tls")]
+    pub fn peer_certificates(&self) -> Option<&Arc<[frisbee::tls::CertificateDer<'static>]>> {
+        self.origin.peer_certificates()
+    }
 }
 
 /// The reply of a call for [`Middleware`]. Only [`Next::run`] makes one.

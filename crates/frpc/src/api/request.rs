@@ -6,6 +6,8 @@ use frisbee::Connection;
 use futures_core::Stream;
 use std::fmt;
 use std::net::SocketAddr;
+#[cfg(feature = "tls")]
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A request: a message or a stream of messages, with metadata, extensions and a timeout.
@@ -59,6 +61,14 @@ impl Origin {
             Self::Connection(connection) => Some(connection),
             Self::Asked(asked) => Some(&asked.0),
             _ => None,
+        }
+    }
+
+    #[cfg(feature = "tls")]
+    pub(crate) fn peer_certificates(&self) -> Option<&Arc<[frisbee::tls::CertificateDer<'static>]>> {
+        match self {
+            Self::Foreign(connection) => connection.peer_certificates(),
+            _ => self.connection()?.peer_certificates(),
         }
     }
 }
@@ -133,6 +143,13 @@ impl<T> Request<T> {
             #[cfg(feature = "tonic")]
             Origin::Elsewhere(address) => Some(**address),
         }
+    }
+
+    /// In a handler: the verified certificates of the peer, its own first, if it has presented some; also if the call
+    /// came by another protocol on the port of the services.
+    #[cfg(feature = "tls")]
+    pub fn peer_certificates(&self) -> Option<&Arc<[frisbee::tls::CertificateDer<'static>]>> {
+        self.origin.peer_certificates()
     }
 
     /// In a handler: the request for a hand-off of the connection; see [`hand_off`](crate::hand_off). `None` for an

@@ -228,6 +228,15 @@ impl ServerBuilder {
         self
     }
 
+    /// Speaks TLS on connections that begin with its handshake, and serves others in plain text on the same port; see
+    /// [`frisbee::ServerBuilder::tls_or_plain`]. In place of [`tls`](Self::tls). Calls by plain connections have no
+    /// [`peer_certificates`](crate::Request::peer_certificates); a middleware may refuse them.
+    #[cfg(feature = "tls")]
+    pub fn tls_or_plain(mut self, tls: frisbee::tls::ServerTls) -> Self {
+        self.inner = self.inner.tls_or_plain(tls);
+        self
+    }
+
     fn done(self) -> Result<(frisbee::ServerBuilder, Endpoint), Error> {
         if self.log_settings {
             tracing::info!(settings = format_args!("{:#}", self.describe()), "settings of a server");

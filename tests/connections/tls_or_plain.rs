@@ -1,0 +1,195 @@
+//! TLS and plain text on one port.
+
+use super::transports::expect_service;
+use bytes::Bytes;
+use frisbee::CloseKind;
+use frisbee::tls::{ClientTls, TlsError};
+use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
+use frisbee_tests::pki::Authority;
+use frisbee_tests::service::Service;
+use frpc::{Call, CallResponse, Channel, ForeignContext, Next, Request, Server, ServerBuilder, Stats, Status, Workers};
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Calls a method for clients that begin with a brace, in JSON.
+fn with_json(builder: ServerBuilder) -> ServerBuilder {
+    builder.foreign(
+        |beginning| beginning[0] == b'{',
+        async |mut transport, context: ForeignContext| {
+            let mut request = Vec::new();
+            while !request.ends_with(b"}") {
+                request.push(transport.read_u8().await?);
+            }
+            let method = context.methods().get("interop.Interop", "Add").expect("it is served");
+            let answer = match method.unary(Request::new(request.into()), "json").await {
+                Ok(response) => response.into_inner(),
+                Err(status) => Bytes::from(status.message().to_owned()),
+            };
+            transport.write_all(&answer).await?;
+            transport.shutdown().await
+        },
+    )
+}
+
+async fn serve(builder: ServerBuilder) -> (SocketAddr, Stats) {
+    let server = builder.add_service(InteropServer::new(Service)).bind("127.0.0.1:0").await.expect("there is a port");
+    let (address, stats) = (server.local_addr(), server.stats());
+    tokio::spawn(server.serve());
+    (address, stats)
+}
+
+async fn ask(mut io: impl AsyncRead + AsyncWrite + Unpin) -> String {
+    io.write_all(br#"{"a": 20, "b": 22}"#).await.expect("the server reads");
+    let mut answer = String::new();
+    let reading = io.read_to_string(&mut answer);
+    tokio::time::timeout(PATIENCE, reading).await.expect("it answers").expect("it ends in order");
+    answer
+}
+
+async fn secured(authority: &Authority, address: SocketAddr) -> tokio_rustls::client::TlsStream<TcpStream> {
+    let connector = TlsConnector::from(authority.configurations().0);
+    let socket = TcpStream::connect(address).await.expect("the server listens");
+    let name = "127.0.0.1".try_into().expect("it is a name");
+    connector.connect(name, socket).await.expect("the server speaks TLS")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_port_serves_frames_and_foreign_connections_with_tls_and_without() {
+    let authority = Authority::default();
+    for workers in [Workers::PerCore, Workers::Caller] {
+        let builder = with_json(Server::builder().workers(workers).tls_or_plain(authority.server()));
+        let (address, stats) = serve(builder).await;
+        let channels = [
+            Channel::builder().connect(address.to_string()).await.unwrap(),
+            Channel::builder().tls(authority.client()).connect(address.to_string()).await.unwrap(),
+        ];
+        for channel in channels {
+            expect_service(&channel).await;
+        }
+        let plain = TcpStream::connect(address).await.unwrap();
+        assert_eq!(
+            [ask(plain).await, ask(secured(&authority, address).await).await],
+            [r#"{"total":"42","count":"2"}"#; 2]
+        );
+        let closed = async {
+            while stats.open() > 0 {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, closed).await.expect("all are closed");
+        let counts = [CloseKind::ClosedByPeer, CloseKind::Foreign].map(|kind| stats.closed_by(kind));
+        assert_eq!((stats.opened(), counts), (4, [2, 2]), "each connection counts once");
+    }
+}
+
+#[tokio::test]
+async fn tls_or_plain_goes_over_any_transport() {
+    let authority = Authority::default();
+    let builder = Server::builder().tls_or_plain(authority.server());
+    let acceptor = builder.add_service(InteropServer::new(Service)).build().unwrap();
+    let memory = || {
+        let (here, there) = frpc::memory();
+        let acceptor = acceptor.clone();
+        tokio::spawn(async move { acceptor.serve_connection(there).await });
+        here
+    };
+    let builder = Channel::builder().tls(authority.client()).server_name("127.0.0.1");
+    expect_service(&builder.connect_io(memory()).await.unwrap()).await;
+    expect_service(&Channel::connect_io(memory()).await.unwrap()).await;
+}
+
+/// Lets those in who present a certificate.
+async fn identified(call: Call, next: Next) -> Result<CallResponse, Status> {
+    match call.peer_certificates() {
+        Some(certificates) if !certificates.is_empty() => next.run(call).await,
+        _ => Err(Status::unauthenticated("nameless")),
+    }
+}
+
+#[tokio::test]
+async fn a_middleware_sees_certificates_of_native_and_foreign_calls() {
+    let authority = Authority::default();
+    let builder = Server::builder().tls_or_plain(authority.mutual_server()).middleware(identified);
+    let (address, _) = serve(with_json(builder)).await;
+    let add = async |builder: frpc::ChannelBuilder| {
+        let client = InteropClient::new(builder.connect(address.to_string()).await?);
+        client.add(AddRequest { a: 20, b: 22 }).await.map(|sum| sum.get_ref().total)
+    };
+    let identity = authority.issue("client.test");
+    let known = authority.client().with_identity(identity.clone()).unwrap();
+    assert_eq!(add(Channel::builder().tls(known)).await.unwrap(), 42);
+    let refused = add(Channel::builder()).await.expect_err("it has no certificate");
+    assert_eq!(refused.message(), "nameless");
+
+    assert_eq!(ask(TcpStream::connect(address).await.unwrap()).await, "nameless");
+    let config = frisbee::tls::rustls::ClientConfig::builder_with_provider(
+        frisbee::tls::rustls::crypto::ring::default_provider().into(),
+    );
+    let mut roots = frisbee::tls::rustls::RootCertStore::empty();
+    roots.add(authority.certificate()).unwrap();
+    let config = config.with_safe_default_protocol_versions().unwrap().with_root_certificates(roots);
+    let (certificate, key) = authority.issue_pem("client.test");
+    let (chain, key) = frisbee_tests::pki::from_pem(&certificate, &key);
+    let config = config.with_client_auth_cert(chain, key).unwrap();
+    let connector = TlsConnector::from(std::sync::Arc::new(config));
+    let socket = TcpStream::connect(address).await.unwrap();
+    let foreign = connector.connect("127.0.0.1".try_into().unwrap(), socket).await.unwrap();
+    assert_eq!(ask(foreign).await, r#"{"total":"42","count":"2"}"#);
+}
+
+#[tokio::test]
+async fn tls_within_tls_is_refused_at_a_port_for_both() {
+    let authority = Authority::default();
+    let (address, stats) = serve(Server::builder().tls_or_plain(authority.server())).await;
+    let mut outer = secured(&authority, address).await;
+    outer.write_all(&authority.client_hello()).await.unwrap();
+    let mut answer = Vec::new();
+    let _ = tokio::time::timeout(PATIENCE, outer.read_to_end(&mut answer)).await.expect("it is closed");
+    assert_eq!(answer, b"");
+    while stats.open() > 0 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!([stats.opened(), stats.closed_by(CloseKind::SpeaksTls)], [1, 1]);
+}
+
+#[tokio::test]
+async fn a_client_that_begins_a_handshake_and_stalls_gives_way_to_others() {
+    let authority = Authority::default();
+    let builder = Server::builder().tls_or_plain(authority.server()).silent_max(1);
+    let (address, stats) = serve(builder).await;
+    let mut stalled = TcpStream::connect(address).await.unwrap();
+    stalled.write_all(&authority.client_hello()[..20]).await.unwrap();
+    while stats.opened() < 1 {
+        tokio::task::yield_now().await;
+    }
+    let channel = Channel::builder().tls(authority.client()).connect(address.to_string()).await.unwrap();
+    expect_service(&channel).await;
+    let read = tokio::time::timeout(PATIENCE, stalled.read_to_end(&mut Vec::new())).await;
+    let _ = read.expect("it is closed before its ten seconds have passed");
+}
+
+#[tokio::test]
+async fn faults_of_a_handshake_are_counted_by_their_reason_at_a_port_for_both() {
+    let authority = Authority::default();
+    let (address, stats) = serve(Server::builder().tls_or_plain(authority.mutual_server())).await;
+    let connect = async |tls: ClientTls| {
+        let connecting = frisbee::Client::builder().tls(tls).connect(address, frisbee::Handlers::new());
+        match tokio::time::timeout(PATIENCE, connecting).await.expect("it is refused soon") {
+            Err(frisbee::Error::Tls { source, .. }) => source,
+            other => panic!("expected an error about TLS: {other:?}"),
+        }
+    };
+    assert_eq!(connect(authority.client()).await, TlsError::CertificateRequired);
+    let mut garbage = TcpStream::connect(address).await.unwrap();
+    garbage.write_all(&[22, 3, 1, 0, 5, 9, 9, 9, 9, 9]).await.unwrap();
+    let _ = tokio::time::timeout(PATIENCE, garbage.read_to_end(&mut Vec::new())).await.expect("it is closed");
+    while stats.open() > 0 || stats.opened() < 2 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!([stats.opened(), stats.closed_by(CloseKind::Io)], [2, 2]);
+}
