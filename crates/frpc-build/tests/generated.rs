@@ -67,7 +67,7 @@ fn idempotent_methods_are_marked() {
          }",
     );
     assert!(has(&text, "\"Plain\", 10, );"));
-    assert!(has(&text, "\"Get\", 11, ) .idempotent();"), "{text}");
+    assert!(has(&text, "\"Get\", 11, ) .without_side_effects();"), "{text}");
     assert!(has(&text, "\"Put\", 12, ) .idempotent();"));
 }
 

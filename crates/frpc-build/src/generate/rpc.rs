@@ -65,7 +65,7 @@ pub(crate) struct Rpc {
     /// The number of fields that were appended to the request and to the reply, and that some compatible peers do not
     /// send.
     pub(crate) added: (u32, u32),
-    pub(crate) is_idempotent: bool,
+    pub(crate) idempotency: IdempotencyLevel,
     pub(crate) is_raw: bool,
     pub(crate) is_deprecated: bool,
     pub(crate) docs: Vec<Attribute>,
@@ -152,7 +152,7 @@ pub(crate) fn rpcs(
             proto_name: method.proto_name.clone(),
             operation: *operation,
             added: (added(&method.input_proto_type), added(&method.output_proto_type)),
-            is_idempotent: method.options.idempotency_level() != IdempotencyLevel::IdempotencyUnknown,
+            idempotency: method.options.idempotency_level(),
             is_deprecated: method.options.deprecated(),
             is_raw,
             docs: docs(&method.comments, &method_name, options, || format!(" The method `{}`.", method.proto_name))?,

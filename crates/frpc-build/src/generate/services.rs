@@ -3,6 +3,7 @@
 use heck::ToShoutySnakeCase as _;
 use proc_macro2::{Literal, TokenStream};
 use prost_build::Service;
+use prost_types::method_options::IdempotencyLevel;
 use quote::{format_ident, quote};
 use syn::ext::IdentExt as _;
 use syn::{Attribute, Ident, Item};
@@ -83,7 +84,11 @@ fn layout_item(name: &Ident, layout: &Layout) -> TokenStream {
 fn constant(rpc: &Rpc, layout: &Ident) -> TokenStream {
     let Rpc { constant, proto_name, operation, .. } = rpc;
     let operation = Literal::u16_unsuffixed(*operation);
-    let idempotent = rpc.is_idempotent.then(|| quote! { .idempotent() });
+    let idempotent = match rpc.idempotency {
+        IdempotencyLevel::IdempotencyUnknown => TokenStream::new(),
+        IdempotencyLevel::Idempotent => quote! { .idempotent() },
+        IdempotencyLevel::NoSideEffects => quote! { .without_side_effects() },
+    };
     let added = (rpc.added != (0, 0)).then(|| {
         let (request, reply) = (Literal::u32_unsuffixed(rpc.added.0), Literal::u32_unsuffixed(rpc.added.1));
         quote! { .with_added(#request, #reply) }

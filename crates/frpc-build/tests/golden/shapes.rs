@@ -359,7 +359,7 @@ const FIRST_WATCH: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
         "Watch",
         11,
     )
-    .idempotent();
+    .without_side_effects();
 
 /// The service `shapes.First`.
 #[allow(clippy::all, dead_code, unreachable_pub)]

@@ -11,6 +11,7 @@ pub struct Method {
     pub(crate) name: &'static str,
     pub(crate) operation: Operation,
     pub(crate) idempotent: bool,
+    pub(crate) without_side_effects: bool,
     /// The number of fields that were appended to the request and to the reply since the first compatible layout.
     pub(crate) added: (u32, u32),
 }
@@ -24,13 +25,19 @@ impl Method {
         let Some(operation) = Operation::user(operation) else {
             panic!("operations of methods must be 10 or above");
         };
-        Self { layout, name, operation, idempotent: false, added: (0, 0) }
+        Self { layout, name, operation, idempotent: false, without_side_effects: false, added: (0, 0) }
     }
 
     /// Marks the method as idempotent: it may run more than once without harm.
     pub const fn idempotent(mut self) -> Self {
         self.idempotent = true;
         self
+    }
+
+    /// Marks the method as one that changes nothing, and therefore is idempotent.
+    pub const fn without_side_effects(mut self) -> Self {
+        self.without_side_effects = true;
+        self.idempotent()
     }
 
     /// States how many fields at the end of the request and of the reply peers with earlier layouts may leave out.

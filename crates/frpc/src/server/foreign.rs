@@ -179,6 +179,12 @@ impl ForeignMethod {
         self.served().entry.method.idempotent
     }
 
+    /// Whether calling the method may change anything. Of a method that changes nothing,
+    /// [`is_idempotent`](Self::is_idempotent) is true as well.
+    pub fn has_side_effects(&self) -> bool {
+        !self.served().entry.method.without_side_effects
+    }
+
     /// The names of the formats in which its messages may be written, such as `json`.
     pub fn formats(&self) -> Vec<&'static str> {
         self.face().formats()
