@@ -22,6 +22,12 @@ pub mod greeter {
     frpc::include_proto!("greeter");
 }
 
+/// Generated from `proto/greet.proto`, for every door.
+pub mod greet {
+    #![allow(missing_docs)]
+    frpc::include_proto!("greet");
+}
+
 /// Generated from `proto/agents.proto`.
 pub mod agents {
     #![allow(missing_docs)]

@@ -1,6 +1,6 @@
 //! Which doors are open, and which of them a connection has come to.
 
-use crate::{http, json_rpc};
+use crate::{Http, http, json_rpc};
 use frisbee::RawTransport;
 use frpc::{ForeignContext, ServerBuilder};
 use std::io;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default)]
 pub struct Gateway {
     pub(crate) json_rpc: bool,
-    pub(crate) http: bool,
+    pub(crate) http: Option<Http>,
 }
 
 impl Gateway {
@@ -27,11 +27,19 @@ impl Gateway {
         self
     }
 
+    /// Opens the doors for HTTP that are open in `http`. If that for [JSON-RPC](Self::json_rpc) is open as well, its
+    /// messages may also be sent by POST to `/`.
+    #[must_use]
+    pub fn http(mut self, http: Http) -> Self {
+        self.http = Some(http);
+        self
+    }
+
     /// The open door at which a connection with this beginning has come.
     fn door(&self, beginning: &[u8]) -> Option<Door> {
         match beginning.first()? {
             b'{' | b'[' | b' ' | b'\t' | b'\r' | b'\n' => self.json_rpc.then_some(Door::JsonRpc),
-            b'A'..=b'Z' => self.http.then_some(Door::Http),
+            b'A'..=b'Z' => self.http.as_ref().map(|_| Door::Http),
             _ => None,
         }
     }

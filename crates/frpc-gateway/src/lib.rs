@@ -4,9 +4,17 @@
 //! its protocol. Calls that come by a door reach the same implementations as native ones, within the same middleware,
 //! policies, deadlines and limits. No door is open unless it was added to the [`Gateway`].
 
+mod base64;
+mod connect;
 mod gateway;
+mod gzip;
 mod http;
 mod json_rpc;
+mod locks;
+mod timed;
+mod trailers;
 mod web_socket;
 
 pub use gateway::{Gateway, ServeGateway};
+pub use http::settings::Http;
+pub use trailers::Trailers;

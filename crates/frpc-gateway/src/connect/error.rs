@@ -1,0 +1,122 @@
+//! Errors of the Connect protocol: a status as JSON, and as the status of HTTP.
+
+use bytes::Bytes;
+use frpc::{Code, Status};
+use prost::Message as _;
+use prost_types::Any;
+
+/// `google.rpc.Status`, the form of the details of a status.
+#[derive(Clone, PartialEq, prost::Message)]
+struct RpcStatus {
+    #[prost(message, repeated, tag = "3")]
+    details: Vec<Any>,
+}
+
+/// A status as JSON.
+pub(crate) fn of_status(status: &Status) -> Bytes {
+    // Details of other forms cannot be sent.
+    let details = match status.details() {
+        [] => Vec::new(),
+        details => RpcStatus::decode(details).map_or_else(|_| Vec::new(), |status| status.details),
+    };
+    json(status.code(), status.message(), &details)
+}
+
+/// An error as JSON.
+pub(crate) fn json(code: Code, message: &str, details: &[Any]) -> Bytes {
+    let mut out = Vec::with_capacity(64 + message.len());
+    out.extend_from_slice(b"{\"code\":\"");
+    out.extend_from_slice(name(code).as_bytes());
+    out.push(b'"');
+    if !message.is_empty() {
+        out.extend_from_slice(b",\"message\":");
+        string(message, &mut out);
+    }
+    if !details.is_empty() {
+        out.extend_from_slice(b",\"details\":[");
+        for (index, any) in details.iter().enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            out.extend_from_slice(b"{\"type\":");
+            string(any.type_url.rsplit('/').next().unwrap_or_default(), &mut out);
+            out.extend_from_slice(b",\"value\":\"");
+            out.extend_from_slice(crate::base64::encode(&any.value).as_bytes());
+            out.extend_from_slice(b"\"}");
+        }
+        out.push(b']');
+    }
+    out.push(b'}');
+    out.into()
+}
+
+/// Writes a string of JSON.
+pub(crate) fn string(text: &str, out: &mut Vec<u8>) {
+    out.push(b'"');
+    for letter in text.chars() {
+        match letter {
+            '"' => out.extend_from_slice(b"\\\""),
+            '\\' => out.extend_from_slice(b"\\\\"),
+            letter if letter < ' ' => out.extend_from_slice(format!("\\u{:04x}", u32::from(letter)).as_bytes()),
+            letter => out.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+    out.push(b'"');
+}
+
+/// The name of a code in the Connect protocol.
+pub(crate) const fn name(code: Code) -> &'static str {
+    match code {
+        Code::Cancelled => "canceled",
+        // A failure has no code that says that there is none.
+        Code::Unknown | Code::Ok => "unknown",
+        Code::InvalidArgument => "invalid_argument",
+        Code::DeadlineExceeded => "deadline_exceeded",
+        Code::NotFound => "not_found",
+        Code::AlreadyExists => "already_exists",
+        Code::PermissionDenied => "permission_denied",
+        Code::ResourceExhausted => "resource_exhausted",
+        Code::FailedPrecondition => "failed_precondition",
+        Code::Aborted => "aborted",
+        Code::OutOfRange => "out_of_range",
+        Code::Unimplemented => "unimplemented",
+        Code::Internal => "internal",
+        Code::Unavailable => "unavailable",
+        Code::DataLoss => "data_loss",
+        Code::Unauthenticated => "unauthenticated",
+    }
+}
+
+/// The status of HTTP for a code, by the Connect protocol.
+pub(crate) const fn http_status(code: Code) -> u16 {
+    match code {
+        Code::Cancelled => 499,
+        Code::InvalidArgument | Code::FailedPrecondition | Code::OutOfRange => 400,
+        Code::DeadlineExceeded => 504,
+        Code::NotFound => 404,
+        Code::AlreadyExists | Code::Aborted => 409,
+        Code::PermissionDenied => 403,
+        Code::ResourceExhausted => 429,
+        Code::Unimplemented => 501,
+        Code::Unavailable => 503,
+        Code::Unauthenticated => 401,
+        Code::Unknown | Code::Ok | Code::Internal | Code::DataLoss => 500,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use frpc::error_details::LocalizedMessage;
+
+    #[test]
+    fn a_status_is_written_with_its_details() {
+        let status = Status::not_found("no \"tea\"\n");
+        assert_eq!(&of_status(&status)[..], br#"{"code":"not_found","message":"no \"tea\"\u000a"}"#);
+        let detail = LocalizedMessage { locale: "de".into(), message: "weg".into() };
+        let expected =
+            r#"{"code":"not_found","details":[{"type":"google.rpc.LocalizedMessage","value":"CgJkZRIDd2Vn"}]}"#;
+        assert_eq!(of_status(&Status::not_found("").with_detail(&detail)), expected);
+        assert_eq!(of_status(&Status::not_found("").with_details(vec![255])), r#"{"code":"not_found"}"#);
+    }
+}

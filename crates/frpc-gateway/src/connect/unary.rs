@@ -1,0 +1,97 @@
+//! Unary calls of the Connect protocol, whose request and response are the bodies of HTTP.
+
+use super::error;
+use crate::http::answer::{Answer, JSON};
+use crate::http::fields;
+use crate::trailers::Trailers;
+use bytes::Bytes;
+use frpc::{Code, ForeignMethod, Metadata, Request, Status};
+use std::borrow::Cow;
+use std::time::Duration;
+
+/// The content types of requests, for those who have sent another one.
+pub(crate) const ACCEPTED: &str = "application/json, application/proto";
+
+/// The format of the messages in a body.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Format {
+    Json,
+    Proto,
+}
+
+impl Format {
+    /// Its name in frpc, and in the content types of the protocols.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Proto => "proto",
+        }
+    }
+
+    pub(crate) fn named(name: &[u8]) -> Option<Self> {
+        match name {
+            b"json" => Some(Self::Json),
+            b"proto" => Some(Self::Proto),
+            _ => None,
+        }
+    }
+
+    /// The content type of unary calls.
+    pub(crate) const fn content_type(self) -> &'static str {
+        match self {
+            Self::Json => JSON,
+            Self::Proto => "application/proto",
+        }
+    }
+}
+
+/// Calls a unary method.
+pub(crate) async fn call(
+    method: &ForeignMethod,
+    format: Format,
+    metadata: Metadata,
+    timeout: Option<Duration>,
+    message: Bytes,
+) -> Answer {
+    let mut request = Request::new(message);
+    if let Some(timeout) = timeout {
+        request.set_timeout(timeout);
+    }
+    if !metadata.is_empty() {
+        *request.metadata_mut() = metadata;
+    }
+    match method.unary(request, format.name()).await {
+        Ok(response) => {
+            let mut fields = Vec::new();
+            if !response.metadata().is_empty() {
+                fields.extend(named(fields::fields(response.metadata(), "")));
+            }
+            if let Some(Trailers(trailers)) = response.extensions().get() {
+                fields.extend(named(fields::fields(trailers, "trailer-")));
+            }
+            let body = response.into_inner();
+            Answer { status: 200, content_type: Some(format.content_type()), fields, body }
+        }
+        Err(status) => failure(&status),
+    }
+}
+
+/// The response to a call that failed.
+pub(crate) fn failure(status: &Status) -> Answer {
+    let fields = status.metadata().map(|metadata| named(fields::fields(metadata, "")).collect());
+    Answer {
+        status: error::http_status(status.code()),
+        content_type: Some(JSON),
+        fields: fields.unwrap_or_default(),
+        body: error::of_status(status),
+    }
+}
+
+/// The response to a timeout that cannot be read.
+pub(crate) fn wrong_timeout() -> Answer {
+    Answer::refusal(400, Code::InvalidArgument, "connect-timeout-ms is a number of at most ten digits")
+}
+
+fn named(fields: Vec<(String, String)>) -> impl Iterator<Item = (Cow<'static, str>, String)> {
+    fields.into_iter().map(|(name, value)| (Cow::Owned(name), value))
+}

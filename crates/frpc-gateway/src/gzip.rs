@@ -1,0 +1,87 @@
+//! gzip with a bound on what comes out of it.
+
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::read::MultiGzDecoder;
+use flate2::write::GzEncoder;
+use frpc::Status;
+use std::io::{Read as _, Write as _};
+
+/// Messages shorter than this are not compressed: they hardly become shorter, and take a buffer of the compressor.
+pub(crate) const COMPRESS_MIN: usize = 1024;
+
+/// Why bytes were not decompressed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum InflateError {
+    NotGzip,
+    TooLong,
+}
+
+impl InflateError {
+    pub(crate) fn status(self, limit: u64) -> Status {
+        match self {
+            Self::NotGzip => Status::invalid_argument("the message is not valid gzip"),
+            Self::TooLong => Status::resource_exhausted(format!("the message has more than {limit} bytes")),
+        }
+    }
+}
+
+/// Decompresses to `limit` bytes at most. No more than that is allocated, whatever the input says.
+pub(crate) fn inflate(bytes: &[u8], limit: u64) -> Result<Bytes, InflateError> {
+    let mut out = Vec::new();
+    let mut decoder = MultiGzDecoder::new(bytes).take(limit.saturating_add(1));
+    decoder.read_to_end(&mut out).map_err(|_| InflateError::NotGzip)?;
+    if out.len() as u64 > limit {
+        return Err(InflateError::TooLong);
+    }
+    Ok(out.into())
+}
+
+/// Compresses, at the speed that serves connections best.
+pub(crate) fn deflate(bytes: &[u8]) -> Bytes {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    // Writing to memory does not fail.
+    let _ = encoder.write_all(bytes);
+    encoder.finish().unwrap_or_default().into()
+}
+
+/// Whether a list of encodings, as in `accept-encoding`, has gzip.
+pub(crate) fn is_accepted(encodings: Option<&[u8]>) -> bool {
+    encodings.unwrap_or_default().split(|byte| *byte == b',').any(|encoding| {
+        let mut parts = encoding.split(|byte| *byte == b';');
+        let name = parts.next().unwrap_or_default().trim_ascii();
+        let is_refused = parts.any(|part| matches!(part.trim_ascii(), b"q=0" | b"q=0.0" | b"q=0.00" | b"q=0.000"));
+        name.eq_ignore_ascii_case(b"gzip") && !is_refused
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_compressed_is_read_back_up_to_the_limit() {
+        let bytes = vec![7; 10_000];
+        let small = deflate(&bytes);
+        assert!(small.len() < 100);
+        assert_eq!(inflate(&small, 10_000).as_deref(), Ok(&bytes[..]));
+        assert_eq!(inflate(&small, 9_999), Err(InflateError::TooLong));
+        assert_eq!(inflate(b"{}", 100), Err(InflateError::NotGzip));
+        assert_eq!(inflate(&small[..small.len() - 1], 10_000), Err(InflateError::NotGzip));
+    }
+
+    #[test]
+    fn gzip_is_found_in_a_list_of_encodings() {
+        for (list, expected) in [
+            ("gzip", true),
+            ("br, GZIP;q=0.5", true),
+            ("gzip;q=0", false),
+            ("gzipped", false),
+            ("", false),
+            ("*", false),
+        ] {
+            assert_eq!(is_accepted(Some(list.as_bytes())), expected, "{list}");
+        }
+        assert!(!is_accepted(None));
+    }
+}

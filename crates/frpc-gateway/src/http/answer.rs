@@ -1,0 +1,99 @@
+//! Responses that have been made as a whole, for the short path and for hyper, and the texts of refusals.
+
+use crate::connect;
+use bytes::Bytes;
+use frpc::Code;
+use std::borrow::Cow;
+
+pub(crate) const JSON: &str = "application/json";
+const TEXT: &str = "text/plain; charset=utf-8";
+
+/// A response.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    /// Without a type there is no body.
+    pub(crate) content_type: Option<&'static str>,
+    /// Besides those of the body.
+    pub(crate) fields: Vec<(Cow<'static, str>, String)>,
+    pub(crate) body: Bytes,
+}
+
+impl Answer {
+    pub(crate) fn new(status: u16, content_type: &'static str, body: impl Into<Bytes>) -> Self {
+        Self { status, content_type: Some(content_type), fields: Vec::new(), body: body.into() }
+    }
+
+    pub(crate) fn empty(status: u16) -> Self {
+        Self { status, content_type: None, fields: Vec::new(), body: Bytes::new() }
+    }
+
+    pub(crate) fn text(status: u16, text: &'static str) -> Self {
+        Self::new(status, TEXT, text)
+    }
+
+    /// A refusal whose body says what to do instead, as an error of the Connect protocol, which people can read as well.
+    pub(crate) fn refusal(status: u16, code: Code, text: &str) -> Self {
+        Self::new(status, JSON, connect::error::json(code, text, &[]))
+    }
+
+    /// The request is no valid HTTP.
+    pub(crate) fn malformed(status: u16, text: &str) -> Self {
+        Self::refusal(status, Code::InvalidArgument, text)
+    }
+
+    pub(crate) fn not_found(path: &str) -> Self {
+        // What is not text has no place in a text for people.
+        let path: String = path.chars().filter(|letter| !letter.is_control()).take(200).collect();
+        let text = format!("there is nothing at {path}; a method is called at /package.Service/Method");
+        Self::refusal(404, Code::Unimplemented, &text)
+    }
+
+    pub(crate) fn wrong_method(allow: &'static str, text: &str) -> Self {
+        Self::refusal(405, Code::Unknown, text).with("allow", allow)
+    }
+
+    pub(crate) fn wrong_type(accept: &str, text: &str) -> Self {
+        Self::refusal(415, Code::Unknown, text).with("accept-post", accept)
+    }
+
+    pub(crate) fn too_long(limit: u64) -> Self {
+        Self::refusal(413, Code::ResourceExhausted, &format!("the body may have {limit} bytes at most"))
+    }
+
+    pub(crate) fn needs_upgrade(protocol: &'static str, text: &str) -> Self {
+        Self::refusal(426, Code::Unknown, text).with("upgrade", protocol).with("connection", "upgrade")
+    }
+
+    pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.fields.push((Cow::Borrowed(name), value.into()));
+        self
+    }
+}
+
+/// The words of a status, for the heads of HTTP/1.
+pub(crate) fn reason(status: u16) -> &'static str {
+    match status {
+        200 => "OK",
+        204 => "No Content",
+        400 => "Bad Request",
+        401 => "Unauthorized",
+        403 => "Forbidden",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        408 => "Request Timeout",
+        409 => "Conflict",
+        413 => "Content Too Large",
+        415 => "Unsupported Media Type",
+        426 => "Upgrade Required",
+        429 => "Too Many Requests",
+        431 => "Request Header Fields Too Large",
+        499 => "Client Closed Request",
+        500 => "Internal Server Error",
+        501 => "Not Implemented",
+        503 => "Service Unavailable",
+        504 => "Gateway Timeout",
+        505 => "HTTP Version Not Supported",
+        _ => "",
+    }
+}

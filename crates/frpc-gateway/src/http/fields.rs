@@ -1,0 +1,224 @@
+//! The fields of requests: those that the doors understand, and the others, which are metadata.
+
+use frpc::Metadata;
+use std::time::Duration;
+
+/// The longest name of a field that the doors understand.
+const NAME_MAX: usize = 30;
+
+/// The fields of a request that the doors understand, as bytes. Of a field that occurs again the last one counts,
+/// except for those whose repetition is an error.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Known<'a> {
+    pub(crate) host: Option<&'a [u8]>,
+    /// There is more than one `host`.
+    pub(crate) has_hosts: bool,
+    pub(crate) origin: Option<&'a [u8]>,
+    /// `sec-fetch-site`, by which browsers say where a request comes from.
+    pub(crate) site: Option<&'a [u8]>,
+    pub(crate) content_type: Option<&'a [u8]>,
+    pub(crate) content_encoding: Option<&'a [u8]>,
+    pub(crate) accept_encoding: Option<&'a [u8]>,
+    pub(crate) connection: Option<&'a [u8]>,
+    pub(crate) upgrade: Option<&'a [u8]>,
+    pub(crate) expect: Option<&'a [u8]>,
+    /// `connect-timeout-ms`.
+    pub(crate) timeout: Option<&'a [u8]>,
+    /// `connect-protocol-version`.
+    pub(crate) version: Option<&'a [u8]>,
+    pub(crate) connect_encoding: Option<&'a [u8]>,
+    pub(crate) connect_accept: Option<&'a [u8]>,
+    pub(crate) grpc_timeout: Option<&'a [u8]>,
+    pub(crate) grpc_encoding: Option<&'a [u8]>,
+    pub(crate) grpc_accept: Option<&'a [u8]>,
+    /// `access-control-request-method`, by which a preflight is known.
+    pub(crate) preflight: Option<&'a [u8]>,
+    pub(crate) preflight_fields: Option<&'a [u8]>,
+    pub(crate) socket_key: Option<&'a [u8]>,
+    pub(crate) socket_version: Option<&'a [u8]>,
+    pub(crate) socket_protocol: Option<&'a [u8]>,
+}
+
+impl<'a> Known<'a> {
+    /// The fields with these names, in any case, and values.
+    pub(crate) fn of(fields: impl Iterator<Item = (&'a str, &'a [u8])>) -> Self {
+        let mut known = Self::default();
+        for (name, value) in fields {
+            known.add(name, value);
+        }
+        known
+    }
+
+    fn add(&mut self, name: &str, value: &'a [u8]) {
+        let mut lower = [0; NAME_MAX];
+        let Some(lower) = lower.get_mut(..name.len()) else { return };
+        lower.copy_from_slice(name.as_bytes());
+        lower.make_ascii_lowercase();
+        let place = match &*lower {
+            b"host" => {
+                self.has_hosts = self.host.is_some();
+                &mut self.host
+            }
+            b"origin" => &mut self.origin,
+            b"sec-fetch-site" => &mut self.site,
+            b"content-type" => &mut self.content_type,
+            b"content-encoding" => &mut self.content_encoding,
+            b"accept-encoding" => &mut self.accept_encoding,
+            b"connection" => &mut self.connection,
+            b"upgrade" => &mut self.upgrade,
+            b"expect" => &mut self.expect,
+            b"connect-timeout-ms" => &mut self.timeout,
+            b"connect-protocol-version" => &mut self.version,
+            b"connect-content-encoding" => &mut self.connect_encoding,
+            b"connect-accept-encoding" => &mut self.connect_accept,
+            b"grpc-timeout" => &mut self.grpc_timeout,
+            b"grpc-encoding" => &mut self.grpc_encoding,
+            b"grpc-accept-encoding" => &mut self.grpc_accept,
+            b"access-control-request-method" => &mut self.preflight,
+            b"access-control-request-headers" => &mut self.preflight_fields,
+            b"sec-websocket-key" => &mut self.socket_key,
+            b"sec-websocket-version" => &mut self.socket_version,
+            b"sec-websocket-protocol" => &mut self.socket_protocol,
+            _ => return,
+        };
+        *place = Some(value);
+    }
+
+    /// The time that a caller by the Connect protocol waits.
+    ///
+    /// # Errors
+    /// If it is not a number of at most ten digits, as the protocol has it.
+    pub(crate) fn connect_timeout(&self) -> Result<Option<Duration>, ()> {
+        let Some(digits) = self.timeout else { return Ok(None) };
+        if digits.is_empty() || digits.len() > 10 || !digits.iter().all(u8::is_ascii_digit) {
+            return Err(());
+        }
+        let millis = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()).ok_or(())?;
+        Ok(Some(Duration::from_millis(millis)))
+    }
+}
+
+/// Whether a field belongs to HTTP, or to the protocol of the call, and not to the call itself.
+fn is_of_protocol(name: &str) -> bool {
+    matches!(
+        name,
+        "host"
+            | "connection"
+            | "keep-alive"
+            | "transfer-encoding"
+            | "te"
+            | "trailer"
+            | "upgrade"
+            | "expect"
+            | "accept"
+            | "accept-encoding"
+            | "origin"
+            | "proxy-connection"
+            | "http2-settings"
+            | "date"
+            | "server"
+            | "vary"
+    ) || ["content-", "connect-", "grpc-", "sec-", "access-control-", "trailer-", "accept-"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
+}
+
+/// The metadata in the fields of a request. Those that are invalid in frpc, such as a text in Latin-1, are left out,
+/// and so are those beyond its limits. Texts of one name are joined by commas; of bytes the last ones count.
+pub(crate) fn metadata<'a>(fields: impl Iterator<Item = (&'a str, &'a [u8])>) -> Metadata {
+    let mut metadata = Metadata::new();
+    for (name, value) in fields {
+        let lower;
+        let name = if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            lower = name.to_ascii_lowercase();
+            &lower
+        } else {
+            name
+        };
+        if is_of_protocol(name) {
+            continue;
+        }
+        if name.ends_with("-bin") {
+            // Several values may stand in one field, too.
+            let last = value.rsplit(|byte| *byte == b',').next().unwrap_or_default();
+            if let Some(bytes) = crate::base64::decode(last.trim_ascii()) {
+                let _ = metadata.insert_bin(name, bytes);
+            }
+        } else if let Ok(value) = std::str::from_utf8(value) {
+            let value = match metadata.get(name) {
+                Some(before) => format!("{before}, {value}"),
+                None => value.to_owned(),
+            };
+            let _ = metadata.insert(name, value);
+        }
+    }
+    metadata
+}
+
+/// Metadata as fields, with `prefix` in front of each name. Those that would change the meaning of a response are left
+/// out.
+pub(crate) fn fields(metadata: &Metadata, prefix: &str) -> Vec<(String, String)> {
+    let mut fields = Vec::with_capacity(metadata.len());
+    for (key, value) in metadata.iter() {
+        if is_of_protocol(key) {
+            continue;
+        }
+        let value = if key.ends_with("-bin") {
+            crate::base64::encode(value)
+        } else {
+            String::from_utf8_lossy(value).into_owned()
+        };
+        fields.push((format!("{prefix}{key}"), value));
+    }
+    fields
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_known_in_any_case_and_the_others_become_metadata() {
+        let fields: [(&str, &[u8]); 9] = [
+            ("Host", b"localhost"),
+            ("Content-Type", b"application/json"),
+            ("X-Tenant", b"blue"),
+            ("x-tenant", b"green"),
+            ("Trace-Bin", b"AAEC"),
+            ("trace-bin", b"AAE, Awo="),
+            ("bad-bin", b"?"),
+            ("x-latin", b"\xe9"),
+            ("Connect-Timeout-Ms", b"1500"),
+        ];
+        let known = Known::of(fields.into_iter());
+        assert_eq!((known.host, known.has_hosts), (Some(&b"localhost"[..]), false));
+        assert_eq!(known.connect_timeout(), Ok(Some(Duration::from_millis(1500))));
+        let metadata = metadata(fields.into_iter());
+        assert_eq!(metadata.len(), 2, "{metadata:?}");
+        assert_eq!(metadata.get("x-tenant"), Some("blue, green"));
+        assert_eq!(metadata.get_bin("trace-bin").map(|bytes| &bytes[..]), Some(&[3, 10][..]));
+        assert!(Known::of([("host", &b"a"[..]), ("HOST", b"b")].into_iter()).has_hosts);
+    }
+
+    #[test]
+    fn a_timeout_is_a_number_of_at_most_ten_digits() {
+        let timeout =
+            |text: &'static str| Known { timeout: Some(text.as_bytes()), ..Known::default() }.connect_timeout();
+        assert_eq!(timeout("0"), Ok(Some(Duration::ZERO)));
+        assert_eq!(timeout("9999999999"), Ok(Some(Duration::from_millis(9_999_999_999))));
+        for wrong in ["", "+1", "-1", "1.5", "10000000000", "a"] {
+            assert_eq!(timeout(wrong), Err(()), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn metadata_becomes_fields_except_where_it_would_change_the_response() {
+        let mut metadata = Metadata::new();
+        metadata.insert("served-by", "north").unwrap();
+        metadata.insert("content-length", "1").unwrap();
+        metadata.insert("transfer-encoding", "chunked").unwrap();
+        metadata.insert_bin("trace-bin", vec![0, 1, 2]).unwrap();
+        let expected = [("trailer-served-by", "north"), ("trailer-trace-bin", "AAEC")];
+        assert_eq!(fields(&metadata, "trailer-"), expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    }
+}

@@ -1,0 +1,193 @@
+//! The head of a request of HTTP/1: one reading of it or none. Whatever another program on the way may read
+//! differently is refused.
+
+use httparse::{Error, Header, Request};
+use std::mem::MaybeUninit;
+
+/// The longest head, in bytes, as Node.js has it.
+pub(crate) const HEAD_MAX: usize = 16 * 1024;
+
+/// The most fields of a head, as hyper has it.
+pub(crate) const FIELDS_MAX: usize = 100;
+
+/// How a connection of HTTP/2 begins, as far as it looks like a head.
+pub(crate) const HTTP2: &[u8] = b"PRI * HTTP/2.0\r\n\r\n";
+
+/// Room for the fields of a head.
+pub(crate) type Fields<'b> = [MaybeUninit<Header<'b>>; FIELDS_MAX];
+
+/// A head whose body has a known length.
+#[derive(Debug)]
+pub(crate) struct Head<'h, 'b> {
+    pub(crate) method: &'b str,
+    pub(crate) target: &'b str,
+    /// HTTP/1.0, whose connections end with the response.
+    pub(crate) is_old: bool,
+    pub(crate) fields: &'h [Header<'b>],
+    pub(crate) framing: Framing,
+}
+
+/// The end of a body.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Framing {
+    Length(u64),
+    Chunked,
+}
+
+/// Why a head is refused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Malformed {
+    BareLineFeed,
+    Syntax,
+    TooManyFields,
+    Version,
+    TwoLengths,
+    Length,
+    TransferEncoding,
+}
+
+impl Malformed {
+    pub(crate) fn status(self) -> u16 {
+        match self {
+            Self::TooManyFields => 431,
+            Self::Version => 505,
+            _ => 400,
+        }
+    }
+
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Self::BareLineFeed => "a line of the head ends in a line feed without a carriage return before it",
+            Self::Syntax => "the head is not valid HTTP/1.1; fields are \"name: value\", each in one line",
+            Self::TooManyFields => "the head has more than 100 fields",
+            Self::Version => "the version is neither HTTP/1.0 nor HTTP/1.1, and HTTP/2 begins with its preface",
+            Self::TwoLengths => "the head states the length of the body more than once",
+            Self::Length => "the length of the body is not a plain number",
+            Self::TransferEncoding => "the only transfer coding is chunked",
+        }
+    }
+}
+
+/// The length of the head that `bytes` begin with, `None` if it is incomplete. `scanned` of the bytes were there when
+/// it was asked before.
+pub(crate) fn end(bytes: &[u8], scanned: usize) -> Result<Option<usize>, Malformed> {
+    for found in memchr::memchr_iter(b'\n', bytes.get(scanned..).unwrap_or_default()) {
+        let end = scanned + found + 1;
+        let head = bytes.get(..end).unwrap_or_default();
+        if !head.ends_with(b"\r\n") {
+            return Err(Malformed::BareLineFeed);
+        }
+        if head.ends_with(b"\r\n\r\n") {
+            return Ok(Some(end));
+        }
+    }
+    Ok(None)
+}
+
+impl<'h, 'b> Head<'h, 'b> {
+    /// Reads a head that is complete.
+    pub(crate) fn parse(bytes: &'b [u8], fields: &'h mut Fields<'b>) -> Result<Self, Malformed> {
+        let mut request = Request::new(&mut []);
+        match request.parse_with_uninit_headers(bytes, fields) {
+            Ok(httparse::Status::Complete(length)) if length == bytes.len() => {}
+            Ok(_) => return Err(Malformed::Syntax),
+            Err(Error::TooManyHeaders) => return Err(Malformed::TooManyFields),
+            Err(Error::Version) => return Err(Malformed::Version),
+            Err(_) => return Err(Malformed::Syntax),
+        }
+        let (Some(method), Some(target), Some(version)) = (request.method, request.path, request.version) else {
+            return Err(Malformed::Syntax);
+        };
+        let fields: &'h [Header<'b>] = request.headers;
+        let framing = framing(fields, version == 0)?;
+        Ok(Self { method, target, is_old: version == 0, fields, framing })
+    }
+}
+
+fn framing(fields: &[Header<'_>], is_old: bool) -> Result<Framing, Malformed> {
+    let (mut length, mut is_chunked) = (None, false);
+    for field in fields {
+        if field.name.eq_ignore_ascii_case("content-length") {
+            if length.is_some() || is_chunked {
+                return Err(Malformed::TwoLengths);
+            }
+            length = Some(number(field.value).ok_or(Malformed::Length)?);
+        } else if field.name.eq_ignore_ascii_case("transfer-encoding") {
+            if length.is_some() || is_chunked {
+                return Err(Malformed::TwoLengths);
+            }
+            if is_old || !field.value.eq_ignore_ascii_case(b"chunked") {
+                return Err(Malformed::TransferEncoding);
+            }
+            is_chunked = true;
+        }
+    }
+    Ok(if is_chunked { Framing::Chunked } else { Framing::Length(length.unwrap_or(0)) })
+}
+
+/// A number of digits alone.
+fn number(digits: &[u8]) -> Option<u64> {
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(head: &str) -> Result<Framing, Malformed> {
+        let Some(length) = end(head.as_bytes(), 0)? else { return Err(Malformed::Syntax) };
+        assert_eq!(length, head.len(), "a test has one head");
+        let mut fields = [const { MaybeUninit::uninit() }; FIELDS_MAX];
+        Head::parse(head.as_bytes(), &mut fields).map(|head| head.framing)
+    }
+
+    #[test]
+    fn a_head_that_can_be_read_in_two_ways_is_refused() {
+        for (fields, expected) in [
+            ("", Ok(Framing::Length(0))),
+            ("content-length: 7\r\n", Ok(Framing::Length(7))),
+            ("Transfer-Encoding: Chunked\r\n", Ok(Framing::Chunked)),
+            ("content-length: 7\r\ncontent-length: 7\r\n", Err(Malformed::TwoLengths)),
+            ("content-length: 7\r\ntransfer-encoding: chunked\r\n", Err(Malformed::TwoLengths)),
+            ("transfer-encoding: chunked\r\ncontent-length: 7\r\n", Err(Malformed::TwoLengths)),
+            ("transfer-encoding: chunked\r\ntransfer-encoding: chunked\r\n", Err(Malformed::TwoLengths)),
+            ("transfer-encoding: gzip, chunked\r\n", Err(Malformed::TransferEncoding)),
+            ("transfer-encoding: identity\r\n", Err(Malformed::TransferEncoding)),
+            ("content-length: +7\r\n", Err(Malformed::Length)),
+            ("content-length: -7\r\n", Err(Malformed::Length)),
+            ("content-length: 7, 7\r\n", Err(Malformed::Length)),
+            ("content-length:\r\n", Err(Malformed::Length)),
+            ("content-length: 0x7\r\n", Err(Malformed::Length)),
+            ("content-length: 99999999999999999999\r\n", Err(Malformed::Length)),
+            ("content-length : 7\r\n", Err(Malformed::Syntax)),
+            ("x: a\r\n b\r\n", Err(Malformed::Syntax)),
+            ("x: a\n", Err(Malformed::BareLineFeed)),
+            ("x: a\rb\r\n", Err(Malformed::Syntax)),
+            ("x: a\0b\r\n", Err(Malformed::Syntax)),
+            (": a\r\n", Err(Malformed::Syntax)),
+        ] {
+            assert_eq!(parse(&format!("POST / HTTP/1.1\r\nhost: a\r\n{fields}\r\n")), expected, "{fields:?}");
+        }
+        assert_eq!(parse("POST / HTTP/1.1\n\n"), Err(Malformed::BareLineFeed));
+        assert_eq!(parse("POST /  HTTP/1.1\r\n\r\n"), Err(Malformed::Version));
+        assert_eq!(parse("POST / HTTP/3.0\r\n\r\n"), Err(Malformed::Version));
+        assert_eq!(parse("POST / HTTP/1.0\r\ntransfer-encoding: chunked\r\n\r\n"), Err(Malformed::TransferEncoding));
+        let many = format!("POST / HTTP/1.1\r\n{}\r\n", "a: b\r\n".repeat(FIELDS_MAX + 1));
+        assert_eq!(parse(&many), Err(Malformed::TooManyFields));
+    }
+
+    #[test]
+    fn the_end_of_a_head_is_found_wherever_its_bytes_are_cut() {
+        let head = b"POST / HTTP/1.1\r\nhost: a\r\n\r\nbody";
+        for cut in 0..head.len() {
+            let found = end(&head[..cut], 0).unwrap();
+            assert_eq!(found, (cut >= 28).then_some(28));
+            if found.is_none() {
+                assert_eq!(end(head, cut).unwrap(), Some(28), "{cut}");
+            }
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! The door and the method that a request has come to.
+
+use super::answer::Answer;
+use super::fields::Known;
+use crate::connect::unary::{ACCEPTED, Format};
+use crate::{Gateway, Http};
+use frpc::{CallKind, ForeignContext, ForeignMethod};
+
+/// A request without its body.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked<'a> {
+    pub(crate) method: &'a str,
+    pub(crate) path: &'a str,
+    pub(crate) known: &'a Known<'a>,
+    pub(crate) is_http2: bool,
+}
+
+/// The way in which the calls of a request are made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Protocol {
+    /// Of Connect: the body is the message.
+    Unary(Format),
+    /// Of Connect: messages in envelopes.
+    Stream(Format),
+    Grpc(Format),
+    /// gRPC-Web, whose trailers are the end of the body.
+    Web(Format),
+    /// As `Web`, with a body in base64.
+    WebText(Format),
+}
+
+/// Where a request goes.
+#[derive(Debug)]
+pub(crate) enum Route {
+    /// The response is known without a call.
+    Answer(Answer),
+    JsonRpc,
+    /// A unary call by GET.
+    Get(ForeignMethod),
+    Call(ForeignMethod, Protocol),
+    /// There is no such method, in the protocol of the caller.
+    NoMethod(Protocol),
+}
+
+impl Protocol {
+    /// The protocol with this content type.
+    pub(crate) fn of(content_type: &[u8]) -> Option<Self> {
+        let essence = content_type.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
+        let lower = essence.to_ascii_lowercase();
+        let subtype = lower.strip_prefix(b"application/")?;
+        if let Some(format) = Format::named(subtype) {
+            return Some(Self::Unary(format));
+        }
+        let plus = subtype.iter().position(|byte| *byte == b'+');
+        let (protocol, format) = match plus {
+            Some(plus) => (subtype.get(..plus)?, Format::named(subtype.get(plus + 1..)?)?),
+            None => (subtype, Format::Proto),
+        };
+        match protocol {
+            b"connect" if plus.is_some() => Some(Self::Stream(format)),
+            b"grpc" => Some(Self::Grpc(format)),
+            b"grpc-web" => Some(Self::Web(format)),
+            b"grpc-web-text" => Some(Self::WebText(format)),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn format(self) -> Format {
+        match self {
+            Self::Unary(format)
+            | Self::Stream(format)
+            | Self::Grpc(format)
+            | Self::Web(format)
+            | Self::WebText(format) => format,
+        }
+    }
+
+    fn is_open(self, http: &Http) -> bool {
+        match self {
+            Self::Unary(_) | Self::Stream(_) => http.connect,
+            Self::Grpc(_) | Self::Web(_) | Self::WebText(_) => http.grpc,
+        }
+    }
+}
+
+/// The answer to a probe, if the request is one and the door is open.
+pub(crate) fn probe(http: &Http, context: &ForeignContext, method: &str, path: &str) -> Option<Answer> {
+    if !http.health || !matches!(method, "GET" | "HEAD") {
+        return None;
+    }
+    match path {
+        "/healthz" => Some(Answer::text(200, "ok\n")),
+        "/readyz" if context.is_stopping() => Some(Answer::text(503, "stopping\n")),
+        "/readyz" if context.is_overloaded() => Some(Answer::text(503, "short of memory\n")),
+        "/readyz" => Some(Answer::text(200, "ok\n")),
+        _ => None,
+    }
+}
+
+/// Where a request goes that was let in.
+pub(crate) fn route(gateway: &Gateway, http: &Http, context: &ForeignContext, asked: Asked<'_>) -> Route {
+    let Asked { method, path, known, is_http2 } = asked;
+    let protocol = known.content_type.and_then(Protocol::of);
+    if method == "OPTIONS" && known.preflight.is_some() && known.origin.is_some() {
+        return Route::Answer(http.locks.preflight(known));
+    }
+    if path == "/" && gateway.json_rpc {
+        return match (method, protocol) {
+            ("POST", Some(Protocol::Unary(Format::Json))) => Route::JsonRpc,
+            ("POST", _) => {
+                Route::Answer(Answer::wrong_type("application/json", "a JSON-RPC message is sent as application/json"))
+            }
+            _ => Route::Answer(Answer::wrong_method("POST", "a JSON-RPC message is sent by POST")),
+        };
+    }
+    let found = path.strip_prefix('/').and_then(|path| path.rsplit_once('/'));
+    let found = found.and_then(|(service, name)| context.methods().get(service, name));
+    let Some(found) = found.filter(|_| http.connect || http.grpc) else {
+        return match protocol {
+            Some(protocol @ (Protocol::Grpc(_) | Protocol::Web(_) | Protocol::WebText(_))) if http.grpc => {
+                Route::NoMethod(protocol)
+            }
+            _ => Route::Answer(Answer::not_found(path)),
+        };
+    };
+    let may_get = http.connect && found.kind() == CallKind::Unary && !found.has_side_effects();
+    match method {
+        "POST" => {}
+        "GET" if may_get => return Route::Get(found),
+        _ if may_get => {
+            return Route::Answer(Answer::wrong_method("GET, POST", "the method is called by POST, or by GET"));
+        }
+        _ => return Route::Answer(Answer::wrong_method("POST", "the method is called by POST")),
+    }
+    let accepted = if found.kind() == CallKind::Unary { ACCEPTED } else { ACCEPTED_OF_STREAMS };
+    let Some(protocol) = protocol.filter(|protocol| protocol.is_open(http)) else {
+        let text = format!("the content type of a call of this method is one of {accepted}");
+        return Route::Answer(Answer::wrong_type(accepted, &text));
+    };
+    let is_stream = matches!(protocol, Protocol::Stream(_));
+    match protocol {
+        Protocol::Unary(_) | Protocol::Stream(_) if is_stream == (found.kind() == CallKind::Unary) => {
+            let text = format!("the content type of a call of this method is one of {accepted}");
+            Route::Answer(Answer::wrong_type(accepted, &text))
+        }
+        Protocol::Grpc(_) if !is_http2 => {
+            let text =
+                "gRPC takes HTTP/2, without an upgrade if there is no TLS; gRPC-Web and Connect take HTTP/1.1 too";
+            Route::Answer(Answer::needs_upgrade("h2c", text))
+        }
+        protocol => Route::Call(found, protocol),
+    }
+}
+
+/// The content types of requests of methods that stream.
+const ACCEPTED_OF_STREAMS: &str = "application/connect+json, application/connect+proto";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_types_name_the_protocol_and_the_format() {
+        for (text, expected) in [
+            ("application/json", Some(Protocol::Unary(Format::Json))),
+            ("Application/JSON; charset=utf-8", Some(Protocol::Unary(Format::Json))),
+            ("application/proto", Some(Protocol::Unary(Format::Proto))),
+            ("application/connect+json", Some(Protocol::Stream(Format::Json))),
+            ("application/connect+proto", Some(Protocol::Stream(Format::Proto))),
+            ("application/grpc", Some(Protocol::Grpc(Format::Proto))),
+            ("application/grpc+json", Some(Protocol::Grpc(Format::Json))),
+            ("application/grpc-web", Some(Protocol::Web(Format::Proto))),
+            ("application/grpc-web-text+proto", Some(Protocol::WebText(Format::Proto))),
+            ("application/connect", None),
+            ("application/grpc+thrift", None),
+            ("application/x-www-form-urlencoded", None),
+            ("text/plain", None),
+            ("application/json+proto", None),
+            ("", None),
+        ] {
+            assert_eq!(Protocol::of(text.as_bytes()), expected, "{text:?}");
+        }
+    }
+}

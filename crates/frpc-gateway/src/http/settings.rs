@@ -1,0 +1,89 @@
+//! Which doors are open for HTTP, and for whom.
+
+use crate::locks::Locks;
+
+/// The doors for HTTP, all on the one port, and their locks.
+///
+/// None is open unless it was added here:
+///
+/// ```
+/// use frpc_gateway::{Gateway, Http};
+///
+/// let http = Http::new().connect().grpc().health().host("api.example.com").origin("https://app.example.com").cors();
+/// let gateway = Gateway::new().http(http);
+/// ```
+///
+/// # Limits
+///
+/// * The head of a request: 16 KiB and 100 fields ([431]). It has the
+///   [`first_header_timeout`](frpc::ServerBuilder::first_header_timeout) to come.
+/// * Bodies, and each message of a stream, before and after compression:
+///   [`body_max`](frisbee::Config::body_max) (413). They have to come as fast as native packets:
+///   [`least_rate`](frisbee::Config::least_rate).
+/// * Responses have to be taken as fast as native packets: [`write_timeout`](frisbee::Config::write_timeout).
+/// * Calls that are in progress at once on a connection: [`calls_max`](frisbee::Config::calls_max), and for HTTP/2
+///   [`streams_max`](frisbee::Config::streams_max) requests.
+/// * A connection may be silent between two requests for 75 s, as nginx has it.
+///
+/// [431]: https://www.rfc-editor.org/rfc/rfc6585#section-5
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct Http {
+    pub(crate) connect: bool,
+    pub(crate) grpc: bool,
+    pub(crate) health: bool,
+    pub(crate) locks: Locks,
+}
+
+impl Http {
+    /// HTTP without an open door.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Opens the door for the [Connect protocol](https://connectrpc.com/docs/protocol): unary methods by POST with JSON
+    /// or protobuf, those without side effects also by GET, and streams.
+    ///
+    /// `curl -H 'content-type: application/json' -d '{"name":"Ada"}' localhost:8080/greet.Greeter/Greet`
+    pub fn connect(mut self) -> Self {
+        self.connect = true;
+        self
+    }
+
+    /// Opens the door for gRPC and gRPC-Web.
+    pub fn grpc(mut self) -> Self {
+        self.grpc = true;
+        self
+    }
+
+    /// Answers `/healthz`, which says that the process runs, and `/readyz`, which says that it takes calls: it is not
+    /// stopping, and has memory left. Both answer whatever the name of the server in the request, since probes use any.
+    pub fn health(mut self) -> Self {
+        self.health = true;
+        self
+    }
+
+    /// Lets in requests that call the server by this name, besides `localhost`, loopback addresses, and the address that
+    /// the connection came to. Ports are not compared.
+    ///
+    /// Without this lock, a page of a stranger whose name leads to the address of the server could call it from the
+    /// browser of anybody who can reach it.
+    pub fn host(mut self, name: impl Into<String>) -> Self {
+        self.locks.hosts.push(name.into());
+        self
+    }
+
+    /// Lets in requests of pages of this origin, such as `https://app.example.com`, with the port unless it is the usual
+    /// one. Requests of all other pages are refused, also of pages that claim the name of the server as their origin.
+    pub fn origin(mut self, origin: impl Into<String>) -> Self {
+        self.locks.origins.push(origin.into());
+        self
+    }
+
+    /// Lets pages of the [origins](Self::origin) that were added read responses when they come from another origin than
+    /// the server, and answers the preflights of their browsers.
+    pub fn cors(mut self) -> Self {
+        self.locks.cors = true;
+        self
+    }
+}

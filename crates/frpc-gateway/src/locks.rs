@@ -1,0 +1,190 @@
+//! The locks of the doors for HTTP: which names of the server and which origins of web pages are let in.
+//!
+//! A browser sends requests for every page that its user looks at. A page of a stranger reaches a server on the user's
+//! machine or network in two ways. It calls the server by its name; then the request has the page's origin, which is
+//! not in the list. Or the page's own name is made to lead to the server's address (DNS rebinding); then the origin is
+//! that of the server in the eyes of the browser, and only the name in `host` betrays it.
+
+use crate::http::answer::Answer;
+use crate::http::fields::Known;
+use frpc::Code;
+use std::net::{IpAddr, SocketAddr};
+
+/// The most seconds for which a browser keeps the answer to a preflight: two hours, the limit of Chromium.
+const PREFLIGHT_AGE: &str = "7200";
+
+/// Which requests are let in.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Locks {
+    /// In lower case.
+    pub(crate) hosts: Vec<String>,
+    pub(crate) origins: Vec<String>,
+    pub(crate) cors: bool,
+}
+
+/// A request that was let in, and which fields its response needs for that.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pass<'a> {
+    /// The origin whose pages may read the response.
+    pub(crate) readable_by: Option<&'a str>,
+}
+
+impl Locks {
+    /// Lets a request in, or says why not. `local` is the address that the connection came to.
+    pub(crate) fn admit<'a>(&self, known: &Known<'a>, local: Option<SocketAddr>) -> Result<Pass<'a>, Answer> {
+        let host = match known.host {
+            Some(host) if !known.has_hosts => host,
+            _ => return Err(Answer::malformed(400, "a request has one field \"host\"")),
+        };
+        if !std::str::from_utf8(host).is_ok_and(|host| self.knows(host, local)) {
+            return Err(Answer::refusal(
+                403,
+                Code::PermissionDenied,
+                "the server does not go by this name; use its address, or add the name by `Http::host`",
+            ));
+        }
+        let refused = || {
+            Answer::refusal(
+                403,
+                Code::PermissionDenied,
+                "pages of this origin may not call the server; add the origin by `Http::origin`",
+            )
+        };
+        let Some(origin) = known.origin else {
+            // Pages send some requests without their origin: those for images, for example.
+            return match known.site {
+                Some(b"cross-site" | b"same-site") => Err(refused()),
+                _ => Ok(Pass::default()),
+            };
+        };
+        match std::str::from_utf8(origin) {
+            Ok(origin) if self.origins.iter().any(|known| known == origin) => {
+                Ok(Pass { readable_by: self.cors.then_some(origin) })
+            }
+            _ => Err(refused()),
+        }
+    }
+
+    /// The answer to a preflight that was let in.
+    pub(crate) fn preflight(&self, known: &Known<'_>) -> Answer {
+        let wanted = known.preflight_fields.and_then(|fields| std::str::from_utf8(fields).ok());
+        let answer = Answer::empty(204);
+        if !self.cors {
+            return answer;
+        }
+        let answer =
+            answer.with("access-control-allow-methods", "GET, POST").with("access-control-max-age", PREFLIGHT_AGE);
+        match wanted {
+            Some(fields) => answer.with("access-control-allow-headers", fields),
+            None => answer,
+        }
+    }
+
+    /// Whether the server goes by this name, whatever the port: it may be another one in front of a container.
+    fn knows(&self, host: &str, local: Option<SocketAddr>) -> bool {
+        let Some(name) = without_port(host) else { return false };
+        if name.eq_ignore_ascii_case("localhost") || self.hosts.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+            return true;
+        }
+        let address = name.strip_prefix('[').map_or(name, |name| name.trim_end_matches(']'));
+        let Ok(address) = address.parse::<IpAddr>() else { return false };
+        let address = address.to_canonical();
+        address.is_loopback() || local.is_some_and(|local| local.ip().to_canonical() == address)
+    }
+}
+
+/// The name or address in front of a port; brackets stay.
+fn without_port(host: &str) -> Option<&str> {
+    let end = host.rfind(']').map_or(0, |bracket| bracket + 1);
+    let (name, port) = match host.get(end..)?.find(':') {
+        Some(colon) => host.split_at_checked(end + colon)?,
+        None => (host, ""),
+    };
+    let digits = port.strip_prefix(':').unwrap_or_default();
+    (!name.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit())).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn admits(locks: &Locks, host: &str, origin: Option<&str>, site: Option<&str>) -> bool {
+        let known = Known {
+            host: Some(host.as_bytes()),
+            origin: origin.map(str::as_bytes),
+            site: site.map(str::as_bytes),
+            ..Known::default()
+        };
+        locks.admit(&known, Some("192.0.2.7:8080".parse().unwrap())).is_ok()
+    }
+
+    #[test]
+    fn the_server_goes_by_loopback_names_its_address_and_those_that_were_added() {
+        let locks = Locks { hosts: vec!["api.example.com".into()], ..Locks::default() };
+        for known in [
+            "localhost",
+            "LocalHost:8080",
+            "127.0.0.1:80",
+            "127.1.2.3",
+            "[::1]:8080",
+            "[::1]",
+            "192.0.2.7",
+            "192.0.2.7:9",
+            "[::ffff:192.0.2.7]:80",
+            "api.example.com",
+            "API.example.com:443",
+        ] {
+            assert!(admits(&locks, known, None, None), "{known}");
+        }
+        for unknown in [
+            "",
+            ":80",
+            "evil.com",
+            "localhost.evil.com",
+            "evil.com:80",
+            "192.0.2.8",
+            "192.0.2.7.evil.com",
+            "example.com",
+            "localhost:80:80",
+            "localhost:x",
+            "user@localhost",
+            "[::2]",
+            "[::1",
+            "2130706433",
+            "127.1",
+            "0.0.0.0",
+        ] {
+            assert!(!admits(&locks, unknown, None, None), "{unknown}");
+        }
+    }
+
+    #[test]
+    fn pages_are_let_in_by_their_origin_alone() {
+        let locks = Locks { origins: vec!["https://app.example.com".into()], ..Locks::default() };
+        assert!(admits(&locks, "localhost", Some("https://app.example.com"), Some("cross-site")));
+        for origin in ["http://localhost", "http://app.example.com", "https://app.example.com.evil.com", "null", ""] {
+            assert!(!admits(&locks, "localhost", Some(origin), None), "{origin}");
+        }
+        assert!(admits(&locks, "localhost", None, Some("none")), "a person has typed it");
+        assert!(admits(&locks, "localhost", None, Some("same-origin")));
+        assert!(!admits(&locks, "localhost", None, Some("cross-site")), "an image of a page");
+        assert!(!admits(&locks, "localhost", None, Some("same-site")));
+    }
+
+    #[test]
+    fn a_response_is_readable_for_pages_only_with_cors() {
+        let origin = "https://app.example.com";
+        let known = Known { host: Some(b"localhost"), origin: Some(origin.as_bytes()), ..Known::default() };
+        let mut locks = Locks { origins: vec![origin.into()], ..Locks::default() };
+        assert_eq!(locks.admit(&known, None).unwrap().readable_by, None);
+        locks.cors = true;
+        assert_eq!(locks.admit(&known, None).unwrap().readable_by, Some(origin));
+    }
+
+    #[test]
+    fn a_request_without_a_name_or_with_two_is_malformed() {
+        let known = Known::of([("host", &b"localhost"[..]), ("host", b"localhost")].into_iter());
+        assert_eq!(Locks::default().admit(&known, None).unwrap_err().status, 400);
+        assert_eq!(Locks::default().admit(&Known::default(), None).unwrap_err().status, 400);
+    }
+}

@@ -1,0 +1,66 @@
+//! One service at every door of one port: native frames, JSON-RPC, Connect, gRPC and gRPC-Web.
+//!
+//! `cargo run -p examples --example doors -- 127.0.0.1:8080`, and beside it
+//! `curl -H 'content-type: application/json' -d '{"name": "Ada"}' localhost:8080/greet.Greeter/Greet`; `docs/gateway.md`
+//! has a line for each door. Without an address it calls itself by some of them and ends.
+
+use examples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
+use frpc::{Request, Response, ResponseStream, Server, Status};
+use frpc_gateway::{Gateway, Http, ServeGateway};
+use std::env;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+struct Service;
+
+impl Greeter for Service {
+    async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
+        let name = request.into_inner().name;
+        if name.is_empty() {
+            return Err(Status::invalid_argument("the name is empty"));
+        }
+        Ok(Response::new(Greeting { text: format!("Hello, {name}!") }))
+    }
+
+    async fn recite(&self, request: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
+        let name = request.into_inner().name;
+        let verses = (1..=3).map(move |n| Ok(Greeting { text: format!("Hello {n}, {name}!") }));
+        Ok(Response::new(ResponseStream::new(frpc::iter(verses))))
+    }
+}
+
+/// The response of the server to a request of HTTP.
+async fn post(address: &str, path: &str, json: &str) -> std::io::Result<String> {
+    let mut socket = TcpStream::connect(address).await?;
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\nconnection: close\r\n\
+         content-length: {}\r\n\r\n",
+        json.len()
+    );
+    socket.write_all((head + json).as_bytes()).await?;
+    let mut response = String::new();
+    socket.read_to_string(&mut response).await?;
+    Ok(response.rsplit("\r\n").next().unwrap_or_default().to_owned())
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let http = Http::new().connect().grpc().health();
+    let builder =
+        Server::builder().add_service(GreeterServer::new(Service)).gateway(Gateway::new().json_rpc().http(http));
+    let Some(address) = env::args().nth(1) else {
+        let server = builder.bind("127.0.0.1:0").await?;
+        let address = server.local_addr().to_string();
+        tokio::spawn(server.serve());
+        let client = GreeterClient::connect(address.as_str()).await?;
+        println!("frpc:     {}", client.greet(Name { name: "Ada".into() }).await?.get_ref().text);
+        println!("Connect:  {}", post(&address, "/greet.Greeter/Greet", "{\"name\": \"Ada\"}").await?);
+        let call = r#"{"jsonrpc": "2.0", "id": 1, "method": "greet.Greeter/Greet", "params": {"name": "Ada"}}"#;
+        println!("JSON-RPC: {}", post(&address, "/", call).await?);
+        return Ok(());
+    };
+    let server = builder.bind(address).await?;
+    println!("every door on {}; ^C stops", server.local_addr());
+    let stop = async { tokio::signal::ctrl_c().await.unwrap_or(()) };
+    Ok(server.serve_with_shutdown(stop).await?)
+}
