@@ -8,9 +8,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for name in ["quickstart", "agents", "metrics", "gateway"] {
         separate().compile_protos(&[format!("proto/{name}.proto")], &["proto"])?;
     }
-    for name in ["benchmark", "greet"] {
-        separate().json(true).compile_protos(&[format!("proto/{name}.proto")], &["proto"])?;
-    }
+    separate().json(true).compile_protos(&["proto/benchmark.proto"], &["proto"])?;
+    separate().json(true).protobuf(true).compile_protos(&["proto/greet.proto"], &["proto"])?;
     separate().grpc(cfg!(feature = "grpc")).compile_protos(&["proto/greeter.proto"], &["proto"])?;
     Ok(())
 }

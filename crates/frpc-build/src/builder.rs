@@ -162,6 +162,25 @@ impl Builder {
         self
     }
 
+    /// Whether methods can be called with messages in protobuf's encoding, whatever their [`codec`](Self::codec): the
+    /// format `proto` for calls of foreign connections, which gRPC and Connect make. Default: `false`.
+    ///
+    /// Requests that are [not decoded](Self::undecoded_requests) have no such format. A crate whose types are used by
+    /// [`extern_path`](Self::extern_path) as requests has to implement `frpc::codegen::Protobuf` for them, as another
+    /// build with this option does.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// frpc_build::configure().json(true).protobuf(true).compile_protos(&["proto/shop.proto"], &["proto"])?;
+    /// # Ok::<(), frpc_build::Error>(())
+    /// ```
+    pub fn protobuf(mut self, enable: bool) -> Self {
+        self.externs.protobuf = enable;
+        self.services.protobuf = enable;
+        self
+    }
+
     /// Passes the requests of these methods to their handlers undecoded, as `frpc::Undecoded<Foo>` instead of `Foo`: for
     /// handlers that read a few fields by a [view](Self::views) or forward the request. Takes one
     /// [path](Self#paths) or several. Clients stay the same.

@@ -256,6 +256,9 @@ impl Codecs<'_> {
             Codec::Polyglot => vec![message_impl(&message)?],
             Codec::Protobuf => vec![protobuf_impl(name, &item.ident), memory_impl(&message)?],
         };
+        if externs.protobuf && externs.codec == Codec::Polyglot {
+            codecs.push(memory_impl(&message)?);
+        }
         if externs.views {
             codecs.extend(views.of_message(&message)?);
         }

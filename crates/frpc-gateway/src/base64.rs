@@ -17,6 +17,11 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
     OF_FIELDS.encode(bytes)
 }
 
+/// Bytes in the alphabet of fields, with padding, so that several may stand one behind the other.
+pub(crate) fn encode_padded(bytes: &[u8]) -> String {
+    BASE64_STANDARD.encode(bytes)
+}
+
 pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
     OF_FIELDS.decode(text).ok()
 }

@@ -1,5 +1,6 @@
 //! The Connect protocol: calls as plain requests of HTTP, with JSON or protobuf.
 
+pub(crate) mod envelope;
 pub(crate) mod error;
 pub(crate) mod get;
 pub(crate) mod unary;

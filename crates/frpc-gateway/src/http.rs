@@ -6,21 +6,30 @@ pub(crate) mod date;
 pub(crate) mod fields;
 mod head;
 mod plain;
-mod route;
+mod rest;
+pub(crate) mod route;
+pub(crate) mod service;
 pub(crate) mod settings;
+mod transport;
 
 use crate::Gateway;
 use frisbee::RawTransport;
 use frpc::ForeignContext;
 use plain::{Left, Plain};
+use service::Service;
 use std::io;
+use std::sync::Arc;
 
 /// Serves a connection that begins with the head of an HTTP request.
-pub(crate) async fn serve(gateway: &Gateway, transport: RawTransport, context: &ForeignContext) -> io::Result<()> {
+pub(crate) async fn serve(gateway: &Arc<Gateway>, transport: RawTransport, context: &ForeignContext) -> io::Result<()> {
     let Some(http) = &gateway.http else { return Ok(()) };
     let mut plain = Plain::new(gateway, http, context, transport);
-    match plain.run().await? {
+    let left = plain.run().await?;
+    let transport = plain.into_transport();
+    match left {
         Left::Nothing => Ok(()),
-        Left::Http1(_) | Left::Http2(_) | Left::Socket(..) => Err(io::ErrorKind::Unsupported.into()),
+        Left::Http1(early) => rest::http1(Service::new(gateway, context), early, transport).await,
+        Left::Http2(early) => rest::http2(Service::new(gateway, context), early, transport).await,
+        Left::Socket(..) => Err(io::ErrorKind::Unsupported.into()),
     }
 }

@@ -7,10 +7,12 @@
 mod base64;
 mod connect;
 mod gateway;
+mod grpc;
 mod gzip;
 mod http;
 mod json_rpc;
 mod locks;
+mod streams;
 mod timed;
 mod trailers;
 mod web_socket;

@@ -29,6 +29,16 @@ pub(crate) struct Pass<'a> {
     pub(crate) readable_by: Option<&'a str>,
 }
 
+impl<'a> Pass<'a> {
+    /// The fields of a response that pages of the origin may read.
+    pub(crate) fn fields(self) -> impl Iterator<Item = (&'static str, &'a str)> {
+        let fields = self.readable_by.map(|origin| {
+            [("access-control-allow-origin", origin), ("access-control-expose-headers", "*"), ("vary", "origin")]
+        });
+        fields.into_iter().flatten()
+    }
+}
+
 impl Locks {
     /// Lets a request in, or says why not. `local` is the address that the connection came to.
     pub(crate) fn admit<'a>(&self, known: &Known<'a>, local: Option<SocketAddr>) -> Result<Pass<'a>, Answer> {

@@ -7,6 +7,7 @@ pub use crate::service::handle::ServiceHandle;
 #[cfg(feature = "json")]
 pub use crate::service::json::json_format;
 pub use crate::service::methods::{Methods, MethodsBuilder, Service};
+pub use crate::service::proto::protobuf_format;
 pub use crate::wire::protobuf::{Field, Protobuf, decode_protobuf, encode_protobuf};
 
 /// A future in a box, as methods of traits for trait objects return it.

@@ -10,6 +10,7 @@ pub(crate) mod json;
 pub(crate) mod layered;
 pub(crate) mod methods;
 pub(crate) mod places;
+pub(crate) mod proto;
 pub(crate) mod served;
 pub(crate) mod streams;
 pub(crate) mod unary;

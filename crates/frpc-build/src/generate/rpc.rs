@@ -28,6 +28,7 @@ pub(crate) struct ServiceOptions {
     pub(crate) dyn_traits: bool,
     /// Whether messages have a JSON mapping, which methods get as a format.
     pub(crate) json: bool,
+    pub(crate) protobuf: bool,
     /// The paths of methods whose requests are not decoded.
     pub(crate) undecoded_requests: Vec<String>,
     /// Pairs of a path and an attribute.
@@ -46,6 +47,7 @@ impl Default for ServiceOptions {
             grpc: false,
             dyn_traits: false,
             json: false,
+            protobuf: false,
             undecoded_requests: Vec::new(),
             client_attributes: Vec::new(),
             server_attributes: Vec::new(),

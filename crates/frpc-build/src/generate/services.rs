@@ -49,7 +49,7 @@ pub(crate) fn service_items(
             tokens.extend(dyn_trait_tokens(&name, &trait_name, &rpcs));
         }
         let attributes = matching(&options.server_attributes, &full_name)?;
-        tokens.extend(server_tokens(&server, &trait_name, &full_name, &layout_name, &attributes, &rpcs, options.json));
+        tokens.extend(server_tokens(&server, &trait_name, &full_name, &layout_name, &attributes, &rpcs, options));
     }
     if options.client {
         let attributes = matching(&options.client_attributes, &full_name)?;
@@ -124,7 +124,7 @@ fn server_tokens(
     layout: &Ident,
     attributes: &[Attribute],
     rpcs: &[Rpc],
-    json: bool,
+    options: &ServiceOptions,
 ) -> TokenStream {
     // A type parameter must not hide the trait.
     let generic = if of == "S" { format_ident!("T") } else { format_ident!("S") };
@@ -133,10 +133,12 @@ fn server_tokens(
         let Rpc { name, constant, request, reply, .. } = rpc;
         let kind = rpc.kind.method();
         // A request that is not decoded is in the native format.
-        let format =
-            (json && !rpc.is_raw).then(|| quote! { .format(::frpc::codegen::json_format::<#request, #reply>()) });
+        let json = (options.json && !rpc.is_raw)
+            .then(|| quote! { .format(::frpc::codegen::json_format::<#request, #reply>()) });
+        let protobuf = (options.protobuf && !rpc.is_raw)
+            .then(|| quote! { .format(::frpc::codegen::protobuf_format::<#request, #reply>()) });
         // Called by its path, since `Arc` may have a method of the same name.
-        quote! { .#kind(#constant, |service, request| async move { #of::#name(&*service, request).await }) #format }
+        quote! { .#kind(#constant, |service, request| async move { #of::#name(&*service, request).await }) #json #protobuf }
     });
     quote! {
         #[doc = #doc]

@@ -47,6 +47,8 @@ pub(crate) struct Externs {
     pub(crate) views: bool,
     /// Whether types have the JSON mapping.
     pub(crate) json: bool,
+    /// Whether methods can be called with messages in protobuf's encoding, whatever the codec.
+    pub(crate) protobuf: bool,
     /// Whether the well-known types are generated.
     pub(crate) compile_well_known_types: bool,
     /// Well-known types that cannot be generated, because descriptor.proto is proto2.

@@ -484,6 +484,11 @@ fn plain(head: &Head<'_, '_>, known: &Known<'_>) -> Option<(u64, bool)> {
     is_usual.then_some((length, is_last))
 }
 
+/// Writes the last response of a connection that is not on the short path.
+pub(crate) fn encode_last(out: &mut Vec<u8>, answer: &Answer) {
+    encode(out, answer, Pass::default(), true, true);
+}
+
 /// Writes a response as HTTP/1.1 has it.
 fn encode(out: &mut Vec<u8>, answer: &Answer, pass: Pass<'_>, is_last: bool, with_body: bool) {
     if answer.status == 200 {
@@ -507,9 +512,8 @@ fn encode(out: &mut Vec<u8>, answer: &Answer, pass: Pass<'_>, is_last: bool, wit
     if is_last {
         field("connection", b"close");
     }
-    if let Some(origin) = pass.readable_by {
-        field("access-control-allow-origin", origin.as_bytes());
-        field("vary", b"origin");
+    for (name, value) in pass.fields() {
+        field(name, value.as_bytes());
     }
     for (name, value) in &answer.fields {
         field(name, value.as_bytes());

@@ -13,6 +13,14 @@ use std::cell::Cell;
 
 use polyglot::{DecodeError, Decoder, Enclosed, EncodeError, Encoder, Root};
 
+/// Whether a message takes no more memory than `max` outside of its own struct.
+///
+/// # Errors
+/// If it is malformed in a way that decoding finds as well.
+pub(crate) fn memory_within<M: Protobuf>(message: &[u8], max: usize) -> Result<bool, prost::DecodeError> {
+    Ok(memory::memory::<M>(message)? <= max)
+}
+
 /// Writes a message as a body.
 ///
 /// # Errors

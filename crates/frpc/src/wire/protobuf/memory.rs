@@ -209,6 +209,18 @@ impl Message for Walk {
     }
 }
 
+/// Types without lists and maps, as requests of methods.
+macro_rules! plain {
+    ($($type:ty),* $(,)?) => {
+        $(impl Protobuf for $type {})*
+    };
+}
+
+plain! {
+    (), bool, i32, i64, u32, u64, f32, f64, String, Vec<u8>, bytes::Bytes, prost_types::Any, prost_types::Duration,
+    prost_types::SourceContext, prost_types::Timestamp,
+}
+
 impl Protobuf for prost_types::FieldMask {
     fn field(number: u32) -> Field {
         match number {

@@ -1,0 +1,194 @@
+//! Messages in envelopes, as the streams of Connect and all calls of gRPC have them: a byte of flags, a length of four
+//! bytes, and the message.
+
+use crate::gzip;
+use crate::timed::{Alarm, now};
+use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
+use frisbee::support::Hold;
+use frisbee_core::Pace;
+use frpc::{ForeignContext, Status};
+use futures_core::Stream;
+use http_body::Body;
+use hyper::body::Incoming;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+/// The length of the prefix in front of a message.
+pub(crate) const PREFIX: usize = 5;
+
+/// The message is compressed.
+pub(crate) const COMPRESSED: u8 = 1;
+
+/// A buffer of so many bytes or more is charged to the client.
+const CHARGED_MIN: usize = 16 * 1024;
+
+/// The compression of messages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Encoding {
+    Identity,
+    Gzip,
+}
+
+impl Encoding {
+    /// The encoding that a field names.
+    pub(crate) fn of(field: Option<&[u8]>) -> Result<Self, Status> {
+        match field {
+            None => Ok(Self::Identity),
+            Some(name) if name.is_empty() || name.eq_ignore_ascii_case(b"identity") => Ok(Self::Identity),
+            Some(name) if name.eq_ignore_ascii_case(b"gzip") => Ok(Self::Gzip),
+            Some(_) => Err(Status::unimplemented("messages may be compressed by gzip, or not at all")),
+        }
+    }
+}
+
+/// Adds a message with its prefix.
+pub(crate) fn put(out: &mut BytesMut, flags: u8, message: &[u8]) -> Result<(), Status> {
+    let Ok(length) = u32::try_from(message.len()) else {
+        return Err(Status::resource_exhausted("a message has at most 2^32 - 1 bytes"));
+    };
+    out.reserve(PREFIX + message.len());
+    out.put_u8(flags);
+    out.put_u32(length);
+    out.put_slice(message);
+    Ok(())
+}
+
+/// Adds a message, compressed if that is accepted and worth it.
+pub(crate) fn put_message(out: &mut BytesMut, message: &[u8], encoding: Encoding) -> Result<(), Status> {
+    if encoding == Encoding::Gzip && message.len() >= gzip::COMPRESS_MIN {
+        return put(out, COMPRESSED, &gzip::deflate(message));
+    }
+    put(out, 0, message)
+}
+
+/// The messages in the body of a request. They end with the first error.
+pub(crate) struct Messages {
+    /// `None` behind its end.
+    body: Option<Incoming>,
+    /// The body is in base64, of which so many bytes have not been decoded.
+    text: Option<BytesMut>,
+    encoding: Encoding,
+    buffer: BytesMut,
+    hold: Option<Hold>,
+    context: ForeignContext,
+    received: u64,
+    pace: Pace,
+    alarm: Alarm,
+}
+
+impl Messages {
+    pub(crate) fn new(body: Incoming, is_text: bool, encoding: Encoding, context: &ForeignContext) -> Self {
+        let config = context.config();
+        Self {
+            body: Some(body),
+            text: is_text.then(BytesMut::new),
+            encoding,
+            buffer: BytesMut::new(),
+            hold: None,
+            context: context.clone(),
+            received: 0,
+            pace: Pace::new(config.least_rate_window, config.least_rate),
+            alarm: Alarm::default(),
+        }
+    }
+
+    /// The next message if it is complete.
+    fn take(&mut self) -> Result<Option<Bytes>, Status> {
+        let Some((&[flags, a, b, c, d], _)) = self.buffer.split_first_chunk() else { return Ok(None) };
+        let limit = self.context.config().body_limit();
+        let length = u32::from_be_bytes([a, b, c, d]);
+        if length > limit {
+            return Err(Status::resource_exhausted(format!("a message may have {limit} bytes at most")));
+        }
+        let length = length as usize;
+        if self.buffer.len() < PREFIX + length {
+            return Ok(None);
+        }
+        self.buffer.advance(PREFIX);
+        let message = self.buffer.split_to(length).freeze();
+        self.pace.complete();
+        if self.buffer.is_empty() {
+            (self.buffer, self.hold) = (BytesMut::new(), None);
+        }
+        match (flags, self.encoding) {
+            (0, _) => Ok(Some(message)),
+            (COMPRESSED, Encoding::Gzip) => {
+                let limit = u64::from(limit);
+                gzip::inflate(&message, limit).map(Some).map_err(|error| error.status(limit))
+            }
+            (COMPRESSED, Encoding::Identity) => {
+                Err(Status::internal("a message is compressed, and the head does not say how"))
+            }
+            _ => Err(Status::invalid_argument("a message has flags that are not known")),
+        }
+    }
+
+    /// Adds a part of the body to the buffer.
+    fn add(&mut self, part: &[u8]) -> Result<(), Status> {
+        self.received = self.received.saturating_add(part.len() as u64);
+        match &mut self.text {
+            None => self.buffer.extend_from_slice(part),
+            Some(text) => {
+                text.extend_from_slice(part);
+                let whole = text.split_to(text.len() / 4 * 4);
+                for quad in whole.chunks(4) {
+                    let invalid = || Status::invalid_argument("the body is not base64");
+                    self.buffer.extend_from_slice(&crate::base64::decode(quad).ok_or_else(invalid)?);
+                }
+            }
+        }
+        if self.buffer.len() >= CHARGED_MIN {
+            // What was held before is given back behind it, so that the charge never falls below what is there.
+            self.hold = Some(self.context.hold(self.buffer.capacity()));
+        }
+        Ok(())
+    }
+
+    fn poll_message(&mut self, task: &mut Context<'_>) -> Poll<Option<Result<Bytes, Status>>> {
+        loop {
+            if let Some(message) = self.take()? {
+                return Poll::Ready(Some(Ok(message)));
+            }
+            let Some(body) = &mut self.body else { return Poll::Ready(None) };
+            match Pin::new(body).poll_frame(task) {
+                Poll::Ready(Some(Ok(frame))) => {
+                    if let Ok(part) = frame.into_data() {
+                        self.add(&part)?;
+                    }
+                }
+                Poll::Ready(Some(Err(error))) => {
+                    return Poll::Ready(Some(Err(Status::cancelled(format!("the request has broken off: {error}")))));
+                }
+                Poll::Ready(None) => {
+                    self.body = None;
+                    let rest = self.buffer.len() + self.text.as_ref().map_or(0, BytesMut::len);
+                    if rest > 0 {
+                        return Poll::Ready(Some(Err(Status::invalid_argument("the last message is incomplete"))));
+                    }
+                    return Poll::Ready(None);
+                }
+                Poll::Pending if self.buffer.is_empty() => return Poll::Pending,
+                Poll::Pending => {
+                    self.pace.waiting(self.received, now());
+                    let Some(due) = self.pace.deadline() else { return Poll::Pending };
+                    ready!(self.alarm.poll(task, due));
+                    if self.pace.too_slow(self.received, now()) {
+                        return Poll::Ready(Some(Err(Status::cancelled("the request came too slowly"))));
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Stream for Messages {
+    type Item = Result<Bytes, Status>;
+
+    fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let next = ready!(self.poll_message(task));
+        if !matches!(next, Some(Ok(_))) {
+            (self.body, self.buffer, self.hold) = (None, BytesMut::new(), None);
+        }
+        Poll::Ready(next)
+    }
+}

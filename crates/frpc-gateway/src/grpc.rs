@@ -1,0 +1,106 @@
+//! The words of gRPC: timeouts, and the trailers that state the outcome of a call.
+
+use crate::http::fields;
+use frpc::{Metadata, Status};
+use std::time::Duration;
+
+/// The timeout in a `grpc-timeout`: up to eight digits and a unit.
+pub(crate) fn timeout(field: Option<&[u8]>) -> Result<Option<Duration>, ()> {
+    let Some(field) = field else { return Ok(None) };
+    let Some((unit, digits)) = field.split_last() else { return Err(()) };
+    if digits.is_empty() || digits.len() > 8 || !digits.iter().all(u8::is_ascii_digit) {
+        return Err(());
+    }
+    let number: u64 = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()).ok_or(())?;
+    Ok(Some(match unit {
+        b'H' => Duration::from_secs(number * 3600),
+        b'M' => Duration::from_secs(number * 60),
+        b'S' => Duration::from_secs(number),
+        b'm' => Duration::from_millis(number),
+        b'u' => Duration::from_micros(number),
+        b'n' => Duration::from_nanos(number),
+        _ => return Err(()),
+    }))
+}
+
+/// The trailers of a call.
+pub(crate) fn trailers(outcome: Result<(), &Status>, metadata: &Metadata) -> Vec<(String, String)> {
+    let mut trailers = Vec::new();
+    let mut add = |name: &str, value: String| trailers.push((name.to_owned(), value));
+    match outcome {
+        Ok(()) => add("grpc-status", "0".to_owned()),
+        Err(status) => {
+            // A failure has no code that says that there is none.
+            let number = match status.code() {
+                frpc::Code::Ok => frpc::Code::Unknown as i32,
+                code => code as i32,
+            };
+            add("grpc-status", number.to_string());
+            if !status.message().is_empty() {
+                add("grpc-message", percent_encoded(status.message()));
+            }
+            if !status.details().is_empty() {
+                add("grpc-status-details-bin", crate::base64::encode(status.details()));
+            }
+        }
+    }
+    trailers.extend(fields::fields(metadata, ""));
+    if let Err(status) = outcome {
+        trailers.extend(status.metadata().map(|metadata| fields::fields(metadata, "")).unwrap_or_default());
+    }
+    trailers
+}
+
+/// A message of a status as fields can have it.
+fn percent_encoded(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b' '..=b'~' if byte != b'%' => encoded.push(char::from(byte)),
+            byte => encoded.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    encoded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timeout_is_a_number_of_at_most_eight_digits_and_a_unit() {
+        for (text, expected) in [
+            ("99999999H", Ok(Duration::from_secs(99_999_999 * 3600))),
+            ("2M", Ok(Duration::from_secs(120))),
+            ("0S", Ok(Duration::ZERO)),
+            ("1500m", Ok(Duration::from_millis(1500))),
+            ("5u", Ok(Duration::from_micros(5))),
+            ("7n", Ok(Duration::from_nanos(7))),
+            ("123456789S", Err(())),
+            ("S", Err(())),
+            ("+1S", Err(())),
+            ("1", Err(())),
+            ("1x", Err(())),
+            ("", Err(())),
+        ] {
+            assert_eq!(timeout(Some(text.as_bytes())), expected.map(Some), "{text}");
+        }
+        assert_eq!(timeout(None), Ok(None));
+    }
+
+    #[test]
+    fn a_status_becomes_trailers_whatever_its_text() {
+        let mut metadata = Metadata::new();
+        metadata.insert("retry", "no").unwrap();
+        let status = Status::not_found("100 % weg: \u{fc}\n").with_details(vec![0, 1, 2]).with_metadata(metadata);
+        let expected = [
+            ("grpc-status", "5"),
+            ("grpc-message", "100 %25 weg: %C3%BC%0A"),
+            ("grpc-status-details-bin", "AAEC"),
+            ("retry", "no"),
+        ];
+        let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(trailers(Err(&status), &Metadata::new()), expected);
+        assert_eq!(trailers(Ok(()), &Metadata::new()), [("grpc-status".to_owned(), "0".to_owned())]);
+    }
+}

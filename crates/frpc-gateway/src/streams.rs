@@ -1,0 +1,300 @@
+//! Calls whose messages are in envelopes: the streams of Connect, gRPC, and gRPC-Web. They differ in the names of their
+//! fields and in the way in which a response ends.
+
+use crate::connect::envelope::{self, Encoding, Messages};
+use crate::connect::error;
+use crate::grpc;
+use crate::gzip;
+use crate::http::fields::{self, Known};
+use crate::http::route::Protocol;
+use crate::http::service::{Reply, add};
+use crate::trailers::Trailers;
+use bytes::{Bytes, BytesMut};
+use frpc::{CallKind, ForeignContext, ForeignMethod, ForeignResponses, Metadata, Request, Status};
+use futures_core::Stream as _;
+use futures_util::StreamExt as _;
+use http::Response;
+use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use http_body::Frame;
+use hyper::body::Incoming;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+/// A frame of a response is sent when it has so many bytes, or no further message is ready.
+const FRAME_MIN: usize = 16 * 1024;
+
+/// The flags of the end of a stream of Connect.
+const CONNECT_END: u8 = 2;
+
+/// The flags of the trailers of gRPC-Web.
+const WEB_TRAILERS: u8 = 0x80;
+
+/// Calls a method with the messages of a body.
+pub(crate) async fn call(
+    context: &ForeignContext,
+    method: &ForeignMethod,
+    protocol: Protocol,
+    known: &Known<'_>,
+    metadata: Metadata,
+    body: Incoming,
+) -> Response<Reply> {
+    let accepted = match protocol {
+        Protocol::Grpc(_) | Protocol::Web(_) | Protocol::WebText(_) => known.grpc_accept,
+        _ => known.connect_accept,
+    };
+    let encoding = if gzip::is_accepted(accepted) { Encoding::Gzip } else { Encoding::Identity };
+    match begin(context, method, protocol, known, metadata, body).await {
+        Ok(response) => {
+            let trailers = response.extensions().get::<Trailers>().map(|trailers| trailers.0.clone());
+            let metadata = fields::fields(response.metadata(), "");
+            let replies = Replies::new(response.into_inner(), trailers.unwrap_or_default(), protocol, encoding);
+            let mut response = Response::new(Reply::Stream(Box::new(replies)));
+            describe(response.headers_mut(), protocol, encoding);
+            for (name, value) in metadata {
+                add(response.headers_mut(), &name, value);
+            }
+            response
+        }
+        Err(status) => failure(protocol, status),
+    }
+}
+
+/// The response to a call of a method that does not exist.
+pub(crate) fn no_method(protocol: Protocol, path: &str) -> Response<Reply> {
+    let path: String = path.chars().take(200).collect();
+    failure(protocol, Status::unimplemented(format!("there is no method {path}")))
+}
+
+/// The response to a call that failed before its first message.
+fn failure(protocol: Protocol, status: Status) -> Response<Reply> {
+    if let Protocol::Grpc(_) = protocol {
+        // There are trailers alone, which are the head then.
+        let mut response = Response::new(Reply::Whole(Bytes::new()));
+        describe(response.headers_mut(), protocol, Encoding::Identity);
+        for (name, value) in grpc::trailers(Err(&status), &Metadata::new()) {
+            add(response.headers_mut(), &name, value);
+        }
+        return response;
+    }
+    let replies = Replies::failed(status, protocol);
+    let mut response = Response::new(Reply::Stream(Box::new(replies)));
+    describe(response.headers_mut(), protocol, Encoding::Identity);
+    response
+}
+
+/// Sets the fields of the protocol.
+fn describe(headers: &mut HeaderMap, protocol: Protocol, encoding: Encoding) {
+    let name = protocol.format().name();
+    let (content_type, field) = match protocol {
+        Protocol::Unary(_) => (format!("application/{name}"), "content-encoding"),
+        Protocol::Stream(_) => (format!("application/connect+{name}"), "connect-content-encoding"),
+        Protocol::Grpc(_) => (format!("application/grpc+{name}"), "grpc-encoding"),
+        Protocol::Web(_) => (format!("application/grpc-web+{name}"), "grpc-encoding"),
+        Protocol::WebText(_) => (format!("application/grpc-web-text+{name}"), "grpc-encoding"),
+    };
+    if let Ok(content_type) = HeaderValue::try_from(content_type) {
+        headers.insert(CONTENT_TYPE, content_type);
+    }
+    if encoding == Encoding::Gzip {
+        headers.insert(field, HeaderValue::from_static("gzip"));
+    }
+    let accepts = match protocol {
+        Protocol::Stream(_) => "connect-accept-encoding",
+        _ => "grpc-accept-encoding",
+    };
+    headers.insert(accepts, HeaderValue::from_static("gzip"));
+}
+
+/// The messages of a response.
+enum Responses {
+    One(Option<Bytes>),
+    Many(ForeignResponses),
+    Failed(Option<Status>),
+}
+
+/// Calls the method.
+async fn begin(
+    context: &ForeignContext,
+    method: &ForeignMethod,
+    protocol: Protocol,
+    known: &Known<'_>,
+    metadata: Metadata,
+    body: Incoming,
+) -> Result<frpc::Response<Responses>, Status> {
+    let is_connect = matches!(protocol, Protocol::Stream(_));
+    let encoding = Encoding::of(if is_connect { known.connect_encoding } else { known.grpc_encoding })?;
+    let timeout = if is_connect {
+        known.connect_timeout().map_err(|()| "connect-timeout-ms is a number of at most ten digits")
+    } else {
+        grpc::timeout(known.grpc_timeout).map_err(|()| "grpc-timeout is a number of at most eight digits and a unit")
+    };
+    let timeout = timeout.map_err(Status::invalid_argument)?;
+    let messages = Messages::new(body, matches!(protocol, Protocol::WebText(_)), encoding, context);
+    let format = protocol.format().name();
+    match method.kind() {
+        CallKind::Unary => {
+            let (message, timeout) = one(messages, timeout).await?;
+            let response = method.unary(request(message, timeout, metadata), format).await?;
+            Ok(response.map(|message| Responses::One(Some(message))))
+        }
+        CallKind::ServerStreaming => {
+            let (message, timeout) = one(messages, timeout).await?;
+            let messages = frpc::iter([Ok(message)]);
+            let response = method.streaming(request(messages, timeout, metadata), format).await?;
+            Ok(response.map(Responses::Many))
+        }
+        _ => {
+            let response = method.streaming(request(messages, timeout, metadata), format).await?;
+            Ok(response.map(Responses::Many))
+        }
+    }
+}
+
+fn request<T>(message: T, timeout: Option<Duration>, metadata: Metadata) -> Request<T> {
+    let mut request = Request::new(message);
+    if let Some(timeout) = timeout {
+        request.set_timeout(timeout);
+    }
+    if !metadata.is_empty() {
+        *request.metadata_mut() = metadata;
+    }
+    request
+}
+
+/// The only message of a request, and the time that is left for the call.
+async fn one(mut messages: Messages, timeout: Option<Duration>) -> Result<(Bytes, Option<Duration>), Status> {
+    let begun = crate::timed::now();
+    let reading = async {
+        let Some(message) = messages.next().await.transpose()? else {
+            return Err(Status::unimplemented("the request has no message, and the method takes one"));
+        };
+        match messages.next().await.transpose()? {
+            None => Ok(message),
+            Some(_) => Err(Status::unimplemented("the request has several messages, and the method takes one")),
+        }
+    };
+    let Some(timeout) = timeout else { return Ok((reading.await?, None)) };
+    let late = |_| Status::deadline_exceeded("the request did not come in time");
+    let message = tokio::time::timeout(timeout, reading).await.map_err(late)??;
+    Ok((message, Some(timeout.saturating_sub(crate::timed::now() - begun))))
+}
+
+/// The body of a response: messages in envelopes, and what ends them.
+pub(crate) struct Replies {
+    responses: Responses,
+    /// What stands behind the messages.
+    trailers: Metadata,
+    protocol: Protocol,
+    encoding: Encoding,
+    /// gRPC's trailers, which are a frame of their own.
+    last: Option<HeaderMap>,
+    has_ended: bool,
+}
+
+impl Replies {
+    fn new(responses: Responses, trailers: Metadata, protocol: Protocol, encoding: Encoding) -> Self {
+        Self { responses, trailers, protocol, encoding, last: None, has_ended: false }
+    }
+
+    /// Without a message.
+    fn failed(status: Status, protocol: Protocol) -> Self {
+        Self::new(Responses::Failed(Some(status)), Metadata::new(), protocol, Encoding::Identity)
+    }
+
+    /// Whether nothing follows.
+    pub(crate) fn is_over(&self) -> bool {
+        self.has_ended && self.last.is_none()
+    }
+
+    /// The next part of the body.
+    pub(crate) fn poll_frame(&mut self, task: &mut Context<'_>) -> Poll<Option<Frame<Bytes>>> {
+        if let Some(trailers) = self.last.take() {
+            return Poll::Ready(Some(Frame::trailers(trailers)));
+        }
+        if self.has_ended {
+            return Poll::Ready(None);
+        }
+        let mut out = BytesMut::new();
+        while out.len() < FRAME_MIN && !self.has_ended {
+            let next = match &mut self.responses {
+                Responses::One(message) => Poll::Ready(message.take().map(Ok)),
+                Responses::Many(responses) => Pin::new(responses).poll_next(task),
+                Responses::Failed(status) => Poll::Ready(status.take().map(Err)),
+            };
+            let put = match next {
+                Poll::Pending if out.is_empty() => return Poll::Pending,
+                Poll::Pending => break,
+                Poll::Ready(Some(Ok(message))) => envelope::put_message(&mut out, &message, self.encoding),
+                Poll::Ready(Some(Err(status))) => Err(status),
+                Poll::Ready(None) => {
+                    self.end(&mut out, Ok(()));
+                    Ok(())
+                }
+            };
+            if let Err(status) = put {
+                self.end(&mut out, Err(&status));
+            }
+        }
+        if out.is_empty() {
+            return Poll::Ready(self.last.take().map(Frame::trailers));
+        }
+        if let Protocol::WebText(_) = self.protocol {
+            return Poll::Ready(Some(Frame::data(crate::base64::encode_padded(&out).into())));
+        }
+        Poll::Ready(Some(Frame::data(out.freeze())))
+    }
+
+    /// Ends the response.
+    fn end(&mut self, out: &mut BytesMut, outcome: Result<(), &Status>) {
+        self.has_ended = true;
+        // The handler is not needed any more.
+        self.responses = Responses::One(None);
+        let (flags, text) = match self.protocol {
+            Protocol::Unary(_) | Protocol::Stream(_) => (CONNECT_END, connect_end(outcome, &self.trailers)),
+            Protocol::Grpc(_) => {
+                let mut trailers = HeaderMap::new();
+                for (name, value) in grpc::trailers(outcome, &self.trailers) {
+                    add(&mut trailers, &name, value);
+                }
+                self.last = Some(trailers);
+                return;
+            }
+            Protocol::Web(_) | Protocol::WebText(_) => {
+                let trailers = grpc::trailers(outcome, &self.trailers);
+                let lines = trailers.into_iter().map(|(name, value)| format!("{name}: {value}\r\n"));
+                (WEB_TRAILERS, lines.collect::<String>().into_bytes())
+            }
+        };
+        // It is far shorter than 4 GiB.
+        let _ = envelope::put(out, flags, &text);
+    }
+}
+
+/// The end of a stream of Connect.
+fn connect_end(outcome: Result<(), &Status>, trailers: &Metadata) -> Vec<u8> {
+    let mut out = b"{".to_vec();
+    if let Err(status) = outcome {
+        out.extend_from_slice(b"\"error\":");
+        out.extend_from_slice(&error::of_status(status));
+    }
+    let mut fields = fields::fields(trailers, "");
+    if let Err(status) = outcome {
+        fields.extend(status.metadata().map(|metadata| fields::fields(metadata, "")).unwrap_or_default());
+    }
+    if !fields.is_empty() {
+        out.extend_from_slice(if outcome.is_err() { b",\"metadata\":{" } else { b"\"metadata\":{" });
+        for (index, (name, value)) in fields.iter().enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            error::string(name, &mut out);
+            out.extend_from_slice(b":[");
+            error::string(value, &mut out);
+            out.push(b']');
+        }
+        out.push(b'}');
+    }
+    out.push(b'}');
+    out
+}

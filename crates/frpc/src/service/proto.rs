@@ -1,0 +1,29 @@
+//! The format `proto` of methods, for generated code: messages in protobuf's encoding, whatever the native codec is.
+
+use crate::Status;
+use crate::service::erased::Format;
+use crate::wire::protobuf::{Protobuf, memory_within};
+use polyglot::Message;
+
+/// The format `proto` of a method with these messages. The memory of requests is bounded as with the protobuf codec,
+/// and they nest 100 levels deep, which is a constant of prost's.
+#[must_use]
+pub const fn protobuf_format<A, B>() -> Format<A, B>
+where
+    A: Message + prost::Message + Protobuf + Default,
+    B: Message + prost::Message,
+{
+    Format::new(
+        "proto",
+        |bytes, _| {
+            let invalid = |error| Status::invalid_argument(format!("the request is not a valid {}: {error}", A::NAME));
+            if !memory_within::<A>(bytes, polyglot::CONTAINER_MEMORY_MAX).map_err(invalid)? {
+                let text = format!("a {} of so many parts takes too much memory", A::NAME);
+                return Err(Status::resource_exhausted(text));
+            }
+            // By its path, since both traits may have methods of this name.
+            <A as prost::Message>::decode(bytes.clone()).map_err(invalid)
+        },
+        |message| Ok(message.encode_to_vec().into()),
+    )
+}
