@@ -112,5 +112,5 @@ pub mod support {
     pub use crate::router::trust::{APART_MAX, APART_MIN, Apart, Trust};
     pub use crate::settings::{Kind, Setting, Value};
     pub use crate::work::Job;
-    pub use frisbee_core::tlv;
+    pub use frisbee_core::{Pace, Uptake, tlv};
 }

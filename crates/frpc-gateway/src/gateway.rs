@@ -5,12 +5,29 @@ use frisbee::RawTransport;
 use frpc::{ForeignContext, ServerBuilder};
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The doors of a server to other protocols.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Gateway {
     pub(crate) json_rpc: bool,
     pub(crate) http: Option<Http>,
+    pub(crate) batch_max: usize,
+    pub(crate) idle_timeout: Duration,
+}
+
+/// The most requests of a batch. Their replies wait for the last of them, so that a client gains nothing by more: it
+/// may send several batches.
+const BATCH_MAX: usize = 1000;
+
+/// How long a foreign connection may be idle: longer than a person thinks about the next line. Nothing tells whether
+/// the client is still there, since none of these protocols has to answer a PING.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(300);
+
+impl Default for Gateway {
+    fn default() -> Self {
+        Self { json_rpc: false, http: None, batch_max: BATCH_MAX, idle_timeout: IDLE_TIMEOUT }
+    }
 }
 
 impl Gateway {
@@ -32,6 +49,21 @@ impl Gateway {
     #[must_use]
     pub fn http(mut self, http: Http) -> Self {
         self.http = Some(http);
+        self
+    }
+
+    /// Sets how many requests a batch of JSON-RPC may have, at least one. Default: 1000. A longer one is refused while it
+    /// is read, before any of its calls.
+    #[must_use]
+    pub fn batch_max(mut self, requests: usize) -> Self {
+        self.batch_max = requests.max(1);
+        self
+    }
+
+    /// Sets how long a connection may have no call in progress and bring no byte, until it is closed. Default: 5 min.
+    #[must_use]
+    pub fn idle_timeout(mut self, timeout: Duration) -> Self {
+        self.idle_timeout = timeout;
         self
     }
 

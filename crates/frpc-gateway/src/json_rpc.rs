@@ -1,9 +1,15 @@
 //! JSON-RPC 2.0: single bodies of HTTP by [`answer`], and connections that carry nothing else by [`Session`].
 //!
-//! What a message is stands in `json_rpc/envelope.rs`, the texts of replies in `json_rpc/reply.rs`, the calls of a
-//! connection in `json_rpc/session.rs`.
+//! Where a message ends and what stands in it is told by `json_rpc/framing.rs` and `json_rpc/envelope.rs`, the texts of
+//! replies are in `json_rpc/reply.rs`, the calls of a connection in `json_rpc/session.rs`, and TCP is in
+//! `json_rpc/connection.rs`.
 
+mod connection;
+mod discover;
 mod envelope;
+mod framing;
+mod mail;
+mod metadata;
 mod reply;
 mod session;
 
@@ -26,7 +32,7 @@ pub(crate) async fn answer(
     metadata: Metadata,
     body: Bytes,
 ) -> Option<Bytes> {
-    let mut session = Session::new(gateway, context, metadata);
+    let mut session = Session::new(gateway, context, metadata).without_notices();
     session.handle(&body);
     poll_fn(|task| {
         while session.calls() > 0 {
@@ -41,6 +47,6 @@ pub(crate) async fn answer(
 }
 
 /// Serves a connection that begins with a JSON-RPC message.
-pub(crate) async fn serve(_gateway: &Gateway, _transport: RawTransport, _context: &ForeignContext) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
+pub(crate) async fn serve(gateway: &Gateway, transport: RawTransport, context: &ForeignContext) -> io::Result<()> {
+    connection::serve(gateway, transport, context).await
 }

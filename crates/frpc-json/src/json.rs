@@ -23,6 +23,10 @@ pub trait Json: Default {
     /// Whether `null` is a value of the type, and not a field that is absent.
     const IS_NULLABLE: bool = false;
 
+    /// The names of the fields of a message that is the object of its fields, in the order of declaration; none of other
+    /// values. A name is as it stands between quotation marks.
+    const FIELD_NAMES: &'static [&'static str] = &[];
+
     /// Whether the value is that of an absent field, so that a field without presence is not written. Never true of
     /// messages.
     #[inline]
@@ -147,6 +151,7 @@ pub fn to_json<M: Json>(message: &M, out: &mut Vec<u8>) -> Result<(), EncodeErro
 impl<M: Fields> Json for M {
     const NAME: &'static str = <M as Fields>::NAME;
     const IS_OBJECT: bool = true;
+    const FIELD_NAMES: &'static [&'static str] = M::FIELDS;
 
     #[inline]
     fn encode_json(&self, to: &mut Writer<'_>) -> Result<(), EncodeError> {

@@ -108,4 +108,6 @@ pub use limits::{CONTAINER_MEMORY_MAX, NESTING_CEILING, NESTING_MAX};
 pub use map::{Key, Map};
 pub use options::{Options, Types};
 pub use reader::Reader;
+#[doc(hidden)]
+pub use reader::plain_length;
 pub use writer::Writer;

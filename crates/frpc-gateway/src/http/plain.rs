@@ -22,9 +22,6 @@ use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead as _, AsyncReadExt as _, AsyncWrite as _, AsyncWriteExt as _, ReadBuf};
 
-/// For how long a connection may be silent between two requests, as nginx has it.
-pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(75);
-
 /// For how long a client may still send what is not read any more, so that the system does not take back the last
 /// response. A connection of native clients has as long to close.
 const LINGER: Duration = Duration::from_secs(1);
@@ -156,7 +153,7 @@ impl<'a> Plain<'a> {
             let wait = if self.input.is_empty() && begun.is_none() {
                 // An idle connection holds no memory for what may come.
                 (self.input, self.output) = (BytesMut::new(), Vec::new());
-                Wait::Request(now() + IDLE_TIMEOUT)
+                Wait::Request(now() + self.gateway.idle_timeout)
             } else {
                 Wait::Head(*begun.get_or_insert_with(now) + context.first_header_timeout())
             };

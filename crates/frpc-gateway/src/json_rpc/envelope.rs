@@ -1,32 +1,404 @@
-//! What stands in a message: the parts of requests, by their places in it. No value of theirs is read here.
+//! What stands in a message: the parts of requests, by their places in it. Values are left as they stand: an id is
+//! echoed so, and params are decoded by the method.
+//!
+//! [`Message::read`] judges any input. [`Plain::read`] takes what clients usually send, in one pass with the search for
+//! its end, and leaves everything else to the former.
 
-use frpc::json::{DecodeError, Options, Reader};
+use super::framing::{Bounds, Framed, Framing};
+use frpc::json::{DecodeError, Options, Reader, plain_length};
+use std::borrow::Cow;
+use std::ops::Range;
+use std::time::Duration;
 
-/// The parts of a request. Each is the text of a value, as it stands in the message.
-#[derive(Debug, Default)]
+/// A message that is JSON.
+#[derive(Debug)]
+pub(super) enum Message<'a> {
+    One(Item<'a>),
+    /// Never more than the bounds of a scan allow.
+    Batch(Vec<Item<'a>>),
+}
+
+/// A message, or an element of a batch.
+#[derive(Debug)]
+pub(super) enum Item<'a> {
+    Request(Request<'a>),
+    Invalid(Invalid<'a>),
+}
+
+/// A request or a notification.
+#[derive(Debug, Default, PartialEq)]
 pub(super) struct Request<'a> {
     /// Absent from notifications.
     pub(super) id: Option<&'a str>,
-    pub(super) method: &'a str,
+    pub(super) method: Cow<'a, str>,
+    /// An object or an array.
     pub(super) params: Option<&'a str>,
+    pub(super) timeout: Option<Duration>,
+    /// An object.
+    pub(super) metadata: Option<&'a str>,
+    /// The number of items that the client takes of a stream at first.
+    pub(super) credit: Option<u32>,
 }
 
-impl<'a> Request<'a> {
-    /// Reads a message.
-    pub(super) fn read(message: &'a [u8]) -> Result<Self, DecodeError> {
-        let mut request = Self::default();
-        let mut reader = Reader::new(message, &Options::new())?;
-        reader.object(|key, reader| {
-            let value = reader.raw()?;
-            match key {
-                "id" => request.id = Some(value),
-                "method" => request.method = value.trim_matches('"'),
-                "params" => request.params = Some(value),
-                _ => {}
-            }
-            Ok(())
-        })?;
+/// JSON that is no request.
+#[derive(Debug)]
+pub(super) struct Invalid<'a> {
+    /// If it could be told.
+    pub(super) id: Option<&'a str>,
+    pub(super) reason: &'static str,
+}
+
+impl<'a> Message<'a> {
+    /// Reads a message. Within params, a message of `levels` levels may stand.
+    pub(super) fn read(message: &'a [u8], levels: u32) -> Result<Self, DecodeError> {
+        let mut reader = Reader::new(message, &Options::new().nesting_max(levels))?;
+        let first = message.iter().find(|byte| !byte.is_ascii_whitespace());
+        let read = if first == Some(&b'[') {
+            let mut items = Vec::new();
+            reader.array(|reader| {
+                items.push(Item::read(reader)?);
+                Ok(())
+            })?;
+            Self::Batch(items)
+        } else {
+            Self::One(Item::read(&mut reader)?)
+        };
         reader.end()?;
-        Ok(request)
+        Ok(read)
+    }
+}
+
+impl<'a> Item<'a> {
+    fn read(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
+        let text = reader.raw()?;
+        if !text.starts_with('{') {
+            return Ok(Self::Invalid(Invalid { id: None, reason: "a request is an object" }));
+        }
+        let mut parts = Parts::default();
+        // It has just been read, so there is no other error than those of the parts.
+        let mut members = Reader::new(text.as_bytes(), &Options::new().nesting_max(u32::MAX))?;
+        members.object(|key, reader| parts.take(key, reader.raw()?))?;
+        Ok(parts.done())
+    }
+}
+
+/// The members of a request, as they come.
+#[derive(Debug, Default)]
+struct Parts<'a> {
+    request: Request<'a>,
+    has_version: bool,
+    has_method: bool,
+    /// The names that have come, by bits.
+    seen: u8,
+    reason: Option<&'static str>,
+}
+
+impl<'a> Parts<'a> {
+    fn take(&mut self, key: &str, value: &'a str) -> Result<(), DecodeError> {
+        let Self { request, .. } = self;
+        let bit = match key {
+            "jsonrpc" => {
+                self.has_version = text(value)?.is_some_and(|text| text == "2.0");
+                1
+            }
+            "method" => {
+                if let Some(name) = text(value)? {
+                    (request.method, self.has_method) = (name, true);
+                }
+                2
+            }
+            "id" => {
+                if matches!(value.as_bytes().first(), Some(b'"' | b'-' | b'0'..=b'9' | b'n')) {
+                    request.id = Some(value);
+                } else {
+                    self.reason = Some("an id is a string, a number or null");
+                }
+                4
+            }
+            "params" => {
+                match value.as_bytes().first() {
+                    Some(b'{' | b'[') => request.params = Some(value),
+                    Some(b'n') => {}
+                    _ => self.reason = Some("params are an object or an array"),
+                }
+                8
+            }
+            "timeoutMs" => {
+                match value.parse().map(Duration::from_millis) {
+                    Ok(timeout) => request.timeout = Some(timeout),
+                    Err(_) => self.reason = Some("timeoutMs is a whole number of milliseconds"),
+                }
+                16
+            }
+            "metadata" => {
+                if value.starts_with('{') {
+                    request.metadata = Some(value);
+                } else {
+                    self.reason = Some("metadata is an object");
+                }
+                32
+            }
+            "credit" => {
+                match value.parse() {
+                    Ok(credit) => request.credit = Some(credit),
+                    Err(_) => self.reason = Some("credit is a number of items"),
+                }
+                64
+            }
+            // Other members are those of other programs.
+            _ => 0,
+        };
+        if self.seen & bit != 0 {
+            // Which of two ids is meant?
+            (self.reason, request.id) = (Some("a member of the request occurs twice"), None);
+        }
+        self.seen |= bit;
+        Ok(())
+    }
+
+    fn done(self) -> Item<'a> {
+        let Self { request, has_version, has_method, reason, .. } = self;
+        let reason = match reason {
+            None if !has_version => Some("jsonrpc has to be \"2.0\""),
+            None if !has_method => Some("method has to be a string"),
+            reason => reason,
+        };
+        match reason {
+            None => Item::Request(request),
+            Some(reason) => Item::Invalid(Invalid { id: request.id, reason }),
+        }
+    }
+}
+
+/// The content of a string; `None` if the value is something else.
+pub(super) fn text(value: &str) -> Result<Option<Cow<'_, str>>, DecodeError> {
+    if !value.starts_with('"') {
+        return Ok(None);
+    }
+    Reader::new(value.as_bytes(), &Options::new())?.string("string").map(Some)
+}
+
+/// A request as clients usually write it: an id that is a string without escapes or an integer, a method without
+/// escapes, params that are an object or an array, and no other members.
+///
+/// Its params are not known to be JSON, but for their brackets and strings.
+#[derive(Debug, PartialEq)]
+pub(super) struct Plain<'a> {
+    pub(super) id: Option<&'a [u8]>,
+    pub(super) method: &'a [u8],
+    /// Their place in the input.
+    pub(super) params: Option<Range<usize>>,
+    /// The end of the request.
+    pub(super) end: usize,
+}
+
+impl<'a> Plain<'a> {
+    /// Reads the request at the beginning of the input, which may have more behind it. `None` if it is not plain or not
+    /// complete.
+    #[inline]
+    pub(super) fn read(input: &'a [u8], bounds: Bounds) -> Option<Self> {
+        let mut cursor = Cursor { input, at: 0 };
+        let (mut id, mut method, mut params, mut has_version) = (None, None, None, false);
+        cursor.take(b"{")?;
+        loop {
+            cursor.skip_space();
+            if cursor.take(b"\"jsonrpc\"").is_some() {
+                cursor.colon()?;
+                cursor.take(b"\"2.0\"").filter(|()| !has_version)?;
+                has_version = true;
+            } else if cursor.take(b"\"id\"").is_some() {
+                cursor.colon()?;
+                let text = cursor.id()?;
+                if id.replace(text).is_some() {
+                    return None;
+                }
+            } else if cursor.take(b"\"method\"").is_some() {
+                cursor.colon()?;
+                let name = cursor.string()?;
+                if method.replace(name).is_some() {
+                    return None;
+                }
+            } else if cursor.take(b"\"params\"").is_some() {
+                cursor.colon()?;
+                let begin = cursor.at;
+                let inner = Bounds { depth_max: bounds.depth_max.saturating_sub(1), batch_max: usize::MAX };
+                let Framed::End(length) = Framing::default().scan(input.get(begin..)?, inner) else { return None };
+                cursor.at += length;
+                if params.replace(begin..cursor.at).is_some() {
+                    return None;
+                }
+            } else {
+                return None;
+            }
+            cursor.skip_space();
+            if cursor.take(b",").is_none() {
+                cursor.take(b"}")?;
+                break;
+            }
+        }
+        Some(Self { id, method: method.filter(|_| has_version)?, params, end: cursor.at })
+    }
+}
+
+struct Cursor<'a> {
+    input: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    #[inline(always)]
+    fn rest(&self) -> &'a [u8] {
+        self.input.get(self.at..).unwrap_or_default()
+    }
+
+    #[inline(always)]
+    fn take(&mut self, token: &[u8]) -> Option<()> {
+        self.rest().starts_with(token).then(|| self.at += token.len())
+    }
+
+    #[inline(always)]
+    fn skip_space(&mut self) {
+        while matches!(self.input.get(self.at), Some(b' ' | b'\t' | b'\r' | b'\n')) {
+            self.at += 1;
+        }
+    }
+
+    #[inline(always)]
+    fn colon(&mut self) -> Option<()> {
+        self.skip_space();
+        self.take(b":")?;
+        self.skip_space();
+        Some(())
+    }
+
+    /// The content of a string without escapes.
+    #[inline(always)]
+    fn string(&mut self) -> Option<&'a [u8]> {
+        self.take(b"\"")?;
+        let rest = self.rest();
+        let text = rest.get(..plain_length(rest))?;
+        self.at += text.len();
+        self.take(b"\"")?;
+        Some(text)
+    }
+
+    /// The text of an id.
+    #[inline(always)]
+    fn id(&mut self) -> Option<&'a [u8]> {
+        let begin = self.at;
+        if self.input.get(begin) == Some(&b'"') {
+            // What is echoed has to be UTF-8.
+            self.string().filter(|text| text.is_ascii())?;
+            return self.input.get(begin..self.at);
+        }
+        let rest = self.rest();
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let is_canonical = digits == 1 || digits > 1 && rest.first() != Some(&b'0');
+        self.at += digits;
+        let ends = matches!(self.input.get(self.at), Some(b',' | b'}' | b' ' | b'\t' | b'\r' | b'\n'));
+        (is_canonical && ends).then(|| rest.get(..digits))?
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BOUNDS: Bounds = Bounds { depth_max: 8, batch_max: 3 };
+
+    fn invalid(message: &str) -> (Option<&str>, &'static str) {
+        match Message::read(message.as_bytes(), 10) {
+            Ok(Message::One(Item::Invalid(Invalid { id, reason }))) => (id, reason),
+            read => panic!("{message} is {read:?}"),
+        }
+    }
+
+    #[test]
+    fn plain_requests_are_read_alike_both_ways() {
+        for message in [
+            r#"{"jsonrpc":"2.0","id":1,"method":"a.B/C","params":{"a":[1,"]"]}}"#,
+            r#"{ "method" : "a.B/C" , "id" : "x" , "jsonrpc" : "2.0" }"#,
+            r#"{"jsonrpc":"2.0","method":"é","params":[]}"#,
+            r#"{"id":12345678901234567890123,"jsonrpc":"2.0","method":""}"#,
+        ] {
+            let plain = Plain::read(message.as_bytes(), BOUNDS).expect("it is plain");
+            let Ok(Message::One(Item::Request(read))) = Message::read(message.as_bytes(), 10) else {
+                panic!("{message} is a request")
+            };
+            assert_eq!(plain.end, message.len());
+            assert_eq!(plain.id, read.id.map(str::as_bytes));
+            assert_eq!(plain.method, read.method.as_bytes());
+            assert_eq!(plain.params.map(|params| &message[params]), read.params);
+        }
+    }
+
+    #[test]
+    fn what_is_not_plain_or_not_complete_is_left() {
+        let whole = r#"{"jsonrpc":"2.0","id":1,"method":"m","params":{}}"#;
+        for length in 0..whole.len() {
+            assert_eq!(Plain::read(&whole.as_bytes()[..length], BOUNDS), None, "{}", &whole[..length]);
+        }
+        for message in [
+            r#"{"jsonrpc":"2.0","id":1,"id":1,"method":"m"}"#,
+            r#"{"jsonrpc":"2.0","id":01,"method":"m"}"#,
+            r#"{"jsonrpc":"2.0","id":1.5,"method":"m"}"#,
+            r#"{"jsonrpc":"2.0","id":"\u0031","method":"m"}"#,
+            r#"{"jsonrpc":"2.0","id":null,"method":"m"}"#,
+            r#"{"jsonrpc":"2.0","id":"é","method":"m"}"#,
+            r#"{"jsonrpc":"1.0","id":1,"method":"m"}"#,
+            r#"{"id":1,"method":"m"}"#,
+            r#"{"jsonrpc":"2.0","id":1}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"m","params":7}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"m","timeoutMs":7}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"m",}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"m","params":[[[[[[[[[]]]]]]]]]}"#,
+            "[]",
+        ] {
+            assert_eq!(Plain::read(message.as_bytes(), BOUNDS), None, "{message}");
+        }
+    }
+
+    #[test]
+    fn json_that_is_no_request_keeps_its_id_if_it_can_be_told() {
+        let said = |message| invalid(message).1;
+        assert_eq!(invalid(r#"{"id":7,"method":"m"}"#), (Some("7"), "jsonrpc has to be \"2.0\""));
+        assert_eq!(invalid(r#"{"jsonrpc":"2.0","id":"a","method":1}"#), (Some("\"a\""), "method has to be a string"));
+        assert_eq!(invalid(r#"{"jsonrpc":"2.0","id":{},"method":"m"}"#).0, None);
+        assert_eq!(said(r#"{"jsonrpc":"2.0","id":1,"method":"m","params":7}"#), "params are an object or an array");
+        let twice = r#"{"jsonrpc":"2.0","id":1,"\u0069d":2,"method":"m"}"#;
+        assert_eq!(invalid(twice), (None, "a member of the request occurs twice"));
+        assert_eq!(said("7"), "a request is an object");
+    }
+
+    #[test]
+    fn members_of_other_programs_are_left_out_and_null_params_are_none() {
+        let message = r#"{"jsonrpc":"2.0","id":null,"method":"\u006d","params":null,"x":1,"x":2,"timeoutMs":15}"#;
+        let Ok(Message::One(Item::Request(request))) = Message::read(message.as_bytes(), 10) else {
+            panic!("it is a request")
+        };
+        let timeout = Some(Duration::from_millis(15));
+        let expected = Request { id: Some("null"), method: "m".into(), timeout, ..Request::default() };
+        assert_eq!(request, expected);
+    }
+
+    #[test]
+    fn an_element_of_a_batch_that_is_no_json_spoils_the_batch() {
+        let spoilt = r#"[{"jsonrpc":"2.0","method":"m"},{"jsonrpc":"2.0","method"]"#;
+        assert!(Message::read(spoilt.as_bytes(), 10).is_err());
+        let mixed = Message::read(br#"[1,{"jsonrpc":"2.0","method":"m"}]"#, 10);
+        assert!(matches!(mixed.as_deref_batch(), Some([Item::Invalid(_), Item::Request(_)])));
+    }
+
+    trait AsBatch {
+        fn as_deref_batch(&self) -> Option<&[Item<'_>]>;
+    }
+
+    impl AsBatch for Result<Message<'_>, DecodeError> {
+        fn as_deref_batch(&self) -> Option<&[Item<'_>]> {
+            match self {
+                Ok(Message::Batch(items)) => Some(items),
+                _ => None,
+            }
+        }
     }
 }

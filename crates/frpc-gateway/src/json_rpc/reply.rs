@@ -1,31 +1,177 @@
-//! The texts of replies.
+//! The texts of replies, and the codes of errors.
 
-use frpc::Status;
+use frpc::json::to_json;
+use frpc::{Code, Metadata, Status};
 
 /// Not JSON.
 pub(super) const PARSE_ERROR: i32 = -32700;
+/// JSON, but no request.
+pub(super) const INVALID_REQUEST: i32 = -32600;
 /// There is no such method.
 pub(super) const METHOD_NOT_FOUND: i32 = -32601;
-/// The request could not be served.
-pub(super) const INTERNAL_ERROR: i32 = -32603;
+/// The params are not those of the method.
+pub(super) const INVALID_PARAMS: i32 = -32602;
+/// The method failed.
+const INTERNAL_ERROR: i32 = -32603;
+/// The first of the hundred codes that are left to servers: a status has this minus its own code.
+const SERVER_ERROR: i32 = -32000;
 
-/// Appends the result of a call, and a line feed.
-pub(super) fn result(out: &mut Vec<u8>, id: &str, result: &[u8]) {
-    for part in [&b"{\"jsonrpc\":\"2.0\",\"result\":"[..], result, b",\"id\":", id.as_bytes(), b"}\n"] {
-        out.extend_from_slice(part);
+/// The code of an error in JSON-RPC.
+fn error_code(code: Code) -> i32 {
+    match code {
+        Code::InvalidArgument => INVALID_PARAMS,
+        Code::Unimplemented => METHOD_NOT_FOUND,
+        Code::Internal => INTERNAL_ERROR,
+        code => SERVER_ERROR - code as i32,
     }
 }
 
-/// Appends an error, and a line feed.
-pub(super) fn error(out: &mut Vec<u8>, id: &str, code: i32, message: &str) {
-    out.extend_from_slice(format!("{{\"jsonrpc\":\"2.0\",\"error\":{{\"code\":{code},\"message\":").as_bytes());
-    if frpc::json::to_json(&message.to_owned(), out).is_err() {
-        out.extend_from_slice(b"\"\"");
+/// The name of a code, as gRPC has it.
+fn code_name(code: Code) -> &'static str {
+    match code {
+        Code::Ok => "OK",
+        Code::Cancelled => "CANCELLED",
+        Code::Unknown => "UNKNOWN",
+        Code::InvalidArgument => "INVALID_ARGUMENT",
+        Code::DeadlineExceeded => "DEADLINE_EXCEEDED",
+        Code::NotFound => "NOT_FOUND",
+        Code::AlreadyExists => "ALREADY_EXISTS",
+        Code::PermissionDenied => "PERMISSION_DENIED",
+        Code::ResourceExhausted => "RESOURCE_EXHAUSTED",
+        Code::FailedPrecondition => "FAILED_PRECONDITION",
+        Code::Aborted => "ABORTED",
+        Code::OutOfRange => "OUT_OF_RANGE",
+        Code::Unimplemented => "UNIMPLEMENTED",
+        Code::Internal => "INTERNAL",
+        Code::Unavailable => "UNAVAILABLE",
+        Code::DataLoss => "DATA_LOSS",
+        Code::Unauthenticated => "UNAUTHENTICATED",
     }
-    out.extend_from_slice(format!("}},\"id\":{id}}}\n").as_bytes());
 }
 
-/// Appends the status of a failed call, and a line feed.
-pub(super) fn status(out: &mut Vec<u8>, id: &str, status: &Status) {
-    error(out, id, INTERNAL_ERROR, status.message());
+/// The id of a reply to a message that has none.
+pub(super) const NO_ID: &[u8] = b"null";
+
+/// Appends the beginning of a reply with a result, which has to follow, and then [`end`].
+#[inline(always)]
+pub(super) fn begin_result(out: &mut Vec<u8>, id: &[u8]) {
+    out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
+    out.extend_from_slice(id);
+    out.extend_from_slice(b",\"result\":");
+}
+
+/// Appends the end of a reply with a result.
+pub(super) fn end_result(out: &mut Vec<u8>, metadata: Option<&Metadata>) {
+    if let Some(metadata) = metadata {
+        out.extend_from_slice(b",\"metadata\":");
+        put_metadata(out, metadata);
+    }
+    out.push(b'}');
+}
+
+/// Appends a reply with an error of the protocol.
+#[cold]
+pub(super) fn error(out: &mut Vec<u8>, id: &[u8], code: i32, message: &str) {
+    begin_error(out, id, code, message);
+    out.extend_from_slice(b"}}");
+}
+
+/// Appends a reply with the status of a failed call.
+#[cold]
+pub(super) fn failure(out: &mut Vec<u8>, id: &[u8], status: &Status) {
+    begin_error(out, id, error_code(status.code()), status.message());
+    out.extend_from_slice(b",\"data\":{\"status\":\"");
+    out.extend_from_slice(code_name(status.code()).as_bytes());
+    out.push(b'"');
+    if !status.details().is_empty() {
+        out.extend_from_slice(b",\"details\":");
+        put(out, &bytes::Bytes::copy_from_slice(status.details()));
+    }
+    if let Some(metadata) = status.metadata() {
+        out.extend_from_slice(b",\"metadata\":");
+        put_metadata(out, metadata);
+    }
+    out.extend_from_slice(b"}}}");
+}
+
+/// Appends a notification of this end about a call, up to its last member.
+pub(super) fn begin_notice(out: &mut Vec<u8>, method: &str, id: &[u8], last: &str) {
+    out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"method\":\"");
+    out.extend_from_slice(method.as_bytes());
+    out.extend_from_slice(b"\",\"params\":{\"id\":");
+    out.extend_from_slice(id);
+    out.extend_from_slice(b",\"");
+    out.extend_from_slice(last.as_bytes());
+    out.extend_from_slice(b"\":");
+}
+
+/// Appends the end of a notification.
+pub(super) fn end_notice(out: &mut Vec<u8>) {
+    out.extend_from_slice(b"}}");
+}
+
+fn begin_error(out: &mut Vec<u8>, id: &[u8], code: i32, message: &str) {
+    out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
+    out.extend_from_slice(id);
+    out.extend_from_slice(b",\"error\":{\"code\":");
+    put(out, &code);
+    out.extend_from_slice(b",\"message\":");
+    put(out, &message.to_owned());
+}
+
+/// Appends the entries of metadata: text as a string, bytes in base64, as JSON has them.
+fn put_metadata(out: &mut Vec<u8>, metadata: &Metadata) {
+    out.push(b'{');
+    for (index, (key, value)) in metadata.iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        put(out, &key.to_owned());
+        out.push(b':');
+        match metadata.get(key) {
+            Some(text) => put(out, &text.to_owned()),
+            None => put(out, value),
+        }
+    }
+    out.push(b'}');
+}
+
+/// Appends a value. Those here all have a form in JSON.
+fn put<T: frpc::json::Json>(out: &mut Vec<u8>, value: &T) {
+    if to_json(value, out).is_err() {
+        out.extend_from_slice(b"null");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_keeps_its_code_its_name_its_details_and_metadata() {
+        let mut metadata = Metadata::new();
+        metadata.insert("a", "b").expect("it is valid");
+        metadata.insert_bin("c-bin", &b"\xff"[..]).expect("it is valid");
+        let status = Status::not_found("no \"x\"").with_details(&b"\x01"[..]).with_metadata(metadata);
+        let mut out = Vec::new();
+        failure(&mut out, b"7", &status);
+        let expected = concat!(
+            r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32005,"message":"no \"x\"","data":{"status":"NOT_FOUND","#,
+            r#""details":"AQ==","metadata":{"a":"b","c-bin":"/w=="}}}}"#
+        );
+        assert_eq!(String::from_utf8_lossy(&out), expected);
+    }
+
+    #[test]
+    fn the_codes_of_statuses_are_those_of_json_rpc_where_it_has_them() {
+        for (code, expected) in [
+            (Code::InvalidArgument, -32602),
+            (Code::Unimplemented, -32601),
+            (Code::Internal, -32603),
+            (Code::Cancelled, -32001),
+            (Code::Unauthenticated, -32016),
+        ] {
+            assert_eq!(error_code(code), expected);
+        }
+    }
 }

@@ -1,12 +1,33 @@
 //! The calls of one connection: messages of the peer in, messages for it out, whatever carries them.
+//!
+//! A call whose handler is ready at once is answered while its message is handled. The others are tasks, which send
+//! their results as letters. Streams are in `session/streams.rs`, batches in `session/batch.rs`.
 
-use super::envelope::Request;
-use super::reply;
+mod batch;
+mod streams;
+
+use super::envelope::{Invalid, Item, Message, Plain, Request};
+use super::framing::{Bounds, Framed, Framing, Refusal};
+use super::mail::{CallNumber, Letter, Mail};
+use super::{discover, metadata, reply};
 use crate::Gateway;
+use batch::Batches;
 use bytes::Bytes;
-use frpc::{ForeignContext, ForeignMethod, Metadata};
-use std::task::{Context, Poll, ready};
-use tokio::task::JoinSet;
+use frpc::json::DecodeError;
+use frpc::{CallKind, Code, ForeignCalled, ForeignContext, ForeignMethod, ForeignPlace, ForeignTask, ForeignTurn};
+use frpc::{Metadata, Response, Status};
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Instant;
+use streams::{Ends, StreamTask};
+
+/// The format of requests whose params are given by name, and that of those by position.
+const NAMED: &str = "json";
+const POSITIONAL: &str = "json-positional";
+
+/// The beginning of the names of methods that are no service's.
+const RESERVED: &str = "rpc.";
 
 /// The calls of one connection. It does no I/O: who carries messages gives each to [`handle`](Self::handle), polls, and
 /// sends what is in [`output`](Self::output).
@@ -14,65 +35,520 @@ use tokio::task::JoinSet;
 /// Dropping it ends the calls in progress.
 pub(crate) struct Session {
     context: ForeignContext,
+    inner: Inner,
+}
+
+/// All but the context, which a turn borrows.
+struct Inner {
+    bounds: Bounds,
+    /// How deep messages may nest.
+    levels: u32,
+    /// The longest reply, in bytes.
+    reply_max: usize,
+    /// Whether notifications reach the peer, so that methods may stream.
+    has_notices: bool,
     metadata: Metadata,
     output: Vec<u8>,
-    calls: JoinSet<Vec<u8>>,
+    /// The methods that have been called, by the names that they were called by.
+    called: Vec<Called>,
+    by_name: HashMap<Box<[u8]>, usize>,
+    /// The place of the last one.
+    last: usize,
+    calls: HashMap<CallNumber, Call>,
+    /// The calls in progress that have an id, of several with the same id the first.
+    by_id: HashMap<Box<[u8]>, CallNumber>,
+    next: CallNumber,
+    streams: usize,
+    batches: Batches,
+    mail: Arc<Mail>,
+    /// Letters that have come, and wait until the peer takes what it has got.
+    letters: VecDeque<Letter>,
+    backlog_max: usize,
+}
+
+/// A method that has been called.
+struct Called {
+    name: Box<[u8]>,
+    method: ForeignMethod,
+    /// For params by name, and by position.
+    places: [Option<ForeignPlace>; 2],
+}
+
+/// A call in progress.
+struct Call {
+    /// `None` for notifications.
+    id: Option<Box<[u8]>>,
+    batch: Option<usize>,
+    /// Whether the reply shows its metadata.
+    shows_metadata: bool,
+    work: Work,
+}
+
+/// The task of a call, which ends with it.
+enum Work {
+    Unary(#[allow(dead_code)] ForeignTask),
+    Stream(Ends, #[allow(dead_code)] StreamTask),
+}
+
+/// A request with all that belongs to its call, but for its method.
+struct Asked<'a> {
+    id: Option<&'a [u8]>,
+    batch: Option<usize>,
+    shows_metadata: bool,
+    request: frpc::Request<Bytes>,
+    is_positional: bool,
+    /// Its params are not known to be JSON: this is the whole message.
+    unread: Option<&'a [u8]>,
 }
 
 impl Session {
     /// A session of the client with this context. `metadata` is that of all its calls, such as the header of the
     /// request that began the connection.
-    pub(crate) fn new(_gateway: &Gateway, context: &ForeignContext, metadata: Metadata) -> Self {
-        Self { context: context.clone(), metadata, output: Vec::new(), calls: JoinSet::new() }
+    pub(crate) fn new(gateway: &Gateway, context: &ForeignContext, metadata: Metadata) -> Self {
+        let config = context.config();
+        let levels = context.methods().nesting_max();
+        // A message takes an object, and another bracket in a list or map; around it are an object and an array.
+        let bounds = Bounds { depth_max: 2 * levels + 2, batch_max: gateway.batch_max };
+        let inner = Inner {
+            bounds,
+            levels,
+            reply_max: usize::try_from(config.body_limit()).unwrap_or(usize::MAX),
+            has_notices: true,
+            metadata,
+            output: Vec::new(),
+            called: Vec::new(),
+            by_name: HashMap::new(),
+            last: 0,
+            calls: HashMap::new(),
+            by_id: HashMap::new(),
+            next: 0,
+            streams: 0,
+            batches: Batches::default(),
+            mail: Arc::default(),
+            letters: VecDeque::new(),
+            backlog_max: config.backlog_max,
+        };
+        Self { context: context.clone(), inner }
+    }
+
+    /// A session whose peer gets nothing but replies.
+    pub(crate) fn without_notices(mut self) -> Self {
+        self.inner.has_notices = false;
+        self
+    }
+
+    /// The metadata of all calls to come, to be changed.
+    #[allow(dead_code)] // For connections of HTTP.
+    pub(crate) fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.inner.metadata
     }
 
     /// Handles a whole message of the peer. Calls that end at once have their replies in the output.
     pub(crate) fn handle(&mut self, message: &Bytes) {
-        let request = match Request::read(message) {
-            Ok(request) => request,
-            Err(error) => return reply::error(&mut self.output, "null", reply::PARSE_ERROR, &error.to_string()),
-        };
-        let id = request.id.map(str::to_owned);
-        let Some(method) = self.method(request.method) else {
-            let Some(id) = id else { return };
-            return reply::error(&mut self.output, &id, reply::METHOD_NOT_FOUND, "there is no such method");
-        };
-        let params = message.slice_ref(request.params.unwrap_or("{}").as_bytes());
-        let mut request = frpc::Request::new(params);
-        *request.metadata_mut() = self.metadata.clone();
-        let call = async move {
-            let mut out = Vec::new();
-            let called = method.unary(request, "json").await;
-            let Some(id) = id else { return out };
-            match called {
-                Ok(response) => reply::result(&mut out, &id, response.get_ref()),
-                Err(status) => reply::status(&mut out, &id, &status),
+        let spaces = message.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let message = message.slice(spaces..);
+        self.turn(now(), |session| {
+            if session.take_plain(&message, |behind| behind.iter().all(u8::is_ascii_whitespace)).is_none() {
+                session.handle_unusual(&message);
             }
-            out
-        };
-        self.calls.spawn_on(call, self.context.runtime_handle());
+        });
+    }
+
+    /// Handles several messages within one turn, which began at `now`.
+    pub(super) fn turn<T>(&mut self, now: Instant, handle: impl FnOnce(&mut Turn<'_>) -> T) -> T {
+        let Self { context, inner } = self;
+        let turn = context.methods().turn(now);
+        handle(&mut Turn { context, inner, turn })
     }
 
     /// Waits until calls have ended, and appends their replies to the output. Ready, with `true`, if it has grown, and
     /// with `false` if no call is in progress.
+    ///
+    /// While a [megabyte](frpc::Config::backlog_max) is in the output, nothing is added: who takes it out has to poll
+    /// again.
     pub(crate) fn poll(&mut self, task: &mut Context<'_>) -> Poll<bool> {
-        let Some(reply) = ready!(self.calls.poll_join_next(task)) else { return Poll::Ready(false) };
-        self.output.extend_from_slice(&reply.unwrap_or_default());
-        Poll::Ready(true)
+        let inner = &mut self.inner;
+        if inner.calls.is_empty() {
+            return Poll::Ready(false);
+        }
+        let before = inner.output.len();
+        inner.mail.take(&mut inner.letters, task);
+        while inner.output.len() < inner.backlog_max {
+            let Some(letter) = inner.letters.pop_front() else { break };
+            inner.read(letter);
+        }
+        match inner.calls.len() {
+            _ if inner.output.len() > before => Poll::Ready(true),
+            0 => Poll::Ready(false),
+            _ => Poll::Pending,
+        }
     }
 
     /// The messages for the peer, each with a line feed at its end and none within. Who sends them takes them out.
     pub(crate) fn output(&mut self) -> &mut Vec<u8> {
-        &mut self.output
+        &mut self.inner.output
     }
 
     /// The number of calls in progress.
     pub(crate) fn calls(&self) -> usize {
-        self.calls.len()
+        self.inner.calls.len()
     }
 
-    fn method(&self, name: &str) -> Option<ForeignMethod> {
-        let (service, method) = name.rsplit_once(['/', '.'])?;
-        self.context.methods().get(service, method)
+    /// Whether the peer has to take what it has got before more is handled.
+    pub(super) fn is_full(&self) -> bool {
+        self.inner.output.len() >= self.inner.backlog_max
     }
+
+    pub(super) fn bounds(&self) -> Bounds {
+        self.inner.bounds
+    }
+
+    /// Appends an error that belongs to no request.
+    pub(super) fn refuse(&mut self, refusal: Refusal) {
+        self.inner.refuse(refusal);
+    }
+
+    /// As [`refuse`](Self::refuse), with a status.
+    pub(super) fn fail(&mut self, status: &Status) {
+        reply::failure(&mut self.inner.output, reply::NO_ID, status);
+        self.inner.output.push(b'\n');
+    }
+}
+
+/// Messages that are handled one behind the other.
+pub(super) struct Turn<'a> {
+    context: &'a ForeignContext,
+    inner: &'a mut Inner,
+    turn: ForeignTurn<'a>,
+}
+
+impl Turn<'_> {
+    /// Whether the peer has to take what it has got before more is handled.
+    pub(super) fn is_full(&self) -> bool {
+        self.inner.output.len() >= self.inner.backlog_max
+    }
+
+    /// Handles the request at the beginning of `input` if it is plain, names a unary method, and what is behind it is
+    /// acceptable. Returns its length.
+    #[inline]
+    pub(super) fn take_plain(&mut self, input: &Bytes, accepts: impl FnOnce(&[u8]) -> bool) -> Option<usize> {
+        let Self { context, inner, turn } = self;
+        let Plain { id, method, params, end } = Plain::read(input, inner.bounds)?;
+        let place = inner.unary(method, context)?;
+        if !accepts(input.get(end..)?) {
+            return None;
+        }
+        let is_positional = params.as_ref().is_some_and(|params| input.get(params.start) == Some(&b'['));
+        let params = params.map_or(Bytes::from_static(b"{}"), |params| input.slice(params));
+        let mut request = frpc::Request::new(params);
+        if !inner.metadata.is_empty() {
+            *request.metadata_mut() = inner.metadata.clone();
+        }
+        let unread = input.get(..end);
+        let asked = Asked { id, batch: None, shows_metadata: false, request, is_positional, unread };
+        let mut out = std::mem::take(&mut inner.output);
+        inner.call_unary(place, asked, turn, context, &mut out);
+        inner.output = out;
+        Some(end)
+    }
+
+    /// Handles a whole message.
+    pub(super) fn handle_unusual(&mut self, message: &Bytes) {
+        if let Framed::Refused(refusal) = Framing::default().scan(message, self.inner.bounds)
+            && refusal != Refusal::NotJson
+        {
+            return self.inner.refuse(refusal);
+        }
+        match Message::read(message, self.inner.levels + 1) {
+            Ok(Message::One(item)) => {
+                let mut out = std::mem::take(&mut self.inner.output);
+                let start = out.len();
+                self.handle_item(item, message, None, &mut out);
+                if out.len() > start {
+                    out.push(b'\n');
+                }
+                // A notification may have ended another call.
+                let ended = std::mem::replace(&mut self.inner.output, out);
+                self.inner.output.extend_from_slice(&ended);
+            }
+            Ok(Message::Batch(items)) => self.handle_batch(items, message),
+            Err(error) => self.inner.refuse_text(&error),
+        }
+    }
+
+    /// Handles a request, and appends its reply if there is one already. Nothing follows it.
+    fn handle_item(&mut self, item: Item<'_>, message: &Bytes, batch: Option<usize>, out: &mut Vec<u8>) {
+        let Self { context, inner, turn } = self;
+        let request = match item {
+            Item::Request(request) => request,
+            Item::Invalid(Invalid { id, reason }) => {
+                let id = id.map_or(reply::NO_ID, str::as_bytes);
+                return reply::error(out, id, reply::INVALID_REQUEST, reason);
+            }
+        };
+        let id = request.id.map(str::as_bytes);
+        if request.method.starts_with(RESERVED) {
+            return inner.handle_reserved(&request, message, context, out);
+        }
+        let Some(at) = inner.find(request.method.as_bytes(), context) else {
+            let Some(id) = id else { return };
+            let text = format!("there is no method {:?}", shortened(&request.method));
+            return reply::error(out, id, reply::METHOD_NOT_FOUND, &text);
+        };
+        let mut terms = frpc::Request::new(());
+        if let Some(timeout) = request.timeout {
+            terms.set_timeout(timeout);
+        }
+        if !inner.metadata.is_empty() {
+            *terms.metadata_mut() = inner.metadata.clone();
+        }
+        if let Some(json) = request.metadata
+            && let Err(reason) = metadata::read(json, terms.metadata_mut())
+        {
+            let Some(id) = id else { return };
+            return reply::error(out, id, reply::INVALID_REQUEST, &reason);
+        }
+        let params = match request.params {
+            Some(params) => message.slice_ref(params.as_bytes()),
+            None => Bytes::from_static(b"{}"),
+        };
+        let is_positional = params.first() == Some(&b'[');
+        let asked = Asked {
+            id,
+            batch,
+            shows_metadata: request.metadata.is_some(),
+            request: terms.map(|()| params),
+            is_positional,
+            unread: None,
+        };
+        let start = out.len();
+        if inner.called.get(at).is_some_and(|called| called.method.kind() == CallKind::Unary) {
+            inner.call_unary(at, asked, turn, context, out);
+            if out.len() > start {
+                out.pop();
+            }
+        } else if let Err(status) = inner.open(at, asked, &request, context)
+            && let Some(id) = id
+        {
+            reply::failure(out, id, &status);
+        }
+    }
+}
+
+impl Inner {
+    /// The place of a method by its name, `pkg.Service/Method` or `pkg.Service.Method`.
+    #[inline]
+    fn find(&mut self, name: &[u8], context: &ForeignContext) -> Option<usize> {
+        if self.called.get(self.last).is_some_and(|called| *called.name == *name) {
+            return Some(self.last);
+        }
+        self.last = match self.by_name.get(name) {
+            Some(at) => *at,
+            None => self.enter(name, context)?,
+        };
+        Some(self.last)
+    }
+
+    /// Enters a method that has not been called by this name.
+    #[cold]
+    fn enter(&mut self, name: &[u8], context: &ForeignContext) -> Option<usize> {
+        let text = std::str::from_utf8(name).ok()?;
+        let (service, method) = text.rsplit_once('/').or_else(|| text.rsplit_once('.'))?;
+        let method = context.methods().get(service, method)?;
+        let places = [NAMED, POSITIONAL].map(|format| method.place(format));
+        let at = self.called.len();
+        self.called.push(Called { name: name.into(), method, places });
+        self.by_name.insert(name.into(), at);
+        Some(at)
+    }
+
+    /// As [`find`](Self::find), if the method does not stream.
+    #[inline]
+    fn unary(&mut self, name: &[u8], context: &ForeignContext) -> Option<usize> {
+        let at = self.find(name, context)?;
+        self.called.get(at).is_some_and(|called| called.places[0].is_some()).then_some(at)
+    }
+
+    /// Calls a unary method, and appends the reply and a line feed if there is one already.
+    #[inline]
+    fn call_unary(
+        &mut self,
+        at: usize,
+        asked: Asked<'_>,
+        turn: &mut ForeignTurn<'_>,
+        context: &ForeignContext,
+        out: &mut Vec<u8>,
+    ) {
+        let Asked { id, batch, shows_metadata, request, is_positional, unread } = asked;
+        let start = out.len();
+        let Some(Called { places: [named, positional], method, .. }) = self.called.get_mut(at) else { return };
+        let Some(place) = (if is_positional { positional } else { named }) else {
+            if let Some(id) = id {
+                let text = format!("{}/{} has no messages in JSON", method.service(), method.name());
+                reply::failure(out, id, &Status::unimplemented(text));
+                out.push(b'\n');
+            }
+            return;
+        };
+        reply::begin_result(out, id.unwrap_or_default());
+        let content = out.len();
+        let (next, mail) = (&mut self.next, &self.mail);
+        let called = place.call(turn, request, out, || {
+            let (number, mail, context) = (*next, mail.clone(), context.clone());
+            *next += 1;
+            move |result: Result<Response<Bytes>, Status>| {
+                let hold = context.hold(result.as_ref().map_or(0, |response| response.get_ref().len()));
+                mail.send(Letter::Done(number, result, hold));
+            }
+        });
+        let result = match called {
+            ForeignCalled::Ready(result) => result,
+            ForeignCalled::InProgress(task) => {
+                out.truncate(start);
+                self.begin(Call { id: id.map(Box::from), batch, shows_metadata, work: Work::Unary(task) });
+                return;
+            }
+        };
+        let Some(id) = id else { return out.truncate(start) };
+        let length = out.len() - content;
+        match result {
+            Ok(response) if length <= self.reply_max => {
+                reply::end_result(out, Some(response.metadata()).filter(|_| shows_metadata));
+            }
+            Ok(_) => {
+                out.truncate(start);
+                reply::failure(out, id, &too_long(length, self.reply_max));
+            }
+            Err(status) => {
+                out.truncate(start);
+                self.put_failure(out, id, &status, unread);
+            }
+        }
+        out.push(b'\n');
+    }
+
+    /// Appends the status of a call that has ended at once.
+    #[cold]
+    fn put_failure(&self, out: &mut Vec<u8>, id: &[u8], status: &Status, unread: Option<&[u8]>) {
+        if let Some(message) = unread.filter(|_| status.code() == Code::InvalidArgument)
+            && let Err(error) = Message::read(message, self.levels + 1)
+        {
+            return reply::error(out, reply::NO_ID, reply::PARSE_ERROR, &error.to_string());
+        }
+        reply::failure(out, id, status);
+    }
+
+    /// Enters the call whose number has just been taken.
+    fn begin(&mut self, call: Call) {
+        let number = self.next - 1;
+        if let Some(id) = &call.id {
+            self.by_id.entry(id.clone()).or_insert(number);
+        }
+        if let Some(batch) = call.batch {
+            self.batches.wait(batch);
+        }
+        self.calls.insert(number, call);
+    }
+
+    /// Takes a call that is over out of those in progress.
+    fn end(&mut self, number: CallNumber) -> Option<Call> {
+        let call = self.calls.remove(&number)?;
+        if let Some(id) = &call.id
+            && self.by_id.get(id) == Some(&number)
+        {
+            self.by_id.remove(id);
+        }
+        if matches!(call.work, Work::Stream(..)) {
+            self.streams -= 1;
+        }
+        Some(call)
+    }
+
+    fn read(&mut self, letter: Letter) {
+        match letter {
+            Letter::Done(number, result, hold) => {
+                if let Some(call) = self.end(number) {
+                    self.answer(&call, result);
+                }
+                drop(hold);
+            }
+            Letter::Item(number, item) => self.put_item(number, &item),
+            Letter::Taken(number, count) => self.grant(number, count),
+        }
+    }
+
+    /// Appends the reply of a call that is over.
+    fn answer(&mut self, call: &Call, result: Result<Response<Bytes>, Status>) {
+        let Call { id, batch, shows_metadata, .. } = call;
+        let reply_max = self.reply_max;
+        let put = |out: &mut Vec<u8>| {
+            let Some(id) = id else { return };
+            match result {
+                Ok(response) if response.get_ref().len() <= reply_max => {
+                    reply::begin_result(out, id);
+                    out.extend_from_slice(response.get_ref());
+                    reply::end_result(out, Some(response.metadata()).filter(|_| *shows_metadata));
+                }
+                Ok(response) => reply::failure(out, id, &too_long(response.get_ref().len(), reply_max)),
+                Err(status) => reply::failure(out, id, &status),
+            }
+        };
+        match batch {
+            Some(batch) => {
+                self.batches.add(*batch, id.as_deref(), self.reply_max, put);
+                self.batches.end(*batch, &mut self.output);
+            }
+            None => {
+                let start = self.output.len();
+                put(&mut self.output);
+                if self.output.len() > start {
+                    self.output.push(b'\n');
+                }
+            }
+        }
+    }
+
+    /// Handles what is no call of a service.
+    fn handle_reserved(&mut self, request: &Request<'_>, message: &Bytes, context: &ForeignContext, out: &mut Vec<u8>) {
+        match request.id.map(str::as_bytes) {
+            Some(id) if request.method == "rpc.discover" => {
+                reply::begin_result(out, id);
+                discover::put_document(out, context.methods());
+                reply::end_result(out, None);
+            }
+            Some(id) => {
+                let text = format!("there is no method {:?}", shortened(&request.method));
+                reply::error(out, id, reply::METHOD_NOT_FOUND, &text);
+            }
+            None => self.handle_notice(request, message, context),
+        }
+    }
+
+    /// Appends an error that belongs to no request.
+    fn refuse(&mut self, refusal: Refusal) {
+        let code = if refusal == Refusal::NotJson { reply::PARSE_ERROR } else { reply::INVALID_REQUEST };
+        reply::error(&mut self.output, reply::NO_ID, code, &refusal.to_string());
+        self.output.push(b'\n');
+    }
+
+    fn refuse_text(&mut self, error: &DecodeError) {
+        reply::error(&mut self.output, reply::NO_ID, reply::PARSE_ERROR, &error.to_string());
+        self.output.push(b'\n');
+    }
+}
+
+/// How much of a name that is unknown is repeated, in characters.
+const NAME_SHOWN: usize = 64;
+
+fn shortened(name: &str) -> String {
+    name.chars().take(NAME_SHOWN).collect()
+}
+
+fn too_long(length: usize, max: usize) -> Status {
+    Status::resource_exhausted(format!("a reply of {length} bytes exceeds the limit of {max}"))
+}
+
+/// The runtime's clock, which tests may stop.
+pub(super) fn now() -> Instant {
+    tokio::time::Instant::now().into_std()
 }

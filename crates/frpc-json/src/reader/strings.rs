@@ -121,7 +121,7 @@ impl<'a> Reader<'a> {
 /// How many bytes from the beginning are simply themselves in a string: no quotation mark, backslash or control
 /// character.
 #[inline(always)]
-pub(crate) fn plain_length(bytes: &[u8]) -> usize {
+pub fn plain_length(bytes: &[u8]) -> usize {
     let (words, rest) = bytes.as_chunks::<8>();
     let mut length = 0_usize;
     for word in words {

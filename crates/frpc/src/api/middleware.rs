@@ -171,6 +171,11 @@ impl About {
     pub(crate) fn kind(&self) -> CallKind {
         self.kind
     }
+
+    /// The names of the messages: of the request and of the response.
+    pub(crate) fn messages(&self) -> [&'static str; 2] {
+        [self.request, self.response]
+    }
 }
 
 impl Call {

@@ -127,6 +127,11 @@ impl ForeignMethods {
         Some(ForeignMethod { methods: self.clone(), operation })
     }
 
+    /// How deep messages of clients may nest; see [`nesting_max`](crate::ServerBuilder::nesting_max).
+    pub fn nesting_max(&self) -> u32 {
+        self.offer.nesting.levels()
+    }
+
     /// All methods, in the order of their operations.
     pub fn iter(&self) -> impl Iterator<Item = ForeignMethod> {
         let operations = self.offer.table.methods().map(|method| method.operation.number());
@@ -171,7 +176,7 @@ impl ForeignMethod {
 
     /// Which directions stream.
     pub fn kind(&self) -> CallKind {
-        self.face().kind()
+        self.face().about().kind()
     }
 
     /// Whether the method may run more than once without harm.
@@ -188,6 +193,17 @@ impl ForeignMethod {
     /// The names of the formats in which its messages may be written, such as `json`.
     pub fn formats(&self) -> Vec<&'static str> {
         self.face().formats()
+    }
+
+    /// The names of its messages in the schema: that of the request and that of the response.
+    pub fn messages(&self) -> [&'static str; 2] {
+        self.face().about().messages()
+    }
+
+    /// The names of the fields of a request in a format, in the order of declaration; `None` if the method lacks the
+    /// format. A format may not name any.
+    pub fn request_fields(&self, format: &str) -> Option<&'static [&'static str]> {
+        self.face().fields(format)
     }
 
     /// Calls a method that takes and returns single messages.

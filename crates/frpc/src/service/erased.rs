@@ -2,7 +2,7 @@
 //! same for all callers, runs here; policies, limits and deadlines are applied by `server/foreign.rs`. Unary methods
 //! without middleware have a shorter way in `service/places.rs`.
 
-use crate::api::middleware::{About, CallKind, Chain, through};
+use crate::api::middleware::{About, Chain, through};
 use crate::service::handle::ServiceHandle;
 use crate::service::places::{self, Place};
 use crate::{Request, Response, ResponseStream, Status, Streaming};
@@ -24,6 +24,8 @@ pub struct Format<A, B> {
     pub(crate) append: Option<Append<B>>,
     /// The format in which the fields of requests stand in the order of declaration, without their names.
     positional: Option<(&'static str, Decode<A>)>,
+    /// The names of a request's fields.
+    pub(crate) fields: &'static [&'static str],
 }
 
 pub(crate) type Decode<A> = fn(&Bytes, Nesting) -> Result<A, Status>;
@@ -38,7 +40,7 @@ impl<A, B> Format<A, B> {
         decode: fn(&Bytes, Nesting) -> Result<A, Status>,
         encode: fn(&B) -> Result<Bytes, Status>,
     ) -> Self {
-        Self { name, decode, encode, append: None, positional: None }
+        Self { name, decode, encode, append: None, positional: None, fields: &[] }
     }
 
     /// Adds a way to write a response behind bytes that are there already, which saves a copy. In case of an error
@@ -52,6 +54,12 @@ impl<A, B> Format<A, B> {
     #[must_use]
     pub const fn positional(self, name: &'static str, decode: fn(&Bytes, Nesting) -> Result<A, Status>) -> Self {
         Self { positional: Some((name, decode)), ..self }
+    }
+
+    /// States the names of a request's fields in the format, in the order of declaration.
+    #[must_use]
+    pub const fn fields(self, fields: &'static [&'static str]) -> Self {
+        Self { fields, ..self }
     }
 
     /// This format or its positional variant, if it has the name.
@@ -86,10 +94,13 @@ pub(crate) type Calling = Pin<Box<dyn Future<Output = Result<Response<Body>, Sta
 
 /// A method whose messages are bytes.
 pub(crate) trait Erased: Send + Sync {
-    fn kind(&self) -> CallKind;
+    fn about(&self) -> &About;
 
     /// The names of its formats.
     fn formats(&self) -> Vec<&'static str>;
+
+    /// The names of a request's fields in a format.
+    fn fields(&self, format: &str) -> Option<&'static [&'static str]>;
 
     /// Adds a format; `false` if it is one of other messages.
     fn add(&mut self, format: Box<dyn Any>) -> bool;
@@ -113,7 +124,7 @@ type Begin<A, B> = dyn Fn(Option<Arc<Chain>>, Request<Body>, Format<A, B>, Nesti
 
 /// A method with its types.
 pub(crate) struct Face<A, B> {
-    kind: CallKind,
+    about: About,
     formats: Vec<Format<A, B>>,
     begin: Box<Begin<A, B>>,
     /// Of unary methods.
@@ -127,12 +138,16 @@ impl<A, B> Face<A, B> {
 }
 
 impl<A: 'static, B: 'static> Erased for Face<A, B> {
-    fn kind(&self) -> CallKind {
-        self.kind
+    fn about(&self) -> &About {
+        &self.about
     }
 
     fn formats(&self) -> Vec<&'static str> {
         self.formats.iter().map(|format| format.name).collect()
+    }
+
+    fn fields(&self, format: &str) -> Option<&'static [&'static str]> {
+        self.format(format).map(|format| format.fields)
     }
 
     fn add(&mut self, format: Box<dyn Any>) -> bool {
@@ -186,7 +201,7 @@ where
                 Ok(Response::together(write(response, format)?, extras))
             })
         };
-        Self { kind: about.kind(), formats: Vec::new(), begin: Box::new(begin), make_place: None }
+        Self { about, formats: Vec::new(), begin: Box::new(begin), make_place: None }
     }
 
     pub(crate) fn unary<S, H, F>(service: &Arc<S>, about: About, handler: H) -> Box<dyn Erased>

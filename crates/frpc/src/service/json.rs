@@ -17,6 +17,7 @@ pub const fn json_format<A: Json, B: Json>() -> Format<A, B> {
     };
     Format::new("json", |bytes, nesting| options(nesting).decode(bytes).map_err(invalid::<A>), encode)
         .appending(append)
+        .fields(A::FIELD_NAMES)
         .positional("json-positional", |bytes, nesting| options(nesting).decode_positional(bytes).map_err(invalid::<A>))
 }
 

@@ -1,0 +1,379 @@
+//! A connection that carries JSON-RPC and nothing else: messages one after the other, with white space between them or
+//! none. One task reads and writes it, as the driver of a native connection does: each turn reads once, handles what
+//! has come whole, and writes all replies at once.
+
+use super::framing::{Framed, Framing};
+use super::session::{Session, now};
+use crate::Gateway;
+use bytes::{Buf, Bytes, BytesMut};
+use frisbee::RawTransport;
+use frisbee::support::{Hold, Pace, Uptake};
+use frpc::{ForeignContext, Metadata, Status};
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::io;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWrite};
+use tokio::time::Sleep;
+
+/// How much one read takes at most, in bytes; as that of native connections.
+const READ_MAX: usize = 64 * 1024;
+
+/// A read of this much is worthwhile; with less room, the thread's buffer begins anew.
+const READ_LEAST: usize = 4 * 1024;
+
+/// Turns in a row, before other connections have theirs.
+const TURNS: usize = 4;
+
+/// A busy connection looks after so many polls whether the server stops.
+const POLLS: u8 = 16;
+
+/// How much of an output buffer an idle connection keeps, in bytes: some replies.
+const KEPT: usize = 4 * 1024;
+
+/// Parts of a message are charged to the server's memory in steps of so many bytes; fewer are not charged.
+const CHARGED: usize = 64 * 1024;
+
+/// How long a connection that this end has closed waits for the client to close its half, so that a reset does not
+/// discard the bytes that were written last; as native connections.
+const LINGER: Duration = Duration::from_secs(1);
+
+thread_local! {
+    /// Connections read into their thread's buffer: an idle connection holds none.
+    static SCRATCH: Cell<BytesMut> = Cell::default();
+}
+
+/// Serves a connection to its end: that of the client's direction, an error, or a server that stops.
+pub(super) async fn serve(gateway: &Gateway, transport: RawTransport, context: &ForeignContext) -> io::Result<()> {
+    let config = context.config();
+    let mut connection = Connection {
+        transport,
+        context,
+        session: Session::new(gateway, context, Metadata::new()),
+        idle_timeout: gateway.idle_timeout,
+        message_max: usize::try_from(config.body_limit()).unwrap_or(usize::MAX),
+        input: BytesMut::new(),
+        pending: Bytes::new(),
+        framing: Framing::default(),
+        written: 0,
+        received: 0,
+        pace: Pace::new(config.least_rate_window, config.least_rate),
+        uptake: Uptake::new(config.write_timeout, config.least_rate),
+        held: None,
+        active: now(),
+        reading: Reading::Open,
+        is_quiet: true,
+        polls: 0,
+        sleep: None,
+    };
+    let mut stopping = pin!(context.stopping());
+    poll_fn(|task| {
+        let polled = connection.poll(task);
+        // What wakes the task mostly brings bytes.
+        let is_asked = polled.is_pending() && connection.is_quiet && connection.reading == Reading::Open;
+        if is_asked && stopping.as_mut().poll(task).is_ready() {
+            // Calls that have come are answered, and no others.
+            connection.reading = Reading::Last;
+            return connection.poll(task);
+        }
+        polled
+    })
+    .await?;
+    connection.linger().await;
+    Ok(())
+}
+
+/// What becomes of the client's direction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Reading {
+    Open,
+    /// What has come by now is read, and nothing else.
+    Last,
+    Ended,
+}
+
+struct Connection<'a> {
+    transport: RawTransport,
+    context: &'a ForeignContext,
+    session: Session,
+    idle_timeout: Duration,
+    message_max: usize,
+    /// The beginning of a message.
+    input: BytesMut,
+    /// Messages that have come and wait until the client has taken replies.
+    pending: Bytes,
+    /// How far the message that has begun has been scanned.
+    framing: Framing,
+    /// The bytes of the output that have been written.
+    written: usize,
+    /// All bytes that have come.
+    received: u64,
+    pace: Pace,
+    uptake: Uptake,
+    /// The charge for what waits here, and for how much.
+    held: Option<(Hold, usize)>,
+    /// When something has come or gone last.
+    active: Instant,
+    reading: Reading,
+    /// The last poll has found nothing to read or write, or has been one of many.
+    is_quiet: bool,
+    polls: u8,
+    /// The next look at the time, if one is due.
+    sleep: Option<Pin<Box<Sleep>>>,
+}
+
+impl Connection<'_> {
+    /// Reads, calls and writes until there is nothing to do. Ready when the connection is over.
+    fn poll(&mut self, task: &mut Context<'_>) -> Poll<io::Result<()>> {
+        // Also of a connection that is always busy.
+        self.polls = self.polls.wrapping_add(1);
+        self.is_quiet = self.polls.is_multiple_of(POLLS);
+        for turn in 0..TURNS {
+            let now = now();
+            let has_read = self.read(task, now)?;
+            // A pass for the calls that have ended, and another one if there was more than fits.
+            let _ = self.session.poll(task);
+            let has_written = self.write(task, now)?;
+            if has_read || has_written {
+                self.active = now;
+                continue;
+            }
+            self.is_quiet |= turn == 0;
+            let has_output = !self.session.output().is_empty();
+            if self.reading == Reading::Ended && self.session.calls() == 0 && self.pending.is_empty() && !has_output {
+                return Poll::Ready(Ok(()));
+            }
+            return self.poll_time(task, now);
+        }
+        task.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    /// Reads once, and handles the messages that are whole. `false` if nothing has come, or nothing is read.
+    fn read(&mut self, task: &mut Context<'_>, now: Instant) -> io::Result<bool> {
+        if self.session.is_full() {
+            return Ok(false);
+        }
+        if !self.pending.is_empty() {
+            let pending = std::mem::take(&mut self.pending);
+            self.handle(pending, now);
+            self.wait_for_rest(now);
+            return Ok(true);
+        }
+        if self.reading == Reading::Ended {
+            return Ok(false);
+        }
+        let mut scratch = SCRATCH.take();
+        let is_new = self.input.is_empty();
+        let buffer = if is_new { &mut scratch } else { &mut self.input };
+        if buffer.capacity() - buffer.len() < READ_LEAST {
+            // A message that has begun grows with what has come of it.
+            buffer.reserve(buffer.len().max(READ_MAX));
+        }
+        let read = pin!(self.transport.read_buf(buffer)).poll(task);
+        let count = match read {
+            Poll::Pending => {
+                SCRATCH.set(scratch);
+                if self.reading == Reading::Last {
+                    self.end_reading();
+                    return Ok(true);
+                }
+                return Ok(false);
+            }
+            Poll::Ready(read) => read?,
+        };
+        if count == 0 {
+            SCRATCH.set(scratch);
+            self.end_reading();
+            return Ok(true);
+        }
+        self.received += count as u64;
+        let bytes = if is_new { scratch.split().freeze() } else { self.take_whole() };
+        if !bytes.is_empty() {
+            self.handle(bytes, now);
+        }
+        SCRATCH.set(scratch);
+        self.wait_for_rest(now);
+        Ok(true)
+    }
+
+    fn end_reading(&mut self) {
+        self.reading = Reading::Ended;
+        self.input = BytesMut::new();
+        self.pace.complete();
+    }
+
+    /// Takes the message that has begun out of the input, with what is behind it, if its end has come or it is refused.
+    fn take_whole(&mut self) -> Bytes {
+        let bounds = self.session.bounds();
+        let framed = self.framing.scan(&self.input, bounds);
+        if framed == Framed::Incomplete && self.input.len() <= self.message_max {
+            return Bytes::new();
+        }
+        self.framing = Framing::default();
+        std::mem::take(&mut self.input).freeze()
+    }
+
+    /// Handles messages, and keeps the beginning of one that is not whole.
+    fn handle(&mut self, mut bytes: Bytes, now: Instant) {
+        let Self { session, framing, input, pending, message_max, .. } = self;
+        let bounds = session.bounds();
+        let refused = session.turn(now, |turn| {
+            loop {
+                let spaces = bytes.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+                bytes.advance(spaces);
+                if bytes.is_empty() {
+                    return None;
+                }
+                if turn.is_full() {
+                    *pending = bytes;
+                    return None;
+                }
+                let is_short = bytes.len() <= *message_max;
+                if let Some(length) = is_short.then(|| turn.take_plain(&bytes, |_| true)).flatten() {
+                    bytes.advance(length);
+                    continue;
+                }
+                match framing.scan(&bytes, bounds) {
+                    Framed::End(length) => {
+                        *framing = Framing::default();
+                        if length > *message_max {
+                            return Some(Err(too_long(*message_max)));
+                        }
+                        turn.handle_unusual(&bytes.split_to(length));
+                    }
+                    Framed::Incomplete if bytes.len() > *message_max => return Some(Err(too_long(*message_max))),
+                    Framed::Incomplete => {
+                        input.extend_from_slice(&bytes);
+                        return None;
+                    }
+                    Framed::Refused(refusal) => return Some(Ok(refusal)),
+                }
+            }
+        });
+        match refused {
+            None => return,
+            Some(Ok(refusal)) => self.session.refuse(refusal),
+            Some(Err(status)) => self.session.fail(&status),
+        }
+        // It cannot be told where the next message begins.
+        self.framing = Framing::default();
+        self.end_reading();
+    }
+
+    /// Watches the message that has begun, if one has.
+    fn wait_for_rest(&mut self, now: Instant) {
+        if self.input.is_empty() {
+            self.pace.complete();
+        } else {
+            self.pace.waiting(self.received, now);
+        }
+        self.charge();
+    }
+
+    /// Charges what waits here to the server's memory.
+    fn charge(&mut self) {
+        let waiting = self.input.capacity() + self.pending.len() + self.session.output().len();
+        let steps = waiting / CHARGED;
+        let before = self.held.as_ref().map_or(0, |(_, steps)| *steps);
+        if steps == before {
+            return;
+        }
+        self.held = None;
+        if steps > 0 {
+            self.held = Some((self.context.hold(steps * CHARGED), steps));
+        }
+        if steps > before && self.context.is_overloaded() && !self.input.is_empty() {
+            self.session.fail(&Status::resource_exhausted("the server's memory limit for this client is reached"));
+            self.end_reading();
+        }
+    }
+
+    /// Writes the output as far as the client takes it. `false` if nothing was written.
+    fn write(&mut self, task: &mut Context<'_>, now: Instant) -> io::Result<bool> {
+        let Self { transport, session, written, uptake, received, .. } = self;
+        let mut has_written = false;
+        while session.output().len() > *written {
+            let rest = session.output().get(*written..).unwrap_or_default();
+            match Pin::new(&mut *transport).poll_write(task, rest) {
+                Poll::Ready(Ok(0)) => return Err(io::ErrorKind::WriteZero.into()),
+                Poll::Ready(Ok(count)) => {
+                    *written += count;
+                    has_written = true;
+                    uptake.handle_written(count, session.output().len() > *written, *received, now);
+                }
+                Poll::Ready(Err(error)) => return Err(error),
+                Poll::Pending => {
+                    uptake.handle_written(0, true, *received, now);
+                    break;
+                }
+            }
+        }
+        if has_written && session.output().len() == *written {
+            *written = 0;
+            session.output().clear();
+            session.output().shrink_to(KEPT);
+            // What it buffers, such as TLS, leaves now; if that waits, the transport wakes the task.
+            if let Poll::Ready(flushed) = Pin::new(transport).poll_flush(task) {
+                flushed?;
+            }
+            self.charge();
+        } else if *written >= session.output().len() / 2 && *written > 0 {
+            session.output().drain(..std::mem::take(written));
+            self.charge();
+        }
+        Ok(has_written)
+    }
+
+    /// Closes the connection if the client is too slow or silent for too long, and has the task woken for the next look.
+    fn poll_time(&mut self, task: &mut Context<'_>, now: Instant) -> Poll<io::Result<()>> {
+        let waiting = self.session.output().len() - self.written;
+        if self.pace.too_slow(self.received, now) {
+            return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "a message arrived too slowly")));
+        }
+        if self.uptake.is_too_slow(waiting, self.received, now) {
+            return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client took too few replies")));
+        }
+        let is_idle = self.session.calls() == 0 && waiting == 0 && self.input.is_empty();
+        let idle = self.active.checked_add(self.idle_timeout).filter(|_| is_idle);
+        if idle.is_some_and(|end| now >= end) {
+            return Poll::Ready(Ok(()));
+        }
+        let Some(due) = [self.pace.deadline(), self.uptake.deadline(), idle].into_iter().flatten().min() else {
+            return Poll::Pending;
+        };
+        // A timer that is due too early costs a look; one that is due too late is set anew. The waker of a task stays the
+        // same, so that one which is not due has not to be polled.
+        let sleep = match &mut self.sleep {
+            Some(sleep) => {
+                let set_to = sleep.deadline().into_std();
+                if set_to <= due && now < set_to {
+                    return Poll::Pending;
+                }
+                sleep.as_mut().reset(due.into());
+                sleep
+            }
+            none => none.insert(Box::pin(tokio::time::sleep_until(due.into()))),
+        };
+        ready!(sleep.as_mut().poll(task));
+        task.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    /// Closes the direction of replies, and waits until the client has closed its own.
+    async fn linger(&mut self) {
+        let closing = async {
+            let _ = tokio::io::AsyncWriteExt::shutdown(&mut self.transport).await;
+            let mut rest = [0; 1024];
+            while self.transport.read(&mut rest).await.is_ok_and(|count| count > 0) {}
+        };
+        let _ = tokio::time::timeout(LINGER, closing).await;
+    }
+}
+
+#[cold]
+fn too_long(max: usize) -> Status {
+    Status::resource_exhausted(format!("a message exceeds the limit of {max} bytes"))
+}

@@ -1,0 +1,155 @@
+//! Where a message ends in a stream of bytes that is cut anywhere. Each byte is looked at once: strings and brackets are
+//! told apart, and all else is left to `envelope.rs`.
+
+use frpc::json::plain_length;
+use std::fmt;
+
+/// What is looked for while scanning, so that nothing is done for a message that exceeds it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    /// How deep brackets may nest.
+    pub(super) depth_max: u32,
+    /// How many elements the outermost array may have.
+    pub(super) batch_max: usize,
+}
+
+/// The scan of one message, which begins with a bracket.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Framing {
+    /// The bytes that have been looked at.
+    at: usize,
+    depth: u32,
+    is_in_string: bool,
+    /// The outermost bracket is that of an array.
+    is_batch: bool,
+    commas: usize,
+}
+
+/// What a scan has found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Framed {
+    /// The end of the message.
+    End(usize),
+    /// More bytes are needed.
+    Incomplete,
+    Refused(Refusal),
+}
+
+/// Why the end of a message is not looked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Refusal {
+    /// No message begins so, or a string has a control character.
+    NotJson,
+    TooDeep(u32),
+    TooMany(usize),
+}
+
+impl Framing {
+    /// Goes on with a message. `bytes` begin where it does, and are those of the last time and more.
+    pub(super) fn scan(&mut self, bytes: &[u8], bounds: Bounds) -> Framed {
+        let Self { at, depth, is_in_string, is_batch, commas } = self;
+        if *at == 0 {
+            match bytes.first() {
+                Some(b'{') => {}
+                Some(b'[') => *is_batch = true,
+                Some(_) => return Framed::Refused(Refusal::NotJson),
+                None => return Framed::Incomplete,
+            }
+        }
+        loop {
+            if *is_in_string {
+                let rest = bytes.get(*at..).unwrap_or_default();
+                *at += plain_length(rest);
+                match bytes.get(*at) {
+                    Some(b'"') => *is_in_string = false,
+                    Some(b'\\') if bytes.len() > *at + 1 => *at += 1,
+                    Some(b'\\') | None => return Framed::Incomplete,
+                    Some(_) => return Framed::Refused(Refusal::NotJson),
+                }
+                *at += 1;
+                continue;
+            }
+            let Some(byte) = bytes.get(*at) else { return Framed::Incomplete };
+            *at += 1;
+            match byte {
+                b'"' => *is_in_string = true,
+                b'{' | b'[' => {
+                    *depth += 1;
+                    if *depth > bounds.depth_max {
+                        return Framed::Refused(Refusal::TooDeep(bounds.depth_max));
+                    }
+                }
+                b'}' | b']' => {
+                    *depth = depth.saturating_sub(1);
+                    if *depth == 0 {
+                        return Framed::End(*at);
+                    }
+                }
+                b',' if *depth == 1 && *is_batch => {
+                    *commas += 1;
+                    if *commas >= bounds.batch_max {
+                        return Framed::Refused(Refusal::TooMany(bounds.batch_max));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotJson => f.write_str("this is no message in JSON"),
+            Self::TooDeep(max) => write!(f, "the message nests deeper than {max} brackets"),
+            Self::TooMany(max) => write!(f, "the batch has more than {max} requests"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BOUNDS: Bounds = Bounds { depth_max: 5, batch_max: 3 };
+
+    /// What is found in a message that comes byte by byte.
+    fn scan_slowly(message: &[u8]) -> Framed {
+        let mut framing = Framing::default();
+        for length in 0..=message.len() {
+            match framing.scan(&message[..length], BOUNDS) {
+                Framed::Incomplete => {}
+                found => return found,
+            }
+        }
+        Framed::Incomplete
+    }
+
+    #[test]
+    fn a_message_ends_with_its_outermost_bracket_wherever_it_is_cut() {
+        for message in [r#"{}"#, r#"{"a":"}"}"#, r#"{"a\\":"\"}"}"#, r#"[{"a":[1,2,3,4,5]}]"#, r#"["é","\\"]"#] {
+            let behind = [message, "{}"].concat();
+            assert_eq!(Framing::default().scan(behind.as_bytes(), BOUNDS), Framed::End(message.len()), "{message}");
+            assert_eq!(scan_slowly(behind.as_bytes()), Framed::End(message.len()), "{message}");
+        }
+        for incomplete in ["", "{", r#"{""#, r#"{"\"#, r#"["a","#] {
+            assert_eq!(scan_slowly(incomplete.as_bytes()), Framed::Incomplete, "{incomplete}");
+        }
+    }
+
+    #[test]
+    fn a_message_is_refused_at_the_byte_that_exceeds_a_bound() {
+        for (message, refusal) in [
+            ("x", Refusal::NotJson),
+            ("1", Refusal::NotJson),
+            ("{\"a\n", Refusal::NotJson),
+            ("[[[[[[", Refusal::TooDeep(5)),
+            (r#"{"a":[{"a":[{"a":["#, Refusal::TooDeep(5)),
+            ("[1,2,3,", Refusal::TooMany(3)),
+        ] {
+            assert_eq!(scan_slowly(message.as_bytes()), Framed::Refused(refusal), "{message}");
+            let before = &message[..message.len() - 1];
+            assert_eq!(scan_slowly(before.as_bytes()), Framed::Incomplete, "{before}");
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! What the tasks of calls have for the session of their connection.
+
+use bytes::Bytes;
+use frisbee::support::Hold;
+use frpc::{Response, Status};
+use parking_lot::Mutex;
+use std::collections::VecDeque;
+use std::task::{Context, Waker};
+
+/// The number of a call within its session.
+pub(super) type CallNumber = u64;
+
+/// Something that a call has for its session.
+pub(super) enum Letter {
+    /// The call is over.
+    Done(CallNumber, Result<Response<Bytes>, Status>, Hold),
+    /// An item of its responses.
+    Item(CallNumber, Bytes),
+    /// Its handler has taken so many items.
+    Taken(CallNumber, u32),
+}
+
+/// The letters of all calls, in order.
+#[derive(Default)]
+pub(super) struct Mail {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    letters: VecDeque<Letter>,
+    waker: Option<Waker>,
+}
+
+impl Mail {
+    pub(super) fn send(&self, letter: Letter) {
+        let mut inner = self.inner.lock();
+        inner.letters.push_back(letter);
+        let waker = inner.waker.take();
+        drop(inner);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// Moves all letters behind those in `to`; without any, the task is woken by the next one.
+    pub(super) fn take(&self, to: &mut VecDeque<Letter>, task: &Context<'_>) {
+        let mut inner = self.inner.lock();
+        to.append(&mut inner.letters);
+        if !inner.waker.as_ref().is_some_and(|waker| waker.will_wake(task.waker())) {
+            inner.waker = Some(task.waker().clone());
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Batches: their replies wait for each other, and have one limit together.
+
+use super::{Turn, reply};
+use crate::json_rpc::envelope::Item;
+use bytes::Bytes;
+use frpc::Status;
+
+/// The batches with calls in progress.
+#[derive(Default)]
+pub(super) struct Batches {
+    /// By number. Those that are over make room for others.
+    open: Vec<Option<Batch>>,
+    free: Vec<usize>,
+}
+
+/// A batch with calls in progress.
+#[derive(Default)]
+struct Batch {
+    /// Replies, each with a comma behind it.
+    replies: Vec<u8>,
+    /// The calls in progress, and one for the batch while it is being handled.
+    left: usize,
+    /// Not even errors had room.
+    is_too_long: bool,
+}
+
+impl Turn<'_> {
+    /// Handles the elements of a batch, one after the other.
+    pub(super) fn handle_batch(&mut self, items: Vec<Item<'_>>, message: &Bytes) {
+        if items.is_empty() {
+            reply::error(&mut self.inner.output, reply::NO_ID, reply::INVALID_REQUEST, "the batch is empty");
+            return self.inner.output.push(b'\n');
+        }
+        let number = self.inner.batches.begin();
+        let mut out = Vec::new();
+        for item in items {
+            out.clear();
+            let id = match &item {
+                Item::Request(request) => request.id,
+                Item::Invalid(invalid) => invalid.id,
+            };
+            self.handle_item(item, message, Some(number), &mut out);
+            let put = |replies: &mut Vec<u8>| replies.extend_from_slice(&out);
+            self.inner.batches.add(number, id.map(str::as_bytes), self.inner.reply_max, put);
+        }
+        self.inner.batches.end(number, &mut self.inner.output);
+    }
+}
+
+impl Batches {
+    fn begin(&mut self) -> usize {
+        let at = self.free.pop().unwrap_or_else(|| {
+            self.open.push(None);
+            self.open.len() - 1
+        });
+        if let Some(place) = self.open.get_mut(at) {
+            *place = Some(Batch { left: 1, ..Batch::default() });
+        }
+        at
+    }
+
+    fn get(&mut self, number: usize) -> Option<&mut Batch> {
+        self.open.get_mut(number)?.as_mut()
+    }
+
+    /// Lets a batch wait for one more call.
+    pub(super) fn wait(&mut self, number: usize) {
+        if let Some(batch) = self.get(number) {
+            batch.left += 1;
+        }
+    }
+
+    /// Adds the reply that `put` appends, if it appends one. All replies together have at most `max` bytes: one that
+    /// exceeds it becomes an error, and if even that has no room, the batch has no reply but an error.
+    pub(super) fn add(&mut self, number: usize, id: Option<&[u8]>, max: usize, put: impl FnOnce(&mut Vec<u8>)) {
+        let Some(batch) = self.get(number).filter(|batch| !batch.is_too_long) else { return };
+        let start = batch.replies.len();
+        put(&mut batch.replies);
+        if batch.replies.len() == start {
+            return;
+        }
+        if batch.replies.len() > max {
+            batch.replies.truncate(start);
+            let text = format!("the replies of the batch exceed the limit of {max} bytes");
+            reply::failure(&mut batch.replies, id.unwrap_or(reply::NO_ID), &Status::resource_exhausted(text));
+        }
+        if batch.replies.len() > max {
+            (batch.replies, batch.is_too_long) = (Vec::new(), true);
+            return;
+        }
+        batch.replies.push(b',');
+    }
+
+    /// Counts the end of a call, or of handling the batch. The last one appends the replies to `out`, with a line feed.
+    pub(super) fn end(&mut self, number: usize, out: &mut Vec<u8>) {
+        let Some(place) = self.open.get_mut(number) else { return };
+        let Some(batch) = place else { return };
+        batch.left -= 1;
+        if batch.left > 0 {
+            return;
+        }
+        let Batch { mut replies, is_too_long, .. } = place.take().unwrap_or_default();
+        self.free.push(number);
+        if is_too_long {
+            let status = Status::resource_exhausted("the replies of the batch are too long, even as errors");
+            reply::failure(out, reply::NO_ID, &status);
+            out.push(b'\n');
+        } else if replies.pop().is_some() {
+            out.push(b'[');
+            out.append(&mut replies);
+            out.extend_from_slice(b"]\n");
+        }
+    }
+}

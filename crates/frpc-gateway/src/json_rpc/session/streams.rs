@@ -1,0 +1,304 @@
+//! Calls of methods that stream: items in both directions as notifications, with credit, and calls that are cancelled.
+//!
+//! Items of the client wait in a queue for the handler, and the client is granted as many more as have been taken out.
+//! Items of the handler are letters, a few at a time, and no more than the client wants.
+
+use super::{Asked, Call, Inner, NAMED, POSITIONAL, Work, reply};
+use crate::json_rpc::envelope::Request;
+use crate::json_rpc::mail::{CallNumber, Letter, Mail};
+use bytes::Bytes;
+use frisbee::support::Hold;
+use frpc::json::{DecodeError, Options, Reader};
+use frpc::{CallKind, ForeignContext, ForeignMethod, ForeignResponses, Response, Status};
+use futures_core::Stream;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, ready};
+use tokio::sync::Semaphore;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::AbortHandle;
+
+/// The number of items that a client may send before it is granted more: enough that a client far away sends all the
+/// time if the handler takes them in time and each has some kilobytes.
+const ITEMS_FIRST: u32 = 16;
+
+/// A client is granted more when so many items have been taken: one notification for several.
+const ITEMS_EACH: u32 = ITEMS_FIRST / 2;
+
+/// The number of items of a handler that wait to be written. The next ones are asked for when these have been.
+const WINDOW: usize = 16;
+
+/// What the session keeps of a stream.
+pub(super) struct Ends {
+    /// `None` when the client sends no more items.
+    requests: Option<UnboundedSender<(Bytes, Hold)>>,
+    /// The number of items that the client may send.
+    granted: u32,
+    /// The bytes of items that wait for the handler.
+    waiting: Arc<AtomicUsize>,
+    /// A permit for each item that may wait to be written.
+    window: Arc<Semaphore>,
+    /// A permit for each item that the client wants, if it counts them.
+    credit: Option<Arc<Semaphore>>,
+}
+
+/// The task of a stream, which ends with the call.
+pub(super) struct StreamTask(AbortHandle);
+
+impl Drop for StreamTask {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl Inner {
+    /// Calls a method that streams.
+    pub(super) fn open(
+        &mut self,
+        at: usize,
+        asked: Asked<'_>,
+        request: &Request<'_>,
+        context: &ForeignContext,
+    ) -> Result<(), Status> {
+        let Asked { id, batch, shows_metadata, request: asked, is_positional, .. } = asked;
+        let Some(id) = id.filter(|id| *id != reply::NO_ID && batch.is_none() && self.has_notices) else {
+            return Err(Status::unimplemented(
+                "a method that streams is called with an id, in no batch, over TCP or WebSocket",
+            ));
+        };
+        if self.by_id.contains_key(id) {
+            return Err(Status::already_exists("the id of the stream is that of a call in progress"));
+        }
+        let streams_max = context.config().streams_max;
+        if self.streams >= streams_max {
+            return Err(Status::resource_exhausted(format!("the limit of {streams_max} streams is reached")));
+        }
+        let Some(called) = self.called.get(at) else { return Ok(()) };
+        let (method, number) = (called.method.clone(), self.next);
+        let takes_items = matches!(method.kind(), CallKind::ClientStreaming | CallKind::Streaming);
+        let is_empty = |params: &[u8]| params.iter().filter(|byte| !byte.is_ascii_whitespace()).count() == 2;
+        if takes_items && !is_empty(asked.get_ref()) {
+            return Err(Status::invalid_argument("a method that takes items has no params: send them by rpc.item"));
+        }
+        let (sender, receiver) = unbounded_channel();
+        let waiting = Arc::<AtomicUsize>::default();
+        let items = Items { receiver, waiting: waiting.clone(), mail: self.mail.clone(), number, taken: 0 };
+        let ends = Ends {
+            requests: takes_items.then_some(sender),
+            granted: ITEMS_FIRST,
+            waiting,
+            window: Arc::new(Semaphore::new(WINDOW)),
+            credit: request.credit.map(|credit| Arc::new(Semaphore::new(usize::try_from(credit).unwrap_or(WINDOW)))),
+        };
+        let out = Out {
+            number,
+            mail: self.mail.clone(),
+            window: ends.window.clone(),
+            credit: ends.credit.clone(),
+            item_max: self.reply_max,
+        };
+        let context_of_task = context.clone();
+        let format = if is_positional { POSITIONAL } else { NAMED };
+        let task = context.runtime_handle().spawn(async move {
+            let kind = method.kind();
+            let called = if takes_items {
+                method.streaming(asked.map(|_| items), NAMED).await
+            } else {
+                call_with_one(&method, asked, format).await
+            };
+            let result = match called {
+                Ok(responses) => out.send(responses, kind).await,
+                Err(status) => Err(status),
+            };
+            let hold = context_of_task.hold(result.as_ref().map_or(0, |response| response.get_ref().len()));
+            out.mail.send(Letter::Done(number, result, hold));
+        });
+        self.next += 1;
+        self.streams += 1;
+        let work = Work::Stream(ends, StreamTask(task.abort_handle()));
+        self.begin(Call { id: Some(id.into()), batch: None, shows_metadata, work });
+        Ok(())
+    }
+
+    /// Handles a notification of the client about one of its calls. Those about calls that are over come late, and
+    /// change nothing.
+    pub(super) fn handle_notice(&mut self, request: &Request<'_>, message: &Bytes, context: &ForeignContext) {
+        let Some(Ok(notice)) = request.params.map(Notice::read) else { return };
+        let Some(number) = notice.id.and_then(|id| self.by_id.get(id.as_bytes())).copied() else { return };
+        if request.method == "rpc.cancel" {
+            return self.finish(number, Status::cancelled("cancelled by the caller"));
+        }
+        let Some(Call { work: Work::Stream(ends, _), .. }) = self.calls.get_mut(&number) else { return };
+        match &*request.method {
+            "rpc.item" => {
+                let Some(item) = notice.item else { return };
+                let item = message.slice_ref(item.as_bytes());
+                if let Err(status) = ends.take(item, context) {
+                    self.finish(number, status);
+                }
+            }
+            "rpc.end" => ends.requests = None,
+            "rpc.credit" => {
+                if let Some((credit, items)) = ends.credit.as_ref().zip(notice.items)
+                    && credit.available_permits() < CREDIT_MAX
+                {
+                    credit.add_permits(usize::try_from(items).unwrap_or_default());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Ends a call that its handler has not ended.
+    fn finish(&mut self, number: CallNumber, status: Status) {
+        if let Some(call) = self.end(number) {
+            self.answer(&call, Err(status));
+        }
+    }
+
+    /// Appends an item of a handler.
+    pub(super) fn put_item(&mut self, number: CallNumber, item: &Bytes) {
+        let Some(Call { id: Some(id), work: Work::Stream(ends, _), .. }) = self.calls.get(&number) else { return };
+        reply::begin_notice(&mut self.output, "rpc.item", id, "item");
+        self.output.extend_from_slice(item);
+        reply::end_notice(&mut self.output);
+        self.output.push(b'\n');
+        ends.window.add_permits(1);
+    }
+
+    /// Grants a client further items, as many as its handler has taken.
+    pub(super) fn grant(&mut self, number: CallNumber, count: u32) {
+        let Some(Call { id: Some(id), work: Work::Stream(ends, _), .. }) = self.calls.get_mut(&number) else { return };
+        if ends.requests.is_none() {
+            return;
+        }
+        ends.granted += count;
+        reply::begin_notice(&mut self.output, "rpc.credit", id, "items");
+        self.output.extend_from_slice(count.to_string().as_bytes());
+        reply::end_notice(&mut self.output);
+        self.output.push(b'\n');
+    }
+}
+
+/// No client needs more credit in advance.
+const CREDIT_MAX: usize = 1 << 31;
+
+impl Ends {
+    /// Gives the handler an item of the client.
+    fn take(&mut self, item: Bytes, context: &ForeignContext) -> Result<(), Status> {
+        let Some(requests) = &self.requests else { return Ok(()) };
+        let Some(granted) = self.granted.checked_sub(1) else {
+            return Err(Status::resource_exhausted("more items than the handler takes: wait for rpc.credit"));
+        };
+        let length = item.len();
+        let waiting = self.waiting.fetch_add(length, Ordering::Relaxed);
+        // One item may exceed the limit, as one message of a native stream may.
+        if waiting > context.config().stream_buffer_max || context.is_overloaded() {
+            return Err(Status::resource_exhausted("the items that wait for the handler take too much memory"));
+        }
+        self.granted = granted;
+        // A handler that is over has dropped the other end; its reply is on the way.
+        let _ = requests.send((item, context.hold(length)));
+        Ok(())
+    }
+}
+
+/// The items of a client, as the handler takes them.
+struct Items {
+    receiver: UnboundedReceiver<(Bytes, Hold)>,
+    waiting: Arc<AtomicUsize>,
+    mail: Arc<Mail>,
+    number: CallNumber,
+    /// Those for which no more have been granted.
+    taken: u32,
+}
+
+impl Stream for Items {
+    type Item = Result<Bytes, Status>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let Some((item, _hold)) = ready!(self.receiver.poll_recv(context)) else { return Poll::Ready(None) };
+        self.waiting.fetch_sub(item.len(), Ordering::Relaxed);
+        self.taken += 1;
+        if self.taken == ITEMS_EACH {
+            self.taken = 0;
+            self.mail.send(Letter::Taken(self.number, ITEMS_EACH));
+        }
+        Poll::Ready(Some(Ok(item)))
+    }
+}
+
+/// Calls a method that takes a single message.
+async fn call_with_one(
+    method: &ForeignMethod,
+    request: frpc::Request<Bytes>,
+    format: &str,
+) -> Result<Response<ForeignResponses>, Status> {
+    let request = request.map(|message| frpc::iter([Ok(message)]));
+    method.streaming(request, format).await
+}
+
+/// Where the responses of a handler go.
+struct Out {
+    number: CallNumber,
+    mail: Arc<Mail>,
+    window: Arc<Semaphore>,
+    credit: Option<Arc<Semaphore>>,
+    item_max: usize,
+}
+
+impl Out {
+    /// Sends responses as items. The result is the single response of a method that has one, and `null` otherwise.
+    async fn send(&self, responses: Response<ForeignResponses>, kind: CallKind) -> Result<Response<Bytes>, Status> {
+        let mut result = Bytes::from_static(b"null");
+        let mut responses = responses;
+        let is_single = kind == CallKind::ClientStreaming;
+        loop {
+            let next = poll_fn(|context| Pin::new(responses.get_mut()).poll_next(context)).await.transpose()?;
+            let Some(item) = next else { break };
+            if is_single {
+                result = item;
+                continue;
+            }
+            if item.len() > self.item_max {
+                return Err(super::too_long(item.len(), self.item_max));
+            }
+            for permits in self.credit.iter().chain([&self.window]) {
+                if let Ok(permit) = permits.acquire().await {
+                    permit.forget();
+                }
+            }
+            self.mail.send(Letter::Item(self.number, item));
+        }
+        Ok(responses.map(|_| result))
+    }
+}
+
+/// The params of a notification about a call.
+#[derive(Default)]
+struct Notice<'a> {
+    id: Option<&'a str>,
+    item: Option<&'a str>,
+    items: Option<u32>,
+}
+
+impl<'a> Notice<'a> {
+    fn read(params: &'a str) -> Result<Self, DecodeError> {
+        let options = Options::new().nesting_max(u32::MAX);
+        let mut reader = Reader::new(params.as_bytes(), &options)?;
+        let mut notice = Self::default();
+        reader.object(|key, reader| {
+            let value = reader.raw()?;
+            match key {
+                "id" => notice.id = Some(value),
+                "item" => notice.item = Some(value),
+                "items" => notice.items = value.parse().ok(),
+                _ => {}
+            }
+            Ok(())
+        })?;
+        Ok(notice)
+    }
+}
