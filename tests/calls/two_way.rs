@@ -113,7 +113,7 @@ impl Interop for Where {
 }
 
 #[tokio::test]
-async fn handlers_of_a_client_begin_on_its_workers_and_wait_in_its_callers_runtime() {
+async fn handlers_of_a_client_run_on_its_workers_before_and_after_they_wait() {
     let (address, mut connections) = controller().await;
     let builder = Channel::builder().workers(Workers::Threads(1)).add_service(InteropServer::new(Where));
     let _agent = builder.connect(address.to_string()).await.unwrap();
@@ -122,7 +122,7 @@ async fn handlers_of_a_client_begin_on_its_workers_and_wait_in_its_callers_runti
     let here = format!("{:?}", thread::current().id());
     let (first, then) = threads.split_once(", ").unwrap();
     assert_ne!(first, here);
-    assert_eq!(then, here);
+    assert_eq!(then, first);
 }
 
 #[tokio::test]

@@ -28,10 +28,10 @@ mod worker;
 pub use {
     socket::Socket,
     timer::Timer,
-    worker::{Worker, probe},
+    worker::{Spawner, Worker, probe},
 };
 
 #[cfg(feature = "tokio-uring")]
 mod tokio_uring;
 #[cfg(feature = "tokio-uring")]
-pub use tokio_uring::{Socket, Timer, Worker, probe};
+pub use tokio_uring::{Socket, Spawner, Timer, Worker, probe};

@@ -58,6 +58,25 @@ impl Worker {
     {
         let _ = self.tasks.send(Box::new(move || Box::pin(make())));
     }
+
+    /// None: its tasks are in a runtime of tokio and cannot enter another one.
+    pub fn spawner(&self) -> Option<Spawner> {
+        None
+    }
+}
+
+/// Runs tasks on a [`Worker`]. There is none.
+#[derive(Clone, Debug)]
+pub struct Spawner(std::convert::Infallible);
+
+impl Spawner {
+    /// Not possible here.
+    pub fn spawn<F>(&self, _make: impl FnOnce() -> F + Send + 'static)
+    where
+        F: Future<Output = ()> + 'static,
+    {
+        match self.0 {}
+    }
 }
 
 /// Whether tokio-uring works here.

@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -65,7 +65,28 @@ impl Worker {
     where
         F: Future<Output = ()> + 'static,
     {
-        self.shared.send(Mail::Spawn(Box::new(move || Box::pin(make()))));
+        self.shared.spawn(make);
+    }
+
+    /// A handle that runs tasks there for as long as the worker lives; `None` if tasks cannot enter a runtime of tokio.
+    pub fn spawner(&self) -> Option<Spawner> {
+        Some(Spawner(Arc::downgrade(&self.shared)))
+    }
+}
+
+/// Runs tasks on a [`Worker`], and does not keep it alive.
+#[derive(Clone, Debug)]
+pub struct Spawner(Weak<WorkerShared>);
+
+impl Spawner {
+    /// As [`Worker::spawn`]. If the worker has ended, the task is dropped.
+    pub fn spawn<F>(&self, make: impl FnOnce() -> F + Send + 'static)
+    where
+        F: Future<Output = ()> + 'static,
+    {
+        if let Some(shared) = self.0.upgrade() {
+            shared.spawn(make);
+        }
     }
 }
 
@@ -105,6 +126,17 @@ impl WorkerShared {
     fn lock(&self) -> MutexGuard<'_, Mailbox> {
         // Nothing that can panic runs with the lock held.
         self.mailbox.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn spawn<F>(self: &Arc<Self>, make: impl FnOnce() -> F + Send + 'static)
+    where
+        F: Future<Output = ()> + 'static,
+    {
+        let make: Make = Box::new(move || Box::pin(make()));
+        match Local::current_if(self) {
+            Some(local) => local.handle(Mail::Spawn(make)),
+            None => self.send(Mail::Spawn(make)),
+        }
     }
 
     fn send(&self, mail: Mail) {

@@ -9,7 +9,7 @@ use crate::runtime::engine::Engine;
 use crate::runtime::timer::{TokioTimer, now, tokio_timer};
 use crate::runtime::tokio::{AbortOnDrop, Driver, Running, Tasks};
 use crate::transport::Io;
-use crate::workers::executor::name_culprit;
+use crate::workers::executor::settle;
 use crate::{CloseReason, RawTransport, Router};
 use frisbee_core::ServerConfig;
 use parking_lot::Mutex;
@@ -198,7 +198,7 @@ impl<R: Router> Host<R> {
             let _entered = context.as_ref().map(Handle::enter);
             engine(now)
         };
-        name_culprit(|| engine.culprit());
+        settle(|| engine.culprit());
         let mut driver = Driver::new(io, engine, context, tokio_timer(), busy).buffering(buffers);
         if is_among_callers {
             driver = driver.among_callers();
@@ -370,7 +370,7 @@ impl Drop for Tied {
         inner.closing = true;
         let left: Vec<_> = inner.by_number.values().cloned().collect();
         drop(inner);
-        left.iter().for_each(Connection::abort);
+        left.iter().for_each(Connection::abort_with_work);
         open.phase.send_replace(Phase::Closing);
     }
 }

@@ -8,7 +8,7 @@ use crate::runtime::timer::{now, tokio_timer};
 use crate::runtime::tokio::{Driver, Tasks};
 use crate::server::MEMORY_MAX;
 use crate::transport::Io;
-use crate::workers::executor::name_culprit;
+use crate::workers::executor::settle;
 use crate::workers::{Place, Pool, Worker, Workers};
 use crate::{Config, Error, HeaderForm, IoBackend, RawTransport, Router};
 use frisbee_core::ClientConfig;
@@ -349,7 +349,7 @@ impl ClientBuilder {
         let (handle, engine) = self.prepare(ends, router, now);
         let (caller, driven) = (Handle::current(), tie(&handle));
         worker.spawn(async move {
-            name_culprit(|| engine.culprit());
+            settle(|| engine.culprit());
             let _driven = driven;
             let driver = Driver::new(io, engine, Some(caller), tokio_timer(), busy).buffering(buffers);
             driver.run().await.hand_over(Tasks::OfTokio, RawTransport::new_in).await;
@@ -391,7 +391,7 @@ struct AbortOnDrop(Option<Connection>);
 impl Drop for AbortOnDrop {
     fn drop(&mut self) {
         if let Some(connection) = &self.0 {
-            connection.abort();
+            connection.abort_with_work();
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::deferred::Deferred;
 use crate::hand_off::{self, HandOffAccepted};
 use crate::mailbox::{Mailbox, Order, Waiter};
 use crate::stream::Stream;
-use crate::work::{Begun, Call, Carrier, Ended, Job, Taken, Work};
+use crate::work::{Begun, Call, Carrier, Ended, Given, Home, Job, Site, Taken, Work};
 use crate::{
     CloseReason, Config, HandOffError, Operation, Outbox, Packet, PacketId, PeerKind, RawTransport, SendError,
     TrySendError,
@@ -16,8 +16,8 @@ use frisbee_core::{ClientConfig, Role, ServerConfig};
 use std::fmt;
 use std::future::poll_fn;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -83,8 +83,10 @@ pub(crate) struct ConnectionShared {
     turn_max: u32,
     /// The number of bytes that an extended peer may send on a stream before any of them has been read.
     pub(crate) stream_credit: u32,
-    /// Where work runs.
+    /// The caller's, for all that is spawned.
     pub(crate) runtime: Handle,
+    /// The worker that drives it, unless the caller's runtime does.
+    pub(crate) home: OnceLock<Home>,
     ends: Ends,
 }
 
@@ -154,6 +156,7 @@ impl Connection {
             turn_max: u32::try_from(config.turn_max.as_micros()).unwrap_or(u32::MAX),
             stream_credit: config.stream_credit.max(1),
             runtime,
+            home: OnceLock::new(),
             ends,
         }))
     }
@@ -289,7 +292,13 @@ impl Connection {
     ///
     /// On the runtime in which the server was started or the client connected.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        self.spawn_within(usize::MAX, None, None, |held| {
+        self.spawn_at(Site::Runtime, task);
+    }
+
+    /// As [`spawn`](Self::spawn), for the handler of an operation, which may be polled elsewhere.
+    #[doc(hidden)]
+    pub fn spawn_at(&self, site: Site, task: impl Future<Output = ()> + Send + 'static) {
+        self.spawn_within(usize::MAX, None, None, site, |held| {
             Box::pin(async move {
                 let _held = held;
                 task.await;
@@ -311,9 +320,10 @@ impl Connection {
         &self,
         call: Option<(PacketId, Operation)>,
         memory: usize,
+        site: Site,
         make: impl FnOnce(Task) -> Job,
     ) -> bool {
-        self.spawn_within(self.calls_max(), call, Some(memory), make)
+        self.spawn_within(self.calls_max(), call, Some(memory), site, make)
     }
 
     /// The runtime in which the connection's work runs, wherever the connection is driven. A task that is spawned there
@@ -329,25 +339,36 @@ impl Connection {
         max: usize,
         call: Option<Call>,
         held: Option<usize>,
+        site: Site,
         make: impl FnOnce(Task) -> Job,
     ) -> bool {
-        let (taken, spare) = match self.0.work.begin(max, call) {
-            Begun::Yes(taken, spare) => (taken, spare),
+        let home = if matches!(site, Site::Worker(..)) { self.0.home.get() } else { None };
+        let (taken, spare, on_worker) = match self.0.work.begin(max, call, home.is_some()) {
+            Begun::Yes { taken, spare, on_worker } => (taken, spare, on_worker),
             Begun::Full => return false,
             Begun::Ended => return true, // It would have been aborted at once.
         };
         let charge = held.map_or(0, |bytes| self.0.mailbox.account.hold(bytes));
-        let mut job = make(Task { connection: self.clone(), taken: Some(taken), charge, has_call: call.is_some() });
+        let job = make(Task { connection: self.clone(), taken: Some(taken), charge, has_call: call.is_some() });
+        let mut given = Given::new(job, taken, site);
         if let Some(carrier) = spare {
-            match carrier.give(job) {
+            match carrier.give(given) {
                 Ok(()) => return true,
-                Err(back) => job = back,
+                Err(back) => given = back,
             }
         }
-        let carrier = Carrier::new();
-        self.0.runtime.spawn(carrier.clone().carry(job));
-        self.0.work.started(taken, carrier);
+        let carrier = Carrier::new(on_worker);
+        self.0.work.start(taken, &carrier);
+        match home.filter(|_| on_worker) {
+            Some(home) => home.spawn(carrier.carry_on_worker(given, self)),
+            None => drop(self.0.runtime.spawn(carrier.carry(given))),
+        }
         true
+    }
+
+    /// Notes the worker that drives the connection.
+    pub(crate) fn settle(&self, home: Home) {
+        let _ = self.0.home.set(home);
     }
 
     /// Notes which operation is being routed, 0 for none, for whoever wonders why that takes so long.
@@ -498,6 +519,12 @@ impl Connection {
     /// Closes the connection at once; packets that wait are lost.
     pub fn abort(&self) {
         self.0.mailbox.order(Order::Now(CloseReason::Local));
+    }
+
+    /// As [`abort`](Self::abort), when the runtime of its work ends: no handler is polled from now on.
+    pub(crate) fn abort_with_work(&self) {
+        self.abort();
+        self.0.work.abort();
     }
 
     /// Ends the time that a client has for its first header, since others need its place: the connection is closed

@@ -111,6 +111,6 @@ pub mod support {
     pub use crate::router::inline::{Cell, Parked, Polled, Then, Worked, panic_text};
     pub use crate::router::trust::{APART_MAX, APART_MIN, Apart, Trust};
     pub use crate::settings::{Kind, Setting, Value};
-    pub use crate::work::Job;
+    pub use crate::work::{Job, Site};
     pub use frisbee_core::{Pace, Uptake, tlv};
 }

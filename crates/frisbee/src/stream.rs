@@ -448,10 +448,15 @@ impl Guard {
         context: &mut Context<'_>,
         read: impl FnOnce(Message<'_>) -> T,
     ) -> Poll<Option<T>> {
+        if taken.is_enough() {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         if taken.inbox.is_empty() {
             let (refilled, credit) = self.shared.poll_refill(taken, context);
             self.give(credit);
             if refilled.is_pending() {
+                taken.at_once = 0;
                 return Poll::Pending;
             }
         }

@@ -1,21 +1,36 @@
 //! The work that a connection has given rise to, which ends with it: jobs, and the tasks that do them.
 
 mod carrier;
+mod home;
 #[cfg(test)]
 mod tests;
 
+use crate::router::trust::{Apart, Trust};
 use crate::sync::Mutex;
 use crate::{Operation, PacketId};
-pub(crate) use carrier::Carrier;
 pub use carrier::Job;
-use std::collections::{BTreeMap, VecDeque};
+pub(crate) use carrier::{Carrier, Given};
+pub(crate) use home::Home;
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// The key by which a peer knows a call: the id and operation of its packets.
 pub(crate) type Call = (PacketId, Operation);
 
-/// Tasks without work that a connection keeps until it is idle. Each takes half a kilobyte.
+/// Tasks without work that a connection keeps until it is idle, on its worker and in the runtime of the caller. Each
+/// takes half a kilobyte.
 const SPARE_MAX: usize = 64;
+
+/// Where a job is polled.
+#[derive(Debug)]
+pub enum Site {
+    /// By the worker that drives the connection, if there is one: for handlers of an operation that do not hold up
+    /// their thread, as far as is known. If trust is given, they leave the worker when it is lost.
+    Worker(Operation, Option<Arc<Trust>>),
+    /// By the runtime in which the server was started or the client connected.
+    Runtime,
+}
 
 /// Where handlers run.
 ///
@@ -69,10 +84,33 @@ struct Tasks {
 #[derive(Debug, Default)]
 struct Places {
     all: Vec<Place>,
-    /// The places that are free. Those with a task are taken first: they are at the back.
-    free: VecDeque<usize>,
+    free: Free,
     /// Jobs that the peer can cancel. Looked up in order, since the keys are the peer's: no choice of them is slow.
     calls: BTreeMap<Call, Taken>,
+    /// Jobs that took long on the worker have had all jobs polled elsewhere, for a while.
+    apart: Option<Apart>,
+}
+
+/// The places that are free.
+#[derive(Debug, Default)]
+struct Free {
+    /// Those without a task.
+    bare: Vec<usize>,
+    /// Those whose tasks wait in the runtime of the caller.
+    in_runtime: Vec<usize>,
+    /// Those whose tasks wait on the worker.
+    on_worker: Vec<usize>,
+}
+
+impl Free {
+    fn len(&self) -> usize {
+        self.bare.len() + self.in_runtime.len() + self.on_worker.len()
+    }
+
+    /// Those whose tasks wait at a site.
+    fn spare(&mut self, on_worker: bool) -> &mut Vec<usize> {
+        if on_worker { &mut self.on_worker } else { &mut self.in_runtime }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -95,8 +133,14 @@ pub(crate) struct Taken {
 
 /// The result of asking for a place.
 pub(crate) enum Begun {
-    /// There may be a task already, which waits for what it is given.
-    Yes(Taken, Option<Arc<Carrier>>),
+    /// The job has a place.
+    Yes {
+        taken: Taken,
+        /// A task that waits for what it is given.
+        spare: Option<Arc<Carrier>>,
+        /// The job is for the worker.
+        on_worker: bool,
+    },
     /// As many are taken as may be.
     Full,
     /// The connection has ended.
@@ -114,8 +158,8 @@ pub(crate) struct Ended {
 
 impl Work {
     /// Takes a place for a job, if fewer than so many are taken. The job may answer a `call`, which the peer can
-    /// cancel.
-    pub(crate) fn begin(&self, max: usize, call: Option<Call>) -> Begun {
+    /// cancel. It is for the worker if `on_worker` is set, unless jobs have taken long there.
+    pub(crate) fn begin(&self, max: usize, call: Option<Call>, on_worker: bool) -> Begun {
         let mut tasks = self.0.lock();
         let Tasks { places, last, ended } = &mut *tasks;
         if *ended {
@@ -125,7 +169,9 @@ impl Work {
         if places.taken() >= max {
             return Begun::Full;
         }
-        let index = places.free.pop_back().unwrap_or_else(|| {
+        let on_worker = on_worker && !places.is_apart();
+        let free = &mut places.free;
+        let index = free.spare(on_worker).pop().or_else(|| free.bare.pop()).unwrap_or_else(|| {
             places.all.push(Place::default());
             places.all.len() - 1
         });
@@ -138,18 +184,31 @@ impl Work {
         if let Some(call) = call {
             places.calls.insert(call, taken);
         }
-        Begun::Yes(taken, spare)
+        Begun::Yes { taken, spare, on_worker }
     }
 
-    /// Tells which task does the job in a place. The job may have ended meanwhile, and so may the connection.
-    pub(crate) fn started(&self, taken: Taken, carrier: Arc<Carrier>) {
+    /// Tells which task is about to do the job in a place. The job may have been cancelled meanwhile, or the connection
+    /// may have ended: then the task ends as soon as it begins.
+    pub(crate) fn start(&self, taken: Taken, carrier: &Arc<Carrier>) {
+        if !self.hand_on(taken, carrier) {
+            carrier.end();
+        }
+    }
+
+    /// Has another task do the job in a place from now on; `false` if the job has left it.
+    fn hand_on(&self, taken: Taken, carrier: &Arc<Carrier>) -> bool {
         let mut tasks = self.0.lock();
-        match tasks.place(taken) {
-            Some(place) => place.carrier = Some(carrier),
-            None => {
-                drop(tasks);
-                carrier.end();
-            }
+        let Some(place) = tasks.place(taken) else { return false };
+        let earlier = place.carrier.replace(carrier.clone());
+        drop(tasks);
+        drop(earlier);
+        true
+    }
+
+    /// Has no more jobs begin on the worker for a while, since one has taken long there.
+    fn send_away(&self, now: Instant) {
+        if let Some(places) = &mut self.0.lock().places {
+            places.apart.get_or_insert_default().begin(now);
         }
     }
 
@@ -208,14 +267,13 @@ fn end_all(places: Option<Box<Places>>) {
 impl Places {
     /// Frees a place, unless that has been done.
     fn leave(&mut self, taken: Taken) -> Option<Left> {
-        let spares = self.free.len();
         let place = self.all.get_mut(taken.place).filter(|place| place.job == taken.job)?;
         place.job = 0;
-        let surplus = place.carrier.take_if(|_| spares >= SPARE_MAX);
-        match place.carrier {
-            Some(_) => self.free.push_back(taken.place),
-            None => self.free.push_front(taken.place),
-        }
+        let on_worker = place.carrier.as_ref().is_some_and(|carrier| carrier.is_on_worker());
+        let spare = self.free.spare(on_worker);
+        let surplus = place.carrier.take_if(|_| spare.len() >= SPARE_MAX);
+        let free = if place.carrier.is_some() { spare } else { &mut self.free.bare };
+        free.push(taken.place);
         let call = place.call.take();
         // A peer that gives one id to two calls can cancel the later one.
         if let Some(call) = call
@@ -229,6 +287,11 @@ impl Places {
     /// How many are taken.
     fn taken(&self) -> usize {
         self.all.len() - self.free.len()
+    }
+
+    /// Whether jobs have taken long on the worker lately.
+    fn is_apart(&self) -> bool {
+        self.apart.as_ref().is_some_and(|apart| !apart.is_over(Instant::now()))
     }
 }
 
@@ -267,8 +330,8 @@ mod models {
 
     /// Takes the only place, which has to be free.
     fn begin(work: &Work) -> Taken {
-        match work.begin(1, Some(CALL)) {
-            Begun::Yes(taken, _) => taken,
+        match work.begin(1, Some(CALL), false) {
+            Begun::Yes { taken, .. } => taken,
             Begun::Full | Begun::Ended => panic!("the place is free"),
         }
     }
@@ -278,7 +341,7 @@ mod models {
         loom::model(|| {
             let work = loom::sync::Arc::new(Work::default());
             let first = begin(&work);
-            work.started(first, Carrier::new());
+            work.start(first, &Carrier::new(false));
             // It is in the middle of a poll, in which it answers.
             let answers = thread::spawn({
                 let work = work.clone();
@@ -287,7 +350,7 @@ mod models {
             let cancelled = work.cancel(CALL);
             work.release();
             let second = begin(&work);
-            work.started(second, Carrier::new());
+            work.start(second, &Carrier::new(false));
             assert!(work.end(second).had_call, "the second call is answered by its own job");
             let answered = answers.join().expect("it does not panic");
             assert!(answered != cancelled, "the first call is answered once");
@@ -299,14 +362,14 @@ mod models {
         loom::model(|| {
             let work = loom::sync::Arc::new(Work::default());
             let first = begin(&work);
-            work.started(first, Carrier::new());
+            work.start(first, &Carrier::new(false));
             work.end(first);
             let idle = thread::spawn({
                 let work = work.clone();
                 move || work.release()
             });
             let second = begin(&work);
-            work.started(second, Carrier::new());
+            work.start(second, &Carrier::new(false));
             assert_eq!(work.len(), 1);
             assert!(work.cancel(CALL), "its task is found");
             idle.join().expect("it does not panic");

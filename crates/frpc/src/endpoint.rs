@@ -163,14 +163,15 @@ impl Router for Endpoint {
             return Routed::Wasted;
         }
         match offer.table.get(operation) {
-            Some(Served { entry: Entry { kind: Kind::Stream(opens), method, .. }, chain, .. }) => {
+            Some(Served { entry: Entry { kind: Kind::Stream(opens), method, .. }, running, chain, .. }) => {
                 let timeout = prefix.as_ref().and_then(|prefix| prefix.timeout);
                 if timeout.is_some_and(|timeout| timeout.is_zero()) {
                     refuse(&stream, &nobody_waits());
                     return Routed::Wasted;
                 }
                 let reading = session.reading(method);
-                opens.open(Opened { caller: &session.caller, prefix, stream, reading, chain: chain.clone() });
+                let (site, chain) = (running.site(method.operation, session.in_place.is_apart()), chain.clone());
+                opens.open(Opened { caller: &session.caller, prefix, stream, reading, chain, site });
             }
             _ if Operation::user(operation).is_some_and(|operation| offer.mounts.contains(operation)) => {
                 return offer.mounts.stream(&mut session.mounted, first, stream);

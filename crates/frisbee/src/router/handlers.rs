@@ -4,6 +4,7 @@ use crate::budget::READ_BUFFER;
 use crate::connection::Task;
 use crate::router::inline::{Cell, Parked, Polled, Then, Worked, panic_text};
 use crate::router::trust::Trust;
+use crate::work::Site;
 use crate::{Connection, Operation, Outbox, Packet, Policy, Routed, Router, Stream, WhenFull};
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -339,6 +340,7 @@ where
     F: Future<Output = Option<Packet>> + Send + 'static,
 {
     fn handle(&mut self, connection: &Connection, mut packet: Packet, outbox: &mut Outbox) {
+        let on_worker = Site::Worker(packet.operation, None);
         let mut memory = packet.body.len();
         if (1..READ_BUFFER / 2).contains(&memory) {
             if self.waits {
@@ -359,12 +361,14 @@ where
                 }
                 Polled::Pending(parked) => {
                     *waits = true;
-                    spawn(connection, memory, parked, None);
+                    spawn(connection, memory, on_worker, parked, None);
                 }
                 Polled::Panicked(panic) => report(panic.as_ref()),
             },
-            Policy::Inline | Policy::Concurrent => spawn(connection, memory, Cell::park(make()), None),
-            Policy::AtMost(_) => spawn(connection, memory, Cell::park(make()), Some(permits.clone())),
+            Policy::Inline | Policy::Concurrent => spawn(connection, memory, Site::Runtime, Cell::park(make()), None),
+            Policy::AtMost(_) => {
+                spawn(connection, memory, Site::Runtime, Cell::park(make()), Some(permits.clone()));
+            }
         }));
         if let Err(panic) = handled {
             report(panic.as_ref());
@@ -372,11 +376,16 @@ where
     }
 }
 
-fn spawn<F>(connection: &Connection, memory: usize, parked: Parked<F, Answer>, permits: Option<Arc<Semaphore>>)
-where
+fn spawn<F>(
+    connection: &Connection,
+    memory: usize,
+    site: Site,
+    parked: Parked<F, Answer>,
+    permits: Option<Arc<Semaphore>>,
+) where
     F: Future<Output = Option<Packet>> + Send + 'static,
 {
-    connection.spawn_within(usize::MAX, None, Some(memory), |task| match permits {
+    connection.spawn_within(usize::MAX, None, Some(memory), site, |task| match permits {
         None => parked.then(Answer(task)),
         Some(permits) => Box::pin(async move {
             let _permit = permits.acquire().await.ok();

@@ -4,10 +4,11 @@ use super::busy::BusyPoll;
 use super::engine::Engine;
 use super::timer::{Timer, now};
 use super::tokio::{Driver, Tasks};
+use crate::work::Home;
 use crate::workers::watchdog::{self, Culprit, ThreadClock, Turn, Watched};
 use crate::{RawTransport, Router};
 use bytes::Bytes;
-use frisbee_uring::{Socket, Worker};
+use frisbee_uring::{Socket, Spawner, Worker};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::future::poll_fn;
@@ -57,6 +58,18 @@ struct Watch {
 }
 
 impl Watch {
+    /// Polls something of the connection of this number.
+    fn poll<T>(&self, number: u64, poll: impl FnOnce() -> T) -> T {
+        self.polled.store(number, Ordering::Relaxed);
+        self.turn.fetch_add(1, Ordering::SeqCst);
+        if watchdog::is_asleep() {
+            watchdog::rouse();
+        }
+        // A panic ends the task, and with it what it counts here.
+        let _polled = Polled(&self.turn);
+        poll()
+    }
+
     /// Enters a connection, for as long as what is returned lives.
     fn enter(self: &Arc<Self>, culprit: Culprit) -> Watching {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
@@ -95,14 +108,7 @@ struct Watching {
 
 impl Watching {
     fn poll<T>(&self, poll: impl FnOnce() -> T) -> T {
-        self.watch.polled.store(self.number, Ordering::Relaxed);
-        self.watch.turn.fetch_add(1, Ordering::SeqCst);
-        if watchdog::is_asleep() {
-            watchdog::rouse();
-        }
-        // A panic ends the task, and with it what it counts here.
-        let _polled = Polled(&self.watch.turn);
-        poll()
+        self.watch.poll(self.number, poll)
     }
 }
 
@@ -110,6 +116,26 @@ impl Drop for Watching {
     fn drop(&mut self) {
         let culprit = self.watch.culprits.lock().remove(&self.number);
         drop(culprit);
+    }
+}
+
+/// The ring that drives a connection, as the connection knows it.
+#[derive(Debug)]
+pub(crate) struct RingHome {
+    ring: Spawner,
+    watch: Arc<Watch>,
+    /// The number of the connection.
+    number: u64,
+}
+
+impl RingHome {
+    /// Runs a job of the connection there. If the ring has ended, the job is dropped.
+    pub(crate) fn spawn(&self, job: impl Future<Output = ()> + Send + 'static) {
+        let (watch, number) = (self.watch.clone(), self.number);
+        self.ring.spawn(move || {
+            let mut job = Box::pin(job);
+            poll_fn(move |context| watch.poll(number, || job.as_mut().poll(context)))
+        });
     }
 }
 
@@ -164,7 +190,7 @@ impl Rings {
     ) {
         let next = self.next.fetch_add(1, Ordering::Relaxed) % self.workers.len();
         let (worker, watch) = &self.workers[next];
-        let watch = watch.clone();
+        let (watch, ring) = (watch.clone(), worker.spawner());
         worker.spawn(move || async move {
             let _entry = entry;
             let started = (Socket::new(socket), frisbee_uring::Timer::new(Instant::now()));
@@ -179,7 +205,13 @@ impl Rings {
                     }
                     (_, None) => return tracing::error!("a ring worker has no timers"),
                 };
-                let watching = watch.enter(engine.culprit());
+                let culprit = engine.culprit();
+                let connection = culprit.connection().clone();
+                let watching = watch.enter(culprit);
+                if let Some(ring) = ring {
+                    let home = RingHome { ring, watch, number: watching.number };
+                    connection.settle(Home::Ring(Box::new(home)));
+                }
                 (watching, Box::pin(Driver::new(socket, engine, None, timer, BusyPoll::new(busy_poll)).run()))
             };
             let ended = poll_fn(|context| {

@@ -4,6 +4,10 @@
 //! malloc has no fast path, and it is entered in a list and removed again. That took a seventh of the instructions of a
 //! call whose handler waits. So a task that has finished one job waits for the next one.
 
+use super::home::Resident;
+use super::{Site, Taken};
+use crate::Connection;
+use crate::router::trust::Trust;
 use crate::sync::{AtomicBool, Mutex};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,8 +19,30 @@ use std::task::{Context, Poll, Waker};
 /// The work that is given to a task.
 pub type Job = Pin<Box<dyn Future<Output = ()> + Send>>;
 
+/// A job in its place.
+pub(crate) struct Given {
+    pub(super) job: Job,
+    pub(super) taken: Taken,
+    /// The operation whose handler it is, or 0.
+    pub(super) operation: u16,
+    /// It leaves the worker when this is lost.
+    pub(super) trust: Option<Arc<Trust>>,
+}
+
+impl Given {
+    pub(crate) fn new(job: Job, taken: Taken, site: Site) -> Self {
+        let (operation, trust) = match site {
+            Site::Worker(operation, trust) => (operation.number(), trust),
+            Site::Runtime => (0, None),
+        };
+        Self { job, taken, operation, trust }
+    }
+}
+
 /// A task's other end.
 pub(crate) struct Carrier {
+    /// The task is one of the connection's worker, and not of a runtime.
+    is_on_worker: bool,
     next: Mutex<Assigned>,
     /// There is a next job. Written with the lock held, read without.
     has_next: AtomicBool,
@@ -27,14 +53,15 @@ pub(crate) struct Carrier {
 }
 
 struct Assigned {
-    job: Option<Job>,
+    job: Option<Given>,
     /// The task has ended.
     is_dead: bool,
 }
 
 impl Carrier {
-    pub(crate) fn new() -> Arc<Self> {
+    pub(crate) fn new(is_on_worker: bool) -> Arc<Self> {
         Arc::new(Self {
+            is_on_worker,
             next: Mutex::new(Assigned { job: None, is_dead: false }),
             has_next: AtomicBool::new(false),
             is_over: AtomicBool::new(false),
@@ -42,22 +69,32 @@ impl Carrier {
         })
     }
 
-    /// The task, which has a first job. To be spawned, so that its waker stays the same.
-    pub(crate) fn carry(self: Arc<Self>, job: Job) -> Carrying {
-        Carrying { carrier: self, current: Some(job) }
+    pub(super) fn is_on_worker(&self) -> bool {
+        self.is_on_worker
+    }
+
+    /// The task, which has a first job. To be spawned in a runtime, so that its waker stays the same.
+    pub(crate) fn carry(self: Arc<Self>, given: Given) -> Carrying {
+        Carrying { carrier: self, current: Some(given), resident: None }
+    }
+
+    /// As [`carry`](Self::carry), to be spawned on the worker of a connection.
+    pub(crate) fn carry_on_worker(self: Arc<Self>, given: Given, connection: &Connection) -> Carrying {
+        Carrying { carrier: self, current: Some(given), resident: Some(Resident::new(connection)) }
     }
 
     /// Gives the task its next job, once it is done with the last one.
     ///
     /// # Errors
     /// The job, if the task has ended.
-    pub(crate) fn give(&self, job: Job) -> Result<(), Job> {
+    #[allow(clippy::result_large_err)] // It goes to another task at once.
+    pub(crate) fn give(&self, given: Given) -> Result<(), Given> {
         let mut next = self.next.lock();
         if next.is_dead {
-            return Err(job);
+            return Err(given);
         }
         debug_assert!(next.job.is_none(), "the place was free");
-        next.job = Some(job);
+        next.job = Some(given);
         self.has_next.store(true, Ordering::Release);
         drop(next);
         self.wake();
@@ -89,14 +126,16 @@ impl fmt::Debug for Carrier {
 /// The future that the task runs.
 pub(crate) struct Carrying {
     carrier: Arc<Carrier>,
-    current: Option<Job>,
+    current: Option<Given>,
+    /// On a worker.
+    resident: Option<Resident>,
 }
 
 impl Future for Carrying {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let Self { carrier, current } = &mut *self;
+        let Self { carrier, current, resident } = &mut *self;
         if carrier.waker.get().is_none() {
             let _next = carrier.next.lock();
             let _ = carrier.waker.set(context.waker().clone());
@@ -109,10 +148,18 @@ impl Future for Carrying {
             carrier.has_next.store(false, Ordering::Relaxed);
             *current = next.job.take();
         }
+        let Some(given) = current else { return Poll::Pending };
         // A panic is the job's own affair: the next one may have been given already. The hook has reported it.
-        if let Some(job) = current
-            && !matches!(catch_unwind(AssertUnwindSafe(|| job.as_mut().poll(context))), Ok(Poll::Pending))
-        {
+        let is_pending = match resident {
+            None => matches!(catch_unwind(AssertUnwindSafe(|| given.job.as_mut().poll(context))), Ok(Poll::Pending)),
+            Some(resident) => {
+                if resident.is_to_leave(given) && resident.leave(current) {
+                    return Poll::Ready(());
+                }
+                current.as_mut().is_some_and(|given| resident.poll(given, context))
+            }
+        };
+        if !is_pending {
             *current = None;
             // The next job from here on wakes its task. It may have come before, since a job leaves its place when it
             // answers.
@@ -154,19 +201,20 @@ mod models {
         }
     }
 
-    fn job(left: &loom::sync::Arc<Notify>, ends: bool) -> Job {
+    fn job(left: &loom::sync::Arc<Notify>, ends: bool) -> Given {
         let place = Place(left.clone());
-        Box::pin(async move {
+        let job = Box::pin(async move {
             let _place = place;
             if !ends {
                 pending::<()>().await;
             }
-        })
+        });
+        Given::new(job, Taken { place: 0, job: 1 }, Site::Runtime)
     }
 
     /// A place that its job has left, and the task with its first job.
     fn begin(ends: bool) -> (Arc<Carrier>, loom::sync::Arc<Notify>, thread::JoinHandle<()>) {
-        let carrier = Carrier::new();
+        let carrier = Carrier::new(false);
         let left = loom::sync::Arc::new(Notify::new());
         let mut carrying = carrier.clone().carry(job(&left, ends));
         let task = thread::spawn(move || block_on(poll_fn(|context| Pin::new(&mut carrying).poll(context))));

@@ -8,13 +8,14 @@
 
 use super::task::Task;
 use super::watchdog::{self, Culprit, Turn, Watched};
+use crate::work::Home;
 use parking_lot::{Mutex, MutexGuard};
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
 use std::future::poll_fn;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Duration;
@@ -53,8 +54,8 @@ pub(super) struct Shared {
 struct State {
     /// Woken, and to be polled in this order.
     ready: VecDeque<Arc<Task>>,
-    /// To be woken once the sockets have been looked at, in this order, a few at a time.
-    last: VecDeque<Waker>,
+    /// To go on once the sockets have been looked at, in this order, a few at a time.
+    last: VecDeque<Last>,
     tasks: HashMap<u64, Entry>,
     next: u64,
     /// The thread waits for sockets and timers, and has to be woken.
@@ -73,6 +74,29 @@ struct Entry {
     task: Arc<Task>,
     /// Whom to tell if the task holds up its thread.
     culprit: Option<Culprit>,
+    /// The number of the task that drives the connection, for its jobs: they have the same culprit.
+    driver: Option<u64>,
+}
+
+/// A task that goes on after everything else.
+#[derive(Debug)]
+enum Last {
+    /// It is to be woken.
+    Asleep(Waker),
+    /// It was woken while it was polled, and is to be queued.
+    Woken(Arc<Task>),
+}
+
+/// The task that drives a connection, as the connection knows it.
+#[derive(Clone, Debug)]
+pub(crate) struct DriverTask(Weak<Task>);
+
+impl DriverTask {
+    /// Runs a job of the connection beside it. If it has ended, the job is dropped.
+    pub(crate) fn spawn(&self, job: impl Future<Output = ()> + Send + 'static) {
+        let Some(driver) = self.0.upgrade() else { return };
+        driver.worker().spawn(Box::pin(job), Some(driver.number()));
+    }
 }
 
 /// A worker as its threads have it.
@@ -126,7 +150,7 @@ impl Worker {
 
     /// Runs a task in the context of [its runtime](Self::handle).
     pub(crate) fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) {
-        self.0.spawn(Box::pin(future));
+        self.0.spawn(Box::pin(future), None);
     }
 }
 
@@ -138,14 +162,19 @@ impl Drop for Worker {
     }
 }
 
-/// Tells the worker of this thread which culprit to name if the task that it polls holds it up.
-pub(crate) fn name_culprit(culprit: impl FnOnce() -> Culprit) {
+/// Tells the worker of this thread that the task which it polls drives a connection: which culprit to name if that holds
+/// it up, and the connection where its jobs belong.
+pub(crate) fn settle(culprit: impl FnOnce() -> Culprit) {
     CURRENT.with_borrow(|current| {
         let Some((shared, number)) = current.as_ref().zip(Task::current()) else { return };
         let culprit = culprit();
-        if let Some(entry) = shared.state.lock().tasks.get_mut(&number) {
-            entry.culprit = Some(culprit);
-        }
+        let connection = culprit.connection().clone();
+        let mut state = shared.state.lock();
+        let Some(entry) = state.tasks.get_mut(&number) else { return };
+        let driver = DriverTask(Arc::downgrade(&entry.task));
+        entry.culprit = Some(culprit);
+        drop(state);
+        connection.settle(Home::Worker(driver));
     });
 }
 
@@ -154,13 +183,14 @@ pub(crate) fn name_culprit(culprit: impl FnOnce() -> Culprit) {
 pub(crate) fn wake_last(waker: &Waker) -> bool {
     CURRENT.with_borrow(|current| {
         let Some(shared) = current else { return false };
-        shared.state.lock().last.push_back(waker.clone());
+        shared.state.lock().last.push_back(Last::Asleep(waker.clone()));
         true
     })
 }
 
 impl Shared {
-    fn spawn(self: &Arc<Self>, future: super::task::BoxFuture) {
+    /// `driver` is the number of the task that drives the connection, if this is a job of it.
+    fn spawn(self: &Arc<Self>, future: super::task::BoxFuture, driver: Option<u64>) {
         let mut state = self.state.lock();
         if state.is_stopped {
             drop(state);
@@ -168,8 +198,8 @@ impl Shared {
         }
         let number = state.next;
         state.next += 1;
-        let task = Task::new(number, self.clone(), future);
-        state.tasks.insert(number, Entry { task: task.clone(), culprit: None });
+        let task = Task::new(number, driver.is_some(), self.clone(), future);
+        state.tasks.insert(number, Entry { task: task.clone(), culprit: None, driver });
         state.ready.push_back(task);
         self.rouse(state);
     }
@@ -183,6 +213,17 @@ impl Shared {
         }
         state.ready.push_back(task);
         self.rouse(state);
+    }
+
+    /// Queues a task that has been woken while it was polled, once the sockets have been looked at.
+    pub(super) fn queue_last(&self, task: Arc<Task>) {
+        let mut state = self.state.lock();
+        if !state.is_stopped {
+            state.last.push_back(Last::Woken(task));
+            return self.rouse(state);
+        }
+        drop(state);
+        drop(task);
     }
 
     /// Forgets a task that is over.
@@ -206,7 +247,8 @@ impl Shared {
         if state.thread != thread {
             return Next::End;
         }
-        let task = if polls < POLLS_AT_ONCE { state.ready.pop_front() } else { None };
+        // Once it is stopped, the runtime of handlers may be gone.
+        let task = if polls < POLLS_AT_ONCE && !state.is_stopped { state.ready.pop_front() } else { None };
         let Some(task) = task else {
             state.polled = None;
             return Next::Look;
@@ -222,8 +264,8 @@ impl Shared {
     }
 
     /// Ready when the sockets have been looked at and a task is ready, or, with `false`, when the worker is stopped.
-    /// Moves some of the wakers that are called after everything else to `last`.
-    fn poll_look(&self, has_looked: &mut bool, last: &mut Vec<Waker>, context: &mut Context<'_>) -> Poll<bool> {
+    /// Moves some of the tasks that go on after everything else to `last`.
+    fn poll_look(&self, has_looked: &mut bool, last: &mut Vec<Last>, context: &mut Context<'_>) -> Poll<bool> {
         let mut state = self.state.lock();
         state.is_asleep = state.ready.is_empty() && state.last.is_empty() && !state.is_stopped;
         if state.is_asleep {
@@ -270,7 +312,9 @@ impl Watched for Core {
     fn culprit(&self, turn: Turn) -> Option<Culprit> {
         let state = self.shared.state.lock();
         let polled = state.polled.filter(|_| state.turn == turn)?;
-        state.tasks.get(&polled)?.culprit.clone()
+        let entry = state.tasks.get(&polled)?;
+        let entry = entry.driver.map_or(Some(entry), |driver| state.tasks.get(&driver))?;
+        entry.culprit.clone()
     }
 
     fn waited(&self) -> Duration {
@@ -323,7 +367,10 @@ impl Core {
                 self.shared.end();
                 return true;
             }
-            last.drain(..).for_each(Waker::wake);
+            last.drain(..).for_each(|last| match last {
+                Last::Asleep(waker) => waker.wake(),
+                Last::Woken(task) => self.shared.queue(task),
+            });
             let mut polls = 0;
             loop {
                 match self.shared.next(thread, polls) {

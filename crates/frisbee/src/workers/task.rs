@@ -25,6 +25,8 @@ thread_local! {
 
 pub(super) struct Task {
     number: u64,
+    /// It is a job of a connection, not its driver: if it always has something to do, it goes last.
+    is_job: bool,
     worker: Arc<Shared>,
     phase: Phase,
     /// Until it is over. The lock is free whenever it is asked for, but when the worker ends.
@@ -39,14 +41,18 @@ struct Body {
 
 impl Task {
     /// A task that is queued.
-    pub(super) fn new(number: u64, worker: Arc<Shared>, future: BoxFuture) -> Arc<Self> {
-        let task = Arc::new(Self { number, worker, phase: Phase::queued(), body: Mutex::new(None) });
+    pub(super) fn new(number: u64, is_job: bool, worker: Arc<Shared>, future: BoxFuture) -> Arc<Self> {
+        let task = Arc::new(Self { number, is_job, worker, phase: Phase::queued(), body: Mutex::new(None) });
         *task.body.lock() = Some(Body { future, waker: task.clone().into() });
         task
     }
 
     pub(super) fn number(&self) -> u64 {
         self.number
+    }
+
+    pub(super) fn worker(&self) -> &Arc<Shared> {
+        &self.worker
     }
 
     /// The number of the task that this thread polls.
@@ -69,7 +75,7 @@ impl Task {
             After::Woken => {
                 drop(body);
                 let worker = self.worker.clone();
-                return worker.queue(self);
+                return if self.is_job { worker.queue_last(self) } else { worker.queue(self) };
             }
             After::Over => {}
         }

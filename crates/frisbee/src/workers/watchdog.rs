@@ -59,6 +59,11 @@ impl Culprit {
     pub(crate) fn new<R: Router>(connection: &Connection, router: &Arc<R>) -> Self {
         Self { connection: connection.clone(), router: router.clone() }
     }
+
+    /// The connection that the task drives.
+    pub(crate) fn connection(&self) -> &Connection {
+        &self.connection
+    }
 }
 
 impl fmt::Debug for Culprit {

@@ -37,6 +37,11 @@ impl InPlace {
         !self.is_apart
     }
 
+    /// Whether handlers have tasks of their own.
+    pub(crate) fn is_apart(&self) -> bool {
+        self.is_apart
+    }
+
     /// Ends a turn that began at `began`; `clock` is read if handlers were polled. Returns `true` if handlers get tasks
     /// from now on.
     #[inline]

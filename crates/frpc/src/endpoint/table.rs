@@ -63,7 +63,7 @@ impl Table {
             }
             let (policy, hands_off) = (settings.policies.remove(&name), settings.hand_offs.remove(&name));
             if matches!(entry.kind, Kind::Stream(_)) {
-                if policy.is_some() {
+                if matches!(policy, Some(Policy::AtMost(_))) {
                     return Err(Error::StreamingPolicy(name));
                 }
                 if hands_off {

@@ -7,8 +7,8 @@ use crate::service::caller::Caller;
 use crate::service::erased::Erased;
 use crate::wire::body::Reading;
 use crate::wire::prefix::Prefix;
-use frisbee::support::Trust;
-use frisbee::{Outbox, Packet, Routed, Stream};
+use frisbee::support::{Site, Trust};
+use frisbee::{Operation, Outbox, Packet, Routed, Stream};
 use std::sync::Arc;
 
 pub(crate) struct Entry {
@@ -30,6 +30,17 @@ pub(crate) struct Running {
     pub(crate) policy: Policy,
     /// For [`Policy::Inline`].
     pub(crate) trust: Arc<Trust>,
+}
+
+impl Running {
+    /// Where the handlers of a method that streams run. `is_apart` says that handlers of their connection take long.
+    pub(crate) fn site(&self, operation: Operation, is_apart: bool) -> Site {
+        if self.policy == Policy::Inline && !is_apart && self.trust.is_kept() {
+            Site::Worker(operation, Some(self.trust.clone()))
+        } else {
+            Site::Runtime
+        }
+    }
 }
 
 /// A unary method, of which each connection has an instance.
@@ -67,6 +78,8 @@ pub(crate) struct Opened<'a> {
     pub(crate) reading: Reading,
     /// The middleware around the call.
     pub(crate) chain: Option<Arc<Chain>>,
+    /// Where the handler runs.
+    pub(crate) site: Site,
 }
 
 impl<F: Fn(Opened<'_>) + Send + Sync> Streamed for F {

@@ -119,7 +119,7 @@ where
     W: FnOnce(StreamSender, StreamReceiver, Arc<Lent>, Option<Prefix>) -> F,
     F: Future<Output = Result<(), Status>> + Send + 'static,
 {
-    let Opened { caller, prefix, stream, .. } = opened;
+    let Opened { caller, prefix, stream, site, .. } = opened;
     let (sender, receiver) = stream.split();
     let lent = Arc::new(Lent::default());
     let timeout = prefix.as_ref().and_then(|prefix| prefix.timeout);
@@ -128,7 +128,7 @@ where
     let hold = (memory > 0).then(|| caller.connection.hold(memory));
     let work = Within { deadline, future: Parked::new(work(sender.clone(), receiver, lent.clone(), prefix)) };
     let connection = caller.connection.clone();
-    caller.connection.spawn(async move {
+    caller.connection.spawn_at(site, async move {
         let _hold = hold;
         let worked = {
             // Dropped with its block: a handler holds its values no longer than until its deadline.

@@ -14,7 +14,7 @@ use crate::wire::body::{self, Reading, Received, Style};
 use crate::wire::prefix::{self, Prefix};
 use crate::{Policy, Request, Response, Status};
 use bytes::Bytes;
-use frisbee::support::{Cell, Parked, Polled, Task, Then, Trust, Worked};
+use frisbee::support::{Cell, Parked, Polled, Site, Task, Then, Trust, Worked};
 use frisbee::{Operation, Outbox, Packet, PacketId, Routed};
 use polyglot::{Form, Message};
 use std::marker::PhantomData;
@@ -141,8 +141,12 @@ where
                 body::put_reply(outbox, id, operation, reply.as_ref(), style);
             }
             Polled::Pending(parked) => {
-                return Pending { caller, id, operation, deadline, memory: [before, memory], name: self.name }
-                    .go_on(parked, None, outbox);
+                return Pending { caller, id, operation, deadline, memory: [before, memory], name: self.name }.go_on(
+                    parked,
+                    Site::Worker(operation, None),
+                    None,
+                    outbox,
+                );
             }
             Polled::Panicked(panic) => {
                 let status = panicked(panic.as_ref(), self.name, &caller.connection);
@@ -179,7 +183,7 @@ where
         };
         let work = held_to(self.permits.clone(), deadline, Parked::new(future));
         let mut asked = Some(asked);
-        let spawned = caller.connection.spawn_call(None, before + memory, |task| {
+        let spawned = caller.connection.spawn_call(None, before + memory, Site::Runtime, |task| {
             let asked = asked.take();
             Box::pin(async move {
                 if let Some(asked) = asked {
@@ -217,7 +221,7 @@ where
         let future: Pin<Box<dyn Future<Output = _> + Send>> =
             Box::pin(chain.around(about, request, move |request| handler(service, request)));
         if !(inline && self.is_inline()) {
-            return call.go_on(Cell::park(future), self.permits.clone(), outbox);
+            return call.go_on(Cell::park(future), Site::Runtime, self.permits.clone(), outbox);
         }
         match deadline::within(call.deadline, || Cell::default().poll(|| future)) {
             Polled::Ready(reply) => {
@@ -227,7 +231,10 @@ where
                 }
                 body::put_reply(outbox, call.id, call.operation, reply.as_ref(), call.caller.style());
             }
-            Polled::Pending(parked) => return call.go_on(parked, None, outbox),
+            Polled::Pending(parked) => {
+                let site = Site::Worker(call.operation, None);
+                return call.go_on(parked, site, None, outbox);
+            }
             Polled::Panicked(panic) => {
                 let status = panicked(panic.as_ref(), call.name, &call.caller.connection);
                 body::put_error(outbox, call.id, call.operation, &status, call.caller.style());
@@ -255,7 +262,7 @@ where
     #[inline(never)]
     fn call_apart(&self, request: Request<A>, call: Pending<'_>, outbox: &mut Outbox) -> Routed {
         let future = (self.handler)(self.service.clone(), request);
-        call.go_on(Cell::park(future), self.permits.clone(), outbox)
+        call.go_on(Cell::park(future), Site::Runtime, self.permits.clone(), outbox)
     }
 }
 
@@ -296,7 +303,13 @@ struct Pending<'a> {
 
 impl Pending<'_> {
     /// Continues the handler as a task, which sends the reply.
-    fn go_on<B, F>(self, parked: Parked<F, Answer>, permits: Option<Arc<Semaphore>>, outbox: &mut Outbox) -> Routed
+    fn go_on<B, F>(
+        self,
+        parked: Parked<F, Answer>,
+        site: Site,
+        permits: Option<Arc<Semaphore>>,
+        outbox: &mut Outbox,
+    ) -> Routed
     where
         B: Message + Send + 'static,
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
@@ -306,7 +319,7 @@ impl Pending<'_> {
         let style = caller.style();
         // Extended peers may cancel.
         let call = caller.is_extended().then_some((id, operation));
-        let spawned = caller.connection.spawn_call(call, memory, |task| {
+        let spawned = caller.connection.spawn_call(call, memory, site, |task| {
             let answer = Answer { task, id, operation, style, name };
             if deadline.is_none() && permits.is_none() {
                 return parked.then(answer);

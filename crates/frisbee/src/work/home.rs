@@ -1,0 +1,113 @@
+//! Jobs on the worker of their connection: what they need of it, and when they leave it for the runtime of the caller.
+
+use super::carrier::{Carrier, Carrying, Given};
+use crate::Connection;
+use crate::router::trust::Trust;
+#[cfg(all(feature = "uring", target_os = "linux"))]
+use crate::runtime::uring::RingHome;
+use crate::workers::executor::DriverTask;
+use std::fmt;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+/// A poll on the worker that takes longer than this is long, as a turn with handlers in place is.
+const LONG: Duration = Duration::from_millis(1);
+
+/// After so many successive long polls a job leaves the worker. A single one may be due to the operating system, which
+/// gave the processor to another process.
+const LONG_POLLS: u32 = 3;
+
+/// After a single poll of this length, too: by then the watchdog has noticed it, or was about to.
+const HELD_UP: Duration = Duration::from_millis(8);
+
+/// The worker that drives a connection.
+#[derive(Debug)]
+pub(crate) enum Home {
+    Worker(DriverTask),
+    #[cfg(all(feature = "uring", target_os = "linux"))]
+    Ring(Box<RingHome>),
+}
+
+impl Home {
+    /// Runs a task there. If the worker has ended, the task is dropped.
+    pub(crate) fn spawn(&self, carrying: Carrying) {
+        match self {
+            Self::Worker(driver) => driver.spawn(carrying),
+            #[cfg(all(feature = "uring", target_os = "linux"))]
+            Self::Ring(home) => home.spawn(carrying),
+        }
+    }
+}
+
+/// The part of a task on a worker that its jobs share.
+pub(super) struct Resident {
+    connection: Connection,
+    /// Successive long polls.
+    long_polls: u32,
+    /// Jobs take long, and have to leave the worker.
+    is_slow: bool,
+}
+
+impl Resident {
+    pub(super) fn new(connection: &Connection) -> Self {
+        Self { connection: connection.clone(), long_polls: 0, is_slow: false }
+    }
+
+    /// Polls a job as a task of the caller's runtime would be: in its context, and within a budget of cooperation.
+    /// Returns whether the job goes on.
+    pub(super) fn poll(&mut self, given: &mut Given, context: &mut Context<'_>) -> bool {
+        self.connection.set_routed(given.operation);
+        let began = Instant::now();
+        // Ready at once, so that nothing blocks. `Handle::enter` would set the context alone: a job that always has
+        // something to do would never return.
+        let polled =
+            self.connection.0.runtime.block_on(poll_fn(|_| {
+                Poll::Ready(catch_unwind(AssertUnwindSafe(|| given.job.as_mut().poll(context))))
+            }));
+        self.note(began);
+        matches!(polled, Ok(Poll::Pending))
+    }
+
+    /// Notes how long a poll has taken.
+    fn note(&mut self, began: Instant) {
+        let now = Instant::now();
+        let took = now.saturating_duration_since(began);
+        if took < LONG {
+            self.long_polls = 0;
+            return;
+        }
+        self.long_polls += 1;
+        if (self.long_polls >= LONG_POLLS || took >= HELD_UP) && self.connection.has_threads() {
+            self.is_slow = true;
+            self.connection.0.work.send_away(now);
+        }
+    }
+
+    /// Whether a job has to leave the worker before it is polled again.
+    pub(super) fn is_to_leave(&self, given: &Given) -> bool {
+        self.is_slow || !given.trust.as_deref().is_none_or(Trust::is_kept)
+    }
+
+    /// Has a task of the caller's runtime go on with the job; `false` if the job has left its place, so that it is over
+    /// soon.
+    #[cold]
+    pub(super) fn leave(&self, current: &mut Option<Given>) -> bool {
+        let Some(taken) = current.as_ref().map(|given| given.taken) else { return false };
+        let carrier = Carrier::new(false);
+        if !self.connection.0.work.hand_on(taken, &carrier) {
+            return false;
+        }
+        if let Some(given) = current.take() {
+            self.connection.0.runtime.spawn(carrier.carry(given));
+        }
+        true
+    }
+}
+
+impl fmt::Debug for Resident {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Resident").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,266 @@
+//! Handlers on the workers of their connections: which thread polls them, what belongs to the runtime of their caller
+//! all the same, and which handlers run there. Handlers that hold up their thread are in `tests/process/held_up.rs`.
+
+use frisbee_tests::interop::{Count, Interop, InteropClient, InteropServer, Scalars, Sum, Text};
+use frisbee_tests::{left_to_service, serve, until};
+use frpc::{
+    IoBackend, Policy, Request, RequestStream, Response, ResponseStream, Server, ServerBuilder, Status, Streaming,
+    Workers,
+};
+use futures_util::StreamExt;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::Poll;
+use std::thread;
+use std::time::Duration;
+use tokio::io::AsyncReadExt;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::sync::mpsc;
+
+type Reply<T> = Result<Response<T>, Status>;
+
+const CALLER: &str = "caller";
+
+/// The runtime in which a server is served.
+fn caller() -> Runtime {
+    let caller = Builder::new_multi_thread().worker_threads(2).thread_name(CALLER).enable_all().build();
+    caller.expect("there are threads")
+}
+
+fn thread_name() -> String {
+    thread::current().name().unwrap_or_default().to_owned()
+}
+
+fn is_worker(thread: &str) -> bool {
+    thread.starts_with("frisbee-")
+}
+
+/// Notes the thread of each poll of its handlers.
+#[derive(Clone, Default)]
+struct Noting(Arc<Mutex<Vec<String>>>);
+
+impl Noting {
+    fn note(&self) {
+        self.0.lock().expect("nobody panics").push(thread_name());
+    }
+
+    fn threads(&self) -> Vec<String> {
+        self.0.lock().expect("nobody panics").clone()
+    }
+}
+
+impl Interop for Noting {
+    /// Uses a timer, a socket and a task, which all belong to the runtime of the caller.
+    async fn describe(&self, _request: Request<Scalars>) -> Reply<Text> {
+        let runtime = Handle::current().id();
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        self.note();
+        assert_eq!(Handle::current().id(), runtime);
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+        let mut socket = TcpStream::connect(listener.local_addr().expect("it is bound")).await.expect("it is there");
+        self.note();
+        drop(listener.accept().await.expect("it comes"));
+        self.note();
+        assert_eq!(socket.read(&mut [0]).await.expect("it ends"), 0);
+        self.note();
+        let spawned = tokio::spawn(async { (thread_name(), Handle::current().id()) });
+        let (thread, spawned_in) = spawned.await.expect("it does not panic");
+        self.note();
+        assert_eq!(spawned_in, runtime);
+        Ok(Response::new(Text { value: thread }))
+    }
+
+    async fn chat(&self, request: Request<Streaming<Text>>) -> Reply<ResponseStream<Text>> {
+        let noting = self.clone();
+        noting.note();
+        Ok(Response::new(ResponseStream::new(request.into_inner().inspect(move |_| noting.note()))))
+    }
+
+    async fn sum_up(&self, request: Request<Streaming<Count>>) -> Reply<Sum> {
+        let (mut counts, mut sum) = (request.into_inner(), Sum::default());
+        self.note();
+        while let Some(count) = counts.message().await? {
+            self.note();
+            sum.total += count.value;
+        }
+        Ok(Response::new(sum))
+    }
+
+    left_to_service!(echo_scalars, echo_nested, echo_lists, echo_maps, echo_mixed, do_nothing, fail, echo_payload);
+    left_to_service!(add, sleep, count_up);
+}
+
+fn backends() -> &'static [IoBackend] {
+    if cfg!(all(feature = "uring", target_os = "linux")) {
+        &[IoBackend::Tokio, IoBackend::Uring]
+    } else {
+        &[IoBackend::Tokio]
+    }
+}
+
+/// A client of a server with a single worker.
+async fn client(service: impl Interop, server: ServerBuilder) -> InteropClient {
+    let address = serve(server.workers(Workers::Threads(1)).add_service(InteropServer::new(service))).await;
+    InteropClient::connect(address.to_string()).await.expect("the server listens")
+}
+
+/// Messages that wait for one another.
+async fn play_ping_pong(client: &InteropClient) {
+    let (sender, pings) = RequestStream::channel(1);
+    let mut pongs = client.chat(pings).await.expect("it answers").into_inner();
+    for _ in 0..3 {
+        sender.send(Text::default()).await.expect("it goes on");
+        pongs.message().await.expect("it goes on").expect("it goes on");
+    }
+    drop(sender);
+    assert_eq!(pongs.message().await, Ok(None));
+}
+
+#[test]
+fn a_handler_that_waits_goes_on_on_its_worker_and_what_it_uses_is_its_callers() {
+    for backend in backends() {
+        let noting = Noting::default();
+        caller().block_on(async {
+            let client = client(noting.clone(), Server::builder().io_backend(*backend)).await;
+            let spawned_on = client.describe(Scalars::default()).await.expect("it answers").into_inner().value;
+            assert_eq!(spawned_on, CALLER);
+        });
+        let threads = noting.threads();
+        assert!(threads.len() == 5 && threads.iter().all(|thread| is_worker(thread)), "{backend:?} {threads:?}");
+    }
+}
+
+#[test]
+fn streaming_handlers_run_on_the_worker_of_their_connection() {
+    for backend in backends() {
+        let noting = Noting::default();
+        caller().block_on(async {
+            let client = client(noting.clone(), Server::builder().io_backend(*backend)).await;
+            play_ping_pong(&client).await;
+            let counts = frpc::iter((0..3).map(|value| Count { value }));
+            assert_eq!(client.sum_up(counts).await.expect("it answers").into_inner().total, 3);
+        });
+        let threads = noting.threads();
+        assert!(threads.len() == 8 && threads.iter().all(|thread| is_worker(thread)), "{backend:?} {threads:?}");
+    }
+}
+
+#[test]
+fn handlers_that_are_to_run_at_the_same_time_run_in_the_runtime_of_their_caller() {
+    for one_method in [false, true] {
+        let noting = Noting::default();
+        caller().block_on(async {
+            let mut server = Server::builder();
+            if one_method {
+                for method in ["Describe", "Chat", "SumUp"] {
+                    server = server.method_policy(format!("interop.Interop/{method}"), Policy::Concurrent);
+                }
+            } else {
+                server = server.policy(Policy::Concurrent);
+            }
+            let client = client(noting.clone(), server).await;
+            client.describe(Scalars::default()).await.expect("it answers");
+            play_ping_pong(&client).await;
+        });
+        let threads = noting.threads();
+        assert!(threads.len() == 9 && threads.iter().all(|thread| thread == CALLER), "{threads:?}");
+    }
+}
+
+/// Always has something to do: it receives what it has just sent. Counts how much it does in one poll.
+#[derive(Clone, Default)]
+struct Busy(Arc<AtomicUsize>);
+
+/// As many as no budget allows at once.
+const FAR_TOO_MANY: usize = 100_000;
+
+impl Interop for Busy {
+    async fn chat(&self, _request: Request<Streaming<Text>>) -> Reply<ResponseStream<Text>> {
+        let (sender, mut receiver) = mpsc::unbounded_channel();
+        for _ in 0..10 {
+            let once = poll_fn(|context| {
+                let mut count = 0;
+                sender.send(()).expect("it is received");
+                while count < FAR_TOO_MANY && receiver.poll_recv(context).is_ready() {
+                    sender.send(()).expect("it is received");
+                    count += 1;
+                }
+                Poll::Ready(count)
+            });
+            self.0.fetch_max(once.await, Ordering::Relaxed);
+            tokio::task::yield_now().await;
+        }
+        Ok(Response::new(ResponseStream::new(frpc::iter([]))))
+    }
+
+    left_to_service!(echo_scalars, echo_nested, echo_lists, echo_maps, echo_mixed, do_nothing, fail, echo_payload);
+    left_to_service!(add, describe, sleep, count_up, sum_up);
+}
+
+#[test]
+fn a_handler_that_always_has_something_to_do_gets_a_bounded_turn_of_its_worker() {
+    for backend in backends() {
+        let busy = Busy::default();
+        caller().block_on(async {
+            let client = client(busy.clone(), Server::builder().io_backend(*backend)).await;
+            let mut nothing = client.chat(frpc::iter([])).await.expect("it answers").into_inner();
+            assert_eq!(nothing.message().await, Ok(None));
+        });
+        let most = busy.0.load(Ordering::Relaxed);
+        assert!((1..FAR_TOO_MANY).contains(&most), "{backend:?} {most}");
+    }
+}
+
+/// Holds something as long as its handlers run.
+#[derive(Clone)]
+struct Held(Arc<()>, mpsc::UnboundedSender<()>);
+
+impl Interop for Held {
+    async fn sum_up(&self, request: Request<Streaming<Count>>) -> Reply<Sum> {
+        let (_held, mut counts) = (self.0.clone(), request.into_inner());
+        self.1.send(()).expect("the test waits");
+        while counts.message().await?.is_some() {}
+        Ok(Response::new(Sum::default()))
+    }
+
+    async fn describe(&self, _request: Request<Scalars>) -> Reply<Text> {
+        let _held = self.0.clone();
+        self.1.send(()).expect("the test waits");
+        tokio::time::sleep(Duration::from_secs(3600)).await;
+        Ok(Response::new(Text::default()))
+    }
+
+    left_to_service!(echo_scalars, echo_nested, echo_lists, echo_maps, echo_mixed, do_nothing, fail, echo_payload);
+    left_to_service!(add, sleep, count_up, chat);
+}
+
+#[test]
+fn handlers_on_workers_end_with_the_runtime_of_their_server() {
+    for backend in backends() {
+        let (held, (told, mut begun)) = (Arc::new(()), mpsc::unbounded_channel());
+        let (serving, calling) = (caller(), caller());
+        let service = Held(held.clone(), told);
+        let server = Server::builder().io_backend(*backend).workers(Workers::Threads(1));
+        let server = serve(server.add_service(InteropServer::new(service)));
+        let address = serving.block_on(server);
+        calling.block_on(async {
+            let client = InteropClient::connect(address.to_string()).await.expect("the server listens");
+            let (_requests, counts) = RequestStream::channel(1);
+            let mut streaming = pin!(client.sum_up(counts));
+            let mut waiting = pin!(client.describe(Scalars::default()));
+            tokio::select! {
+                biased;
+                _ = &mut streaming => panic!("its requests have not ended"),
+                _ = &mut waiting => panic!("it takes an hour"),
+                () = async { for _ in 0..2 { begun.recv().await.expect("it begins"); } } => {}
+            }
+            // Those of its handlers, of its methods, and this one.
+            assert!(Arc::strong_count(&held) > 2);
+            serving.shutdown_background();
+            until("handlers and methods have been dropped", || Arc::strong_count(&held) == 1).await;
+        });
+    }
+}
