@@ -27,24 +27,29 @@ use benches::proto::benchmark::{
 };
 use benches::proto::flows::FlowsClient;
 use benches::rivals::Setup;
-use benches::rivals::frpc::serve;
+use benches::rivals::frpc::{Service, serve};
 use bytes::Bytes;
 use frisbee::pubsub::{self, Broker};
 use frisbee::{CloseReason, Config, Connection, Operation, Outbox, Packet, PacketId, Routed, Router};
 use frpc::{Request, Response, Status, Workers};
+use frpc_gateway::{Gateway, ServeGateway};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 /// What is counted, and how many calls the shorter run makes.
-const CASES: [(&str, u64); 8] = [
+const CASES: [(&str, u64); 10] = [
     ("frames_10_in_flight", 5000),
     ("unary_1_in_flight", 3000),
     ("unary_10_in_flight", 5000),
     ("waiting_10_in_flight", 5000),
+    ("json_rpc_1_in_flight", 3000),
+    ("json_rpc_10_in_flight", 5000),
     ("items_streamed_down", 10_000),
     ("items_streamed_up", 10_000),
     ("published_to_1", 20_000),
@@ -84,6 +89,8 @@ fn run(case: &str, calls: u64) -> Result<(), BoxError> {
             "unary_1_in_flight" => unary(1, calls).await,
             "unary_10_in_flight" => unary(10, calls).await,
             "waiting_10_in_flight" => waiting(10, calls).await,
+            "json_rpc_1_in_flight" => json_rpc(1, calls).await,
+            "json_rpc_10_in_flight" => json_rpc(10, calls).await,
             "items_streamed_down" => streamed(calls, true).await,
             "items_streamed_up" => streamed(calls, false).await,
             "published_to_1" => published(calls, 1).await,
@@ -122,6 +129,36 @@ impl BenchmarkService for Waiting {
         tokio::task::yield_now().await;
         Ok(Response::new(Echoed { message: request.into_inner().message }))
     }
+}
+
+/// As [`unary`], by JSON-RPC. The client does next to nothing: it writes the same requests again as soon as there are as
+/// many lines.
+async fn json_rpc(in_flight: usize, calls: u64) -> Result<(), BoxError> {
+    let server = frpc::Server::builder().workers(Workers::Caller).gateway(Gateway::new().json_rpc());
+    let server =
+        server.add_service(BenchmarkServiceServer::new(Service(Setup::new(in_flight)))).bind("127.0.0.1:0").await?;
+    let mut socket = TcpStream::connect(server.local_addr()).await?;
+    socket.set_nodelay(true)?;
+    tokio::spawn(server.serve());
+    let text = "x".repeat(32);
+    let request = |id| {
+        format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"benchmark.BenchmarkService/Benchmark\",\
+             \"params\":{{\"message\":\"{text}\"}}}}\n"
+        )
+    };
+    let requests: String = (0..in_flight).map(request).collect();
+    let mut replies = [0; 4096];
+    for _ in 0..calls / in_flight as u64 {
+        socket.write_all(requests.as_bytes()).await?;
+        let mut lines = 0;
+        while lines < in_flight {
+            let count = socket.read(&mut replies).await?;
+            let read = replies.get(..count).filter(|read| !read.is_empty()).ok_or("the connection was lost")?;
+            lines += read.iter().filter(|byte| **byte == b'\n').count();
+        }
+    }
+    Ok(())
 }
 
 /// As [`unary`], on each of four hundred connections.

@@ -1,0 +1,538 @@
+//! JSON-RPC 2.0 on a connection of its own.
+
+use crate::support::{Client, Closed, PATIENCE, server};
+use frpc::{Acceptor, Call, CloseKind, Config, Next, Policy};
+use frpc_gateway::Gateway;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+fn open() -> Acceptor {
+    server(Gateway::new().json_rpc(), |builder| builder)
+}
+
+fn add(id: impl Into<Value>, a: i64, b: i64) -> Value {
+    json!({"jsonrpc": "2.0", "id": id.into(), "method": "interop.Interop/Add", "params": {"a": a, "b": b}})
+}
+
+fn sum(id: impl Into<Value>, total: i64) -> Value {
+    json!({"jsonrpc": "2.0", "id": id.into(), "result": {"total": total.to_string(), "count": "2"}})
+}
+
+/// The code of an error, and the id that it belongs to.
+fn error(reply: &Value) -> (i64, Value) {
+    (reply["error"]["code"].as_i64().expect("it is an error"), reply["id"].clone())
+}
+
+/// The only reply to a message.
+async fn answer(server: &Acceptor, message: impl AsRef<[u8]>) -> Value {
+    let mut client = Client::new(server);
+    client.say(message).await;
+    let reply = client.json().await;
+    client.end().await;
+    assert_eq!(client.rest().await, Vec::<String>::new());
+    reply
+}
+
+#[tokio::test]
+async fn methods_are_called_by_either_form_of_their_name_with_params_by_name_or_position() {
+    let mut client = Client::new(&open());
+    for method in ["interop.Interop/Add", "interop.Interop.Add"] {
+        for params in [r#"{"a":1,"b":"41"}"#, "[1,41]", r#" [ "1" , 41 ] "#] {
+            client.say(format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#)).await;
+            assert_eq!(client.line().await, r#"{"jsonrpc":"2.0","id":1,"result":{"total":"42","count":"2"}}"#);
+        }
+    }
+    for absent in ["", r#","params":null"#, r#","params":{}"#, r#","params":[]"#] {
+        client.say(format!(r#"{{"jsonrpc":"2.0","id":1,"method":"interop.Interop/Add"{absent}}}"#)).await;
+        assert_eq!(client.json().await, json!({"jsonrpc": "2.0", "id": 1, "result": {"count": "2"}}));
+    }
+}
+
+#[tokio::test]
+async fn messages_follow_each_other_with_or_without_space_and_may_be_cut_anywhere() {
+    let server = open();
+    let messages = [add(1, 1, 1).to_string(), add(2, 2, 2).to_string(), json!([add(3, 3, 3)]).to_string()];
+    let expected = [sum(1, 2), sum(2, 4), json!([sum(3, 6)])];
+    for separator in ["", "\n", "\r\n \t"] {
+        let text = messages.join(separator);
+        for cut in 1..text.len() {
+            let mut client = Client::new(&server);
+            client.say(&text[..cut]).await;
+            tokio::task::yield_now().await;
+            client.say(&text[cut..]).await;
+            for expected in &expected {
+                assert_eq!(client.json().await, *expected, "cut at {cut} of {text}");
+            }
+        }
+        let mut client = Client::with_room(&server, 1);
+        client.say(&text).await;
+        for expected in &expected {
+            assert_eq!(client.json().await, *expected, "byte by byte");
+        }
+    }
+}
+
+#[tokio::test]
+async fn ids_are_echoed_as_they_stand_in_the_message() {
+    let mut client = Client::new(&open());
+    let long = "9".repeat(10_000);
+    let text = format!("\"{}\"", "x".repeat(10_000));
+    for id in ["0", "-7", "1.50", "1e400", "null", &long, r#""""#, r#""\u0041\"\n""#, "\"é\"", &text] {
+        client.say(format!(r#"{{"jsonrpc":"2.0","method":"interop.Interop/DoNothing","id":{id}}}"#)).await;
+        assert_eq!(client.line().await, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#));
+    }
+}
+
+#[tokio::test]
+async fn the_five_standard_errors_have_their_codes() {
+    let server = open();
+    let method = |method: &str, params: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":7,"method":"interop.Interop/{method}","params":{params}}}"#)
+    };
+    for (message, code, id) in [
+        (method("Add", "{\"a\":tru}"), -32700, Value::Null),
+        (method("Nothing", "{\"a\":tru}"), -32700, Value::Null),
+        ("{\"a\":1]".to_owned(), -32700, Value::Null),
+        ("{}".to_owned(), -32600, Value::Null),
+        (r#"{"jsonrpc":"1.0","id":7,"method":"m"}"#.to_owned(), -32600, json!(7)),
+        (r#"{"jsonrpc":"2.0","id":7,"id":8,"method":"interop.Interop/DoNothing"}"#.to_owned(), -32600, Value::Null),
+        (method("Add", "7"), -32600, json!(7)),
+        ("[]".to_owned(), -32600, Value::Null),
+        (method("Nothing", "{}"), -32601, json!(7)),
+        (r#"{"jsonrpc":"2.0","id":7,"method":"rpc.nothing"}"#.to_owned(), -32601, json!(7)),
+        (method("Add", "{\"a\":true}"), -32602, json!(7)),
+        (method("Add", "{\"c\":1}"), -32602, json!(7)),
+        (method("Add", "[1,2,3]"), -32602, json!(7)),
+    ] {
+        assert_eq!(error(&answer(&server, &message).await), (code, id), "{message}");
+    }
+    let failed = answer(&server, method("Fail", "[\"too \\\"late\\\"\"]")).await;
+    let expected = json!({"code": -32002, "message": "too \"late\"", "data": {"status": "UNKNOWN"}});
+    assert_eq!(failed["error"], expected);
+}
+
+#[tokio::test]
+async fn the_connection_goes_on_behind_a_message_that_is_refused_and_ends_behind_what_is_no_json() {
+    let mut client = Client::new(&open());
+    client.say(format!("{{\"a\":tru}} {{}} {}", add(1, 1, 1))).await;
+    assert_eq!(error(&client.json().await).0, -32700);
+    assert_eq!(error(&client.json().await).0, -32600);
+    assert_eq!(client.json().await, sum(1, 2));
+    client.say(format!("}} {}", add(2, 2, 2))).await;
+    assert_eq!(error(&client.json().await), (-32700, Value::Null));
+    assert_eq!(client.rest().await, Vec::<String>::new());
+    assert_eq!(client.closed().await.kind(), CloseKind::Foreign);
+}
+
+#[tokio::test]
+async fn notifications_are_called_and_get_no_reply_even_if_they_fail() {
+    let mut client = Client::new(&open());
+    for (method, params) in
+        [("Add", "[1,2]"), ("Add", "[1,2,3]"), ("Fail", "[\"x\"]"), ("Nothing", "{}"), ("Sleep", "[1]")]
+    {
+        client.say(format!(r#"{{"jsonrpc":"2.0","method":"interop.Interop/{method}","params":{params}}}"#)).await;
+    }
+    client.say(json!([{"jsonrpc": "2.0", "method": "interop.Interop/DoNothing"}]).to_string()).await;
+    client.say(add(1, 1, 1).to_string()).await;
+    assert_eq!(client.json().await, sum(1, 2));
+    client.end().await;
+    assert_eq!(client.rest().await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_batch_is_answered_at_once_with_a_reply_for_each_request_in_it() {
+    let slow = json!({"jsonrpc": "2.0", "id": "slow", "method": "interop.Interop/Sleep", "params": [5]});
+    let quiet = json!({"jsonrpc": "2.0", "method": "interop.Interop/Fail"});
+    let batch = json!([add(1, 1, 1), 7, slow, quiet, {"jsonrpc": "2.0", "id": 2, "method": "no"}, add(3, 3, 3)]);
+    let replies = answer(&open(), batch.to_string()).await;
+    let replies = replies.as_array().expect("it is a batch");
+    let ids: Vec<_> = replies.iter().map(|reply| reply["id"].clone()).collect();
+    assert_eq!(ids, [json!(1), Value::Null, json!(2), json!(3), json!("slow")]);
+    assert_eq!((&replies[0], error(&replies[1]).0, error(&replies[2]).0), (&sum(1, 2), -32600, -32601));
+}
+
+#[tokio::test]
+async fn a_batch_with_one_bad_element_that_is_no_json_runs_nothing() {
+    let text = format!("[{},{{\"jsonrpc\": \"2.0\", \"method\"]", add(1, 1, 1));
+    // Its brackets match; nothing else does.
+    let text = text.replace("\"method\"]", "\"method\"}]");
+    assert_eq!(error(&answer(&open(), text).await), (-32700, Value::Null));
+}
+
+#[tokio::test]
+async fn a_batch_beyond_its_limit_is_refused_before_its_end_has_come() {
+    let server = server(Gateway::new().json_rpc().batch_max(3), |builder| builder);
+    let within = json!([add(1, 1, 1), add(2, 1, 1), add(3, 1, 1)]);
+    assert_eq!(answer(&server, within.to_string()).await.as_array().map(Vec::len), Some(3));
+    let mut client = Client::new(&server);
+    client.say(format!("[{0},{0},{0},", add(1, 1, 1))).await;
+    assert_eq!(error(&client.json().await), (-32600, Value::Null));
+    assert_eq!(client.rest().await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn the_replies_of_a_batch_have_one_limit_and_errors_count_in_it() {
+    let server = server(Gateway::new().json_rpc(), |builder| builder.config(Config::default().body_max(64 * 1024)));
+    // Short requests with replies that are four times as long.
+    let describe = |id: usize| json!({"jsonrpc": "2.0", "id": id, "method": "interop.Interop/Describe"});
+    let few: Vec<_> = (0..200).map(describe).collect();
+    let replies = answer(&server, json!(few).to_string()).await;
+    assert_eq!(replies.as_array().map(Vec::len), Some(200));
+    // Errors in their place have no room either.
+    let many: Vec<_> = (0..900).map(describe).collect();
+    assert_eq!(error(&answer(&server, json!(many).to_string()).await), (-32008, Value::Null));
+    // A long one is replaced, and a short one behind it has room.
+    let payload = "A".repeat(30_000);
+    let echo = |id: usize| json!({"jsonrpc": "2.0", "id": id, "method": "interop.Interop/EchoPayload", "params": {"data": payload}});
+    let mut mixed: Vec<_> = (0..220).map(describe).collect();
+    mixed.extend([echo(500), describe(501)]);
+    let replies = answer(&server, json!(mixed).to_string()).await;
+    let replies = replies.as_array().expect("it is a batch");
+    let (long, behind) = (&replies[220], &replies[221]);
+    assert_eq!((error(long), behind.get("result").is_some()), ((-32008, json!(500)), true));
+}
+
+#[tokio::test]
+async fn a_middleware_that_denies_denies_calls_items_of_batches_and_streams() {
+    let server = server(Gateway::new().json_rpc(), |builder| builder.middleware(Closed));
+    assert_eq!(error(&answer(&server, add(1, 1, 1).to_string()).await), (-32007, json!(1)));
+    let replies = answer(&server, json!([add(1, 1, 1), add(2, 1, 1)]).to_string()).await;
+    let codes: Vec<_> = replies.as_array().expect("it is a batch").iter().map(|reply| error(reply).0).collect();
+    assert_eq!(codes, [-32007, -32007]);
+    for method in ["CountUp", "SumUp", "Chat"] {
+        let message = json!({"jsonrpc": "2.0", "id": 1, "method": format!("interop.Interop/{method}")});
+        assert_eq!(error(&answer(&server, message.to_string()).await), (-32007, json!(1)), "{method}");
+    }
+}
+
+#[tokio::test]
+async fn metadata_of_a_request_reaches_middleware_and_that_of_the_reply_comes_back_if_asked_for() {
+    let middleware = async |call: Call, next: Next| {
+        let secret = call.metadata().get("authorization").unwrap_or_default().to_owned();
+        let mut response = next.run(call).await?;
+        response.metadata_mut().insert("seen", secret.as_str()).expect("it is text");
+        Ok(response)
+    };
+    let server = server(Gateway::new().json_rpc(), |builder| builder.middleware(middleware));
+    let mut request = add(1, 1, 1);
+    assert_eq!(answer(&server, request.to_string()).await, sum(1, 2), "it is not asked for");
+    request["metadata"] = json!({"authorization": "Bearer abc"});
+    assert_eq!(answer(&server, request.to_string()).await["metadata"], json!({"seen": "Bearer abc"}));
+    request["metadata"] = json!({"Authorization": "x"});
+    assert_eq!(error(&answer(&server, request.to_string()).await).0, -32600);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_ends_with_its_timeout_and_a_slow_one_holds_up_no_other() {
+    for policy in [Policy::Inline, Policy::Concurrent] {
+        let server = server(Gateway::new().json_rpc(), |builder| builder.policy(policy));
+        let mut client = Client::new(&server);
+        let mut sleep = json!({"jsonrpc": "2.0", "id": 1, "method": "interop.Interop/Sleep", "params": [3_600_000]});
+        sleep["timeoutMs"] = json!(1000);
+        client.say(sleep.to_string()).await;
+        client.say(add(2, 1, 1).to_string()).await;
+        assert_eq!(client.json().await, sum(2, 2));
+        assert_eq!(error(&client.json().await), (-32004, json!(1)));
+    }
+}
+
+#[tokio::test]
+async fn calls_beyond_the_limit_of_a_connection_are_refused() {
+    let server = server(Gateway::new().json_rpc(), |builder| builder.config(Config::default().calls_max(2)));
+    let mut client = Client::new(&server);
+    for id in 0..3 {
+        let sleep = json!({"jsonrpc": "2.0", "id": id, "method": "interop.Interop/Sleep", "params": [3_600_000]});
+        client.say(sleep.to_string()).await;
+    }
+    assert_eq!(error(&client.json().await), (-32008, json!(2)));
+    client.say(json!({"jsonrpc": "2.0", "method": "rpc.cancel", "params": {"id": 0}}).to_string()).await;
+    assert_eq!(error(&client.json().await), (-32001, json!(0)));
+}
+
+fn notice(method: &str, params: Value) -> String {
+    json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string()
+}
+
+fn item(id: u32, item: Value) -> Value {
+    json!({"jsonrpc": "2.0", "method": "rpc.item", "params": {"id": id, "item": item}})
+}
+
+#[tokio::test]
+async fn responses_of_a_stream_are_items_and_its_end_is_the_reply() {
+    let mut client = Client::new(&open());
+    let count = |id: u32, from: i64, count: i64| {
+        json!({"jsonrpc": "2.0", "id": id, "method": "interop.Interop/CountUp", "params": [from, count]}).to_string()
+    };
+    client.say(count(1, 7, 40)).await;
+    for value in 7..47 {
+        assert_eq!(client.json().await, item(1, json!({"value": value.to_string()})));
+    }
+    assert_eq!(client.json().await, json!({"jsonrpc": "2.0", "id": 1, "result": null}));
+    client.say(count(2, 1, -1)).await;
+    assert_eq!(client.json().await, item(2, json!({"value": "1"})));
+    assert_eq!(client.json().await, item(2, json!({"value": "2"})));
+    assert_eq!(error(&client.json().await), (-32011, json!(2)));
+}
+
+#[tokio::test]
+async fn a_client_gets_no_more_items_than_it_has_given_credit_for() {
+    let mut client = Client::new(&open());
+    let mut request = json!({"jsonrpc": "2.0", "id": 1, "method": "interop.Interop/CountUp", "params": [1, 5]});
+    request["credit"] = json!(2);
+    client.say(request.to_string()).await;
+    assert_eq!(client.json().await, item(1, json!({"value": "1"})));
+    assert_eq!(client.json().await, item(1, json!({"value": "2"})));
+    // It stands still, while others go on.
+    client.say(add(2, 1, 1).to_string()).await;
+    assert_eq!(client.json().await, sum(2, 2));
+    client.say(notice("rpc.credit", json!({"id": 1, "items": 3}))).await;
+    for value in ["3", "4", "5"] {
+        assert_eq!(client.json().await, item(1, json!({"value": value})));
+    }
+    assert_eq!(client.json().await["result"], Value::Null);
+}
+
+#[tokio::test]
+async fn items_of_a_client_reach_the_handler_and_the_client_is_granted_more_as_they_are_taken() {
+    let mut client = Client::new(&open());
+    client.say(json!({"jsonrpc": "2.0", "id": 1, "method": "interop.Interop/SumUp"}).to_string()).await;
+    let mut granted = 16;
+    for value in 1..=100 {
+        if granted == 0 {
+            let credit = client.json().await;
+            assert_eq!((&credit["method"], &credit["params"]["id"]), (&json!("rpc.credit"), &json!(1)));
+            granted += credit["params"]["items"].as_u64().expect("it is a number");
+        }
+        granted -= 1;
+        client.say(notice("rpc.item", json!({"id": 1, "item": {"value": value}}))).await;
+    }
+    client.say(notice("rpc.end", json!({"id": 1}))).await;
+    let reply = loop {
+        let reply = client.json().await;
+        if reply.get("method").is_none() {
+            break reply;
+        }
+    };
+    assert_eq!(reply["result"], json!({"total": "5050", "count": "100"}));
+}
+
+#[tokio::test]
+async fn a_stream_goes_in_both_directions_at_once_until_both_have_ended() {
+    let mut client = Client::new(&open());
+    client.say(json!({"jsonrpc": "2.0", "id": 1, "method": "interop.Interop/Chat", "params": []}).to_string()).await;
+    for word in ["a", "b"] {
+        client.say(notice("rpc.item", json!({"id": 1, "item": {"value": word}}))).await;
+        assert_eq!(client.json().await, item(1, json!({"value": format!("re:{word}")})));
+    }
+    client.say(notice("rpc.end", json!({"id": 1}))).await;
+    assert_eq!(client.json().await, json!({"jsonrpc": "2.0", "id": 1, "result": null}));
+    // It is over: what comes late changes nothing.
+    client.say(notice("rpc.item", json!({"id": 1, "item": {"value": "late"}}))).await;
+    client.say(add(2, 1, 1).to_string()).await;
+    assert_eq!(client.json().await, sum(2, 2));
+}
+
+/// Opens a stream whose handler takes nothing, as it waits for a permit that never comes.
+async fn open_sleeping(client: &mut Client) {
+    client.say(json!({"jsonrpc": "2.0", "id": 1, "method": "interop.Interop/Chat"}).to_string()).await;
+}
+
+#[tokio::test]
+async fn a_client_that_sends_more_items_than_it_was_granted_loses_the_stream_alone() {
+    let mut client = Client::new(&open());
+    open_sleeping(&mut client).await;
+    // In one write, so that the handler has taken none.
+    let items: String = (0..17).map(|_| notice("rpc.item", json!({"id": 1, "item": {"value": "x"}}))).collect();
+    client.say(items).await;
+    let reply = loop {
+        let reply = client.json().await;
+        if reply.get("method").is_none() {
+            break reply;
+        }
+    };
+    assert_eq!(error(&reply), (-32008, json!(1)));
+    client.say(add(2, 1, 1).to_string()).await;
+    assert_eq!(client.json().await, sum(2, 2));
+}
+
+#[tokio::test]
+async fn calls_and_streams_that_are_cancelled_end_with_a_reply_that_says_so() {
+    let mut client = Client::new(&open());
+    let sleep = json!({"jsonrpc": "2.0", "id": "a", "method": "interop.Interop/Sleep", "params": [3_600_000]});
+    client.say(sleep.to_string()).await;
+    open_sleeping(&mut client).await;
+    for id in [json!("a"), json!(1)] {
+        client.say(notice("rpc.cancel", json!({"id": id}))).await;
+        assert_eq!(error(&client.json().await), (-32001, id));
+    }
+    client.say(notice("rpc.cancel", json!({"id": 9}))).await;
+    client.say(add(2, 1, 1).to_string()).await;
+    assert_eq!(client.json().await, sum(2, 2));
+}
+
+#[tokio::test]
+async fn streams_without_an_id_in_batches_or_beyond_the_limit_are_refused() {
+    let server = server(Gateway::new().json_rpc(), |builder| builder.config(Config::default().streams_max(1)));
+    let chat = |id: Value| json!({"jsonrpc": "2.0", "id": id, "method": "interop.Interop/Chat"});
+    assert_eq!(error(&answer(&server, chat(Value::Null).to_string()).await).0, -32601);
+    let batch = answer(&server, json!([chat(json!(1))]).to_string()).await;
+    assert_eq!(error(&batch[0]).0, -32601);
+    let mut client = Client::new(&server);
+    client.say(chat(json!(1)).to_string()).await;
+    client.say(chat(json!(1)).to_string()).await;
+    assert_eq!(error(&client.json().await), (-32006, json!(1)));
+    client.say(chat(json!(2)).to_string()).await;
+    assert_eq!(error(&client.json().await), (-32008, json!(2)));
+    let mut with_params = chat(json!(3));
+    with_params["params"] = json!({"value": "x"});
+    client.say(notice("rpc.cancel", json!({"id": 1}))).await;
+    assert_eq!(error(&client.json().await), (-32001, json!(1)));
+    client.say(with_params.to_string()).await;
+    assert_eq!(error(&client.json().await), (-32602, json!(3)));
+}
+
+#[tokio::test]
+async fn discovery_answers_with_the_methods_their_kinds_and_their_params_in_order() {
+    let reply = answer(&open(), r#"{"jsonrpc":"2.0","id":1,"method":"rpc.discover"}"#).await;
+    let document = &reply["result"];
+    assert_eq!(document["openrpc"], "1.3.2");
+    let methods = document["methods"].as_array().expect("it is a list");
+    let find = |name: &str| methods.iter().find(|method| method["name"] == name).expect("it is there");
+    let add = find("interop.Interop/Add");
+    assert_eq!(add["params"], json!([{"name": "a", "schema": {}}, {"name": "b", "schema": {}}]));
+    assert_eq!((&add["x-kind"], &add["result"]["name"]), (&json!("unary"), &json!("interop.Sum")));
+    assert_eq!(find("interop.Interop/Chat")["x-kind"], "streaming");
+}
+
+#[tokio::test]
+async fn a_stop_of_the_server_answers_all_of_2000_calls_in_progress_and_closes() {
+    let server = frpc::Server::builder()
+        .add_service(frisbee_tests::interop::InteropServer::new(frisbee_tests::service::Service));
+    let server = frpc_gateway::ServeGateway::gateway(server, Gateway::new().json_rpc());
+    let server = server.bind("127.0.0.1:0").await.expect("the port is free");
+    let address = server.local_addr();
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let serving = tokio::spawn(server.serve_with_shutdown(async {
+        let _ = stopped.await;
+    }));
+    let mut socket = tokio::net::TcpStream::connect(address).await.expect("the server listens");
+    let sleeps: String = (0..2000)
+        .map(|id| json!({"jsonrpc": "2.0", "id": id, "method": "interop.Interop/Sleep", "params": [300]}).to_string())
+        .collect();
+    tokio::io::AsyncWriteExt::write_all(&mut socket, sleeps.as_bytes()).await.expect("it is read");
+    tokio::io::AsyncWriteExt::write_all(&mut socket, add("last", 1, 1).to_string().as_bytes()).await.expect("it is");
+    let mut lines = tokio::io::AsyncBufReadExt::lines(tokio::io::BufReader::new(socket));
+    // All have begun when the last one, which does not wait, is answered.
+    let first = lines.next_line().await.expect("it is open").expect("it is answered");
+    assert_eq!(serde_json::from_str::<Value>(&first).expect("it is JSON"), sum("last", 2));
+    stop.send(()).expect("the server runs");
+    let mut ids = std::collections::BTreeSet::new();
+    while let Some(line) = tokio::time::timeout(PATIENCE, lines.next_line()).await.expect("it comes").expect("open") {
+        let reply: Value = serde_json::from_str(&line).expect("it is JSON");
+        assert!(reply.get("result").is_some(), "{reply}");
+        ids.insert(reply["id"].as_u64().expect("it is a number"));
+    }
+    assert_eq!(ids.len(), 2000);
+    drop(lines);
+    tokio::time::timeout(PATIENCE, serving).await.expect("it stops").expect("no panic").expect("in order");
+}
+
+#[tokio::test]
+async fn a_client_that_ends_its_direction_gets_the_replies_of_calls_in_progress() {
+    let mut client = Client::new(&open());
+    for id in 0..3 {
+        let sleep = json!({"jsonrpc": "2.0", "id": id, "method": "interop.Interop/Sleep", "params": [5]});
+        client.say(sleep.to_string()).await;
+    }
+    client.end().await;
+    assert_eq!(client.rest().await.len(), 3);
+    assert_eq!(client.closed().await.kind(), CloseKind::Foreign);
+}
+
+mod hostile {
+    use super::*;
+
+    #[tokio::test]
+    async fn brackets_without_end_are_refused_by_their_depth_while_they_come() {
+        for bracket in ["[", "{\"a\":"] {
+            let mut client = Client::new(&open());
+            client.say(bracket.repeat(300)).await;
+            assert_eq!(error(&client.json().await), (-32600, Value::Null));
+            assert_eq!(client.rest().await, Vec::<String>::new());
+        }
+        // As deep as allowed, and in params that nobody reads.
+        let deep = format!("{}{}", "[".repeat(199), "]".repeat(199));
+        let message = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"interop.Interop/Nothing","params":{deep}}}"#);
+        assert_eq!(error(&answer(&open(), message).await), (-32601, json!(1)));
+    }
+
+    #[tokio::test]
+    async fn a_batch_of_a_million_is_refused_after_its_first_thousand() {
+        let mut client = Client::new(&open());
+        client.say("[".to_owned() + &"1,".repeat(1000)).await;
+        assert_eq!(error(&client.json().await), (-32600, Value::Null));
+        assert_eq!(client.rest().await, Vec::<String>::new());
+    }
+
+    #[tokio::test]
+    async fn a_message_of_a_mebibyte_in_pieces_of_a_few_bytes_is_read_in_linear_time() {
+        let data = "x".repeat(1 << 20);
+        let text = json!({"jsonrpc": "2.0", "id": 1, "method": "interop.Interop/Fail", "params": [data]}).to_string();
+        let mut client = Client::with_room(&open(), 7);
+        let writer = async {
+            client.say(&text).await;
+            client.json().await
+        };
+        let reply = tokio::time::timeout(PATIENCE, writer).await.expect("it is not quadratic");
+        assert_eq!(reply["error"]["message"].as_str().map(str::len), Some(1 << 20));
+    }
+
+    #[tokio::test]
+    async fn a_message_longer_than_allowed_is_refused_before_its_end() {
+        let server = server(Gateway::new().json_rpc(), |builder| builder.config(Config::default().body_max(64 * 1024)));
+        let mut client = Client::new(&server);
+        client.say(format!("{{\"a\":\"{}", "x".repeat(64 * 1024))).await;
+        assert_eq!(error(&client.json().await), (-32008, Value::Null));
+        assert_eq!(client.rest().await, Vec::<String>::new());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_message_that_comes_too_slowly_ends_the_connection() {
+        let mut client = Client::new(&open());
+        client.say("{\"jsonrpc\":").await;
+        let began = tokio::time::Instant::now();
+        let reason = client.closed().await;
+        assert_eq!((reason.kind(), began.elapsed().as_secs()), (CloseKind::Io, 5), "{reason}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_takes_no_replies_is_given_up_and_not_read_any_further() {
+        let mut client = Client::with_room(&open(), 1024);
+        let data = "x".repeat(100_000);
+        let text = json!({"jsonrpc": "2.0", "id": 1, "method": "interop.Interop/Fail", "params": [data]}).to_string();
+        let began = tokio::time::Instant::now();
+        let mut sent = 0;
+        // The transport takes no more when the server reads no more.
+        while tokio::time::timeout(Duration::from_secs(1), client.say(&text)).await.is_ok() {
+            sent += text.len();
+            assert!(sent < 4 << 20, "the server reads on");
+        }
+        let reason = client.closed().await;
+        assert!(began.elapsed() < Duration::from_secs(60), "{reason}");
+        assert_eq!(reason.kind(), CloseKind::Io, "{reason}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_idle_connection_is_closed_and_one_with_a_call_in_progress_is_not() {
+        let gateway = Gateway::new().json_rpc().idle_timeout(Duration::from_secs(20));
+        let server = server(gateway, |builder| builder);
+        let mut client = Client::new(&server);
+        let began = tokio::time::Instant::now();
+        let sleep = json!({"jsonrpc": "2.0", "id": 1, "method": "interop.Interop/Sleep", "params": [50_000]});
+        client.say(sleep.to_string()).await;
+        assert_eq!(client.line().await.len(), r#"{"jsonrpc":"2.0","id":1,"result":{"millis":50000}}"#.len());
+        assert_eq!(client.rest().await, Vec::<String>::new());
+        let took = began.elapsed().as_secs();
+        assert!((70..75).contains(&took), "after {took} s");
+    }
+}

@@ -1,0 +1,4 @@
+//! The doors of a server to other protocols.
+
+mod json_rpc;
+mod support;

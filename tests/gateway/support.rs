@@ -1,0 +1,90 @@
+//! A server with doors, and clients that speak in lines.
+
+use frisbee_tests::interop::InteropServer;
+use frisbee_tests::service::Service;
+use frpc::{Acceptor, Server, ServerBuilder};
+use frpc_gateway::{Gateway, ServeGateway};
+use serde_json::Value;
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
+use tokio::task::JoinHandle;
+
+/// How long a test waits for what is to happen soon.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A server of the interop schema.
+pub(crate) fn server(gateway: Gateway, settings: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Acceptor {
+    let builder = Server::builder().add_service(InteropServer::new(Service)).gateway(gateway);
+    settings(builder).build().expect("the settings are right")
+}
+
+/// A client in memory.
+pub(crate) struct Client {
+    reader: BufReader<ReadHalf<DuplexStream>>,
+    writer: WriteHalf<DuplexStream>,
+    serving: JoinHandle<frpc::CloseReason>,
+}
+
+impl Client {
+    /// Of a transport that holds so many bytes in each direction.
+    pub(crate) fn with_room(server: &Acceptor, room: usize) -> Self {
+        let (here, there) = tokio::io::duplex(room);
+        let server = server.clone();
+        let serving = tokio::spawn(async move { server.serve_connection(there).await });
+        let (reader, writer) = tokio::io::split(here);
+        Self { reader: BufReader::new(reader), writer, serving }
+    }
+
+    pub(crate) fn new(server: &Acceptor) -> Self {
+        Self::with_room(server, 64 * 1024)
+    }
+
+    pub(crate) async fn say(&mut self, bytes: impl AsRef<[u8]>) {
+        tokio::time::timeout(PATIENCE, self.writer.write_all(bytes.as_ref())).await.expect("it is read").expect("open");
+    }
+
+    /// Ends the client's direction.
+    pub(crate) async fn end(&mut self) {
+        self.writer.shutdown().await.expect("it is open");
+    }
+
+    /// The next line without its end; empty when there is none.
+    pub(crate) async fn line(&mut self) -> String {
+        let mut line = String::new();
+        let reading = self.reader.read_line(&mut line);
+        tokio::time::timeout(PATIENCE, reading).await.expect("it comes").expect("it is text");
+        assert_eq!(line.pop().unwrap_or('\n'), '\n');
+        line
+    }
+
+    /// The next line, as JSON.
+    pub(crate) async fn json(&mut self) -> Value {
+        let line = self.line().await;
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error} in {line:?}"))
+    }
+
+    /// The lines until the server closes.
+    pub(crate) async fn rest(&mut self) -> Vec<String> {
+        let mut rest = String::new();
+        let reading = self.reader.read_to_string(&mut rest);
+        tokio::time::timeout(PATIENCE, reading).await.expect("the server closes").expect("it is text");
+        rest.lines().map(str::to_owned).collect()
+    }
+
+    /// Waits for the end of the connection, and says why it came.
+    pub(crate) async fn closed(self) -> frpc::CloseReason {
+        let Self { reader, writer, serving } = self;
+        let served = tokio::time::timeout(PATIENCE, serving).await.expect("the server closes").expect("no panic");
+        drop((reader, writer));
+        served
+    }
+}
+
+/// Lets nobody in.
+pub(crate) struct Closed;
+
+impl frpc::Middleware for Closed {
+    async fn call(&self, call: frpc::Call, _next: frpc::Next) -> Result<frpc::CallResponse, frpc::Status> {
+        Err(frpc::Status::permission_denied(format!("{} is closed", call.method())))
+    }
+}
