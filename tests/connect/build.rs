@@ -1,0 +1,21 @@
+//! Compiles the schemas of Connect's conformance suite, which are not part of this repository: `CONNECT_SUITE` names
+//! their folder. Without it the program is empty.
+
+use std::env;
+use std::path::PathBuf;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    println!("cargo::rustc-check-cfg=cfg(suite)");
+    println!("cargo::rerun-if-env-changed=CONNECT_SUITE");
+    let Some(folder) = env::var_os("CONNECT_SUITE").map(PathBuf::from) else { return Ok(()) };
+    println!("cargo::rustc-cfg=suite");
+    let package = "connectrpc/conformance/v1";
+    frpc_build::configure()
+        .json(true)
+        .protobuf(true)
+        .build_client(false)
+        .enable_type_names()
+        .schema_lock(false)
+        .compile_protos(&["service.proto", "server_compat.proto"].map(|file| format!("{package}/{file}")), &[folder])?;
+    Ok(())
+}
