@@ -39,9 +39,8 @@ mod server {
 
     pub(crate) async fn run() -> Result<(), Box<dyn Error>> {
         let wanted = wanted()?;
-        let mut builder = Server::builder()
-            .add_service(Conformance)
-            .gateway(Gateway::new().http(Http::new().connect().grpc()));
+        let mut builder =
+            Server::builder().add_service(Conformance).gateway(Gateway::new().http(Http::new().connect().grpc()));
         if wanted.message_receive_limit > 0 {
             builder = builder.config(Config::default().body_max(wanted.message_receive_limit));
         }

@@ -138,11 +138,8 @@ async fn converse(
         if is_full_duplex {
             let Some(data) = definition.response_data.get(sent).cloned() else { break };
             let requests = std::mem::take(&mut requests);
-            let info = if sent == 0 {
-                info(&request, &requests)
-            } else {
-                RequestInfo { requests, ..RequestInfo::default() }
-            };
+            let info =
+                if sent == 0 { info(&request, &requests) } else { RequestInfo { requests, ..RequestInfo::default() } };
             delay(definition.response_delay_ms).await;
             let payload = ConformancePayload { data, request_info: Some(info) };
             if sender.send(Ok(wrap(payload))).await.is_err() {

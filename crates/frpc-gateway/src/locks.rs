@@ -7,7 +7,6 @@
 
 use crate::http::answer::Answer;
 use crate::http::fields::Known;
-use frpc::Code;
 use std::net::{IpAddr, SocketAddr};
 
 /// The most seconds for which a browser keeps the answer to a preflight: two hours, the limit of Chromium.
@@ -44,22 +43,16 @@ impl Locks {
     pub(crate) fn admit<'a>(&self, known: &Known<'a>, local: Option<SocketAddr>) -> Result<Pass<'a>, Answer> {
         let host = match known.host {
             Some(host) if !known.has_hosts => host,
-            _ => return Err(Answer::malformed(400, "a request has one field \"host\"")),
+            _ => return Err(Answer::refusal(400, "a request has one field \"host\"")),
         };
         if !std::str::from_utf8(host).is_ok_and(|host| self.knows(host, local)) {
             return Err(Answer::refusal(
                 403,
-                Code::PermissionDenied,
                 "the server does not go by this name; use its address, or add the name by `Http::host`",
             ));
         }
-        let refused = || {
-            Answer::refusal(
-                403,
-                Code::PermissionDenied,
-                "pages of this origin may not call the server; add the origin by `Http::origin`",
-            )
-        };
+        let refused =
+            || Answer::refusal(403, "pages of this origin may not call the server; add the origin by `Http::origin`");
         let Some(origin) = known.origin else {
             // Pages send some requests without their origin: those for images, for example.
             return match known.site {

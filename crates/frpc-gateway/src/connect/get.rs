@@ -16,7 +16,7 @@ pub(crate) struct Query {
 impl Query {
     /// Reads a query. The message may have `limit` bytes.
     pub(crate) fn parse(query: &str, limit: u64) -> Result<Self, Answer> {
-        let invalid = |text: &str| Answer::refusal(400, Code::InvalidArgument, text);
+        let invalid = |text: &str| Answer::failure(400, Code::InvalidArgument, text);
         let (mut format, mut message, mut is_base64, mut is_gzip) = (None, None, false, false);
         for pair in query.split('&') {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -32,7 +32,9 @@ impl Query {
                 "compression" => match &value[..] {
                     b"" | b"identity" => is_gzip = false,
                     b"gzip" => is_gzip = true,
-                    _ => return Err(Answer::refusal(501, Code::Unimplemented, "compression is gzip or identity")),
+                    _ => {
+                        return Err(Answer::failure(501, Code::Unimplemented, "compression is gzip or identity"));
+                    }
                 },
                 "connect" if value != b"v1" => return Err(invalid("the version of the Connect protocol is v1")),
                 _ => {}

@@ -5,7 +5,7 @@ use crate::http::answer::{Answer, JSON};
 use crate::http::fields;
 use crate::trailers::Trailers;
 use bytes::Bytes;
-use frpc::{Code, ForeignMethod, Metadata, Request, Status};
+use frpc::{ForeignMethod, Metadata, Request, Status};
 use std::borrow::Cow;
 use std::time::Duration;
 
@@ -89,7 +89,7 @@ pub(crate) fn failure(status: &Status) -> Answer {
 
 /// The response to a timeout that cannot be read.
 pub(crate) fn wrong_timeout() -> Answer {
-    Answer::refusal(400, Code::InvalidArgument, "connect-timeout-ms is a number of at most ten digits")
+    Answer::failure(400, frpc::Code::InvalidArgument, "connect-timeout-ms is a number of at most ten digits")
 }
 
 fn named(fields: Vec<(String, String)>) -> impl Iterator<Item = (Cow<'static, str>, String)> {

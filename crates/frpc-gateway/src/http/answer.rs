@@ -32,37 +32,38 @@ impl Answer {
         Self::new(status, TEXT, text)
     }
 
-    /// A refusal whose body says what to do instead, as an error of the Connect protocol, which people can read as well.
-    pub(crate) fn refusal(status: u16, code: Code, text: &str) -> Self {
+    /// A call that cannot be made, as an error of the Connect protocol.
+    pub(crate) fn failure(status: u16, code: Code, text: &str) -> Self {
         Self::new(status, JSON, connect::error::json(code, text, &[]))
     }
 
-    /// The request is no valid HTTP.
-    pub(crate) fn malformed(status: u16, text: &str) -> Self {
-        Self::refusal(status, Code::InvalidArgument, text)
+    /// A request that is no call. The text says what to do instead; it is for people, since the protocols have no words
+    /// for it.
+    pub(crate) fn refusal(status: u16, text: &str) -> Self {
+        Self::new(status, TEXT, format!("{text}\n"))
     }
 
     pub(crate) fn not_found(path: &str) -> Self {
         // What is not text has no place in a text for people.
         let path: String = path.chars().filter(|letter| !letter.is_control()).take(200).collect();
         let text = format!("there is nothing at {path}; a method is called at /package.Service/Method");
-        Self::refusal(404, Code::Unimplemented, &text)
+        Self::refusal(404, &text)
     }
 
     pub(crate) fn wrong_method(allow: &'static str, text: &str) -> Self {
-        Self::refusal(405, Code::Unknown, text).with("allow", allow)
+        Self::refusal(405, text).with("allow", allow)
     }
 
     pub(crate) fn wrong_type(accept: &str, text: &str) -> Self {
-        Self::refusal(415, Code::Unknown, text).with("accept-post", accept)
+        Self::refusal(415, text).with("accept-post", accept)
     }
 
     pub(crate) fn too_long(limit: u64) -> Self {
-        Self::refusal(413, Code::ResourceExhausted, &format!("the body may have {limit} bytes at most"))
+        Self::failure(413, Code::ResourceExhausted, &format!("the body may have {limit} bytes at most"))
     }
 
     pub(crate) fn needs_upgrade(protocol: &'static str, text: &str) -> Self {
-        Self::refusal(426, Code::Unknown, text).with("upgrade", protocol).with("connection", "upgrade")
+        Self::refusal(426, text).with("upgrade", protocol).with("connection", "upgrade")
     }
 
     pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {

@@ -311,7 +311,7 @@ impl<'a> Plain<'a> {
     }
 
     fn malformed(&mut self, malformed: Malformed) -> io::Result<Step> {
-        let answer = Answer::malformed(malformed.status(), malformed.text());
+        let answer = Answer::refusal(malformed.status(), malformed.text());
         encode(&mut self.output, &answer, Pass::default(), true, true);
         Ok(Step::Close)
     }
@@ -336,7 +336,7 @@ impl<'a> Plain<'a> {
                 if !self.context.connection().has_room(more) {
                     self.context.connection().count_shed();
                     let text = "the server is short of memory; try again later";
-                    let answer = Answer::refusal(429, frpc::Code::ResourceExhausted, text);
+                    let answer = Answer::failure(429, frpc::Code::ResourceExhausted, text);
                     self.write(&answer, Pass::default(), true).await?;
                     return Ok(Err(Step::Close));
                 }
@@ -357,7 +357,7 @@ impl<'a> Plain<'a> {
                 Some(0) => return Ok(Err(Step::Leave(Left::Nothing))),
                 Some(read) => self.received = self.received.saturating_add(read as u64),
                 None => {
-                    let answer = Answer::malformed(408, "the body of the request came too slowly");
+                    let answer = Answer::refusal(408, "the body of the request came too slowly");
                     self.write(&answer, Pass::default(), true).await?;
                     return Ok(Err(Step::Close));
                 }
@@ -436,7 +436,7 @@ impl<'a> Plain<'a> {
 
     /// Answers a request that cannot be read, and ends the connection.
     async fn refuse(&mut self, status: u16, text: &str) -> io::Result<Left> {
-        self.write(&Answer::malformed(status, text), Pass::default(), true).await?;
+        self.write(&Answer::refusal(status, text), Pass::default(), true).await?;
         self.close().await?;
         Ok(Left::Nothing)
     }

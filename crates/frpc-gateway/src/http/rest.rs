@@ -60,7 +60,7 @@ pub(crate) async fn http1(service: Service, early: BytesMut, transport: Timed<Ra
     let mut io = connection.into_parts().io.into_inner();
     if let Some(malformed) = io.refused() {
         let mut output = Vec::new();
-        super::plain::encode_last(&mut output, &Answer::malformed(malformed.status(), malformed.text()));
+        super::plain::encode_last(&mut output, &Answer::refusal(malformed.status(), malformed.text()));
         io.write_all(&output).await?;
         return io.shutdown().await;
     }

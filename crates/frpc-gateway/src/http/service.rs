@@ -10,7 +10,7 @@ use crate::timed::{Alarm, now};
 use crate::{Gateway, Http, gzip, json_rpc};
 use bytes::{Bytes, BytesMut};
 use frisbee_core::Pace;
-use frpc::{Code, ForeignContext, Metadata};
+use frpc::{ForeignContext, Metadata};
 use http::header::{CONNECTION, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING};
 use http::{Request, Response, StatusCode, Version, request};
 use http_body::{Body, Frame, SizeHint};
@@ -192,9 +192,9 @@ impl Service {
                 },
             });
             match frame.await {
-                None => return Err(Answer::malformed(408, "the body of the request came too slowly")),
+                None => return Err(Answer::refusal(408, "the body of the request came too slowly")),
                 Some(None) => break,
-                Some(Some(Err(_))) => return Err(Answer::malformed(400, "the body of the request has broken off")),
+                Some(Some(Err(_))) => return Err(Answer::refusal(400, "the body of the request has broken off")),
                 Some(Some(Ok(frame))) => {
                     let Ok(part) = frame.into_data() else { continue };
                     if (whole.len() + part.len()) as u64 > limit {
@@ -203,7 +203,7 @@ impl Service {
                     if !self.context.connection().has_room(part.len()) {
                         self.context.connection().count_shed();
                         let text = "the server is short of memory; try again later";
-                        return Err(Answer::refusal(429, Code::ResourceExhausted, text));
+                        return Err(Answer::failure(429, frpc::Code::ResourceExhausted, text));
                     }
                     whole.extend_from_slice(&part);
                     hold = Some(self.context.hold(whole.capacity()));

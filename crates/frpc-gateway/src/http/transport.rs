@@ -166,7 +166,8 @@ impl<T: AsyncRead + Unpin> AsyncRead for Strict<T> {
                 State::Passing(left) => {
                     let max = usize::try_from(*left).unwrap_or(usize::MAX);
                     let passed = if input.is_empty() {
-                        let mut part = buffer.take(max);
+                        let room = buffer.remaining().min(max);
+                        let mut part = ReadBuf::new(buffer.initialize_unfilled_to(room));
                         ready!(Pin::new(io).poll_read(context, &mut part))?;
                         let count = part.filled().len();
                         buffer.advance(count);
@@ -203,6 +204,20 @@ mod tests {
         let mut passed = Vec::new();
         let _ = strict.read_to_end(&mut passed).await;
         (String::from_utf8(passed).unwrap(), strict.refused())
+    }
+
+    #[tokio::test]
+    async fn a_body_that_comes_later_passes_into_memory_that_is_not_initialized() {
+        let (mut client, server) = tokio::io::duplex(1024);
+        let mut strict = Strict::new(server);
+        tokio::io::AsyncWriteExt::write_all(&mut client, b"POST / HTTP/1.1\r\ncontent-length: 4\r\n\r\n")
+            .await
+            .unwrap();
+        let mut passed = BytesMut::with_capacity(1024);
+        strict.read_buf(&mut passed).await.unwrap();
+        tokio::io::AsyncWriteExt::write_all(&mut client, b"body").await.unwrap();
+        strict.read_buf(&mut passed).await.unwrap();
+        assert!(passed.ends_with(b"\r\n\r\nbody"), "{passed:?}");
     }
 
     #[tokio::test]
