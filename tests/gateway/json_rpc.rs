@@ -1,8 +1,10 @@
 //! JSON-RPC 2.0 on a connection of its own.
 
 use crate::support::{Client, Closed, PATIENCE, server};
-use frpc::{Acceptor, Call, CloseKind, Config, Next, Policy};
-use frpc_gateway::Gateway;
+use frisbee_tests::gated::Gated;
+use frisbee_tests::interop::InteropServer;
+use frpc::{Acceptor, Call, CloseKind, Config, Next, Policy, Server};
+use frpc_gateway::{Gateway, ServeGateway};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -406,9 +408,8 @@ async fn discovery_answers_with_the_methods_their_kinds_and_their_params_in_orde
 
 #[tokio::test]
 async fn a_stop_of_the_server_answers_all_of_2000_calls_in_progress_and_closes() {
-    let server = frpc::Server::builder()
-        .add_service(frisbee_tests::interop::InteropServer::new(frisbee_tests::service::Service));
-    let server = frpc_gateway::ServeGateway::gateway(server, Gateway::new().json_rpc());
+    let gated = Gated::shut();
+    let server = Server::builder().add_service(InteropServer::new(gated.clone())).gateway(Gateway::new().json_rpc());
     let server = server.bind("127.0.0.1:0").await.expect("the port is free");
     let address = server.local_addr();
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
@@ -426,6 +427,8 @@ async fn a_stop_of_the_server_answers_all_of_2000_calls_in_progress_and_closes()
     let first = lines.next_line().await.expect("it is open").expect("it is answered");
     assert_eq!(serde_json::from_str::<Value>(&first).expect("it is JSON"), sum("last", 2));
     stop.send(()).expect("the server runs");
+    tokio::task::yield_now().await;
+    gated.open();
     let mut ids = std::collections::BTreeSet::new();
     while let Some(line) = tokio::time::timeout(PATIENCE, lines.next_line()).await.expect("it comes").expect("open") {
         let reply: Value = serde_json::from_str(&line).expect("it is JSON");
@@ -447,6 +450,19 @@ async fn a_client_that_ends_its_direction_gets_the_replies_of_calls_in_progress(
     client.end().await;
     assert_eq!(client.rest().await.len(), 3);
     assert_eq!(client.closed().await.kind(), CloseKind::Foreign);
+}
+
+#[tokio::test]
+async fn a_stream_whose_client_ends_its_direction_first_fails_and_the_connection_ends() {
+    for method in ["SumUp", "Chat"] {
+        let mut client = Client::new(&open());
+        let open = json!({"jsonrpc": "2.0", "id": 1, "method": format!("interop.Interop/{method}")});
+        client.say(open.to_string()).await;
+        client.say(notice("rpc.item", json!({"id": 1, "item": {}}))).await;
+        client.end().await;
+        let last = client.rest().await.pop().expect("it is answered");
+        assert_eq!(error(&serde_json::from_str(&last).expect("it is JSON")), (-32001, json!(1)), "{method}");
+    }
 }
 
 mod hostile {
@@ -475,16 +491,16 @@ mod hostile {
     }
 
     #[tokio::test]
-    async fn a_message_of_a_mebibyte_in_pieces_of_a_few_bytes_is_read_in_linear_time() {
-        let data = "x".repeat(1 << 20);
+    async fn a_long_message_in_pieces_of_a_few_bytes_is_scanned_as_it_comes() {
+        let data = "x".repeat(128 * 1024);
         let text = json!({"jsonrpc": "2.0", "id": 1, "method": "interop.Interop/Fail", "params": [data]}).to_string();
         let mut client = Client::with_room(&open(), 7);
         let writer = async {
             client.say(&text).await;
             client.json().await
         };
-        let reply = tokio::time::timeout(PATIENCE, writer).await.expect("it is not quadratic");
-        assert_eq!(reply["error"]["message"].as_str().map(str::len), Some(1 << 20));
+        let reply = tokio::time::timeout(PATIENCE, writer).await.expect("it is not scanned anew at each piece");
+        assert_eq!(reply["error"]["message"].as_str().map(str::len), Some(128 * 1024));
     }
 
     #[tokio::test]

@@ -14,7 +14,7 @@ mod proto;
 mod pubsub;
 
 pub use self::core::{connection, frames, header, hello};
-pub use endpoints::{client, server, two_way};
+pub use endpoints::{client, json_rpc, server, two_way};
 pub use hand_off::hand_off;
 pub use json::json;
 pub use messages::{messages, values};
@@ -25,7 +25,7 @@ pub use pubsub::{broker, subscriber};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const ALL: [Target; 15] = [
+pub const ALL: [Target; 16] = [
     ("header", header),
     ("frames", frames),
     ("connection", connection),
@@ -33,6 +33,7 @@ pub const ALL: [Target; 15] = [
     ("values", values),
     ("messages", messages),
     ("json", json),
+    ("json_rpc", json_rpc),
     ("server", server),
     ("client", client),
     ("two_way", two_way),

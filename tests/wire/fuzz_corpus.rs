@@ -64,6 +64,7 @@ replays! {
     values_take_their_corpus "values"
     messages_take_their_corpus "messages"
     json_takes_its_corpus "json"
+    json_rpc_takes_its_corpus "json_rpc"
     a_server_takes_its_corpus "server"
     a_client_takes_its_corpus "client"
     calls_of_the_accepting_end_take_their_corpus "two_way"
@@ -201,6 +202,7 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
         "hand_off" => numbered(&hand_offs(), &|number| vec![number.wrapping_mul(8) | number >> 3 & 6]),
         "broker" | "subscriber" => numbered(&pubsub(), &|number| vec![number.wrapping_mul(8) | number >> 3 & 6]),
         "json" => numbered(&texts(), &|number| vec![number]),
+        "json_rpc" => numbered(&json_rpc(), &|number| vec![number.wrapping_mul(2)]),
         "lock" => numbered(&locks(), &|number| vec![number % 16]),
         _ => protos(),
     }
@@ -268,6 +270,38 @@ fn pubsub() -> Vec<Vec<u8>> {
         }
     }
     streams
+}
+
+/// Messages of JSON-RPC: calls of each kind, batches, and what stands around them.
+fn json_rpc() -> Vec<Vec<u8>> {
+    let call = |id: &str, method: &str, rest: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"interop.Interop/{method}"{rest}}}"#)
+    };
+    let notice = |method: &str, params: &str| format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#);
+    let add = call("1", "Add", r#","params":{"a":1,"b":"41"}"#);
+    let item = notice("rpc.item", r#"{"id":1,"item":{"value":"7"}}"#);
+    let texts = [
+        add.clone(),
+        call("\"a\\n\"", "Add", r#","params":[1,2]"#),
+        call("1e9", "Fail", r#","params":["no"],"metadata":{"a":"b","c-bin":"AQ=="}"#),
+        call("null", "DoNothing", r#","timeoutMs":5"#),
+        call("1", "Sleep", r#","params":{"millis":1}"#),
+        call("1", "Sleep", r#","params":[60000]"#) + &notice("rpc.cancel", r#"{"id":1}"#),
+        call("1", "CountUp", r#","params":[1,40],"credit":2"#) + &notice("rpc.credit", r#"{"id":1,"items":9}"#),
+        call("1", "SumUp", "") + &item.repeat(9) + &notice("rpc.end", r#"{"id":1}"#),
+        call("1", "Chat", r#","params":[]"#) + &item.repeat(17),
+        call("1", "Chat", "") + &item + &call("1", "Chat", ""),
+        format!("[{add},{add},7,{}]", call("2", "Sleep", r#","params":[1]"#)),
+        format!("[{}]", [&add[..]; 9].join(",")),
+        r#"{"jsonrpc":"2.0","id":1,"method":"rpc.discover"}"#.to_owned(),
+        "[]".to_owned(),
+        "{\"a\":".repeat(30),
+        "[".repeat(300),
+        format!("{add}\n {add}x{add}"),
+        r#"{"jsonrpc":"2.0","id":1,"\u0069d":2,"method":"m"}"#.to_owned(),
+    ];
+    let pairs = texts.iter().zip(texts.iter().cycle().skip(3)).map(|(first, second)| format!("{first}\n{second}"));
+    texts.iter().cloned().chain(pairs).map(String::into_bytes).collect()
 }
 
 /// JSON of each form, alone and in one message.

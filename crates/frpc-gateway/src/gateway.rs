@@ -61,6 +61,8 @@ impl Gateway {
     }
 
     /// Sets how long a connection may have no call in progress and bring no byte, until it is closed. Default: 5 min.
+    ///
+    /// Calls of a client that has closed its direction, which may be gone, go on for no longer either.
     #[must_use]
     pub fn idle_timeout(mut self, timeout: Duration) -> Self {
         self.idle_timeout = timeout;

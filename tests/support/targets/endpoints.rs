@@ -6,6 +6,7 @@ use crate::interop::{AddRequest, Count, InteropClient, InteropServer, Payload, R
 use crate::service::Service;
 use frisbee::Config;
 use frpc::{Acceptor, Channel, ChannelBuilder, Connection, Request, ServerBuilder, Status};
+use frpc_gateway::{Gateway, ServeGateway};
 use std::cell::OnceCell;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -19,6 +20,13 @@ fn config() -> Config {
 pub fn server(data: &[u8]) {
     let Some((manner, data)) = Manner::of(data) else { return };
     run(attack(manner, told(manner, &hello(), data, u16::from), frpc::Server::builder()));
+}
+
+/// A client of JSON-RPC writes text to a server with a door for it, with little room for batches.
+pub fn json_rpc(data: &[u8]) {
+    let Some((manner, data)) = Manner::of(data) else { return };
+    let gateway = Gateway::new().json_rpc().batch_max(8).idle_timeout(Duration::from_secs(5));
+    run(attack(manner, data.to_vec(), frpc::Server::builder().gateway(gateway)));
 }
 
 /// Has a client say so much to a server, of which nothing may be left.

@@ -200,7 +200,12 @@ impl Connection<'_> {
     }
 
     fn end_reading(&mut self) {
+        let reason = match self.reading {
+            Reading::Open => Status::cancelled("the client sends no more, and has not ended the stream"),
+            Reading::Last | Reading::Ended => Status::unavailable("the server is shutting down"),
+        };
         self.reading = Reading::Ended;
+        self.session.cut_off(&reason);
         self.input = BytesMut::new();
         self.pace.complete();
     }
@@ -336,7 +341,10 @@ impl Connection<'_> {
         if self.uptake.is_too_slow(waiting, self.received, now) {
             return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client took too few replies")));
         }
-        let is_idle = self.session.calls() == 0 && waiting == 0 && self.input.is_empty();
+        // A client that sends no more, and for which nothing is written, may be gone for good: its calls go on as long as
+        // a connection may be idle, and no longer.
+        let has_ended = self.reading == Reading::Ended;
+        let is_idle = (has_ended || self.session.calls() == 0) && waiting == 0 && self.input.is_empty();
         let idle = self.active.checked_add(self.idle_timeout).filter(|_| is_idle);
         if idle.is_some_and(|end| now >= end) {
             return Poll::Ready(Ok(()));

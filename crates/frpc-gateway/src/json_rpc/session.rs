@@ -194,6 +194,11 @@ impl Session {
         self.inner.calls.len()
     }
 
+    /// Nothing more is handled. Calls in progress go on; handlers that wait for items of the peer get this status.
+    pub(crate) fn cut_off(&mut self, status: &Status) {
+        self.inner.cut_off(status);
+    }
+
     /// Whether the peer has to take what it has got before more is handled.
     pub(super) fn is_full(&self) -> bool {
         self.inner.output.len() >= self.inner.backlog_max

@@ -33,7 +33,7 @@ const WINDOW: usize = 16;
 /// What the session keeps of a stream.
 pub(super) struct Ends {
     /// `None` when the client sends no more items.
-    requests: Option<UnboundedSender<(Bytes, Hold)>>,
+    requests: Option<UnboundedSender<Result<(Bytes, Hold), Status>>>,
     /// The number of items that the client may send.
     granted: u32,
     /// The bytes of items that wait for the handler.
@@ -151,6 +151,16 @@ impl Inner {
         }
     }
 
+    /// Ends the items of all streams with an error: no more can come, and what has come is not known to be all.
+    pub(super) fn cut_off(&mut self, status: &Status) {
+        for call in self.calls.values_mut() {
+            let Work::Stream(ends, _) = &mut call.work else { continue };
+            if let Some(requests) = ends.requests.take() {
+                let _ = requests.send(Err(status.clone()));
+            }
+        }
+    }
+
     /// Ends a call that its handler has not ended.
     fn finish(&mut self, number: CallNumber, status: Status) {
         if let Some(call) = self.end(number) {
@@ -200,14 +210,14 @@ impl Ends {
         }
         self.granted = granted;
         // A handler that is over has dropped the other end; its reply is on the way.
-        let _ = requests.send((item, context.hold(length)));
+        let _ = requests.send(Ok((item, context.hold(length))));
         Ok(())
     }
 }
 
 /// The items of a client, as the handler takes them.
 struct Items {
-    receiver: UnboundedReceiver<(Bytes, Hold)>,
+    receiver: UnboundedReceiver<Result<(Bytes, Hold), Status>>,
     waiting: Arc<AtomicUsize>,
     mail: Arc<Mail>,
     number: CallNumber,
@@ -219,7 +229,11 @@ impl Stream for Items {
     type Item = Result<Bytes, Status>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let Some((item, _hold)) = ready!(self.receiver.poll_recv(context)) else { return Poll::Ready(None) };
+        let (item, _hold) = match ready!(self.receiver.poll_recv(context)) {
+            Some(Ok(held)) => held,
+            Some(Err(status)) => return Poll::Ready(Some(Err(status))),
+            None => return Poll::Ready(None),
+        };
         self.waiting.fetch_sub(item.len(), Ordering::Relaxed);
         self.taken += 1;
         if self.taken == ITEMS_EACH {
