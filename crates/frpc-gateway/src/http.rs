@@ -11,14 +11,16 @@ pub(crate) mod route;
 pub(crate) mod service;
 pub(crate) mod settings;
 mod transport;
+mod upgrade;
 
-use crate::Gateway;
+use crate::{Gateway, web_socket};
 use frisbee::RawTransport;
 use frpc::ForeignContext;
 use plain::{Left, Plain};
 use service::Service;
 use std::io;
 use std::sync::Arc;
+use transport::Rewound;
 
 /// Serves a connection that begins with the head of an HTTP request.
 pub(crate) async fn serve(gateway: &Arc<Gateway>, transport: RawTransport, context: &ForeignContext) -> io::Result<()> {
@@ -30,6 +32,10 @@ pub(crate) async fn serve(gateway: &Arc<Gateway>, transport: RawTransport, conte
         Left::Nothing => Ok(()),
         Left::Http1(early) => rest::http1(Service::new(gateway, context), early, transport).await,
         Left::Http2(early) => rest::http2(Service::new(gateway, context), early, transport).await,
-        Left::Socket(..) => Err(io::ErrorKind::Unsupported.into()),
+        Left::Socket(upgrade, early) => {
+            // Messages have times of their own.
+            let transport = Rewound::new(early, transport.into_inner());
+            web_socket::serve(gateway, upgrade, transport, context).await
+        }
     }
 }

@@ -5,9 +5,11 @@ use super::answer::{self, Answer};
 use super::fields::{self, Known};
 use super::head::{self, FIELDS_MAX, Framing, HEAD_MAX, HTTP2, Head, Malformed};
 use super::route::{Asked, Protocol, Route, probe, route};
+use super::upgrade;
 use crate::connect::{get, unary};
 use crate::locks::Pass;
 use crate::timed::{Alarm, Timed, now};
+use crate::web_socket::Upgrade;
 use crate::{Gateway, Http, json_rpc};
 use bytes::{BufMut as _, Bytes, BytesMut};
 use frisbee::RawTransport;
@@ -51,8 +53,8 @@ pub(crate) enum Left {
     Http1(BytesMut),
     /// A connection of HTTP/2.
     Http2(BytesMut),
-    /// A connection that becomes one of WebSocket, and the head of its request.
-    Socket(Bytes, BytesMut),
+    /// A connection that becomes one of WebSocket, and what has come behind the head.
+    Socket(Upgrade, BytesMut),
 }
 
 /// What follows a request.
@@ -224,10 +226,15 @@ impl<'a> Plain<'a> {
             Err(malformed) => return self.malformed(malformed),
         };
         let known = Known::of(head.fields.iter().map(|field| (field.name, field.value)));
-        if known.upgrade.is_some_and(|upgrade| upgrade.eq_ignore_ascii_case(b"websocket")) {
-            drop(known);
-            let rest = std::mem::take(&mut self.input);
-            return Ok(Step::Leave(Left::Socket(bytes.freeze(), rest)));
+        if upgrade::is_wanted(self.gateway, &head, &known) {
+            let upgrade = match self.http.locks.admit(&known, self.context.local_addr()) {
+                Ok(_) => upgrade::parse(&head, &known),
+                Err(answer) => Err(answer),
+            };
+            return match upgrade {
+                Ok(upgrade) => Ok(Step::Leave(Left::Socket(upgrade, std::mem::take(&mut self.input)))),
+                Err(answer) => self.write(&answer, Pass::default(), true).await.map(|()| Step::Close),
+            };
         }
         let Some((length, is_last)) = plain(&head, &known) else {
             return Ok(Step::Leave(Left::Http1(self.unread(bytes))));

@@ -64,7 +64,7 @@ pub(crate) async fn http1(service: Service, early: BytesMut, transport: Timed<Ra
         io.write_all(&output).await?;
         return io.shutdown().await;
     }
-    served.or_else(ended)
+    served.or_else(|error| ended(&error))
 }
 
 /// Serves a connection of HTTP/2 that begins with `early`.
@@ -117,11 +117,11 @@ pub(crate) async fn http2(service: Service, early: BytesMut, transport: Timed<Ra
         }
     })
     .await
-    .or_else(ended)
+    .or_else(|error| ended(&error))
 }
 
 /// The end of a connection, which is an error only for the log.
-fn ended(error: hyper::Error) -> io::Result<()> {
+fn ended(error: &hyper::Error) -> io::Result<()> {
     if let Some(error) = error.source().and_then(|source| source.downcast_ref::<io::Error>()) {
         return Err(io::Error::new(error.kind(), error.to_string()));
     }
