@@ -53,6 +53,16 @@ impl Wake for Sleeper {
     fn wake(self: Arc<Self>) {}
 }
 
+/// Counts how often it is woken.
+#[derive(Default)]
+struct Counting(AtomicUsize);
+
+impl Wake for Counting {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
 /// How many of a thousand futures that were polled once and dropped have left a waker behind.
 fn left_behind<F: Future>(make: impl Fn() -> F) -> usize {
     let sleepers: Vec<_> = (0..1000).map(|_| Arc::new(Sleeper)).collect();
@@ -450,4 +460,43 @@ async fn a_handler_that_panics_before_its_future_is_there_keeps_its_connection()
         let next = raw.next().await.expect("the connection goes on");
         assert_eq!(next.id, PacketId(2), "operation {number}");
     }
+}
+
+#[tokio::test]
+async fn a_reader_of_many_messages_lets_others_have_their_turn() {
+    const MESSAGES: usize = 3000;
+    let (told, mut streams) = mpsc::unbounded_channel();
+    let (tell, mut has_come) = mpsc::unbounded_channel();
+    let handlers = Handlers::new().on_stream(move |_, stream| drop(told.send(stream))).on(user(10), move |_, _| {
+        drop(tell.send(()));
+        async { None }
+    });
+    let connection = connect(handlers).await;
+    let stream = connection.open_stream(&Bytes::from_static(b"first")).await.expect("the server takes streams");
+    let mut received = streams.recv().await.expect("it is opened");
+    for _ in 0..MESSAGES {
+        stream.send(&Bytes::from_static(b"x")).await.expect("the window has room for all");
+    }
+    connection.send(&Packet::new(PacketId(1), user(10), "behind them")).await.expect("it is open");
+    has_come.recv().await.expect("it is handled");
+    let woken = Arc::new(Counting::default());
+    let waker = Waker::from(woken.clone());
+    let mut context = Context::from_waker(&waker);
+    let (mut read, mut most, mut at_once) = (0, 0, 0);
+    while read < MESSAGES {
+        match received.poll_recv(&mut context) {
+            Poll::Ready(message) => {
+                assert!(message.is_some(), "{read} of {MESSAGES}");
+                (read, at_once) = (read + 1, at_once + 1);
+                most = most.max(at_once);
+            }
+            Poll::Pending => {
+                at_once = 0;
+                tokio::time::timeout(PATIENCE, until("it is woken", || woken.0.swap(0, Ordering::SeqCst) > 0))
+                    .await
+                    .expect("a reader that may go on is woken");
+            }
+        }
+    }
+    assert!(most < 2000, "{most}");
 }
