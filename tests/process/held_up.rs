@@ -2,10 +2,13 @@
 //! in the log. Alone in its process, since it listens to all of the log.
 
 use frisbee::{Connection, Handlers, IoBackend, Operation, Outbox, Packet, PacketId, Routed, Router};
-use frisbee_tests::interop::{AddRequest, Interop, InteropClient, InteropServer, SleepRequest};
+use frisbee_tests::interop::{AddRequest, Interop, InteropClient, InteropServer, SleepRequest, Text};
 use frisbee_tests::service::Service;
 use frisbee_tests::{left_to_service, serve, until};
-use frpc::{Channel, Request, Response, Server, Status, Workers};
+use frpc::{
+    Channel, Request, RequestSender, RequestStream, Response, ResponseStream, Server, Status, Streaming, Workers,
+};
+use futures_util::StreamExt;
 use std::fmt::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Once, mpsc};
@@ -271,6 +274,102 @@ fn a_method_that_held_up_its_thread_gets_tasks_and_is_named_in_the_log_once() {
             let lines = lines_about(peer);
             assert_eq!(lines.len(), 1, "{lines:#?}");
             for part in ["method=interop.Interop/Sleep", "Policy::Concurrent", "spawn_blocking"] {
+                assert!(lines[0].contains(part), "{lines:#?}");
+            }
+        });
+    }
+}
+
+/// Answers messages of a stream, and holds up its thread before it does with some.
+#[derive(Clone)]
+struct Chatting(Holding);
+
+impl Interop for Chatting {
+    left_to_service!(
+        echo_scalars,
+        echo_nested,
+        echo_lists,
+        echo_maps,
+        echo_mixed,
+        do_nothing,
+        fail,
+        echo_payload,
+        add,
+        describe,
+        sleep,
+        count_up,
+        sum_up
+    );
+
+    async fn chat(&self, request: Request<Streaming<Text>>) -> Reply<ResponseStream<Text>> {
+        let holding = self.0.clone();
+        let answer = move |text: Result<Text, Status>| {
+            if text.as_ref().is_ok_and(|text| text.value == "hold") {
+                holding.hold();
+            }
+            text.map(|_| Text { value: thread_name() })
+        };
+        Ok(Response::new(ResponseStream::new(request.into_inner().map(answer))))
+    }
+}
+
+/// A stream to [`Chatting`].
+struct Chat {
+    sender: RequestSender<Text>,
+    answers: Streaming<Text>,
+}
+
+impl Chat {
+    async fn open(client: &InteropClient) -> Self {
+        let (sender, messages) = RequestStream::channel(1);
+        Self { sender, answers: client.chat(messages).await.expect("it answers").into_inner() }
+    }
+
+    async fn say(&self, value: &str) {
+        self.sender.send(Text { value: value.to_owned() }).await.expect("it goes on");
+    }
+
+    /// The thread on which a message is answered.
+    async fn answer(&mut self) -> String {
+        self.answers.message().await.expect("it goes on").expect("it goes on").value
+    }
+}
+
+#[test]
+fn a_streaming_handler_that_held_up_its_thread_goes_on_elsewhere_and_is_named_in_the_log() {
+    listen_to_the_log();
+    let backends: &[_] = if cfg!(all(feature = "uring", target_os = "linux")) {
+        &[IoBackend::Tokio, IoBackend::Uring]
+    } else {
+        &[IoBackend::Tokio]
+    };
+    for (how, backend) in ALL.into_iter().flat_map(|how| backends.iter().map(move |backend| (how, *backend))) {
+        let (holding, mut held) = Held::new(how);
+        caller().block_on(async {
+            let server = Server::builder().workers(Workers::Threads(1)).io_backend(backend);
+            let address = serve(server.add_service(InteropServer::new(Chatting(holding)))).await.to_string();
+            let others = others(&address).await;
+            let channel = Channel::connect(&address).await.expect("it listens");
+            let peer = channel.connection().expect("it is connected").local_addr().expect("it is a socket");
+            let client = InteropClient::new(channel);
+            let mut chat = Chat::open(&client).await;
+            chat.say("hello").await;
+            assert!(chat.answer().await.starts_with("frisbee-"), "{how:?} {backend:?}");
+            chat.say("hold").await;
+            assert!(held.begun.recv().await.expect("it begins").starts_with("frisbee-"));
+            until("it is noticed", || !lines_about(peer).is_empty()).await;
+            if backend == IoBackend::Tokio && !uring_is_required() {
+                call(&others).await;
+                // That connection as well.
+                call(std::slice::from_ref(&client)).await;
+            }
+            held.release();
+            chat.answer().await;
+            chat.say("hello").await;
+            assert_eq!(chat.answer().await, "caller", "{how:?} {backend:?}");
+            let lines = lines_about(peer);
+            assert_eq!(lines.len(), 1, "{lines:#?}");
+            for part in ["method=interop.Interop/Chat", "Policy::Concurrent", "spawn_blocking"] {
                 assert!(lines[0].contains(part), "{lines:#?}");
             }
         });

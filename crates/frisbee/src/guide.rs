@@ -190,8 +190,8 @@ pub mod runtimes {
     //!
     //! * A server has one thread for each core unless told otherwise, each with a runtime of its own, so that busy
     //!   connections do not starve their neighbours. A client is driven by the runtime that connects.
-    //! * What handlers spawn or wait for belongs to the runtime in which the server was started, wherever the connection
-    //!   is driven.
+    //! * Handlers run on the thread of their connection, but what they spawn, and their timers and sockets, belong to the
+    //!   runtime in which the server was started.
     //! * With the feature `uring`, threads with an io_uring drive connections where it works and is cheaper. The variable
     //!   `FRISBEE_IO_BACKEND` has the last word.
 }

@@ -109,7 +109,7 @@ pub mod support {
     pub use crate::mailbox::Waiter;
     pub use crate::pool::copy_to_share;
     pub use crate::router::inline::{Cell, Parked, Polled, Then, Worked, panic_text};
-    pub use crate::router::trust::{APART_MAX, APART_MIN, Apart, Trust};
+    pub use crate::router::trust::{APART_MAX, APART_MIN, Apart, Trust, TrustHandle};
     pub use crate::settings::{Kind, Setting, Value};
     pub use crate::work::{Job, Site};
     pub use frisbee_core::{Pace, Uptake, tlv};

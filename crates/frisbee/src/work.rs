@@ -5,7 +5,7 @@ mod home;
 #[cfg(test)]
 mod tests;
 
-use crate::router::trust::{Apart, Trust};
+use crate::router::trust::{Apart, TrustHandle};
 use crate::sync::Mutex;
 use crate::{Operation, PacketId};
 pub use carrier::Job;
@@ -26,13 +26,16 @@ const SPARE_MAX: usize = 64;
 #[derive(Debug)]
 pub enum Site {
     /// By the worker that drives the connection, if there is one: for handlers of an operation that do not hold up
-    /// their thread, as far as is known. If trust is given, they leave the worker when it is lost.
-    Worker(Operation, Option<Arc<Trust>>),
+    /// their thread, as far as is known. They leave the worker when the trust is lost.
+    Worker(Operation, TrustHandle),
     /// By the runtime in which the server was started or the client connected.
     Runtime,
 }
 
 /// Where handlers run.
+///
+/// Wherever that is, what they spawn, and their timers and sockets, belong to the runtime in which the server was
+/// started or the client connected.
 ///
 /// ```
 /// use frisbee::{Handlers, Operation, Policy};
@@ -47,18 +50,21 @@ pub enum Site {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum Policy {
-    /// Each is polled once in place, and gets a task of its own only if it has to wait. The cheapest, and the
-    /// default.
+    /// Each is polled once in place, and gets a task of its own only if it has to wait. That task belongs to the
+    /// [worker](crate::Workers) that drives the connection, if there is one, so that a handler which waits for its peer
+    /// wakes no other thread. The cheapest, and the default.
     ///
-    /// A handler that computes or blocks for long holds up its connection. With [workers](crate::Workers) the other
-    /// connections of its thread go on in another thread within 12 ms, and its method is served as with
-    /// [`Concurrent`](Self::Concurrent) for a second, and for longer each time that happens again soon: replies then
-    /// come in any order. The method is named in the log the first time. If the runtime that serves has a single
-    /// thread, the method stays in place. Services of frpc are also served so for a while if three turns of a
-    /// connection have each taken more than a millisecond.
+    /// A handler that computes or blocks for long holds up its connection. With workers the other connections of its
+    /// thread go on in another thread within 12 ms, and its method is served as with [`Concurrent`](Self::Concurrent)
+    /// for a second, and for longer each time that happens again soon: replies then come in any order, and handlers
+    /// that have begun leave the worker as well. The method is named in the log the first time. If the runtime that
+    /// serves has a single thread, the method stays where it is. Services of frpc are also served so for a while if
+    /// three turns of a connection have each taken more than a millisecond, and so are all handlers of a connection if
+    /// three polls of one that waits have.
     #[default]
     Inline,
-    /// Each gets a task of its own at once. For handlers that compute for long, or block by `block_in_place`.
+    /// Each gets a task of its own at once, in the runtime in which the server was started or the client connected. For
+    /// handlers that compute for long, or block by `block_in_place`.
     Concurrent,
     /// As [`Concurrent`](Self::Concurrent), and no more than so many of one operation run at one time on one
     /// connection; further requests wait their turn, in order. Other connections have as many of their own.
@@ -354,6 +360,23 @@ mod models {
             assert!(work.end(second).had_call, "the second call is answered by its own job");
             let answered = answers.join().expect("it does not panic");
             assert!(answered != cancelled, "the first call is answered once");
+        });
+    }
+
+    #[test]
+    fn a_job_that_is_cancelled_while_another_task_takes_it_over_ends_with_that_task() {
+        loom::model(|| {
+            let work = loom::sync::Arc::new(Work::default());
+            let job = begin(&work);
+            work.start(job, &Carrier::new(true));
+            let next = Carrier::new(false);
+            let takes_over = thread::spawn({
+                let (work, next) = (work.clone(), next.clone());
+                move || work.hand_on(job, &next)
+            });
+            assert!(work.cancel(CALL), "it has not answered");
+            let has_taken_over = takes_over.join().expect("it does not panic");
+            assert_eq!(next.is_to_end(), has_taken_over);
         });
     }
 

@@ -61,8 +61,8 @@ pub mod services {
     //! # }
     //! ```
     //!
-    //! * A handler runs on the connection's own thread until it waits, so it must not block. A [`Policy`](crate::Policy)
-    //!   moves handlers to tasks of their own, or bounds how many run at once.
+    //! * A handler runs on the connection's own thread, so it must not block. A [`Policy`](crate::Policy) moves handlers
+    //!   to tasks of your runtime, or bounds how many run at once.
     //! * A client is a cheap clone, and all clones share one connection, which carries any number of calls. A connection
     //!   that is lost is replaced when the next call needs it. [`Channel`](crate::Channel) has the settings.
     //! * Several services are added one after the other; protocols of your own are

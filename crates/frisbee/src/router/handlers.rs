@@ -3,7 +3,7 @@
 use crate::budget::READ_BUFFER;
 use crate::connection::Task;
 use crate::router::inline::{Cell, Parked, Polled, Then, Worked, panic_text};
-use crate::router::trust::Trust;
+use crate::router::trust::{Trust, TrustHandle};
 use crate::work::Site;
 use crate::{Connection, Operation, Outbox, Packet, Policy, Routed, Router, Stream, WhenFull};
 use bytes::Bytes;
@@ -298,7 +298,7 @@ struct Running<H, F> {
     cell: Cell<F, Answer>,
     policy: Policy,
     /// For [`Policy::Inline`]; that of all connections.
-    trust: Arc<Trust>,
+    trust: TrustHandle,
     /// For [`Policy::AtMost`].
     permits: Arc<Semaphore>,
     /// Its calls have to wait, as far as is known: then they are given copies of bodies of less than 64 KiB, or each
@@ -320,7 +320,7 @@ where
             handler: self.handler.clone(),
             cell: Cell::default(),
             policy: self.policy,
-            trust: self.trust.clone(),
+            trust: TrustHandle::of_connection(&self.trust),
             permits: Arc::new(Semaphore::new(permits)),
             waits: self.policy != Policy::Inline,
         })
@@ -340,7 +340,7 @@ where
     F: Future<Output = Option<Packet>> + Send + 'static,
 {
     fn handle(&mut self, connection: &Connection, mut packet: Packet, outbox: &mut Outbox) {
-        let on_worker = Site::Worker(packet.operation, None);
+        let operation = packet.operation;
         let mut memory = packet.body.len();
         if (1..READ_BUFFER / 2).contains(&memory) {
             if self.waits {
@@ -361,7 +361,7 @@ where
                 }
                 Polled::Pending(parked) => {
                     *waits = true;
-                    spawn(connection, memory, on_worker, parked, None);
+                    spawn(connection, memory, Site::Worker(operation, trust.clone()), parked, None);
                 }
                 Polled::Panicked(panic) => report(panic.as_ref()),
             },

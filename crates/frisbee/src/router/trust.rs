@@ -3,6 +3,8 @@
 use crate::Connection;
 use parking_lot::Mutex;
 use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -110,6 +112,28 @@ impl Trust {
                  runtime that serves has a single thread: serve in a multi-threaded one, or use spawn_blocking"
             );
         }
+    }
+}
+
+/// A connection's reference to the trust of a method. Each connection counts its own: one count for all would travel
+/// between cores at every call that waits.
+#[derive(Clone, Debug)]
+#[allow(clippy::redundant_allocation)] // The outer count is the point.
+pub struct TrustHandle(Arc<Arc<Trust>>);
+
+impl TrustHandle {
+    /// The first reference of a connection.
+    pub fn of_connection(trust: &Arc<Trust>) -> Self {
+        Self(Arc::new(trust.clone()))
+    }
+}
+
+impl Deref for TrustHandle {
+    type Target = Trust;
+
+    #[inline]
+    fn deref(&self) -> &Trust {
+        &self.0
     }
 }
 

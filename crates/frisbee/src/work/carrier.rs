@@ -7,7 +7,7 @@
 use super::home::Resident;
 use super::{Site, Taken};
 use crate::Connection;
-use crate::router::trust::Trust;
+use crate::router::trust::TrustHandle;
 use crate::sync::{AtomicBool, Mutex};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -26,13 +26,13 @@ pub(crate) struct Given {
     /// The operation whose handler it is, or 0.
     pub(super) operation: u16,
     /// It leaves the worker when this is lost.
-    pub(super) trust: Option<Arc<Trust>>,
+    pub(super) trust: Option<TrustHandle>,
 }
 
 impl Given {
     pub(crate) fn new(job: Job, taken: Taken, site: Site) -> Self {
         let (operation, trust) = match site {
-            Site::Worker(operation, trust) => (operation.number(), trust),
+            Site::Worker(operation, trust) => (operation.number(), Some(trust)),
             Site::Runtime => (0, None),
         };
         Self { job, taken, operation, trust }
@@ -108,6 +108,12 @@ impl Carrier {
         // stored.
         drop(self.next.lock());
         self.wake();
+    }
+
+    /// Whether the task is to end.
+    #[cfg(all(test, frisbee_loom))]
+    pub(super) fn is_to_end(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
     }
 
     fn wake(&self) {

@@ -2,7 +2,6 @@
 
 use super::carrier::{Carrier, Carrying, Given};
 use crate::Connection;
-use crate::router::trust::Trust;
 #[cfg(all(feature = "uring", target_os = "linux"))]
 use crate::runtime::uring::RingHome;
 use crate::workers::executor::DriverTask;
@@ -87,7 +86,7 @@ impl Resident {
 
     /// Whether a job has to leave the worker before it is polled again.
     pub(super) fn is_to_leave(&self, given: &Given) -> bool {
-        self.is_slow || !given.trust.as_deref().is_none_or(Trust::is_kept)
+        self.is_slow || given.trust.as_ref().is_some_and(|trust| !trust.is_kept())
     }
 
     /// Has a task of the caller's runtime go on with the job; `false` if the job has left its place, so that it is over

@@ -1,10 +1,11 @@
-use super::{SPARE_MAX, Site};
+use super::{Begun, Carrier, SPARE_MAX, Site, Work};
 use crate::budget::Budget;
 use crate::connection::{Connection, Ends, Task};
 use crate::{Operation, PacketId};
 use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, mpsc};
 
@@ -272,4 +273,48 @@ async fn a_job_that_panics_behind_its_answer_does_not_take_the_next_one_along() 
     connection.spawn(async move { said.send(()).expect("it is heard") });
     permits.add_permits(1);
     assert_eq!(heard.recv().await, Some(()));
+}
+
+/// Takes a place; the task that waits there.
+fn begin(work: &Work, on_worker: bool) -> (super::Taken, Option<Arc<Carrier>>) {
+    match work.begin(usize::MAX, None, on_worker) {
+        Begun::Yes { taken, spare, on_worker: is_there } => {
+            assert_eq!(is_there, on_worker);
+            (taken, spare)
+        }
+        Begun::Full | Begun::Ended => panic!("there is no limit"),
+    }
+}
+
+#[test]
+fn a_job_gets_only_tasks_of_the_site_that_it_is_for() {
+    let work = Work::default();
+    let carriers = [false, true].map(Carrier::new);
+    for carrier in &carriers {
+        let (taken, spare) = begin(&work, carrier.is_on_worker());
+        assert!(spare.is_none());
+        work.start(taken, carrier);
+        work.end(taken);
+    }
+    for carrier in carriers.iter().chain(&carriers) {
+        let (taken, spare) = begin(&work, carrier.is_on_worker());
+        assert!(spare.is_some_and(|spare| Arc::ptr_eq(&spare, carrier)));
+        work.end(taken);
+    }
+}
+
+#[test]
+fn jobs_begin_elsewhere_for_a_while_when_one_has_taken_long_on_the_worker() {
+    let work = Work::default();
+    let (taken, _) = begin(&work, true);
+    let now = Instant::now();
+    work.send_away(now);
+    work.end(taken);
+    assert!(matches!(work.begin(usize::MAX, None, true), Begun::Yes { on_worker: false, .. }));
+    let long_ago = now.checked_sub(2 * crate::support::APART_MIN).expect("the machine has run for so long");
+    let work = Work::default();
+    let (taken, _) = begin(&work, true);
+    work.send_away(long_ago);
+    work.end(taken);
+    assert!(matches!(work.begin(usize::MAX, None, true), Begun::Yes { on_worker: true, .. }));
 }

@@ -38,7 +38,7 @@ pub enum Error {
     },
     /// No service of the server has the method of this name.
     UnknownMethod(String),
-    /// A policy was set for a streaming method, whose handlers have tasks of their own in any case.
+    /// [`Policy::AtMost`](crate::Policy::AtMost) was set for a streaming method. `Config::streams_max` bounds streams.
     StreamingPolicy(String),
     /// A streaming method was named for hand-offs, which only unary methods can do.
     StreamingHandOff(String),
@@ -75,7 +75,7 @@ impl fmt::Display for Error {
             Self::StreamingPolicy(name) => {
                 write!(
                     f,
-                    "policies apply to unary methods only; {name} is a streaming method, whose calls run as separate tasks"
+                    "Policy::AtMost is for unary methods only, and {name} is a streaming method; streams_max bounds the streams of a connection"
                 )
             }
             Self::StreamingHandOff(name) => {

@@ -93,15 +93,16 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets where the handlers of unary methods run. Default: [`Policy::Inline`]. [`Policy::AtMost`] limits the
-    /// handlers of one method on one connection. For a limit across the server use [`middleware`](Self::middleware) and
-    /// the feature `tower`.
+    /// Sets where handlers run. Default: [`Policy::Inline`]. [`Policy::AtMost`] limits the handlers of one unary method
+    /// on one connection; those of streaming methods run as with [`Policy::Concurrent`] then. For a limit across the
+    /// server use [`middleware`](Self::middleware) and the feature `tower`.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.offering.policy = policy;
         self
     }
 
-    /// Sets where the handlers of one unary method run. Its name is `package.Service/Method`.
+    /// Sets where the handlers of one method run. Its name is `package.Service/Method`. [`Policy::AtMost`] is for unary
+    /// methods only.
     pub fn method_policy(mut self, method: impl Into<String>, policy: Policy) -> Self {
         self.offering.methods.policies.insert(method.into(), policy);
         self

@@ -7,7 +7,7 @@ use crate::service::caller::Caller;
 use crate::service::erased::Erased;
 use crate::wire::body::Reading;
 use crate::wire::prefix::Prefix;
-use frisbee::support::{Site, Trust};
+use frisbee::support::{Site, Trust, TrustHandle};
 use frisbee::{Operation, Outbox, Packet, Routed, Stream};
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ impl Running {
     /// Where the handlers of a method that streams run. `is_apart` says that handlers of their connection take long.
     pub(crate) fn site(&self, operation: Operation, is_apart: bool) -> Site {
         if self.policy == Policy::Inline && !is_apart && self.trust.is_kept() {
-            Site::Worker(operation, Some(self.trust.clone()))
+            Site::Worker(operation, TrustHandle::of_connection(&self.trust))
         } else {
             Site::Runtime
         }

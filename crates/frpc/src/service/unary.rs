@@ -14,7 +14,7 @@ use crate::wire::body::{self, Reading, Received, Style};
 use crate::wire::prefix::{self, Prefix};
 use crate::{Policy, Request, Response, Status};
 use bytes::Bytes;
-use frisbee::support::{Cell, Parked, Polled, Site, Task, Then, Trust, Worked};
+use frisbee::support::{Cell, Parked, Polled, Site, Task, Then, TrustHandle, Worked};
 use frisbee::{Operation, Outbox, Packet, PacketId, Routed};
 use polyglot::{Form, Message};
 use std::marker::PhantomData;
@@ -55,7 +55,7 @@ where
             handler: self.handler.clone(),
             cell: Cell::default(),
             reading,
-            trust: (running.policy == Policy::Inline).then(|| running.trust.clone()),
+            trust: (running.policy == Policy::Inline).then(|| TrustHandle::of_connection(&running.trust)),
             permits,
             around: chain.map(|chain| (chain.clone(), self.about)),
             name: self.about.method().full_name(),
@@ -70,6 +70,11 @@ impl<S, H, A, F> Serving<S, H, A, F> {
     fn is_inline(&self) -> bool {
         self.trust.as_ref().is_some_and(|trust| trust.is_kept())
     }
+
+    /// Where a handler that was polled in place goes on.
+    fn site(&self, operation: Operation) -> Site {
+        self.trust.clone().map_or(Site::Runtime, |trust| Site::Worker(operation, trust))
+    }
 }
 
 /// A unary method on one connection.
@@ -80,7 +85,7 @@ struct Serving<S, H, A, F> {
     /// How requests are read.
     reading: Reading,
     /// For [`Policy::Inline`].
-    trust: Option<Arc<Trust>>,
+    trust: Option<TrustHandle>,
     /// For [`Policy::AtMost`].
     permits: Option<Arc<Semaphore>>,
     /// The middleware around calls.
@@ -141,12 +146,9 @@ where
                 body::put_reply(outbox, id, operation, reply.as_ref(), style);
             }
             Polled::Pending(parked) => {
-                return Pending { caller, id, operation, deadline, memory: [before, memory], name: self.name }.go_on(
-                    parked,
-                    Site::Worker(operation, None),
-                    None,
-                    outbox,
-                );
+                let site = self.site(operation);
+                return Pending { caller, id, operation, deadline, memory: [before, memory], name: self.name }
+                    .go_on(parked, site, None, outbox);
             }
             Polled::Panicked(panic) => {
                 let status = panicked(panic.as_ref(), self.name, &caller.connection);
@@ -232,7 +234,7 @@ where
                 body::put_reply(outbox, call.id, call.operation, reply.as_ref(), call.caller.style());
             }
             Polled::Pending(parked) => {
-                let site = Site::Worker(call.operation, None);
+                let site = self.site(call.operation);
                 return call.go_on(parked, site, None, outbox);
             }
             Polled::Panicked(panic) => {
