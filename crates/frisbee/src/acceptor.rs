@@ -28,6 +28,11 @@ use crate::tls::{TlsError, TlsStream};
 /// How many of the connections that a shutdown waited for in vain are named in the log.
 const LATE_NAMED: usize = 3;
 
+/// How long a shutdown waits for the first bytes of a client, which may be under way: its connection may have been
+/// accepted a moment before. Clients send them with their connection, so this is the longest round trip on Earth and
+/// a repetition of a lost segment.
+const FIRST_WORD: Duration = Duration::from_secs(1);
+
 /// Serves connections that the user brings: anything that reads and writes bytes.
 ///
 /// Clones serve the same router, share the limits of memory, and are shut down together. Made by
@@ -71,8 +76,9 @@ impl<R: Router> Acceptor<R> {
         T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin + 'static,
     {
         let host = self.0.clone();
+        let Some(entry) = Open::admit(&host.open) else { return CloseReason::Shutdown };
         let context = Some(host.runtime.clone()).filter(|runtime| runtime.id() != Handle::current().id());
-        let driving = async move { host.serve(io, Box::default(), context).await };
+        let driving = async move { host.serve(io, Box::default(), context, entry).await };
         // A router that panicked has been reported where it did.
         AbortOnDrop(tokio::spawn(tokio::task::unconstrained(driving))).await
     }
@@ -88,7 +94,7 @@ impl<R: Router> Acceptor<R> {
     /// Dropping the future stops waiting. Connections that are in use are then closed when they are idle, however long
     /// that takes. It may be called again.
     pub async fn shutdown(&self) {
-        self.0.open.drain(self.0.shutdown_timeout).await;
+        self.0.drain().await;
     }
 }
 
@@ -116,11 +122,22 @@ pub(crate) struct Host<R> {
     pub(crate) takes_plain: bool,
 }
 
+impl<R> Host<R> {
+    /// Takes in no further connections, and waits until those that were taken in have ended.
+    pub(crate) async fn drain(&self) {
+        self.open.drain(self.shutdown_timeout, &self.newcomers).await;
+    }
+}
+
 impl<R: Router> Host<R> {
-    /// Makes a connection of a socket, unless the server is shutting down. The engine is made where it is driven.
+    /// Makes a connection of a socket that was admitted. The engine is made where it is driven.
     #[cfg(all(feature = "uring", target_os = "linux"))]
-    pub(crate) fn admit(&self, ends: Ends) -> Option<(impl FnOnce(Instant) -> Engine<R> + Send + use<R>, Entry)> {
-        self.enter(self.greet(ends), Layers::default())
+    pub(crate) fn connect(
+        &self,
+        ends: Ends,
+        entry: &Entry,
+    ) -> Option<impl FnOnce(Instant) -> Engine<R> + Send + use<R>> {
+        self.enter(self.greet(ends), Layers::default(), entry)
     }
 
     fn greet(&self, ends: Ends) -> Connection {
@@ -132,29 +149,37 @@ impl<R: Router> Host<R> {
         &self,
         handle: Connection,
         layers: Layers,
-    ) -> Option<(impl FnOnce(Instant) -> Engine<R> + Send + use<R>, Entry)> {
-        let entry = Open::enter(&self.open, handle.clone())?;
+        entry: &Entry,
+    ) -> Option<impl FnOnce(Instant) -> Engine<R> + Send + use<R>> {
+        if !entry.connect(&handle) {
+            return None;
+        }
         let newcomer = Newcomers::enter(&self.newcomers, handle.clone(), layers);
         let (router, config) = (self.router.clone(), self.config.clone());
-        let engine = move |now| {
+        Some(move |now| {
             let core = frisbee_core::Connection::server(&config, now);
             Engine::new(core, router, handle).entered(newcomer)
-        };
-        Some((engine, entry))
+        })
     }
 
     /// Drives a connection on the current runtime, from the handshake if there is one. `context` is the runtime of
     /// handlers if it is another one. To be spawned `unconstrained`, as a task of its own.
     #[allow(clippy::boxed_local)] // The box is a place that the task does not keep.
-    pub(crate) fn serve<T: Io>(&self, io: T, ends: Box<Ends>, context: Option<Handle>) -> Serving<'_, T, R> {
+    pub(crate) fn serve<T: Io>(
+        &self,
+        io: T,
+        ends: Box<Ends>,
+        context: Option<Handle>,
+        entry: Entry,
+    ) -> Serving<'_, T, R> {
         #[cfg(feature = "tls")]
         if let Some(tls) = &self.tls
             && !self.takes_plain
         {
             let handshake = Box::pin(tls.accept(io, &self.newcomers));
-            return Serving::Rare(Box::pin(self.serve_secured(handshake, *ends, context)));
+            return Serving::Rare(Box::pin(self.serve_secured(handshake, *ends, context, entry)));
         }
-        self.drive(io, self.greet(*ends), Layers::default(), context, T::buffers())
+        self.drive(io, self.greet(*ends), Layers::default(), context, T::buffers(), entry)
     }
 
     /// As [`serve`](Self::serve), with a handshake, whose memory is kept no longer than it is needed.
@@ -164,12 +189,13 @@ impl<R: Router> Host<R> {
         handshake: Pin<Box<impl Future<Output = Result<TlsStream<T>, TlsError>>>>,
         ends: Ends,
         context: Option<Handle>,
+        entry: Entry,
     ) -> CloseReason {
         let peer = ends.peer;
         let driving = handshake.await.map(|secured| {
             let certificates = crate::transport::tls::peer_certificates(&secured);
             let handle = self.greet(Ends { certificates, ..ends });
-            Box::pin(self.drive(secured, handle, Layers::default().within_tls(), context, true))
+            Box::pin(self.drive(secured, handle, Layers::default().within_tls(), context, true, entry))
         });
         match driving {
             Ok(driving) => driving.await,
@@ -189,8 +215,9 @@ impl<R: Router> Host<R> {
         layers: Layers,
         context: Option<Handle>,
         buffers: bool,
+        entry: Entry,
     ) -> Serving<'_, T, R> {
-        let Some((engine, entry)) = self.enter(handle, layers) else { return Serving::Refused };
+        let Some(engine) = self.enter(handle, layers, &entry) else { return Serving::Refused };
         let busy = BusyPoll::new(self.busy_poll);
         let is_among_callers = context.is_none();
         let now = now();
@@ -210,8 +237,9 @@ impl<R: Router> Host<R> {
 impl<R: Router> Host<R> {
     fn serve_inner(&self, transport: RawTransport, handle: Connection, layers: Layers) -> Inner<'_> {
         let context = Some(self.runtime.clone()).filter(|runtime| runtime.id() != Handle::current().id());
+        let Some(entry) = Open::admit_within(&self.open) else { return Box::pin(async { CloseReason::Shutdown }) };
         // A ring's foreign connections are driven by ordinary tasks.
-        Box::pin(tokio::task::unconstrained(self.drive(transport, handle, layers, context, true)))
+        Box::pin(tokio::task::unconstrained(self.drive(transport, handle, layers, context, true, entry)))
     }
 }
 
@@ -242,7 +270,7 @@ impl<R: Router> Within for Host<R> {
 /// this is most of a connection's memory.
 #[allow(clippy::large_enum_variant)] // The large one is what all are for but a short time.
 pub(crate) enum Serving<'a, T, R: Router> {
-    /// The server is shutting down.
+    /// The server has waited long enough for its connections.
     Refused,
     Driven(Running<T, R, TokioTimer>, Option<Entry>),
     /// In its handshake, and from then on; or on its way to the next owner of its transport.
@@ -273,7 +301,8 @@ impl<T: Io, R: Router> Future for Serving<'_, T, R> {
     }
 }
 
-/// The connections that are open.
+/// The connections that are open, and those that are on the way from their listener to their worker or in the
+/// handshake: a shutdown waits for all of them.
 #[derive(Debug)]
 pub(crate) struct Open {
     inner: Mutex<Connections>,
@@ -282,19 +311,26 @@ pub(crate) struct Open {
     phase: watch::Sender<Phase>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Connections {
-    by_number: HashMap<u64, Connection>,
+    /// Without a handle as long as it is on the way.
+    by_number: HashMap<u64, Option<Connection>>,
     next: u64,
-    /// None is taken in any more.
-    closing: bool,
+    phase: Phase,
     /// Ends the task that ends them with a runtime.
     tie: Option<oneshot::Sender<()>>,
 }
 
+impl Connections {
+    fn handles(&self) -> Vec<Connection> {
+        self.by_number.values().flatten().cloned().collect()
+    }
+}
+
 impl Default for Open {
     fn default() -> Self {
-        Self { inner: Mutex::default(), changed: Notify::new(), phase: watch::Sender::new(Phase::Serving) }
+        let inner = Connections { by_number: HashMap::new(), next: 0, phase: Phase::Serving, tie: None };
+        Self { inner: Mutex::new(inner), changed: Notify::new(), phase: watch::Sender::new(Phase::Serving) }
     }
 }
 
@@ -304,14 +340,24 @@ impl Open {
         self.phase.subscribe()
     }
 
-    fn enter(open: &Arc<Self>, connection: Connection) -> Option<Entry> {
+    /// Takes in a connection when it is accepted, unless the server is shutting down.
+    pub(crate) fn admit(open: &Arc<Self>) -> Option<Entry> {
+        Self::admit_until(open, Phase::Stopping)
+    }
+
+    /// Takes in a connection within one that was taken in before.
+    fn admit_within(open: &Arc<Self>) -> Option<Entry> {
+        Self::admit_until(open, Phase::Closing)
+    }
+
+    fn admit_until(open: &Arc<Self>, phase: Phase) -> Option<Entry> {
         let mut inner = open.inner.lock();
-        if inner.closing {
+        if inner.phase >= phase {
             return None;
         }
         let number = inner.next;
         inner.next += 1;
-        inner.by_number.insert(number, connection);
+        inner.by_number.insert(number, None);
         Some(Entry { open: open.clone(), number })
     }
 
@@ -326,16 +372,27 @@ impl Open {
         });
     }
 
+    /// Begins a phase, and returns the handles of the connections that are open then.
+    fn begin(&self, phase: Phase) -> Vec<Connection> {
+        let mut inner = self.inner.lock();
+        inner.phase = inner.phase.max(phase);
+        let open = inner.handles();
+        drop(inner);
+        self.phase.send_if_modified(|last| {
+            let is_later = *last < phase;
+            *last = phase.max(*last);
+            is_later
+        });
+        open
+    }
+
     /// Closes each connection when it is idle, and at once if that takes too long.
-    pub(crate) async fn drain(&self, timeout: Duration) {
-        self.inner.lock().closing = true;
-        self.phase.send_replace(Phase::Stopping);
-        let all = || self.inner.lock().by_number.values().cloned().collect::<Vec<_>>();
-        all().iter().for_each(Connection::close_when_idle);
-        if tokio::time::timeout(timeout, self.emptied()).await.is_ok() {
+    async fn drain(&self, timeout: Duration, newcomers: &Newcomers) {
+        self.begin(Phase::Stopping).iter().for_each(Connection::close_when_idle);
+        if tokio::time::timeout(timeout, self.emptied(newcomers)).await.is_ok() {
             return;
         }
-        let late = all();
+        let late = self.begin(Phase::Closing);
         let count = late.iter().filter(|connection| !connection.0.is_within).count();
         let first: Vec<_> = late.iter().take(LATE_NAMED).map(Connection::in_progress).collect();
         tracing::warn!(
@@ -344,12 +401,22 @@ impl Open {
             "shutdown timeout: closing the remaining connections"
         );
         late.iter().for_each(Connection::abort);
-        self.phase.send_replace(Phase::Closing);
         // Closing takes no longer than lingering does; whatever does not even do that ends with the workers.
-        let _ = tokio::time::timeout(Duration::from_secs(2), self.emptied()).await;
+        let _ = tokio::time::timeout(Duration::from_secs(2), self.emptied(newcomers)).await;
     }
 
-    async fn emptied(&self) {
+    /// Waits for the end of all. Clients that have sent nothing yet are not waited for as long as the others.
+    async fn emptied(&self, newcomers: &Newcomers) {
+        loop {
+            let mark = newcomers.mark();
+            if tokio::time::timeout(FIRST_WORD, self.is_empty()).await.is_ok() {
+                return;
+            }
+            newcomers.hurry_before(mark);
+        }
+    }
+
+    async fn is_empty(&self) {
         loop {
             let changed = self.changed.notified();
             if self.inner.lock().by_number.is_empty() {
@@ -366,12 +433,7 @@ struct Tied(Weak<Open>);
 impl Drop for Tied {
     fn drop(&mut self) {
         let Some(open) = self.0.upgrade() else { return };
-        let mut inner = open.inner.lock();
-        inner.closing = true;
-        let left: Vec<_> = inner.by_number.values().cloned().collect();
-        drop(inner);
-        left.iter().for_each(Connection::abort_with_work);
-        open.phase.send_replace(Phase::Closing);
+        open.begin(Phase::Closing).iter().for_each(Connection::abort_with_work);
     }
 }
 
@@ -379,6 +441,23 @@ impl Drop for Tied {
 pub(crate) struct Entry {
     open: Arc<Open>,
     number: u64,
+}
+
+impl Entry {
+    /// Notes the handle of the connection; returns whether it is to be driven. A shutdown that has begun since the
+    /// connection was accepted lets it finish the work that its client has sent.
+    fn connect(&self, connection: &Connection) -> bool {
+        let mut inner = self.open.inner.lock();
+        let phase = inner.phase;
+        if phase < Phase::Closing {
+            inner.by_number.insert(self.number, Some(connection.clone()));
+        }
+        drop(inner);
+        if phase == Phase::Stopping {
+            connection.close_when_idle();
+        }
+        phase < Phase::Closing
+    }
 }
 
 impl Drop for Entry {

@@ -111,7 +111,25 @@ impl Newcomers {
         oldest.into_iter().for_each(|(_, silent)| silent.hurry());
         count > 0
     }
+
+    /// A mark behind the newcomers so far.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark(self.inner.lock().next)
+    }
+
+    /// Removes all that came before the mark was made.
+    pub(crate) fn hurry_before(&self, mark: Mark) {
+        let mut inner = self.inner.lock();
+        let later = inner.by_number.split_off(&mark.0);
+        let earlier = std::mem::replace(&mut inner.by_number, later);
+        drop(inner);
+        earlier.into_values().for_each(Silent::hurry);
+    }
 }
+
+/// A moment in the order of newcomers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mark(u64);
 
 /// Removes a connection from the list when it has sent something, or has ended.
 #[derive(Debug)]

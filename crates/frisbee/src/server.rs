@@ -1,6 +1,6 @@
 //! Accepting connections, and ending them in good order.
 
-use crate::acceptor::{Acceptor, Host, Open};
+use crate::acceptor::{Acceptor, Entry, Host, Open};
 use crate::budget::{Budget, Stats};
 use crate::connection::Ends;
 use crate::foreign::{ForeignContext, ForeignHandler, ForeignHandlers};
@@ -465,7 +465,7 @@ impl<L: Listener, R: Router> Bound<L, R> {
             }
         }
         drop(listener);
-        host.open.drain(host.shutdown_timeout).await;
+        host.drain().await;
         Ok(())
     }
 
@@ -481,13 +481,14 @@ impl<L: Listener, R: Router> Bound<L, R> {
 
 /// Has a connection driven where it belongs.
 fn place<R: Router>(host: &Arc<Host<R>>, place: &Place<'_>, socket: Socket, ends: Ends) {
+    let Some(entry) = Open::admit(&host.open) else { return };
     let runtime = match place {
         Place::Caller => None,
         Place::Worker(worker) => Some(*worker),
         #[cfg(all(feature = "uring", target_os = "linux"))]
         Place::Ring(rings) => {
             let Socket::Tcp(socket) = socket else { unreachable!("rings drive TCP sockets only") };
-            let Some((engine, entry)) = host.admit(ends) else { return };
+            let Some(engine) = host.connect(ends, &entry) else { return };
             match socket.into_std() {
                 Ok(socket) => rings.drive(socket, engine, host.runtime.clone(), host.busy_poll, entry),
                 Err(error) => tracing::warn!(%error, "a connection could not be passed to its ring"),
@@ -496,20 +497,20 @@ fn place<R: Router>(host: &Arc<Host<R>>, place: &Place<'_>, socket: Socket, ends
         }
     };
     match socket {
-        Socket::Tcp(socket) => spawn(host, runtime, socket, ends),
+        Socket::Tcp(socket) => spawn(host, runtime, socket, ends, entry),
         #[cfg(unix)]
-        Socket::Unix(socket) => spawn(host, runtime, socket, ends),
+        Socket::Unix(socket) => spawn(host, runtime, socket, ends, entry),
     }
 }
 
 /// Drives a connection on a worker, or on the runtime of the caller.
-fn spawn<R: Router, T: Movable>(host: &Arc<Host<R>>, worker: Option<&Worker>, socket: T, ends: Ends) {
+fn spawn<R: Router, T: Movable>(host: &Arc<Host<R>>, worker: Option<&Worker>, socket: T, ends: Ends, entry: Entry) {
     let host = host.clone();
     // A task keeps the memory of its first state for as long as it lives.
     let ends = Box::new(ends);
     let Some(worker) = worker else {
         let runtime = host.runtime.clone();
-        runtime.spawn(tokio::task::unconstrained(async move { host.serve(socket, ends, None).await }));
+        runtime.spawn(tokio::task::unconstrained(async move { host.serve(socket, ends, None, entry).await }));
         return;
     };
     // The socket belongs to the caller's reactor and has to move to the worker's.
@@ -518,7 +519,7 @@ fn spawn<R: Router, T: Movable>(host: &Arc<Host<R>>, worker: Option<&Worker>, so
         match moving.and_then(T::arrive) {
             Ok(socket) => {
                 let context = Some(host.runtime.clone());
-                host.serve(socket, ends, context).await;
+                host.serve(socket, ends, context, entry).await;
             }
             Err(error) => tracing::warn!(%error, "a connection could not be passed to its worker"),
         }
