@@ -1,4 +1,6 @@
-//! Accepting connections, and ending them in good order.
+//! Accepting connections, and ending them in good order. Sockets that listen already: `server/passed.rs`.
+
+mod passed;
 
 use crate::acceptor::{Acceptor, Entry, Host, Open};
 use crate::budget::{Budget, Stats};

@@ -11,14 +11,15 @@ use std::path::{Path, PathBuf};
 use std::task::{Context, Poll};
 use tokio::net::{UnixListener, UnixStream};
 
-/// A server that listens on a Unix socket. Made by [`ServerBuilder::bind_unix`](crate::ServerBuilder::bind_unix).
+/// A server that listens on a Unix socket. Made by [`ServerBuilder::bind_unix`](crate::ServerBuilder::bind_unix) or
+/// [`listen_on_unix`](crate::ServerBuilder::listen_on_unix).
 #[derive(Debug)]
 pub struct UnixServer<R> {
     pub(crate) bound: Bound<UnixSocket, R>,
 }
 
 impl<R: Router> UnixServer<R> {
-    /// The path that is listened on.
+    /// The path that is listened on; empty if a socket that was [passed](crate::ServerBuilder::listen_on_unix) has none.
     pub fn local_path(&self) -> &Path {
         &self.bound.listener.path
     }
@@ -56,8 +57,8 @@ impl<R: Router> UnixServer<R> {
 pub(crate) struct UnixSocket {
     listener: UnixListener,
     path: PathBuf,
-    /// Device and number of the file, by which it is known again.
-    file: (u64, u64),
+    /// Device and number of the file that this server has made, by which it is known again.
+    made: Option<(u64, u64)>,
 }
 
 impl UnixSocket {
@@ -69,7 +70,14 @@ impl UnixSocket {
             }
             bound => bound?,
         };
-        Ok(Self { listener, path: path.to_owned(), file: file(path)? })
+        Ok(Self { listener, path: path.to_owned(), made: Some(file(path)?) })
+    }
+
+    /// Of a socket that listens already, whose file belongs to others.
+    pub(crate) fn passed(listener: std::os::unix::net::UnixListener) -> io::Result<Self> {
+        let path = listener.local_addr()?.as_pathname().map(Path::to_owned).unwrap_or_default();
+        listener.set_nonblocking(true)?;
+        Ok(Self { listener: UnixListener::from_std(listener)?, path, made: None })
     }
 }
 
@@ -85,9 +93,9 @@ fn file(path: &Path) -> io::Result<(u64, u64)> {
 }
 
 impl Drop for UnixSocket {
-    /// Removes the file, unless it is another server's by now.
+    /// Removes the file, unless it is another server's, or was replaced by another's since.
     fn drop(&mut self) {
-        if file(&self.path).is_ok_and(|file| file == self.file) {
+        if self.made.is_some() && file(&self.path).ok() == self.made {
             // A process that removes it at this moment has the same intention.
             let _ = std::fs::remove_file(&self.path);
         }

@@ -210,6 +210,42 @@ impl ServerBuilder {
         Ok(UnixServer { inner: inner.bind_unix(path, endpoint).await? })
     }
 
+    /// Makes a server of a TCP socket that listens already, such as one that the process before has passed; see
+    /// [`frisbee::ServerBuilder::listen_on`].
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+    /// let server = frpc::Server::builder().listen_on(listener)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`bind`](Self::bind), and if the socket does not listen.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    pub fn listen_on(self, listener: impl Into<std::net::TcpListener>) -> Result<Server, Error> {
+        let (inner, endpoint) = self.done()?;
+        Ok(Server { inner: inner.listen_on(listener, endpoint)? })
+    }
+
+    /// Makes a server of a Unix socket that listens already, whose file stays when the server is dropped; see
+    /// [`frisbee::ServerBuilder::listen_on_unix`].
+    ///
+    /// # Errors
+    /// As [`listen_on`](Self::listen_on).
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    #[cfg(unix)]
+    pub fn listen_on_unix(self, listener: impl Into<std::os::unix::net::UnixListener>) -> Result<UnixServer, Error> {
+        let (inner, endpoint) = self.done()?;
+        Ok(UnixServer { inner: inner.listen_on_unix(listener, endpoint)? })
+    }
+
     /// Creates a server without a socket, for connections that the program brings.
     ///
     /// # Errors

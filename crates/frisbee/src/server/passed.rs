@@ -1,0 +1,148 @@
+//! Servers on sockets that listen already: passed by the process before, by a service manager, or made by the program.
+
+use super::{Server, ServerBuilder};
+use crate::{Error, Router};
+use std::io;
+use std::net;
+use tokio::net::TcpListener;
+
+#[cfg(unix)]
+use crate::transport::unix::{UnixServer, UnixSocket};
+#[cfg(unix)]
+use std::os::unix;
+
+impl ServerBuilder {
+    /// Makes a server of a TCP socket that listens already, in place of [`bind`](Self::bind): one that the process
+    /// before has passed, or that has options which `bind` does not set. On Unix an
+    /// `OwnedFd` will do. The socket is set to be nonblocking.
+    ///
+    /// Connections that wait in the socket's queue belong to the socket and not to a process, so they are served by
+    /// whichever process accepts them.
+    ///
+    /// ```
+    /// use frisbee::{Handlers, Server};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+    /// let server = Server::builder().listen_on(listener, Handlers::new())?;
+    /// println!("listening on {}", server.local_addr());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If it is not a listening TCP socket (whether it listens is seen on Linux only), or the router finds something
+    /// [wrong](Router::check) with itself.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    pub fn listen_on<R: Router>(self, listener: impl Into<net::TcpListener>, router: R) -> Result<Server<R>, Error> {
+        router.check()?;
+        let listener = listener.into();
+        let failed = |source| Error::Bind { address: String::from("a socket that was passed"), source };
+        let local = listener.local_addr().map_err(failed)?;
+        let failed = |source| Error::Bind { address: local.to_string(), source };
+        #[cfg(target_os = "linux")]
+        check(&listener).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        let listener = TcpListener::from_std(listener).map_err(failed)?;
+        Ok(Server { local, bound: self.bound(listener, router) })
+    }
+
+    /// Makes a server of a Unix socket that listens already, as [`listen_on`](Self::listen_on) does of a TCP socket.
+    ///
+    /// The file of the socket stays when the server is dropped, unlike that of [`bind_unix`](Self::bind_unix): another
+    /// process may serve on the same socket, and whoever has made the file removes it.
+    ///
+    /// ```
+    /// use frisbee::{Handlers, Server};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let folder = std::env::temp_dir().join(format!("frisbee-passed-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// # let path = folder.join("socket");
+    /// let listener = std::os::unix::net::UnixListener::bind(&path)?;
+    /// let server = Server::builder().listen_on_unix(listener, Handlers::new())?;
+    /// drop(server);
+    /// assert!(path.exists());
+    /// # std::fs::remove_dir_all(folder)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`listen_on`](Self::listen_on).
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    #[cfg(unix)]
+    pub fn listen_on_unix<R: Router>(
+        self,
+        listener: impl Into<unix::net::UnixListener>,
+        router: R,
+    ) -> Result<UnixServer<R>, Error> {
+        router.check()?;
+        let listener = listener.into();
+        let failed = |source| Error::Bind { address: String::from("a Unix socket that was passed"), source };
+        #[cfg(target_os = "linux")]
+        check(&listener).map_err(failed)?;
+        let listener = UnixSocket::passed(listener).map_err(failed)?;
+        Ok(UnixServer { bound: self.bound(listener, router) })
+    }
+}
+
+/// Accepting on a socket that does not listen would fail again and again, as if descriptors were short.
+#[cfg(target_os = "linux")]
+fn check(socket: &impl std::os::fd::AsFd) -> io::Result<()> {
+    let socket = socket2::SockRef::from(socket);
+    if socket.r#type()? == socket2::Type::STREAM && socket.is_listener()? {
+        return Ok(());
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "the socket does not listen"))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Client, Error, Handlers, Operation, Requests, Server, ServerBuilder};
+
+    fn echo() -> (Operation, Handlers) {
+        let echo = Operation::user(10).expect("users have 10 and up");
+        (echo, Handlers::new().on(echo, |_connection, packet| async { Some(packet) }))
+    }
+
+    #[tokio::test]
+    async fn connections_that_waited_in_the_queue_of_a_passed_listener_are_served() {
+        let (echo, handlers) = echo();
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
+        let requests = Requests::new();
+        let address = listener.local_addr().expect("it is bound");
+        let connection = Client::builder().connect(address, requests.clone()).await.expect("the system answers");
+        let server = Server::builder().listen_on(listener, handlers).expect("it listens");
+        assert_eq!(server.local_addr(), address);
+        tokio::spawn(server.serve());
+        assert_eq!(requests.call(&connection, echo, "waits").await.expect("it is served").body, "waits");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn a_socket_that_does_not_listen_is_refused_with_its_address() {
+        use std::os::fd::OwnedFd;
+        let datagrams = std::net::UdpSocket::bind("127.0.0.1:0").expect("loopback has free ports");
+        let address = datagrams.local_addr().expect("it is bound").to_string();
+        let refused = Server::builder().listen_on(OwnedFd::from(datagrams), Handlers::new());
+        match refused.expect_err("it takes no connections") {
+            Error::Bind { address: named, source } => {
+                assert_eq!((named, source.kind()), (address, std::io::ErrorKind::InvalidInput));
+            }
+            other => panic!("{other}"),
+        }
+        let (one, _other) = std::os::unix::net::UnixStream::pair().expect("there are descriptors");
+        let refused = |refused: Result<(), Error>| assert!(matches!(refused, Err(Error::Bind { .. })), "{refused:?}");
+        let one = OwnedFd::from(one);
+        let unix = |builder: ServerBuilder, one: OwnedFd| builder.listen_on_unix(one, Handlers::new()).map(drop);
+        refused(unix(Server::builder(), one.try_clone().expect("there are descriptors")));
+        refused(Server::builder().listen_on(one, Handlers::new()).map(drop));
+    }
+}
