@@ -1,0 +1,206 @@
+//! The control socket: finding the generation before, and being found by the next one.
+
+use crate::error::{Refusal, RestartError};
+use crate::protocol::{Message, Passed, VERSION};
+use crate::sockets::{File, Origin, Socket, bind_unix, duplicate};
+use crate::systemd::{State, tell};
+use crate::wire::Wire;
+use rustix::fs::{FlockOperation, Mode, OFlags};
+use std::convert::Infallible;
+use std::ffi::OsString;
+use std::fs::Permissions;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::net::{UnixListener, UnixStream};
+use tokio::time::{sleep, timeout};
+
+/// How long the other end may take for an answer that needs no work.
+pub(crate) const ANSWER: Duration = Duration::from_secs(5);
+
+/// The pause after the system has refused to accept, and between two looks at a lock.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// A control socket that listens.
+#[derive(Debug)]
+pub(crate) struct Control {
+    listener: UnixListener,
+    path: PathBuf,
+    file: Option<File>,
+}
+
+/// The result of looking for the generation before.
+pub(crate) enum Found {
+    Predecessor(Wire),
+    /// There is none, and this process listens for the next one.
+    None(Control),
+}
+
+/// Connects to the generation before, or becomes the first one.
+pub(crate) async fn find(path: &Path) -> Result<Found, RestartError> {
+    if let Some(wire) = connect(path).await? {
+        return Ok(Found::Predecessor(wire));
+    }
+    // Of two processes that begin at once, one finds the other.
+    let _lock = timeout(ANSWER, lock(path)).await.map_err(|_| RestartError::Timeout)??;
+    if let Some(wire) = connect(path).await? {
+        return Ok(Found::Predecessor(wire));
+    }
+    let failed = |source| RestartError::Bind { address: path.display().to_string(), source };
+    let listener = bind_unix(path).map_err(failed)?;
+    // Other users are refused by their credentials as well.
+    std::fs::set_permissions(path, Permissions::from_mode(0o600)).map_err(failed)?;
+    Control::new(listener.into(), path).map(Found::None)
+}
+
+async fn connect(path: &Path) -> Result<Option<Wire>, RestartError> {
+    match UnixStream::connect(path).await {
+        Ok(socket) => Wire::new(socket).map(Some),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => Ok(None),
+        Err(source) => Err(RestartError::Io { doing: "connecting to the running process", source }),
+    }
+}
+
+/// Locks a file beside the socket, which stays. It is held for as long as binding takes.
+async fn lock(path: &Path) -> Result<OwnedFd, RestartError> {
+    let mut name = OsString::from(path);
+    name.push(".lock");
+    let flags = OFlags::CREATE | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let failed = |source: rustix::io::Errno| RestartError::Io {
+        doing: "locking the file beside the control socket",
+        source: source.into(),
+    };
+    let file = rustix::fs::open(&name, flags, Mode::RUSR | Mode::WUSR).map_err(failed)?;
+    loop {
+        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(file),
+            Err(rustix::io::Errno::WOULDBLOCK) => sleep(PAUSE).await,
+            Err(error) => return Err(failed(error)),
+        }
+    }
+}
+
+impl Control {
+    /// Of a socket that listens at the path.
+    pub(crate) fn new(listener: OwnedFd, path: &Path) -> Result<Self, RestartError> {
+        let listener = std::os::unix::net::UnixListener::from(listener);
+        let failed = RestartError::io("listening on the control socket");
+        listener.set_nonblocking(true).map_err(&failed)?;
+        let listener = UnixListener::from_std(listener).map_err(&failed)?;
+        Ok(Self { listener, path: path.to_owned(), file: File::at(path) })
+    }
+
+    pub(crate) fn remove_file(&self) {
+        if let Some(file) = self.file {
+            file.remove(&self.path);
+        }
+    }
+
+    /// Waits until a successor has taken the sockets over. Attempts that fail are logged. `has_passed` is true for as
+    /// long as a successor has the sockets.
+    pub(crate) async fn replaced(&self, sockets: &[Socket], ready_timeout: Duration, has_passed: &mut bool) {
+        loop {
+            let mut wire = self.accept().await;
+            let handed_over = tokio::select! {
+                handed_over = hand_over(&mut wire, self, sockets, ready_timeout, has_passed) => handed_over,
+                never = self.refuse_others() => match never {},
+            };
+            match handed_over {
+                Ok(()) => return,
+                Err(error) => tracing::warn!(%error, "a successor did not take over: this process serves on"),
+            }
+            if std::mem::take(has_passed) {
+                tell(&[State::Ready]);
+            }
+        }
+    }
+
+    /// The next connection of a process of this user.
+    async fn accept(&self) -> Wire {
+        loop {
+            match self.listener.accept().await.map(|(socket, _)| Wire::new(socket)) {
+                Ok(Ok(wire)) => return wire,
+                Ok(Err(error)) => tracing::warn!(%error, "a process was refused as a successor"),
+                Err(error) => {
+                    tracing::warn!(%error, "the control socket could not accept");
+                    sleep(PAUSE).await;
+                }
+            }
+        }
+    }
+
+    async fn refuse_others(&self) -> Infallible {
+        loop {
+            // One that is gone already needs no answer, and a short one does not have to wait for its reader.
+            let _ = self.accept().await.send(&Message::Refused(Refusal::Busy), &[]).await;
+        }
+    }
+}
+
+/// Hands the sockets over to the successor at the other end.
+async fn hand_over(
+    wire: &mut Wire,
+    control: &Control,
+    sockets: &[Socket],
+    ready_timeout: Duration,
+    has_passed: &mut bool,
+) -> Result<(), RestartError> {
+    let sending = RestartError::io("writing to the successor");
+    let hello = timeout(ANSWER, wire.receive()).await.map_err(|_| RestartError::Timeout)??;
+    match hello.ok_or(RestartError::SuccessorEnded)? {
+        (Message::Hello { oldest, newest }, descriptors) if descriptors.is_empty() => {
+            if !(oldest..=newest).contains(&VERSION) {
+                wire.send(&Message::Refused(Refusal::Version), &[]).await.map_err(&sending)?;
+                return Err(RestartError::Refused(Refusal::Version));
+            }
+        }
+        _ => return Err(RestartError::Protocol("it does not begin with HELLO")),
+    }
+    tracing::info!(sockets = sockets.len(), "a successor gets the sockets");
+    *has_passed = true;
+    tell(&[State::Reloading]);
+    let passed = |socket: &Socket| Passed { name: socket.name.clone(), owns_file: socket.origin != Origin::Manager };
+    let list = Message::Sockets { version: VERSION, sockets: sockets.iter().map(passed).collect() };
+    let descriptors: Vec<BorrowedFd<'_>> = std::iter::once(control.listener.as_fd())
+        .chain(sockets.iter().map(|socket| socket.descriptor.as_fd()))
+        .collect();
+    let passing = timeout(ANSWER, wire.send(&list, &descriptors)).await;
+    passing.map_err(|_| RestartError::Timeout)?.map_err(&sending)?;
+    let Ok(ready) = timeout(ready_timeout, wire.receive()).await else {
+        wire.send(&Message::Refused(Refusal::TooLate), &[]).await.map_err(&sending)?;
+        return Err(RestartError::Refused(Refusal::TooLate));
+    };
+    match ready?.ok_or(RestartError::SuccessorEnded)? {
+        (Message::Ready, descriptors) if descriptors.is_empty() => {}
+        _ => return Err(RestartError::Protocol("READY was expected")),
+    }
+    // A successor that has ended since cannot be told.
+    wire.send(&Message::Go, &[]).await.map_err(|_| RestartError::SuccessorEnded)
+}
+
+/// Asks the generation before for its sockets. The first descriptor is that of the control socket.
+pub(crate) async fn inherit(wire: &mut Wire) -> Result<(OwnedFd, Vec<Socket>), RestartError> {
+    // One that refuses at once may have closed by now, and its reason can still be read.
+    let _ = wire.send(&Message::Hello { oldest: VERSION, newest: VERSION }, &[]).await;
+    let answer = timeout(2 * ANSWER, wire.receive()).await.map_err(|_| RestartError::Timeout)??;
+    let (list, descriptors) = match answer.ok_or(RestartError::PredecessorEnded)? {
+        (Message::Sockets { version: VERSION, sockets }, descriptors) => (sockets, descriptors),
+        (Message::Refused(refusal), _) => return Err(RestartError::Refused(refusal)),
+        _ => return Err(RestartError::Protocol("SOCKETS were expected")),
+    };
+    if descriptors.len() != list.len() + 1 {
+        return Err(RestartError::Protocol("the number of descriptors is not that of the sockets"));
+    }
+    let mut descriptors = descriptors.into_iter();
+    let control = descriptors.next().ok_or(RestartError::Protocol("the control socket is missing"))?;
+    // Checks that it is a listening socket, as it does the others.
+    let failed = |_| RestartError::Protocol("a descriptor is not that of a listening socket");
+    Socket::new("control".to_owned(), duplicate(&control)?, Origin::Before).map_err(failed)?;
+    let sockets = list.into_iter().zip(descriptors).map(|(passed, descriptor)| {
+        let origin = if passed.owns_file { Origin::Before } else { Origin::Manager };
+        Socket::new(passed.name, descriptor, origin).map_err(failed)
+    });
+    Ok((control, sockets.collect::<Result<_, _>>()?))
+}

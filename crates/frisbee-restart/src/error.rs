@@ -1,0 +1,109 @@
+//! Why a process cannot take over, or be taken over.
+
+use std::{fmt, io};
+
+/// Why a process cannot begin to serve in place of another.
+#[non_exhaustive]
+pub enum RestartError {
+    /// The system refused.
+    Io {
+        /// What was being done.
+        doing: &'static str,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// A socket could not be bound.
+    Bind {
+        /// The address or path.
+        address: String,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The running process refused, and serves on.
+    Refused(Refusal),
+    /// The process at the other end of the control socket belongs to another user.
+    ForeignUser {
+        /// That user's id.
+        user: u32,
+    },
+    /// The process at the other end broke the protocol.
+    Protocol(&'static str),
+    /// The other end did not answer in time.
+    Timeout,
+    /// The running process ended before it had passed its sockets.
+    PredecessorEnded,
+    /// The successor ended before it was ready.
+    SuccessorEnded,
+    /// The name of a socket is empty, contains `:` or a control character, or is longer than 255 bytes.
+    Name(String),
+    /// A generation has at most 64 sockets.
+    TooManySockets,
+    /// A variable by which systemd passes sockets has a value that systemd does not give.
+    Environment {
+        /// The name of the variable.
+        variable: &'static str,
+        /// Its value.
+        value: String,
+    },
+}
+
+/// Why a running process refuses a successor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// Another successor is about to take over.
+    Busy,
+    /// The versions of the protocol that the two speak have none in common.
+    Version,
+    /// The successor was not ready in [time](crate::Restart::ready_timeout).
+    TooLate,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Busy => "another successor is about to take over",
+            Self::Version => "the two processes speak no common version of the protocol",
+            Self::TooLate => "this process was not ready in time",
+        })
+    }
+}
+
+impl RestartError {
+    pub(crate) fn io(doing: &'static str) -> impl Fn(io::Error) -> Self {
+        move |source| Self::Io { doing, source }
+    }
+}
+
+impl fmt::Display for RestartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io { doing, source } => write!(f, "{doing} failed: {source}"),
+            Self::Bind { address, source } => write!(f, "listening on {address} failed: {source}"),
+            Self::Refused(refusal) => write!(f, "the running process serves on: {refusal}"),
+            Self::ForeignUser { user } => write!(f, "the process at the other end belongs to another user: {user}"),
+            Self::Protocol(text) => write!(f, "the other end broke the protocol: {text}"),
+            Self::Timeout => f.write_str("the other end did not answer in time"),
+            Self::PredecessorEnded => f.write_str("the running process ended before it had passed its sockets"),
+            Self::SuccessorEnded => f.write_str("the successor ended before it was ready"),
+            Self::Name(name) => write!(f, "not a name for a socket: {name:?}"),
+            Self::TooManySockets => f.write_str("more sockets than can be passed"),
+            Self::Environment { variable, value } => write!(f, "{variable} is not as systemd sets it: {value:?}"),
+        }
+    }
+}
+
+impl fmt::Debug for RestartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for RestartError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io { source, .. } | Self::Bind { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}

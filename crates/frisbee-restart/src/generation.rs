@@ -1,0 +1,298 @@
+//! One process in the row of those that serve on the same sockets, from its beginning to its successor.
+
+use crate::control::{ANSWER, Control, Found, find, inherit};
+use crate::error::RestartError;
+use crate::protocol::{Message, SOCKETS_MAX, is_name};
+use crate::sockets::{Kind, Origin, Socket, bind_tcp, bind_unix, duplicate, will_do};
+use crate::systemd::{self, State, tell};
+use crate::wire::Wire;
+use std::fmt;
+use std::future::pending;
+use std::net::{SocketAddr, TcpListener};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::process;
+use std::time::Duration;
+use tokio::net::{ToSocketAddrs, lookup_host};
+use tokio::time::timeout;
+
+/// How long a successor may take to become ready, by default: a program that fills caches first takes some tens of
+/// seconds, and systemd waits for 90 s.
+const READY_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Settings of restarts.
+///
+/// ```
+/// use frisbee_restart::Restart;
+/// use std::time::Duration;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("restart.sock");
+/// let mut generation = Restart::new(&path).ready_timeout(Duration::from_secs(10)).take_over().await?;
+/// assert!(generation.is_first());
+/// let listener = generation.tcp("rpc", "127.0.0.1:0").await?;
+/// generation.ready().await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Restart {
+    path: PathBuf,
+    ready_timeout: Duration,
+}
+
+impl Restart {
+    /// With a control socket at this path, by which the generations find each other.
+    ///
+    /// It should be in a folder that only the user of the service can write to, such as a `RuntimeDirectory` of
+    /// systemd. The socket has mode 0600, and both ends check that the other one belongs to their user: neither gives
+    /// sockets to another user, nor takes them from one. A file with the extension `.lock` is created beside it, and
+    /// stays.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), ready_timeout: READY_TIMEOUT }
+    }
+
+    /// Sets how long a successor of this process may take from its first message until it is
+    /// [ready](Generation::ready). Default: 60 s. A later one is refused, and this process serves on.
+    pub fn ready_timeout(mut self, timeout: Duration) -> Self {
+        self.ready_timeout = timeout;
+        self
+    }
+
+    /// Asks the running process for its sockets. If none is running, this is the first generation, whose sockets come
+    /// from [`systemd`] or are bound. The running process serves on until this one is [ready](Generation::ready).
+    ///
+    /// The variables by which systemd passes sockets are removed from the environment, so this is called before other
+    /// threads use C libraries that read it.
+    ///
+    /// # Errors
+    /// If the running process refuses or does not answer within 10 s, belongs to another user, or the control socket
+    /// cannot be bound.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves the running process as it was.
+    pub async fn take_over(self) -> Result<Generation, RestartError> {
+        let Self { path, ready_timeout } = self;
+        let (control, predecessor, inherited) = match find(&path).await? {
+            Found::Predecessor(mut wire) => {
+                let (control, sockets) = inherit(&mut wire).await?;
+                (Control::new(control, &path)?, Some(wire), sockets)
+            }
+            Found::None(control) => (control, None, Vec::new()),
+        };
+        let is_first = predecessor.is_none();
+        let mut generation = Generation {
+            phase: if is_first { Phase::First } else { Phase::Successor },
+            predecessor,
+            control: Some(control),
+            inherited,
+            sockets: Vec::new(),
+            is_first,
+            has_passed: false,
+            ready_timeout,
+        };
+        if is_first {
+            generation.inherited = systemd::sockets()?;
+        }
+        Ok(generation)
+    }
+}
+
+/// This process, as one in the row of those that serve on the same sockets. Made by [`Restart::take_over`].
+///
+/// Dropping it before a successor has taken over removes the files of the Unix sockets that the generations have made.
+/// The listeners that it has given away are not closed.
+pub struct Generation {
+    phase: Phase,
+    predecessor: Option<Wire>,
+    control: Option<Control>,
+    /// Those that the program has not asked for.
+    inherited: Vec<Socket>,
+    sockets: Vec<Socket>,
+    is_first: bool,
+    /// A successor has the sockets.
+    has_passed: bool,
+    ready_timeout: Duration,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    /// The first generation, not ready yet.
+    First,
+    /// The generation before serves, and has not been told that this one is ready.
+    Successor,
+    /// As before, and it has been told.
+    Announced,
+    /// This one serves.
+    Ready,
+    /// The next one serves.
+    Replaced,
+}
+
+impl Generation {
+    /// Whether there was no process to take over from.
+    pub fn is_first(&self) -> bool {
+        self.is_first
+    }
+
+    /// The listening TCP socket with this name: that of the generation before or of systemd, or else a new one. Give it
+    /// to `ServerBuilder::listen_on`, of `frpc` or `frisbee`.
+    ///
+    /// A socket of the generation before is taken if it listens on this address, where port 0 stands for any port. So a
+    /// program whose configuration names another address binds that one, and the old socket is closed with the
+    /// generation before. A socket of systemd is taken whatever its address, which is the unit's concern.
+    ///
+    /// # Errors
+    /// If the name is not one, there are 64 sockets, or none of the addresses can be bound.
+    ///
+    /// # Cancel safety
+    /// Dropping the future binds nothing.
+    pub async fn tcp(
+        &mut self,
+        name: &str,
+        address: impl ToSocketAddrs + fmt::Debug,
+    ) -> Result<TcpListener, RestartError> {
+        let text = format!("{address:?}");
+        let failed = |source| RestartError::Bind { address: text.clone(), source };
+        let addresses: Vec<SocketAddr> = lookup_host(address).await.map_err(failed)?.collect();
+        let fits = |kind: &Kind, is_given: bool| matches!(kind, Kind::Tcp(local) if is_given || addresses.iter().any(|address| will_do(*local, *address)));
+        let bind = || bind_tcp(&addresses).map_err(failed);
+        duplicate(&self.socket(name, fits, bind)?.descriptor)
+    }
+
+    /// The listening Unix socket with this name, as [`tcp`](Self::tcp) returns TCP sockets. Give it to
+    /// `ServerBuilder::listen_on_unix`. A new one has the permissions that the umask leaves. A socket file without a
+    /// listener is replaced if it belongs to this user. The file stays as long as there are successors.
+    ///
+    /// # Errors
+    /// If the name is not one, there are 64 sockets, or another process listens on the path.
+    pub fn unix(&mut self, name: &str, path: impl AsRef<Path>) -> Result<UnixListener, RestartError> {
+        let path = path.as_ref();
+        let failed = |source| RestartError::Bind { address: path.display().to_string(), source };
+        let fits = |kind: &Kind, is_given: bool| match kind {
+            Kind::Unix(local) => is_given || local.as_deref() == Some(path),
+            Kind::Tcp(_) => false,
+        };
+        let bind = || bind_unix(path).map(Into::into).map_err(failed);
+        duplicate(&self.socket(name, fits, bind)?.descriptor)
+    }
+
+    fn socket(
+        &mut self,
+        name: &str,
+        fits: impl Fn(&Kind, bool) -> bool,
+        bind: impl FnOnce() -> Result<std::os::fd::OwnedFd, RestartError>,
+    ) -> Result<&Socket, RestartError> {
+        if !is_name(name) {
+            return Err(RestartError::Name(name.to_owned()));
+        }
+        if self.sockets.len() >= SOCKETS_MAX {
+            return Err(RestartError::TooManySockets);
+        }
+        let is_it = |socket: &Socket| socket.name == name && fits(&socket.kind, socket.origin == Origin::Manager);
+        let socket = match self.inherited.iter().position(is_it) {
+            Some(at) => self.inherited.remove(at),
+            None => Socket::new(name.to_owned(), bind()?, Origin::Here)
+                .map_err(RestartError::io("looking at a socket that was bound"))?,
+        };
+        self.sockets.push(socket);
+        self.sockets.last().ok_or(RestartError::TooManySockets)
+    }
+
+    /// Tells the generation before that this process serves, or is about to: connections that come from now on wait in
+    /// the queues of the sockets until they are accepted. That generation then stops accepting, and finishes its work.
+    /// systemd is told as well. [`serve`](Self::serve) does it by itself.
+    ///
+    /// Inherited sockets that the program has not asked for are closed.
+    ///
+    /// # Errors
+    /// If the generation before refuses, since this process comes too late; it serves on, and this process should end.
+    /// It is no error if that generation has ended in the meantime.
+    ///
+    /// # Cancel safety
+    /// Safe: it may be called again.
+    pub async fn ready(&mut self) -> Result<(), RestartError> {
+        if let Some(wire) = &mut self.predecessor {
+            if self.phase == Phase::Successor {
+                self.phase = Phase::Announced;
+                // If it has ended, there is nothing to read either; if it refuses, its reason can still be read.
+                let _ = wire.send(&Message::Ready, &[]).await;
+            }
+            match timeout(ANSWER, wire.receive()).await.map_err(|_| RestartError::Timeout)?? {
+                Some((Message::Go, _)) => {}
+                Some((Message::Refused(refusal), _)) => return Err(RestartError::Refused(refusal)),
+                Some(_) => return Err(RestartError::Protocol("GO was expected")),
+                None => tracing::warn!("the generation before has ended without a word"),
+            }
+        }
+        if matches!(self.phase, Phase::Ready | Phase::Replaced) {
+            return Ok(());
+        }
+        self.predecessor = None;
+        self.phase = Phase::Ready;
+        for socket in self.inherited.drain(..) {
+            tracing::info!(name = socket.name, kind = ?socket.kind, "a socket that this program does not use is closed");
+            if socket.origin != Origin::Manager {
+                socket.remove_file();
+            }
+        }
+        if self.is_first {
+            tell(&[State::Ready]);
+        } else {
+            tell(&[State::MainProcess(process::id()), State::Ready]);
+        }
+        Ok(())
+    }
+
+    /// Waits until a successor has taken over. From then on this process should accept no more and finish its work,
+    /// as by `serve_with_shutdown` of `frpc` and `frisbee`. [`serve`](Self::serve) does it by itself.
+    ///
+    /// One successor at a time is let in; others are refused until it has failed. Failures are logged. Before this
+    /// process is [ready](Self::ready) the future waits without end.
+    ///
+    /// # Cancel safety
+    /// Safe if no successor is at work. One that has the sockets, but is not ready, takes the dropped future for the
+    /// end of this process, and serves: so drop it at that end only.
+    pub async fn replaced(&mut self) {
+        match (self.phase, &self.control) {
+            (Phase::Ready, Some(control)) => {
+                control.replaced(&self.sockets, self.ready_timeout, &mut self.has_passed).await;
+            }
+            (Phase::Replaced, _) => return,
+            _ => pending().await,
+        }
+        self.phase = Phase::Replaced;
+        self.sockets.clear();
+        self.control = None;
+    }
+}
+
+impl Drop for Generation {
+    fn drop(&mut self) {
+        // A successor at work takes this for the end of the process, and serves.
+        if self.has_passed {
+            return;
+        }
+        let serves = matches!(self.phase, Phase::First | Phase::Ready);
+        for socket in &self.sockets {
+            if socket.origin == Origin::Here && self.phase != Phase::Replaced
+                || socket.origin == Origin::Before && serves
+            {
+                socket.remove_file();
+            }
+        }
+        if let Some(control) = self.control.as_ref().filter(|_| serves) {
+            control.remove_file();
+        }
+    }
+}
+
+impl fmt::Debug for Generation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.sockets.iter().map(|socket| &socket.name).collect();
+        f.debug_struct("Generation").field("phase", &self.phase).field("sockets", &names).finish_non_exhaustive()
+    }
+}

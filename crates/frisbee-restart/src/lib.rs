@@ -1,0 +1,48 @@
+//! Restarts without a gap: a new process takes over the listening sockets of the running one.
+//!
+//! A connection that waits in the queue of a listening socket belongs to the socket and not to a process. If the next
+//! process serves on *the same socket*, no connection is refused or reset, whatever the order in which the two begin
+//! and end. Binding the address anew, also by `SO_REUSEPORT`, loses those that wait in the queue of the old socket.
+//!
+//! Each process is a [`Generation`]. It begins by [`Restart::take_over`], which asks the generation before for its
+//! sockets, over a Unix socket whose path both know:
+//!
+//! ```no_run
+//! # #[cfg(unix)]
+//! # mod program {
+//! use frisbee_restart::Restart;
+//!
+//! # async fn terminated() {}
+//! async fn run() -> Result<(), Box<dyn std::error::Error>> {
+//!     let mut generation = Restart::new("/run/greeter/restart.sock").take_over().await?;
+//!     let listener = generation.tcp("rpc", "0.0.0.0:9090").await?; // That of the generation before, or a new one.
+//!     let server = frpc::Server::builder().listen_on(listener)?;
+//!     let ending = generation.serve(terminated(), |shutdown| server.serve_with_shutdown(shutdown)).await?;
+//!     println!("ended: {ending:?}");
+//!     Ok(())
+//! }
+//! # }
+//! ```
+//!
+//! Start the same program again, and it replaces the first. [`serve`](Generation::serve) tells the generation before
+//! when this one serves; that one then stops accepting, sends its clients elsewhere, finishes its work and ends. Until
+//! then it serves on: a successor that fails, panics, is killed or does not become ready in
+//! [time](Restart::ready_timeout) changes nothing.
+//!
+//! Sockets and the state of readiness are also exchanged with [`systemd`]. The crate contains no unsafe code and depends
+//! on no other crate of this workspace.
+#![forbid(unsafe_code)]
+#![cfg(unix)]
+
+mod control;
+mod error;
+mod generation;
+mod protocol;
+mod serve;
+mod sockets;
+pub mod systemd;
+mod wire;
+
+pub use error::{Refusal, RestartError};
+pub use generation::{Generation, Restart};
+pub use serve::{Ending, ServeError, Shutdown};

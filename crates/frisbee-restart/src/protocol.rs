@@ -1,0 +1,202 @@
+//! The messages between two generations as bytes. Descriptors travel beside them: see `wire.rs`.
+//!
+//! A message is its kind in one byte, the length of its body in two (big-endian), and the body.
+//!
+//! | kind | from | body |
+//! |---|---|---|
+//! | 1 HELLO | successor | `frisbee-restart` and a zero, then the oldest and the newest version that it speaks |
+//! | 2 SOCKETS | running process | the version that both use, then for each socket its flags in one byte and the length of its name in one, and the name; with one descriptor for each, behind that of the control socket |
+//! | 3 READY | successor | none |
+//! | 4 GO | running process | none; it stops accepting |
+//! | 5 REFUSED | running process | the reason in one byte; it serves on |
+//!
+//! Each is sent once, in the order of the table; REFUSED in place of SOCKETS or GO.
+
+use crate::error::Refusal;
+
+/// The only version so far.
+pub(crate) const VERSION: u8 = 1;
+
+/// How many sockets a generation may have beside the control socket. The kernel passes 253 descriptors at once.
+pub(crate) const SOCKETS_MAX: usize = 64;
+
+/// The longest name of a socket, as systemd limits it.
+pub(crate) const NAME_MAX: usize = 255;
+
+/// The longest body: [`SOCKETS`] with all names at their longest.
+const BODY_MAX: usize = 1 + SOCKETS_MAX * (2 + NAME_MAX);
+
+pub(crate) const HEADER: usize = 3;
+
+const MAGIC: &[u8; 16] = b"frisbee-restart\0";
+
+const HELLO: u8 = 1;
+const SOCKETS: u8 = 2;
+const READY: u8 = 3;
+const GO: u8 = 4;
+const REFUSED: u8 = 5;
+
+/// The file of the socket belongs to the generations, and the last one removes it.
+const OWNS_FILE: u8 = 1;
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Message {
+    Hello { oldest: u8, newest: u8 },
+    Sockets { version: u8, sockets: Vec<Passed> },
+    Ready,
+    Go,
+    Refused(Refusal),
+}
+
+/// A socket that is passed, without its descriptor.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Passed {
+    pub(crate) name: String,
+    pub(crate) owns_file: bool,
+}
+
+/// Whether a socket may have this name: those that systemd allows.
+pub(crate) fn is_name(name: &str) -> bool {
+    (1..=NAME_MAX).contains(&name.len()) && !name.contains(|c: char| c == ':' || c.is_control())
+}
+
+impl Message {
+    /// The message as it stands on the socket. Names are [valid](is_name), and there are no more than
+    /// [`SOCKETS_MAX`].
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut body = Vec::new();
+        let kind = match self {
+            Self::Hello { oldest, newest } => {
+                body.extend_from_slice(MAGIC);
+                body.extend([*oldest, *newest]);
+                HELLO
+            }
+            Self::Sockets { version, sockets } => {
+                body.push(*version);
+                for Passed { name, owns_file } in sockets.iter().take(SOCKETS_MAX) {
+                    let length = u8::try_from(name.len()).unwrap_or(u8::MAX);
+                    body.extend([if *owns_file { OWNS_FILE } else { 0 }, length]);
+                    body.extend(name.bytes().take(NAME_MAX));
+                }
+                SOCKETS
+            }
+            Self::Ready => READY,
+            Self::Go => GO,
+            Self::Refused(refusal) => {
+                body.push(match refusal {
+                    Refusal::Busy => 1,
+                    Refusal::Version => 2,
+                    Refusal::TooLate => 3,
+                });
+                REFUSED
+            }
+        };
+        let length = u16::try_from(body.len()).unwrap_or(u16::MAX);
+        [&[kind][..], &length.to_be_bytes(), &body].concat()
+    }
+
+    /// The length of the message that begins so, header included; `None` if more bytes are needed to tell.
+    pub(crate) fn length(bytes: &[u8]) -> Result<Option<usize>, &'static str> {
+        let [_, high, low, ..] = bytes else { return Ok(None) };
+        let length = usize::from(u16::from_be_bytes([*high, *low]));
+        if length > BODY_MAX { Err("a message is too long") } else { Ok(Some(HEADER + length)) }
+    }
+
+    /// Reads a message of which all bytes are there.
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, &'static str> {
+        let (Some(kind), Some(body)) = (bytes.first(), bytes.get(HEADER..)) else { return Err("a message is cut off") };
+        match (*kind, body) {
+            (HELLO, [magic @ .., oldest, newest]) if magic == MAGIC && oldest <= newest => {
+                Ok(Self::Hello { oldest: *oldest, newest: *newest })
+            }
+            (SOCKETS, [version, list @ ..]) => Ok(Self::Sockets { version: *version, sockets: sockets(list)? }),
+            (READY, []) => Ok(Self::Ready),
+            (GO, []) => Ok(Self::Go),
+            (REFUSED, [1]) => Ok(Self::Refused(Refusal::Busy)),
+            (REFUSED, [2]) => Ok(Self::Refused(Refusal::Version)),
+            (REFUSED, [3]) => Ok(Self::Refused(Refusal::TooLate)),
+            _ => Err("not a message of this protocol"),
+        }
+    }
+}
+
+fn sockets(mut list: &[u8]) -> Result<Vec<Passed>, &'static str> {
+    let mut sockets = Vec::new();
+    while let [flags, length, rest @ ..] = list {
+        let Some((name, rest)) = rest.split_at_checked(usize::from(*length)) else {
+            return Err("the name of a socket is cut off");
+        };
+        let name = std::str::from_utf8(name).ok().filter(|name| is_name(name)).ok_or("not a name for a socket")?;
+        if *flags & !OWNS_FILE != 0 {
+            return Err("a socket has unknown flags");
+        }
+        if sockets.len() == SOCKETS_MAX {
+            return Err("too many sockets");
+        }
+        sockets.push(Passed { name: name.to_owned(), owns_file: *flags & OWNS_FILE != 0 });
+        list = rest;
+    }
+    if list.is_empty() { Ok(sockets) } else { Err("the list of sockets is cut off") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn passed(name: &str, owns_file: bool) -> Passed {
+        Passed { name: name.to_owned(), owns_file }
+    }
+
+    #[test]
+    fn each_message_comes_out_as_it_went_in() {
+        let most = (0..SOCKETS_MAX).map(|_| passed(&"n".repeat(NAME_MAX), true)).collect();
+        let messages = [
+            Message::Hello { oldest: 1, newest: 7 },
+            Message::Sockets { version: 1, sockets: Vec::new() },
+            Message::Sockets { version: 1, sockets: vec![passed("rpc", false), passed("lokal-ü", true)] },
+            Message::Sockets { version: 1, sockets: most },
+            Message::Ready,
+            Message::Go,
+            Message::Refused(Refusal::Busy),
+            Message::Refused(Refusal::Version),
+            Message::Refused(Refusal::TooLate),
+        ];
+        for message in messages {
+            let bytes = message.encode();
+            assert_eq!(Message::length(&bytes), Ok(Some(bytes.len())));
+            assert_eq!(Message::decode(&bytes), Ok(message));
+        }
+    }
+
+    #[test]
+    fn the_bytes_of_a_hello_are_those_of_version_one() {
+        let bytes = Message::Hello { oldest: 1, newest: 1 }.encode();
+        assert_eq!(bytes, b"\x01\x00\x12frisbee-restart\0\x01\x01");
+    }
+
+    #[test]
+    fn a_message_beyond_the_longest_is_refused_by_its_header() {
+        let [high, low] = u16::try_from(BODY_MAX + 1).expect("it is a length").to_be_bytes();
+        assert!(Message::length(&[SOCKETS, high, low]).is_err());
+        assert_eq!(Message::length(&[SOCKETS, high]), Ok(None));
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_reading_a_message_panic(bytes: Vec<u8>) {
+            let _ = Message::length(&bytes);
+            if let Ok(message) = Message::decode(&bytes) {
+                prop_assert_eq!(&message.encode()[HEADER..], &bytes[HEADER..]);
+            }
+        }
+
+        #[test]
+        fn no_list_of_sockets_is_read_as_another_one(list in prop::collection::vec(prop::sample::select(vec![0u8, 1, 2, 3, b'a', b':', 255]), 0..24)) {
+            if let Ok(found) = sockets(&list) {
+                let bytes = Message::Sockets { version: 1, sockets: found }.encode();
+                prop_assert_eq!(&bytes[HEADER + 1..], &list[..]);
+            }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Serving until a successor has taken over, or the program is told to end.
+
+use crate::error::RestartError;
+use crate::generation::Generation;
+use crate::systemd::{State, tell};
+use std::error::Error;
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+use tokio::sync::watch;
+
+/// Why a generation has ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Ending {
+    /// A successor serves.
+    Replaced,
+    /// The program was told to end, or its server has ended by itself.
+    Stopped,
+}
+
+/// Why [`Generation::serve`] failed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ServeError<E> {
+    /// The generation before refused: it serves on.
+    Restart(RestartError),
+    /// The error of the server.
+    Server(E),
+}
+
+impl<E: fmt::Display> fmt::Display for ServeError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Restart(error) => error.fmt(f),
+            Self::Server(error) => error.fmt(f),
+        }
+    }
+}
+
+impl<E: Error + 'static> Error for ServeError<E> {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Restart(error) => Some(error),
+            Self::Server(error) => Some(error),
+        }
+    }
+}
+
+/// A future that is ready when a server has to accept no more and finish its work. Clones are for several servers.
+pub struct Shutdown {
+    told: watch::Receiver<bool>,
+    waiting: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+impl Shutdown {
+    fn new(told: watch::Receiver<bool>) -> Self {
+        let mut waits = told.clone();
+        // Without a sender the generation is over.
+        let waiting = Box::pin(async move { drop(waits.wait_for(|told| *told).await) });
+        Self { told, waiting }
+    }
+}
+
+impl Clone for Shutdown {
+    fn clone(&self) -> Self {
+        Self::new(self.told.clone())
+    }
+}
+
+impl Future for Shutdown {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        self.waiting.as_mut().poll(context)
+    }
+}
+
+impl fmt::Debug for Shutdown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shutdown").field("told", &*self.told.borrow()).finish_non_exhaustive()
+    }
+}
+
+impl Generation {
+    /// Serves until a successor has taken over or `stop` is ready, and returns when the server has finished its work.
+    ///
+    /// `serve` begins to serve on the [sockets](Self::tcp) of this generation, until the [`Shutdown`] that it gets is
+    /// ready: `|shutdown| server.serve_with_shutdown(shutdown)`. When the server has been polled once without an error,
+    /// this process is [ready](Self::ready). Work that has no end, such as a stream that stays open, is cut off by the
+    /// server's `shutdown_timeout`.
+    ///
+    /// # Errors
+    /// If the generation before refuses, or the server fails. After a refusal the server is shut down before this
+    /// returns.
+    ///
+    /// # Cancel safety
+    /// Dropping the future drops the server's, and this generation.
+    pub async fn serve<F, E>(
+        mut self,
+        stop: impl Future<Output = ()>,
+        serve: impl FnOnce(Shutdown) -> F,
+    ) -> Result<Ending, ServeError<E>>
+    where
+        F: Future<Output = Result<(), E>>,
+    {
+        let (tells, told) = watch::channel(false);
+        let mut serving = pin!(serve(Shutdown::new(told)));
+        let mut stop = pin!(stop);
+        // A server that cannot begin says so at once.
+        let began = poll_fn(|context| Poll::Ready(serving.as_mut().poll(context))).await;
+        if let Poll::Ready(ended) = began {
+            return ended.map(|()| Ending::Stopped).map_err(ServeError::Server);
+        }
+        let ready = tokio::select! {
+            biased;
+            ended = &mut serving => return ended.map(|()| Ending::Stopped).map_err(ServeError::Server),
+            () = &mut stop => None,
+            ready = self.ready() => Some(ready),
+        };
+        let ending = match ready {
+            None => Ok(Ending::Stopped),
+            Some(Err(error)) => Err(ServeError::Restart(error)),
+            Some(Ok(())) => tokio::select! {
+                biased;
+                ended = &mut serving => return ended.map(|()| Ending::Stopped).map_err(ServeError::Server),
+                () = &mut stop => Ok(Ending::Stopped),
+                () = self.replaced() => Ok(Ending::Replaced),
+            },
+        };
+        if matches!(ending, Ok(Ending::Stopped)) {
+            tell(&[State::Stopping]);
+        }
+        // The sockets are closed, and their files removed, before the work is finished: the next client is refused.
+        drop(self);
+        tells.send_replace(true);
+        serving.await.map_err(ServeError::Server)?;
+        ending
+    }
+}

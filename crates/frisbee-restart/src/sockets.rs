@@ -1,0 +1,199 @@
+//! Listening sockets with names: which kind they are, where they listen, and binding new ones.
+
+use crate::error::RestartError;
+use rustix::net::{AddressFamily, SocketType, sockopt};
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use tokio::net::TcpSocket;
+
+/// How many connections may wait to be accepted, as in frisbee: as many as Linux allows by default.
+const BACKLOG: u32 = 4096;
+
+/// Which kind of socket it is, and where it listens.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    Tcp(SocketAddr),
+    /// With its path, unless it has none.
+    Unix(Option<PathBuf>),
+}
+
+/// A listening socket.
+#[derive(Debug)]
+pub(crate) struct Socket {
+    pub(crate) name: String,
+    pub(crate) descriptor: OwnedFd,
+    pub(crate) kind: Kind,
+    pub(crate) origin: Origin,
+    file: Option<File>,
+}
+
+/// Where a socket comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Origin {
+    /// This process has bound it.
+    Here,
+    /// A generation before has bound it.
+    Before,
+    /// It was there before the first generation, and its file is not for generations to remove.
+    Manager,
+}
+
+/// The file of a Unix socket, by its device and number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct File(u64, u64);
+
+impl File {
+    /// The file that stands at the path now.
+    pub(crate) fn at(path: &Path) -> Option<Self> {
+        std::fs::symlink_metadata(path).ok().map(|found| Self(found.dev(), found.ino()))
+    }
+
+    /// Removes the file, unless another one stands in its place by now.
+    pub(crate) fn remove(self, path: &Path) {
+        if Self::at(path) == Some(self) {
+            // Another process may have removed it at this moment, and an administrator may have forbidden it.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+impl Socket {
+    /// Of a descriptor that another process has passed; an error if it is no listening stream socket.
+    pub(crate) fn new(name: String, descriptor: OwnedFd, origin: Origin) -> io::Result<Self> {
+        let kind = kind(&descriptor)?;
+        let file = if let Kind::Unix(Some(path)) = &kind { File::at(path) } else { None };
+        Ok(Self { name, descriptor, kind, origin, file })
+    }
+
+    /// Removes the file of a Unix socket.
+    pub(crate) fn remove_file(&self) {
+        if let (Kind::Unix(Some(path)), Some(file)) = (&self.kind, self.file) {
+            file.remove(path);
+        }
+    }
+}
+
+fn kind(socket: &OwnedFd) -> io::Result<Kind> {
+    let refused = || io::Error::new(io::ErrorKind::InvalidInput, "not a listening stream socket");
+    if sockopt::socket_type(socket)? != SocketType::STREAM {
+        return Err(refused());
+    }
+    #[cfg(target_os = "linux")]
+    if !sockopt::socket_acceptconn(socket)? {
+        return Err(refused());
+    }
+    let address = rustix::net::getsockname(socket)?;
+    if address.address_family() == AddressFamily::UNIX {
+        let listener = UnixListener::from(socket.try_clone()?);
+        return Ok(Kind::Unix(listener.local_addr()?.as_pathname().map(Path::to_owned)));
+    }
+    SocketAddr::try_from(address).map(Kind::Tcp).map_err(|_| refused())
+}
+
+/// Whether a socket that listens at `local` will do for a program that asked for `address`. Port 0 is any port.
+pub(crate) fn will_do(local: SocketAddr, address: SocketAddr) -> bool {
+    local.ip() == address.ip() && (address.port() == 0 || local.port() == address.port())
+}
+
+/// Listens on the first of the addresses that can be bound.
+pub(crate) fn bind_tcp(addresses: &[SocketAddr]) -> io::Result<OwnedFd> {
+    let mut error = io::Error::new(io::ErrorKind::InvalidInput, "the name resolves to no address");
+    for address in addresses {
+        match bind_one(*address) {
+            Ok(descriptor) => return Ok(descriptor),
+            Err(refused) => error = refused,
+        }
+    }
+    Err(error)
+}
+
+fn bind_one(address: SocketAddr) -> io::Result<OwnedFd> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    Ok(socket.listen(BACKLOG)?.into_std()?.into())
+}
+
+/// Listens on a path. A socket file without a listener, which a killed process has left, is replaced.
+pub(crate) fn bind_unix(path: &Path) -> io::Result<UnixListener> {
+    let listener = match UnixListener::bind(path) {
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse && is_abandoned(path) => {
+            std::fs::remove_file(path)?;
+            UnixListener::bind(path)?
+        }
+        bound => bound?,
+    };
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}
+
+/// Whether there is a socket of this user without a listener.
+fn is_abandoned(path: &Path) -> bool {
+    let user = rustix::process::geteuid().as_raw();
+    let found = std::fs::symlink_metadata(path);
+    let is_ours = found.is_ok_and(|found| found.file_type().is_socket() && found.uid() == user);
+    is_ours && UnixStream::connect(path).is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+}
+
+/// Another descriptor of the same socket.
+pub(crate) fn duplicate<T: From<OwnedFd>>(socket: &impl AsFd) -> Result<T, RestartError> {
+    let duplicate = socket.as_fd().try_clone_to_owned();
+    duplicate.map(T::from).map_err(RestartError::io("duplicating a descriptor"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(socket: impl Into<OwnedFd>) -> io::Result<Socket> {
+        Socket::new("s".to_owned(), socket.into(), Origin::Here)
+    }
+
+    #[test]
+    fn listening_stream_sockets_are_known_by_their_kind_and_others_refused() {
+        let tcp = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
+        let address = tcp.local_addr().expect("it is bound");
+        assert_eq!(of(tcp).expect("it listens").kind, Kind::Tcp(address));
+
+        let folder = tempfile::tempdir().expect("there is room");
+        let path = folder.path().join("socket");
+        let unix = of(bind_unix(&path).expect("the folder is writable")).expect("it listens");
+        assert_eq!(unix.kind, Kind::Unix(Some(path)));
+
+        let udp = std::net::UdpSocket::bind("127.0.0.1:0").expect("loopback has free ports");
+        assert!(of(udp).is_err());
+        let file = std::fs::File::create(folder.path().join("file")).expect("the folder is writable");
+        assert!(of(file).is_err());
+        #[cfg(target_os = "linux")]
+        {
+            let (one, _other) = UnixStream::pair().expect("there are descriptors");
+            assert!(of(one).is_err());
+        }
+    }
+
+    #[test]
+    fn a_file_without_a_listener_is_replaced_and_one_with_a_listener_is_not() {
+        let folder = tempfile::tempdir().expect("there is room");
+        let path = folder.path().join("socket");
+        drop(bind_unix(&path).expect("the folder is writable"));
+        assert!(path.exists());
+        let _listens = bind_unix(&path).expect("it is abandoned");
+        assert_eq!(bind_unix(&path).expect_err("it listens").kind(), io::ErrorKind::AddrInUse);
+        let file = folder.path().join("file");
+        std::fs::write(&file, "precious").expect("the folder is writable");
+        bind_unix(&file).expect_err("it is not a socket");
+        assert_eq!(std::fs::read_to_string(file).expect("it is there"), "precious");
+    }
+
+    #[test]
+    fn a_passed_socket_will_do_for_its_own_address_or_any_port_of_it() {
+        let address = |text: &str| text.parse::<SocketAddr>().expect("it is an address");
+        let local = address("127.0.0.1:9090");
+        assert!(will_do(local, address("127.0.0.1:9090")) && will_do(local, address("127.0.0.1:0")));
+        assert!(!will_do(local, address("127.0.0.1:9091")) && !will_do(local, address("0.0.0.0:9090")));
+    }
+}

@@ -1,0 +1,112 @@
+//! A connection between two generations: messages, and the descriptors beside them.
+
+use crate::error::RestartError;
+use crate::protocol::{Message, SOCKETS_MAX};
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
+};
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use tokio::io::{AsyncWriteExt, Interest};
+use tokio::net::UnixStream;
+
+/// How many descriptors one message may carry: all sockets and the control socket.
+const DESCRIPTORS_MAX: usize = SOCKETS_MAX + 1;
+
+/// How many bytes one read takes. Most messages are shorter.
+const READ: usize = 4096;
+
+/// The flags of a read: descriptors are not for programs that this one starts.
+#[cfg(target_os = "linux")]
+const FLAGS: RecvFlags = RecvFlags::CMSG_CLOEXEC;
+#[cfg(not(target_os = "linux"))]
+const FLAGS: RecvFlags = RecvFlags::empty();
+
+#[derive(Debug)]
+pub(crate) struct Wire {
+    socket: UnixStream,
+    unread: Vec<u8>,
+    descriptors: Vec<OwnedFd>,
+}
+
+impl Wire {
+    /// Of a connected socket, whose other end has to belong to the same user.
+    pub(crate) fn new(socket: UnixStream) -> Result<Self, RestartError> {
+        let peer = socket.peer_cred().map_err(RestartError::io("reading the credentials of the other process"))?;
+        if peer.uid() != rustix::process::geteuid().as_raw() {
+            return Err(RestartError::ForeignUser { user: peer.uid() });
+        }
+        Ok(Self { socket, unread: Vec::new(), descriptors: Vec::new() })
+    }
+
+    /// Sends a message with at most [`DESCRIPTORS_MAX`] descriptors.
+    pub(crate) async fn send(&mut self, message: &Message, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
+        let bytes = message.encode();
+        let mut sent = 0;
+        if !descriptors.is_empty() {
+            let send = || {
+                let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS_MAX))];
+                let mut beside = SendAncillaryBuffer::new(&mut space);
+                if !beside.push(SendAncillaryMessage::ScmRights(descriptors)) {
+                    return Err(io::Error::new(io::ErrorKind::InvalidInput, "too many descriptors"));
+                }
+                Ok(rustix::net::sendmsg(&self.socket, &[IoSlice::new(&bytes)], &mut beside, SendFlags::empty())?)
+            };
+            sent = self.socket.async_io(Interest::WRITABLE, send).await?;
+        }
+        self.socket.write_all(bytes.get(sent..).unwrap_or_default()).await
+    }
+
+    /// The next message and the descriptors that have come with it; `None` at the end of input.
+    pub(crate) async fn receive(&mut self) -> Result<Option<(Message, Vec<OwnedFd>)>, RestartError> {
+        loop {
+            if let Some(length) = Message::length(&self.unread).map_err(RestartError::Protocol)?
+                && let Some(bytes) = self.unread.get(..length)
+            {
+                let message = Message::decode(bytes).map_err(RestartError::Protocol)?;
+                self.unread.drain(..length);
+                return Ok(Some((message, std::mem::take(&mut self.descriptors))));
+            }
+            match self.read().await {
+                Ok(0) if self.unread.is_empty() => return Ok(None),
+                Ok(0) => return Err(RestartError::Protocol("a message is cut off")),
+                Ok(_) => {}
+                // As the end of input, by a process that has not read all.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(None),
+                Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                    return Err(RestartError::Protocol("more descriptors than there may be"));
+                }
+                Err(source) => return Err(RestartError::Io { doing: "reading from the other process", source }),
+            }
+        }
+    }
+
+    /// Reads once, and returns how many bytes have come.
+    async fn read(&mut self) -> io::Result<usize> {
+        let mut bytes = [0; READ];
+        let (socket, descriptors) = (&self.socket, &mut self.descriptors);
+        let read = || {
+            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS_MAX))];
+            let mut beside = RecvAncillaryBuffer::new(&mut space);
+            let read = rustix::net::recvmsg(socket, &mut [IoSliceMut::new(&mut bytes)], &mut beside, FLAGS)?;
+            for message in beside.drain() {
+                if let RecvAncillaryMessage::ScmRights(received) = message {
+                    descriptors.extend(received);
+                }
+            }
+            let is_cut_off = read.flags.contains(rustix::net::ReturnFlags::CTRUNC);
+            if is_cut_off || descriptors.len() > DESCRIPTORS_MAX {
+                return Err(io::Error::from(io::ErrorKind::InvalidData));
+            }
+            Ok(read.bytes)
+        };
+        let count = socket.async_io(Interest::READABLE, read).await?;
+        self.unread.extend_from_slice(bytes.get(..count).unwrap_or_default());
+        #[cfg(not(target_os = "linux"))]
+        for descriptor in &self.descriptors {
+            rustix::io::fcntl_setfd(descriptor, rustix::io::FdFlags::CLOEXEC)?;
+        }
+        Ok(count)
+    }
+}

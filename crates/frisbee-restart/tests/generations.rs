@@ -1,0 +1,370 @@
+//! Generations in one process: taking over, and all the ways in which a successor fails.
+#![cfg(unix)]
+
+use frisbee_restart::{Ending, Generation, Refusal, Restart, RestartError};
+use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream, UnixStream};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+/// How long a test waits for what happens at once.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("there is room"))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn restart(&self) -> Restart {
+        Restart::new(self.path("control"))
+    }
+
+    async fn generation(&self) -> Generation {
+        self.restart().take_over().await.expect("the folder is writable")
+    }
+}
+
+/// A generation that answers each connection by its number.
+struct Serving {
+    address: std::net::SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+    task: JoinHandle<Ending>,
+}
+
+async fn serve(mut generation: Generation, number: u8) -> Serving {
+    let listener = generation.tcp("numbers", "127.0.0.1:0").await.expect("loopback has free ports");
+    let address = listener.local_addr().expect("it is bound");
+    let listener = TcpListener::from_std(listener).expect("it is nonblocking");
+    let (stop, stopped) = oneshot::channel::<()>();
+    let task = tokio::spawn(async move {
+        let serving = generation.serve(async { drop(stopped.await) }, |shutdown| async move {
+            tokio::pin!(shutdown);
+            loop {
+                tokio::select! {
+                    biased;
+                    () = &mut shutdown => return Ok::<(), std::io::Error>(()),
+                    accepted = listener.accept() => accepted?.0.write_all(&[number]).await?,
+                }
+            }
+        });
+        serving.await.expect("it serves")
+    });
+    Serving { address, stop: Some(stop), task }
+}
+
+impl Serving {
+    /// The number of the generation that answers.
+    async fn answer(&self) -> u8 {
+        let mut socket = TcpStream::connect(self.address).await.expect("no connection is refused");
+        timeout(PATIENCE, socket.read_u8()).await.expect("it answers").expect("no connection is reset")
+    }
+
+    async fn ending(self) -> Ending {
+        timeout(PATIENCE, self.task).await.expect("it ends").expect("nobody panics")
+    }
+
+    async fn stop(mut self) {
+        drop(self.stop.take());
+        assert_eq!(self.ending().await, Ending::Stopped);
+    }
+}
+
+#[tokio::test]
+async fn a_successor_serves_on_the_same_socket_and_its_predecessor_ends() {
+    let folder = Folder::new();
+    let mut serving = serve(folder.generation().await, 0).await;
+    assert_eq!(serving.answer().await, 0);
+    for number in 1..5 {
+        let successor = folder.generation().await;
+        assert!(!successor.is_first());
+        assert_eq!(serving.answer().await, number - 1, "the successor is not ready yet");
+        let next = serve(successor, number).await;
+        assert_eq!(next.address, serving.address);
+        assert_eq!(serving.ending().await, Ending::Replaced);
+        assert_eq!(next.answer().await, number);
+        serving = next;
+    }
+    let address = serving.address;
+    serving.stop().await;
+    TcpStream::connect(address).await.expect_err("the last one has closed the socket");
+    assert!(!folder.path("control").exists(), "the last one removes the file");
+    assert!(folder.generation().await.is_first());
+}
+
+#[tokio::test]
+async fn connections_that_wait_in_the_queue_are_served_by_the_successor() {
+    let folder = Folder::new();
+    let mut first = folder.generation().await;
+    let address = first.tcp("numbers", "127.0.0.1:0").await.expect("it can be bound").local_addr().expect("it is");
+    first.ready().await.expect("there is none before");
+    let mut waiting = TcpStream::connect(address).await.expect("the queue has room");
+    let replaced = tokio::spawn(async move { first.replaced().await });
+    let second = serve(folder.generation().await, 2).await;
+    timeout(PATIENCE, replaced).await.expect("it is replaced").expect("nobody panics");
+    assert_eq!(timeout(PATIENCE, waiting.read_u8()).await.expect("it answers").expect("it is not reset"), 2);
+    second.stop().await;
+}
+
+#[tokio::test]
+async fn a_successor_that_ends_before_it_is_ready_changes_nothing() {
+    let folder = Folder::new();
+    let serving = serve(folder.generation().await, 0).await;
+    for _ in 0..3 {
+        let mut successor = folder.generation().await;
+        successor.tcp("numbers", "127.0.0.1:0").await.expect("it is inherited");
+        successor.unix("new", folder.path("new")).expect("the folder is writable");
+        drop(successor);
+        assert_eq!(serving.answer().await, 0);
+        assert!(folder.path("control").exists() && !folder.path("new").exists());
+    }
+    let next = serve(folder.generation().await, 1).await;
+    assert_eq!(serving.ending().await, Ending::Replaced);
+    next.stop().await;
+}
+
+#[tokio::test]
+async fn a_successor_that_is_not_ready_in_time_is_refused_and_told_so() {
+    let folder = Folder::new();
+    let restart = folder.restart().ready_timeout(Duration::from_millis(50));
+    let serving = serve(restart.take_over().await.expect("the folder is writable"), 0).await;
+    let mut late = folder.generation().await;
+    // It hangs until the next one is let in.
+    let next = async {
+        loop {
+            match folder.restart().take_over().await {
+                Err(RestartError::Refused(Refusal::Busy)) => tokio::task::yield_now().await,
+                other => return other.expect("it is let in"),
+            }
+        }
+    };
+    let next = timeout(PATIENCE, next).await.expect("the hanging one is given up");
+    match late.ready().await {
+        Err(RestartError::Refused(Refusal::TooLate)) => {}
+        other => panic!("{other:?}"),
+    }
+    drop(late);
+    assert_eq!(serving.answer().await, 0);
+    drop(next);
+    assert_eq!(serving.answer().await, 0);
+    serving.stop().await;
+}
+
+#[tokio::test]
+async fn a_second_successor_is_refused_while_the_first_is_at_work() {
+    let folder = Folder::new();
+    let serving = serve(folder.generation().await, 0).await;
+    let successor = folder.generation().await;
+    for _ in 0..3 {
+        match folder.restart().take_over().await {
+            Err(RestartError::Refused(Refusal::Busy)) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    let next = serve(successor, 1).await;
+    assert_eq!(serving.ending().await, Ending::Replaced);
+    assert_eq!(next.answer().await, 1);
+    next.stop().await;
+}
+
+#[tokio::test]
+async fn of_processes_that_begin_at_once_one_is_first() {
+    let folder = Folder::new();
+    let begin = || {
+        let restart = folder.restart();
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("it can be made");
+            runtime.block_on(async {
+                let found = timeout(Duration::from_millis(500), restart.take_over()).await;
+                let is_first = matches!(&found, Ok(Ok(generation)) if generation.is_first());
+                // The others wait for an answer of the first, which is not serving.
+                if is_first {
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                }
+                is_first
+            })
+        })
+    };
+    let threads: Vec<_> = (0..8).map(|_| begin()).collect();
+    let first = threads.into_iter().map(|thread| thread.join().expect("nobody panics")).filter(|is| *is).count();
+    assert_eq!(first, 1);
+}
+
+#[tokio::test]
+async fn bytes_that_are_no_message_change_nothing() {
+    let folder = Folder::new();
+    let serving = serve(folder.generation().await, 0).await;
+    let hello = b"\x01\x00\x12frisbee-restart\0\x01\x01";
+    let other_version = b"\x01\x00\x12frisbee-restart\0\x02\x09";
+    let attempts: [&[u8]; 8] = [
+        b"",
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"\xff\xff\xff\xff\xff",
+        b"\x03\x00\x00",
+        &hello[..10],
+        other_version,
+        &[&hello[..], b"\x04\x00\x00"].concat(),
+        &[&hello[..], &hello[..]].concat(),
+    ];
+    for bytes in attempts {
+        let mut socket = UnixStream::connect(folder.path("control")).await.expect("it listens");
+        socket.write_all(bytes).await.expect("there is room");
+        socket.shutdown().await.expect("it is open");
+        let mut answer = Vec::new();
+        // It is closed with bytes unread, which resets the connection.
+        let _ = timeout(PATIENCE, socket.read_to_end(&mut answer)).await.expect("it is closed");
+        if bytes == other_version {
+            assert_eq!(answer, b"\x05\x00\x01\x02", "it is told that there is no common version");
+        }
+        assert_eq!(serving.answer().await, 0, "{bytes:?}");
+    }
+    let next = serve(folder.generation().await, 1).await;
+    assert_eq!(serving.ending().await, Ending::Replaced);
+    next.stop().await;
+}
+
+#[tokio::test]
+async fn the_file_of_a_unix_socket_stays_until_the_last_generation_ends() {
+    let folder = Folder::new();
+    let path = folder.path("service");
+    let mut generation = folder.generation().await;
+    drop(generation.unix("service", &path).expect("the folder is writable"));
+    generation.ready().await.expect("there is none before");
+    for _ in 0..3 {
+        let replaced = tokio::spawn(async move { generation.replaced().await });
+        generation = folder.generation().await;
+        drop(generation.unix("service", &path).expect("it is inherited"));
+        generation.ready().await.expect("it is let in");
+        timeout(PATIENCE, replaced).await.expect("it is replaced").expect("nobody panics");
+        UnixStream::connect(&path).await.expect("the file is there, and its socket listens");
+    }
+    drop(generation);
+    assert!(!path.exists() && !folder.path("control").exists());
+}
+
+#[tokio::test]
+async fn a_successor_with_another_address_binds_it_and_keeps_the_rest() {
+    let folder = Folder::new();
+    let mut first = folder.generation().await;
+    let [kept, changed] = [first.tcp("kept", "127.0.0.1:0").await, first.tcp("changed", "127.0.0.1:0").await]
+        .map(|bound| bound.expect("loopback has free ports").local_addr().expect("it is bound"));
+    first.ready().await.expect("there is none before");
+    let replaced = tokio::spawn(async move { first.replaced().await });
+    let mut second = folder.generation().await;
+    assert_eq!(second.tcp("kept", kept).await.expect("it is inherited").local_addr().expect("it is bound"), kept);
+    let other = second.tcp("changed", "127.0.0.2:0").await.expect("loopback has free ports");
+    assert_ne!(other.local_addr().expect("it is bound"), changed);
+    second.ready().await.expect("it is let in");
+    timeout(PATIENCE, replaced).await.expect("it is replaced").expect("nobody panics");
+    TcpStream::connect(changed).await.expect_err("no generation listens there");
+    TcpStream::connect(kept).await.expect("the second listens there");
+}
+
+#[tokio::test]
+async fn a_successor_serves_if_its_predecessor_dies_before_it_hears_that() {
+    let folder = Folder::new();
+    let mut first = folder.generation().await;
+    first.ready().await.expect("there is none before");
+    let dying = tokio::spawn(async move { first.replaced().await });
+    let mut second = folder.generation().await;
+    dying.abort();
+    assert!(dying.await.expect_err("it was aborted").is_cancelled());
+    second.ready().await.expect("there is no other");
+    let third = tokio::spawn(async move { second.replaced().await });
+    assert!(!folder.generation().await.is_first());
+    third.abort();
+}
+
+#[tokio::test]
+async fn a_server_that_fails_at_once_is_not_announced() {
+    let folder = Folder::new();
+    let serving = serve(folder.generation().await, 0).await;
+    let failed = folder
+        .generation()
+        .await
+        .serve(std::future::pending(), |_| async { Err::<(), _>(std::io::Error::other("no rings")) });
+    assert_eq!(failed.await.expect_err("it fails").to_string(), "no rings");
+    assert_eq!(serving.answer().await, 0);
+    serving.stop().await;
+}
+
+#[tokio::test]
+async fn names_and_numbers_of_sockets_have_limits() {
+    let folder = Folder::new();
+    let mut generation = folder.generation().await;
+    for name in ["", "a:b", "a\nb", &"n".repeat(256)] {
+        assert!(matches!(generation.tcp(name, "127.0.0.1:0").await, Err(RestartError::Name(_))), "{name:?}");
+    }
+    for _ in 0..64 {
+        generation.tcp("many", "127.0.0.1:0").await.expect("loopback has free ports");
+    }
+    assert!(matches!(generation.tcp("many", "127.0.0.1:0").await, Err(RestartError::TooManySockets)));
+    generation.ready().await.expect("there is none before");
+    let replaced = tokio::spawn(async move { generation.replaced().await });
+    let mut next = folder.generation().await;
+    for _ in 0..64 {
+        next.tcp("many", "127.0.0.1:0").await.expect("it is inherited");
+    }
+    next.ready().await.expect("it is let in");
+    timeout(PATIENCE, replaced).await.expect("all are passed").expect("nobody panics");
+}
+
+/// The variable by which this program, run again as another user, is told where to connect.
+const CONTROL: &str = "FRISBEE_TEST_CONTROL";
+
+#[tokio::test]
+async fn processes_of_other_users_get_no_sockets() {
+    // As the other user.
+    if let Some(path) = std::env::var_os(CONTROL) {
+        let mut socket = std::os::unix::net::UnixStream::connect(path).expect("its mode was changed");
+        let _ = socket.write_all(b"\x01\x00\x12frisbee-restart\0\x01\x01");
+        let mut answer = Vec::new();
+        let _ = socket.read_to_end(&mut answer);
+        assert!(answer.is_empty(), "it got {answer:?}");
+        println!("refused without a word");
+        return;
+    }
+    let folder = Folder::new();
+    let serving = serve(folder.generation().await, 0).await;
+    let mode = |path: &Path| fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
+    assert_eq!(mode(&folder.path("control")), 0o600);
+    let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("it is ours");
+    set(folder.0.path(), 0o755);
+    set(&folder.path("control"), 0o666);
+    // A copy that other users can reach, wherever the build folder is.
+    let this = folder.path("again");
+    fs::copy(std::env::current_exe().expect("it runs"), &this).expect("there is room");
+    set(&this, 0o755);
+    let again = Command::new(&this)
+        .args(["--exact", "processes_of_other_users_get_no_sockets", "--nocapture"])
+        .env(CONTROL, folder.path("control"))
+        .current_dir("/")
+        .stderr(Stdio::inherit())
+        .stdout(Stdio::piped())
+        .uid(65_534)
+        .spawn();
+    let Ok(again) = again else {
+        println!("skipped: only root can act as another user");
+        return serving.stop().await;
+    };
+    let output = tokio::task::spawn_blocking(|| again.wait_with_output());
+    let output = output.await.expect("nobody panics").expect("it ends");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("refused without a word"), "{text}");
+    assert_eq!(serving.answer().await, 0);
+    serving.stop().await;
+}
