@@ -12,6 +12,7 @@ pub(crate) mod modules;
 mod prost_code;
 pub(crate) mod rpc;
 mod services;
+pub(crate) mod typescript;
 mod views;
 
 use std::cell::RefCell;

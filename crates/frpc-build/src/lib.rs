@@ -125,6 +125,7 @@ mod codec;
 mod error;
 mod files;
 mod generate;
+mod language;
 mod lock;
 mod output;
 mod schema;
@@ -134,6 +135,7 @@ use std::path::Path;
 pub use builder::{Builder, IntoPaths};
 pub use codec::Codec;
 pub use error::{Error, ErrorKind};
+pub use language::Language;
 pub use lock::{Fingerprint, Layout, LockFile, LockUpdate, Numbering, ParseFingerprintError};
 pub use output::{Output, OutputFile};
 

@@ -4,7 +4,7 @@
 //! `UPDATE_GOLDEN=1 cargo test -p frpc-build --test golden` writes the files anew; read the difference before you
 //! commit.
 
-use frpc_build::{Builder, Codec, Numbering};
+use frpc_build::{Builder, Codec, Language, Numbering};
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -111,4 +111,70 @@ fn messages_survive_with_protobuf_as_the_codec() {
     check_with(&["presence.proto", "containers.proto"], &["containers.rs", "presence.rs"], "protobuf", |builder| {
         builder.codec(Codec::Protobuf)
     });
+}
+
+/// `clients/typescript` compiles these files with `tsc --strict`, and its tests use them.
+#[test]
+fn typescript() {
+    let protos = [
+        "shapes.proto",
+        "presence.proto",
+        "collisions.proto",
+        "comments.proto",
+        "rootless.proto",
+        "wellknown.proto",
+        "interop.proto",
+        "vec.proto",
+        "vecopt.proto",
+        "shop/orders.proto",
+        "keywords.proto",
+    ];
+    let expected = [
+        "_.ts",
+        "collisions.ts",
+        "comments.ts",
+        "google.protobuf.ts",
+        "interop.ts",
+        "money.ts",
+        "presence.ts",
+        "shapes.ts",
+        "shop.orders.v1.ts",
+        "shop.ts",
+        "type.keywords.ts",
+        "vec.ts",
+        "vecopt.ts",
+        "wellknown.ts",
+    ];
+    check_with(&protos, &expected, "typescript", |builder| {
+        builder.language(Language::TypeScript).numbering(Numbering::Go)
+    });
+}
+
+/// The services that the tests of `clients/typescript` call, as their server has them.
+#[test]
+fn typescript_for_the_tests_of_the_client() {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests");
+    let desk = |name, numbers| ("typescript/proto", "desk", name, numbers);
+    let mut wanted = vec![desk("desk", false), desk("desk.numbers", true)];
+    let versions = ["first", "second", "broken", "stranger"].map(|version| format!("proto/versions/{version}"));
+    let names = versions.each_ref().map(|folder| folder.replace("proto/versions/", "versions."));
+    wanted
+        .extend(versions.iter().zip(&names).map(|(folder, name)| (folder.as_str(), "versions", name.as_str(), false)));
+    for (folder, proto, name, numbers) in wanted {
+        let out = tempfile::tempdir().unwrap();
+        let folder = tests.join(folder);
+        let numbering = if proto == "versions" { Numbering::Go } else { Numbering::Sequential };
+        let builder = frpc_build::configure().language(Language::TypeScript).typescript_numbers(numbers);
+        let builder = builder.numbering(numbering).out_dir(out.path()).emit_rerun_if_changed(false);
+        builder.compile_protos(&[folder.join(format!("{proto}.proto"))], &[folder]).unwrap();
+        let text = fs::read_to_string(out.path().join(format!("{proto}.ts"))).unwrap();
+        let golden = tests.join(format!("../clients/typescript/test/generated/{name}.ts"));
+        if env::var_os("UPDATE_GOLDEN").is_some() {
+            fs::create_dir_all(golden.parent().unwrap()).unwrap();
+            fs::write(golden, text).unwrap();
+            continue;
+        }
+        let before = fs::read_to_string(&golden).unwrap_or_default().replace("\r\n", "\n");
+        assert!(before == text, "{} is not what is generated now; UPDATE_GOLDEN=1 accepts it", golden.display());
+    }
 }

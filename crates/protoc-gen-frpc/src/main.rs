@@ -4,6 +4,8 @@
 //! protoc --frpc_out=src/generated --frpc_opt=build_client=false,bytes=. echo.proto
 //! ```
 //!
+//! It also works alone, without protoc: `protoc-gen-frpc generate lang=ts src/generated proto/greet.proto`.
+//!
 //! Owns the conversation with protoc: a `CodeGeneratorRequest` on the standard input, a `CodeGeneratorResponse` on the
 //! standard output. Errors of the schema go into the response, warnings to the standard error. The plugin itself writes
 //! only locks, and only if it is told to by `lock_dir` and `FRPC_UPDATE_LOCK`. `parameters.rs` owns the options.
@@ -13,7 +15,9 @@
 mod parameters;
 
 use std::env;
+use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use prost::Message as _;
@@ -28,7 +32,11 @@ fn main() -> ExitCode {
         [] => converse(),
         [argument] if argument == "--help" || argument == "-h" => print(&help()),
         [argument] if argument == "--version" || argument == "-V" => print(VERSION),
-        [argument, ..] => Err(format!("unexpected argument {argument:?}; there are `--help` and `--version`").into()),
+        [command, rest @ ..] if command == "generate" => generate(rest),
+        [argument, ..] => {
+            let text = format!("unexpected argument {argument:?}; there are `generate`, `--help` and `--version`");
+            Err(text.into())
+        }
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -48,7 +56,11 @@ Generates frpc services, clients and codecs from proto3. protoc and buf start it
 
   protoc --frpc_out=src/generated --frpc_opt=build_client=false,bytes=. echo.proto
 
-Parameters (--frpc_opt, `opt` in buf.gen.yaml), separated by commas, with a backslash before a comma in a value:
+Without protoc, from any number of files of one folder:
+
+  protoc-gen-frpc generate lang=ts src/generated proto/greet.proto
+
+Parameters (--frpc_opt, `opt` in buf.gen.yaml, and behind `generate`), separated by commas, with a backslash before a comma in a value:
 
 {}
 A PATH names things of the schema: `.package.Message` and all in it, the end of such a path, or `.` for everything.
@@ -62,6 +74,30 @@ that are safe for older peers, FRPC_UPDATE_LOCK=breaking all changes; the locks 
 
 fn print(text: &str) -> Result<(), Box<dyn std::error::Error>> {
     Ok(io::stdout().lock().write_all(text.as_bytes())?)
+}
+
+/// Generates without protoc: the parameters (or `-` for none), the folder for the code, and the files. Imports are
+/// looked up in the folders of the files. Locks stand next to the schema, as they do for a build script.
+fn generate(arguments: &[OsString]) -> Result<(), Box<dyn std::error::Error>> {
+    let [parameter, folder, files @ ..] = arguments else {
+        return Err("`generate` needs parameters (or `-`), a folder and files".into());
+    };
+    if files.is_empty() {
+        return Err("`generate` needs a file, such as proto/greet.proto".into());
+    }
+    let parameter = parameter.to_str().ok_or("the parameters are not UTF-8")?;
+    let builder = parameters::apply(frpc_build::configure(), if parameter == "-" { "" } else { parameter })?;
+    let mut includes: Vec<PathBuf> = Vec::new();
+    for file in files {
+        let above = Path::new(file).parent().filter(|folder| !folder.as_os_str().is_empty());
+        let above = above.map_or_else(|| PathBuf::from("."), Path::to_path_buf);
+        if !includes.contains(&above) {
+            includes.push(above);
+        }
+    }
+    std::fs::create_dir_all(folder)?;
+    // What cargo would be told is of no use here.
+    Ok(builder.out_dir(folder).emit_rerun_if_changed(false).compile_protos(files, &includes)?)
 }
 
 fn converse() -> Result<(), Box<dyn std::error::Error>> {

@@ -5,7 +5,7 @@
 
 use std::path::{Component, Path};
 
-use frpc_build::{Builder, Codec, Numbering};
+use frpc_build::{Builder, Codec, Language, Numbering};
 
 /// Sets all options that `parameter` names.
 pub(crate) fn apply(builder: Builder, parameter: &str) -> Result<Builder, String> {
@@ -48,7 +48,31 @@ enum Problem {
 
 const SWITCH: &str = "[=true|false]";
 
-const PARAMETERS: [Parameter; 28] = [
+const PARAMETERS: [Parameter; 31] = [
+    Parameter {
+        name: "lang",
+        value: "=rust|ts",
+        help: "the language of the code; most other options are about Rust",
+        set: |builder, value| {
+            Ok(builder.language(match text(value)? {
+                "rust" => Language::Rust,
+                "ts" => Language::TypeScript,
+                _ => return Err(Problem::Form),
+            }))
+        },
+    },
+    Parameter {
+        name: "ts_numbers",
+        value: SWITCH,
+        help: "make integers of 64 bits `number` in TypeScript instead of `bigint`",
+        set: |builder, value| Ok(builder.typescript_numbers(switch(value)?)),
+    },
+    Parameter {
+        name: "ts_runtime",
+        value: "=MODULE",
+        help: "what TypeScript imports instead of `frisbee-rpc`",
+        set: |builder, value| Ok(builder.typescript_runtime(text(value)?)),
+    },
     Parameter {
         name: "build_client",
         value: SWITCH,

@@ -12,6 +12,8 @@ use crate::error::{Error, ErrorKind};
 use crate::files::write_if_changed;
 use crate::generate::generate;
 use crate::generate::modules::check_modules;
+use crate::generate::typescript::typescript;
+use crate::language::Language;
 use crate::lock::{self, Layout};
 use crate::output::{Folder, Output, OutputFile, files, include_file};
 use crate::schema::check::check;
@@ -128,6 +130,12 @@ impl Builder {
         remarks(&self.given, schema).into_iter().for_each(&mut warn);
         let (files, locks) = self.output(schema, folder.is_cargos(), &mut warn)?;
         folder.write(&files, &mut warn)?;
+        if let Some(folder) = self.typescript.take().filter(|_| self.language == Language::Rust) {
+            let index = Index::new(&schema.files);
+            let plan = lock::plan(schema, &index, &self.locks, &mut |_| {})?;
+            let files = typescript(schema, &index, &plan, &self.locks, &self.typescript_options)?;
+            Folder::new(Some(folder))?.write(&files, &mut warn)?;
+        }
         for lock in &locks {
             lock.write()?;
             warn(format!("wrote {}, to be committed with the schema", lock.path.display()));
@@ -143,6 +151,14 @@ impl Builder {
         warn: &mut dyn FnMut(String),
     ) -> Result<(Vec<OutputFile>, Vec<lock::LockFile>), Error> {
         self.prepare(schema)?;
+        if self.language == Language::TypeScript {
+            let index = Index::new(&schema.files);
+            check(schema, &index, &self.externs)?;
+            let plan = lock::plan(schema, &index, &self.locks, warn)?;
+            plan.remark(self.locks.numbering, is_in_out_dir).into_iter().for_each(&mut *warn);
+            let files = typescript(schema, &index, &plan, &self.locks, &self.typescript_options)?;
+            return Ok((files, plan.updates));
+        }
         let prost = std::mem::take(&mut self.prost);
         let (modules, plan) = generate(schema, prost, &self.externs, &self.services, &self.locks, warn)?;
         plan.remark(self.locks.numbering, is_in_out_dir).into_iter().for_each(&mut *warn);

@@ -1,0 +1,31 @@
+// Builds the tests and the server that they call, and runs them: `npm test [-- NAME…]`.
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const out = `${root}build/test`;
+const wanted = process.argv.slice(2);
+
+execFileSync("node", [`${root}node_modules/typescript/bin/tsc`, "--noEmit", "-p", root], { stdio: "inherit" });
+if (!process.env.FRISBEE_DESK) execFileSync("cargo", ["build", "--quiet", "--locked", "-p", "typescript-tests"], { cwd: root, stdio: "inherit" });
+
+rmSync(out, { recursive: true, force: true });
+mkdirSync(out, { recursive: true });
+const tests = readdirSync(`${root}test`).filter((name) => name.endsWith(".test.ts") && (wanted.length === 0 || wanted.some((part) => name.includes(part))));
+await build({
+  entryPoints: tests.map((name) => `${root}test/${name}`),
+  outdir: out,
+  outExtension: { ".js": ".mjs" },
+  bundle: true,
+  platform: "node",
+  format: "esm",
+  target: "es2022",
+  sourcemap: "inline",
+  logLevel: "warning",
+  external: ["ws", "esbuild"],
+  tsconfig: `${root}tsconfig.json`,
+});
+const files = tests.map((name) => `${out}/${name.replace(/\.ts$/, ".mjs")}`);
+process.exitCode = spawnSync("node", ["--enable-source-maps", "--test", "--test-timeout=240000", ...files], { cwd: root, stdio: "inherit" }).status ?? 1;

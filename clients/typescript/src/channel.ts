@@ -1,0 +1,453 @@
+/**
+ * Calls, and the connection that they are made on: it is made when it is needed, and replaced when it is lost.
+ */
+
+import { Malformed, Reader, Writer } from "./bytes.js";
+import { read, write, type Init } from "./codec.js";
+import { Link, Op, after, type Dial, type InFlight, type Mount, type Owner, type Serving } from "./link.js";
+import { isError, readPrefix, readStatus, writePrefix } from "./prefix.js";
+import type { AnyService, Method, Source } from "./service.js";
+import { Code, Status, notRun, type Metadata } from "./status.js";
+import { Stream } from "./stream.js";
+
+/** The default timeout of a unary call, which the server does not learn, in ms. */
+const TIMEOUT = 30_000;
+/** How long a call that was not sent waits for a connection, in ms. */
+const PATIENCE = 5_000;
+/** The longest pause after the first failure to connect, which doubles with each, and its limit, in ms. */
+const PAUSE_FIRST = 20;
+const PAUSE_MAX = 2_000;
+/** How many retries may be saved up. Each successful call earns a tenth of one. */
+const RETRIES_MAX = 10;
+
+/** The settings of a channel. */
+export interface ChannelOptions {
+  /** The default timeout of unary calls in milliseconds, of which the server is told. Default: 30 s, without telling. */
+  readonly timeout?: number;
+  /** How long a call waits for a connection, in milliseconds. Default: 5 s. */
+  readonly patience?: number;
+  /** Metadata of every call, such as a token. */
+  readonly metadata?: Metadata | undefined;
+  /** Calls of the server, made by `serve`. */
+  readonly serve?: Serving;
+  /** Whether a lost connection is replaced although no call waits for it: for pages that the server calls. */
+  readonly stayConnected?: boolean;
+}
+
+/** The settings of a call. */
+export interface CallOptions {
+  /** Gives the call up when it is aborted. */
+  readonly signal?: AbortSignal | undefined;
+  /** The time for the call, in milliseconds, of which the server is told. */
+  readonly timeout?: number;
+  readonly metadata?: Metadata | undefined;
+  /** Called with the metadata of the reply, if it has any. */
+  readonly onMetadata?: (metadata: Metadata) => void;
+}
+
+/** The replies of a call. Leaving a loop over them cancels it. */
+export interface Replies<T> extends AsyncIterableIterator<T, undefined> {
+  /** The metadata of the reply, once the first message has been read. */
+  readonly metadata: Metadata;
+}
+
+/** Something that waits for a connection with room for it. */
+interface Waiting {
+  /** Returns whether it need not wait any longer. */
+  start(link: Link): boolean;
+  fail(status: Status): void;
+}
+
+/** A connection to a server, and its successors. */
+export class Channel {
+  private link: Link | undefined;
+  private failures = 0;
+  private retries = RETRIES_MAX;
+  private dialledAt = 0;
+  private pause: ReturnType<typeof setTimeout> | undefined;
+  private isClosed = false;
+  private draining = false;
+  private trouble = "";
+  private readonly links = new Set<Link>();
+  private readonly waiting = new Set<Waiting>();
+  private readonly named = new Set<AnyService>();
+  private readonly mounts: Mount[] = [];
+  private readonly owner: Owner = {
+    up: (link) => {
+      if (this.link === link) this.drain(link);
+    },
+    room: (link) => {
+      if (this.link !== link || this.waiting.size === 0 || this.draining) return;
+      this.draining = true;
+      queueMicrotask(() => {
+        this.draining = false;
+        if (this.link === link) this.drain(link);
+      });
+    },
+    left: (link) => {
+      if (this.link !== link) return;
+      this.link = undefined;
+      this.judge(link, "the server is going away");
+    },
+    down: (link, reason) => {
+      this.links.delete(link);
+      if (this.link !== link) return;
+      this.link = undefined;
+      this.judge(link, reason);
+    },
+  };
+
+  constructor(
+    private readonly dial: Dial,
+    private readonly options: ChannelOptions = {},
+  ) {
+    if (options.stayConnected) queueMicrotask(() => this.connect());
+  }
+
+  /**
+   * Names a service that will be called, so that the server learns its layout with the first packet. Clients do this, and
+   * it costs nothing before the connection is made.
+   */
+  name(service: AnyService): void {
+    this.named.add(service);
+  }
+
+  /** Takes the packets of a broker on all connections. For `Topics`. */
+  mount(mount: Mount): void {
+    this.mounts.push(mount);
+  }
+
+  /** Waits for a connection, and returns it. For `Topics`. */
+  connected(): Promise<Link> {
+    return new Promise((resolve, fail) => {
+      const start = (link: Link): true => {
+        resolve(link);
+        return true;
+      };
+      this.run({ start, fail }, Infinity);
+    });
+  }
+
+  /** Makes a unary call. For generated clients. */
+  unary<A, B>(service: AnyService, method: Method<A, B>, request: Init<A>, options?: CallOptions): Promise<B> {
+    return new Promise((resolve, reject) => {
+      const call = new UnaryCall(this, service, method, request, this.terms(options), resolve, reject);
+      this.run(call, call.until);
+    });
+  }
+
+  /** Makes a server-streaming call. For generated clients. */
+  serverStreaming<A, B>(service: AnyService, method: Method<A, B>, request: Init<A>, options?: CallOptions): Replies<B> {
+    return this.twoWay(service, method, [request], options);
+  }
+
+  /** Makes a call with streams both ways. For generated clients. */
+  twoWay<A, B>(service: AnyService, method: Method<A, B>, requests: Source<Init<A>>, options?: CallOptions): Replies<B> {
+    return this.open(service, method, requests, options);
+  }
+
+  private open<A, B>(service: AnyService, method: Method<A, B>, requests: Source<Init<A>>, options?: CallOptions): Stream<A, B> {
+    // The default timeout is for unary calls: streams may be long.
+    return new Opening(this, service, method, requests, { ...this.terms(options), told: options?.timeout }).replies;
+  }
+
+  /** Makes a call with streamed requests and one reply. For generated clients. */
+  async clientStreaming<A, B>(service: AnyService, method: Method<A, B>, requests: Source<Init<A>>, options?: CallOptions): Promise<B> {
+    const replies = this.open(service, method, requests, options);
+    const { done, value } = await replies.next();
+    if (done) throw new Status(Code.INTERNAL, "the server ended the call without a reply");
+    replies.settle();
+    return value;
+  }
+
+  /** Makes no more calls, fails those that wait and closes the connection when those in progress have ended. */
+  close(): void {
+    this.isClosed = true;
+    clearTimeout(this.pause);
+    this.failAll(notRun(Code.FAILED_PRECONDITION, "not sent: the channel was closed by its owner"));
+    for (const link of this.links) link.leave();
+  }
+
+  /** Runs something on the connection, at once or as soon as there is one with room for it. */
+  run(waiting: Waiting, until: number): void {
+    const { link } = this;
+    if (!link?.isUp || link.isClosed || !waiting.start(link)) this.wait(waiting, until);
+  }
+
+  private wait(waiting: Waiting, until: number): void {
+    if (this.isClosed) return waiting.fail(notRun(Code.FAILED_PRECONDITION, "not sent: the channel was closed by its owner"));
+    const { patience = PATIENCE } = this.options;
+    const begun = performance.now();
+    // A call without a connection has patience, and one without room waits for its deadline.
+    const look = (): void => {
+      const now = performance.now();
+      const late = now >= until;
+      if (!late && (this.link?.isUp || now < begun + patience)) {
+        timer = after(Math.min(until, this.link?.isUp ? Infinity : begun + patience) - now, look);
+        return;
+      }
+      this.waiting.delete(entry);
+      waiting.fail(late ? notRun(Code.DEADLINE_EXCEEDED, "not sent: there was no room until the deadline") : this.unreachable());
+    };
+    let timer = after(Math.min(until - begun, patience), look);
+    const entry: Waiting = {
+      start: (link) => {
+        if (!waiting.start(link)) return false;
+        clearTimeout(timer);
+        return true;
+      },
+      fail: (status) => {
+        clearTimeout(timer);
+        waiting.fail(status);
+      },
+    };
+    this.waiting.add(entry);
+    this.connect();
+  }
+
+  private unreachable(): Status {
+    return notRun(Code.UNAVAILABLE, `not sent: there is no connection to the server${this.trouble && `; ${this.trouble}`}`);
+  }
+
+  private terms(options: CallOptions | undefined): Terms {
+    const { timeout, metadata } = this.options;
+    const told = options?.timeout ?? timeout;
+    return {
+      told,
+      timeout: told ?? TIMEOUT,
+      metadata: metadata && options?.metadata ? { ...metadata, ...options.metadata } : (options?.metadata ?? metadata),
+      signal: options?.signal,
+      onMetadata: options?.onMetadata,
+    };
+  }
+
+  /** Whether the service can be called on this connection. If not, another one is made that names it. */
+  knows(link: Link, service: AnyService): boolean {
+    if (!link.needsNaming(service) || !link.offered.some((theirs) => theirs.service === service.name)) return true;
+    this.named.add(service);
+    this.failures = 0;
+    link.leave();
+    return false;
+  }
+
+  /** A call has succeeded. */
+  earn(): void {
+    if (this.retries < RETRIES_MAX) this.retries += 0.1;
+  }
+
+  /** Whether a call that was lost may be made again. */
+  spend(): boolean {
+    if (this.retries < 1) return false;
+    this.retries--;
+    return true;
+  }
+
+  // Connections.
+
+  private connect(): void {
+    if (this.link || this.pause !== undefined || this.isClosed || (this.waiting.size === 0 && !this.options.stayConnected)) return;
+    this.dialledAt = performance.now();
+    this.link = new Link(this.dial, this.owner, [...this.named], this.options.serve, this.mounts);
+    this.links.add(this.link);
+  }
+
+  /** The connection takes no more calls. A pause follows unless it has lasted. */
+  private judge(link: Link, reason: string): void {
+    const lasted = link.isUp && performance.now() - this.dialledAt >= PAUSE_MAX;
+    if (lasted) this.failures = 0;
+    else {
+      this.trouble = reason;
+      const longest = Math.min(PAUSE_FIRST * 2 ** Math.min(this.failures++, 16), PAUSE_MAX);
+      clearTimeout(this.pause);
+      this.pause = after(Math.random() * longest, () => {
+        this.pause = undefined;
+        this.connect();
+      });
+    }
+    this.connect();
+  }
+
+  /** Gives the connection to those that wait, as long as it has room. */
+  private drain(link: Link): void {
+    for (const waiting of this.waiting) {
+      if (this.link !== link) return;
+      if (!waiting.start(link)) return;
+      this.waiting.delete(waiting);
+    }
+  }
+
+  private failAll(status: Status): void {
+    for (const waiting of [...this.waiting]) {
+      this.waiting.delete(waiting);
+      waiting.fail(status);
+    }
+  }
+}
+
+/** The settings of a call, with those of its channel. */
+interface Terms {
+  /** What the server is told, in milliseconds. */
+  readonly told: number | undefined;
+  readonly timeout: number;
+  readonly metadata: Metadata | undefined;
+  readonly signal: AbortSignal | undefined;
+  readonly onMetadata: ((metadata: Metadata) => void) | undefined;
+}
+
+const aborted = (mayHaveRun: boolean): Status => new Status(Code.CANCELLED, "the caller gave the call up", { mayHaveRun });
+
+class UnaryCall<A, B> implements InFlight, Waiting {
+  id = 0;
+  readonly operation: number;
+  readonly until: number;
+  private link: Link | undefined;
+  private older = false;
+  private isOver = false;
+  /** The status of an attempt that may have run. */
+  private before: Status | undefined;
+
+  constructor(
+    private readonly channel: Channel,
+    private readonly service: AnyService,
+    private readonly method: Method<A, B>,
+    private readonly request: Init<A>,
+    private readonly terms: Terms,
+    private readonly resolve: (reply: B) => void,
+    private readonly reject: (status: Status) => void,
+  ) {
+    this.operation = method.operation;
+    this.until = performance.now() + terms.timeout;
+    terms.signal?.addEventListener("abort", this.abort);
+  }
+
+  start(link: Link): boolean {
+    const { terms } = this;
+    if (this.isOver) return true;
+    if (terms.signal?.aborted) return this.over(aborted(false));
+    if (terms.timeout <= 0) return this.over(notRun(Code.DEADLINE_EXCEEDED, "the call was not sent: its deadline had passed"));
+    if (!this.channel.knows(link, this.service)) return false;
+    const { out } = link;
+    try {
+      this.older = link.older(this.service);
+      if ((this.id = link.enter(this)) < 0) return false;
+    } catch (error) {
+      return this.over(Status.from(error));
+    }
+    const at = link.begin(this.id, this.operation);
+    try {
+      if (terms.told !== undefined || terms.metadata) {
+        writePrefix(out, { timeout: terms.told && this.until - performance.now(), metadata: terms.metadata });
+      }
+      write(out, this.method.request, this.request);
+      link.finish(at);
+      this.link = link;
+    } catch (error) {
+      out.at = at;
+      link.release(this.id);
+      this.over(Status.from(error));
+    }
+    return true;
+  }
+
+  reply(body: Uint8Array): void {
+    const { method, terms } = this;
+    try {
+      const from = new Reader(body);
+      const prefix = readPrefix(from);
+      if (isError(from)) return void this.over(readStatus(from, prefix));
+      if (body[0] === 16) terms.onMetadata?.(prefix.metadata);
+      const reply = read(from, method.reply, this.older ? (method.added?.[1] ?? 0) : 0);
+      this.isOver = true;
+      terms.signal?.removeEventListener("abort", this.abort);
+      this.channel.earn();
+      this.resolve(reply);
+    } catch (error) {
+      this.over(error instanceof Malformed ? new Status(Code.INTERNAL, `the reply is not a valid ${method.reply.name}: ${error.message}`) : Status.from(error));
+    }
+  }
+
+  lost(status: Status): void {
+    this.link = undefined;
+    if (this.isOver) return;
+    if (!this.method.idempotent || !this.channel.spend()) return void this.over(status);
+    this.before = status;
+    this.channel.run(this, this.until);
+  }
+
+  fail(status: Status): void {
+    this.over(this.before ?? status);
+  }
+
+  expire(): void {
+    this.over(new Status(Code.DEADLINE_EXCEEDED, `${this.service.name} did not answer operation ${this.operation} before the deadline, and the call may have run`));
+  }
+
+  private over(status: Status): true {
+    if (!this.isOver) {
+      this.isOver = true;
+      this.terms.signal?.removeEventListener("abort", this.abort);
+      this.reject(status);
+    }
+    return true;
+  }
+
+  private readonly abort = (): void => {
+    this.link?.cancel(this);
+    this.over(aborted(this.link !== undefined));
+  };
+}
+
+/** A call with streams, which waits for a connection before it has one. */
+class Opening<A, B> implements Waiting {
+  readonly replies: Stream<A, B>;
+
+  constructor(
+    private readonly channel: Channel,
+    private readonly service: AnyService,
+    private readonly method: Method<A, B>,
+    private readonly requests: Source<Init<A>>,
+    private readonly terms: Terms,
+  ) {
+    const { signal, told } = terms;
+    const abort = (): void => this.replies.fail(aborted(this.replies.isOpen));
+    this.replies = new Stream(method.request, method.reply, () => signal?.removeEventListener("abort", abort));
+    this.replies.whenMetadata = terms.onMetadata;
+    if (told !== undefined) this.replies.within(told);
+    this.until = performance.now() + (told ?? Infinity);
+    if (signal?.aborted) {
+      abort();
+      return;
+    }
+    signal?.addEventListener("abort", abort);
+    channel.run(this, this.until);
+  }
+
+  private readonly until: number;
+
+  start(link: Link): boolean {
+    const { service, method, terms, replies } = this;
+    if (replies.isOver) return true;
+    if (!this.channel.knows(link, service)) return false;
+    let id = -1;
+    try {
+      const older = link.older(service);
+      if (link.streamsMax === 0) throw notRun(Code.UNIMPLEMENTED, "the server does not accept streams");
+      if ((id = link.streamId()) < 0) return false;
+      const body = new Writer(64);
+      writePrefix(body, { timeout: terms.told && this.until - performance.now(), metadata: terms.metadata });
+      body.byte(9);
+      body.varint(method.operation);
+      replies.open(link, id, older ? (method.added?.[1] ?? 0) : 0);
+      link.packet(id, Op.Stream, body.done());
+    } catch (error) {
+      replies.fail(Status.from(error));
+      return true;
+    }
+    void replies.pump(this.requests);
+    return true;
+  }
+
+  fail(status: Status): void {
+    this.replies.fail(status);
+  }
+}

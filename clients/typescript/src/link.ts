@@ -1,0 +1,596 @@
+/**
+ * One connection: framing, HELLO, signs of life, and the calls and streams on it. `channel.ts` makes connections and
+ * replaces them, `stream.ts` owns a stream, `serve.ts` the calls of the server, `topics.ts` those to a broker.
+ */
+
+import { Malformed, Reader, Writer, text, utf8 } from "./bytes.js";
+import { isBackward } from "./prefix.js";
+import { Fit, fit, layoutItem, readLayout, type AnyService, type Told } from "./service.js";
+import { Code, Status, notRun } from "./status.js";
+import type { Stream } from "./stream.js";
+
+/** The operations of the protocol. */
+export const enum Op {
+  Ping,
+  Pong,
+  Stream,
+  Hello,
+  GoingAway,
+  Credit,
+  Cancel,
+  End,
+  HandOff,
+}
+
+/** What carries the bytes of a connection. */
+export interface Transport {
+  /** Sends bytes, which are overwritten after this returns. */
+  send(bytes: Uint8Array): void;
+  close(): void;
+  /** How many bytes wait to be sent. */
+  buffered(): number;
+}
+
+/** What a transport tells of. */
+export interface TransportEvents {
+  /** Bytes may be sent. */
+  open(): void;
+  /** Bytes have come, with whatever boundaries. They are not changed afterwards. */
+  data(bytes: Uint8Array): void;
+  /** There will be no more. */
+  close(reason: string): void;
+}
+
+/** Begins to connect. */
+export type Dial = (events: TransportEvents) => Transport;
+
+/** A call in flight. */
+export interface InFlight {
+  id: number;
+  readonly operation: number;
+  /** When it ends if it has no reply, by the clock of `performance`. */
+  readonly until: number;
+  reply(body: Uint8Array): void;
+  /** The connection is gone and the call may have run. */
+  lost(status: Status): void;
+  /** Its deadline has passed. */
+  expire(): void;
+}
+
+/** The owner of a connection. */
+export interface Owner {
+  up(link: Link): void;
+  /** It takes no new calls. */
+  left(link: Link): void;
+  down(link: Link, reason: string): void;
+  /** There may be room for calls and streams that wait. */
+  room(link: Link): void;
+}
+
+/** Serves calls of the server. */
+export interface Serving {
+  readonly services: readonly AnyService[];
+  request(link: Link, id: number, operation: number, body: Uint8Array): void;
+  /** Returns whether the stream was opened. */
+  open(link: Link, id: number, body: Uint8Array): boolean;
+  cancel(link: Link, id: number, operation: number): void;
+  /** The number of calls and streams in progress. */
+  busy(link: Link): number;
+  down(link: Link): void;
+}
+
+/** Takes the packets of a range of operations. */
+export interface Mount {
+  packet(link: Link, id: number, operation: number, body: Uint8Array): void;
+  down(link: Link, status: Status): void;
+}
+
+const BODY_MAX = 5 << 20;
+/** What every end accepts. */
+const BODY_MAX_LEAST = 1024;
+/** The longest HELLO. */
+const HELLO_MAX = 64 << 10;
+const HEADER = 10;
+/** How many calls may be in flight: ids are a slot and two bits that tell a call from those before in its slot. */
+const CALLS_MAX = 1 << 14;
+/** How many calls may be given up and not answered before the connection is replaced. */
+const GIVEN_UP_MAX = CALLS_MAX / 2;
+/** How many streams and calls the server may have in progress here. */
+export const SERVED_MAX = 256;
+/** The bytes of a stream that may be unread. The same as in Rust. */
+export const WINDOW = 256 << 10;
+/** How many packets that belong to nothing are taken. The same as in Rust. */
+const WASTE_MAX = 100_000;
+/** How much may wait to be sent before the connection is given up: what Rust's dialling end holds of replies. */
+const UNSENT_MAX = 64 << 20;
+/** What is written at once although more may come in this turn. */
+const FLUSH_AT = 64 << 10;
+/** An end that has heard or sent nothing for so long sends a PING, and closes after five times as long, in ms. */
+const BEAT = 2000;
+const SILENT_BEATS = 5;
+/** How long the server may take until HELLO, connecting included, in ms. */
+const UP_WITHIN = 10_000;
+/** The longest time that a timer can be set to. */
+const TIMER_MAX = 0x7fff_ffff;
+
+/** The id of a call that was given up: its slot stays taken until the reply has come. */
+const GONE: InFlight = { id: 0, operation: 0, until: Infinity, reply() {}, lost() {}, expire() {} };
+
+const NO_BODY = /* @__PURE__ */ new Uint8Array();
+
+export const after = (ms: number, run: () => void): ReturnType<typeof setTimeout> => setTimeout(run, Math.min(Math.max(0, ms), TIMER_MAX));
+
+export class Link {
+  /** The server's limits. */
+  bodyMax = BODY_MAX;
+  streamsMax = Infinity;
+  credit = 0;
+  /** The number of streams that this end has open. */
+  opened = 0;
+  isUp = false;
+  isClosed = false;
+  /** No new calls are made on it. */
+  isLeft = false;
+  readonly out = new Writer(16 << 10);
+  readonly streams = new Map<number, Stream>();
+  /** The layouts that the server has named to offer, and those that it has named to call. */
+  readonly offered: Told[] = [];
+  readonly calling: Told[] = [];
+
+  private readonly transport: Transport;
+  private callsMax = CALLS_MAX;
+  private readonly slots: (InFlight | undefined)[] = [];
+  private readonly free: number[] = [];
+  private readonly ids: number[] = [];
+  private inFlight = 0;
+  private givenUp = 0;
+  private lastStream = 0;
+  /** The last stream that the server has opened. */
+  private theirStream = 0x7fff;
+  private readonly known = new Map<AnyService, boolean>();
+  /** Bytes of a frame that is not complete, and how many it needs. */
+  private partial: Writer | undefined;
+  private need = HEADER;
+  private waste = 0;
+  private flushing = false;
+  private seen = 0;
+  private pong = false;
+  private heard = false;
+  private sent = false;
+  private silent = 0;
+  private beat: ReturnType<typeof setInterval> | undefined;
+  private setup: ReturnType<typeof setTimeout>;
+  private alarm: ReturnType<typeof setTimeout> | undefined;
+  private alarmAt = Infinity;
+
+  constructor(
+    dial: Dial,
+    private readonly owner: Owner,
+    private readonly named: readonly AnyService[],
+    private readonly serving: Serving | undefined,
+    private readonly mounts: readonly Mount[],
+  ) {
+    this.setup = after(UP_WITHIN, () => this.fail("the server did not answer in time"));
+    this.transport = dial({
+      open: () => {
+        this.hello();
+        this.flush();
+        this.beat = setInterval(() => this.tick(), BEAT);
+      },
+      data: (bytes) => this.data(bytes),
+      close: (reason) => this.closed(reason),
+    });
+  }
+
+  // Packets that leave.
+
+  /** Writes a header, and returns its place. The body follows, then `finish`. */
+  begin(id: number, operation: number): number {
+    const { out } = this;
+    const { at } = out;
+    out.room(HEADER);
+    const { bytes } = out;
+    bytes[at] = 0;
+    bytes[at + 1] = 15;
+    bytes[at + 2] = id >> 8;
+    bytes[at + 3] = id;
+    bytes[at + 4] = operation >> 8;
+    bytes[at + 5] = operation;
+    out.at = at + HEADER;
+    return at;
+  }
+
+  /** Completes the packet that begins there. Throws a `Status`, and leaves nothing of it, if it is too long. */
+  finish(at: number): void {
+    const { out } = this;
+    const length = out.at - at - HEADER;
+    if (length > this.bodyMax) {
+      out.at = at;
+      throw notRun(Code.RESOURCE_EXHAUSTED, `the message has ${length} bytes, and the server accepts ${this.bodyMax}`);
+    }
+    const { bytes } = out;
+    bytes[at + 6] = length >>> 24;
+    bytes[at + 7] = length >>> 16;
+    bytes[at + 8] = length >>> 8;
+    bytes[at + 9] = length;
+    if (out.at > FLUSH_AT) this.flush();
+    else if (!this.flushing) {
+      this.flushing = true;
+      this.seen = 0;
+      queueMicrotask(this.settle);
+    }
+  }
+
+  /** Sends a packet. */
+  packet(id: number, operation: number, body: Uint8Array = NO_BODY): void {
+    const at = this.begin(id, operation);
+    this.out.raw(body);
+    this.finish(at);
+  }
+
+  /** Writes once all that is to be written in this turn has been: each caller that is woken may add its request. */
+  private readonly settle = (): void => {
+    if (this.out.at !== this.seen) {
+      this.seen = this.out.at;
+      queueMicrotask(this.settle);
+    } else {
+      this.flushing = false;
+      this.flush();
+    }
+  };
+
+  private flush(): void {
+    const { out } = this;
+    if (out.at === 0) return;
+    this.pong = false;
+    this.sent = true;
+    if (!this.isClosed) this.transport.send(out.done());
+    out.at = 0;
+    this.seen = 0;
+    if (out.bytes.length > 1 << 20) out.bytes = new Uint8Array(16 << 10);
+    if (this.transport.buffered() > UNSENT_MAX) this.fail("the server does not take what is sent");
+  }
+
+  private hello(): void {
+    const body = new Writer();
+    const item = (type: number, value: Uint8Array): void => {
+      body.byte(type);
+      body.sized(value);
+    };
+    const number = (type: number, value: number): void => {
+      const bytes = new Writer(10);
+      bytes.varint(value);
+      item(type, bytes.done());
+    };
+    body.raw(utf8("fris\x01"));
+    number(1, BODY_MAX);
+    number(2, this.serving ? SERVED_MAX : 0);
+    number(3, this.serving ? SERVED_MAX : 0);
+    number(4, WINDOW);
+    for (const service of this.serving?.services ?? []) item(32, layoutItem(service));
+    for (const service of this.named) item(33, layoutItem(service));
+    this.packet(0, Op.Hello, body.done());
+    this.packet(1, Op.Ping);
+  }
+
+  // Signs of life. They are counted and not timed: the timers of a page in the background come late.
+
+  private tick(): void {
+    this.silent = this.heard ? 0 : this.silent + 1;
+    if (this.silent >= SILENT_BEATS) return this.fail("the server is silent");
+    if (!this.heard || !this.sent) this.packet(0, Op.Ping);
+    this.heard = this.sent = false;
+  }
+
+  // Packets that come.
+
+  private data(bytes: Uint8Array): void {
+    if (this.isClosed) return;
+    this.heard = true;
+    const { partial } = this;
+    if (partial) {
+      // It grows with what has come, not with what was promised.
+      partial.raw(bytes);
+      if (partial.at < this.need) return;
+      bytes = partial.done();
+      this.partial = undefined;
+    }
+    try {
+      const at = this.packets(bytes);
+      if (at < bytes.length) {
+        this.partial = new Writer(bytes.length - at);
+        this.partial.raw(bytes.subarray(at));
+      }
+    } catch (error) {
+      if (!(error instanceof Malformed)) throw error;
+      this.fail(`the server broke the protocol: ${error.message}`);
+    }
+  }
+
+  /** Takes all packets that are complete, and returns where the next begins. */
+  private packets(bytes: Uint8Array): number {
+    let at = 0;
+    this.need = HEADER;
+    while (bytes.length - at >= HEADER && !this.isClosed) {
+      if (bytes[at] !== 0 || bytes[at + 1] !== 15) throw new Malformed("a header without its magic");
+      const byte = (offset: number): number => bytes[at + offset] as number;
+      const operation = (byte(4) << 8) | byte(5);
+      const length = ((byte(6) << 24) | (byte(7) << 16) | (byte(8) << 8) | byte(9)) >>> 0;
+      // Before anything is kept for it.
+      if (length > BODY_MAX) throw new Malformed(`a packet of ${length} bytes`);
+      const end = at + HEADER + length;
+      if (end > bytes.length) {
+        this.need = end - at;
+        return at;
+      }
+      const id = (byte(2) << 8) | byte(3);
+      this.handle(id, operation, bytes.subarray(at + HEADER, end));
+      at = end;
+    }
+    return at;
+  }
+
+  private handle(id: number, operation: number, body: Uint8Array): void {
+    if (operation >= 10) {
+      if (!this.isUp) throw new Malformed("a packet before HELLO");
+      if (body[0] === 16 && isBackward(body)) return this.serving ? this.serving.request(this, id, operation, body) : this.wasted();
+      const call = this.slots[id & (CALLS_MAX - 1)];
+      if (call && call.id === id && call.operation === operation) {
+        this.release(id);
+        return call.reply(body);
+      }
+      return this.elsewhere(id, operation, body);
+    }
+    switch (operation as Op) {
+      case Op.Ping:
+      case Op.Pong:
+        if (body.length > 0) throw new Malformed("a PING or PONG with a body");
+        if (operation === Op.Pong) {
+          if (!this.isUp) this.fail("the server is a plain peer (Go), and this client speaks to extended peers only");
+        } else if (!this.pong) {
+          // Several PINGs before it can leave have one answer.
+          this.pong = true;
+          this.packet(0, Op.Pong);
+        }
+        return;
+      case Op.Hello:
+        return this.isUp ? this.wasted() : this.greeted(body);
+      case Op.Stream:
+        return this.message(id, body);
+      case Op.GoingAway:
+        return this.leave();
+      case Op.Credit: {
+        const stream = this.streams.get(id);
+        return stream ? stream.credited(new Reader(body).number()) : this.wasted();
+      }
+      case Op.Cancel:
+        return this.serving?.cancel(this, id, new Reader(body).varint());
+      case Op.End:
+        return this.ended(id, body);
+      case Op.HandOff:
+        throw new Malformed("an answer to a hand-off that was not requested");
+      default:
+        this.wasted();
+    }
+  }
+
+  private elsewhere(id: number, operation: number, body: Uint8Array): void {
+    const slot = id & (CALLS_MAX - 1);
+    if (this.slots[slot] === GONE && this.ids[slot] === id) {
+      this.givenUp--;
+      return this.release(id);
+    }
+    if (operation >= 0xff00 && this.mounts.length > 0) return this.mounts.forEach((mount) => mount.packet(this, id, operation, body));
+    this.wasted();
+  }
+
+  /** Counts a packet that belongs to nothing. */
+  private wasted(): void {
+    if (++this.waste > WASTE_MAX) this.fail("the server sent too much that belongs to nothing");
+  }
+
+  private greeted(body: Uint8Array): void {
+    const from = new Reader(body);
+    if (body.length > HELLO_MAX || text(from.view(4)) !== "fris" || from.byte() === 0) throw new Malformed("it sent no HELLO");
+    while (from.at < from.end) {
+      const type = from.byte();
+      const value = from.view(from.varint());
+      const number = (): number => new Reader(value).varint();
+      if (type === 1) this.bodyMax = Math.max(number(), BODY_MAX_LEAST);
+      else if (type === 2) this.streamsMax = number();
+      else if (type === 3) this.callsMax = Math.min(number(), CALLS_MAX);
+      else if (type === 4) this.credit = number();
+      else if (type === 32 || type === 33) {
+        try {
+          (type === 32 ? this.offered : this.calling).push(readLayout(value));
+        } catch {
+          // An item of another form says nothing.
+        }
+      }
+    }
+    this.isUp = true;
+    clearTimeout(this.setup);
+    this.owner.up(this);
+  }
+
+  private message(id: number, body: Uint8Array): void {
+    const stream = this.streams.get(id);
+    if (stream) return stream.received(body);
+    const ahead = (id - this.theirStream) & 0x7fff;
+    // Anything else has crossed the end of its stream.
+    if (id < 0x8000 || ahead === 0 || ahead > 0x4000) return this.wasted();
+    this.theirStream = id;
+    if (!this.serving?.open(this, id, body)) this.reset(id, Code.UNIMPLEMENTED, "this end serves no such stream", true);
+  }
+
+  private ended(id: number, body: Uint8Array): void {
+    const stream = this.streams.get(id);
+    if (!stream) return this.wasted();
+    if (body.length === 0) return stream.ended();
+    const from = new Reader(body);
+    const code = from.varint();
+    let message = "";
+    try {
+      message = from.text(Math.min(from.end - from.at, 4096));
+    } catch {
+      // A text may be cut anywhere.
+    }
+    stream.wasReset(code, message);
+  }
+
+  /** Resets a stream; `refused` says that no message of it was given to a handler. */
+  reset(id: number, code: number, message: string, refused = false): void {
+    if (this.isClosed) return;
+    if (refused) this.packet(id, Op.Credit, new Uint8Array(1));
+    const at = this.begin(id, Op.End);
+    this.out.varint(code);
+    this.out.raw(utf8(message.slice(0, 256)));
+    this.finish(at);
+  }
+
+  // Calls and streams of this end.
+
+  /** Whether the server's layout of a service is an earlier one. Throws a `Status` if the service cannot be called. */
+  older(service: AnyService): boolean {
+    const known = this.known.get(service);
+    if (known !== undefined) return known;
+    const operations = Object.values(service.methods).map((method: { operation: number }) => method.operation);
+    let older = false;
+    for (const theirs of this.offered) {
+      if (theirs.service === service.name) {
+        const how = fit(service, theirs);
+        if (how === Fit.Not) {
+          throw notRun(Code.FAILED_PRECONDITION, `the two ends have incompatible layouts of ${service.name}: the schema of one of them has a change that breaks the other`);
+        }
+        older = how === Fit.Older;
+        break;
+      }
+      if (theirs.operations.some((operation) => operations.includes(operation))) {
+        throw notRun(Code.UNIMPLEMENTED, `the server does not offer the service ${service.name}; its operations belong to ${theirs.service}`);
+      }
+    }
+    this.known.set(service, older);
+    return older;
+  }
+
+  /**
+   * Whether the server has to be told of this end's layout before it is called: it is not the server's, and HELLO has not
+   * named it.
+   */
+  needsNaming(service: AnyService): boolean {
+    return !this.known.has(service) && !this.named.includes(service) &&
+      !this.offered.some((theirs) => theirs.service === service.name && theirs.fingerprint === service.fingerprint);
+  }
+
+  /** Enters a call and returns its id, or -1 if there is no room. */
+  enter(call: InFlight): number {
+    if (this.inFlight >= this.callsMax) return -1;
+    this.inFlight++;
+    const slot = this.free.pop() ?? this.slots.length;
+    const id = ((this.ids[slot] ?? slot) + CALLS_MAX) & 0xffff;
+    this.ids[slot] = id;
+    this.slots[slot] = call;
+    if (call.until < this.alarmAt) this.wake(call.until);
+    return id;
+  }
+
+  /** Takes back a call that was entered and not sent, or has been answered. */
+  release(id: number): void {
+    const slot = id & (CALLS_MAX - 1);
+    this.slots[slot] = undefined;
+    this.free.push(slot);
+    this.inFlight--;
+    if (this.inFlight === this.callsMax - 1) this.owner.room(this);
+    this.closeIfIdle();
+  }
+
+  /** Gives a call up. */
+  cancel(call: InFlight): void {
+    const slot = call.id & (CALLS_MAX - 1);
+    if (this.slots[slot] !== call || this.isClosed) return;
+    this.slots[slot] = GONE;
+    const at = this.begin(call.id, Op.Cancel);
+    this.out.varint(call.operation);
+    this.finish(at);
+    if (++this.givenUp >= GIVEN_UP_MAX) this.leave();
+    this.closeIfIdle();
+  }
+
+  /** The id for a new stream, or -1 if there is no room. */
+  streamId(): number {
+    if (this.opened >= Math.min(this.streamsMax, 0x7000)) return -1;
+    do this.lastStream = (this.lastStream % 0x7fff) + 1;
+    while (this.streams.has(this.lastStream));
+    this.opened++;
+    return this.lastStream;
+  }
+
+  /** A stream is over. */
+  over(stream: Stream): void {
+    if (this.streams.get(stream.id) !== stream) return;
+    this.streams.delete(stream.id);
+    if (stream.id < 0x8000) {
+      this.opened--;
+      this.owner.room(this);
+    }
+    this.closeIfIdle();
+  }
+
+  private wake(at: number): void {
+    clearTimeout(this.alarm);
+    this.alarmAt = at;
+    this.alarm = after(at - performance.now(), () => this.expire());
+  }
+
+  /** Ends the calls whose time has come. */
+  private expire(): void {
+    const now = performance.now();
+    let next = (this.alarmAt = Infinity);
+    for (const call of this.slots) {
+      if (!call) continue;
+      if (call.until <= now) {
+        this.cancel(call);
+        call.expire();
+      } else next = Math.min(next, call.until);
+    }
+    if (next < this.alarmAt) this.wake(next);
+  }
+
+  // The end.
+
+  /** Makes no new calls on it, and closes it when those in progress have ended. */
+  leave(): void {
+    if (this.isLeft) return;
+    this.isLeft = true;
+    this.owner.left(this);
+    this.closeIfIdle();
+  }
+
+  closeIfIdle(): void {
+    if (this.isLeft && this.inFlight === this.givenUp && this.streams.size === 0 && !this.serving?.busy(this)) {
+      queueMicrotask(() => this.fail("the server is going away"));
+    }
+  }
+
+  /** Closes the connection. */
+  fail(reason: string): void {
+    if (this.isClosed) return;
+    this.flush();
+    this.transport.close();
+    this.closed(reason);
+  }
+
+  private closed(reason: string): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    clearInterval(this.beat);
+    clearTimeout(this.setup);
+    clearTimeout(this.alarm);
+    this.owner.down(this, reason);
+    const status = new Status(Code.UNAVAILABLE, `the connection was lost and the call may have run: ${reason}`);
+    for (const call of this.slots) call?.lost(status);
+    for (const stream of [...this.streams.values()]) stream.lost(status);
+    this.serving?.down(this);
+    for (const mount of this.mounts) mount.down(this, status);
+  }
+}

@@ -1,0 +1,138 @@
+/**
+ * What may stand in front of a message: the time that is left, metadata, a status. `codec.ts` owns the message.
+ */
+
+import { Malformed, Reader, Writer, utf8 } from "./bytes.js";
+import { Code, Status, codeOf, notRun, type Metadata } from "./status.js";
+
+/** The first byte of a prefix. Messages begin with 0, 6 or 8. */
+const PREFIX = 0x10;
+/** The longest prefix, in bytes. */
+const PREFIX_MAX = 64 << 10;
+/** How many entries of metadata there may be, and how long they may be together, with eight bytes more for each. */
+const ENTRIES_MAX = 256;
+const METADATA_MAX = 61_440;
+
+const KEY = /^[a-z0-9_.-]{1,256}$/;
+const PRINTABLE = /^[ -~]*$/;
+
+/** What is written in front of a message. */
+export interface Said {
+  /** The accepting end has made the call. */
+  readonly backward?: boolean;
+  /** In milliseconds. */
+  readonly timeout?: number | undefined;
+  readonly metadata?: Metadata | undefined;
+  readonly status?: Status;
+}
+
+/** What stood in front of a message. */
+export interface Prefix {
+  timeout?: number;
+  metadata: Metadata;
+  code?: Code;
+  details?: Uint8Array;
+  refused?: boolean;
+}
+
+const NOTHING: Prefix = { metadata: {} };
+
+/** Writes a prefix, if there is anything to say. Throws a `Status` for metadata that breaks the rules. */
+export function writePrefix(to: Writer, { backward, timeout, metadata, status }: Said): void {
+  const items = new Writer(64);
+  const item = (type: number, value: Uint8Array): void => {
+    items.byte(type);
+    items.sized(value);
+  };
+  if (backward) item(4, new Uint8Array());
+  if (timeout !== undefined) {
+    const value = new Writer(10);
+    value.varint(Math.max(0, Math.round(timeout * 1000)));
+    item(1, value.done());
+  }
+  let entries = 0;
+  let total = 0;
+  for (const [key, entry] of Object.entries(metadata ?? {})) {
+    const value = new Writer(64);
+    const isText = typeof entry === "string";
+    if (!KEY.test(key) || isText === key.endsWith("-bin") || (isText && !PRINTABLE.test(entry))) {
+      throw notRun(Code.INVALID_ARGUMENT, `metadata cannot have this entry: ${key}`);
+    }
+    value.text(key);
+    value.raw(isText ? utf8(entry) : entry);
+    total += key.length + entry.length + 8;
+    if (++entries > ENTRIES_MAX || total > METADATA_MAX) throw notRun(Code.RESOURCE_EXHAUSTED, "there is too much metadata");
+    item(2, value.done());
+  }
+  if (status) {
+    const value = new Writer(64);
+    value.varint(status.code);
+    // Details that would make the prefix too long are left out, so that the rest can be read.
+    if (items.at + status.details.length + 16 <= PREFIX_MAX) value.raw(status.details);
+    item(3, value.done());
+    if (!status.mayHaveRun) item(5, new Uint8Array());
+  }
+  if (items.at > 0) {
+    to.byte(PREFIX);
+    to.sized(items.done());
+  }
+}
+
+/** Takes the prefix off, if there is one. */
+export function readPrefix(from: Reader): Prefix {
+  if (from.at === from.end || from.bytes[from.at] !== PREFIX) return NOTHING;
+  from.at++;
+  const length = from.varint();
+  if (length > PREFIX_MAX) throw new Malformed("a prefix is too long");
+  const items = new Reader(from.view(length));
+  // Without a prototype: the keys are the peer's.
+  const metadata: Record<string, string | Uint8Array> = Object.create(null) as {};
+  const prefix: Prefix = { metadata };
+  let entries = 0;
+  while (items.at < items.end) {
+    const type = items.byte();
+    const value = new Reader(items.view(items.varint()));
+    if (type === 1) prefix.timeout = value.number() / 1000;
+    else if (type === 2) {
+      const key = value.text(value.varint());
+      const isText = !key.endsWith("-bin");
+      const entry = isText ? value.text(value.end - value.at) : new Uint8Array(value.view(value.end - value.at));
+      if (!KEY.test(key) || (isText && !PRINTABLE.test(entry as string)) || ++entries > ENTRIES_MAX) {
+        throw new Malformed("metadata breaks the rules");
+      }
+      metadata[key] = entry;
+    } else if (type === 3) {
+      prefix.code = codeOf(value.varint64());
+      prefix.details = new Uint8Array(value.view(value.end - value.at));
+    } else if (type === 5) prefix.refused = true;
+  }
+  return prefix;
+}
+
+/** Whether a body belongs to a call of the accepting end: its prefix begins with the item that says so. */
+export function isBackward(body: Uint8Array): boolean {
+  if (body[0] !== PREFIX) return false;
+  let at = 1;
+  while (at < 6 && (body[at] as number) > 127) at++;
+  return body[at + 1] === 4 && body[at + 2] === 0;
+}
+
+/** Whether an error stands in the place of a message. */
+export const isError = (from: Reader): boolean => from.at < from.end && from.bytes[from.at] === 6;
+
+/** The status in the place of a message. */
+export function readStatus(from: Reader, { metadata, code, details, refused }: Prefix): Status {
+  from.at++;
+  if (from.byte() !== 5 || from.byte() !== 10) throw new Malformed("an error has no text");
+  const text = from.text(from.varint());
+  return new Status(code ?? Code.UNKNOWN, text, { metadata, mayHaveRun: !refused, ...(details && { details }) });
+}
+
+/** Writes a status in the place of a message. */
+export function writeStatus(to: Writer, status: Status, backward: boolean): void {
+  writePrefix(to, { backward, status, metadata: status.metadata });
+  to.byte(6);
+  to.byte(5);
+  to.byte(10);
+  to.text(status.message);
+}

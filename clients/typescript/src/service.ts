@@ -1,0 +1,140 @@
+/**
+ * Services and methods as generated code states them, and what two ends tell each other of their layouts.
+ */
+
+import { Reader, Writer } from "./bytes.js";
+import type { Init, Type } from "./codec.js";
+import type { Metadata } from "./status.js";
+
+/** A method. */
+export interface Method<A, B> {
+  readonly operation: number;
+  readonly request: Type<A>;
+  readonly reply: Type<B>;
+  /** Whether the client streams. */
+  readonly sends?: boolean;
+  /** Whether the server streams. */
+  readonly receives?: boolean;
+  /** Whether the call may be made again if it may have run. */
+  readonly idempotent?: boolean;
+  /** How many fields at the end of the request and of the reply compatible peers may not know. */
+  readonly added?: readonly [number, number];
+}
+
+/** The kinds of methods, for the types of handlers. */
+export interface Unary<A, B> extends Method<A, B> {
+  readonly sends?: never;
+  readonly receives?: never;
+}
+export interface ServerStreaming<A, B> extends Method<A, B> {
+  readonly sends?: never;
+  readonly receives: true;
+}
+export interface ClientStreaming<A, B> extends Method<A, B> {
+  readonly sends: true;
+  readonly receives?: never;
+}
+export interface TwoWay<A, B> extends Method<A, B> {
+  readonly sends: true;
+  readonly receives: true;
+}
+
+/** Any method, in places that do not look at messages. */
+export type AnyMethod = Method<never, unknown> | Method<unknown, unknown>;
+
+/** A service with its layout. */
+export interface Service<M = Readonly<Record<string, Method<unknown, unknown>>>> {
+  readonly name: string;
+  /** Sixteen hexadecimal digits, as in the schema lock. */
+  readonly fingerprint: string;
+  /** The fingerprints of earlier layouts that this one understands. */
+  readonly compatible: readonly string[];
+  readonly methods: M;
+}
+
+export type AnyService = Service<object>;
+
+/** Makes a service. For generated code. */
+export const service = <M>(name: string, fingerprint: string, compatible: readonly string[], methods: M): Service<M> => ({
+  name, fingerprint, compatible, methods,
+});
+
+/** What a handler knows of its call. */
+export interface ServerCall {
+  /** Aborted when the caller waits no longer: it has cancelled, its deadline has passed or the connection is gone. */
+  readonly signal: AbortSignal;
+  readonly metadata: Metadata;
+}
+
+/** Where the messages of a stream come from. */
+export type Source<T> = AsyncIterable<T> | Iterable<T>;
+
+type Handler<M> =
+  M extends Unary<infer A, infer B> ? (request: A, call: ServerCall) => Init<B> | PromiseLike<Init<B>>
+  : M extends ServerStreaming<infer A, infer B> ? (request: A, call: ServerCall) => Source<Init<B>>
+  : M extends ClientStreaming<infer A, infer B> ? (requests: AsyncIterable<A>, call: ServerCall) => Init<B> | PromiseLike<Init<B>>
+  : M extends TwoWay<infer A, infer B> ? (requests: AsyncIterable<A>, call: ServerCall) => Source<Init<B>>
+  : never;
+
+/** The handlers of a service: `Handlers<typeof Greeter>`. */
+export type Handlers<S> = S extends Service<infer M> ? { readonly [K in keyof M]: Handler<M[K]> } : never;
+
+/** A layout that a peer has named. */
+export interface Told {
+  readonly service: string;
+  readonly fingerprint: string;
+  readonly compatible: readonly string[];
+  readonly operations: readonly number[];
+}
+
+/** Whether the layouts of two ends fit. */
+export const enum Fit {
+  Whole,
+  /** The peer's is an earlier one: later fields are missing at the end of its messages. */
+  Older,
+  Not,
+}
+
+export function fit(ours: AnyService, theirs: Told): Fit {
+  if (ours.fingerprint === theirs.fingerprint || theirs.compatible.includes(ours.fingerprint)) return Fit.Whole;
+  return ours.compatible.includes(theirs.fingerprint) ? Fit.Older : Fit.Not;
+}
+
+export const methodsOf = (service: AnyService): readonly Method<unknown, unknown>[] => Object.values(service.methods) as Method<unknown, unknown>[];
+
+/** The item of HELLO for a service. */
+export function layoutItem(of: AnyService): Uint8Array {
+  const item = new Writer(128);
+  item.text(of.name);
+  const fingerprint = (hex: string): void => {
+    for (let at = 0; at < 16; at += 2) item.byte(parseInt(hex.slice(at, at + 2), 16));
+  };
+  fingerprint(of.fingerprint);
+  item.varint(of.compatible.length);
+  of.compatible.forEach(fingerprint);
+  let last = 0;
+  for (const operation of methodsOf(of).map((method) => method.operation).sort((a, b) => a - b)) {
+    item.varint(operation - last);
+    last = operation;
+  }
+  return item.done();
+}
+
+/** Reads such an item. Throws if it has another form. */
+export function readLayout(item: Uint8Array): Told {
+  const from = new Reader(item);
+  const service = from.text(from.varint());
+  const fingerprint = (): string => {
+    let hex = "";
+    for (let at = 0; at < 8; at++) hex += from.byte().toString(16).padStart(2, "0");
+    return hex;
+  };
+  const own = fingerprint();
+  const compatible: string[] = [];
+  // A fingerprint for which there is no room ends this, whatever the number.
+  for (let count = from.varint(); count > 0; count--) compatible.push(fingerprint());
+  const operations: number[] = [];
+  let last = 0;
+  while (from.at < from.end) operations.push((last += from.varint()));
+  return { service, fingerprint: own, compatible, operations };
+}

@@ -1,0 +1,78 @@
+/**
+ * Statuses: how a call failed, and whether it may have run.
+ */
+
+/** The codes of a status, with gRPC's numbers. */
+export const Code = {
+  OK: 0,
+  CANCELLED: 1,
+  UNKNOWN: 2,
+  INVALID_ARGUMENT: 3,
+  DEADLINE_EXCEEDED: 4,
+  NOT_FOUND: 5,
+  ALREADY_EXISTS: 6,
+  PERMISSION_DENIED: 7,
+  RESOURCE_EXHAUSTED: 8,
+  FAILED_PRECONDITION: 9,
+  ABORTED: 10,
+  OUT_OF_RANGE: 11,
+  UNIMPLEMENTED: 12,
+  INTERNAL: 13,
+  UNAVAILABLE: 14,
+  DATA_LOSS: 15,
+  UNAUTHENTICATED: 16,
+} as const;
+
+/** One of the numbers of `Code`. */
+export type Code = (typeof Code)[keyof typeof Code];
+
+/**
+ * What goes along with a call or a reply: keys of `a-z`, `0-9`, `-`, `_` and `.`; bytes under a key that ends in `-bin`,
+ * and printable ASCII under any other.
+ */
+export type Metadata = Readonly<Record<string, string | Uint8Array>>;
+
+/** What a status has besides its code and text. */
+export interface StatusOptions {
+  /** Bytes whose format is up to the programs. */
+  readonly details?: Uint8Array;
+  readonly metadata?: Metadata;
+  /** Whether the handler may have run. Default: `true`. */
+  readonly mayHaveRun?: boolean;
+  readonly cause?: unknown;
+}
+
+/** The failure of a call. */
+export class Status extends Error {
+  override readonly name = "Status";
+  readonly details: Uint8Array;
+  readonly metadata: Metadata;
+  /**
+   * Whether the call may have run. It is `false` if the request was not sent, or if the server has said that it was
+   * refused before its handler: then it is safe to call again.
+   */
+  readonly mayHaveRun: boolean;
+
+  constructor(
+    readonly code: Code,
+    message: string,
+    { details = new Uint8Array(), metadata = {}, mayHaveRun = true, cause }: StatusOptions = {},
+  ) {
+    super(message, { cause });
+    this.details = details;
+    this.metadata = metadata;
+    this.mayHaveRun = mayHaveRun;
+  }
+
+  /** Returns `error` if it is a status, and otherwise a status of code `UNKNOWN` with its text. */
+  static from(error: unknown): Status {
+    if (error instanceof Status) return error;
+    return new Status(Code.UNKNOWN, error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+/** A status of a call that has not reached a handler. */
+export const notRun = (code: Code, message: string): Status => new Status(code, message, { mayHaveRun: false });
+
+/** A number from the wire as a code. */
+export const codeOf = (number: number): Code => (number > 0 && number <= 16 ? (number as Code) : Code.UNKNOWN);

@@ -1,0 +1,56 @@
+/**
+ * The transport of browsers, which Deno, Bun and later versions of Node have too.
+ */
+
+import { Channel, type ChannelOptions } from "./channel.js";
+import type { Dial } from "./link.js";
+
+/** The subprotocol for packets of frisbee. Message boundaries mean nothing in it. */
+export const SUBPROTOCOL = "frisbee.1";
+
+/** The settings of a connection over WebSocket. */
+export interface WebSocketOptions extends ChannelOptions {
+  /** Further subprotocols to offer. A token stands here or in `metadata`, never in the URL, which is logged. */
+  readonly protocols?: readonly string[];
+  /** The class, where there is no global one. */
+  readonly WebSocket?: new (url: string, protocols: string[]) => WebSocketLike;
+}
+
+/** What is needed of a WebSocket. */
+export interface WebSocketLike {
+  binaryType: string;
+  readonly bufferedAmount: number;
+  readonly protocol: string;
+  onopen: ((event: never) => void) | null;
+  onmessage: ((event: never) => void) | null;
+  onclose: ((event: never) => void) | null;
+  send(data: Uint8Array<ArrayBuffer>): void;
+  close(): void;
+}
+
+/** Dials a WebSocket. */
+export function webSocket(url: string | URL, { protocols = [], WebSocket = globalThis.WebSocket }: WebSocketOptions = {}): Dial {
+  return (events) => {
+    const socket: WebSocketLike = new WebSocket(String(url), [SUBPROTOCOL, ...protocols]);
+    socket.binaryType = "arraybuffer";
+    socket.onopen = () => {
+      if (socket.protocol === SUBPROTOCOL) events.open();
+      else socket.close();
+    };
+    socket.onmessage = ({ data }: { readonly data: unknown }) => {
+      if (data instanceof ArrayBuffer) events.data(new Uint8Array(data));
+      else socket.close();
+    };
+    socket.onclose = ({ code, reason }: { readonly code: number; readonly reason: string }) => {
+      events.close(`the WebSocket was closed (${code}${reason && `, ${reason}`})`);
+    };
+    return {
+      send: (bytes) => socket.send(bytes as Uint8Array<ArrayBuffer>),
+      close: () => socket.close(),
+      buffered: () => socket.bufferedAmount,
+    };
+  };
+}
+
+/** Makes a channel over WebSocket: `connect("wss://example.com/")`. It connects with the first call. */
+export const connect = (url: string | URL, options: WebSocketOptions = {}): Channel => new Channel(webSocket(url, options), options);

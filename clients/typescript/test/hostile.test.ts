@@ -1,0 +1,121 @@
+/** Servers that break the protocol: the page gets a status, and nothing grows. */
+
+import assert from "node:assert/strict";
+import { createServer, type Socket } from "node:net";
+import { once } from "node:events";
+import { test } from "node:test";
+import { Code } from "frisbee-rpc";
+import { connect } from "frisbee-rpc/node";
+import { failed } from "./suite.js";
+import { DeskClient } from "./generated/desk.js";
+
+const frame = (id: number, operation: number, body: readonly number[] | Uint8Array = [], length = body.length): Buffer => {
+  const header = Buffer.from([0, 15, id >> 8, id, operation >> 8, operation, 0, 0, 0, 0]);
+  header.writeUInt32BE(length, 6);
+  return Buffer.concat([header, Buffer.from(body)]);
+};
+const HELLO = frame(0, 3, [...Buffer.from("fris\x01"), 4, 3, 0x80, 0x80, 0x10]);
+
+/** Runs with a server that sends these bytes to whoever connects, and answers nothing but what `answer` does. */
+async function facing(bytes: Buffer, run: (client: DeskClient) => Promise<void>, answer?: (socket: Socket, frame: Buffer) => void): Promise<void> {
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.write(bytes);
+    let rest = Buffer.alloc(0);
+    socket.on("data", (data) => {
+      rest = Buffer.concat([rest, data]);
+      while (rest.length >= 10 && rest.length >= 10 + rest.readUInt32BE(6)) {
+        const end = 10 + rest.readUInt32BE(6);
+        answer?.(socket, rest.subarray(0, end));
+        rest = rest.subarray(end);
+      }
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  const channel = connect({ port, host: "127.0.0.1" }, { patience: 300, timeout: 300 });
+  try {
+    await run(new DeskClient(channel));
+  } finally {
+    channel.close();
+    server.close();
+  }
+}
+
+const operationOf = (frame: Buffer): number => frame.readUInt16BE(4);
+const idOf = (frame: Buffer): number => frame.readUInt16BE(2);
+
+for (const [name, bytes] of [
+  ["a length beyond the limit", frame(0, 3, [], 0xffff_ffff)],
+  ["a length just beyond the limit behind HELLO", Buffer.concat([HELLO, frame(0, 9, [], (5 << 20) + 1)])],
+  ["no magic", Buffer.from("HTTP/1.1 400 Bad Request\r\n\r\n")],
+  ["a reply before HELLO", frame(0, 10, [8, 0])],
+  ["a HELLO that is none", frame(0, 3, [1, 2, 3])],
+  ["a HELLO with an item that is cut off", frame(0, 3, [...Buffer.from("fris\x01"), 1, 200, 1])],
+  ["a PONG before HELLO, as Go answers", frame(0, 1)],
+  ["a PING with a body", Buffer.concat([HELLO, frame(0, 0, [1])])],
+  ["an answer to no hand-off", Buffer.concat([HELLO, frame(0, 8, [1])])],
+] as const) {
+  test(`calls fail when the server sends ${name}`, () =>
+    facing(bytes, async (client) => assert.ok([Code.UNAVAILABLE, Code.DEADLINE_EXCEEDED].includes((await failed(client.add({}))).code as 4 | 14))));
+}
+
+test("packets that belong to nothing are skipped", () => {
+  const noise = [frame(5, 4711, [1]), frame(1, 9, [1]), frame(3, 2, [8, 0]), frame(3, 5, [1]), frame(3, 7), frame(9, 0xff02, [1, 65]), frame(3, 6, [10]), frame(7, 10, [16, 2, 4, 0, 8, 0])];
+  return facing(
+    Buffer.concat([HELLO, ...noise]),
+    async (client) => assert.equal((await client.add({})).total, 3n),
+    (socket, request) => {
+      if (operationOf(request) < 10) return;
+      // A reply to another call with the id, and to another id with the operation.
+      socket.write(Buffer.concat([frame(idOf(request), 4712, [8, 0]), frame(idOf(request) ^ 0x4000, operationOf(request), [8, 0])]));
+      socket.write(frame(idOf(request), operationOf(request), [8, 0, 13, 6, 10, 1]));
+    },
+  );
+});
+
+for (const [name, body] of [
+  ["invalid UTF-8", [6, 5, 10, 1, 0xff]],
+  ["a prefix that is too long", [16, 0xff, 0xff, 0xff, 0x0f]],
+  ["metadata that is no text", [16, 5, 2, 3, 1, 0x41, 0x80, 8, 0]],
+  ["nothing", []],
+  ["a message that is cut off", [8, 0, 13]],
+] as const) {
+  test(`a reply with ${name} fails its call and no other`, () => {
+    let count = 0;
+    return facing(
+      HELLO,
+      async (client) => {
+        assert.equal((await failed(client.add({}))).code, Code.INTERNAL);
+        assert.equal((await client.add({})).count, 1);
+      },
+      (socket, request) => {
+        if (operationOf(request) < 10) return;
+        socket.write(frame(idOf(request), operationOf(request), count++ ? [8, 0, 13, 6, 10, 1] : body));
+      },
+    );
+  });
+}
+
+test("a server that sends on a stream without credit is reset, and one that opens a stream is refused", () => {
+  const resets: number[] = [];
+  return facing(
+    Buffer.concat([HELLO, frame(0x8000, 2, [9, 10])]),
+    async (client) => {
+      const chunks = client.flood({});
+      const { value } = await chunks.next();
+      assert.equal(value?.data.length, 100_000);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      assert.deepEqual(resets.sort(), [1, 0x8000]);
+      await failed((async () => {
+        for await (const _ of chunks);
+      })());
+    },
+    (socket, packet) => {
+      if (operationOf(packet) === 7 && packet.length > 10) resets.push(idOf(packet));
+      const chunk = Buffer.concat([Buffer.from([8, 0, 4, 10, 0xa0, 0x8d, 6]), Buffer.alloc(100_000)]);
+      if (operationOf(packet) === 2 && packet[10] === 9) for (let at = 0; at < 8; at++) socket.write(frame(1, 2, chunk));
+    },
+  );
+});

@@ -1,0 +1,32 @@
+/** Topics of a broker beside services. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Code, Topics } from "frisbee-rpc";
+import { connect } from "frisbee-rpc/node";
+import { desk } from "./desk.js";
+import { failed } from "./suite.js";
+
+test("what is published arrives at the subscriptions that match, in order", async () => {
+  const server = await desk();
+  const channel = connect({ port: server.port });
+  const topics = new Topics(channel);
+  const all = await topics.subscribe("orders.>");
+  const created = await topics.subscribe("orders.*.created");
+  const group = await topics.subscribe("orders.>", { group: "workers" });
+  for (let at = 0; at < 100; at++) await topics.publish(at % 2 ? "orders.north.created" : "orders.south", `${at}`);
+  await topics.sync();
+  for (let at = 0; at < 100; at++) {
+    const { value } = await all.next();
+    assert.deepEqual([value?.topic, Buffer.from(value?.payload ?? []).toString()], [at % 2 ? "orders.north.created" : "orders.south", `${at}`]);
+    await group.next();
+  }
+  assert.equal((await created.next()).value?.topic, "orders.north.created");
+  await created.return?.();
+  assert.equal((await created.next()).done, true);
+  assert.equal((await failed(topics.subscribe("a..b"))).code, Code.INVALID_ARGUMENT);
+  const next = failed(all.next());
+  await server.stop();
+  assert.equal((await next).code, Code.UNAVAILABLE);
+  channel.close();
+});

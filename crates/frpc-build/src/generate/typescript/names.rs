@@ -1,0 +1,226 @@
+//! The names of generated TypeScript: those of the schema as TypeScript writes them, none of which is a word of the
+//! language, hides a global that generated code uses, or is there twice.
+//!
+//! A name that cannot stay as it is gets a `$` at its end, which no name of protobuf has.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use heck::{ToLowerCamelCase as _, ToShoutySnakeCase as _};
+use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto};
+
+use crate::schema::wire_order::oneof_of;
+use crate::schema::{Index, full_name, is_map_entry};
+
+/// Words of the language and names of primitive types, none of which can name a type or a constant; and the globals
+/// that generated code uses.
+const TAKEN: [&str; 64] = [
+    "abstract",
+    "any",
+    "arguments",
+    "as",
+    "async",
+    "await",
+    "bigint",
+    "boolean",
+    "break",
+    "case",
+    "catch",
+    "class",
+    "const",
+    "continue",
+    "debugger",
+    "declare",
+    "default",
+    "delete",
+    "do",
+    "else",
+    "enum",
+    "eval",
+    "export",
+    "extends",
+    "false",
+    "finally",
+    "for",
+    "function",
+    "if",
+    "implements",
+    "import",
+    "in",
+    "instanceof",
+    "interface",
+    "let",
+    "Map",
+    "never",
+    "new",
+    "null",
+    "number",
+    "object",
+    "package",
+    "private",
+    "Promise",
+    "protected",
+    "public",
+    "return",
+    "static",
+    "string",
+    "super",
+    "switch",
+    "symbol",
+    "this",
+    "throw",
+    "true",
+    "try",
+    "type",
+    "typeof",
+    "undefined",
+    "unknown",
+    "var",
+    "void",
+    "while",
+    "yield",
+];
+
+/// Properties that every object or class has already.
+const INHERITED: [&str; 7] =
+    ["constructor", "hasOwnProperty", "toJSON", "toLocaleString", "toString", "valueOf", "prototype"];
+
+/// The names of messages, enums, services and clients, by full name with a leading dot.
+pub(super) struct Names {
+    own: BTreeMap<String, String>,
+    clients: BTreeMap<String, String>,
+}
+
+impl Names {
+    /// Names everything that is declared in one of the index's files, and the services of `files`.
+    pub(super) fn new<'a>(index: &Index<'_>, files: impl Iterator<Item = &'a FileDescriptorProto>) -> Self {
+        let mut names = Self { own: BTreeMap::new(), clients: BTreeMap::new() };
+        let mut taken: HashMap<String, HashSet<String>> = HashMap::new();
+        let messages = index.messages.iter().filter(|(_, found)| !is_map_entry(found.proto));
+        let messages = messages.map(|(name, found)| (name, found.file));
+        for (name, file) in messages.chain(index.enums.iter().map(|(name, found)| (name, found.file))) {
+            let taken = taken.entry(file.package().to_owned()).or_default();
+            names.own.insert(name.clone(), free(&flat(name, file.package()), taken));
+        }
+        for file in files {
+            let taken = taken.entry(file.package().to_owned()).or_default();
+            for service in &file.service {
+                let name = format!(".{}", full_name(file.package(), service.name()));
+                names.clients.insert(name.clone(), free(&format!("{}Client", service.name()), taken));
+                names.own.insert(name, free(service.name(), taken));
+            }
+        }
+        names
+    }
+
+    /// The name within its own module.
+    pub(super) fn own(&self, full_name: &str) -> &str {
+        self.own.get(full_name).map_or("unknown", String::as_str)
+    }
+
+    pub(super) fn client(&self, full_name: &str) -> &str {
+        self.clients.get(full_name).map_or("unknown", String::as_str)
+    }
+}
+
+/// `Outer_Inner` for `.package.Outer.Inner`.
+fn flat(full_name: &str, package: &str) -> String {
+    let name = full_name.trim_start_matches('.');
+    let name = name.strip_prefix(package).filter(|_| !package.is_empty()).unwrap_or(name);
+    name.trim_start_matches('.').replace('.', "_")
+}
+
+fn free(wanted: &str, taken: &mut HashSet<String>) -> String {
+    let mut name = wanted.to_owned();
+    while TAKEN.contains(&name.as_str()) || !taken.insert(name.clone()) {
+        name.push('$');
+    }
+    name
+}
+
+/// The file of a package, without its extension.
+pub(super) fn module(package: &str) -> &str {
+    if package.is_empty() { "_" } else { package }
+}
+
+/// The name under which a module imports another.
+pub(super) fn import(package: &str) -> String {
+    format!("{}$", module(package).replace('.', "_"))
+}
+
+/// A name for a property that is not one of those that objects have, or of `others`.
+pub(super) fn property(name: &str, others: &[&str]) -> String {
+    let is_taken = INHERITED.contains(&name) || others.contains(&name) || name.is_empty();
+    if is_taken { format!("{name}$") } else { name.to_owned() }
+}
+
+/// Makes names unique among each other.
+pub(super) fn unique<T>(mut items: Vec<T>, name: impl Fn(&mut T) -> &mut String) -> Vec<T> {
+    let mut taken = HashSet::new();
+    for item in &mut items {
+        let name = name(item);
+        while !taken.insert(name.clone()) {
+            name.push('$');
+        }
+    }
+    items
+}
+
+/// The names of the fields and oneofs of a message.
+pub(super) struct Fields {
+    /// By number.
+    fields: HashMap<i32, String>,
+    oneofs: Vec<String>,
+}
+
+impl Fields {
+    pub(super) fn of(&self, field: &FieldDescriptorProto) -> &str {
+        self.fields.get(&field.number()).map_or("", String::as_str)
+    }
+
+    pub(super) fn oneof(&self, at: usize) -> &str {
+        self.oneofs.get(at).map_or("", String::as_str)
+    }
+}
+
+/// Members of a oneof are cases and not properties, so they may have the name of a field.
+pub(super) fn fields_of(message: &DescriptorProto) -> Fields {
+    let camel = |name: &str| property(&name.to_lower_camel_case(), &[]);
+    let named = |of: &dyn Fn(&FieldDescriptorProto) -> bool| -> Vec<(i32, String)> {
+        message.field.iter().filter(|field| of(field)).map(|field| (field.number(), camel(field.name()))).collect()
+    };
+    let plain = unique(named(&|field| oneof_of(field).is_none()), |(_, name)| name);
+    let mut fields: HashMap<i32, String> = plain.into_iter().collect();
+    let mut taken: HashSet<String> = fields.values().cloned().collect();
+    let mut oneofs = Vec::new();
+    for (at, oneof) in message.oneof_decl.iter().enumerate() {
+        let mut name = camel(oneof.name());
+        // The hidden oneofs of optional fields have no name here.
+        if message.field.iter().any(|field| oneof_of(field) == Some(at)) {
+            while !taken.insert(name.clone()) {
+                name.push('$');
+            }
+        }
+        oneofs.push(name);
+        fields.extend(unique(named(&|field| oneof_of(field) == Some(at)), |(_, name)| name));
+    }
+    Fields { fields, oneofs }
+}
+
+/// The number of a member in its oneof, in the order of declaration from 1.
+pub(super) fn member(message: &DescriptorProto, field: &FieldDescriptorProto) -> usize {
+    let oneof = oneof_of(field);
+    let members = message.field.iter().filter(|other| oneof_of(other) == oneof);
+    members.take_while(|other| other.number() != field.number()).count() + 1
+}
+
+/// The names of the values of an enum, without the name of the enum in front if all have it.
+pub(super) fn value_names(of: &EnumDescriptorProto) -> Vec<String> {
+    let prefix = format!("{}_", of.name().to_shouty_snake_case());
+    let short = |name: &str| -> Option<String> {
+        let rest = name.strip_prefix(&prefix)?;
+        rest.starts_with(|first: char| first.is_ascii_alphabetic()).then(|| rest.to_owned())
+    };
+    let names: Option<Vec<String>> = of.value.iter().map(|value| short(value.name())).collect();
+    let names = names.unwrap_or_else(|| of.value.iter().map(|value| value.name().to_owned()).collect());
+    names.into_iter().map(|name| property(&name, &[])).collect()
+}

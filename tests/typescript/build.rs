@@ -1,0 +1,17 @@
+//! Generates the services of the test server, in the layouts that the tests speak to.
+
+use frpc_build::Numbering;
+use std::path::Path;
+use std::{env, fs};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    frpc_build::compile_protos("proto/desk.proto")?;
+    for version in ["first", "second", "broken"] {
+        let out = Path::new(&env::var("OUT_DIR")?).join(version);
+        fs::create_dir_all(&out)?;
+        let folder = format!("../proto/versions/{version}");
+        let versions = frpc_build::configure().numbering(Numbering::Go).out_dir(out);
+        versions.compile_protos(&[format!("{folder}/versions.proto")], &[folder])?;
+    }
+    Ok(())
+}
