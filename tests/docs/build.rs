@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     fs::write(out.join("blocks.rs"), format!("&[\n{blocks}]\n"))?;
     // There is nothing to lock: the schema stands in the README.
-    let builder = frpc_build::configure().schema_lock(false).dyn_traits(true).json(true);
+    let builder = frpc_build::configure().schema_lock(false).dyn_traits(true).json(true).protobuf(true);
     builder.compile_protos(&[out.join("greet.proto")], &[&out])?;
     Ok(())
 }

@@ -225,6 +225,23 @@ pub(crate) fn core() -> Outcome {
     Ok(())
 }
 
+mod gateway {
+    use super::readme::Service;
+    use super::readme::greet::GreeterServer;
+    use super::*;
+    use frpc::Server;
+
+    async fn server() -> Outcome {
+        statements!("gateway-1");
+        let _ = server;
+        Ok(())
+    }
+
+    mod build {
+        super::items!("gateway-2");
+    }
+}
+
 pub(crate) mod json {
     use super::readme::greet;
     use super::*;

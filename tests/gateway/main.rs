@@ -1,4 +1,8 @@
 //! The doors of a server to other protocols.
 
+mod connect;
+mod greeter;
+mod grpc;
+mod http;
 mod json_rpc;
 mod support;

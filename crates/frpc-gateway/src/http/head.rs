@@ -40,6 +40,7 @@ pub(crate) enum Malformed {
     BareLineFeed,
     Syntax,
     TooManyFields,
+    TooLong,
     Version,
     TwoLengths,
     Length,
@@ -49,7 +50,7 @@ pub(crate) enum Malformed {
 impl Malformed {
     pub(crate) fn status(self) -> u16 {
         match self {
-            Self::TooManyFields => 431,
+            Self::TooManyFields | Self::TooLong => 431,
             Self::Version => 505,
             _ => 400,
         }
@@ -60,6 +61,7 @@ impl Malformed {
             Self::BareLineFeed => "a line of the head ends in a line feed without a carriage return before it",
             Self::Syntax => "the head is not valid HTTP/1.1; fields are \"name: value\", each in one line",
             Self::TooManyFields => "the head has more than 100 fields",
+            Self::TooLong => "the head is longer than 16384 bytes",
             Self::Version => "the version is neither HTTP/1.0 nor HTTP/1.1, and HTTP/2 begins with its preface",
             Self::TwoLengths => "the head states the length of the body more than once",
             Self::Length => "the length of the body is not a plain number",
@@ -77,11 +79,14 @@ pub(crate) fn end(bytes: &[u8], scanned: usize) -> Result<Option<usize>, Malform
         if !head.ends_with(b"\r\n") {
             return Err(Malformed::BareLineFeed);
         }
+        if end > HEAD_MAX {
+            return Err(Malformed::TooLong);
+        }
         if head.ends_with(b"\r\n\r\n") {
             return Ok(Some(end));
         }
     }
-    Ok(None)
+    if bytes.len() > HEAD_MAX { Err(Malformed::TooLong) } else { Ok(None) }
 }
 
 impl<'h, 'b> Head<'h, 'b> {

@@ -3,7 +3,7 @@
 
 use super::answer::{self, Answer};
 use super::fields::{self, Known};
-use super::head::{self, FIELDS_MAX, Framing, HEAD_MAX, HTTP2, Head, Malformed};
+use super::head::{self, FIELDS_MAX, Framing, HTTP2, Head, Malformed};
 use super::route::{Asked, Protocol, Route, probe, route};
 use super::upgrade;
 use crate::connect::{get, unary};
@@ -147,8 +147,7 @@ impl<'a> Plain<'a> {
                     }
                     continue;
                 }
-                Ok(None) if self.input.len() <= HEAD_MAX => self.scanned = self.input.len(),
-                Ok(None) => return self.refuse(431, "the head is longer than 16384 bytes").await,
+                Ok(None) => self.scanned = self.input.len(),
                 Err(malformed) => return self.refuse(malformed.status(), malformed.text()).await,
             }
             self.flush(&[]).await?;

@@ -33,7 +33,7 @@ const CONNECTION_WINDOW: u32 = 1024 * 1024;
 /// Serves a connection of HTTP/1 that begins with `early`.
 pub(crate) async fn http1(service: Service, early: BytesMut, transport: Timed<RawTransport>) -> io::Result<()> {
     let context = service.context().clone();
-    let io = TokioIo::new(Strict::new(Rewound::new(early, transport)));
+    let io = TokioIo::new(Strict::new(Rewound::new(early, transport), service.requests().clone()));
     let mut builder = http1::Builder::new();
     builder
         .timer(TokioTimer::new())
@@ -43,8 +43,8 @@ pub(crate) async fn http1(service: Service, early: BytesMut, transport: Timed<Ra
     let mut connection = builder.serve_connection(
         io,
         service_fn(move |request: Request<Incoming>| {
-            let service = service.clone();
-            async move { Ok::<_, Infallible>(service.respond(request).await) }
+            let (service, in_progress) = (service.clone(), service.begin());
+            async move { Ok::<_, Infallible>(service.respond(request, in_progress).await) }
         }),
     );
     let mut stopping = pin!(context.stopping());
@@ -86,8 +86,8 @@ pub(crate) async fn http2(service: Service, early: BytesMut, transport: Timed<Ra
     let mut connection = pin!(builder.serve_connection(
         io,
         service_fn(move |request: Request<Incoming>| {
-            let service = service.clone();
-            async move { Ok::<_, Infallible>(service.respond(request).await) }
+            let (service, in_progress) = (service.clone(), service.begin());
+            async move { Ok::<_, Infallible>(service.respond(request, in_progress).await) }
         }),
     ));
     let mut stopping = pin!(context.stopping());

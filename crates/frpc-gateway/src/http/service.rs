@@ -19,6 +19,7 @@ use std::convert::Infallible;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 
 /// What a connection's requests are served with.
@@ -26,6 +27,38 @@ use std::task::{Context, Poll};
 pub(crate) struct Service {
     gateway: Arc<Gateway>,
     context: ForeignContext,
+    requests: Requests,
+}
+
+/// The requests of a connection that are in progress.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Requests(Arc<AtomicUsize>);
+
+impl Requests {
+    pub(crate) fn are_in_progress(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > 0
+    }
+
+    fn begin(&self) -> InProgress {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        InProgress(self.clone())
+    }
+}
+
+/// A request until its response has been made.
+#[derive(Debug)]
+pub(crate) struct InProgress(Requests);
+
+impl Drop for InProgress {
+    fn drop(&mut self) {
+        self.0.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// The body of a response, with the request that it answers.
+pub(crate) struct Outgoing {
+    reply: Reply,
+    _request: InProgress,
 }
 
 /// The body of a response.
@@ -61,17 +94,47 @@ impl Body for Reply {
     }
 }
 
+impl Body for Outgoing {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Pin::new(&mut self.reply).poll_frame(task)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.reply.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.reply.size_hint()
+    }
+}
+
 impl Service {
     pub(crate) fn new(gateway: &Arc<Gateway>, context: &ForeignContext) -> Self {
-        Self { gateway: gateway.clone(), context: context.clone() }
+        Self { gateway: gateway.clone(), context: context.clone(), requests: Requests::default() }
     }
 
     pub(crate) fn context(&self) -> &ForeignContext {
         &self.context
     }
 
+    /// Notes that a request has come. hyper may read on before it polls the future that answers.
+    pub(crate) fn begin(&self) -> InProgress {
+        self.requests.begin()
+    }
+
+    pub(crate) fn requests(&self) -> &Requests {
+        &self.requests
+    }
+
     /// Answers one request.
-    pub(crate) async fn respond(&self, request: Request<Incoming>) -> Response<Reply> {
+    pub(crate) async fn respond(&self, request: Request<Incoming>, in_progress: InProgress) -> Response<Outgoing> {
+        self.answer(request).await.map(|reply| Outgoing { reply, _request: in_progress })
+    }
+
+    async fn answer(&self, request: Request<Incoming>) -> Response<Reply> {
         let Some(http) = &self.gateway.http else { return respond(Answer::not_found("/")) };
         let (parts, body) = request.into_parts();
         let mut known = Known::of(pairs(&parts.headers));

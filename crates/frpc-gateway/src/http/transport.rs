@@ -1,6 +1,7 @@
 //! Transports of which something has been read, and those that let only strict heads through to hyper.
 
-use super::head::{self, FIELDS_MAX, Framing, HEAD_MAX, Head, Malformed};
+use super::head::{self, FIELDS_MAX, Framing, Head, Malformed};
+use super::service::Requests;
 use bytes::{Buf as _, BytesMut};
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
@@ -94,6 +95,7 @@ pub(crate) struct Strict<T> {
     /// What has been read and may not pass yet.
     input: BytesMut,
     state: State,
+    requests: Requests,
 }
 
 #[derive(Debug)]
@@ -110,8 +112,8 @@ enum State {
 const READ: usize = 4096;
 
 impl<T> Strict<T> {
-    pub(crate) fn new(io: T) -> Self {
-        Self { io, input: BytesMut::new(), state: State::Head(0) }
+    pub(crate) fn new(io: T, requests: Requests) -> Self {
+        Self { io, input: BytesMut::new(), state: State::Head(0), requests }
     }
 
     /// Why the last head was refused, if one was.
@@ -124,13 +126,7 @@ impl<T> Strict<T> {
 
     /// Looks for a head in the input.
     fn look(&self, scanned: usize) -> Result<State, Malformed> {
-        let Some(end) = head::end(&self.input, scanned)? else {
-            return if self.input.len() > HEAD_MAX {
-                Err(Malformed::TooManyFields)
-            } else {
-                Ok(State::Head(self.input.len()))
-            };
-        };
+        let Some(end) = head::end(&self.input, scanned)? else { return Ok(State::Head(self.input.len())) };
         let mut places = [const { MaybeUninit::uninit() }; FIELDS_MAX];
         let head = Head::parse(self.input.get(..end).unwrap_or_default(), &mut places)?;
         Ok(match head.framing {
@@ -147,7 +143,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Strict<T> {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         loop {
-            let Self { io, input, state } = &mut *self;
+            let Self { io, input, state, requests } = &mut *self;
             match state {
                 State::Head(scanned) => {
                     if input.len() > *scanned {
@@ -186,6 +182,8 @@ impl<T: AsyncRead + Unpin> AsyncRead for Strict<T> {
                     pour(input, usize::MAX, buffer);
                     return Poll::Ready(Ok(()));
                 }
+                // hyper reads again when it has written the response to the request before.
+                State::Refused(_) if requests.are_in_progress() => return Poll::Pending,
                 State::Refused(malformed) => {
                     return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, malformed.text())));
                 }
@@ -196,11 +194,12 @@ impl<T: AsyncRead + Unpin> AsyncRead for Strict<T> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::head::HEAD_MAX;
     use super::*;
     use tokio::io::AsyncReadExt as _;
 
     async fn passed(input: &str) -> (String, Option<Malformed>) {
-        let mut strict = Strict::new(Rewound::new(BytesMut::from(input), tokio::io::empty()));
+        let mut strict = Strict::new(Rewound::new(BytesMut::from(input), tokio::io::empty()), Requests::default());
         let mut passed = Vec::new();
         let _ = strict.read_to_end(&mut passed).await;
         (String::from_utf8(passed).unwrap(), strict.refused())
@@ -209,7 +208,7 @@ mod tests {
     #[tokio::test]
     async fn a_body_that_comes_later_passes_into_memory_that_is_not_initialized() {
         let (mut client, server) = tokio::io::duplex(1024);
-        let mut strict = Strict::new(server);
+        let mut strict = Strict::new(server, Requests::default());
         tokio::io::AsyncWriteExt::write_all(&mut client, b"POST / HTTP/1.1\r\ncontent-length: 4\r\n\r\n")
             .await
             .unwrap();
@@ -230,6 +229,6 @@ mod tests {
         let chunked = "POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n";
         assert_eq!(passed(&format!("{chunked}anything\n")).await, (format!("{chunked}anything\n"), None));
         let long = format!("POST / HTTP/1.1\r\nx: {}", "a".repeat(HEAD_MAX));
-        assert_eq!(passed(&long).await, (String::new(), Some(Malformed::TooManyFields)));
+        assert_eq!(passed(&long).await, (String::new(), Some(Malformed::TooLong)));
     }
 }

@@ -1,0 +1,167 @@
+//! A server with open doors, and requests of HTTP as bytes.
+
+use examples::greet::{Greeter, GreeterServer, Greeting, Name};
+use frpc::{
+    Call, CallResponse, Middleware, Next, Request, Response, ResponseStream, Server, ServerBuilder, Status,
+    error_details,
+};
+use frpc_gateway::{Gateway, Http, ServeGateway as _, Trailers};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+/// How long a test waits for what is to happen soon.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A greeter that does as the name says: `wait` waits for a permit, `panic` panics, and an empty name fails.
+pub(crate) struct Host {
+    began: mpsc::UnboundedSender<()>,
+    dropped: mpsc::UnboundedSender<()>,
+    gate: std::sync::Arc<tokio::sync::Semaphore>,
+}
+
+/// Tells when a handler is dropped.
+struct Guard(mpsc::UnboundedSender<()>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let _ = self.0.send(());
+    }
+}
+
+impl Greeter for Host {
+    async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
+        let _guard = Guard(self.dropped.clone());
+        let _ = self.began.send(());
+        let timeout = request.timeout();
+        let tenant = request.metadata().get("tenant").map(str::to_owned);
+        let text = match &*request.into_inner().name {
+            "" => {
+                let detail = error_details::ErrorInfo::new("EMPTY", "tests");
+                return Err(Status::invalid_argument("the name is empty").with_detail(&detail));
+            }
+            "wait" => {
+                self.gate.acquire().await.map_err(|_| Status::aborted("closed"))?.forget();
+                "waited".to_owned()
+            }
+            "timeout" => timeout.map_or("none", |timeout| if timeout <= PATIENCE { "some" } else { "long" }).to_owned(),
+            name if name.starts_with("long") => "x".repeat(100_000),
+            name => format!("Hello, {name}!"),
+        };
+        let mut response = Response::new(Greeting { text });
+        if let Some(tenant) = tenant {
+            response.metadata_mut().insert("tenant", tenant.as_str())?;
+            let mut trailers = frpc::Metadata::new();
+            trailers.insert("after", tenant)?;
+            response.extensions_mut().insert(Trailers(trailers));
+        }
+        Ok(response)
+    }
+
+    async fn recite(&self, request: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
+        let name = request.into_inner().name;
+        let verses = (1..=2).map(move |n| match &*name {
+            "fail" if n == 2 => Err(Status::data_loss("forgotten")),
+            name => Ok(Greeting { text: format!("{n} {name}") }),
+        });
+        Ok(Response::new(ResponseStream::new(frpc::iter(verses))))
+    }
+}
+
+/// A server that listens.
+pub(crate) struct Open {
+    pub(crate) address: String,
+    pub(crate) began: mpsc::UnboundedReceiver<()>,
+    pub(crate) dropped: mpsc::UnboundedReceiver<()>,
+    pub(crate) gate: std::sync::Arc<tokio::sync::Semaphore>,
+    stop: Option<oneshot::Sender<()>>,
+    served: JoinHandle<Result<(), frpc::Error>>,
+}
+
+/// All doors for HTTP.
+pub(crate) fn all() -> Http {
+    Http::new().connect().grpc().health()
+}
+
+/// A builder of a server, and what a test is told of its handlers.
+pub(crate) fn builder(http: Http) -> (ServerBuilder, Host, [mpsc::UnboundedReceiver<()>; 2]) {
+    let ((began, begun), (dropped, drops)) = (mpsc::unbounded_channel(), mpsc::unbounded_channel());
+    let host = Host { began, dropped, gate: std::sync::Arc::new(tokio::sync::Semaphore::new(0)) };
+    (Server::builder().gateway(Gateway::new().json_rpc().http(http)), host, [begun, drops])
+}
+
+impl Open {
+    pub(crate) async fn new(http: Http) -> Self {
+        Self::with(http, |builder| builder).await
+    }
+
+    pub(crate) async fn with(http: Http, settings: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Self {
+        let (builder, host, [began, dropped]) = builder(http);
+        let gate = host.gate.clone();
+        let server = settings(builder).add_service(GreeterServer::new(host)).bind("127.0.0.1:0").await;
+        let server = server.expect("there are free ports");
+        let address = server.local_addr().to_string();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let served = tokio::spawn(server.serve_with_shutdown(async move { drop(stopped.await) }));
+        Self { address, began, dropped, gate, stop: Some(stop), served }
+    }
+
+    pub(crate) async fn connect(&self) -> TcpStream {
+        TcpStream::connect(&self.address).await.expect("it listens")
+    }
+
+    /// Sends bytes, and returns all that comes until the server ends the connection.
+    pub(crate) async fn exchange(&self, bytes: impl AsRef<[u8]>) -> String {
+        let mut socket = self.connect().await;
+        socket.write_all(bytes.as_ref()).await.expect("it is read");
+        rest(&mut socket).await
+    }
+
+    /// Begins to stop the server.
+    pub(crate) fn stop(&mut self) {
+        drop(self.stop.take());
+    }
+
+    pub(crate) async fn stopped(self) {
+        let served = tokio::time::timeout(PATIENCE, self.served).await.expect("it stops");
+        served.expect("it does not panic").expect("it serves");
+    }
+}
+
+/// All that comes until the peer ends the connection.
+pub(crate) async fn rest(socket: &mut TcpStream) -> String {
+    let mut response = Vec::new();
+    let read = tokio::time::timeout(PATIENCE, socket.read_to_end(&mut response)).await.expect("it ends");
+    read.expect("the connection ends in good order");
+    String::from_utf8_lossy(&response).into_owned()
+}
+
+/// A request by POST with a body of JSON, which may have further fields.
+pub(crate) fn post(path: &str, fields: &str, body: &str) -> String {
+    let length = body.len();
+    format!(
+        "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{fields}\
+         content-length: {length}\r\n\r\n{body}"
+    )
+}
+
+/// A call of `Greet`, after which the client wants no more.
+pub(crate) fn greet(fields: &str, name: &str) -> String {
+    post("/greet.Greeter/Greet", &format!("connection: close\r\n{fields}"), &format!("{{\"name\":\"{name}\"}}"))
+}
+
+/// The next item, which comes soon.
+pub(crate) async fn soon<T>(items: &mut mpsc::UnboundedReceiver<T>) -> T {
+    tokio::time::timeout(PATIENCE, items.recv()).await.expect("it comes").expect("its sender exists")
+}
+
+/// Lets nobody in.
+pub(crate) struct Closed;
+
+impl Middleware for Closed {
+    async fn call(&self, call: Call, _next: Next) -> Result<CallResponse, Status> {
+        Err(Status::permission_denied(format!("{} is closed", call.method())))
+    }
+}

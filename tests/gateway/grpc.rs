@@ -1,0 +1,86 @@
+//! gRPC, with tonic as the peer.
+
+use crate::greeter::{Closed, Open, PATIENCE, all, soon};
+use examples::greet::{Greeting, Name};
+use frpc::error_details::ErrorInfo;
+use std::time::Duration;
+use tonic::client::Grpc;
+use tonic::transport::Channel;
+use tonic::{Code, Request, Response, Status};
+use tonic_prost::ProstCodec;
+
+async fn client(server: &Open) -> Grpc<Channel> {
+    let channel = Channel::from_shared(format!("http://{}", server.address)).expect("it is an address");
+    Grpc::new(channel.connect().await.expect("it listens"))
+}
+
+fn name(name: &str) -> Request<Name> {
+    Request::new(Name { name: name.to_owned() })
+}
+
+async fn greet(mut client: Grpc<Channel>, request: Request<Name>) -> Result<Response<Greeting>, Status> {
+    client.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;
+    let path = tonic::codegen::http::uri::PathAndQuery::from_static("/greet.Greeter/Greet");
+    client.unary(request, path, ProstCodec::default()).await
+}
+
+async fn recite(mut client: Grpc<Channel>, request: Request<Name>) -> Result<Vec<String>, Status> {
+    client.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;
+    let path = tonic::codegen::http::uri::PathAndQuery::from_static("/greet.Greeter/Recite");
+    let mut verses =
+        client.server_streaming(request, path, ProstCodec::<Name, Greeting>::default()).await?.into_inner();
+    let mut texts = Vec::new();
+    while let Some(verse) = verses.message().await? {
+        texts.push(verse.text);
+    }
+    Ok(texts)
+}
+
+#[tokio::test]
+async fn a_client_of_grpc_calls_methods_and_reads_statuses() {
+    let server = Open::new(all()).await;
+    let client = client(&server).await;
+    let mut request = name("Ada");
+    request.metadata_mut().insert("tenant", "blue".parse().expect("it is a text"));
+    let response = greet(client.clone(), request).await.expect("it answers");
+    assert_eq!(response.get_ref().text, "Hello, Ada!");
+    let tenant = |key: &str| response.metadata().get(key).and_then(|value| value.to_str().ok());
+    assert_eq!((tenant("tenant"), tenant("after")), (Some("blue"), Some("blue")));
+    let status = greet(client.clone(), name("")).await.expect_err("the name is empty");
+    assert_eq!((status.code(), status.message()), (Code::InvalidArgument, "the name is empty"));
+    let status = frpc::Status::invalid_argument("").with_details(status.details().to_vec());
+    assert_eq!(status.detail::<ErrorInfo>().map(|info| info.reason), Some("EMPTY".to_owned()));
+    assert_eq!(recite(client.clone(), name("Ada")).await.expect("it answers"), ["1 Ada", "2 Ada"]);
+    assert_eq!(recite(client.clone(), name("fail")).await.expect_err("it fails").code(), Code::DataLoss);
+    assert_eq!(greet(client.clone(), name("long")).await.expect("it answers").get_ref().text.len(), 100_000);
+    let mut request = name("wait");
+    request.set_timeout(Duration::from_millis(20));
+    assert!(greet(client, request).await.is_err(), "its deadline passes");
+}
+
+#[tokio::test]
+async fn a_middleware_that_denies_denies_grpc() {
+    let mut server = Open::with(all(), |builder| builder.middleware(Closed)).await;
+    let client = client(&server).await;
+    assert_eq!(greet(client.clone(), name("Ada")).await.expect_err("denied").code(), Code::PermissionDenied);
+    assert_eq!(recite(client, name("Ada")).await.expect_err("denied").code(), Code::PermissionDenied);
+    assert_eq!(server.began.try_recv().ok(), None, "no handler has run");
+}
+
+#[tokio::test]
+async fn calls_of_grpc_in_flight_end_before_the_server_stops() {
+    let mut server = Open::new(all()).await;
+    let client = client(&server).await;
+    let calls: Vec<_> = (0..10).map(|_| tokio::spawn(greet(client.clone(), name("wait")))).collect();
+    for _ in &calls {
+        soon(&mut server.began).await;
+    }
+    server.stop();
+    server.gate.add_permits(calls.len());
+    for call in calls {
+        let response = tokio::time::timeout(PATIENCE, call).await.expect("it ends").expect("it does not panic");
+        assert_eq!(response.expect("it answers").get_ref().text, "waited");
+    }
+    drop(client);
+    server.stopped().await;
+}

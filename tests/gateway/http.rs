@@ -1,0 +1,182 @@
+//! Requests of HTTP/1.1: where they end, which are refused, and what becomes of them when a server stops.
+
+use crate::greeter::{Open, PATIENCE, all, builder, greet, post, rest, soon};
+use examples::greet::GreeterServer;
+use frpc::Config;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+#[tokio::test]
+async fn requests_that_come_together_are_answered_in_their_order() {
+    let server = Open::new(all()).await;
+    let names = ["a", "b", "c"];
+    let mut requests: String =
+        names.map(|name| post("/greet.Greeter/Greet", "", &format!("{{\"name\":\"{name}\"}}"))).concat();
+    requests += &greet("", "last");
+    let response = server.exchange(&requests).await;
+    let texts: Vec<_> = response.split("Hello, ").skip(1).filter_map(|text| text.split('!').next()).collect();
+    assert_eq!(texts, ["a", "b", "c", "last"], "{response}");
+    assert_eq!(response.matches("connection: close").count(), 1);
+}
+
+#[tokio::test]
+async fn a_request_that_comes_byte_by_byte_is_answered() {
+    let server = Open::new(all()).await;
+    let mut socket = server.connect().await;
+    socket.set_nodelay(true).expect("it is a socket");
+    for byte in greet("", "Ada").as_bytes() {
+        socket.write_all(&[*byte]).await.expect("it is read");
+    }
+    assert!(rest(&mut socket).await.ends_with("{\"text\":\"Hello, Ada!\"}"));
+}
+
+#[tokio::test]
+async fn heads_that_can_be_read_in_two_ways_are_refused_on_either_path() {
+    let server = Open::new(all()).await;
+    // The second is for hyper, before whose eyes the third comes.
+    let expect =
+        post("/greet.Greeter/Greet", "content-encoding: identity\r\nexpect: 100-continue\r\n", "{\"name\":\"a\"}");
+    for before in [String::new(), expect] {
+        for fields in
+            ["content-length: 2\r\n", "transfer-encoding: chunked\r\n", "x : y\r\n", "x: y\r\n z\r\n", "x: y\n"]
+        {
+            let response = server.exchange(before.clone() + &post("/greet.Greeter/Greet", fields, "{}")).await;
+            let last = response.rsplit("HTTP/1.1 ").next().unwrap_or_default();
+            assert!(last.starts_with("400 ") && last.contains("connection: close"), "{fields:?}: {response}");
+            assert!(response.matches("Hello").count() <= usize::from(!before.is_empty()), "{response}");
+        }
+        let signed = "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: +2\r\n\r\n{}";
+        assert!(server.exchange(before.clone() + signed).await.contains("HTTP/1.1 400 "));
+    }
+}
+
+#[tokio::test]
+async fn refusals_say_what_to_do_instead() {
+    let server = Open::with(all(), |builder| builder.config(Config::default().body_max(1024))).await;
+    let close = "connection: close\r\n";
+    let long = "x".repeat(2000);
+    for (request, status, text) in [
+        (greet("", "Ada").replace("Greet ", "Great "), 404, "/package.Service/Method"),
+        (greet("", "Ada").replace("POST", "DELETE"), 405, "by POST, or by GET"),
+        (post("/greet.Greeter/Recite", close, "{}").replace("POST", "GET"), 405, "called by POST"),
+        (post("/greet.Greeter/Recite", close, "{}"), 415, "application/connect+json"),
+        (greet("", "Ada").replace("application/json", "text/plain"), 415, "application/json, application/proto"),
+        (greet("", "Ada").replace("application/json", "application/grpc"), 426, "gRPC takes HTTP/2"),
+        (greet("", &long), 413, "1024 bytes"),
+        (greet("", "Ada").replace("localhost", "evil.example"), 403, "Http::host"),
+        (greet("origin: http://localhost\r\n", "Ada"), 403, "Http::origin"),
+        (greet("connect-timeout-ms: x\r\n", "Ada"), 400, "connect-timeout-ms"),
+        (greet("", "Ada").replace("HTTP/1.1", "HTTP/1.2"), 505, "HTTP/1.1"),
+        (greet(&format!("x: {}\r\n", "y".repeat(20_000)), "Ada"), 431, "16384"),
+        (greet(&"x: y\r\n".repeat(101), "Ada"), 431, "100 fields"),
+        (post("/", close, "{}").replace("POST", "GET"), 405, "JSON-RPC"),
+    ] {
+        let response = server.exchange(&request).await;
+        assert!(response.starts_with(&format!("HTTP/1.1 {status} ")), "{status}: {response}");
+        assert!(response.contains(text), "{text}: {response}");
+    }
+    drop(server);
+    let closed = Open::new(frpc_gateway::Http::new()).await;
+    for path in ["/greet.Greeter/Greet", "/healthz"] {
+        assert!(closed.exchange(post(path, close, "{}")).await.starts_with("HTTP/1.1 404 "), "no door is open");
+    }
+}
+
+#[tokio::test]
+async fn pages_of_origins_that_were_added_may_read_responses_with_cors() {
+    let origin = "https://app.example.com";
+    let server = Open::new(all().origin(origin).cors().host("api.example.com")).await;
+    let asked = format!("origin: {origin}\r\n");
+    let response = server.exchange(greet(&asked, "Ada").replace("localhost", "api.example.com")).await;
+    assert!(response.contains(&format!("access-control-allow-origin: {origin}\r\n")), "{response}");
+    let preflight = |origin: &str| {
+        let fields = "access-control-request-method: POST\r\naccess-control-request-headers: content-type\r\n";
+        format!(
+            "OPTIONS /greet.Greeter/Greet HTTP/1.1\r\nhost: localhost\r\norigin: {origin}\r\n{fields}connection: close\r\n\r\n"
+        )
+    };
+    let allowed = server.exchange(preflight(origin)).await;
+    assert!(allowed.starts_with("HTTP/1.1 204 ") && allowed.contains("allow-headers: content-type"), "{allowed}");
+    let refused = server.exchange(preflight("https://evil.example")).await;
+    assert!(refused.starts_with("HTTP/1.1 403 ") && !refused.contains("access-control"), "{refused}");
+}
+
+#[tokio::test]
+async fn probes_tell_whether_calls_are_taken_by_any_name_of_the_server() {
+    let server = Open::new(all()).await;
+    for path in ["/healthz", "/readyz"] {
+        let probe = format!("GET {path} HTTP/1.1\r\nhost: 10.1.2.3.pod\r\nconnection: close\r\n\r\n");
+        let response = server.exchange(probe).await;
+        assert!(response.starts_with("HTTP/1.1 200 ") && response.ends_with("ok\n"), "{response}");
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_has_gone_drops_its_handler_on_either_path() {
+    let mut server = Open::new(all()).await;
+    for fields in ["", "expect: 100-continue\r\n"] {
+        let mut socket = server.connect().await;
+        socket.write_all(greet(fields, "wait").as_bytes()).await.expect("it is read");
+        soon(&mut server.began).await;
+        drop(socket);
+        soon(&mut server.dropped).await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_stops_answers_calls_in_flight_and_closes_their_connections() {
+    let mut server = Open::new(all()).await;
+    let idle = server.connect().await;
+    let mut sockets = Vec::new();
+    for fields in ["", "expect: 100-continue\r\n"] {
+        let mut socket = server.connect().await;
+        let request = greet(fields, "wait").replace("connection: close\r\n", "");
+        socket.write_all(request.as_bytes()).await.expect("it is read");
+        soon(&mut server.began).await;
+        sockets.push(socket);
+    }
+    let mut used = server.connect().await;
+    used.write_all(post("/greet.Greeter/Greet", "", "{\"name\":\"Ada\"}").as_bytes()).await.expect("it is read");
+    let mut byte = [0];
+    used.read_exact(&mut byte).await.expect("it answers");
+    server.stop();
+    // One that is idle is closed at once, and those with calls behind their responses.
+    assert!(rest(&mut used).await.ends_with("{\"text\":\"Hello, Ada!\"}"));
+    server.gate.add_permits(sockets.len());
+    for socket in &mut sockets {
+        let response = rest(socket).await;
+        assert!(response.contains("connection: close") && response.ends_with("{\"text\":\"waited\"}"), "{response}");
+    }
+    drop(idle);
+    server.stopped().await;
+}
+
+/// What a client gets that sends these bytes and no more, in virtual time.
+async fn silent_behind(request: &[u8]) -> (String, Duration) {
+    let (builder, host, _told) = builder(all());
+    let server = builder.add_service(GreeterServer::new(host)).build().expect("the settings are right");
+    let (mut client, there) = tokio::io::duplex(1024);
+    tokio::spawn(async move { server.serve_connection(there).await });
+    let begun = tokio::time::Instant::now();
+    client.write_all(request).await.expect("it is in memory");
+    let mut response = String::new();
+    let read = tokio::time::timeout(10 * PATIENCE, client.read_to_string(&mut response)).await.expect("it ends");
+    read.expect("it is in memory");
+    (response, begun.elapsed())
+}
+
+#[tokio::test(start_paused = true)]
+async fn slow_requests_are_given_up_by_the_times_of_native_packets() {
+    let config = Config::default();
+    let (response, elapsed) = silent_behind(b"POST / HTTP/1.1\r\nhost: localhost\r\n").await;
+    assert!(response.starts_with("HTTP/1.1 408 ") && response.contains("head"), "{response}");
+    assert!((10..12).contains(&elapsed.as_secs()), "{elapsed:?}");
+    let head = b"POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{";
+    let (response, elapsed) = silent_behind(head).await;
+    assert!(response.starts_with("HTTP/1.1 408 ") && response.contains("body"), "{response}");
+    assert!(elapsed >= config.least_rate_window && elapsed < 2 * config.least_rate_window, "{elapsed:?}");
+    let idle = post("/greet.Greeter/Greet", "", "{\"name\":\"Ada\"}");
+    let (response, elapsed) = silent_behind(idle.as_bytes()).await;
+    assert!(response.ends_with("{\"text\":\"Hello, Ada!\"}"), "{response}");
+    assert!(elapsed >= Duration::from_secs(75), "{elapsed:?}");
+}
