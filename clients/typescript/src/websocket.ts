@@ -24,6 +24,7 @@ export interface WebSocketLike {
   onopen: ((event: never) => void) | null;
   onmessage: ((event: never) => void) | null;
   onclose: ((event: never) => void) | null;
+  onerror: ((event: never) => void) | null;
   send(data: Uint8Array<ArrayBuffer>): void;
   close(): void;
 }
@@ -41,6 +42,7 @@ export function webSocket(url: string | URL, { protocols = [], WebSocket = globa
       if (data instanceof ArrayBuffer) events.data(new Uint8Array(data));
       else socket.close();
     };
+    socket.onerror = () => {}; // A close follows, and says more.
     socket.onclose = ({ code, reason }: { readonly code: number; readonly reason: string }) => {
       events.close(`the WebSocket was closed (${code}${reason && `, ${reason}`})`);
     };

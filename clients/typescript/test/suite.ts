@@ -89,6 +89,7 @@ export function suite(transport: string, connect: Connect, start: () => Promise<
   });
 
   served("a deadline ends the call here and drops its handler there", async (client) => {
+    await client.add({}); // The connection is made.
     const status = await failed(client.wait({ millis: 3_600_000 }, { timeout: 50 }));
     assert.deepEqual([status.code, status.mayHaveRun], [Code.DEADLINE_EXCEEDED, true]);
     await until("the handler is dropped", async () => (await client.state({})).dropped === 1);
@@ -203,6 +204,7 @@ export function suite(transport: string, connect: Connect, start: () => Promise<
   });
 
   served("a stream has a deadline too", async (client) => {
+    await client.add({});
     const answers = client.chat((async function* () {
       await new Promise(() => {});
     })(), { timeout: 50 });

@@ -77,7 +77,7 @@ fn print(text: &str) -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// Generates without protoc: the parameters (or `-` for none), the folder for the code, and the files. Imports are
-/// looked up in the folders of the files. Locks stand next to the schema, as they do for a build script.
+/// looked up in the folders of the files and in the current one. Locks stand next to the schema, as they do for a build script.
 fn generate(arguments: &[OsString]) -> Result<(), Box<dyn std::error::Error>> {
     let [parameter, folder, files @ ..] = arguments else {
         return Err("`generate` needs parameters (or `-`), a folder and files".into());
@@ -95,6 +95,7 @@ fn generate(arguments: &[OsString]) -> Result<(), Box<dyn std::error::Error>> {
             includes.push(above);
         }
     }
+    includes.push(PathBuf::from("."));
     std::fs::create_dir_all(folder)?;
     // What cargo would be told is of no use here.
     Ok(builder.out_dir(folder).emit_rerun_if_changed(false).compile_protos(files, &includes)?)

@@ -157,6 +157,35 @@ fn the_codec_and_views_are_parameters_too() {
     }
 }
 
+/// A build script that writes TypeScript beside Rust writes the same.
+#[test]
+fn typescript_is_a_language_of_the_plugin() {
+    let schema = schema();
+    let files = files(respond(&request(schema.path(), &ALL, "lang=ts,ts_numbers,ts_runtime=./runtime.js")));
+    assert_eq!(files.keys().collect::<Vec<_>>(), ["money.ts", "shop.ts"]);
+    assert!(files["shop.ts"].contains("import * as $ from \"./runtime.js\";"), "{}", files["shop.ts"]);
+    assert!(files["money.ts"].contains("units: number;"), "{}", files["money.ts"]);
+    let out = tempfile::tempdir().unwrap();
+    built(|builder| builder.typescript(out.path()).typescript_numbers(true).typescript_runtime("./runtime.js"));
+    for (name, text) in files {
+        assert_eq!(fs::read_to_string(out.path().join(name)).unwrap(), text);
+    }
+    let refused = error(&request(schema.path(), &ALL, "lang=ts,codec=protobuf"));
+    assert!(refused.contains("Polyglot"), "{refused}");
+}
+
+#[test]
+fn the_plugin_generates_without_protoc() {
+    let (schema, out) = (schema(), tempfile::tempdir().unwrap());
+    let proto = schema.path().join("money/money.proto");
+    let arguments = ["generate", "lang=ts", out.path().to_str().unwrap(), proto.to_str().unwrap()];
+    let output = start_with(&arguments, &[], &[]);
+    assert!(output.status.success(), "{output:?}");
+    assert!(fs::read_to_string(out.path().join("money.ts")).unwrap().contains("export class BankClient"));
+    let output = start_with(&["generate", "lang=ts"], &[], &[]);
+    assert!(!output.status.success() && String::from_utf8_lossy(&output.stderr).contains("needs"), "{output:?}");
+}
+
 #[test]
 fn code_is_generated_for_the_chosen_files_only() {
     let schema = schema();
