@@ -56,11 +56,12 @@ Generates frpc services, clients and codecs from proto3. protoc and buf start it
 
   protoc --frpc_out=src/generated --frpc_opt=build_client=false,bytes=. echo.proto
 
-Without protoc, from any number of files of one folder:
+Without protoc, from any number of files:
 
   protoc-gen-frpc generate lang=ts src/generated proto/greet.proto
 
-Parameters (--frpc_opt, `opt` in buf.gen.yaml, and behind `generate`), separated by commas, with a backslash before a comma in a value:
+Parameters (--frpc_opt, `opt` in buf.gen.yaml, and behind `generate`), separated by commas, with a backslash before a
+comma in a value:
 
 {}
 A PATH names things of the schema: `.package.Message` and all in it, the end of such a path, or `.` for everything.

@@ -229,7 +229,7 @@ fn parameters_that_make_no_sense_are_errors_in_the_response() {
     let text = error(&request(schema.path(), &ALL, "numbering=lock"));
     assert!(text.contains("`lock_dir`"), "{text}");
     let text = error(&request(schema.path(), &ALL, "client=true"));
-    let expected = "parameter `client=true`: there is no such option; there are build_client, build_server, ";
+    let expected = "parameter `client=true`: there is no such option; there are lang, ts_numbers, ";
     assert!(text.starts_with(expected) && text.contains(", lock_dir, "), "{text}");
 }
 
@@ -289,11 +289,17 @@ fn help_and_the_version_are_there_for_the_asking() {
     assert_eq!(text(&["--version"]), (true, version.clone()));
     let (is_fine, help) = text(&["--help"]);
     assert!(is_fine && help.starts_with(&version), "{help}");
-    for part in ["--frpc_opt=", "\n  build_client[=true|false] ", "\n  lock_dir=FOLDER ", "FRPC_UPDATE_LOCK=1"] {
+    for part in [
+        "--frpc_opt=",
+        "\n  build_client[=true|false] ",
+        "\n  lock_dir=FOLDER ",
+        "\n  lang=rust|ts ",
+        "FRPC_UPDATE_LOCK=1",
+    ] {
         assert!(help.contains(part), "{part} in {help}");
     }
     assert!(help.lines().all(|line| line.len() <= 120), "{help}");
-    let expected = "protoc-gen-frpc: unexpected argument \"-x\"; there are `--help` and `--version`\n";
+    let expected = "protoc-gen-frpc: unexpected argument \"-x\"; there are `generate`, `--help` and `--version`\n";
     assert_eq!(text(&["-x"]), (false, expected.to_owned()));
 }
 
