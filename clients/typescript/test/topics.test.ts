@@ -7,7 +7,7 @@ import { connect } from "frisbee-rpc/node";
 import { desk } from "./desk.js";
 import { failed } from "./suite.js";
 
-test("what is published arrives at the subscriptions that match, in order", async () => {
+test("messages arrive at the subscriptions that match, in order", async () => {
   const server = await desk();
   const channel = connect({ port: server.port });
   const topics = new Topics(channel);

@@ -87,7 +87,7 @@ test("every measured body is read as the value that was sent", () => {
   assert.ok(count > 190, `${count}`);
 });
 
-test("what is read goes out as the same bytes where both forms are the same", () => {
+test("values that were read go out as the same bytes where both forms are the same", () => {
   let count = 0;
   for (const { name, message, hex: expected, encode_exact } of vectors.encode) {
     // These differ in the rich form, have nil elements, two names for a number, or a NaN whose payload JavaScript drops.
@@ -193,7 +193,7 @@ test("a body of nil elements is refused before it takes gigabytes", () => {
   assert.throws(() => decode(vec.RString, bytes("080001050affffffff0f")), /beyond the end/);
 });
 
-test("whatever the bytes of the corpus are, the decoder returns or refuses", () => {
+test("the decoder returns or refuses for all bytes of the corpus", () => {
   const types = [...Object.values(vec), ...Object.values(vecopt), ...Object.values(interop), ...Object.values(presence), ...Object.values(desk)].filter(
     (value): value is Type<object> => typeof value === "object" && "spec" in value,
   );
