@@ -114,7 +114,7 @@ async fn the_five_standard_errors_have_their_codes() {
 }
 
 #[tokio::test]
-async fn the_connection_goes_on_behind_a_message_that_is_refused_and_ends_behind_what_is_no_json() {
+async fn a_connection_goes_on_behind_a_refused_message_and_ends_behind_bytes_that_are_no_json() {
     let mut client = Client::new(&open());
     client.say(format!("{{\"a\":tru}} {{}} {}", add(1, 1, 1))).await;
     assert_eq!(error(&client.json().await).0, -32700);

@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_plain_or_not_complete_is_left() {
+    fn requests_that_are_not_plain_or_not_complete_are_left() {
         let whole = r#"{"jsonrpc":"2.0","id":1,"method":"m","params":{}}"#;
         for length in 0..whole.len() {
             assert_eq!(Plain::read(&whole.as_bytes()[..length], BOUNDS), None, "{}", &whole[..length]);
