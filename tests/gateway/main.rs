@@ -6,3 +6,4 @@ mod grpc;
 mod http;
 mod json_rpc;
 mod support;
+mod web_socket;

@@ -12,6 +12,7 @@ use std::time::Duration;
 pub struct Gateway {
     pub(crate) json_rpc: bool,
     pub(crate) http: Option<Http>,
+    pub(crate) web_socket: bool,
     pub(crate) batch_max: usize,
     pub(crate) idle_timeout: Duration,
 }
@@ -26,7 +27,7 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(300);
 
 impl Default for Gateway {
     fn default() -> Self {
-        Self { json_rpc: false, http: None, batch_max: BATCH_MAX, idle_timeout: IDLE_TIMEOUT }
+        Self { json_rpc: false, http: None, web_socket: false, batch_max: BATCH_MAX, idle_timeout: IDLE_TIMEOUT }
     }
 }
 
@@ -49,6 +50,16 @@ impl Gateway {
     #[must_use]
     pub fn http(mut self, http: Http) -> Self {
         self.http = Some(http);
+        self
+    }
+
+    /// Opens the door for WebSocket, with the subprotocol `frisbee.1`: native frames in binary messages, whatever the
+    /// boundaries of these. With [`json_rpc`](Self::json_rpc) also `jsonrpc`: each text is a message, as is each text
+    /// that the server sends. The locks are those of [`http`](Self::http): names of the server and origins of pages.
+    #[must_use]
+    pub fn web_socket(mut self) -> Self {
+        self.web_socket = true;
+        self.http.get_or_insert_default();
         self
     }
 

@@ -15,7 +15,7 @@ mod locks;
 mod streams;
 mod timed;
 mod trailers;
-mod web_socket;
+pub mod web_socket;
 
 pub use gateway::{Gateway, ServeGateway};
 pub use http::settings::Http;

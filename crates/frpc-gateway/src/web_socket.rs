@@ -1,32 +1,75 @@
 //! WebSocket connections: native frames, or JSON-RPC.
+//!
+//! The request for the upgrade, and its answer, are in `web_socket/upgrade.rs`. Frames of WebSocket are read in
+//! `frame.rs` and written in `sending.rs`, which do no I/O. A connection is served as a transport of native frames by
+//! `transport.rs`, which the server drives as any other, or as a sequence of texts.
+
+mod client;
+mod frame;
+mod sending;
+mod transport;
+mod upgrade;
+
+pub use client::{WebSocket, connect, connect_io};
+pub(crate) use upgrade::{Asked, Refusal, Upgrade, VERSION};
 
 use crate::Gateway;
-use frpc::{ForeignContext, Metadata};
+use frame::{CloseCode, End};
+use frisbee::{CloseReason, ProtocolError};
+use frpc::ForeignContext;
 use std::io;
-use tokio::io::{AsyncRead, AsyncWrite};
+use std::sync::Arc;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use transport::{Binary, Ending};
+use upgrade::Subprotocol;
 
-/// A request for WebSocket that was let in: its version is 13, and pages of its origin may call.
-#[derive(Debug)]
-#[allow(dead_code)] // Until it is served.
-pub(crate) struct Upgrade {
-    /// The value of `sec-websocket-key`.
-    pub(crate) key: String,
-    /// The subprotocols that the client offers, in its order of preference.
-    pub(crate) protocols: Vec<String>,
-    pub(crate) metadata: Metadata,
-}
-
-/// Whether the door is open.
-pub(crate) fn is_open(_gateway: &Gateway) -> bool {
-    false
-}
-
-/// Serves a connection whose request for an upgrade has been read; its answer is written here.
-pub(crate) async fn serve(
+/// Serves a connection whose request for an upgrade has been granted, and reads on behind that request.
+pub(crate) async fn serve<T>(
     _gateway: &Gateway,
-    _upgrade: Upgrade,
-    _transport: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
-    _context: &ForeignContext,
-) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
+    upgrade: Upgrade,
+    mut transport: T,
+    context: &ForeignContext,
+) -> io::Result<()>
+where
+    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    transport.write_all(upgrade.answer().as_bytes()).await?;
+    transport.flush().await?;
+    match upgrade.subprotocol {
+        Subprotocol::Frames => serve_frames(transport, context).await,
+        Subprotocol::JsonRpc => return Err(io::ErrorKind::Unsupported.into()),
+    }
+    Ok(())
+}
+
+/// Serves native frames.
+async fn serve_frames<T>(transport: T, context: &ForeignContext)
+where
+    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let stops = context.clone();
+    let goodbye = move || if stops.is_stopping() { CloseCode::GOING_AWAY } else { CloseCode::NORMAL };
+    let (binary, mut back) = Binary::new(transport, End::Server, Arc::new(goodbye));
+    let reason = context.serve_frames(binary).await;
+    // It is elsewhere if the connection was handed off.
+    if let Ok(wire) = back.try_recv() {
+        // In a box, which is made when there is but little more to come.
+        Box::pin(wire.close(ending(&reason))).await;
+    }
+}
+
+/// What a client is told of the end of its connection.
+fn ending(reason: &CloseReason) -> Ending {
+    let code = match reason {
+        CloseReason::Shutdown => CloseCode::GOING_AWAY,
+        CloseReason::Protocol(ProtocolError::TooLong { .. }) => CloseCode::TOO_LONG,
+        CloseReason::Protocol(_) | CloseReason::Truncated => CloseCode::PROTOCOL_ERROR,
+        CloseReason::IdleTimeout
+        | CloseReason::NoFirstHeader
+        | CloseReason::TooSlow
+        | CloseReason::WriteTimeout { .. } => CloseCode::POLICY,
+        CloseReason::Router(_) => CloseCode::INTERNAL,
+        _ => return (CloseCode::NORMAL, String::new()),
+    };
+    (code, reason.to_string())
 }

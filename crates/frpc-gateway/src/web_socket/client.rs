@@ -1,0 +1,215 @@
+//! The dialling end of WebSocket, for clients that reach a server only that way: through proxies for HTTP, for example.
+
+use super::frame::{CloseCode, End};
+use super::transport::Binary;
+use super::upgrade::{Subprotocol, accept};
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use bytes::{Buf, Bytes, BytesMut};
+use std::fmt;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio::net::TcpStream;
+
+/// The longest answer to the request for the upgrade, in bytes: as much as HTTP servers accept of a request.
+const ANSWER_MAX: usize = 8 * 1024;
+
+/// A connection of WebSocket that carries native frames, as a transport.
+///
+/// Reading and writing are those of a sequence of bytes, as on a socket; each write is a message.
+/// [`poll_shutdown`](AsyncWrite::poll_shutdown) closes the connection as the protocol wants; dropping this ends it
+/// without a word.
+pub struct WebSocket<T>(Binary<Early<T>>);
+
+/// Connects to a server that serves [WebSocket](crate::Gateway::web_socket), by a URL such as `ws://server:8080/`.
+///
+/// ```
+/// # use examples::greeter::{GreeterClient, GreeterServer, Name};
+/// # use examples::started::Polite;
+/// use frpc::Channel;
+/// use frpc_gateway::{Gateway, ServeGateway, web_socket};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let builder = frpc::Server::builder().add_service(GreeterServer::new(Polite));
+/// let server = builder.gateway(Gateway::new().web_socket()).bind("127.0.0.1:0").await?;
+/// let url = format!("ws://{}/", server.local_addr());
+/// # tokio::spawn(server.serve());
+/// let connector = move || {
+///     let url = url.clone();
+///     async move { web_socket::connect(&url).await }
+/// };
+/// let channel = Channel::builder().connect_with_connector(connector).await?;
+/// let greeting = GreeterClient::new(channel).greet(Name { name: "Ada".to_owned() }).await?;
+/// assert_eq!(greeting.get_ref().text, "Hello, Ada!");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// Those of the connection, and `Other` if the server refuses the upgrade. `InvalidInput` if the URL is not of the
+/// scheme `ws`: with TLS, make the handshake and call [`connect_io`].
+///
+/// # Cancel safety
+/// Dropping the future closes the connection.
+pub async fn connect(url: &str) -> io::Result<WebSocket<TcpStream>> {
+    let invalid = || io::Error::new(io::ErrorKind::InvalidInput, format!("{url:?} is no URL of the scheme ws"));
+    let rest = url.strip_prefix("ws://").ok_or_else(invalid)?;
+    let at = rest.find('/').unwrap_or(rest.len());
+    let (host, path) = rest.split_at(at);
+    let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    let address = if has_port { host.to_owned() } else { format!("{host}:80") };
+    let socket = TcpStream::connect(address).await?;
+    socket.set_nodelay(true)?;
+    connect_io(socket, host, if path.is_empty() { "/" } else { path }).await
+}
+
+/// Requests the upgrade on a transport, such as one of TLS, from a server of this name and port for this path.
+///
+/// # Errors
+/// Those of the transport, and `Other` if the server refuses the upgrade. `InvalidInput` if the name or the path has
+/// characters that cannot stand in a request.
+///
+/// # Cancel safety
+/// Dropping the future closes the transport.
+pub async fn connect_io<T>(mut io: T, host: &str, path: &str) -> io::Result<WebSocket<T>>
+where
+    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    if [host, path].iter().any(|part| part.is_empty() || !part.bytes().all(|byte| byte.is_ascii_graphic())) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the name or the path of the URL is malformed"));
+    }
+    let key = BASE64_STANDARD.encode(std::array::from_fn::<u8, 16, _>(|_| fastrand::u8(..)));
+    let name = Subprotocol::Frames.name();
+    let request = format!(
+        "GET {path} HTTP/1.1\r\nhost: {host}\r\nupgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-key: \
+         {key}\r\nsec-websocket-version: 13\r\nsec-websocket-protocol: {name}\r\n\r\n"
+    );
+    io.write_all(request.as_bytes()).await?;
+    io.flush().await?;
+    let mut answer = BytesMut::new();
+    let early = loop {
+        if io.read_buf(&mut answer).await? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        match read_answer(&answer, &key)? {
+            Some(length) => break answer.split_off(length).freeze(),
+            None if answer.len() >= ANSWER_MAX => return Err(refused("its answer is too long")),
+            None => {}
+        }
+    };
+    let goodbye = Arc::new(|| CloseCode::NORMAL);
+    // It is not closed in order unless its owner shuts it down.
+    let (binary, _) = Binary::new(Early { early, io }, End::Client, goodbye);
+    Ok(WebSocket(binary))
+}
+
+/// The length of the answer, if it is whole and grants the upgrade.
+fn read_answer(answer: &[u8], key: &str) -> io::Result<Option<usize>> {
+    let mut fields = [httparse::EMPTY_HEADER; 64];
+    let mut response = httparse::Response::new(&mut fields);
+    let length = match response.parse(answer) {
+        Ok(httparse::Status::Complete(length)) => length,
+        Ok(httparse::Status::Partial) => return Ok(None),
+        Err(error) => return Err(refused(&format!("it does not speak HTTP: {error}"))),
+    };
+    let status = response.code.unwrap_or(0);
+    if status != 101 {
+        return Err(refused(&format!("status {status}")));
+    }
+    let field = |name: &str| {
+        let found = response.headers.iter().find(|field| field.name.eq_ignore_ascii_case(name));
+        found.map(|field| field.value).unwrap_or_default()
+    };
+    let grants = field("upgrade").eq_ignore_ascii_case(b"websocket")
+        && field("connection").eq_ignore_ascii_case(b"upgrade")
+        && field("sec-websocket-accept") == accept(key.as_bytes()).as_bytes();
+    if !grants || field("sec-websocket-protocol") != Subprotocol::Frames.name().as_bytes() {
+        return Err(refused("its answer is not one to this request"));
+    }
+    Ok(Some(length))
+}
+
+fn refused(text: &str) -> io::Error {
+    io::Error::other(format!("the server does not grant WebSocket: {text}"))
+}
+
+impl<T: AsyncRead + AsyncWrite + Unpin> AsyncRead for WebSocket<T> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_read(context, buffer)
+    }
+}
+
+impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for WebSocket<T> {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write_vectored(context, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.0.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(context)
+    }
+}
+
+impl<T> fmt::Debug for WebSocket<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WebSocket").finish_non_exhaustive()
+    }
+}
+
+/// A transport of which some bytes have been read.
+struct Early<T> {
+    early: Bytes,
+    io: T,
+}
+
+impl<T: AsyncRead + Unpin> AsyncRead for Early<T> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.early.is_empty() {
+            return Pin::new(&mut self.io).poll_read(context, buffer);
+        }
+        let count = self.early.len().min(buffer.remaining());
+        buffer.put_slice(&self.early[..count]);
+        self.early.advance(count);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<T: AsyncWrite + Unpin> AsyncWrite for Early<T> {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(context)
+    }
+}

@@ -1,0 +1,419 @@
+//! The frames of WebSocket (RFC 6455) without I/O: reading them piece by piece, and writing their heads. Messages and
+//! the connection are the concern of `transport.rs` and `messages.rs`.
+//!
+//! Libraries for WebSocket assemble each message in a buffer of their own. Native frames are messages of another
+//! layer: here their bytes go where the driver wants them, in any pieces, and a connection without traffic keeps no
+//! buffer.
+
+use std::fmt;
+use std::io;
+use std::ops::Range;
+use std::time::Instant;
+
+/// The longest payload of a control frame: RFC 6455, section 5.5.
+const CONTROL_MAX: u64 = 125;
+
+/// The longest head: two bytes, a length of eight, and a mask.
+pub(crate) const HEAD_MAX: usize = 14;
+
+/// How many frames without data may come at once, and then in a second. Browsers send none but answers; programs send a
+/// PING each second at most.
+type Spare = frisbee_core::Bucket<1024, 128>;
+
+/// The codes with which a connection is closed: RFC 6455, section 7.4.1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct CloseCode(pub(crate) u16);
+
+impl CloseCode {
+    pub(crate) const NORMAL: Self = Self(1000);
+    pub(crate) const GOING_AWAY: Self = Self(1001);
+    pub(crate) const PROTOCOL_ERROR: Self = Self(1002);
+    pub(crate) const UNSUPPORTED: Self = Self(1003);
+    pub(crate) const NOT_TEXT: Self = Self(1007);
+    pub(crate) const POLICY: Self = Self(1008);
+    pub(crate) const TOO_LONG: Self = Self(1009);
+    pub(crate) const INTERNAL: Self = Self(1011);
+
+    /// Whether a peer may send the code: one of the standard, of its registry, or of an application.
+    fn is_sendable(self) -> bool {
+        matches!(self.0, 1000..=1003 | 1007..=1014 | 3000..=4999)
+    }
+}
+
+/// Why the frames of a peer are refused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Fault {
+    pub(crate) code: CloseCode,
+    pub(crate) text: &'static str,
+}
+
+impl Fault {
+    pub(crate) const fn new(code: CloseCode, text: &'static str) -> Self {
+        Self { code, text }
+    }
+
+    const fn protocol(text: &'static str) -> Self {
+        Self::new(CloseCode::PROTOCOL_ERROR, text)
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "WebSocket: {}", self.text)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl From<Fault> for io::Error {
+    fn from(fault: Fault) -> Self {
+        Self::new(io::ErrorKind::InvalidData, fault)
+    }
+}
+
+/// The end of a connection at which frames are read or written: clients mask theirs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum End {
+    Client,
+    Server,
+}
+
+/// The kind of a message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    Text,
+    Binary,
+}
+
+/// The kind of a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Opcode {
+    Continuation = 0,
+    Text = 1,
+    Binary = 2,
+    Close = 8,
+    Ping = 9,
+    Pong = 10,
+}
+
+impl Opcode {
+    fn of(number: u8) -> Option<Self> {
+        Some(match number {
+            0 => Self::Continuation,
+            1 => Self::Text,
+            2 => Self::Binary,
+            8 => Self::Close,
+            9 => Self::Ping,
+            10 => Self::Pong,
+            _ => return None,
+        })
+    }
+
+    fn is_control(self) -> bool {
+        matches!(self, Self::Close | Self::Ping | Self::Pong)
+    }
+}
+
+/// A part of the input that means something.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Event {
+    /// Bytes of a message, which stand unmasked in this range of the input. `ends` with its last byte.
+    Data {
+        kind: Kind,
+        range: Range<usize>,
+        ends: bool,
+    },
+    /// A PING, whose payload is [`Decoder::control`].
+    Ping,
+    Pong,
+    /// The peer closes, with this code if it gives one.
+    Close(Option<CloseCode>),
+}
+
+/// The head of a frame.
+#[derive(Clone, Copy, Debug)]
+struct Head {
+    opcode: Opcode,
+    is_last: bool,
+    length: u64,
+    mask: [u8; 4],
+}
+
+/// Reads the frames of a peer.
+#[derive(Debug)]
+pub(crate) struct Decoder {
+    end: End,
+    /// The beginning of a head, and how much of it has come.
+    head: [u8; HEAD_MAX],
+    have: u8,
+    /// The frame whose payload is arriving, and how much of that is missing.
+    frame: Option<Head>,
+    missing: u64,
+    /// The message whose frames are arriving.
+    message: Option<Kind>,
+    /// The bytes that it has, or will have with the frame that is arriving.
+    length: u64,
+    length_max: u64,
+    /// The payload of a control frame.
+    control: Vec<u8>,
+    spare: Spare,
+    has_closed: bool,
+}
+
+impl Decoder {
+    /// Reads what comes to this end. A message may have so many bytes.
+    pub(crate) fn new(end: End, length_max: u64, now: Instant) -> Self {
+        Self {
+            end,
+            head: [0; HEAD_MAX],
+            have: 0,
+            frame: None,
+            missing: 0,
+            message: None,
+            length: 0,
+            length_max,
+            control: Vec::new(),
+            spare: Spare::new(now),
+            has_closed: false,
+        }
+    }
+
+    /// The payload of the last control frame.
+    pub(crate) fn control(&self) -> &[u8] {
+        &self.control
+    }
+
+    /// Whether the peer has closed: what follows is no part of the protocol.
+    pub(crate) fn has_closed(&self) -> bool {
+        self.has_closed
+    }
+
+    /// Whether a message has begun and not ended.
+    pub(crate) fn is_mid_message(&self) -> bool {
+        self.message.is_some() || self.frame.is_some() || self.have > 0
+    }
+
+    /// The next event in the input, which is read from `at` on; `None` if it has been read to its end. `now` is asked
+    /// for when a frame brings no data.
+    ///
+    /// # Errors
+    /// The fault of the peer. Nothing may be read then.
+    pub(crate) fn next(
+        &mut self,
+        input: &mut [u8],
+        at: &mut usize,
+        now: impl Fn() -> Instant,
+    ) -> Result<Option<Event>, Fault> {
+        while !self.has_closed {
+            let Some(head) = self.frame else {
+                let Some(head) = self.read_head(input, at)? else { return Ok(None) };
+                self.begin(head)?;
+                if (head.opcode.is_control() || head.length == 0) && !self.spare.take(now()) {
+                    return Err(Fault::new(CloseCode::POLICY, "too many frames without data"));
+                }
+                continue;
+            };
+            let left = input.len().saturating_sub(*at);
+            if left == 0 && self.missing > 0 {
+                return Ok(None);
+            }
+            let count = usize::try_from(self.missing).map_or(left, |missing| missing.min(left));
+            let range = *at..*at + count;
+            *at = range.end;
+            let Some(payload) = input.get_mut(range.clone()) else { return Ok(None) };
+            unmask(payload, head.mask, head.length - self.missing);
+            self.missing -= count as u64;
+            let is_whole = self.missing == 0;
+            if is_whole {
+                self.frame = None;
+            }
+            if head.opcode.is_control() {
+                self.control.extend_from_slice(payload);
+                if is_whole {
+                    return self.control_event(head.opcode).map(Some);
+                }
+                continue;
+            }
+            let kind = self.message.unwrap_or(Kind::Binary);
+            let ends = is_whole && head.is_last;
+            if ends {
+                (self.message, self.length) = (None, 0);
+            }
+            if count > 0 || ends {
+                return Ok(Some(Event::Data { kind, range, ends }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Reads a head as far as it has come; `None` if some of it is missing.
+    fn read_head(&mut self, input: &[u8], at: &mut usize) -> Result<Option<Head>, Fault> {
+        loop {
+            let have = usize::from(self.have);
+            let needed = head_len(&self.head[..have]);
+            if have == needed {
+                let head = self.parse_head(needed)?;
+                self.have = 0;
+                return Ok(Some(head));
+            }
+            let Some(byte) = input.get(*at) else { return Ok(None) };
+            self.head[have] = *byte;
+            self.have += 1;
+            *at += 1;
+            if have == 0 {
+                self.check_kind(*byte)?;
+            } else if have == 1 {
+                self.check_length(*byte)?;
+            }
+        }
+    }
+
+    /// Checks the first byte of a head, so that faults are noticed before anything else has come.
+    fn check_kind(&self, byte: u8) -> Result<(), Fault> {
+        if byte & 0x70 != 0 {
+            return Err(Fault::protocol("a reserved bit is set, without an extension"));
+        }
+        let Some(opcode) = Opcode::of(byte & 0x0f) else { return Err(Fault::protocol("a reserved opcode")) };
+        let is_last = byte & 0x80 != 0;
+        match (opcode, self.message) {
+            (Opcode::Continuation, None) => Err(Fault::protocol("a continuation of no message")),
+            (Opcode::Text | Opcode::Binary, Some(_)) => Err(Fault::protocol("a message within another one")),
+            _ if opcode.is_control() && !is_last => Err(Fault::protocol("a control frame in fragments")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks the second byte of a head.
+    fn check_length(&self, byte: u8) -> Result<(), Fault> {
+        match (self.end, byte & 0x80 != 0) {
+            (End::Server, false) => return Err(Fault::protocol("a client has to mask its frames")),
+            (End::Client, true) => return Err(Fault::protocol("a server may not mask its frames")),
+            _ => {}
+        }
+        let is_control = Opcode::of(self.head[0] & 0x0f).is_some_and(Opcode::is_control);
+        if is_control && u64::from(byte & 0x7f) > CONTROL_MAX {
+            return Err(Fault::protocol("a control frame with more than 125 bytes"));
+        }
+        Ok(())
+    }
+
+    fn parse_head(&self, end: usize) -> Result<Head, Fault> {
+        let head = &self.head[..end];
+        let is_masked = head[1] & 0x80 != 0;
+        let (length, mask) = match head[1] & 0x7f {
+            126 => (u64::from(u16::from_be_bytes([head[2], head[3]])), 4),
+            127 => (u64::from_be_bytes([head[2], head[3], head[4], head[5], head[6], head[7], head[8], head[9]]), 10),
+            short => (u64::from(short), 2),
+        };
+        if mask == 4 && length < 126 || mask == 10 && length <= u64::from(u16::MAX) {
+            return Err(Fault::protocol("a length in more bytes than it takes"));
+        }
+        let mask = if is_masked { [head[mask], head[mask + 1], head[mask + 2], head[mask + 3]] } else { [0; 4] };
+        let opcode = Opcode::of(head[0] & 0x0f).ok_or(Fault::protocol("a reserved opcode"))?;
+        Ok(Head { opcode, is_last: head[0] & 0x80 != 0, length, mask })
+    }
+
+    /// Begins a frame whose head has been read.
+    fn begin(&mut self, head: Head) -> Result<(), Fault> {
+        match head.opcode {
+            Opcode::Text => self.message = Some(Kind::Text),
+            Opcode::Binary => self.message = Some(Kind::Binary),
+            Opcode::Continuation => {}
+            _ => self.control.clear(),
+        }
+        if !head.opcode.is_control() {
+            self.length = self.length.saturating_add(head.length);
+            if self.length > self.length_max {
+                return Err(Fault::new(CloseCode::TOO_LONG, "a message that is longer than the limit"));
+            }
+        }
+        self.missing = head.length;
+        self.frame = Some(head);
+        Ok(())
+    }
+
+    fn control_event(&mut self, opcode: Opcode) -> Result<Event, Fault> {
+        match opcode {
+            Opcode::Ping => Ok(Event::Ping),
+            Opcode::Pong => Ok(Event::Pong),
+            _ => {
+                self.has_closed = true;
+                self.read_close().map(Event::Close)
+            }
+        }
+    }
+
+    /// The code of a CLOSE.
+    fn read_close(&self) -> Result<Option<CloseCode>, Fault> {
+        let (code, text) = match self.control[..] {
+            [] => return Ok(None),
+            [_] => return Err(Fault::protocol("a code with one byte")),
+            [first, second, ref text @ ..] => (CloseCode(u16::from_be_bytes([first, second])), text),
+        };
+        if !code.is_sendable() {
+            return Err(Fault::protocol("a code that may not be sent"));
+        }
+        if std::str::from_utf8(text).is_err() {
+            return Err(Fault::new(CloseCode::NOT_TEXT, "a reason that is no text"));
+        }
+        Ok(Some(code))
+    }
+}
+
+/// The length of the head that begins with these bytes, as far as they tell.
+fn head_len(head: &[u8]) -> usize {
+    let Some(second) = head.get(1) else { return 2 };
+    let length = match second & 0x7f {
+        126 => 2,
+        127 => 8,
+        _ => 0,
+    };
+    2 + length + if second & 0x80 != 0 { 4 } else { 0 }
+}
+
+/// Takes the mask off, or puts it on, for bytes at this place of a payload.
+pub(crate) fn unmask(bytes: &mut [u8], mut mask: [u8; 4], at: u64) {
+    if mask == [0; 4] {
+        return;
+    }
+    mask.rotate_left((at % 4) as usize);
+    let wide = u64::from_ne_bytes([mask[0], mask[1], mask[2], mask[3], mask[0], mask[1], mask[2], mask[3]]);
+    let (chunks, rest) = bytes.as_chunks_mut::<8>();
+    for chunk in chunks {
+        *chunk = (u64::from_ne_bytes(*chunk) ^ wide).to_ne_bytes();
+    }
+    for (byte, mask) in rest.iter_mut().zip(mask.iter().cycle()) {
+        *byte ^= mask;
+    }
+}
+
+/// The head of a frame that is sent whole.
+pub(crate) fn head(opcode: Opcode, length: usize, mask: Option<[u8; 4]>) -> ([u8; HEAD_MAX], usize) {
+    let mut head = [0; HEAD_MAX];
+    head[0] = 0x80 | opcode as u8;
+    let mut end = match length {
+        0..=125 => {
+            head[1] = length as u8;
+            2
+        }
+        126..=0xffff => {
+            head[1] = 126;
+            head[2..4].copy_from_slice(&(length as u16).to_be_bytes());
+            4
+        }
+        _ => {
+            head[1] = 127;
+            head[2..10].copy_from_slice(&(length as u64).to_be_bytes());
+            10
+        }
+    };
+    if let Some(mask) = mask {
+        head[1] |= 0x80;
+        head[end..end + 4].copy_from_slice(&mask);
+        end += 4;
+    }
+    (head, end)
+}
+
+#[cfg(test)]
+mod tests;

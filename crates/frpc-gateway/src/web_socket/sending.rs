@@ -1,0 +1,332 @@
+//! What an end of WebSocket sends: the frames of control, and one frame for each write of data.
+
+use super::frame::{CloseCode, End, HEAD_MAX, Opcode, head, unmask};
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use tokio::io::AsyncWrite;
+
+/// How many bytes of frames of control may wait. A PING is not answered while more do: RFC 6455, section 5.5.3, asks
+/// for an answer to the latest alone.
+const CONTROL_WAITS_MAX: usize = 512;
+
+/// How many bytes a client masks at one time, in a copy.
+const MASKED_MAX: usize = 64 * 1024;
+
+/// The longest reason of a CLOSE: that of its payload without the code.
+const REASON_MAX: usize = 123;
+
+/// Slices of one write, with the head in front: as many as the drivers of connections write at once, and one more.
+const SLICES_MAX: usize = 65;
+
+/// The frames that an end sends, and how far they have got.
+#[derive(Debug)]
+pub(crate) struct Sending {
+    end: End,
+    /// Whole frames that were not written with the data of their caller, and how many of these bytes were written.
+    waiting: Vec<u8>,
+    written: usize,
+    /// How many of them are frames of control.
+    of_control: usize,
+    /// The frame of data that is being written, of which some bytes have been.
+    open: Option<Open>,
+    has_closed: bool,
+}
+
+/// A frame of data whose length the peer knows already.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    head: [u8; HEAD_MAX],
+    head_len: usize,
+    head_written: usize,
+    /// How many bytes of its payload have not been written.
+    missing: usize,
+}
+
+impl Sending {
+    pub(crate) fn new(end: End) -> Self {
+        Self { end, waiting: Vec::new(), written: 0, of_control: 0, open: None, has_closed: false }
+    }
+
+    /// Whether CLOSE is or was sent, behind which there is nothing.
+    pub(crate) fn has_closed(&self) -> bool {
+        self.has_closed
+    }
+
+    /// The number of bytes that wait to be written.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.len() - self.written
+    }
+
+    /// Answers a PING with this payload.
+    pub(crate) fn pong(&mut self, payload: &[u8]) {
+        self.put_control(Opcode::Pong, payload);
+    }
+
+    /// Asks for a sign of life.
+    pub(crate) fn ping(&mut self) {
+        self.put_control(Opcode::Ping, b"");
+    }
+
+    fn put_control(&mut self, opcode: Opcode, payload: &[u8]) {
+        if self.of_control < CONTROL_WAITS_MAX {
+            let before = self.waiting.len();
+            self.put(opcode, payload);
+            self.of_control += self.waiting.len() - before;
+        }
+    }
+
+    /// Lets a whole text wait, in a frame of its own.
+    pub(crate) fn text(&mut self, text: &[u8]) {
+        self.put(Opcode::Text, text);
+    }
+
+    /// Closes the connection in this direction, once.
+    pub(crate) fn close(&mut self, code: Option<CloseCode>, reason: &str) {
+        let mut payload = Vec::new();
+        if let Some(code) = code {
+            payload.extend_from_slice(&code.0.to_be_bytes());
+            payload.extend_from_slice(cut(reason).as_bytes());
+        }
+        self.put(Opcode::Close, &payload);
+        self.has_closed = true;
+    }
+
+    fn put(&mut self, opcode: Opcode, payload: &[u8]) {
+        if self.has_closed {
+            return;
+        }
+        let mask = self.mask();
+        let (head, length) = head(opcode, payload.len(), mask);
+        self.waiting.extend_from_slice(&head[..length]);
+        let from = self.waiting.len();
+        self.waiting.extend_from_slice(payload);
+        unmask(&mut self.waiting[from..], mask.unwrap_or_default(), 0);
+    }
+
+    /// A new mask, at a client.
+    fn mask(&self) -> Option<[u8; 4]> {
+        // Masks keep a page's script from choosing the bytes that proxies see. Here the program is its own author.
+        (self.end == End::Client).then(|| fastrand::u32(1..).to_ne_bytes())
+    }
+
+    /// Writes the frames that wait, unless one of data has to be completed first.
+    pub(crate) fn poll_waiting(
+        &mut self,
+        context: &mut Context<'_>,
+        mut io: Pin<&mut impl AsyncWrite>,
+    ) -> Poll<io::Result<()>> {
+        if self.open.is_some() {
+            return Poll::Ready(Ok(()));
+        }
+        while let Some(rest @ [_, ..]) = self.waiting.get(self.written..) {
+            match ready!(io.as_mut().poll_write(context, rest))? {
+                0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                count => self.written += count,
+            }
+        }
+        // An idle connection keeps no buffer.
+        (self.waiting, self.written, self.of_control) = (Vec::new(), 0, 0);
+        Poll::Ready(Ok(()))
+    }
+
+    /// Writes data as one frame, and returns how many of its bytes were taken. If these are not all, the next ones
+    /// complete the same frame.
+    ///
+    /// # Errors
+    /// Those of the transport, and `BrokenPipe` behind CLOSE.
+    pub(crate) fn poll_data(
+        &mut self,
+        context: &mut Context<'_>,
+        mut io: Pin<&mut impl AsyncWrite>,
+        data: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        ready!(self.poll_waiting(context, io.as_mut()))?;
+        if self.has_closed {
+            return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
+        }
+        let length = data.iter().map(|slice| slice.len()).sum();
+        if length == 0 {
+            return Poll::Ready(Ok(0));
+        }
+        if self.end == End::Client {
+            let count = self.mask_data(data, length);
+            // It is there to stay; whoever flushes waits for it.
+            let _ = self.poll_waiting(context, io)?;
+            return Poll::Ready(Ok(count));
+        }
+        loop {
+            let mut open = self.open.unwrap_or_else(|| {
+                let (head, head_len) = head(Opcode::Binary, length, None);
+                Open { head, head_len, head_written: 0, missing: length }
+            });
+            let rest = &open.head[open.head_written..open.head_len];
+            let written = {
+                let mut slices = [IoSlice::new(&[]); SLICES_MAX];
+                let count = with_head(&mut slices, rest, data, open.missing);
+                ready!(io.as_mut().poll_write_vectored(context, &slices[..count]))?
+            };
+            if written == 0 {
+                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+            }
+            let of_head = written.min(rest.len());
+            open.head_written += of_head;
+            open.missing -= written - of_head;
+            self.open = Some(open).filter(|open| open.missing > 0);
+            if written > of_head {
+                return Poll::Ready(Ok(written - of_head));
+            }
+        }
+    }
+
+    /// Lets the beginning of the data wait, masked, and returns its length.
+    fn mask_data(&mut self, data: &[IoSlice<'_>], length: usize) -> usize {
+        let count = length.min(MASKED_MAX);
+        let mask = self.mask();
+        let (head, head_len) = head(Opcode::Binary, count, mask);
+        self.waiting.reserve(head_len + count);
+        self.waiting.extend_from_slice(&head[..head_len]);
+        let from = self.waiting.len();
+        for slice in data {
+            let room = count - (self.waiting.len() - from);
+            self.waiting.extend_from_slice(slice.get(..room).unwrap_or(slice));
+        }
+        unmask(&mut self.waiting[from..], mask.unwrap_or_default(), 0);
+        count
+    }
+}
+
+/// Slices of what remains of a head and of so many bytes of data behind it.
+fn with_head<'a>(
+    slices: &mut [IoSlice<'a>; SLICES_MAX],
+    head: &'a [u8],
+    data: &'a [IoSlice<'_>],
+    mut room: usize,
+) -> usize {
+    let head = Some(head).filter(|head| !head.is_empty());
+    let mut count = 0;
+    for (slice, target) in head.into_iter().chain(data.iter().map(|slice| &**slice)).zip(slices) {
+        let is_head = count == 0 && head.is_some();
+        let part = if is_head { slice } else { slice.get(..room).unwrap_or(slice) };
+        if !is_head {
+            room -= part.len();
+        }
+        *target = IoSlice::new(part);
+        count += 1;
+    }
+    count
+}
+
+/// As much of a reason as fits.
+fn cut(reason: &str) -> &str {
+    let end = (0..=REASON_MAX.min(reason.len())).rev().find(|at| reason.is_char_boundary(*at));
+    &reason[..end.unwrap_or(0)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::web_socket::frame::{Decoder, Event, Kind};
+    use std::task::Waker;
+    use std::time::Instant;
+
+    /// Takes so many bytes at each write, every other time.
+    #[derive(Debug)]
+    struct Narrow {
+        width: usize,
+        turn: usize,
+        written: Vec<u8>,
+    }
+
+    impl AsyncWrite for Narrow {
+        fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+            let slices = [IoSlice::new(bytes)];
+            self.as_mut().poll_write_vectored(context, &slices)
+        }
+
+        fn poll_write_vectored(
+            mut self: Pin<&mut Self>,
+            _context: &mut Context<'_>,
+            slices: &[IoSlice<'_>],
+        ) -> Poll<io::Result<usize>> {
+            self.turn += 1;
+            if self.turn % 2 == 0 {
+                return Poll::Pending;
+            }
+            let bytes: Vec<u8> = slices.iter().flat_map(|slice| slice.iter().copied()).take(self.width).collect();
+            self.written.extend_from_slice(&bytes);
+            Poll::Ready(Ok(bytes.len()))
+        }
+
+        fn poll_flush(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn poll_shutdown(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    /// The payload of all messages, and the PONGs among them.
+    fn read(end: End, mut bytes: Vec<u8>) -> (Vec<u8>, usize) {
+        let mut decoder = Decoder::new(end, u64::MAX, Instant::now());
+        let (mut at, mut data, mut pongs) = (0, Vec::new(), 0);
+        while let Some(event) = decoder.next(&mut bytes, &mut at, Instant::now).expect("the frames are in order") {
+            match event {
+                Event::Data { kind, range, .. } => {
+                    assert_eq!(kind, Kind::Binary);
+                    data.extend_from_slice(&bytes[range]);
+                }
+                Event::Pong => pongs += 1,
+                other => panic!("{other:?}"),
+            }
+        }
+        assert!(!decoder.is_mid_message());
+        (data, pongs)
+    }
+
+    #[test]
+    fn data_that_leaves_in_pieces_of_any_size_is_one_sequence_of_whole_frames() {
+        let data: Vec<u8> = (0..70_000_u32).map(|number| (number * 7) as u8).collect();
+        for (end, peer) in [(End::Server, End::Client), (End::Client, End::Server)] {
+            for width in [1, 2, 3, 5, 64, 1000, 65_536] {
+                let mut io = Narrow { width, turn: 0, written: Vec::new() };
+                let mut sending = Sending::new(end);
+                let mut context = Context::from_waker(Waker::noop());
+                let (mut sent, mut pongs) = (0, 0);
+                while sent < data.len() {
+                    // What waits may have grown since the last attempt, and stands in several pieces.
+                    let (first, second) = data[sent..(sent + 40_000).min(data.len())].split_at(1);
+                    let slices = [IoSlice::new(first), IoSlice::new(second)];
+                    match sending.poll_data(&mut context, Pin::new(&mut io), &slices) {
+                        Poll::Ready(count) => sent += count.expect("memory takes everything"),
+                        Poll::Pending if pongs < 3 => {
+                            sending.pong(b"payload");
+                            pongs += 1;
+                        }
+                        Poll::Pending => {}
+                    }
+                }
+                while sending.waiting() > 0 {
+                    let _ = sending.poll_waiting(&mut context, Pin::new(&mut io));
+                }
+                let (read, answers) = read(peer, io.written);
+                assert!(read == data, "{end:?} {width}");
+                assert_eq!(answers, pongs, "{end:?} {width}");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_follows_a_close_whose_reason_is_cut_at_a_character() {
+        let mut sending = Sending::new(End::Server);
+        sending.close(Some(CloseCode::NORMAL), &"ü".repeat(100));
+        sending.close(Some(CloseCode::NORMAL), "again");
+        sending.pong(b"");
+        assert_eq!((sending.waiting(), sending.waiting[1]), (2 + 2 + 122, 124));
+        let mut io = Narrow { width: 1000, turn: 0, written: Vec::new() };
+        let sent =
+            sending.poll_data(&mut Context::from_waker(Waker::noop()), Pin::new(&mut io), &[IoSlice::new(b"more")]);
+        assert!(matches!(sent, Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::BrokenPipe));
+    }
+}

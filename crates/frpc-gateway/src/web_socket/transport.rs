@@ -1,0 +1,246 @@
+//! Bytes over the binary messages of WebSocket, whatever their boundaries: a transport for native frames.
+
+use super::frame::{CloseCode, Decoder, End, Event, Fault, Kind};
+use super::sending::Sending;
+use std::fmt;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
+use tokio::sync::oneshot;
+
+/// How long a peer has to take note of the end, as on native connections.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// Reads at one time that may bring nothing but control frames.
+const READS_AT_ONCE: usize = 4;
+
+/// The code and the reason with which a transport that was left without a word is closed.
+pub(crate) type Ending = (CloseCode, String);
+
+/// Gives the code of a CLOSE that its owner asks for.
+pub(crate) type Goodbye = Arc<dyn Fn() -> CloseCode + Send + Sync>;
+
+/// A connection of WebSocket as a transport of bytes. Each write is a message.
+pub(crate) struct Binary<T> {
+    /// `None` when it has been given back.
+    wire: Option<Wire<T>>,
+    goodbye: Goodbye,
+    /// Gets the connection back when its owner is done, to close it as the protocol wants.
+    back: Option<oneshot::Sender<Wire<T>>>,
+}
+
+/// A transport with the state of WebSocket.
+pub(crate) struct Wire<T> {
+    pub(crate) io: T,
+    pub(crate) decoder: Decoder,
+    pub(crate) sending: Sending,
+    /// The code by which the peer has closed.
+    pub(crate) closed_by: Option<CloseCode>,
+    pub(crate) fault: Option<Fault>,
+    /// The transport has ended in this direction.
+    is_shut: bool,
+}
+
+impl<T: AsyncRead + AsyncWrite + Unpin> Wire<T> {
+    /// For messages of up to so many bytes.
+    pub(crate) fn new(io: T, end: End, length_max: u64) -> Self {
+        let decoder = Decoder::new(end, length_max, now());
+        Self { io, decoder, sending: Sending::new(end), closed_by: None, fault: None, is_shut: false }
+    }
+
+    /// Handles what is no data.
+    pub(crate) fn handle(&mut self, event: &Event) {
+        match event {
+            Event::Ping => self.sending.pong(self.decoder.control()),
+            Event::Close(code) => self.closed_by = *code,
+            Event::Pong | Event::Data { .. } => {}
+        }
+    }
+
+    /// Notes a fault of the peer, and refuses everything that follows.
+    fn poll_fault(&self) -> Poll<io::Result<()>> {
+        match self.fault {
+            Some(fault) => Poll::Ready(Err(fault.into())),
+            None => Poll::Pending,
+        }
+    }
+
+    fn poll_read(&mut self, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        if buffer.remaining() == 0 {
+            return Poll::Ready(Ok(()));
+        }
+        for _ in 0..READS_AT_ONCE {
+            if self.fault.is_some() {
+                return self.poll_fault();
+            }
+            if self.decoder.has_closed() {
+                return Poll::Ready(Ok(()));
+            }
+            let before = buffer.filled().len();
+            ready!(Pin::new(&mut self.io).poll_read(context, buffer))?;
+            let input = buffer.filled_mut().get_mut(before..).unwrap_or_default();
+            if input.is_empty() {
+                return Poll::Ready(Ok(()));
+            }
+            let count = self.take_data(input);
+            buffer.set_filled(before + count);
+            // Answers to PINGs, which otherwise wait for the next data.
+            let _ = self.sending.poll_waiting(context, Pin::new(&mut self.io))?;
+            if count > 0 {
+                return Poll::Ready(Ok(()));
+            }
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    /// Moves the data among the input to its beginning, and returns how much it is.
+    fn take_data(&mut self, input: &mut [u8]) -> usize {
+        let (mut at, mut count) = (0, 0);
+        loop {
+            match self.decoder.next(input, &mut at, now) {
+                Ok(None) => return count,
+                Ok(Some(Event::Data { kind: Kind::Binary, range, .. })) => {
+                    let length = range.len();
+                    input.copy_within(range, count);
+                    count += length;
+                }
+                Ok(Some(Event::Data { kind: Kind::Text, .. })) => {
+                    self.fault = Some(Fault::new(CloseCode::UNSUPPORTED, "a text, where frames are binary"));
+                    return count;
+                }
+                Ok(Some(event)) => self.handle(&event),
+                Err(fault) => {
+                    self.fault = Some(fault);
+                    return count;
+                }
+            }
+        }
+    }
+
+    pub(crate) fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.sending.poll_waiting(context, Pin::new(&mut self.io)))?;
+        Pin::new(&mut self.io).poll_flush(context)
+    }
+
+    /// Sends CLOSE unless it was sent, and ends the transport in this direction.
+    fn poll_close(
+        &mut self,
+        context: &mut Context<'_>,
+        ending: impl FnOnce() -> (Option<CloseCode>, String),
+    ) -> Poll<io::Result<()>> {
+        if self.is_shut {
+            return Poll::Ready(Ok(()));
+        }
+        if !self.sending.has_closed() {
+            let (code, reason) = if self.decoder.has_closed() && self.fault.is_none() {
+                (self.closed_by, String::new())
+            } else {
+                ending()
+            };
+            self.sending.close(code, &reason);
+        }
+        ready!(self.poll_flush(context))?;
+        ready!(Pin::new(&mut self.io).poll_shutdown(context))?;
+        self.is_shut = true;
+        Poll::Ready(Ok(()))
+    }
+
+    /// Closes the connection: its transport has ended when this returns, or the peer has had a second.
+    pub(crate) async fn close(mut self, (code, reason): Ending) {
+        let was_shut = self.is_shut;
+        let (code, reason) = match self.fault {
+            Some(fault) => (fault.code, fault.text.to_owned()),
+            None => (code, reason),
+        };
+        let closing = async {
+            std::future::poll_fn(|context| self.poll_close(context, || (Some(code), reason.clone()))).await?;
+            if was_shut {
+                return Ok(());
+            }
+            // Closing with unread bytes of the peer would reset the connection, and CLOSE would be lost.
+            let mut discarded = [0; 1024];
+            while self.io.read(&mut discarded).await? > 0 {
+                tokio::task::yield_now().await;
+            }
+            io::Result::Ok(())
+        };
+        // It has ended either way.
+        let _ = tokio::time::timeout(LINGER, closing).await;
+    }
+}
+
+impl<T: AsyncRead + AsyncWrite + Unpin> Binary<T> {
+    /// For a transport behind the handshake; it comes back when its owner drops this.
+    pub(crate) fn new(io: T, end: End, goodbye: Goodbye) -> (Self, oneshot::Receiver<Wire<T>>) {
+        let (back, returned) = oneshot::channel();
+        // The messages here have any length: their bytes are those of frames, which have limits of their own.
+        (Self { wire: Some(Wire::new(io, end, u64::MAX)), goodbye, back: Some(back) }, returned)
+    }
+
+    fn wire(&mut self) -> io::Result<&mut Wire<T>> {
+        self.wire.as_mut().ok_or_else(|| io::ErrorKind::NotConnected.into())
+    }
+}
+
+impl<T> Drop for Binary<T> {
+    fn drop(&mut self) {
+        if let (Some(wire), Some(back)) = (self.wire.take(), self.back.take()) {
+            // Whoever does not wait for it has it closed without a word.
+            let _ = back.send(wire);
+        }
+    }
+}
+
+impl<T: AsyncRead + AsyncWrite + Unpin> AsyncRead for Binary<T> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.wire()?.poll_read(context, buffer)
+    }
+}
+
+impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Binary<T> {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let wire = self.wire()?;
+        wire.sending.poll_data(context, Pin::new(&mut wire.io), &[IoSlice::new(bytes)])
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let wire = self.wire()?;
+        wire.sending.poll_data(context, Pin::new(&mut wire.io), slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.wire()?.poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let goodbye = self.goodbye.clone();
+        self.wire()?.poll_close(context, || (Some(goodbye()), String::new()))
+    }
+}
+
+impl<T> fmt::Debug for Binary<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Binary").finish_non_exhaustive()
+    }
+}
+
+/// The runtime's clock, which tests may stop.
+pub(crate) fn now() -> Instant {
+    tokio::time::Instant::now().into_std()
+}

@@ -1,0 +1,174 @@
+//! The request by which a connection of HTTP/1.1 becomes one of WebSocket, and its answer.
+
+use crate::Gateway;
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use sha1::{Digest, Sha1};
+use std::fmt::Write as _;
+
+/// What a server appends to the key of its client: RFC 6455, section 1.3.
+const SUFFIX: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+
+/// The only version: RFC 6455, section 4.1.
+pub(crate) const VERSION: &str = "13";
+
+/// What the messages of a connection are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Subprotocol {
+    /// Native frames, in binary messages.
+    Frames,
+    /// Messages of JSON-RPC, a text each.
+    JsonRpc,
+}
+
+impl Subprotocol {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Frames => "frisbee.1",
+            Self::JsonRpc => "jsonrpc",
+        }
+    }
+
+    fn of(name: &[u8], gateway: &Gateway) -> Option<Self> {
+        let is_meant = |subprotocol: &Self| subprotocol.name().as_bytes() == name && subprotocol.is_open(gateway);
+        [Self::Frames, Self::JsonRpc].into_iter().find(is_meant)
+    }
+
+    fn is_open(self, gateway: &Gateway) -> bool {
+        self == Self::Frames || gateway.json_rpc
+    }
+}
+
+/// The fields of a request that ask for WebSocket, which is a GET of HTTP/1.1 with `connection: upgrade` and `upgrade:
+/// websocket`.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Asked<'a> {
+    /// `sec-websocket-key`
+    pub(crate) key: Option<&'a [u8]>,
+    /// `sec-websocket-version`
+    pub(crate) version: Option<&'a [u8]>,
+    /// All of `sec-websocket-protocol`, separated by commas.
+    pub(crate) protocols: Option<&'a [u8]>,
+}
+
+/// An upgrade that is granted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Upgrade {
+    pub(crate) subprotocol: Subprotocol,
+    /// What the server says to the key.
+    accept: String,
+    /// The client has offered subprotocols, of which one was chosen.
+    is_chosen: bool,
+}
+
+/// Why there is no upgrade.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Refusal {
+    /// The request is malformed: status 400.
+    Malformed(&'static str),
+    /// The version is another one than [`VERSION`]: status 426, with `sec-websocket-version: 13`.
+    Version,
+    /// None of the subprotocols is served: status 400.
+    Subprotocol,
+}
+
+impl Refusal {
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Self::Malformed(text) => text,
+            Self::Version => "the server speaks version 13 of WebSocket",
+            Self::Subprotocol => {
+                "WebSocket is served with the subprotocols \"frisbee.1\" and, if that door is open, \"jsonrpc\""
+            }
+        }
+    }
+}
+
+impl Upgrade {
+    /// Grants an upgrade if it can be. The first subprotocol that the client offers and this gateway serves is chosen. A
+    /// client that offers none, such as a console, gets JSON-RPC if that door is open.
+    pub(crate) fn new(gateway: &Gateway, asked: &Asked<'_>) -> Result<Self, Refusal> {
+        if asked.version != Some(VERSION.as_bytes()) {
+            return Err(Refusal::Version);
+        }
+        let key = asked.key.ok_or(Refusal::Malformed("the field \"sec-websocket-key\" is missing"))?;
+        if !BASE64_STANDARD.decode(key).is_ok_and(|key| key.len() == 16) {
+            return Err(Refusal::Malformed("the field \"sec-websocket-key\" is not 16 bytes in base64"));
+        }
+        let chosen = match asked.protocols {
+            Some(offered) => {
+                let mut offered = offered.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
+                offered.find_map(|name| Subprotocol::of(name, gateway))
+            }
+            None => Some(Subprotocol::JsonRpc).filter(|subprotocol| subprotocol.is_open(gateway)),
+        };
+        let subprotocol = chosen.ok_or(Refusal::Subprotocol)?;
+        Ok(Self { subprotocol, accept: accept(key), is_chosen: asked.protocols.is_some() })
+    }
+
+    /// The head of the answer.
+    pub(crate) fn answer(&self) -> String {
+        let mut answer = format!(
+            "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-accept: {}\r\n",
+            self.accept
+        );
+        if self.is_chosen {
+            let _ = write!(answer, "sec-websocket-protocol: {}\r\n", self.subprotocol.name());
+        }
+        answer + "\r\n"
+    }
+}
+
+/// What a server says to a key.
+pub(crate) fn accept(key: &[u8]) -> String {
+    BASE64_STANDARD.encode(Sha1::new().chain_update(key).chain_update(SUFFIX).finalize())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The example of RFC 6455, section 1.3.
+    const KEY: &[u8] = b"dGhlIHNhbXBsZSBub25jZQ==";
+    const ASKED: Asked<'static> = Asked { key: Some(KEY), version: Some(VERSION.as_bytes()), protocols: None };
+
+    #[test]
+    fn the_answer_to_a_key_is_that_of_the_standard() {
+        assert_eq!(accept(KEY), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
+    }
+
+    #[test]
+    fn the_first_subprotocol_that_is_served_is_chosen() {
+        let (frames, both) = (Gateway::new().web_socket(), Gateway::new().web_socket().json_rpc());
+        let (native, json) = (Subprotocol::Frames, Subprotocol::JsonRpc);
+        for (gateway, offered, expected) in [
+            (&frames, Some("frisbee.1"), Ok(native)),
+            (&frames, Some("chat, frisbee.1"), Ok(native)),
+            (&frames, Some("jsonrpc,frisbee.1"), Ok(native)),
+            (&both, Some("jsonrpc,frisbee.1"), Ok(json)),
+            (&both, Some(" frisbee.1 ,jsonrpc"), Ok(native)),
+            (&both, None, Ok(json)),
+            (&frames, None, Err(Refusal::Subprotocol)),
+            (&frames, Some("jsonrpc"), Err(Refusal::Subprotocol)),
+            (&both, Some("chat"), Err(Refusal::Subprotocol)),
+            (&both, Some(""), Err(Refusal::Subprotocol)),
+        ] {
+            let upgrade = Upgrade::new(gateway, &Asked { protocols: offered.map(str::as_bytes), ..ASKED });
+            let answer = upgrade.as_ref().map(Upgrade::answer).unwrap_or_default();
+            assert_eq!(upgrade.map(|upgrade| upgrade.subprotocol), expected, "{offered:?}");
+            let names = answer.contains("\r\nsec-websocket-protocol: ");
+            assert_eq!(names, expected.is_ok() && offered.is_some(), "{offered:?}");
+        }
+    }
+
+    #[test]
+    fn keys_and_versions_of_other_forms_are_refused() {
+        let gateway = Gateway::new().web_socket().json_rpc();
+        let refused = |asked: Asked<'_>| Upgrade::new(&gateway, &asked).expect_err("it is refused");
+        for version in [None, Some(&b"8"[..]), Some(b"013")] {
+            assert_eq!(refused(Asked { version, ..ASKED }), Refusal::Version);
+        }
+        for key in [None, Some(&b""[..]), Some(b"dGhlIHNhbXBsZSBub25jZQ"), Some(b"c2hvcnQ="), Some(b"\xff")] {
+            assert!(matches!(refused(Asked { key, ..ASKED }), Refusal::Malformed(_)));
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! WebSocket: native frames in its messages, and the rules of the protocol.
+
+use bytes::Bytes;
+use frisbee::tls::rustls::pki_types::ServerName;
+use frisbee::{CloseKind, Config};
+use frisbee_tests::attacks::ADD;
+use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, Range, SleepRequest, Sum};
+use frisbee_tests::pki::Authority;
+use frisbee_tests::raw::{encoded, packet};
+use frisbee_tests::service::Service;
+use frpc::{Channel, Server, ServerBuilder, Stats, Workers};
+use frpc_gateway::{Gateway, ServeGateway, web_socket};
+use futures_util::StreamExt;
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::oneshot;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+const CONTINUATION: u8 = 0;
+const TEXT: u8 = 1;
+const BINARY: u8 = 2;
+const CLOSE: u8 = 8;
+const PING: u8 = 9;
+const PONG: u8 = 10;
+
+async fn serve(builder: ServerBuilder) -> (SocketAddr, Stats) {
+    let builder = builder.add_service(InteropServer::new(Service)).gateway(Gateway::new().web_socket());
+    let server = builder.bind("127.0.0.1:0").await.expect("there is a port");
+    let (address, stats) = (server.local_addr(), server.stats());
+    tokio::spawn(server.serve());
+    (address, stats)
+}
+
+async fn channel(address: SocketAddr) -> Channel {
+    let connector = move || async move { web_socket::connect(&format!("ws://{address}/")).await };
+    Channel::builder().connect_with_connector(connector).await.expect("the server listens")
+}
+
+/// Calls of every size, many at one time.
+async fn expect_service(channel: Channel) {
+    let client = InteropClient::new(channel);
+    let sum = client.add(AddRequest { a: 20, b: 22 }).await.expect("it answers").into_inner();
+    assert_eq!(sum.total, 42);
+    let calls: Vec<_> = (0..60_u32)
+        .map(|number| {
+            let client = client.clone();
+            let payload = Payload { seq: number, data: vec![number as u8; (1 << (number % 22)) - 1] };
+            tokio::spawn(async move {
+                let echoed = client.echo_payload(payload.clone()).await.expect("it answers").into_inner();
+                assert!(echoed == payload, "call {number}");
+            })
+        })
+        .collect();
+    for call in calls {
+        call.await.expect("each call is answered");
+    }
+    let counts = client.count_up(Range { from: 1, count: 1000 }).await.expect("it begins").into_inner();
+    let counted: Vec<_> = counts.map(|count| count.expect("it goes on").value).collect().await;
+    assert_eq!(counted, (1..=1000).collect::<Vec<_>>());
+}
+
+/// A client of WebSocket that says what a test wants it to say.
+struct Client(TcpStream);
+
+impl Client {
+    async fn connect(address: SocketAddr) -> Self {
+        let (client, answer) = Self::ask(address, "sec-websocket-protocol: frisbee.1\r\n").await;
+        assert!(answer.starts_with("HTTP/1.1 101 "), "{answer}");
+        client
+    }
+
+    /// Requests an upgrade with further fields, and returns the head of the answer.
+    async fn ask(address: SocketAddr, fields: &str) -> (Self, String) {
+        let mut socket = TcpStream::connect(address).await.expect("the server listens");
+        let request = format!(
+            "GET /any HTTP/1.1\r\nHost: {address}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: \
+             dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n{fields}\r\n"
+        );
+        socket.write_all(request.as_bytes()).await.expect("the server reads");
+        let mut answer = Vec::new();
+        while !answer.ends_with(b"\r\n\r\n") {
+            answer.push(socket.read_u8().await.expect("the server answers"));
+        }
+        (Self(socket), String::from_utf8(answer).expect("it is text"))
+    }
+
+    async fn send(&mut self, bytes: &[u8]) {
+        self.0.write_all(bytes).await.expect("the server reads");
+    }
+
+    /// The next frame: whether it is the last of its message, its opcode, its payload.
+    async fn frame(&mut self) -> (bool, u8, Vec<u8>) {
+        let reading = async {
+            let [first, second] = [self.0.read_u8().await?, self.0.read_u8().await?];
+            let length = match second {
+                126 => u64::from(self.0.read_u16().await?),
+                127 => self.0.read_u64().await?,
+                _ => u64::from(second),
+            };
+            let mut payload = vec![0; usize::try_from(length).expect("it is short")];
+            self.0.read_exact(&mut payload).await?;
+            std::io::Result::Ok((first & 0x80 != 0, first & 0x0f, payload))
+        };
+        tokio::time::timeout(PATIENCE, reading).await.expect("it comes").expect("it is whole")
+    }
+
+    /// The code with which the server closes, once the frames before have been read. Answers it.
+    async fn closed(&mut self) -> u16 {
+        let payload = loop {
+            let (_, opcode, payload) = self.frame().await;
+            if opcode == CLOSE {
+                break payload;
+            }
+        };
+        // The server may have closed it.
+        let _ = self.0.write_all(&frame(true, CLOSE, &payload[..2])).await;
+        let mut rest = Vec::new();
+        let ended = tokio::time::timeout(PATIENCE, self.0.read_to_end(&mut rest)).await;
+        let _ = ended.expect("the server closes the transport");
+        u16::from_be_bytes([payload[0], payload[1]])
+    }
+
+    /// Expects bytes in binary messages.
+    async fn expect(&mut self, bytes: &[u8]) {
+        let mut came = Vec::new();
+        while came.len() < bytes.len() {
+            let (is_last, opcode, payload) = self.frame().await;
+            assert_eq!((is_last, opcode), (true, BINARY));
+            came.extend_from_slice(&payload);
+        }
+        assert_eq!(came, bytes);
+    }
+}
+
+/// A frame of a client.
+fn frame(is_last: bool, opcode: u8, payload: &[u8]) -> Vec<u8> {
+    const MASK: [u8; 4] = [7, 77, 177, 17];
+    let mut frame = vec![opcode | if is_last { 0x80 } else { 0 }];
+    match payload.len() {
+        length @ 0..=125 => frame.push(0x80 | length as u8),
+        length @ 126..=0xffff => {
+            frame.push(0x80 | 126);
+            frame.extend_from_slice(&(length as u16).to_be_bytes());
+        }
+        length => {
+            frame.push(0x80 | 127);
+            frame.extend_from_slice(&(length as u64).to_be_bytes());
+        }
+    }
+    frame.extend_from_slice(&MASK);
+    frame.extend(payload.iter().zip(MASK.iter().cycle()).map(|(byte, mask)| byte ^ mask));
+    frame
+}
+
+/// A call of a plain peer, and the answer to it.
+fn call() -> (Bytes, Bytes) {
+    let request = encoded(&AddRequest { a: 20, b: 22 });
+    let reply = encoded(&Sum { total: 42, count: 2 });
+    (packet(1, ADD, &request).into(), packet(1, ADD, &reply).into())
+}
+
+/// A server that is not the first to speak, however busy the machine is.
+fn patient() -> ServerBuilder {
+    let hour = Duration::from_secs(3600);
+    Server::builder().config(Config::default().ping_interval(hour).idle_timeout(hour).body_max(1 << 20))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn native_calls_and_streams_go_over_web_socket_with_every_driver() {
+    for workers in [Workers::PerCore, Workers::Caller] {
+        let (address, stats) = serve(Server::builder().workers(workers)).await;
+        expect_service(channel(address).await).await;
+        let ended = async {
+            while stats.open() > 0 {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, ended).await.expect("the channel has closed its connection");
+        assert_eq!([stats.opened(), stats.closed_by(CloseKind::ClosedByPeer)], [1, 1]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn native_calls_go_over_web_socket_over_tls() {
+    let authority = Authority::default();
+    let (address, _) = serve(Server::builder().tls_or_plain(authority.server())).await;
+    let (config, _) = authority.configurations();
+    let connector = move || {
+        let config = config.clone();
+        async move {
+            let socket = TcpStream::connect(address).await?;
+            let name: ServerName<'_> = "127.0.0.1".try_into().expect("it is a name");
+            let secured = tokio_rustls::TlsConnector::from(config).connect(name, socket).await?;
+            web_socket::connect_io(secured, &address.to_string(), "/").await
+        }
+    };
+    expect_service(Channel::builder().connect_with_connector(connector).await.unwrap()).await;
+    expect_service(channel(address).await).await;
+}
+
+#[tokio::test]
+async fn native_frames_are_read_whatever_the_boundaries_of_messages() {
+    let (address, _) = serve(patient()).await;
+    let mut client = Client::connect(address).await;
+    let (asks, answers) = call();
+    client.send(&frame(true, BINARY, &asks)).await;
+    client.expect(&answers).await;
+    client.send(&frame(true, BINARY, &asks.repeat(3))).await;
+    client.expect(&answers.repeat(3)).await;
+    for byte in &asks {
+        client.send(&frame(true, BINARY, &[*byte])).await;
+    }
+    client.expect(&answers).await;
+    client.send(&frame(false, BINARY, &asks[..3])).await;
+    client.send(&frame(true, PING, b"in between")).await;
+    client.send(&frame(false, CONTINUATION, b"")).await;
+    client.send(&frame(true, CONTINUATION, &asks[3..])).await;
+    assert_eq!(client.frame().await, (true, PONG, b"in between".to_vec()));
+    client.expect(&answers).await;
+}
+
+#[tokio::test]
+async fn a_client_that_closes_gets_its_code_back_and_the_connection_ends() {
+    let (address, stats) = serve(patient()).await;
+    for (payload, expected) in [(&[][..], &[][..]), (&[3, 233, b'b', b'y', b'e'], &[3, 233]), (&[11, 184], &[11, 184])]
+    {
+        let mut client = Client::connect(address).await;
+        client.send(&frame(true, BINARY, &call().0)).await;
+        client.expect(&call().1).await;
+        client.send(&frame(true, CLOSE, payload)).await;
+        assert_eq!(client.frame().await, (true, CLOSE, expected.to_vec()));
+        assert_eq!(client.0.read(&mut [0]).await.unwrap(), 0, "the server closes the transport first");
+    }
+    while stats.open() > 0 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!([stats.opened(), stats.closed_by(CloseKind::ClosedByPeer)], [3, 3]);
+}
+
+#[tokio::test]
+async fn violations_of_web_socket_and_of_native_frames_are_told_by_the_code() {
+    let (address, stats) = serve(patient()).await;
+    let mut unmasked = frame(true, BINARY, b"x");
+    unmasked[1] &= 0x7f;
+    let long = packet(1, 10, b"");
+    let long = [&long[..6], &(1_u32 << 30).to_be_bytes()].concat();
+    let begun = frame(true, BINARY, &call().0);
+    let cases = [
+        (frame(true, TEXT, b"text"), 1003),
+        (unmasked, 1002),
+        (vec![0xc2, 0x80, 0, 0, 0, 0], 1002),
+        (frame(true, CONTINUATION, b"x"), 1002),
+        (frame(true, BINARY, b"not a frame"), 1002),
+        ([begun.clone(), frame(true, BINARY, b"not a frame")].concat(), 1002),
+        ([begun, frame(true, BINARY, &long)].concat(), 1009),
+        (frame(true, PING, b"").repeat(2000), 1008),
+        (frame(true, CLOSE, &[3, 237]), 1002),
+    ];
+    let count = cases.len() as u64;
+    for (number, (bytes, code)) in cases.into_iter().enumerate() {
+        let mut client = Client::connect(address).await;
+        client.send(&bytes).await;
+        assert_eq!(client.closed().await, code, "case {number}");
+    }
+    while stats.open() > 0 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(stats.opened(), count);
+}
+
+#[tokio::test]
+async fn an_upgrade_names_the_subprotocol_or_is_refused() {
+    let (address, _) = serve(patient()).await;
+    let (_, answer) = Client::ask(address, "Sec-WebSocket-Protocol: jsonrpc, frisbee.1\r\n").await;
+    assert!(answer.starts_with("HTTP/1.1 101 "), "{answer}");
+    let answer = answer.to_ascii_lowercase();
+    assert!(answer.contains("\r\nsec-websocket-accept: s3pplmbitxaq9kygzzhzrbk+xoo=\r\n"), "{answer}");
+    assert!(answer.contains("\r\nsec-websocket-protocol: frisbee.1\r\n"), "{answer}");
+    for fields in ["", "Sec-WebSocket-Protocol: jsonrpc\r\n", "Sec-WebSocket-Protocol: chat\r\n"] {
+        let (_, answer) = Client::ask(address, fields).await;
+        assert!(answer.starts_with("HTTP/1.1 4"), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_stop_ends_web_sockets_with_their_calls_answered() {
+    let builder = patient().add_service(InteropServer::new(Service)).gateway(Gateway::new().web_socket());
+    let server = builder.bind("127.0.0.1:0").await.unwrap();
+    let (address, stats) = (server.local_addr(), server.stats());
+    let (stop, stopped) = oneshot::channel::<()>();
+    let serving = tokio::spawn(server.serve_with_shutdown(async { stopped.await.unwrap() }));
+    let mut idle = Client::connect(address).await;
+    idle.send(&frame(true, BINARY, &call().0)).await;
+    idle.expect(&call().1).await;
+    let mut silent = Client::connect(address).await;
+    let client = InteropClient::new(channel(address).await);
+    let calls: Vec<_> = (0..100)
+        .map(|_| {
+            let client = client.clone();
+            tokio::spawn(async move { client.sleep(SleepRequest { millis: 300, tag: 0 }).await })
+        })
+        .collect();
+    client.add(AddRequest { a: 1, b: 2 }).await.expect("it answers, behind the requests before");
+    stop.send(()).unwrap();
+    assert_eq!([idle.closed().await, silent.closed().await], [1001, 1001]);
+    for call in calls {
+        call.await.unwrap().expect("it is answered");
+    }
+    drop(client);
+    tokio::time::timeout(PATIENCE, serving).await.expect("the stop ends").unwrap().unwrap();
+    assert_eq!(stats.open(), 0);
+}
