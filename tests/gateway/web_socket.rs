@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use frisbee::tls::rustls::pki_types::ServerName;
-use frisbee::{CloseKind, Config};
+use frisbee::{CloseKind, CloseReason, Config};
 use frisbee_tests::attacks::ADD;
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, Range, SleepRequest, Sum};
 use frisbee_tests::pki::Authority;
@@ -11,9 +11,10 @@ use frisbee_tests::service::Service;
 use frpc::{Channel, Server, ServerBuilder, Stats, Workers};
 use frpc_gateway::{Gateway, ServeGateway, web_socket};
 use futures_util::StreamExt;
+use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 
@@ -26,8 +27,11 @@ const CLOSE: u8 = 8;
 const PING: u8 = 9;
 const PONG: u8 = 10;
 
+const FRAMES: &str = "Sec-WebSocket-Protocol: frisbee.1\r\n";
+const JSON_RPC: &str = "Sec-WebSocket-Protocol: jsonrpc\r\n";
+
 async fn serve(builder: ServerBuilder) -> (SocketAddr, Stats) {
-    let builder = builder.add_service(InteropServer::new(Service)).gateway(Gateway::new().web_socket());
+    let builder = builder.add_service(InteropServer::new(Service)).gateway(Gateway::new().web_socket().json_rpc());
     let server = builder.bind("127.0.0.1:0").await.expect("there is a port");
     let (address, stats) = (server.local_addr(), server.stats());
     tokio::spawn(server.serve());
@@ -63,28 +67,33 @@ async fn expect_service(channel: Channel) {
 }
 
 /// A client of WebSocket that says what a test wants it to say.
-struct Client(TcpStream);
+struct Client<T = TcpStream>(T);
 
 impl Client {
     async fn connect(address: SocketAddr) -> Self {
-        let (client, answer) = Self::ask(address, "sec-websocket-protocol: frisbee.1\r\n").await;
+        let (client, answer) = Self::ask(address, FRAMES).await;
         assert!(answer.starts_with("HTTP/1.1 101 "), "{answer}");
         client
     }
 
     /// Requests an upgrade with further fields, and returns the head of the answer.
     async fn ask(address: SocketAddr, fields: &str) -> (Self, String) {
-        let mut socket = TcpStream::connect(address).await.expect("the server listens");
+        Self::ask_over(TcpStream::connect(address).await.expect("the server listens"), fields).await
+    }
+}
+
+impl<T: AsyncRead + AsyncWrite + Unpin> Client<T> {
+    async fn ask_over(mut io: T, fields: &str) -> (Self, String) {
         let request = format!(
-            "GET /any HTTP/1.1\r\nHost: {address}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: \
+            "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: \
              dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n{fields}\r\n"
         );
-        socket.write_all(request.as_bytes()).await.expect("the server reads");
+        io.write_all(request.as_bytes()).await.expect("the server reads");
         let mut answer = Vec::new();
         while !answer.ends_with(b"\r\n\r\n") {
-            answer.push(socket.read_u8().await.expect("the server answers"));
+            answer.push(io.read_u8().await.expect("the server answers"));
         }
-        (Self(socket), String::from_utf8(answer).expect("it is text"))
+        (Self(io), String::from_utf8(answer).expect("it is text"))
     }
 
     async fn send(&mut self, bytes: &[u8]) {
@@ -274,15 +283,15 @@ async fn violations_of_web_socket_and_of_native_frames_are_told_by_the_code() {
 #[tokio::test]
 async fn an_upgrade_names_the_subprotocol_or_is_refused() {
     let (address, _) = serve(patient()).await;
-    let (_, answer) = Client::ask(address, "Sec-WebSocket-Protocol: jsonrpc, frisbee.1\r\n").await;
+    let (_, answer) = Client::ask(address, "Sec-WebSocket-Protocol: chat, frisbee.1, jsonrpc\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 101 "), "{answer}");
     let answer = answer.to_ascii_lowercase();
     assert!(answer.contains("\r\nsec-websocket-accept: s3pplmbitxaq9kygzzhzrbk+xoo=\r\n"), "{answer}");
     assert!(answer.contains("\r\nsec-websocket-protocol: frisbee.1\r\n"), "{answer}");
-    for fields in ["", "Sec-WebSocket-Protocol: jsonrpc\r\n", "Sec-WebSocket-Protocol: chat\r\n"] {
-        let (_, answer) = Client::ask(address, fields).await;
-        assert!(answer.starts_with("HTTP/1.1 4"), "{answer}");
-    }
+    let (_, answer) = Client::ask(address, "").await;
+    assert!(answer.starts_with("HTTP/1.1 101 ") && !answer.to_ascii_lowercase().contains("protocol:"), "{answer}");
+    let (_, answer) = Client::ask(address, "Sec-WebSocket-Protocol: chat\r\n").await;
+    assert!(answer.starts_with("HTTP/1.1 4"), "{answer}");
 }
 
 #[tokio::test]
@@ -312,4 +321,108 @@ async fn a_stop_ends_web_sockets_with_their_calls_answered() {
     drop(client);
     tokio::time::timeout(PATIENCE, serving).await.expect("the stop ends").unwrap().unwrap();
     assert_eq!(stats.open(), 0);
+}
+
+/// The next text as JSON.
+async fn json<T: AsyncRead + AsyncWrite + Unpin>(client: &mut Client<T>) -> Value {
+    let (is_last, opcode, payload) = client.frame().await;
+    assert_eq!((is_last, opcode), (true, TEXT));
+    serde_json::from_slice(&payload).expect("it is JSON")
+}
+
+const ADDITION: &str = r#"{"jsonrpc":"2.0","id":1,"method":"interop.Interop/Add","params":{"a":20,"b":22}}"#;
+
+#[tokio::test]
+async fn texts_are_messages_of_json_rpc() {
+    let (address, _) = serve(patient()).await;
+    let sum = json!({"jsonrpc": "2.0", "id": 1, "result": {"total": "42", "count": "2"}});
+    for fields in [JSON_RPC, ""] {
+        let (mut client, _) = Client::ask(address, fields).await;
+        client.send(&frame(true, TEXT, ADDITION.as_bytes())).await;
+        assert_eq!(json(&mut client).await, sum);
+        for (place, byte) in ADDITION.bytes().enumerate() {
+            client.send(&frame(false, if place == 0 { TEXT } else { CONTINUATION }, &[byte])).await;
+        }
+        client.send(&frame(true, CONTINUATION, b"")).await;
+        assert_eq!(json(&mut client).await, sum);
+        client.send(&frame(true, PING, b"?")).await;
+        assert_eq!(client.frame().await, (true, PONG, b"?".to_vec()));
+        client.send(&frame(true, CLOSE, &[3, 232])).await;
+        assert_eq!(client.closed().await, 1000);
+    }
+}
+
+#[tokio::test]
+async fn messages_that_are_no_texts_or_too_long_close_json_rpc_with_their_code() {
+    let (address, stats) = serve(patient()).await;
+    let cases = [
+        (frame(true, BINARY, ADDITION.as_bytes()), 1003),
+        (frame(true, TEXT, b"\xff"), 1007),
+        ([frame(false, TEXT, b"\xe2"), frame(true, CONTINUATION, b"\x82")].concat(), 1007),
+        (frame(false, TEXT, &vec![b' '; (1 << 20) + 1]), 1009),
+        (frame(true, PING, &[0; 126]), 1002),
+    ];
+    for (bytes, code) in cases {
+        let (mut client, _) = Client::ask(address, JSON_RPC).await;
+        // The server may close before it has read all.
+        let _ = client.0.write_all(&bytes).await;
+        assert_eq!(client.closed().await, code);
+    }
+    while stats.open() > 0 {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// A client of JSON-RPC in memory, whose time the test may stop.
+async fn in_memory(builder: ServerBuilder) -> (Client<tokio::io::DuplexStream>, tokio::task::JoinHandle<CloseReason>) {
+    let gateway = Gateway::new().web_socket().json_rpc();
+    let acceptor = builder.add_service(InteropServer::new(Service)).gateway(gateway).build().unwrap();
+    let (here, there) = frpc::memory();
+    let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
+    (Client::ask_over(here, JSON_RPC).await.0, serving)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_silent_client_of_json_rpc_is_asked_and_stays_as_long_as_it_answers() {
+    let (mut client, _serving) = in_memory(Server::builder()).await;
+    for _ in 0..20 {
+        assert_eq!(client.frame().await, (true, PING, Vec::new()));
+        client.send(&frame(true, PONG, b"")).await;
+    }
+    assert_eq!(client.closed().await, 1008, "it no longer answers");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_text_that_trickles_in_ends_its_connection() {
+    let (mut client, _serving) = in_memory(Server::builder()).await;
+    let text = frame(true, TEXT, &[b' '; 100]);
+    let (begun, rest) = text.split_at(50);
+    client.send(begun).await;
+    let trickling = async {
+        for byte in rest {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            client.0.write_all(&[*byte]).await?;
+        }
+        std::io::Result::Ok(())
+    };
+    let _ = tokio::time::timeout(Duration::from_secs(20), trickling).await;
+    assert_eq!(client.closed().await, 1008);
+}
+
+#[tokio::test]
+async fn a_stop_ends_json_rpc_over_web_socket_with_its_calls_answered() {
+    let gateway = Gateway::new().web_socket().json_rpc();
+    let server = patient().add_service(InteropServer::new(Service)).gateway(gateway).bind("127.0.0.1:0").await.unwrap();
+    let address = server.local_addr();
+    let (stop, stopped) = oneshot::channel::<()>();
+    let serving = tokio::spawn(server.serve_with_shutdown(async { stopped.await.unwrap() }));
+    let (mut client, _) = Client::ask(address, JSON_RPC).await;
+    let sleep = r#"{"jsonrpc":"2.0","id":"s","method":"interop.Interop/Sleep","params":{"millis":300}}"#;
+    client.send(&frame(true, TEXT, sleep.as_bytes())).await;
+    client.send(&frame(true, TEXT, ADDITION.as_bytes())).await;
+    assert_eq!(json(&mut client).await["id"], 1, "the one before sleeps");
+    stop.send(()).unwrap();
+    assert_eq!(json(&mut client).await["id"], "s");
+    assert_eq!(client.closed().await, 1001);
+    tokio::time::timeout(PATIENCE, serving).await.expect("the stop ends").unwrap().unwrap();
 }

@@ -2,10 +2,11 @@
 //!
 //! The request for the upgrade, and its answer, are in `web_socket/upgrade.rs`. Frames of WebSocket are read in
 //! `frame.rs` and written in `sending.rs`, which do no I/O. A connection is served as a transport of native frames by
-//! `transport.rs`, which the server drives as any other, or as a sequence of texts.
+//! `transport.rs`, which the server drives as any other, or as a sequence of texts by `messages.rs`.
 
 mod client;
 mod frame;
+mod messages;
 mod sending;
 mod transport;
 mod upgrade;
@@ -14,9 +15,11 @@ pub use client::{WebSocket, connect, connect_io};
 pub(crate) use upgrade::{Asked, Refusal, Upgrade, VERSION};
 
 use crate::Gateway;
+use crate::json_rpc::Session;
 use frame::{CloseCode, End};
 use frisbee::{CloseReason, ProtocolError};
-use frpc::ForeignContext;
+use frpc::{Config, ForeignContext, Metadata};
+use messages::{Calls, Echo};
 use std::io;
 use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
@@ -25,7 +28,7 @@ use upgrade::Subprotocol;
 
 /// Serves a connection whose request for an upgrade has been granted, and reads on behind that request.
 pub(crate) async fn serve<T>(
-    _gateway: &Gateway,
+    gateway: &Gateway,
     upgrade: Upgrade,
     mut transport: T,
     context: &ForeignContext,
@@ -37,9 +40,27 @@ where
     transport.flush().await?;
     match upgrade.subprotocol {
         Subprotocol::Frames => serve_frames(transport, context).await,
-        Subprotocol::JsonRpc => return Err(io::ErrorKind::Unsupported.into()),
+        Subprotocol::JsonRpc => {
+            let calls = Calls(Session::new(gateway, context, Metadata::new()));
+            return Box::pin(messages::serve(transport, calls, context.config(), Some(context))).await;
+        }
     }
     Ok(())
+}
+
+/// Sends each message of a client back, behind the handshake: for suites that judge the protocol.
+#[doc(hidden)]
+pub async fn echo<T>(transport: T, config: &Config) -> io::Result<()>
+where
+    T: AsyncRead + AsyncWrite + Unpin,
+{
+    messages::serve(transport, Echo, config, None).await
+}
+
+/// The answer of a server to the key of a client.
+#[doc(hidden)]
+pub fn accept(key: &[u8]) -> String {
+    upgrade::accept(key)
 }
 
 /// Serves native frames.

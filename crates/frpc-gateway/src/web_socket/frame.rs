@@ -33,6 +33,8 @@ impl CloseCode {
     pub(crate) const POLICY: Self = Self(1008);
     pub(crate) const TOO_LONG: Self = Self(1009);
     pub(crate) const INTERNAL: Self = Self(1011);
+    /// Of the registry that the standard begins.
+    pub(crate) const TRY_LATER: Self = Self(1013);
 
     /// Whether a peer may send the code: one of the standard, of its registry, or of an application.
     fn is_sendable(self) -> bool {

@@ -81,6 +81,11 @@ impl Sending {
         self.put(Opcode::Text, text);
     }
 
+    /// As [`text`](Self::text), for a whole message of bytes.
+    pub(crate) fn binary(&mut self, bytes: &[u8]) {
+        self.put(Opcode::Binary, bytes);
+    }
+
     /// Closes the connection in this direction, once.
     pub(crate) fn close(&mut self, code: Option<CloseCode>, reason: &str) {
         let mut payload = Vec::new();

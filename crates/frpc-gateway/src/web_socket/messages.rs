@@ -1,0 +1,397 @@
+//! Connections of WebSocket whose messages are read whole: those of JSON-RPC. One task reads and writes, and times both
+//! as the driver of a native connection does.
+
+use super::frame::{CloseCode, End, Event, Fault, Kind};
+use super::sending::Sending;
+use super::transport::{Ending, Wire, now};
+use crate::json_rpc::Session;
+use bytes::{Bytes, BytesMut};
+use frisbee::Config;
+use frisbee::support::{Hold, Pace, Uptake};
+use frisbee_core::{Keepalive, Liveness};
+use frpc::ForeignContext;
+use std::future::poll_fn;
+use std::io;
+use std::mem::MaybeUninit;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+use std::time::Instant;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::Sleep;
+
+/// How much one read takes at most, in bytes. It is read to the stack: an idle connection keeps no buffer.
+const READ_MAX: usize = 16 * 1024;
+
+/// Messages and reads in a row, before other connections have their turn.
+const STEPS: usize = 64;
+
+/// A message is charged to the server's memory in steps of so many bytes; shorter ones are not charged.
+const CHARGED: usize = 64 * 1024;
+
+/// What answers messages.
+pub(super) trait Talk {
+    /// Handles a whole message; answers that are there at once wait in `sending`.
+    fn handle(&mut self, kind: Kind, message: Bytes, sending: &mut Sending) -> Result<(), Fault>;
+
+    /// Lets further answers wait in `sending`. The task is woken when there are more.
+    fn poll(&mut self, task: &mut Context<'_>, sending: &mut Sending);
+
+    /// Whether answers are to come.
+    fn is_busy(&self) -> bool;
+}
+
+/// Calls of JSON-RPC, a text for each message.
+pub(super) struct Calls(pub(super) Session);
+
+impl Calls {
+    fn send(&mut self, sending: &mut Sending) {
+        let output = self.0.output();
+        for text in output.split_inclusive(|byte| *byte == b'\n') {
+            sending.text(text.strip_suffix(b"\n").unwrap_or(text));
+        }
+        // An idle connection keeps no buffer.
+        *output = Vec::new();
+    }
+}
+
+impl Talk for Calls {
+    fn handle(&mut self, kind: Kind, message: Bytes, sending: &mut Sending) -> Result<(), Fault> {
+        if kind == Kind::Binary {
+            return Err(Fault::new(CloseCode::UNSUPPORTED, "bytes, where messages are texts"));
+        }
+        self.0.handle(&message);
+        self.send(sending);
+        Ok(())
+    }
+
+    fn poll(&mut self, task: &mut Context<'_>, sending: &mut Sending) {
+        while let Poll::Ready(true) = self.0.poll(task) {
+            self.send(sending);
+        }
+        self.send(sending);
+    }
+
+    fn is_busy(&self) -> bool {
+        self.0.calls() > 0
+    }
+}
+
+/// Sends each message back: for suites that judge the protocol.
+pub(super) struct Echo;
+
+impl Talk for Echo {
+    fn handle(&mut self, kind: Kind, message: Bytes, sending: &mut Sending) -> Result<(), Fault> {
+        match kind {
+            Kind::Text => sending.text(&message),
+            Kind::Binary => sending.binary(&message),
+        }
+        Ok(())
+    }
+
+    fn poll(&mut self, _task: &mut Context<'_>, _sending: &mut Sending) {}
+
+    fn is_busy(&self) -> bool {
+        false
+    }
+}
+
+/// Serves a connection to its end: that of either side, an error, or a server that stops.
+pub(super) async fn serve<T, K>(io: T, talk: K, config: &Config, context: Option<&ForeignContext>) -> io::Result<()>
+where
+    T: AsyncRead + AsyncWrite + Unpin,
+    K: Talk,
+{
+    let start = now();
+    let mut connection = Connection {
+        wire: Wire::new(io, End::Server, config.body_limit().into()),
+        talk,
+        context,
+        backlog_max: config.backlog_max,
+        input: BytesMut::new(),
+        message: Message::default(),
+        received: 0,
+        keepalive: Keepalive::new(config.ping_interval, config.idle_timeout, start),
+        pace: Pace::new(config.least_rate_window, config.least_rate),
+        uptake: Uptake::new(config.write_timeout, config.least_rate),
+        stops: false,
+        sleep: None,
+    };
+    let mut stopping = pin!(async {
+        match context {
+            Some(context) => context.stopping().await,
+            None => std::future::pending().await,
+        }
+    });
+    let ending = poll_fn(|task| {
+        if !connection.stops && stopping.as_mut().poll(task).is_ready() {
+            connection.stops = true;
+        }
+        connection.poll(task)
+    })
+    .await?;
+    // In a box, which is made when there is but little more to come.
+    Box::pin(connection.wire.close(ending)).await;
+    Ok(())
+}
+
+/// A connection, and how far its messages have come.
+struct Connection<'a, T, K> {
+    wire: Wire<T>,
+    talk: K,
+    context: Option<&'a ForeignContext>,
+    backlog_max: usize,
+    /// Bytes that were read and not looked at.
+    input: BytesMut,
+    message: Message,
+    /// All bytes that have come.
+    received: u64,
+    keepalive: Keepalive,
+    pace: Pace,
+    uptake: Uptake,
+    /// The server stops: nothing more is read.
+    stops: bool,
+    sleep: Option<Pin<Box<Sleep>>>,
+}
+
+/// A message in fragments that has begun.
+#[derive(Default)]
+struct Message {
+    bytes: BytesMut,
+    text: Utf8,
+    /// The charge for it, and how many steps that is.
+    held: Option<(Hold, usize)>,
+}
+
+impl<T: AsyncRead + AsyncWrite + Unpin, K: Talk> Connection<'_, T, K> {
+    /// Reads, answers and writes until there is nothing to do. Ready when the connection is to be closed.
+    fn poll(&mut self, task: &mut Context<'_>) -> Poll<io::Result<Ending>> {
+        for _ in 0..STEPS {
+            let now = now();
+            self.talk.poll(task, &mut self.wire.sending);
+            self.write(task, now)?;
+            let takes_more = self.wire.sending.waiting() < self.backlog_max && !self.stops;
+            let has_read = takes_more && self.read(task, now)?;
+            if let Some(fault) = self.wire.fault {
+                return Poll::Ready(Ok((fault.code, fault.text.to_owned())));
+            }
+            if self.wire.decoder.has_closed() {
+                return Poll::Ready(Ok((CloseCode::NORMAL, String::new())));
+            }
+            if has_read {
+                continue;
+            }
+            self.write(task, now)?;
+            if self.stops && !self.talk.is_busy() && self.wire.sending.waiting() == 0 {
+                return Poll::Ready(Ok((CloseCode::GOING_AWAY, "the server stops".to_owned())));
+            }
+            return self.poll_time(task, now);
+        }
+        task.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    /// Writes what waits, as far as the client takes it.
+    fn write(&mut self, task: &mut Context<'_>, now: Instant) -> io::Result<()> {
+        let before = self.wire.sending.waiting();
+        if before == 0 {
+            return Ok(());
+        }
+        let flushed = self.wire.poll_flush(task);
+        let left = self.wire.sending.waiting();
+        if left < before {
+            self.keepalive.said(now);
+        }
+        self.uptake.handle_written(before - left, left > 0, self.received, now);
+        match flushed {
+            Poll::Ready(flushed) => flushed,
+            Poll::Pending => Ok(()),
+        }
+    }
+
+    /// Handles the next message, or reads once; `false` if nothing has come.
+    fn read(&mut self, task: &mut Context<'_>, now: Instant) -> io::Result<bool> {
+        if self.input.is_empty() {
+            let mut chunk = [const { MaybeUninit::uninit() }; READ_MAX];
+            let mut chunk = ReadBuf::uninit(&mut chunk);
+            match Pin::new(&mut self.wire.io).poll_read(task, &mut chunk) {
+                Poll::Pending => return Ok(false),
+                Poll::Ready(read) => read?,
+            }
+            if chunk.filled().is_empty() {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            self.received += chunk.filled().len() as u64;
+            self.keepalive.heard(now);
+            self.input.extend_from_slice(chunk.filled());
+        }
+        self.take_message();
+        if self.wire.decoder.is_mid_message() {
+            self.pace.waiting(self.received, now);
+        } else {
+            self.pace.complete();
+        }
+        Ok(true)
+    }
+
+    /// Reads the input up to the end of a message, and handles that.
+    fn take_message(&mut self) {
+        let mut at = 0;
+        loop {
+            match self.wire.decoder.next(&mut self.input, &mut at, now) {
+                Ok(None) => {
+                    self.input = BytesMut::new();
+                    return;
+                }
+                Ok(Some(Event::Data { kind, range, ends })) => {
+                    let is_whole = ends && self.message.bytes.is_empty();
+                    let part = self.input.get(range.clone()).unwrap_or_default();
+                    if kind == Kind::Text && !self.message.text.take(part, ends) {
+                        self.wire.fault = Some(Fault::new(CloseCode::NOT_TEXT, "a text that is not UTF-8"));
+                        return;
+                    }
+                    if !is_whole {
+                        self.message.bytes.extend_from_slice(part);
+                        self.charge();
+                    }
+                    if ends {
+                        let read = self.input.split_to(at).freeze();
+                        let whole = std::mem::take(&mut self.message).bytes.freeze();
+                        let message = if is_whole { read.slice(range) } else { whole };
+                        let Self { talk, wire, .. } = self;
+                        wire.fault = talk.handle(kind, message, &mut wire.sending).err().or(wire.fault);
+                        return;
+                    }
+                }
+                Ok(Some(event)) => self.wire.handle(&event),
+                Err(fault) => {
+                    self.wire.fault = Some(fault);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Charges the message that has begun to the server's memory.
+    fn charge(&mut self) {
+        let Some(context) = self.context else { return };
+        let steps = self.message.bytes.len() / CHARGED;
+        if steps > self.message.held.as_ref().map_or(0, |(_, steps)| *steps) {
+            self.message.held = None;
+            self.message.held = Some((context.hold(steps * CHARGED), steps));
+            if context.is_overloaded() {
+                self.wire.fault = Some(Fault::new(CloseCode::TRY_LATER, "the server's memory limit is reached"));
+            }
+        }
+    }
+
+    /// Closes the connection if the client is too slow or silent for too long, asks it for a sign of life, and has the
+    /// task woken for the next look.
+    fn poll_time(&mut self, task: &mut Context<'_>, now: Instant) -> Poll<io::Result<Ending>> {
+        let late = |text: &str| Poll::Ready(Ok((CloseCode::POLICY, text.to_owned())));
+        let waiting = self.wire.sending.waiting();
+        if self.pace.too_slow(self.received, now) {
+            return late("a message arrived too slowly");
+        }
+        if self.uptake.is_too_slow(waiting, self.received, now) {
+            return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client took too few replies")));
+        }
+        match self.keepalive.poll(now) {
+            Liveness::Alive => {}
+            // Browsers answer by themselves, also for pages in the background.
+            Liveness::SendPing => {
+                self.wire.sending.ping();
+                task.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            // A client that takes what waits is not silent.
+            Liveness::Dead if waiting > 0 => self.keepalive.heard(now),
+            Liveness::Dead => return late("the client is silent"),
+        }
+        let deadlines = [self.pace.deadline(), self.uptake.deadline(), self.keepalive.deadline()];
+        let Some(due) = deadlines.into_iter().flatten().min() else { return Poll::Pending };
+        let sleep = match &mut self.sleep {
+            Some(sleep) => {
+                // One that is due too early costs a look.
+                let set_to = sleep.deadline().into_std();
+                if set_to > due || now >= set_to {
+                    sleep.as_mut().reset(due.into());
+                }
+                sleep
+            }
+            none => none.insert(Box::pin(tokio::time::sleep_until(due.into()))),
+        };
+        if sleep.as_mut().poll(task).is_ready() {
+            task.waker().wake_by_ref();
+        }
+        Poll::Pending
+    }
+}
+
+/// Checks that a text in parts is UTF-8, as soon as it can be told.
+#[derive(Clone, Copy, Default, Debug)]
+struct Utf8 {
+    /// The beginning of a character whose end has not come.
+    begun: [u8; 4],
+    length: usize,
+}
+
+impl Utf8 {
+    /// Takes the next part, the last one if the text `ends`; `false` if the text is none.
+    fn take(&mut self, mut part: &[u8], ends: bool) -> bool {
+        while self.length > 0 {
+            let Some((byte, rest)) = part.split_first() else { return !ends };
+            let Some(place) = self.begun.get_mut(self.length) else { return false };
+            *place = *byte;
+            self.length += 1;
+            part = rest;
+            match std::str::from_utf8(&self.begun[..self.length]) {
+                Ok(_) => self.length = 0,
+                Err(error) if error.error_len().is_some() => return false,
+                Err(_) => {}
+            }
+        }
+        let Err(error) = std::str::from_utf8(part) else { return true };
+        if error.error_len().is_some() || ends {
+            return false;
+        }
+        let begun = part.get(error.valid_up_to()..).unwrap_or_default();
+        self.length = begun.len();
+        self.begun[..begun.len()].copy_from_slice(begun);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_in_parts_of_any_size_are_judged_as_the_standard_library_judges_them_whole() {
+        let texts: [&[u8]; 9] = [
+            b"",
+            "κόσμε 🦀 plain".as_bytes(),
+            b"\xce\xba\xe1\xbd\xb9\xed\xa0\x80edited",
+            b"\xf4\x90\x80\x80",
+            b"\xc0\xaf",
+            b"\xe2\x82",
+            b"\xff",
+            b"\x80",
+            b"\xf0\x9f\xa6\x80",
+        ];
+        for text in texts {
+            for width in 1..=text.len().max(1) {
+                let mut judge = Utf8::default();
+                let mut parts = text.chunks(width);
+                let is_text = parts.all(|part| judge.take(part, false)) && judge.take(b"", true);
+                assert_eq!(is_text, std::str::from_utf8(text).is_ok(), "{text:?} in parts of {width}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_byte_that_is_part_of_no_character_is_noticed_at_once() {
+        let mut judge = Utf8::default();
+        assert!(judge.take(b"ok \xed", false));
+        assert!(!judge.take(b"\xa0", false), "surrogates are no characters");
+    }
+}
