@@ -178,5 +178,5 @@ async fn slow_requests_are_given_up_by_the_times_of_native_packets() {
     let idle = post("/greet.Greeter/Greet", "", "{\"name\":\"Ada\"}");
     let (response, elapsed) = silent_behind(idle.as_bytes()).await;
     assert!(response.ends_with("{\"text\":\"Hello, Ada!\"}"), "{response}");
-    assert!(elapsed >= Duration::from_secs(75), "{elapsed:?}");
+    assert!((300..302).contains(&elapsed.as_secs()), "{elapsed:?}");
 }

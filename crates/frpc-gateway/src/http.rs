@@ -32,10 +32,10 @@ pub(crate) async fn serve(gateway: &Arc<Gateway>, transport: RawTransport, conte
         Left::Nothing => Ok(()),
         Left::Http1(early) => rest::http1(Service::new(gateway, context), early, transport).await,
         Left::Http2(early) => rest::http2(Service::new(gateway, context), early, transport).await,
-        Left::Socket(upgrade, early) => {
+        Left::Socket(upgrade, metadata, early) => {
             // Messages have times of their own.
             let transport = Rewound::new(early, transport.into_inner());
-            web_socket::serve(gateway, upgrade, transport, context).await
+            web_socket::serve(gateway, upgrade, metadata, transport, context).await
         }
     }
 }

@@ -26,10 +26,12 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use transport::{Binary, Ending};
 use upgrade::Subprotocol;
 
-/// Serves a connection whose request for an upgrade has been granted, and reads on behind that request.
+/// Serves a connection whose request for an upgrade has been granted, and reads on behind that request. `metadata` is
+/// that of all calls in JSON-RPC.
 pub(crate) async fn serve<T>(
     gateway: &Gateway,
     upgrade: Upgrade,
+    metadata: Metadata,
     mut transport: T,
     context: &ForeignContext,
 ) -> io::Result<()>
@@ -41,7 +43,7 @@ where
     match upgrade.subprotocol {
         Subprotocol::Frames => serve_frames(transport, context).await,
         Subprotocol::JsonRpc => {
-            let calls = Calls(Session::new(gateway, context, Metadata::new()));
+            let calls = Calls(Session::new(gateway, context, metadata));
             return Box::pin(messages::serve(transport, calls, context.config(), Some(context))).await;
         }
     }
@@ -71,7 +73,11 @@ where
     let stops = context.clone();
     let goodbye = move || if stops.is_stopping() { CloseCode::GOING_AWAY } else { CloseCode::NORMAL };
     let (binary, mut back) = Binary::new(transport, End::Server, Arc::new(goodbye));
-    let reason = context.serve_frames(binary).await;
+    let reason = match context.serve_frames(binary).await {
+        // A stop cuts short the time that a client has for its first packet.
+        CloseReason::NoFirstHeader if context.is_stopping() => CloseReason::Shutdown,
+        reason => reason,
+    };
     // It is elsewhere if the connection was handed off.
     if let Ok(wire) = back.try_recv() {
         // In a box, which is made when there is but little more to come.

@@ -14,7 +14,7 @@ use crate::{Gateway, Http, json_rpc};
 use bytes::{BufMut as _, Bytes, BytesMut};
 use frisbee::RawTransport;
 use frisbee_core::Pace;
-use frpc::ForeignContext;
+use frpc::{ForeignContext, Metadata};
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io::{self, IoSlice, Write as _};
@@ -54,7 +54,7 @@ pub(crate) enum Left {
     /// A connection of HTTP/2.
     Http2(BytesMut),
     /// A connection that becomes one of WebSocket, and what has come behind the head.
-    Socket(Upgrade, BytesMut),
+    Socket(Upgrade, Metadata, BytesMut),
 }
 
 /// What follows a request.
@@ -227,11 +227,13 @@ impl<'a> Plain<'a> {
         let known = Known::of(head.fields.iter().map(|field| (field.name, field.value)));
         if upgrade::is_wanted(self.gateway, &head, &known) {
             let upgrade = match self.http.locks.admit(&known, self.context.local_addr()) {
-                Ok(_) => upgrade::parse(&head, &known),
+                Ok(_) => upgrade::parse(self.gateway, &head, &known),
                 Err(answer) => Err(answer),
             };
             return match upgrade {
-                Ok(upgrade) => Ok(Step::Leave(Left::Socket(upgrade, std::mem::take(&mut self.input)))),
+                Ok((upgrade, metadata)) => {
+                    Ok(Step::Leave(Left::Socket(upgrade, metadata, std::mem::take(&mut self.input))))
+                }
                 Err(answer) => self.write(&answer, Pass::default(), true).await.map(|()| Step::Close),
             };
         }

@@ -3,7 +3,7 @@
 use super::answer::Answer;
 use super::fields::Known;
 use crate::connect::unary::{ACCEPTED, Format};
-use crate::{Gateway, Http, web_socket};
+use crate::{Gateway, Http};
 use frpc::{CallKind, ForeignContext, ForeignMethod};
 
 /// A request without its body.
@@ -104,7 +104,7 @@ pub(crate) fn route(gateway: &Gateway, http: &Http, context: &ForeignContext, as
     if method == "OPTIONS" && known.preflight.is_some() && known.origin.is_some() {
         return Route::Answer(http.locks.preflight(known));
     }
-    if path == "/" && method == "GET" && web_socket::is_open(gateway) {
+    if path == "/" && method == "GET" && gateway.web_socket {
         return Route::Answer(Answer::needs_upgrade("websocket", "a GET of this path takes an upgrade to WebSocket"));
     }
     if path == "/" && gateway.json_rpc {

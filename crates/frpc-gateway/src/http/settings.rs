@@ -23,7 +23,7 @@ use crate::locks::Locks;
 /// * Responses have to be taken as fast as native packets: [`write_timeout`](frisbee::Config::write_timeout).
 /// * Calls that are in progress at once on a connection: [`calls_max`](frisbee::Config::calls_max), and for HTTP/2
 ///   [`streams_max`](frisbee::Config::streams_max) requests.
-/// * A connection may be silent between two requests for 75 s, as nginx has it.
+/// * A connection may be silent between two requests for the [idle time](crate::Gateway::idle_timeout).
 ///
 /// [431]: https://www.rfc-editor.org/rfc/rfc6585#section-5
 #[derive(Clone, Debug, Default)]
