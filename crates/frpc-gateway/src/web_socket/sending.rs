@@ -255,7 +255,7 @@ mod tests {
             slices: &[IoSlice<'_>],
         ) -> Poll<io::Result<usize>> {
             self.turn += 1;
-            if self.turn % 2 == 0 {
+            if self.turn.is_multiple_of(2) {
                 return Poll::Pending;
             }
             let bytes: Vec<u8> = slices.iter().flat_map(|slice| slice.iter().copied()).take(self.width).collect();
