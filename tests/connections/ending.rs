@@ -164,6 +164,42 @@ async fn the_reader_of_a_stream_sees_the_half_close_of_its_client() {
     assert_eq!(timeout(PATIENCE, reads).await.expect("it is told").expect("nobody panics"), None);
 }
 
+/// An acceptor that echoes, and the client's end of a connection to it that was accepted a moment ago.
+async fn accepted() -> (Acceptor<Handlers>, DuplexStream, JoinHandle<CloseReason>) {
+    let handlers = Handlers::new().on(Operation::FIRST_USER, |_connection, packet| async { Some(packet) });
+    let server = frisbee::Server::builder().build(handlers).expect("nothing overlaps");
+    let (here, there) = frisbee::memory();
+    let serving = tokio::spawn({
+        let server = server.clone();
+        async move { server.serve_connection(there).await }
+    });
+    tokio::task::yield_now().await;
+    (server, here, serving)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_first_request_that_is_under_way_when_a_shutdown_begins_is_served() {
+    let (server, mut here, serving) = accepted().await;
+    let stopping = tokio::spawn(async move { server.shutdown().await });
+    tokio::time::sleep(Duration::from_millis(900)).await;
+    assert!(!stopping.is_finished() && !serving.is_finished(), "the request may be under way");
+    let request = packet(1, Operation::FIRST_USER.number(), b"late");
+    here.write_all(&request).await.expect("the server reads");
+    let mut reply = Vec::new();
+    timeout(PATIENCE, here.read_to_end(&mut reply)).await.expect("it is closed").expect("it is not reset");
+    assert_eq!(reply, request);
+    timeout(PATIENCE, stopping).await.expect("nothing is in progress").expect("nobody panics");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_waits_for_a_silent_client_for_the_time_of_its_first_bytes_only() {
+    let (server, _silent, serving) = accepted().await;
+    let begun = Instant::now();
+    server.shutdown().await;
+    assert!(begun.elapsed() < Duration::from_secs(4), "it waited for {:?}", begun.elapsed());
+    timeout(PATIENCE, serving).await.expect("it is over").expect("nobody panics");
+}
+
 /// Says farewell by its handle when the server goes away.
 struct Farewell;
 

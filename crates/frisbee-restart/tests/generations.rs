@@ -8,6 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Arc, Barrier};
 use std::time::Duration;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -184,18 +185,16 @@ async fn a_second_successor_is_refused_while_the_first_is_at_work() {
 #[tokio::test]
 async fn of_processes_that_begin_at_once_one_is_first() {
     let folder = Folder::new();
+    let all_have_begun = Arc::new(Barrier::new(8));
     let begin = || {
-        let restart = folder.restart();
+        let (restart, all_have_begun) = (folder.restart(), all_have_begun.clone());
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("it can be made");
             runtime.block_on(async {
-                let found = timeout(Duration::from_millis(500), restart.take_over()).await;
-                let is_first = matches!(&found, Ok(Ok(generation)) if generation.is_first());
-                // The others wait for an answer of the first, which is not serving.
-                if is_first {
-                    tokio::time::sleep(Duration::from_secs(1)).await;
-                }
-                is_first
+                // The first does not serve, so the others get no answer.
+                let found = timeout(Duration::from_millis(200), restart.take_over()).await;
+                all_have_begun.wait();
+                matches!(found, Ok(Ok(generation)) if generation.is_first())
             })
         })
     };

@@ -511,7 +511,8 @@ impl Connection {
 
     /// Closes the connection in good order, as soon as nothing is in progress: no work, no stream, nothing to be
     /// written, no work that makes its router [busy](crate::Router::is_busy). A server announces this to an extended
-    /// peer, which then closes the connection itself or confirms.
+    /// peer, which then closes the connection itself or confirms. A client that has sent nothing yet keeps the rest of
+    /// its [time](crate::ServerBuilder::first_header_timeout) for the first packet, which may be under way.
     pub fn close_when_idle(&self) {
         self.0.mailbox.order(Order::WhenIdle(CloseReason::Shutdown));
     }

@@ -1,0 +1,68 @@
+//! Clients that connect, make one call and leave, without end and without HELLO, as programs in Go do: none is refused,
+//! reset or left without a reply.
+
+use super::{Programs, number};
+use frisbee_tests::interop::{AddRequest, Sum};
+use frisbee_tests::raw::{encoded, packet};
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+
+/// Threads that connect.
+const THREADS: usize = 24;
+
+/// Connections between two restarts, at least.
+const BETWEEN: usize = 400;
+
+/// The operation of `Add`, the ninth method of the schema.
+const ADD: u16 = 18;
+
+/// Connects, calls and leaves.
+fn call(address: SocketAddr, request: &[u8], reply: &[u8]) -> io::Result<()> {
+    let mut socket = TcpStream::connect(address)?;
+    socket.set_nodelay(true)?;
+    socket.set_read_timeout(Some(super::PATIENCE))?;
+    socket.write_all(request)?;
+    let mut answer = vec![0; reply.len()];
+    socket.read_exact(&mut answer)?;
+    if answer == reply { Ok(()) } else { Err(io::Error::other(format!("answered {answer:02x?}"))) }
+}
+
+/// With `FRISBEE_RESTARTS=20` in a release build it counts what the threads have connected in some seconds.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_connection_of_a_plain_client_is_lost_over_restarts() {
+    let restarts = number("FRISBEE_RESTARTS", 5);
+    let programs = Programs::new();
+    let mut program = programs.start("serve").await;
+    let address = program.address;
+    let (is_over, made) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+    let connect = |_| {
+        let (is_over, made) = (is_over.clone(), made.clone());
+        thread::spawn(move || {
+            let request = packet(1, ADD, &encoded(&AddRequest { a: 20, b: 22 }));
+            let reply = packet(1, ADD, &encoded(&Sum { total: 42, count: 2 }));
+            let mut lost = Vec::new();
+            while !is_over.load(Ordering::Relaxed) {
+                if let Err(error) = call(address, &request, &reply) {
+                    lost.push(error.to_string());
+                }
+                made.fetch_add(1, Ordering::Relaxed);
+            }
+            lost
+        })
+    };
+    let threads: Vec<_> = (0..THREADS).map(connect).collect();
+    for _ in 0..restarts {
+        let until = made.load(Ordering::Relaxed) + BETWEEN;
+        frisbee_tests::until("the threads connect", || made.load(Ordering::Relaxed) >= until).await;
+        programs.replace(&mut program).await;
+    }
+    is_over.store(true, Ordering::Relaxed);
+    let lost = threads.into_iter().flat_map(|thread| thread.join().expect("nobody panics")).collect::<Vec<_>>();
+    let made = made.load(Ordering::Relaxed);
+    println!("{} of {made} connections over {restarts} restarts were lost", lost.len());
+    assert!(lost.is_empty(), "{} of {made} were lost: {:#?}", lost.len(), &lost[..lost.len().min(10)]);
+    program.stop().await;
+}

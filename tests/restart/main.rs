@@ -1,0 +1,101 @@
+//! Restarts of whole processes, under calls of all kinds and under clients that connect without end: nothing is lost.
+//! The ways in which a successor fails stand beside the crate frisbee-restart; here they are tried under load.
+#![cfg(unix)]
+
+mod calls;
+mod connecting;
+mod systemd;
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt, BufReader, Lines};
+use tokio::process::{Child, ChildStdout, Command};
+use tokio::time::timeout;
+
+/// How long a test waits for another process. A machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// The programs that serve one after the other.
+struct Programs {
+    folder: TempDir,
+}
+
+/// A program that runs.
+struct Program {
+    child: Child,
+    output: Lines<BufReader<ChildStdout>>,
+    /// Where it listens.
+    address: SocketAddr,
+}
+
+impl Programs {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().expect("there is room") }
+    }
+
+    fn control(&self) -> PathBuf {
+        self.folder.path().join("control")
+    }
+
+    fn service(&self) -> PathBuf {
+        self.folder.path().join("control.service")
+    }
+
+    /// Starts a program, which has its sockets then.
+    async fn start(&self, mode: &str) -> Program {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_generation"));
+        command.arg(self.control()).arg(mode);
+        Program::of(command).await
+    }
+
+    /// Starts a program, which serves in place of the other then.
+    async fn replace(&self, program: &mut Program) {
+        let successor = self.start("serve").await;
+        std::mem::replace(program, successor).expect("Replaced").await;
+    }
+}
+
+impl Program {
+    async fn of(mut command: Command) -> Self {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+        let mut child = command.spawn().expect("it can be run");
+        let mut output = BufReader::new(child.stdout.take().expect("it is piped")).lines();
+        let address = line(&mut output).await.expect("it says where it listens");
+        let address = address.strip_prefix("listening on ").and_then(|address| address.parse().ok());
+        Self { child, output, address: address.expect("it is an address") }
+    }
+
+    /// Waits for the end of the program, and what it says of it.
+    async fn expect(mut self, ending: &str) {
+        assert_eq!(line(&mut self.output).await.as_deref(), Some(ending));
+        let status = timeout(PATIENCE, self.child.wait()).await.expect("it ends").expect("it is ours");
+        assert!(status.success(), "{status}");
+    }
+
+    /// Has it finish its work, and end.
+    async fn stop(mut self) {
+        drop(self.child.stdin.take());
+        self.expect("Stopped").await;
+    }
+
+    async fn kill(mut self) {
+        self.child.kill().await.expect("it runs");
+    }
+}
+
+async fn line(output: &mut Lines<BufReader<ChildStdout>>) -> Option<String> {
+    timeout(PATIENCE, output.next_line()).await.expect("it says something").expect("it can be read")
+}
+
+fn is_socket(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket())
+}
+
+/// A number from the environment, for runs that take longer.
+fn number(variable: &str, default: usize) -> usize {
+    std::env::var(variable).map_or(default, |value| value.parse().expect("it is a number"))
+}

@@ -1,0 +1,55 @@
+//! Sockets that come from systemd, and the states that it is told, with a shell in its place.
+
+use super::{PATIENCE, Program, Programs};
+use frisbee_tests::interop::{AddRequest, InteropClient};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixDatagram;
+use std::path::Path;
+use std::process::Stdio;
+use tokio::process::Command;
+
+/// Has the socket passed as systemd does, and systemd told at `notify`. The shell becomes the program.
+async fn activated(programs: &Programs, socket: OwnedFd, notify: &Path) -> Program {
+    let script = "LISTEN_PID=$$ exec \"$0\" \"$1\" serve 3>&2 2>/dev/null";
+    let mut command = Command::new("sh");
+    command.args(["-c", script, env!("CARGO_BIN_EXE_generation")]).arg(programs.control());
+    command.envs([("LISTEN_FDS", "1"), ("LISTEN_FDNAMES", "rpc")]).env("NOTIFY_SOCKET", notify);
+    command.stderr(Stdio::from(socket));
+    Program::of(command).await
+}
+
+/// The next state of the service.
+fn told(manager: &UnixDatagram) -> Vec<String> {
+    let mut bytes = [0; 256];
+    let count = manager.recv(&mut bytes).expect("it is told in time");
+    String::from_utf8_lossy(&bytes[..count]).lines().map(str::to_owned).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_socket_of_systemd_is_served_passed_on_and_each_state_is_told() {
+    let programs = Programs::new();
+    let notify = programs.folder.path().join("notify");
+    let manager = UnixDatagram::bind(&notify).expect("the folder is writable");
+    manager.set_read_timeout(Some(PATIENCE)).expect("it is long");
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
+    let address = listener.local_addr().expect("it is bound");
+
+    let first = activated(&programs, listener.into(), &notify).await;
+    assert_eq!(first.address, address, "it has bound no socket of its own");
+    assert_eq!(told(&manager), ["READY=1"]);
+    let client = InteropClient::connect(address.to_string()).await.expect("it listens");
+    client.add(AddRequest { a: 1, b: 1 }).await.expect("it serves");
+
+    let mut command = Command::new(env!("CARGO_BIN_EXE_generation"));
+    command.arg(programs.control()).arg("serve").env("NOTIFY_SOCKET", &notify);
+    let second = Program::of(command).await;
+    assert_eq!(second.address, address);
+    let reloading = told(&manager);
+    assert!(reloading[0] == "RELOADING=1" && reloading[1].starts_with("MONOTONIC_USEC="), "{reloading:?}");
+    let main = format!("MAINPID={}", second.child.id().expect("it runs"));
+    assert_eq!(told(&manager), [main.as_str(), "READY=1"]);
+    first.expect("Replaced").await;
+    client.add(AddRequest { a: 1, b: 1 }).await.expect("the second serves");
+    second.stop().await;
+    assert_eq!(told(&manager), ["STOPPING=1"]);
+}
