@@ -55,6 +55,8 @@ mod schema;
 mod server;
 mod service;
 mod settings;
+#[cfg(all(feature = "signal", any(unix, windows)))]
+pub mod signal;
 mod streaming;
 mod topic;
 mod wire;
