@@ -201,6 +201,13 @@ mod transports {
     }
 }
 
+#[cfg(unix)]
+mod restart {
+    use super::readme::{Service, greet::GreeterServer};
+
+    super::items!("restart-1");
+}
+
 mod frpc_readme {
     use super::readme::greet;
     use super::*;
