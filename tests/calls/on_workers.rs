@@ -1,14 +1,14 @@
 //! Handlers on the workers of their connections: which thread polls them, what belongs to the runtime of their caller
 //! all the same, and which handlers run there. Handlers that hold up their thread are in `tests/process/held_up.rs`.
 
-use frisbee_tests::interop::{Count, Interop, InteropClient, InteropServer, Scalars, Sum, Text};
+use frisbee_tests::interop::{AddRequest, Count, Interop, InteropClient, InteropServer, Scalars, Sum, Text};
 use frisbee_tests::{left_to_service, serve, until};
 use frpc::{
     IoBackend, Policy, Request, RequestStream, Response, ResponseStream, Server, ServerBuilder, Status, Streaming,
     Workers,
 };
 use futures_util::StreamExt;
-use std::future::poll_fn;
+use std::future::{pending, poll_fn};
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -17,7 +17,7 @@ use std::thread;
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::runtime::{Builder, Handle, Id, Runtime};
 use tokio::sync::mpsc;
 
 type Reply<T> = Result<Response<T>, Status>;
@@ -211,6 +211,68 @@ fn a_handler_that_always_has_something_to_do_gets_a_bounded_turn_of_its_worker()
         });
         let most = busy.0.load(Ordering::Relaxed);
         assert!((1..FAR_TOO_MANY).contains(&most), "{backend:?} {most}");
+    }
+}
+
+/// Says in which runtime it is dropped.
+struct Dropped(mpsc::UnboundedSender<Option<Id>>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        let _ = self.0.send(Handle::try_current().ok().map(|runtime| runtime.id()));
+    }
+}
+
+/// Waits for ever once it has begun.
+#[derive(Clone)]
+struct Waiting {
+    begun: mpsc::UnboundedSender<()>,
+    dropped: mpsc::UnboundedSender<Option<Id>>,
+}
+
+impl Waiting {
+    async fn wait<T>(&self) -> T {
+        let _dropped = Dropped(self.dropped.clone());
+        self.begun.send(()).expect("the test waits");
+        pending().await
+    }
+}
+
+impl Interop for Waiting {
+    async fn sum_up(&self, _request: Request<Streaming<Count>>) -> Reply<Sum> {
+        self.wait().await
+    }
+
+    async fn describe(&self, _request: Request<Scalars>) -> Reply<Text> {
+        self.wait().await
+    }
+
+    left_to_service!(echo_scalars, echo_nested, echo_lists, echo_maps, echo_mixed, do_nothing, fail, echo_payload);
+    left_to_service!(add, sleep, count_up, chat);
+}
+
+#[test]
+fn handlers_that_are_given_up_are_dropped_in_the_context_of_their_callers_runtime() {
+    for backend in backends() {
+        let ((begun, mut begins), (dropped, mut drops)) = (mpsc::unbounded_channel(), mpsc::unbounded_channel());
+        let serving = caller();
+        let server = Server::builder().io_backend(*backend).workers(Workers::Threads(1));
+        let service = InteropServer::new(Waiting { begun, dropped });
+        let address = serving.block_on(serve(server.add_service(service)));
+        caller().block_on(async {
+            let client = InteropClient::connect(address.to_string()).await.expect("the server listens");
+            // From its reply on the client knows that the server takes cancellations.
+            client.add(AddRequest::default()).await.expect("it answers");
+            let mut waiting = Box::pin(client.describe(Scalars::default()));
+            tokio::select! { _ = &mut waiting => panic!("it waits"), _ = begins.recv() => {} }
+            drop(waiting);
+            assert_eq!(drops.recv().await, Some(Some(serving.handle().id())));
+            let (_requests, counts) = RequestStream::channel(1);
+            let mut streaming = Box::pin(client.sum_up(counts));
+            tokio::select! { _ = &mut streaming => panic!("it waits"), _ = begins.recv() => {} }
+            drop(streaming);
+            assert_eq!(drops.recv().await, Some(Some(serving.handle().id())));
+        });
     }
 }
 

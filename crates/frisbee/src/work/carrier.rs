@@ -166,6 +166,7 @@ impl Future for Carrying {
             }
         };
         if !is_pending {
+            let _entered = resident.as_ref().map(Resident::enter);
             *current = None;
             // The next job from here on wakes its task. It may have come before, since a job leaves its place when it
             // answers.
@@ -178,13 +179,14 @@ impl Future for Carrying {
 }
 
 impl Drop for Carrying {
-    /// However the task ends, even with its runtime, no job is left behind.
+    /// However the task ends, even with its runtime, no job is left behind. Its values are dropped where they were made.
     fn drop(&mut self) {
+        let _entered = self.resident.as_ref().map(Resident::enter);
         let mut next = self.carrier.next.lock();
         next.is_dead = true;
         let job = next.job.take();
         drop(next);
-        drop(job);
+        drop((job, self.current.take()));
     }
 }
 

@@ -10,6 +10,7 @@ use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
+use tokio::runtime::EnterGuard;
 
 /// A poll on the worker that takes longer than this is long, as a turn with handlers in place is.
 const LONG: Duration = Duration::from_millis(1);
@@ -52,6 +53,11 @@ pub(super) struct Resident {
 impl Resident {
     pub(super) fn new(connection: &Connection) -> Self {
         Self { connection: connection.clone(), long_polls: 0, is_slow: false }
+    }
+
+    /// Enters the caller's runtime, to which all belongs that a job makes of tokio's.
+    pub(super) fn enter(&self) -> EnterGuard<'_> {
+        self.connection.0.runtime.enter()
     }
 
     /// Polls a job as a task of the caller's runtime would be: in its context, and within a budget of cooperation.
