@@ -2,6 +2,8 @@
 
 #[cfg(feature = "rivals")]
 pub mod axum;
+#[cfg(feature = "rivals")]
+pub mod doors;
 pub mod frpc;
 #[cfg(feature = "rivals")]
 pub mod raw;

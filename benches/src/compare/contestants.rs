@@ -35,6 +35,8 @@ enum Kind {
     Bytes,
     /// Both of these.
     PooledBytes,
+    /// Calls in JSON.
+    Door,
     /// Calls, in Go.
     Go,
     /// Calls in Go on connections that carry one at a time.
@@ -46,7 +48,11 @@ enum Kind {
 macro_rules! dispatch {
     (all, $name:expr, $run:ident($argument:expr)) => {
         dispatch!(@ $name, $run($argument), raw::PerCore, raw::Shared, router::Routers, frpc::PerCore, frpc::Shared,
-            frpc::Uring, frpc::Busy, frpc::Apart, frpc::Concurrent, frpc::AtMost, frpc::Shares, tonic::Tonic, tarpc::Tarpc, volo::Strings, volo::Shares, axum::Axum)
+            frpc::Uring, frpc::Busy, frpc::Apart, frpc::Concurrent, frpc::AtMost, frpc::Shares, tonic::Tonic, tarpc::Tarpc, volo::Strings, volo::Shares, axum::Axum,
+            doors::Through<doors::JsonRpc>, doors::Through<doors::JsonRpcHttp>, doors::Through<doors::JsonRpcWebSocket>,
+            doors::Through<doors::Connect>, doors::Through<doors::JsonRpseeHttp>, doors::Through<doors::JsonRpseeWebSocket>,
+            doors::Through<doors::ConnectRpc>, doors::Through<doors::AxumPipelined>, doors::Through<doors::FastApi>,
+            doors::Through<doors::Ucall>)
     };
     (calls, $name:expr, $run:ident($argument:expr)) => {
         dispatch!(@ $name, $run($argument), frpc::PerCore, frpc::Shared, frpc::Uring, frpc::Busy, frpc::Apart, frpc::Concurrent,
@@ -82,6 +88,10 @@ pub(crate) fn is_per_core(name: &str) -> bool {
 /// All contestants that can run here.
 pub(crate) fn entries() -> Vec<Entry> {
     let mut entries = rust_entries();
+    if let Err(reason) = benches::rivals::doors::check_python() {
+        println!("SKIPPED: contestants in Python (benches/python/requirements.txt): {reason}");
+        entries.retain(|entry| !["fastapi", "ucall"].contains(&entry.name));
+    }
     match machine::go_program() {
         Ok(program) => entries.extend(go_entries(&program)),
         Err(reason) => println!("SKIPPED: contestants in Go: {reason}"),
@@ -93,6 +103,7 @@ pub(crate) fn entries() -> Vec<Entry> {
 pub(crate) fn rust_entries() -> Vec<Entry> {
     const PER_CORE: &str = "raw";
     const SHARED: &str = "raw-shared";
+    const NATIVE: &str = "frpc";
     let rust = [
         ("raw", "frames sent back by hand, a thread for each core, at both ends", PER_CORE, Kind::Frames),
         ("raw-shared", "frames sent back by hand, tokio's multi-thread runtime, at both ends", SHARED, Kind::Frames),
@@ -120,6 +131,16 @@ pub(crate) fn rust_entries() -> Vec<Entry> {
         ("volo-thrift", "framed, unsafe codec, a connection for each call in flight", SHARED, Kind::Pooled),
         ("volo-thrift-bytes", "as above with a binary field", SHARED, Kind::PooledBytes),
         ("axum-json", "HTTP/1.1, hyper's client, a connection for each call in flight", SHARED, Kind::Pooled),
+        ("frpc-json-rpc", "fRPC as frpc, called in lines of JSON-RPC", NATIVE, Kind::Door),
+        ("frpc-json-rpc-http", "the same by POST over HTTP/1.1", NATIVE, Kind::Door),
+        ("frpc-json-rpc-ws", "the same over WebSocket", NATIVE, Kind::Door),
+        ("frpc-connect", "fRPC as frpc, called by Connect in JSON over HTTP/1.1", NATIVE, Kind::Door),
+        ("jsonrpsee-http", "JSON-RPC by POST over HTTP/1.1", NATIVE, Kind::Door),
+        ("jsonrpsee-ws", "JSON-RPC over WebSocket", NATIVE, Kind::Door),
+        ("connectrpc", "Connect in JSON over HTTP/1.1, a dispatcher for this method, serde_json", NATIVE, Kind::Door),
+        ("axum-pipelined", "JSON over HTTP/1.1", NATIVE, Kind::Door),
+        ("fastapi", "JSON over HTTP/1.1, one process of uvicorn with uvloop and httptools", NATIVE, Kind::Door),
+        ("ucall", "JSON-RPC over TCP, which closes the connection behind each reply", NATIVE, Kind::Door),
     ];
     let own = std::env::current_exe().expect("a running program has a path");
     rust.map(|(name, about, raw, kind)| Entry { name, about, raw, program: own.clone(), kind }).into()
@@ -147,7 +168,13 @@ impl Entry {
             return false;
         }
         let is_go = matches!(self.kind, Kind::Go | Kind::GoPooled);
+        if cell.section == Section::Doors {
+            // UCall has one call for each connection.
+            let fits = self.name != "ucall" || cell.in_flight == 1;
+            return self.name == "frpc" || self.kind == Kind::Door && fits;
+        }
         match (cell.section, self.kind) {
+            (_, Kind::Door) => false,
             (section, Kind::Bytes | Kind::PooledBytes) => section == Section::Bulk,
             // Two ends that poll share no core, and more connections than cores keep each other awake.
             (section, Kind::Busy) => section == Section::Small && cell.clients == 1,

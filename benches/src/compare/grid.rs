@@ -34,6 +34,8 @@ pub(crate) enum Section {
     Hog,
     /// Memory of connections that do nothing.
     Idle,
+    /// Services that are called in JSON, beside native calls.
+    Doors,
 }
 
 /// How the calls are made.
@@ -115,6 +117,9 @@ pub(crate) fn grid(quick: bool) -> Vec<Cell> {
     cells.extend([Hog::Texts, Hog::Calls].map(|hog| Cell { mode: Mode::Beside(hog), ..victims }));
     if !quick {
         cells.push(Cell { mode: Mode::Idle, ..Cell::new(Section::Idle, 10_000, 1, 32) });
+    }
+    for (in_flight, length) in [(1, 32), (10, 32), (1, 1 << 20)] {
+        cells.push(Cell::new(Section::Doors, 16, in_flight, length));
     }
     cells.retain(|cell| cell.clients * cell.in_flight * cell.length <= IN_FLIGHT_MAX);
     cells

@@ -99,7 +99,7 @@ const TEXT: &str = "README.md";
 const RUNS: &str = "runs.csv";
 
 /// Sections with their headings and what has to be known to read them.
-const SECTIONS: [(Section, &str, &str); 8] = [
+const SECTIONS: [(Section, &str, &str); 9] = [
     (Section::Small, "Short texts", "Closed loop: each caller makes the next call when it has its reply."),
     (Section::Bulk, "Long texts", "Cells whose texts in flight would exceed 256 MiB are left out."),
     (
@@ -136,6 +136,12 @@ const SECTIONS: [(Section, &str, &str); 8] = [
         "Idle connections",
         "Resident memory of the server for each connection, after some calls on each and 5 s of rest. What the kernel \
          keeps is not in it.",
+    ),
+    (
+        Section::Doors,
+        "Calls in JSON",
+        "One client calls all of them: it pipelines requests that it writes by hand, so the processor time to compare is \
+         that of the server. Ratios are those of the server's time. `frpc` is called by its own clients.",
     ),
 ];
 
@@ -360,6 +366,7 @@ fn group_title(cell: &Cell) -> String {
         Section::Open => "Fixed rate".into(),
         Section::Hog => "Victims".into(),
         Section::Idle => "Idle".into(),
+        Section::Doors => "JSON".into(),
     }
 }
 

@@ -1,0 +1,172 @@
+//! Services that are called in JSON: ours by the doors of its gateway, and rivals. One client for all of them writes
+//! the bytes by hand, so that what is compared is the servers.
+
+mod axum;
+mod connectrpc;
+mod jsonrpsee;
+mod ours;
+mod python;
+mod wire;
+
+use super::Setup;
+use crate::BoxError;
+use crate::background::Bound;
+use crate::contest::{Contestant, Load};
+use crate::meter::Tally;
+use crate::text::Text;
+use std::collections::VecDeque;
+use std::marker::PhantomData;
+use std::net::SocketAddr;
+use std::time::Instant;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use wire::Wire;
+
+pub use axum::AxumPipelined;
+pub use connectrpc::ConnectRpc;
+pub use jsonrpsee::{JsonRpseeHttp, JsonRpseeWebSocket};
+pub use ours::{Connect, JsonRpc, JsonRpcHttp, JsonRpcWebSocket};
+pub use python::{FastApi, Ucall, check as check_python};
+
+/// A server, and how it is called.
+pub trait Door: 'static {
+    /// How it is called in results.
+    const NAME: &'static str;
+
+    /// How requests and replies are written.
+    type Wire: Wire;
+
+    /// Serves on a free port of the loopback until dropped.
+    fn serve(setup: Setup, bound: Bound) -> impl Future<Output = Result<(), BoxError>>;
+}
+
+/// A contestant that is called through this door.
+#[derive(Debug)]
+pub struct Through<D>(PhantomData<D>);
+
+impl<D: Door> Contestant for Through<D> {
+    const NAME: &'static str = D::NAME;
+    type Connection = Connection;
+
+    async fn serve(setup: Setup, bound: Bound) -> Result<(), BoxError> {
+        D::serve(setup, bound).await
+    }
+
+    async fn connect(address: SocketAddr, _setup: Setup, _load: Load) -> Result<Connection, BoxError> {
+        Connection::open::<D::Wire>(address).await
+    }
+
+    async fn drive(connection: Connection, load: Load) -> Result<u64, BoxError> {
+        connection.drive::<D::Wire>(&load).await
+    }
+}
+
+/// A connection on which calls are pipelined.
+#[derive(Debug)]
+pub struct Connection {
+    socket: TcpStream,
+    address: SocketAddr,
+}
+
+/// How much a read takes.
+const READ: usize = 64 * 1024;
+
+impl Connection {
+    async fn open<W: Wire>(address: SocketAddr) -> Result<Self, BoxError> {
+        let mut socket = TcpStream::connect(address).await?;
+        socket.set_nodelay(true)?;
+        W::open(&mut socket).await?;
+        Ok(Self { socket, address })
+    }
+
+    /// Keeps calls in flight and checks what comes back.
+    async fn drive<W: Wire>(mut self, load: &Load) -> Result<u64, BoxError> {
+        let mut callers = Callers::new(load);
+        let mut input = Vec::with_capacity(READ);
+        let mut out = Vec::new();
+        (0..load.in_flight).for_each(|caller| callers.send::<W>(caller, &mut out));
+        while callers.waiting > 0 {
+            // The longest texts are written while nothing has to be read: each comes back when it is there as a whole.
+            self.socket.write_all(&out).await?;
+            out.clear();
+            input.reserve(READ);
+            if self.socket.read_buf(&mut input).await? == 0 {
+                if !W::CLOSES {
+                    return Err("the server is gone".into());
+                }
+                self = Self::open::<W>(self.address).await?;
+                input.clear();
+                callers.send_again::<W>(&mut out);
+                continue;
+            }
+            let mut at = 0;
+            while let Some((reply, end)) = W::reply(&input[at..])? {
+                at += end;
+                let caller = callers.receive::<W>(reply)?;
+                if callers.tally.runs() {
+                    callers.send::<W>(caller, &mut out);
+                }
+            }
+            input.drain(..at);
+        }
+        Ok(callers.tally.counted())
+    }
+}
+
+/// The calls in flight on a connection.
+struct Callers<'a> {
+    texts: Vec<Text>,
+    /// For each caller when its call has begun, if it matters, and whether it waits.
+    begun: Vec<Option<Option<Instant>>>,
+    /// Those who wait, in the order of their requests, for replies without an id.
+    order: VecDeque<usize>,
+    waiting: usize,
+    tally: Tally<'a>,
+}
+
+impl<'a> Callers<'a> {
+    fn new(load: &'a Load) -> Self {
+        let text = |caller| Text::owned(load.number * load.in_flight + caller, load.length);
+        Self {
+            texts: (0..load.in_flight).map(text).collect(),
+            begun: vec![None; load.in_flight],
+            order: VecDeque::new(),
+            waiting: 0,
+            tally: load.meter.tally(load.number),
+        }
+    }
+
+    fn send<W: Wire>(&mut self, caller: usize, out: &mut Vec<u8>) {
+        self.texts[caller].advance();
+        self.begun[caller] = Some(self.tally.begin());
+        self.order.push_back(caller);
+        self.waiting += 1;
+        W::request(caller, self.texts[caller].as_str(), out);
+    }
+
+    /// Sends what waits once more, on another connection.
+    fn send_again<W: Wire>(&self, out: &mut Vec<u8>) {
+        for caller in &self.order {
+            W::request(*caller, self.texts[*caller].as_str(), out);
+        }
+    }
+
+    fn receive<W: Wire>(&mut self, reply: &[u8]) -> Result<usize, BoxError> {
+        let caller = match W::caller(reply) {
+            Some(caller) => {
+                self.order.retain(|waiting| *waiting != caller);
+                caller
+            }
+            None => self.order.pop_front().ok_or("a reply too many")?,
+        };
+        let begun = self.begun.get_mut(caller).and_then(Option::take).ok_or("a reply to no request")?;
+        let found = wire::behind(reply, br#""message":""#).or_else(|| wire::behind(reply, br#""message": ""#));
+        let text = self.texts[caller].as_bytes();
+        if found.is_none_or(|rest| !rest.starts_with(text) || rest.get(text.len()) != Some(&b'"')) {
+            return Err(format!("this is not the reply: {}", String::from_utf8_lossy(reply)).into());
+        }
+        self.waiting -= 1;
+        self.tally.end(begun);
+        Ok(caller)
+    }
+}

@@ -1,0 +1,26 @@
+//! axum with JSON, called on connections that are kept open and carry any number of requests.
+
+use super::wire::{Post, Posted};
+use super::{Door, Setup};
+use crate::BoxError;
+use crate::background::Bound;
+use crate::rivals::Rival;
+use crate::rivals::axum::Axum;
+
+/// axum, whose requests are pipelined.
+#[derive(Debug)]
+pub struct AxumPipelined;
+
+impl Door for AxumPipelined {
+    const NAME: &'static str = "axum-pipelined";
+    type Wire = Post<Self>;
+
+    async fn serve(setup: Setup, bound: Bound) -> Result<(), BoxError> {
+        <Axum as Rival>::serve(setup, bound).await
+    }
+}
+
+impl Posted for AxumPipelined {
+    const PATH: &'static str = "/echo";
+    const METHOD: Option<&'static str> = None;
+}

@@ -1,0 +1,71 @@
+//! Ourselves, with every door open.
+
+use super::wire::{Lines, Named, Post, Posted, WebSocket};
+use super::{Door, Setup};
+use crate::BoxError;
+use crate::background::Bound;
+use crate::rivals::frpc::serve_with;
+use frpc::{IoBackend, Server};
+use frpc_gateway::{Gateway, Http, ServeGateway};
+
+/// JSON-RPC over TCP.
+#[derive(Debug)]
+pub struct JsonRpc;
+
+/// JSON-RPC over HTTP/1.1.
+#[derive(Debug)]
+pub struct JsonRpcHttp;
+
+/// JSON-RPC over WebSocket.
+#[derive(Debug)]
+pub struct JsonRpcWebSocket;
+
+/// Connect's unary calls in JSON over HTTP/1.1.
+#[derive(Debug)]
+pub struct Connect;
+
+const METHOD: &str = "benchmark.BenchmarkService/Benchmark";
+
+async fn serve(setup: Setup, bound: Bound) -> Result<(), BoxError> {
+    let gateway = Gateway::new().json_rpc().http(Http::new().connect());
+    serve_with(setup, Server::builder().io_backend(IoBackend::Tokio).gateway(gateway), bound).await
+}
+
+/// A door for each wire.
+macro_rules! doors {
+    ($($type:ident = $name:literal: $wire:ident;)*) => {$(
+        impl Door for $type {
+            const NAME: &'static str = $name;
+            type Wire = $wire<Self>;
+
+            async fn serve(setup: Setup, bound: Bound) -> Result<(), BoxError> {
+                serve(setup, bound).await
+            }
+        }
+    )*};
+}
+
+doors! {
+    JsonRpc = "frpc-json-rpc": Lines;
+    JsonRpcHttp = "frpc-json-rpc-http": Post;
+    JsonRpcWebSocket = "frpc-json-rpc-ws": WebSocket;
+    Connect = "frpc-connect": Post;
+}
+
+impl Named for JsonRpc {
+    const METHOD: &'static str = METHOD;
+}
+
+impl Named for JsonRpcWebSocket {
+    const METHOD: &'static str = METHOD;
+}
+
+impl Posted for JsonRpcHttp {
+    const PATH: &'static str = "/";
+    const METHOD: Option<&'static str> = Some(METHOD);
+}
+
+impl Posted for Connect {
+    const PATH: &'static str = "/benchmark.BenchmarkService/Benchmark";
+    const METHOD: Option<&'static str> = None;
+}

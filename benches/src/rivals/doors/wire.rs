@@ -1,0 +1,205 @@
+//! How requests are written and replies found, as bytes.
+
+use crate::BoxError;
+use std::io::Write as _;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+/// How one kind of server is called. Texts are ASCII without characters that JSON escapes.
+pub trait Wire: 'static {
+    /// Whether the server closes the connection behind its replies.
+    const CLOSES: bool = false;
+
+    /// What comes first on a connection.
+    fn open(_socket: &mut TcpStream) -> impl Future<Output = Result<(), BoxError>> + Send {
+        async { Ok(()) }
+    }
+
+    /// Writes a request.
+    fn request(caller: usize, text: &str, out: &mut Vec<u8>);
+
+    /// The first reply, if it is there as a whole, and where it ends.
+    fn reply(input: &[u8]) -> Result<Option<(&[u8], usize)>, BoxError>;
+
+    /// The caller whose reply it is, if it says so; otherwise replies have the order of the requests.
+    fn caller(reply: &[u8]) -> Option<usize>;
+}
+
+/// The name of a method of JSON-RPC.
+pub trait Named: 'static {
+    /// The name.
+    const METHOD: &'static str;
+}
+
+/// The path of a POST and what stands in its body.
+pub trait Posted: 'static {
+    /// The path.
+    const PATH: &'static str;
+    /// Whether the body is a message of JSON-RPC, with this method.
+    const METHOD: Option<&'static str>;
+}
+
+/// JSON-RPC in lines.
+pub struct Lines<N>(std::marker::PhantomData<N>);
+
+impl<N: Named> Wire for Lines<N> {
+    fn request(caller: usize, text: &str, out: &mut Vec<u8>) {
+        json_rpc(N::METHOD, caller, text, out);
+        out.push(b'\n');
+    }
+
+    fn reply(input: &[u8]) -> Result<Option<(&[u8], usize)>, BoxError> {
+        let end = input.iter().position(|byte| *byte == b'\n');
+        Ok(end.map(|end| (&input[..end], end + 1)))
+    }
+
+    fn caller(reply: &[u8]) -> Option<usize> {
+        id(reply)
+    }
+}
+
+/// JSON-RPC in lines, to a server that closes the connection behind each reply and writes no line end.
+pub struct Closing<N>(std::marker::PhantomData<N>);
+
+impl<N: Named> Wire for Closing<N> {
+    const CLOSES: bool = true;
+
+    fn request(caller: usize, text: &str, out: &mut Vec<u8>) {
+        json_rpc(N::METHOD, caller, text, out);
+    }
+
+    fn reply(input: &[u8]) -> Result<Option<(&[u8], usize)>, BoxError> {
+        let end = input.iter().position(|byte| *byte == b'{');
+        let whole = end.is_some() && input.ends_with(b"}");
+        Ok(whole.then_some((input, input.len())))
+    }
+
+    fn caller(reply: &[u8]) -> Option<usize> {
+        id(reply)
+    }
+}
+
+/// HTTP/1.1.
+pub struct Post<P>(std::marker::PhantomData<P>);
+
+impl<P: Posted> Wire for Post<P> {
+    fn request(caller: usize, text: &str, out: &mut Vec<u8>) {
+        let mut body = Vec::with_capacity(text.len() + 128);
+        match P::METHOD {
+            Some(method) => json_rpc(method, caller, text, &mut body),
+            None => write(&mut body, format_args!(r#"{{"message":"{text}"}}"#)),
+        }
+        write(
+            out,
+            format_args!(
+                "POST {} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+                P::PATH,
+                body.len()
+            ),
+        );
+        out.extend_from_slice(&body);
+    }
+
+    fn reply(input: &[u8]) -> Result<Option<(&[u8], usize)>, BoxError> {
+        let Some(head) = find(input, b"\r\n\r\n") else { return Ok(None) };
+        let (head, rest) = (&input[..head], &input[head + 4..]);
+        if !head.starts_with(b"HTTP/1.1 200") {
+            return Err(format!("{}\n{}", String::from_utf8_lossy(head), String::from_utf8_lossy(rest)).into());
+        }
+        let length = length(head).ok_or("there is no content-length")?;
+        Ok(rest.get(..length).map(|body| (body, head.len() + 4 + length)))
+    }
+
+    fn caller(_reply: &[u8]) -> Option<usize> {
+        None
+    }
+}
+
+/// JSON-RPC over WebSocket.
+pub struct WebSocket<N>(std::marker::PhantomData<N>);
+
+impl<N: Named> Wire for WebSocket<N> {
+    async fn open(socket: &mut TcpStream) -> Result<(), BoxError> {
+        let request = "GET / HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\
+                       sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
+                       sec-websocket-protocol: jsonrpc\r\n\r\n";
+        socket.write_all(request.as_bytes()).await?;
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(socket.read_u8().await?);
+        }
+        if head.starts_with(b"HTTP/1.1 101") { Ok(()) } else { Err(String::from_utf8_lossy(&head).into()) }
+    }
+
+    fn request(caller: usize, text: &str, out: &mut Vec<u8>) {
+        let mut body = Vec::with_capacity(text.len() + 128);
+        json_rpc(N::METHOD, caller, text, &mut body);
+        // A text, as a whole, masked with zeros.
+        match body.len() {
+            length @ ..126 => out.extend_from_slice(&[0x81, 0x80 | length as u8]),
+            length @ 126..0x1_0000 => {
+                out.extend_from_slice(&[0x81, 0x80 | 126]);
+                out.extend_from_slice(&(length as u16).to_be_bytes());
+            }
+            length => {
+                out.extend_from_slice(&[0x81, 0x80 | 127]);
+                out.extend_from_slice(&(length as u64).to_be_bytes());
+            }
+        }
+        out.extend_from_slice(&[0; 4]);
+        out.extend_from_slice(&body);
+    }
+
+    fn reply(input: &[u8]) -> Result<Option<(&[u8], usize)>, BoxError> {
+        let [first, length, rest @ ..] = input else { return Ok(None) };
+        if *first != 0x81 {
+            return Err(format!("a frame begins with {first:#x}").into());
+        }
+        let (length, at) = match (length, rest) {
+            (126, [high, low, ..]) => (usize::from(u16::from_be_bytes([*high, *low])), 4),
+            (127, [_, _, _, _, _, a, b, c, ..]) => ((usize::from(*a) << 16) | (usize::from(*b) << 8) | usize::from(*c), 10),
+            (126 | 127, _) => return Ok(None),
+            (length, _) => (usize::from(*length), 2),
+        };
+        Ok(input.get(at..at + length).map(|body| (body, at + length)))
+    }
+
+    fn caller(reply: &[u8]) -> Option<usize> {
+        id(reply)
+    }
+}
+
+fn json_rpc(method: &str, caller: usize, text: &str, out: &mut Vec<u8>) {
+    let message = format_args!(
+        r#"{{"jsonrpc":"2.0","method":"{method}","params":{{"message":"{text}"}},"id":{caller}}}"#
+    )
+    .to_string();
+    out.extend_from_slice(message.as_bytes());
+}
+
+fn write(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
+    out.write_fmt(text).expect("a vector takes everything");
+}
+
+fn id(reply: &[u8]) -> Option<usize> {
+    let digits = behind(reply, br#""id":"#)?;
+    let digits = digits.trim_ascii_start();
+    let end = digits.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(digits.len());
+    std::str::from_utf8(&digits[..end]).ok()?.parse().ok()
+}
+
+fn length(head: &[u8]) -> Option<usize> {
+    let line = head.split(|byte| *byte == b'\n').find(|line| {
+        line.get(..15).is_some_and(|name| name.eq_ignore_ascii_case(b"content-length:"))
+    })?;
+    std::str::from_utf8(&line[15..]).ok()?.trim().parse().ok()
+}
+
+/// What follows a part.
+pub(super) fn behind<'a>(bytes: &'a [u8], part: &[u8]) -> Option<&'a [u8]> {
+    find(bytes, part).map(|at| &bytes[at + part.len()..])
+}
+
+fn find(bytes: &[u8], part: &[u8]) -> Option<usize> {
+    bytes.windows(part.len()).position(|window| window == part)
+}
