@@ -37,6 +37,7 @@ def fastapi():
 
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
+    listener.listen(4096)
     config = uvicorn.Config(app, loop="uvloop", http="httptools", log_level="critical", access_log=False)
     print(f"listening 127.0.0.1:{listener.getsockname()[1]}", flush=True)
     uvicorn.Server(config).run(sockets=[listener])

@@ -221,6 +221,18 @@ impl Results<'_> {
             let starved = if starved > 0.0 { format!(" ({starved:.0} starved)") } else { String::new() };
             Some(format!("{p50} / **{p99}** / {p999}{starved}"))
         });
+        if cells.iter().any(|cell| cell.section == Section::Doors) {
+            self.table(cells, text, "server's time, x frpc [least, greatest]", |cell, entry| {
+                let ratio = |sample: &Sample| {
+                    let native = self.of(cell, entry.raw).find(|native| native.round == sample.round)?;
+                    Some(sample.server_us / native.server_us)
+                };
+                let ratios = spread(self.of(cell, entry.name).filter_map(ratio).collect());
+                let [least, median, greatest] = ratios.filter(|_| entry.name != "frpc")?;
+                Some(format!("**{}** [{}, {}]", digits(median), digits(least), digits(greatest)))
+            });
+            return;
+        }
         self.table(cells, text, "x raw [least, greatest]; tonic / [least, greatest]", |cell, entry| {
             let raw = self.ratios(cell, entry.name, entry.raw).filter(|_| entry.raw != entry.name);
             let tonic = self.ratios(cell, "tonic", entry.name).filter(|_| entry.name != "tonic");

@@ -7,7 +7,9 @@ use crate::background::Bound;
 use crate::proto::benchmark::{Request as Echo, Response as Echoed};
 use bytes::Bytes;
 use connectrpc::dispatcher::{MethodDescriptor, RequestStream, StreamingResult, UnaryResult};
-use connectrpc::{CodecFormat, ConnectError, ConnectRpcService, Dispatcher, EncodedBody, Payload, RequestContext, Response};
+use connectrpc::{
+    CodecFormat, ConnectError, ConnectRpcService, Dispatcher, EncodedBody, Payload, RequestContext, Response,
+};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::service::TowerToHyperService;

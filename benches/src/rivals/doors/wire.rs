@@ -106,8 +106,16 @@ impl<P: Posted> Wire for Post<P> {
         if !head.starts_with(b"HTTP/1.1 200") {
             return Err(format!("{}\n{}", String::from_utf8_lossy(head), String::from_utf8_lossy(rest)).into());
         }
-        let length = length(head).ok_or("there is no content-length")?;
-        Ok(rest.get(..length).map(|body| (body, head.len() + 4 + length)))
+        let before = head.len() + 4;
+        if let Some(length) = length(head) {
+            return Ok(rest.get(..length).map(|body| (body, before + length)));
+        }
+        // The first chunk has the whole body, but not always the end.
+        let Some(line) = find(rest, b"\r\n") else { return Ok(None) };
+        let length = usize::from_str_radix(std::str::from_utf8(&rest[..line])?, 16)?;
+        let chunk = line + 2;
+        let end = chunk + length + b"\r\n0\r\n\r\n".len();
+        Ok((rest.len() >= end).then(|| (&rest[chunk..chunk + length], before + end)))
     }
 
     fn caller(_reply: &[u8]) -> Option<usize> {
@@ -157,7 +165,9 @@ impl<N: Named> Wire for WebSocket<N> {
         }
         let (length, at) = match (length, rest) {
             (126, [high, low, ..]) => (usize::from(u16::from_be_bytes([*high, *low])), 4),
-            (127, [_, _, _, _, _, a, b, c, ..]) => ((usize::from(*a) << 16) | (usize::from(*b) << 8) | usize::from(*c), 10),
+            (127, [_, _, _, _, _, a, b, c, ..]) => {
+                ((usize::from(*a) << 16) | (usize::from(*b) << 8) | usize::from(*c), 10)
+            }
             (126 | 127, _) => return Ok(None),
             (length, _) => (usize::from(*length), 2),
         };
@@ -170,10 +180,9 @@ impl<N: Named> Wire for WebSocket<N> {
 }
 
 fn json_rpc(method: &str, caller: usize, text: &str, out: &mut Vec<u8>) {
-    let message = format_args!(
-        r#"{{"jsonrpc":"2.0","method":"{method}","params":{{"message":"{text}"}},"id":{caller}}}"#
-    )
-    .to_string();
+    let message =
+        format_args!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{{"message":"{text}"}},"id":{caller}}}"#)
+            .to_string();
     out.extend_from_slice(message.as_bytes());
 }
 
@@ -189,9 +198,9 @@ fn id(reply: &[u8]) -> Option<usize> {
 }
 
 fn length(head: &[u8]) -> Option<usize> {
-    let line = head.split(|byte| *byte == b'\n').find(|line| {
-        line.get(..15).is_some_and(|name| name.eq_ignore_ascii_case(b"content-length:"))
-    })?;
+    let line = head
+        .split(|byte| *byte == b'\n')
+        .find(|line| line.get(..15).is_some_and(|name| name.eq_ignore_ascii_case(b"content-length:")))?;
     std::str::from_utf8(&line[15..]).ok()?.trim().parse().ok()
 }
 
