@@ -27,7 +27,7 @@ pub struct Connect;
 const METHOD: &str = "benchmark.BenchmarkService/Benchmark";
 
 async fn serve(setup: Setup, bound: Bound) -> Result<(), BoxError> {
-    let gateway = Gateway::new().json_rpc().http(Http::new().connect());
+    let gateway = Gateway::new().json_rpc().http(Http::new().connect()).web_socket();
     serve_with(setup, Server::builder().io_backend(IoBackend::Tokio).gateway(gateway), bound).await
 }
 
