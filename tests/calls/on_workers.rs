@@ -120,7 +120,7 @@ async fn play_ping_pong(client: &InteropClient) {
 }
 
 #[test]
-fn a_handler_that_waits_goes_on_on_its_worker_and_what_it_uses_is_its_callers() {
+fn a_handler_that_waits_goes_on_on_its_worker_and_its_sockets_are_its_callers() {
     for backend in backends() {
         let noting = Noting::default();
         caller().block_on(async {

@@ -51,7 +51,7 @@ async fn heads_that_can_be_read_in_two_ways_are_refused_on_either_path() {
 }
 
 #[tokio::test]
-async fn refusals_say_what_to_do_instead() {
+async fn refusals_name_a_remedy() {
     let server = Open::with(all(), |builder| builder.config(Config::default().body_max(1024))).await;
     let close = "connection: close\r\n";
     let long = "x".repeat(2000);

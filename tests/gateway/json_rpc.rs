@@ -251,11 +251,11 @@ async fn calls_beyond_the_limit_of_a_connection_are_refused() {
     assert_eq!(error(&client.json().await), (-32001, json!(0)));
 }
 
-fn notice(method: &str, params: Value) -> String {
+fn notice(method: &str, params: &Value) -> String {
     json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string()
 }
 
-fn item(id: u32, item: Value) -> Value {
+fn item(id: u32, item: &Value) -> Value {
     json!({"jsonrpc": "2.0", "method": "rpc.item", "params": {"id": id, "item": item}})
 }
 
@@ -267,12 +267,12 @@ async fn responses_of_a_stream_are_items_and_its_end_is_the_reply() {
     };
     client.say(count(1, 7, 40)).await;
     for value in 7..47 {
-        assert_eq!(client.json().await, item(1, json!({"value": value.to_string()})));
+        assert_eq!(client.json().await, item(1, &json!({"value": value.to_string()})));
     }
     assert_eq!(client.json().await, json!({"jsonrpc": "2.0", "id": 1, "result": null}));
     client.say(count(2, 1, -1)).await;
-    assert_eq!(client.json().await, item(2, json!({"value": "1"})));
-    assert_eq!(client.json().await, item(2, json!({"value": "2"})));
+    assert_eq!(client.json().await, item(2, &json!({"value": "1"})));
+    assert_eq!(client.json().await, item(2, &json!({"value": "2"})));
     assert_eq!(error(&client.json().await), (-32011, json!(2)));
 }
 
@@ -282,14 +282,14 @@ async fn a_client_gets_no_more_items_than_it_has_given_credit_for() {
     let mut request = json!({"jsonrpc": "2.0", "id": 1, "method": "interop.Interop/CountUp", "params": [1, 5]});
     request["credit"] = json!(2);
     client.say(request.to_string()).await;
-    assert_eq!(client.json().await, item(1, json!({"value": "1"})));
-    assert_eq!(client.json().await, item(1, json!({"value": "2"})));
+    assert_eq!(client.json().await, item(1, &json!({"value": "1"})));
+    assert_eq!(client.json().await, item(1, &json!({"value": "2"})));
     // It stands still, while others go on.
     client.say(add(2, 1, 1).to_string()).await;
     assert_eq!(client.json().await, sum(2, 2));
-    client.say(notice("rpc.credit", json!({"id": 1, "items": 3}))).await;
+    client.say(notice("rpc.credit", &json!({"id": 1, "items": 3}))).await;
     for value in ["3", "4", "5"] {
-        assert_eq!(client.json().await, item(1, json!({"value": value})));
+        assert_eq!(client.json().await, item(1, &json!({"value": value})));
     }
     assert_eq!(client.json().await["result"], Value::Null);
 }
@@ -306,9 +306,9 @@ async fn items_of_a_client_reach_the_handler_and_the_client_is_granted_more_as_t
             granted += credit["params"]["items"].as_u64().expect("it is a number");
         }
         granted -= 1;
-        client.say(notice("rpc.item", json!({"id": 1, "item": {"value": value}}))).await;
+        client.say(notice("rpc.item", &json!({"id": 1, "item": {"value": value}}))).await;
     }
-    client.say(notice("rpc.end", json!({"id": 1}))).await;
+    client.say(notice("rpc.end", &json!({"id": 1}))).await;
     let reply = loop {
         let reply = client.json().await;
         if reply.get("method").is_none() {
@@ -323,13 +323,13 @@ async fn a_stream_goes_in_both_directions_at_once_until_both_have_ended() {
     let mut client = Client::new(&open());
     client.say(json!({"jsonrpc": "2.0", "id": 1, "method": "interop.Interop/Chat", "params": []}).to_string()).await;
     for word in ["a", "b"] {
-        client.say(notice("rpc.item", json!({"id": 1, "item": {"value": word}}))).await;
-        assert_eq!(client.json().await, item(1, json!({"value": format!("re:{word}")})));
+        client.say(notice("rpc.item", &json!({"id": 1, "item": {"value": word}}))).await;
+        assert_eq!(client.json().await, item(1, &json!({"value": format!("re:{word}")})));
     }
-    client.say(notice("rpc.end", json!({"id": 1}))).await;
+    client.say(notice("rpc.end", &json!({"id": 1}))).await;
     assert_eq!(client.json().await, json!({"jsonrpc": "2.0", "id": 1, "result": null}));
     // It is over: what comes late changes nothing.
-    client.say(notice("rpc.item", json!({"id": 1, "item": {"value": "late"}}))).await;
+    client.say(notice("rpc.item", &json!({"id": 1, "item": {"value": "late"}}))).await;
     client.say(add(2, 1, 1).to_string()).await;
     assert_eq!(client.json().await, sum(2, 2));
 }
@@ -344,7 +344,7 @@ async fn a_client_that_sends_more_items_than_it_was_granted_loses_the_stream_alo
     let mut client = Client::new(&open());
     open_sleeping(&mut client).await;
     // In one write, so that the handler has taken none.
-    let items: String = (0..17).map(|_| notice("rpc.item", json!({"id": 1, "item": {"value": "x"}}))).collect();
+    let items: String = (0..17).map(|_| notice("rpc.item", &json!({"id": 1, "item": {"value": "x"}}))).collect();
     client.say(items).await;
     let reply = loop {
         let reply = client.json().await;
@@ -364,10 +364,10 @@ async fn calls_and_streams_that_are_cancelled_end_with_a_reply_that_says_so() {
     client.say(sleep.to_string()).await;
     open_sleeping(&mut client).await;
     for id in [json!("a"), json!(1)] {
-        client.say(notice("rpc.cancel", json!({"id": id}))).await;
+        client.say(notice("rpc.cancel", &json!({"id": id}))).await;
         assert_eq!(error(&client.json().await), (-32001, id));
     }
-    client.say(notice("rpc.cancel", json!({"id": 9}))).await;
+    client.say(notice("rpc.cancel", &json!({"id": 9}))).await;
     client.say(add(2, 1, 1).to_string()).await;
     assert_eq!(client.json().await, sum(2, 2));
 }
@@ -387,7 +387,7 @@ async fn streams_without_an_id_in_batches_or_beyond_the_limit_are_refused() {
     assert_eq!(error(&client.json().await), (-32008, json!(2)));
     let mut with_params = chat(json!(3));
     with_params["params"] = json!({"value": "x"});
-    client.say(notice("rpc.cancel", json!({"id": 1}))).await;
+    client.say(notice("rpc.cancel", &json!({"id": 1}))).await;
     assert_eq!(error(&client.json().await), (-32001, json!(1)));
     client.say(with_params.to_string()).await;
     assert_eq!(error(&client.json().await), (-32602, json!(3)));
@@ -458,7 +458,7 @@ async fn a_stream_whose_client_ends_its_direction_first_fails_and_the_connection
         let mut client = Client::new(&open());
         let open = json!({"jsonrpc": "2.0", "id": 1, "method": format!("interop.Interop/{method}")});
         client.say(open.to_string()).await;
-        client.say(notice("rpc.item", json!({"id": 1, "item": {}}))).await;
+        client.say(notice("rpc.item", &json!({"id": 1, "item": {}}))).await;
         client.end().await;
         let last = client.rest().await.pop().expect("it is answered");
         assert_eq!(error(&serde_json::from_str(&last).expect("it is JSON")), (-32001, json!(1)), "{method}");

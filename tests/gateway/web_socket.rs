@@ -211,7 +211,7 @@ async fn native_calls_go_over_web_socket_over_tls() {
 }
 
 #[tokio::test]
-async fn native_frames_are_read_whatever_the_boundaries_of_messages() {
+async fn native_frames_are_read_with_any_boundaries_of_messages() {
     let (address, _) = serve(patient()).await;
     let mut client = Client::connect(address).await;
     let (asks, answers) = call();

@@ -22,8 +22,8 @@ async fn serve(mut socket: TcpStream) -> io::Result<()> {
     }
     let head = String::from_utf8_lossy(&head).into_owned();
     let fields = head.lines().filter_map(|line| line.split_once(':'));
-    let key = fields.filter(|(name, _)| name.eq_ignore_ascii_case("sec-websocket-key")).map(|(_, key)| key.trim());
-    let accept = web_socket::accept(key.last().unwrap_or_default().as_bytes());
+    let mut key = fields.filter(|(name, _)| name.eq_ignore_ascii_case("sec-websocket-key")).map(|(_, key)| key.trim());
+    let accept = web_socket::accept(key.next_back().unwrap_or_default().as_bytes());
     let answer = format!(
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: \
          {accept}\r\n\r\n"

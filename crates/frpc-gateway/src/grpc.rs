@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_becomes_trailers_whatever_its_text() {
+    fn a_status_becomes_trailers_with_any_text() {
         let mut metadata = Metadata::new();
         metadata.insert("retry", "no").unwrap();
         let status = Status::not_found("100 % weg: \u{fc}\n").with_details(vec![0, 1, 2]).with_metadata(metadata);

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_compressed_is_read_back_up_to_the_limit() {
+    fn compressed_bytes_are_read_back_up_to_the_limit() {
         let bytes = vec![7; 10_000];
         let small = deflate(&bytes);
         assert!(small.len() < 100);
