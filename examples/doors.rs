@@ -1,4 +1,4 @@
-//! One service at every door of one port: native frames, JSON-RPC, Connect, gRPC and gRPC-Web.
+//! One service at every door of one port: native frames, JSON-RPC, Connect, gRPC, gRPC-Web and WebSocket.
 //!
 //! `cargo run -p examples --example doors -- 127.0.0.1:8080`, and beside it
 //! `curl -H 'content-type: application/json' -d '{"name": "Ada"}' localhost:8080/greet.Greeter/Greet`; `docs/gateway.md`
@@ -46,8 +46,8 @@ async fn post(address: &str, path: &str, json: &str) -> std::io::Result<String> 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let http = Http::new().connect().grpc().health();
-    let builder =
-        Server::builder().add_service(GreeterServer::new(Service)).gateway(Gateway::new().json_rpc().http(http));
+    let gateway = Gateway::new().json_rpc().http(http).web_socket();
+    let builder = Server::builder().add_service(GreeterServer::new(Service)).gateway(gateway);
     let Some(address) = env::args().nth(1) else {
         let server = builder.bind("127.0.0.1:0").await?;
         let address = server.local_addr().to_string();
