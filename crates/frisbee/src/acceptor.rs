@@ -78,7 +78,8 @@ impl<R: Router> Acceptor<R> {
         let host = self.0.clone();
         let Some(entry) = Open::admit(&host.open) else { return CloseReason::Shutdown };
         let context = Some(host.runtime.clone()).filter(|runtime| runtime.id() != Handle::current().id());
-        let driving = async move { host.serve(io, Box::default(), context, entry).await };
+        let arrived = Box::new(Arrived { ends: Ends::default(), entry });
+        let driving = async move { host.serve(io, arrived, context).await };
         // A router that panicked has been reported where it did.
         AbortOnDrop(tokio::spawn(tokio::task::unconstrained(driving))).await
     }
@@ -165,21 +166,16 @@ impl<R: Router> Host<R> {
     /// Drives a connection on the current runtime, from the handshake if there is one. `context` is the runtime of
     /// handlers if it is another one. To be spawned `unconstrained`, as a task of its own.
     #[allow(clippy::boxed_local)] // The box is a place that the task does not keep.
-    pub(crate) fn serve<T: Io>(
-        &self,
-        io: T,
-        ends: Box<Ends>,
-        context: Option<Handle>,
-        entry: Entry,
-    ) -> Serving<'_, T, R> {
+    pub(crate) fn serve<T: Io>(&self, io: T, arrived: Box<Arrived>, context: Option<Handle>) -> Serving<'_, T, R> {
+        let Arrived { ends, entry } = *arrived;
         #[cfg(feature = "tls")]
         if let Some(tls) = &self.tls
             && !self.takes_plain
         {
             let handshake = Box::pin(tls.accept(io, &self.newcomers));
-            return Serving::Rare(Box::pin(self.serve_secured(handshake, *ends, context, entry)));
+            return Serving::Rare(Box::pin(self.serve_secured(handshake, ends, context, entry)));
         }
-        self.drive(io, self.greet(*ends), Layers::default(), context, T::buffers(), entry)
+        self.drive(io, self.greet(ends), Layers::default(), context, T::buffers(), entry)
     }
 
     /// As [`serve`](Self::serve), with a handshake, whose memory is kept no longer than it is needed.
@@ -435,6 +431,12 @@ impl Drop for Tied {
         let Some(open) = self.0.upgrade() else { return };
         open.begin(Phase::Closing).iter().for_each(Connection::abort_with_work);
     }
+}
+
+/// A connection on the way to its worker, in a box: a task keeps the memory of its first state.
+pub(crate) struct Arrived {
+    pub(crate) ends: Ends,
+    pub(crate) entry: Entry,
 }
 
 /// Takes a connection out of the list when its task ends, however it ends.

@@ -97,9 +97,9 @@ pub(crate) struct Ends {
     pub(crate) local: Option<SocketAddr>,
     #[cfg(unix)]
     pub(crate) credentials: Option<Box<UnixCredentials>>,
-    /// The peer's certificate and its issuers', verified.
+    /// The peer's certificate and its issuers', verified. In a box, since few connections have them.
     #[cfg(feature = "tls")]
-    pub(crate) certificates: Option<Arc<[crate::tls::CertificateDer<'static>]>>,
+    pub(crate) certificates: Option<Box<Arc<[crate::tls::CertificateDer<'static>]>>>,
 }
 
 impl ConnectionShared {
@@ -584,7 +584,7 @@ impl Connection {
     /// trusts. `None` without TLS, and at a server if the client need not present one.
     #[cfg(feature = "tls")]
     pub fn peer_certificates(&self) -> Option<&Arc<[crate::tls::CertificateDer<'static>]>> {
-        self.0.ends.certificates.as_ref()
+        self.0.ends.certificates.as_deref()
     }
 }
 

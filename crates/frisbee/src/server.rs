@@ -2,7 +2,7 @@
 
 mod passed;
 
-use crate::acceptor::{Acceptor, Entry, Host, Open};
+use crate::acceptor::{Acceptor, Arrived, Entry, Host, Open};
 use crate::budget::{Budget, Stats};
 use crate::connection::Ends;
 use crate::foreign::{ForeignContext, ForeignHandler, ForeignHandlers};
@@ -509,10 +509,10 @@ fn place<R: Router>(host: &Arc<Host<R>>, place: &Place<'_>, socket: Socket, ends
 fn spawn<R: Router, T: Movable>(host: &Arc<Host<R>>, worker: Option<&Worker>, socket: T, ends: Ends, entry: Entry) {
     let host = host.clone();
     // A task keeps the memory of its first state for as long as it lives.
-    let ends = Box::new(ends);
+    let arrived = Box::new(Arrived { ends, entry });
     let Some(worker) = worker else {
         let runtime = host.runtime.clone();
-        runtime.spawn(tokio::task::unconstrained(async move { host.serve(socket, ends, None, entry).await }));
+        runtime.spawn(tokio::task::unconstrained(async move { host.serve(socket, arrived, None).await }));
         return;
     };
     // The socket belongs to the caller's reactor and has to move to the worker's.
@@ -521,7 +521,7 @@ fn spawn<R: Router, T: Movable>(host: &Arc<Host<R>>, worker: Option<&Worker>, so
         match moving.and_then(T::arrive) {
             Ok(socket) => {
                 let context = Some(host.runtime.clone());
-                host.serve(socket, ends, context, entry).await;
+                host.serve(socket, arrived, context).await;
             }
             Err(error) => tracing::warn!(%error, "a connection could not be passed to its worker"),
         }

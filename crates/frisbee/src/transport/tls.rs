@@ -98,6 +98,6 @@ async fn linger<T: Io>(mut io: T) {
 }
 
 /// The peer's certificates.
-pub(crate) fn peer_certificates<T>(stream: &TlsStream<T>) -> Option<Arc<[CertificateDer<'static>]>> {
-    stream.get_ref().1.peer_certificates().map(Into::into)
+pub(crate) fn peer_certificates<T>(stream: &TlsStream<T>) -> Option<Box<Arc<[CertificateDer<'static>]>>> {
+    stream.get_ref().1.peer_certificates().map(|chain| Box::new(chain.into()))
 }

@@ -74,8 +74,6 @@ struct Entry {
     task: Arc<Task>,
     /// Whom to tell if the task holds up its thread.
     culprit: Option<Culprit>,
-    /// The number of the task that drives the connection, for its jobs: they have the same culprit.
-    driver: Option<u64>,
 }
 
 /// A task that goes on after everything else.
@@ -189,7 +187,7 @@ pub(crate) fn wake_last(waker: &Waker) -> bool {
 }
 
 impl Shared {
-    /// `driver` is the number of the task that drives the connection, if this is a job of it.
+    /// `driver` is the number of the task that drives the connection, if this is a job of it: both have one culprit.
     fn spawn(self: &Arc<Self>, future: super::task::BoxFuture, driver: Option<u64>) {
         let mut state = self.state.lock();
         if state.is_stopped {
@@ -199,7 +197,8 @@ impl Shared {
         let number = state.next;
         state.next += 1;
         let task = Task::new(number, driver.is_some(), self.clone(), future);
-        state.tasks.insert(number, Entry { task: task.clone(), culprit: None, driver });
+        let culprit = driver.and_then(|driver| state.tasks.get(&driver)?.culprit.clone());
+        state.tasks.insert(number, Entry { task: task.clone(), culprit });
         state.ready.push_back(task);
         self.rouse(state);
     }
@@ -312,9 +311,7 @@ impl Watched for Core {
     fn culprit(&self, turn: Turn) -> Option<Culprit> {
         let state = self.shared.state.lock();
         let polled = state.polled.filter(|_| state.turn == turn)?;
-        let entry = state.tasks.get(&polled)?;
-        let entry = entry.driver.map_or(Some(entry), |driver| state.tasks.get(&driver))?;
-        entry.culprit.clone()
+        state.tasks.get(&polled)?.culprit.clone()
     }
 
     fn waited(&self) -> Duration {
