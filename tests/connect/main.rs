@@ -60,7 +60,7 @@ mod server {
         output.flush()?;
         drop(output);
         let mut stop = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
-        server.serve_with_shutdown(async move { drop(stop.recv().await) }).await?;
+        server.serve_with_shutdown(async move { stop.recv().await.unwrap_or(()) }).await?;
         Ok(())
     }
 
