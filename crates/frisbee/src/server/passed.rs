@@ -2,12 +2,13 @@
 
 use super::{Server, ServerBuilder};
 use crate::{Error, Router};
-use std::io;
 use std::net;
 use tokio::net::TcpListener;
 
 #[cfg(unix)]
 use crate::transport::unix::{UnixServer, UnixSocket};
+#[cfg(target_os = "linux")]
+use std::io;
 #[cfg(unix)]
 use std::os::unix;
 
