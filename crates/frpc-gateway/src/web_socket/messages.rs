@@ -168,7 +168,10 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: Talk> Connection<'_, T, K> {
         for _ in 0..STEPS {
             let now = now();
             self.talk.poll(task, &mut self.wire.sending);
-            self.write(task, now)?;
+            // Answers to messages that have come together leave together.
+            if self.input.is_empty() || self.wire.sending.waiting() >= self.backlog_max {
+                self.write(task, now)?;
+            }
             let takes_more = self.wire.sending.waiting() < self.backlog_max && !self.stops;
             let has_read = takes_more && self.read(task, now)?;
             if let Some(fault) = self.wire.fault {
