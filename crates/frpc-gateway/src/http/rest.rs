@@ -32,8 +32,8 @@ const CONNECTION_WINDOW: u32 = 1024 * 1024;
 
 /// Serves a connection of HTTP/1 that begins with `early`.
 pub(crate) async fn http1(service: Service, early: BytesMut, transport: Timed<RawTransport>) -> io::Result<()> {
-    let context = service.context().clone();
-    let io = TokioIo::new(Strict::new(Rewound::new(early, transport), service.requests().clone()));
+    let (context, requests) = (service.context().clone(), service.requests().clone());
+    let io = TokioIo::new(Strict::new(Rewound::new(early, transport), requests.clone()));
     let mut builder = http1::Builder::new();
     builder
         .timer(TokioTimer::new())
@@ -54,11 +54,12 @@ pub(crate) async fn http1(service: Service, early: BytesMut, transport: Timed<Ra
             is_stopping = true;
             Pin::new(&mut connection).graceful_shutdown();
         }
-        Pin::new(&mut connection).poll(task)
+        let polled = Pin::new(&mut connection).poll(task);
+        if requests.refused().is_some() { Poll::Ready(Ok(())) } else { polled }
     })
     .await;
     let mut io = connection.into_parts().io.into_inner();
-    if let Some(malformed) = io.refused() {
+    if let Some(malformed) = requests.refused() {
         let mut output = Vec::new();
         super::plain::encode_last(&mut output, &Answer::refusal(malformed.status(), malformed.text()));
         io.write_all(&output).await?;

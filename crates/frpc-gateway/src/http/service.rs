@@ -2,6 +2,7 @@
 
 use super::answer::{self, Answer};
 use super::fields::{self, Known};
+use super::head::Malformed;
 use super::route::{Asked, Protocol, Route, probe, route};
 use crate::connect::envelope::Encoding;
 use crate::connect::{get, unary};
@@ -18,8 +19,8 @@ use hyper::body::Incoming;
 use std::convert::Infallible;
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
 /// What a connection's requests are served with.
@@ -30,17 +31,42 @@ pub(crate) struct Service {
     requests: Requests,
 }
 
-/// The requests of a connection that are in progress.
+/// The requests of a connection of HTTP/1, as far as hyper does not tell of them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Requests(Arc<AtomicUsize>);
+pub(crate) struct Requests(Arc<Progress>);
+
+#[derive(Debug, Default)]
+struct Progress {
+    in_progress: AtomicUsize,
+    /// Nothing has been flushed since the last response was made.
+    is_unwritten: AtomicBool,
+    /// Why the head behind the last request was refused.
+    refused: OnceLock<Malformed>,
+}
 
 impl Requests {
-    pub(crate) fn are_in_progress(&self) -> bool {
-        self.0.load(Ordering::Relaxed) > 0
+    /// Why the connection ends, once the responses to all requests before have been written.
+    pub(crate) fn refused(&self) -> Option<Malformed> {
+        let is_answered =
+            self.0.in_progress.load(Ordering::Relaxed) == 0 && !self.0.is_unwritten.load(Ordering::Relaxed);
+        self.0.refused.get().copied().filter(|_| is_answered)
+    }
+
+    /// Notes that hyper reads no more, since the next head is malformed.
+    pub(crate) fn refuse(&self, malformed: Malformed) {
+        let _ = self.0.refused.set(malformed);
+    }
+
+    /// Notes that everything was written that hyper has encoded.
+    pub(crate) fn handle_flush(&self) {
+        if self.0.in_progress.load(Ordering::Relaxed) == 0 {
+            self.0.is_unwritten.store(false, Ordering::Relaxed);
+        }
     }
 
     fn begin(&self) -> InProgress {
-        self.0.fetch_add(1, Ordering::Relaxed);
+        self.0.in_progress.fetch_add(1, Ordering::Relaxed);
+        self.0.is_unwritten.store(true, Ordering::Relaxed);
         InProgress(self.clone())
     }
 }
@@ -51,7 +77,7 @@ pub(crate) struct InProgress(Requests);
 
 impl Drop for InProgress {
     fn drop(&mut self) {
-        self.0.0.fetch_sub(1, Ordering::Relaxed);
+        self.0.0.in_progress.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -49,7 +49,7 @@ fn pour(from: &mut BytesMut, max: usize, to: &mut ReadBuf<'_>) -> usize {
 
 /// Writing is that of the transport within.
 macro_rules! write_within {
-    ($type:ident) => {
+    ($type:ident, $flushed:expr) => {
         impl<T: AsyncWrite + Unpin> AsyncWrite for $type<T> {
             fn poll_write(
                 mut self: Pin<&mut Self>,
@@ -72,7 +72,9 @@ macro_rules! write_within {
             }
 
             fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-                Pin::new(&mut self.io).poll_flush(context)
+                ready!(Pin::new(&mut self.io).poll_flush(context))?;
+                $flushed(&*self);
+                Poll::Ready(Ok(()))
             }
 
             fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -82,13 +84,15 @@ macro_rules! write_within {
     };
 }
 
-write_within!(Rewound);
-write_within!(Strict);
+write_within!(Rewound, |_| ());
+write_within!(Strict, |strict: &Self| strict.requests.handle_flush());
 
 /// A connection of HTTP/1 of which hyper reads nothing but heads that [`Head::parse`] accepts, and their bodies: hyper
 /// is more lenient, and looks away where a head states two lengths.
 ///
-/// Behind a request whose body is chunked everything passes. The connection has to end with the response to it.
+/// Behind a request whose body is chunked everything passes. The connection has to end with the response to it. Before
+/// a head that is refused hyper waits for ever: it would drop responses that it has not written if it was told.
+/// [`Requests::refused`] says when to end it.
 #[derive(Debug)]
 pub(crate) struct Strict<T> {
     io: T,
@@ -105,7 +109,7 @@ enum State {
     /// So many bytes of a request are still to pass.
     Passing(u64),
     Open,
-    Refused(Malformed),
+    Refused,
 }
 
 /// The bytes that are read at once while a head is waited for.
@@ -115,25 +119,17 @@ impl<T> Strict<T> {
     pub(crate) fn new(io: T, requests: Requests) -> Self {
         Self { io, input: BytesMut::new(), state: State::Head(0), requests }
     }
+}
 
-    /// Why the last head was refused, if one was.
-    pub(crate) fn refused(&self) -> Option<Malformed> {
-        match self.state {
-            State::Refused(malformed) => Some(malformed),
-            _ => None,
-        }
-    }
-
-    /// Looks for a head in the input.
-    fn look(&self, scanned: usize) -> Result<State, Malformed> {
-        let Some(end) = head::end(&self.input, scanned)? else { return Ok(State::Head(self.input.len())) };
-        let mut places = [const { MaybeUninit::uninit() }; FIELDS_MAX];
-        let head = Head::parse(self.input.get(..end).unwrap_or_default(), &mut places)?;
-        Ok(match head.framing {
-            Framing::Chunked => State::Open,
-            Framing::Length(length) => State::Passing(length.saturating_add(end as u64)),
-        })
-    }
+/// Looks for a head at the start of the input, of which `scanned` bytes have no end of one in them.
+fn look(input: &[u8], scanned: usize) -> Result<State, Malformed> {
+    let Some(end) = head::end(input, scanned)? else { return Ok(State::Head(input.len())) };
+    let mut places = [const { MaybeUninit::uninit() }; FIELDS_MAX];
+    let head = Head::parse(input.get(..end).unwrap_or_default(), &mut places)?;
+    Ok(match head.framing {
+        Framing::Chunked => State::Open,
+        Framing::Length(length) => State::Passing(length.saturating_add(end as u64)),
+    })
 }
 
 impl<T: AsyncRead + Unpin> AsyncRead for Strict<T> {
@@ -147,8 +143,10 @@ impl<T: AsyncRead + Unpin> AsyncRead for Strict<T> {
             match state {
                 State::Head(scanned) => {
                     if input.len() > *scanned {
-                        let scanned = *scanned;
-                        self.state = self.look(scanned).unwrap_or_else(State::Refused);
+                        *state = look(input, *scanned).unwrap_or_else(|malformed| {
+                            requests.refuse(malformed);
+                            State::Refused
+                        });
                         continue;
                     }
                     let mut bytes = [0; READ];
@@ -182,11 +180,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Strict<T> {
                     pour(input, usize::MAX, buffer);
                     return Poll::Ready(Ok(()));
                 }
-                // hyper reads again when it has written the response to the request before.
-                State::Refused(_) if requests.are_in_progress() => return Poll::Pending,
-                State::Refused(malformed) => {
-                    return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, malformed.text())));
-                }
+                State::Refused => return Poll::Pending,
             }
         }
     }
@@ -199,10 +193,16 @@ mod tests {
     use tokio::io::AsyncReadExt as _;
 
     async fn passed(input: &str) -> (String, Option<Malformed>) {
-        let mut strict = Strict::new(Rewound::new(BytesMut::from(input), tokio::io::empty()), Requests::default());
+        let requests = Requests::default();
+        let mut strict = Strict::new(Rewound::new(BytesMut::from(input), tokio::io::empty()), requests.clone());
         let mut passed = Vec::new();
-        let _ = strict.read_to_end(&mut passed).await;
-        (String::from_utf8(passed).unwrap(), strict.refused())
+        tokio::select! {
+            biased;
+            ended = strict.read_to_end(&mut passed) => drop(ended.unwrap()),
+            // Nothing passes any more.
+            () = std::future::ready(()) => {}
+        }
+        (String::from_utf8(passed).unwrap(), requests.refused())
     }
 
     #[tokio::test]
