@@ -244,6 +244,10 @@ mod gateway {
         Ok(())
     }
 
+    fn summary() {
+        statements!("frpc-gateway-1");
+    }
+
     mod build {
         super::items!("gateway-2");
     }
