@@ -42,7 +42,7 @@ impl Vault {
 }
 
 impl Interop for Vault {
-    left_to_service!(echo_scalars, echo_nested, echo_lists, echo_maps, echo_mixed, fail, echo_payload, describe);
+    left_to_service!(echoes, fail, echo_payload, describe);
 
     async fn do_nothing(&self, _request: Request<Empty>) -> Answer<Empty> {
         self.enter()

@@ -251,18 +251,7 @@ impl Interop for Mirror {
         Ok(Response::new(ResponseStream::new(frpc::iter([Ok(text)]))))
     }
 
-    left_to_service!(
-        echo_scalars,
-        echo_nested,
-        echo_lists,
-        echo_maps,
-        echo_mixed,
-        do_nothing,
-        echo_payload,
-        add,
-        sleep,
-        describe
-    );
+    left_to_service!(echoes, do_nothing, echo_payload, add, sleep, describe);
 }
 
 fn by<T>(name: &str, message: T) -> Request<T> {

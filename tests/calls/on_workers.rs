@@ -2,10 +2,9 @@
 //! all the same, and which handlers run there. Handlers that hold up their thread are in `tests/process/held_up.rs`.
 
 use frisbee_tests::interop::{AddRequest, Count, Interop, InteropClient, InteropServer, Scalars, Sum, Text};
-use frisbee_tests::{left_to_service, serve, until};
+use frisbee_tests::{backends, left_to_service, serve, until};
 use frpc::{
-    IoBackend, Policy, Request, RequestStream, Response, ResponseStream, Server, ServerBuilder, Status, Streaming,
-    Workers,
+    Policy, Request, RequestStream, Response, ResponseStream, Server, ServerBuilder, Status, Streaming, Workers,
 };
 use futures_util::StreamExt;
 use std::future::{pending, poll_fn};
@@ -89,16 +88,7 @@ impl Interop for Noting {
         Ok(Response::new(sum))
     }
 
-    left_to_service!(echo_scalars, echo_nested, echo_lists, echo_maps, echo_mixed, do_nothing, fail, echo_payload);
-    left_to_service!(add, sleep, count_up);
-}
-
-fn backends() -> &'static [IoBackend] {
-    if cfg!(all(feature = "uring", target_os = "linux")) {
-        &[IoBackend::Tokio, IoBackend::Uring]
-    } else {
-        &[IoBackend::Tokio]
-    }
+    left_to_service!(echoes, do_nothing, fail, echo_payload, add, sleep, count_up);
 }
 
 /// A client of a server with a single worker.
@@ -196,8 +186,7 @@ impl Interop for Busy {
         Ok(Response::new(ResponseStream::new(frpc::iter([]))))
     }
 
-    left_to_service!(echo_scalars, echo_nested, echo_lists, echo_maps, echo_mixed, do_nothing, fail, echo_payload);
-    left_to_service!(add, describe, sleep, count_up, sum_up);
+    left_to_service!(echoes, do_nothing, fail, echo_payload, add, describe, sleep, count_up, sum_up);
 }
 
 #[test]
@@ -247,8 +236,7 @@ impl Interop for Waiting {
         self.wait().await
     }
 
-    left_to_service!(echo_scalars, echo_nested, echo_lists, echo_maps, echo_mixed, do_nothing, fail, echo_payload);
-    left_to_service!(add, sleep, count_up, chat);
+    left_to_service!(echoes, do_nothing, fail, echo_payload, add, sleep, count_up, chat);
 }
 
 #[test]
@@ -295,8 +283,7 @@ impl Interop for Held {
         Ok(Response::new(Text::default()))
     }
 
-    left_to_service!(echo_scalars, echo_nested, echo_lists, echo_maps, echo_mixed, do_nothing, fail, echo_payload);
-    left_to_service!(add, sleep, count_up, chat);
+    left_to_service!(echoes, do_nothing, fail, echo_payload, add, sleep, count_up, chat);
 }
 
 #[test]

@@ -37,21 +37,7 @@ struct Blocking {
 }
 
 impl Interop for Blocking {
-    left_to_service!(
-        echo_scalars,
-        echo_nested,
-        echo_lists,
-        echo_maps,
-        echo_mixed,
-        fail,
-        echo_payload,
-        add,
-        sleep,
-        describe,
-        count_up,
-        sum_up,
-        chat
-    );
+    left_to_service!(echoes, fail, echo_payload, add, sleep, describe, count_up, sum_up, chat);
 
     async fn do_nothing(&self, _request: Request<Empty>) -> Result<Response<Empty>, Status> {
         let _ = self.begun.send(());
@@ -99,21 +85,7 @@ impl Holding {
 }
 
 impl Interop for Holding {
-    left_to_service!(
-        echo_scalars,
-        echo_nested,
-        echo_lists,
-        echo_maps,
-        echo_mixed,
-        fail,
-        echo_payload,
-        add,
-        sleep,
-        describe,
-        count_up,
-        sum_up,
-        chat
-    );
+    left_to_service!(echoes, fail, echo_payload, add, sleep, describe, count_up, sum_up, chat);
 
     async fn do_nothing(&self, _request: Request<Empty>) -> Result<Response<Empty>, Status> {
         self.0.0.notify_one();

@@ -134,18 +134,7 @@ async fn a_refusal_passed_on_by_a_handler_counts_as_an_executed_call() {
 struct Proxy(InteropClient);
 
 impl Interop for Proxy {
-    left_to_service!(
-        echo_scalars,
-        echo_nested,
-        echo_lists,
-        echo_maps,
-        echo_mixed,
-        do_nothing,
-        fail,
-        echo_payload,
-        sleep,
-        describe
-    );
+    left_to_service!(echoes, do_nothing, fail, echo_payload, sleep, describe);
 
     async fn add(&self, request: Request<AddRequest>) -> Answer<Sum> {
         self.0.add(request.into_inner()).await
@@ -169,19 +158,7 @@ struct Odd {
 }
 
 impl Interop for Odd {
-    left_to_service!(
-        echo_scalars,
-        echo_nested,
-        echo_lists,
-        echo_maps,
-        echo_mixed,
-        do_nothing,
-        fail,
-        echo_payload,
-        add,
-        sleep,
-        describe
-    );
+    left_to_service!(echoes, do_nothing, fail, echo_payload, add, sleep, describe);
 
     /// Panics behind so many messages.
     async fn count_up(&self, request: Request<Range>) -> Answer<ResponseStream<Count>> {

@@ -85,8 +85,7 @@ impl Interop for PingPong {
         Ok(Response::new(Sum { total: sum.total, count: sum.count + 1 }))
     }
 
-    left_to_service!(echo_scalars, echo_nested, echo_lists, echo_maps, echo_mixed, do_nothing, fail, echo_payload);
-    left_to_service!(sleep, describe, count_up, sum_up, chat);
+    left_to_service!(echoes, do_nothing, fail, echo_payload, sleep, describe, count_up, sum_up, chat);
 }
 
 #[tokio::test]
@@ -108,8 +107,7 @@ impl Interop for Where {
         Ok(Response::new(Text { value: format!("{first:?}, {:?}", thread::current().id()) }))
     }
 
-    left_to_service!(echo_scalars, echo_nested, echo_lists, echo_maps, echo_mixed, do_nothing, fail, echo_payload);
-    left_to_service!(add, sleep, count_up, sum_up, chat);
+    left_to_service!(echoes, do_nothing, fail, echo_payload, add, sleep, count_up, sum_up, chat);
 }
 
 #[tokio::test]

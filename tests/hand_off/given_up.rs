@@ -150,21 +150,7 @@ impl Drop for Inside {
 }
 
 impl Interop for Endless {
-    left_to_service!(
-        echo_scalars,
-        echo_nested,
-        echo_lists,
-        echo_maps,
-        echo_mixed,
-        fail,
-        echo_payload,
-        add,
-        sleep,
-        describe,
-        count_up,
-        sum_up,
-        chat
-    );
+    left_to_service!(echoes, fail, echo_payload, add, sleep, describe, count_up, sum_up, chat);
 
     async fn do_nothing(&self, request: Request<Empty>) -> Result<Response<Empty>, Status> {
         self.0.fetch_add(1, Ordering::SeqCst);

@@ -191,8 +191,7 @@ impl Interop for Keeping {
         Ok(Response::new(request.into_inner()))
     }
 
-    left_to_service!(echo_scalars, echo_nested, echo_lists, echo_maps, echo_mixed, do_nothing, fail, add);
-    left_to_service!(sleep, describe, count_up, sum_up, chat);
+    left_to_service!(echoes, do_nothing, fail, add, sleep, describe, count_up, sum_up, chat);
 }
 
 #[tokio::test]

@@ -43,19 +43,7 @@ impl Drop for Asleep {
 }
 
 impl Interop for Service {
-    left_to_service!(
-        echo_scalars,
-        echo_nested,
-        echo_lists,
-        echo_maps,
-        echo_mixed,
-        do_nothing,
-        fail,
-        add,
-        describe,
-        count_up,
-        chat
-    );
+    left_to_service!(echoes, do_nothing, fail, add, describe, count_up, chat);
 
     /// As many bytes as `seq` says.
     async fn echo_payload(&self, request: Request<Payload>) -> Result<Response<Payload>, Status> {

@@ -50,8 +50,7 @@ impl Interop for Waiting {
         Ok(Response::new(Payload { seq: request.get_ref().seq, data: vec![1; self.reply] }))
     }
 
-    left_to_service!(echo_scalars, echo_nested, echo_lists, echo_maps, echo_mixed, do_nothing, fail, add);
-    left_to_service!(sleep, describe, count_up, sum_up, chat);
+    left_to_service!(echoes, do_nothing, fail, add, sleep, describe, count_up, sum_up, chat);
 }
 
 /// Settings under which a peer that takes nothing keeps its connection, however slow the machine is.

@@ -4,7 +4,7 @@
 use frisbee::{Connection, Handlers, IoBackend, Operation, Outbox, Packet, PacketId, Routed, Router};
 use frisbee_tests::interop::{AddRequest, Interop, InteropClient, InteropServer, SleepRequest, Text};
 use frisbee_tests::service::Service;
-use frisbee_tests::{left_to_service, serve, until};
+use frisbee_tests::{backends, left_to_service, serve, until};
 use frpc::{
     Channel, Request, RequestSender, RequestStream, Response, ResponseStream, Server, Status, Streaming, Workers,
 };
@@ -69,21 +69,7 @@ impl Holding {
 }
 
 impl Interop for Holding {
-    left_to_service!(
-        echo_scalars,
-        echo_nested,
-        echo_lists,
-        echo_maps,
-        echo_mixed,
-        do_nothing,
-        fail,
-        echo_payload,
-        add,
-        describe,
-        count_up,
-        sum_up,
-        chat
-    );
+    left_to_service!(echoes, do_nothing, fail, echo_payload, add, describe, count_up, sum_up, chat);
 
     async fn sleep(&self, request: Request<SleepRequest>) -> Reply<SleepRequest> {
         self.hold();
@@ -242,12 +228,7 @@ fn caller() -> Runtime {
 #[test]
 fn a_method_that_held_up_its_thread_gets_tasks_and_is_named_in_the_log_once() {
     listen_to_the_log();
-    let backends: &[_] = if cfg!(all(feature = "uring", target_os = "linux")) {
-        &[IoBackend::Tokio, IoBackend::Uring]
-    } else {
-        &[IoBackend::Tokio]
-    };
-    for (how, backend) in ALL.into_iter().flat_map(|how| backends.iter().map(move |backend| (how, *backend))) {
+    for (how, backend) in ALL.into_iter().flat_map(|how| backends().iter().map(move |backend| (how, *backend))) {
         let (holding, mut held) = Held::new(how);
         caller().block_on(async {
             let server = Server::builder().workers(Workers::Threads(1)).io_backend(backend);
@@ -285,21 +266,7 @@ fn a_method_that_held_up_its_thread_gets_tasks_and_is_named_in_the_log_once() {
 struct Chatting(Holding);
 
 impl Interop for Chatting {
-    left_to_service!(
-        echo_scalars,
-        echo_nested,
-        echo_lists,
-        echo_maps,
-        echo_mixed,
-        do_nothing,
-        fail,
-        echo_payload,
-        add,
-        describe,
-        sleep,
-        count_up,
-        sum_up
-    );
+    left_to_service!(echoes, do_nothing, fail, echo_payload, add, describe, sleep, count_up, sum_up);
 
     async fn chat(&self, request: Request<Streaming<Text>>) -> Reply<ResponseStream<Text>> {
         let holding = self.0.clone();
@@ -338,12 +305,7 @@ impl Chat {
 #[test]
 fn a_streaming_handler_that_held_up_its_thread_goes_on_elsewhere_and_is_named_in_the_log() {
     listen_to_the_log();
-    let backends: &[_] = if cfg!(all(feature = "uring", target_os = "linux")) {
-        &[IoBackend::Tokio, IoBackend::Uring]
-    } else {
-        &[IoBackend::Tokio]
-    };
-    for (how, backend) in ALL.into_iter().flat_map(|how| backends.iter().map(move |backend| (how, *backend))) {
+    for (how, backend) in ALL.into_iter().flat_map(|how| backends().iter().map(move |backend| (how, *backend))) {
         let (holding, mut held) = Held::new(how);
         caller().block_on(async {
             let server = Server::builder().workers(Workers::Threads(1)).io_backend(backend);

@@ -44,7 +44,7 @@ impl Drop for Running {
 pub(crate) struct Service(pub(crate) Arc<Memory>);
 
 impl Interop for Service {
-    left_to_service!(echo_scalars, echo_nested, echo_lists, echo_maps, echo_mixed, do_nothing, fail, describe);
+    left_to_service!(echoes, do_nothing, fail, describe);
 
     async fn echo_payload(&self, request: Request<Payload>) -> Reply<Payload> {
         let _running = self.0.execute(request.get_ref().seq.into());

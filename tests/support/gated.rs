@@ -31,15 +31,6 @@ impl Interop for Gated {
         Ok(Response::new(request.into_inner()))
     }
 
-    crate::left_to_service!(
-        echo_scalars,
-        echo_nested,
-        echo_lists,
-        echo_maps,
-        echo_mixed,
-        do_nothing,
-        fail,
-        echo_payload
-    );
+    crate::left_to_service!(echoes, do_nothing, fail, echo_payload);
     crate::left_to_service!(add, describe, count_up, sum_up, chat);
 }

@@ -1,6 +1,7 @@
 //! What the integration tests share: the generated schemas, a server of the interop schema, a peer that writes whatever
 //! it likes, and what a test can see of its own process.
 
+use frisbee::IoBackend;
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream};
@@ -86,6 +87,15 @@ pub async fn serve_interop() -> SocketAddr {
 /// As [`serve_interop`], with settings.
 pub async fn serve_interop_with(builder: frpc::ServerBuilder) -> SocketAddr {
     serve(builder.add_service(interop::InteropServer::new(service::Service))).await
+}
+
+/// The backends that servers of this build can have.
+pub fn backends() -> &'static [IoBackend] {
+    if cfg!(all(feature = "uring", target_os = "linux")) {
+        &[IoBackend::Tokio, IoBackend::Uring]
+    } else {
+        &[IoBackend::Tokio]
+    }
 }
 
 /// Serves in the current runtime, for as long as that runs.

@@ -103,9 +103,10 @@ impl Interop for Service {
 }
 
 /// Leaves methods to [`Service`], in the `impl Interop` of a service that has only some of its own:
-/// `left_to_service!(echo_scalars, sum_up);`.
+/// `left_to_service!(echo_scalars, sum_up);`. `echoes` are all those that return what they are sent, but `echo_payload`.
 #[macro_export]
 macro_rules! left_to_service {
+    (@echoes) => { $crate::left_to_service!(echo_scalars, echo_nested, echo_lists, echo_maps, echo_mixed); };
     (@echo_scalars) => { $crate::left_to_service!(@echo_scalars: $crate::interop::Scalars => $crate::interop::Scalars); };
     (@echo_nested) => { $crate::left_to_service!(@echo_nested: $crate::interop::Nested => $crate::interop::Nested); };
     (@echo_lists) => { $crate::left_to_service!(@echo_lists: $crate::interop::Lists => $crate::interop::Lists); };
