@@ -1,13 +1,20 @@
-//! The server that the tests of the TypeScript client call: `desk ADDRESS [first|second|broken]`.
+//! The server that the tests of the TypeScript client call, at its native door and at that for WebSocket:
+//! `desk ADDRESS [--layout first|second|broken] [--tls FOLDER] [--origin ORIGIN] [--impatient]`.
 //!
-//! It prints the address that it is bound to in a line of its own, and ends when its standard input does. With a second
-//! argument it serves a layout of `versions.proto` and nothing else.
+//! It prints the address that it is bound to in a line of its own, and ends when its standard input does. With a layout it
+//! serves that of `versions.proto` and nothing else. With a folder it speaks TLS beside plain text, with the identity there,
+//! which it makes if there is none. Pages of the origin may connect.
 
 use desk::{All, Chunk, Desk, DeskServer, Empty, Failure, Number, PageClient, Pair, Range, Seen, Sum, Text, Time};
 use frisbee::pubsub::{Broker, OPERATIONS};
-use frpc::{Code, Request, RequestStream, Response, ResponseStream, Server, Status, Streaming};
+use frpc::tls::{Identity, ServerTls};
+use frpc::{Code, Config, Request, RequestStream, Response, ResponseStream, Server, Status, Streaming};
+use frpc_gateway::{Gateway, Http, ServeGateway as _};
+use rcgen::generate_simple_self_signed;
 use std::error::Error;
+use std::fs;
 use std::io::Write as _;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -32,12 +39,29 @@ mod broken {
 
 type Reply<T> = Result<Response<T>, Status>;
 
+/// How long a client may be silent with `--impatient` until it is asked for a sign of life, and until it is gone.
+const IMPATIENT: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(500));
+
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let address = arguments.next().unwrap_or_else(|| "127.0.0.1:0".to_owned());
-    let builder = Server::builder().calls::<PageClient>();
-    let builder = match arguments.next().as_deref() {
+    let (mut builder, mut http, mut layout) = (Server::builder().calls::<PageClient>(), Http::new(), None);
+    while let Some(flag) = arguments.next() {
+        let mut value = || arguments.next().ok_or_else(|| format!("{flag} needs a value"));
+        match flag.as_str() {
+            "--layout" => layout = Some(value()?),
+            "--origin" => http = http.origin(value()?),
+            "--tls" => builder = builder.tls_or_plain(ServerTls::new(identity(Path::new(&value()?))?)?),
+            "--impatient" => {
+                let (ping_interval, idle_timeout) = IMPATIENT;
+                builder = builder.config(Config::default().ping_interval(ping_interval).idle_timeout(idle_timeout));
+            }
+            _ => return Err(format!("there is no {flag}").into()),
+        }
+    }
+    let builder = builder.gateway(Gateway::new().http(http).web_socket());
+    let builder = match layout.as_deref() {
         None => builder.add_service(DeskServer::new(Served::default())).mount(OPERATIONS, Broker::new()),
         Some("first") => builder.add_service(first::ParrotServer::new(Parrot)),
         Some("second") => builder.add_service(second::ParrotServer::new(Parrot)),
@@ -62,6 +86,17 @@ async fn main() -> Result<(), Box<dyn Error>> {
         _ = ended => {}
     }
     Ok(())
+}
+
+/// The identity in a folder, so that a server that is started again has the same.
+fn identity(folder: &Path) -> Result<Identity, Box<dyn Error>> {
+    let (certificate, key) = (folder.join("certificate.pem"), folder.join("key.pem"));
+    if !key.exists() {
+        let made = generate_simple_self_signed(["localhost".to_owned(), "127.0.0.1".to_owned()])?;
+        fs::write(&certificate, made.cert.pem())?;
+        fs::write(&key, made.signing_key.serialize_pem())?;
+    }
+    Ok(Identity::from_pem(fs::read(certificate)?, fs::read(key)?)?)
 }
 
 #[derive(Clone, Default)]

@@ -14,18 +14,22 @@ if (!process.env.FRISBEE_DESK) execFileSync("cargo", ["build", "--quiet", "--loc
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 const tests = readdirSync(`${root}test`).filter((name) => name.endsWith(".test.ts") && (wanted.length === 0 || wanted.some((part) => name.includes(part))));
+const common = { bundle: true, format: "esm", target: "es2022", sourcemap: "inline", logLevel: "warning", tsconfig: `${root}tsconfig.json` };
 await build({
+  ...common,
   entryPoints: tests.map((name) => `${root}test/${name}`),
   outdir: out,
   outExtension: { ".js": ".mjs" },
-  bundle: true,
   platform: "node",
-  format: "esm",
-  target: "es2022",
-  sourcemap: "inline",
-  logLevel: "warning",
   external: ["ws", "esbuild"],
-  tsconfig: `${root}tsconfig.json`,
+});
+// For places without Node's modules.
+await build({
+  ...common,
+  entryPoints: [`${root}test/guest/guest.ts`],
+  outfile: `${out}/guest/guest.mjs`,
+  platform: "neutral",
+  alias: { "node:assert/strict": `${root}test/guest/assert.ts`, "node:test": `${root}test/guest/registry.ts` },
 });
 const files = tests.map((name) => `${out}/${name.replace(/\.ts$/, ".mjs")}`);
 process.exitCode = spawnSync("node", ["--enable-source-maps", "--test", "--test-timeout=240000", ...files], { cwd: root, stdio: "inherit" }).status ?? 1;

@@ -2,19 +2,28 @@
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { createInterface } from "node:readline";
+import { after } from "node:test";
+import type { Desk } from "./place.js";
 
 const PROGRAM = process.env["FRISBEE_DESK"] ?? `${process.env["CARGO_TARGET_DIR"] ?? "../../target"}/debug/desk`;
 
-export interface Desk {
-  readonly port: number;
-  readonly address: string;
-  stop(): Promise<void>;
+/** A folder for one test program, which is removed behind it. */
+export function folder(): string {
+  const path = mkdtempSync(`${tmpdir()}/desk-`);
+  after(() => rmSync(path, { recursive: true, force: true }));
+  return path;
 }
 
-/** Starts the server, at an address or at a free port, with a layout of its own. */
-export async function desk(address = "127.0.0.1:0", layout?: string): Promise<Desk> {
-  const child: ChildProcess = spawn(PROGRAM, [address, ...(layout ? [layout] : [])], { stdio: ["pipe", "pipe", "inherit"] });
+/** Whether a program was there to be started. */
+export const started = (child: ChildProcess): Promise<boolean> =>
+  new Promise((resolve) => child.once("spawn", () => resolve(true)).once("error", () => resolve(false)));
+
+/** Starts the server, at an address or at a free port. */
+export async function desk(address = "127.0.0.1:0", ...flags: string[]): Promise<Desk> {
+  const child: ChildProcess = spawn(PROGRAM, [address, ...flags], { stdio: ["pipe", "pipe", "inherit"] });
   if (!child.stdout) throw new Error("it has an output");
   const lines = createInterface({ input: child.stdout });
   const [line] = (await once(lines, "line")) as [string];
@@ -26,13 +35,4 @@ export async function desk(address = "127.0.0.1:0", layout?: string): Promise<De
       if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
     },
   };
-}
-
-/** Asks until it is so. */
-export async function until(what: string, is: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + 20_000;
-  while (!(await is())) {
-    if (performance.now() > end) throw new Error(`it does not come: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }

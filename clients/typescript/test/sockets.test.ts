@@ -1,15 +1,47 @@
-/** Calls over TCP and Unix sockets. */
+/** Calls over TCP, Unix sockets and TLS. */
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { Code } from "frisbee-rpc";
 import { connect } from "frisbee-rpc/node";
-import { after } from "node:test";
-import { desk } from "./desk.js";
-import { suite } from "./suite.js";
+import { desk, folder } from "./desk.js";
+import { DeskClient } from "./generated/desk.js";
+import { calls } from "./matrix/calls.js";
+import { layouts } from "./matrix/layouts.js";
+import { topics } from "./matrix/topics.js";
+import { failed, type Place } from "./place.js";
 
-suite("TCP", ({ port }, options) => connect({ port }, options));
-
-const folder = mkdtempSync(`${tmpdir()}/desk-`);
+const here = folder();
 let next = 0;
-after(() => rmSync(folder, { recursive: true }));
-suite("Unix", ({ address }, options) => connect({ path: address.replace("unix:", "") }, options), () => desk(`unix:${folder}/${next++}`));
+const host = "127.0.0.1";
+const ca = (): Buffer => readFileSync(`${here}/certificate.pem`);
+
+const PLACES: readonly Place[] = [
+  { name: "TCP", connect: ({ port }, options) => connect({ host, port }, options), start: desk },
+  {
+    name: "Unix",
+    connect: ({ address }, options) => connect({ path: address.replace("unix:", "") }, options),
+    start: (address = `unix:${here}/${next++}`, ...flags) => desk(address, ...flags),
+  },
+  {
+    name: "TLS",
+    connect: ({ port }, options) => connect({ host, port }, { ...options, tls: { ca: ca() } }),
+    start: (address, ...flags) => desk(address, "--tls", here, ...flags),
+  },
+];
+for (const place of PLACES) {
+  calls(place);
+  layouts(place);
+  topics(place);
+}
+
+test("a server whose certificate is not trusted gets no call", async () => {
+  const server = await desk(undefined, "--tls", here);
+  const channel = connect({ host, port: server.port }, { tls: {}, patience: 200 });
+  const status = await failed(new DeskClient(channel).add({}));
+  assert.deepEqual([status.code, status.mayHaveRun], [Code.UNAVAILABLE, false]);
+  assert.match(status.message, /self-signed/);
+  channel.close();
+  await server.stop();
+});

@@ -1,19 +1,33 @@
-/** Calls over WebSocket, here through a bridge to TCP that cuts messages anywhere. */
+/** Calls over WebSocket to the server's own door, with TLS and without, and through a bridge that cuts messages anywhere. */
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { connect as connectTcp } from "node:net";
 import { test } from "node:test";
 import { SUBPROTOCOL, connect, type WebSocketLike } from "frisbee-rpc";
 import { WebSocket, WebSocketServer } from "ws";
-import type { Desk } from "./desk.js";
-import { failed, suite } from "./suite.js";
+import { desk, folder } from "./desk.js";
 import { DeskClient } from "./generated/desk.js";
+import { calls } from "./matrix/calls.js";
+import { layouts } from "./matrix/layouts.js";
+import { topics } from "./matrix/topics.js";
+import { failed, type Place } from "./place.js";
+
+const here = folder();
+const Socket = WebSocket as unknown as new (url: string, protocols: string[]) => WebSocketLike;
+
+/** A class of sockets that trust the certificate of the tests. */
+class Trusting extends WebSocket {
+  constructor(url: string, protocols: string[]) {
+    super(url, protocols, { ca: readFileSync(`${here}/certificate.pem`) });
+  }
+}
 
 /** A bridge from WebSocket to a server, whose messages end where those of TCP happen to, or earlier. */
 const bridge = new WebSocketServer({ port: 0, host: "127.0.0.1", handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false) });
 bridge.on("connection", (socket, request) => {
-  const tcp = connectTcp({ port: Number(request.url?.slice(1)) });
+  const tcp = connectTcp({ host: "127.0.0.1", port: Number(request.url?.slice(1)) });
   tcp.on("data", (data) => {
     const at = data.length < 100_000 ? Math.floor(data.length / 3) : 0;
     if (at) socket.send(data.subarray(0, at));
@@ -25,13 +39,23 @@ bridge.on("connection", (socket, request) => {
   socket.on("close", () => tcp.destroy());
 });
 await once(bridge, "listening");
-const { port } = bridge.address() as { port: number };
+test.after(() => bridge.close());
+const { port: bridgePort } = bridge.address() as { port: number };
 
-
-const Socket = WebSocket as unknown as new (url: string, protocols: string[]) => WebSocketLike;
-const over = (server: Desk): string => `ws://127.0.0.1:${port}/${server.port}`;
-
-suite("WebSocket", (server, options) => connect(over(server), { ...options, WebSocket: Socket }));
+const PLACES: readonly Place[] = [
+  { name: "WebSocket", connect: ({ port }, options) => connect(`ws://127.0.0.1:${port}/`, { ...options, WebSocket: Socket }), start: desk },
+  {
+    name: "WebSocket with TLS",
+    connect: ({ port }, options) => connect(`wss://127.0.0.1:${port}/`, { ...options, WebSocket: Trusting as unknown as typeof Socket }),
+    start: (address, ...flags) => desk(address, "--tls", here, ...flags),
+  },
+  { name: "a bridge", connect: ({ port }, options) => connect(`ws://127.0.0.1:${bridgePort}/${port}`, { ...options, WebSocket: Socket }), start: desk },
+];
+for (const place of PLACES) {
+  calls(place);
+  layouts(place);
+  topics(place);
+}
 
 test("a server that does not speak the subprotocol is left", async () => {
   const other = new WebSocketServer({ port: 0, host: "127.0.0.1", handleProtocols: () => false });
@@ -41,5 +65,3 @@ test("a server that does not speak the subprotocol is left", async () => {
   channel.close();
   other.close();
 });
-
-test.after(() => bridge.close());

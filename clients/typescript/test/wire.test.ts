@@ -1,4 +1,4 @@
-/** The committed vectors, by which all implementations of the wire are measured, and bodies that are wrong. */
+/** The encoding of messages: the committed vectors, values at their limits, and bodies that are wrong. */
 
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
@@ -10,111 +10,11 @@ import * as vec from "../../../crates/frpc-build/tests/golden/typescript/vec.js"
 import * as vecopt from "../../../crates/frpc-build/tests/golden/typescript/vecopt.js";
 import * as desk from "./generated/desk.js";
 import * as numbers from "./generated/desk.numbers.js";
+import { bytes, hex, vectors } from "./matrix/vectors.js";
 
-interface Encoding {
-  readonly name: string;
-  readonly message: string;
-  readonly value: unknown;
-  readonly hex: string;
-  readonly encode_exact: boolean;
-}
-interface Decoding {
-  readonly name: string;
-  readonly message: string;
-  readonly hex: string;
-  readonly go: string;
-}
 const REPOSITORY = "../../";
-const vectors = JSON.parse(readFileSync(`${REPOSITORY}tests/wire/vectors.json`, "utf8")) as { encode: Encoding[]; decode: Decoding[] };
 
-const MODULES = { vec, vecopt, interop } as Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-const typeOf = (name: string): Type<object> => {
-  const [module = "", message = ""] = name.split(".");
-  return MODULES[module]?.[message] as Type<object>;
-};
-const bytes = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex, "hex"));
-const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
-
-/** What a value of the vectors is in a decoded message. */
-function same(found: unknown, told: unknown, path: string): void {
-  if (told === null) return assert.ok(found === undefined || typeof found === "object", path);
-  if (typeof told !== "object") {
-    if (typeof found === "bigint") return assert.equal(String(found), String(told), path);
-    return assert.equal(found, told, path);
-  }
-  if (Array.isArray(told)) {
-    if (found instanceof Map) {
-      const entries = new Map([...found].map(([key, value]) => [String(key), value as unknown]));
-      for (const [key, value] of told as [unknown, unknown][]) same(entries.get(String(key)), value, `${path}[${String(key)}]`);
-      return;
-    }
-    assert.equal((found as unknown[]).length, told.length, path);
-    return told.forEach((value, at) => same((found as unknown[])[at], value, `${path}[${at}]`));
-  }
-  const fields = told as Readonly<Record<string, unknown>>;
-  if ("wire" in fields && "proto_number" in fields) return assert.equal(found, fields["proto_number"], path);
-  if ("bits" in fields) {
-    const bits = String(fields["bits"]);
-    const view = new DataView(new ArrayBuffer(8));
-    view.setBigUint64(0, BigInt(`0x${bits}`) << (bits.length === 8 ? 32n : 0n));
-    const number = bits.length === 8 ? view.getFloat32(0) : view.getFloat64(0);
-    return assert.ok(Object.is(found, number), `${path}: ${String(found)}`);
-  }
-  if ("hex" in fields && found instanceof Uint8Array) return assert.equal(hex(found), fields["hex"], path);
-  for (const [name, value] of Object.entries(fields)) {
-    const camel = name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
-    const message = found as Readonly<Record<string, unknown>>;
-    if (camel in message) same(message[camel], value, `${path}.${camel}`);
-  }
-}
-
-/** Bodies that Go takes and this refuses, or that cannot be said in JavaScript. */
-const REFUSED = ["string invalid UTF-8"];
-
-test("every measured body is read as the value that was sent", () => {
-  let count = 0;
-  for (const { name, message, value, hex } of vectors.encode) {
-    const type = typeOf(message);
-    // The numbering of methods across files, which has no messages of its own.
-    if (message.startsWith("vectwo.")) continue;
-    if (REFUSED.includes(name)) {
-      assert.throws(() => decode(type, bytes(hex)), Malformed, name);
-      continue;
-    }
-    same(decode(type, bytes(hex)), value ?? {}, name);
-    count++;
-  }
-  assert.ok(count > 190, `${count}`);
-});
-
-test("values that were read go out as the same bytes where both forms are the same", () => {
-  let count = 0;
-  for (const { name, message, hex: expected, encode_exact } of vectors.encode) {
-    // These differ in the rich form, have nil elements, two names for a number, or a NaN whose payload JavaScript drops.
-    const differs = message === "vec.OneOf" || /^(vecopt|vectwo)\./.test(message) || /nil|UNO|invalid|NaN/.test(name);
-    if (!encode_exact || differs) continue;
-    const type = typeOf(message);
-    assert.equal(hex(encode(type, decode(type, bytes(expected)))), expected, name);
-    count++;
-  }
-  assert.ok(count > 150, `${count}`);
-});
-
-test("bodies that are cut off or wrong are refused, and no other error leaves the decoder", () => {
-  let refused = 0;
-  for (const { name, message, hex, go } of vectors.decode) {
-    const type = typeOf(message);
-    try {
-      decode(type, bytes(hex));
-      assert.notEqual(go, "error", name);
-    } catch (error) {
-      if (error instanceof assert.AssertionError) throw error;
-      assert.ok(error instanceof Malformed, `${name}: ${String(error)}`);
-      refused++;
-    }
-  }
-  assert.ok(refused > 20, `${refused}`);
-});
+vectors();
 
 test("presence is exact in the rich form", () => {
   for (const value of [

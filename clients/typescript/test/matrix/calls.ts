@@ -3,17 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Code, Status, serve, type Channel, type ChannelOptions, type Metadata } from "frisbee-rpc";
-import { desk, until, type Desk } from "./desk.js";
-import { Color, DeskClient, Page, type All } from "./generated/desk.js";
-
-export type Connect = (desk: Desk, options?: ChannelOptions) => Channel;
-
-/** Resolves to the status of a call that fails. */
-export const failed = (call: Promise<unknown>): Promise<Status> =>
-  call.then(
-    () => assert.fail("it was answered"),
-    (error: unknown) => (assert.ok(error instanceof Status, String(error)), error),
-  );
+import { Color, DeskClient, Page, type All } from "../generated/desk.js";
+import { WINDOW_CHUNKS, failed, fence, until, type Desk, type Place } from "../place.js";
 
 async function* counted(count: number, size = 0): AsyncGenerator<{ value: bigint; data: Uint8Array }> {
   for (let at = 0; at < count; at++) yield { value: BigInt(at), data: new Uint8Array(size) };
@@ -26,7 +17,7 @@ const collected = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
 };
 
 /** Defines the tests for a transport. */
-export function suite(transport: string, connect: Connect, start: () => Promise<Desk> = () => desk()): void {
+export function calls({ name: transport, connect, start }: Place): void {
   const served = (name: string, run: (client: DeskClient, channel: Channel, server: Desk) => Promise<void>, options?: ChannelOptions): void => {
     test(`${transport}: ${name}`, async () => {
       const server = await start();
@@ -128,15 +119,10 @@ export function suite(transport: string, connect: Connect, start: () => Promise<
   served("a slow reader holds its sender at its window", async (client) => {
     const chunks = client.flood({ from: 10_000n, count: 1000 });
     await chunks.next();
-    let last = -1;
-    await until("the sender stands still", async () => {
-      const { flooded } = await client.state({});
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      const still = flooded === last;
-      last = flooded;
-      return still;
-    });
-    assert.ok(last < 100, `${last} chunks of 10 000 bytes were taken for a window of 256 KiB`);
+    await until("the window is full", async () => (await client.state({})).flooded >= WINDOW_CHUNKS);
+    await fence(client);
+    const { flooded } = await client.state({});
+    assert.ok(flooded <= WINDOW_CHUNKS + 1, `${flooded} chunks of 10 000 bytes were taken for a window of 256 KiB`);
     let rest = 1;
     for await (const { data } of chunks) rest += data.length === 10_000 ? 1 : 0;
     assert.equal(rest, 1000);
@@ -157,15 +143,9 @@ export function suite(transport: string, connect: Connect, start: () => Promise<
       }
     })();
     const sum = client.sink(chunks);
-    let last = -1;
-    await until("the source is not asked any more", async () => {
-      await client.state({});
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      const still = asked === last && asked > 0;
-      last = asked;
-      return still;
-    });
-    assert.ok(asked < 100, `${asked}`);
+    await until("the window is full", () => asked >= WINDOW_CHUNKS);
+    await fence(client);
+    assert.ok(asked <= WINDOW_CHUNKS + 1, `${asked}`);
     await client.release({});
     assert.deepEqual(await sum, { total: 10_000_000n, count: 1000 });
   });
@@ -226,7 +206,7 @@ export function suite(transport: string, connect: Connect, start: () => Promise<
     await server.stop();
     for (const status of await Promise.all([lost, broken])) assert.deepEqual([status.code, status.mayHaveRun], [Code.UNAVAILABLE, true]);
     const waiting = client.add({ a: 3n });
-    server = await desk(server.address);
+    server = await start(server.address);
     assert.equal((await waiting).total, 3n);
     channel.close();
     await server.stop();

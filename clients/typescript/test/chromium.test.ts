@@ -1,0 +1,51 @@
+/** The matrix in a real Chromium, and what only a browser can show. Skipped without one, unless it is required. */
+
+import assert from "node:assert/strict";
+import { X509Certificate, createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { desk, folder } from "./desk.js";
+import { chromium } from "./guest/chromium.js";
+import { yard } from "./guest/yard.js";
+
+const here = folder();
+const { origin, start } = await yard(here);
+// The certificate is made by the first server.
+await (await desk(undefined, "--tls", here)).stop();
+const key = new X509Certificate(readFileSync(`${here}/certificate.pem`)).publicKey.export({ type: "spki", format: "der" });
+const open = await chromium(`${here}/profile`, [
+  `--ignore-certificate-errors-spki-list=${createHash("sha256").update(key).digest("base64")}`,
+  "--host-resolver-rules=MAP rebound.example 127.0.0.1",
+  // The timers of a page in the background stand still after a second, and not after five minutes.
+  "--enable-features=IntensiveWakeUpThrottling:grace_period_seconds/1",
+]);
+
+if (!open) {
+  console.log("skipped: the tests in a browser, since Chromium is not installed");
+  test("Chromium is there if it is required", () => assert.notEqual(process.env["FRISBEE_REQUIRE_CHROMIUM"], "1"));
+} else {
+  const page = await open(`${origin}/`);
+  for (const name of await page.evaluate<string[]>("names()")) {
+    test(`Chromium: ${name}`, async () => assert.equal(await page.evaluate(`run(${JSON.stringify(name)})`), ""));
+  }
+
+  test("a tab in the background keeps its connection, since it answers the server", async () => {
+    // The server asks after 100 ms of silence and closes after 500 ms; the page would ask by itself every 2 s.
+    const server = await start("--impatient");
+    const front = await open(`${origin}/`);
+    await front.toFront();
+    assert.equal(await page.evaluate(`stays("ws://127.0.0.1:${server.port}/", 4000)`), "hidden");
+    await server.stop();
+  });
+
+  test("a page of another origin, and one that knows the server by another name, are not let in", async () => {
+    const server = await start();
+    const stranger = await yard(here);
+    const strange = await open(`${stranger.origin}/`);
+    const refused = /there is no connection to the server; the WebSocket was closed \(1006/;
+    assert.match(await strange.evaluate(`attempt("ws://127.0.0.1:${server.port}/")`), refused);
+    assert.match(await page.evaluate(`attempt("ws://rebound.example:${server.port}/")`), refused);
+    assert.equal(await page.evaluate(`attempt("ws://127.0.0.1:${server.port}/")`), "answered");
+    await server.stop();
+  });
+}

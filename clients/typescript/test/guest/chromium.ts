@@ -1,0 +1,84 @@
+/** A headless Chromium, driven by the DevTools protocol. */
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { after } from "node:test";
+import { WebSocket } from "ws";
+import { started } from "../desk.js";
+
+/** The names that the browser has with distributions and people. */
+const PROGRAMS = ["chromium", "chromium-browser", "google-chrome"];
+
+export interface Page {
+  /** Evaluates an expression in the page and returns its value, or that of its promise. */
+  evaluate<T>(expression: string): Promise<T>;
+  toFront(): Promise<void>;
+}
+
+interface Answer {
+  readonly id?: number;
+  readonly result?: unknown;
+  readonly error?: { readonly message: string };
+}
+
+/** Starts a browser, which ends with the test program, or returns nothing if there is none. */
+export async function chromium(profile: string, flags: readonly string[]): Promise<((url: string) => Promise<Page>) | undefined> {
+  for (const program of process.env["FRISBEE_CHROMIUM"] ? [process.env["FRISBEE_CHROMIUM"]] : PROGRAMS) {
+    const child = spawn(
+      program,
+      ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--remote-debugging-port=0", `--user-data-dir=${profile}`, ...flags, "about:blank"],
+      { stdio: ["ignore", "ignore", "pipe"] },
+    );
+    if (!(await started(child))) continue;
+    after(async () => {
+      child.kill("SIGKILL");
+      if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+    });
+    for await (const line of createInterface({ input: child.stderr })) {
+      const url = /DevTools listening on (ws:\S+)/.exec(line)?.[1];
+      if (url) {
+        child.stderr.resume();
+        return open(url);
+      }
+    }
+    throw new Error("Chromium ended before it listened");
+  }
+  return undefined;
+}
+
+async function open(url: string): Promise<(url: string) => Promise<Page>> {
+  const socket = new WebSocket(url, { maxPayload: 64 << 20 });
+  await once(socket, "open");
+  after(() => socket.terminate());
+  const waiting = new Map<number, (answer: Answer) => void>();
+  let last = 0;
+  socket.on("message", (data) => {
+    const answer = JSON.parse(String(data)) as Answer;
+    if (answer.id !== undefined) waiting.get(answer.id)?.(answer);
+  });
+  const call = <T>(method: string, params: object, sessionId?: string): Promise<T> =>
+    new Promise((resolve, reject) => {
+      const id = ++last;
+      waiting.set(id, ({ result, error }) => {
+        waiting.delete(id);
+        if (error) reject(new Error(`${method}: ${error.message}`));
+        else resolve(result as T);
+      });
+      socket.send(JSON.stringify({ id, method, params, sessionId }));
+    });
+  return async (url) => {
+    const { targetId } = await call<{ targetId: string }>("Target.createTarget", { url });
+    const { sessionId } = await call<{ sessionId: string }>("Target.attachToTarget", { targetId, flatten: true });
+    const evaluate = async <T>(expression: string): Promise<T> => {
+      const { result, exceptionDetails } = await call<{ result: { value: T }; exceptionDetails?: { exception?: { description?: string } } }>(
+        "Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true }, sessionId,
+      );
+      if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? "it failed in the page");
+      return result.value;
+    };
+    // The page is loaded when its script has run.
+    await evaluate('new Promise((resolve) => document.readyState === "complete" ? resolve() : addEventListener("load", () => resolve()))');
+    return { evaluate, toFront: () => call("Target.activateTarget", { targetId }) };
+  };
+}

@@ -1,0 +1,83 @@
+/**
+ * The matrix in a browser, Deno or Bun: with the WebSocket of the place, and servers that `yard.ts` starts for it.
+ *
+ * A browser is told which test to run. Elsewhere all run, and each has a line of JSON.
+ */
+
+import { connect } from "frisbee-rpc";
+import { calls } from "../matrix/calls.js";
+import { layouts } from "../matrix/layouts.js";
+import { topics } from "../matrix/topics.js";
+import { vectors } from "../matrix/vectors.js";
+import type { Desk, Place } from "../place.js";
+import { DeskClient } from "../generated/desk.js";
+import { registered } from "./registry.js";
+
+const page = globalThis as unknown as {
+  location?: { origin: string };
+  process?: { argv: string[] };
+  names: () => string[];
+  run: (name: string) => Promise<string>;
+  attempt: (url: string) => Promise<string>;
+  stays: (url: string, millis: number) => Promise<string>;
+};
+const isBrowser = typeof document === "object";
+const yard = isBrowser ? page.location?.origin : page.process?.argv[2];
+
+async function ask<T>(path: string, body: unknown): Promise<T> {
+  const response = await fetch(`${yard}/${path}`, { method: "POST", body: JSON.stringify(body) });
+  if (!response.ok) throw new Error(await response.text());
+  return (await response.json()) as T;
+}
+
+async function start(address = "127.0.0.1:0", ...flags: string[]): Promise<Desk> {
+  const desk = await ask<{ id: number; port: number; address: string }>("start", { address, flags });
+  return { ...desk, stop: () => ask<void>("stop", { id: desk.id }) };
+}
+
+const PLACES: readonly Place[] = [
+  { name: "WebSocket", connect: ({ port }, options) => connect(`ws://127.0.0.1:${port}/`, options), start },
+  ...(isBrowser ? [{ name: "WebSocket with TLS", connect: ({ port }, options) => connect(`wss://127.0.0.1:${port}/`, options), start } satisfies Place] : []),
+];
+for (const place of PLACES) {
+  calls(place);
+  layouts(place);
+  topics(place);
+}
+vectors();
+
+/** Returns how it failed, or nothing. */
+page.run = async (name) => {
+  try {
+    await registered.get(name)?.();
+    return "";
+  } catch (error) {
+    return String((error as Error).stack ?? error);
+  }
+};
+page.names = () => [...registered.keys()];
+
+/** Returns the text of the status of a call, or "answered". */
+page.attempt = async (url) => {
+  const channel = connect(url, { patience: 300 });
+  const text = await new DeskClient(channel).add({}).then(() => "answered", String);
+  channel.close();
+  return text;
+};
+
+/** Returns `document.visibilityState` at the end of a call that takes that long, or how it failed. */
+page.stays = async (url, millis) => {
+  const channel = connect(url);
+  try {
+    await new DeskClient(channel).wait({ millis });
+    return document.visibilityState;
+  } catch (error) {
+    return String(error);
+  } finally {
+    channel.close();
+  }
+};
+
+if (!isBrowser) {
+  for (const name of registered.keys()) console.log(JSON.stringify({ name, failure: await page.run(name) }));
+}

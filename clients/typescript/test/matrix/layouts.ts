@@ -1,0 +1,59 @@
+/** Peers whose schemas differ: what fits is understood, and what does not is refused. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Code } from "frisbee-rpc";
+import * as broken from "../generated/versions.broken.js";
+import * as first from "../generated/versions.first.js";
+import * as second from "../generated/versions.second.js";
+import * as stranger from "../generated/versions.stranger.js";
+import { failed, type Place } from "../place.js";
+
+/** Defines the tests for a transport. */
+export function layouts({ name: transport, connect, start }: Place): void {
+  test(`${transport}: a client from last week speaks to a later server, and a later client to one from last week`, async () => {
+    const late = await start(undefined, "--layout", "second");
+    const early = connect(late);
+    const parrot = new first.ParrotClient(early);
+    assert.deepEqual(await parrot.say({ word: "a", times: 2 }), { words: "a a" });
+    assert.deepEqual((await parrot.chat([{ word: "b", times: 1 }]).next()).value, { words: "b" });
+    early.close();
+    await late.stop();
+
+    const before = await start(undefined, "--layout", "first");
+    const channel = connect(before);
+    const later = new second.ParrotClient(channel);
+    const ask = { word: "a", times: 2, between: "x", ending: { case: "question", value: true } } as const;
+    assert.deepEqual(await later.say(ask), { words: "a a", length: 0n });
+    assert.deepEqual((await later.chat([ask]).next()).value, { words: "a a", length: 0n });
+    channel.close();
+    await before.stop();
+  });
+
+  test(`${transport}: a service that is named after the connection was made is told on another`, async () => {
+    const server = await start(undefined, "--layout", "second");
+    const channel = connect(server);
+    await new second.ParrotClient(channel).say({});
+    assert.deepEqual(await new first.ParrotClient(channel).say({ word: "a", times: 1 }), { words: "a" });
+    channel.close();
+    await server.stop();
+  });
+
+  test(`${transport}: a layout that does not fit, and a service that is not there, are refused unsent`, async () => {
+    const server = await start(undefined, "--layout", "broken");
+    for (const [client, code] of [[first.ParrotClient, Code.FAILED_PRECONDITION], [second.ParrotClient, Code.FAILED_PRECONDITION]] as const) {
+      const channel = connect(server);
+      const status = await failed(new client(channel).say({ word: "a" }));
+      assert.deepEqual([status.code, status.mayHaveRun], [code, false]);
+      channel.close();
+    }
+    const channel = connect(server);
+    const status = await failed(new stranger.CounterClient(channel).count({}));
+    assert.deepEqual([status.code, status.mayHaveRun], [Code.UNIMPLEMENTED, false]);
+    channel.close();
+    const same = connect(server);
+    assert.deepEqual(await new broken.ParrotClient(same).say({ word: "a", times: 1 }), { words: "a" });
+    same.close();
+    await server.stop();
+  });
+}
