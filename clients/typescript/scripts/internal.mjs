@@ -1,16 +1,35 @@
-// The names of properties that no user and no generated code sees: `dist` has short ones in their place. None of them is
-// the name of a property of the platform.
-const NAMES = `alarm alarmAt backward beat begin bodyMax buffered callsMax closeIfIdle conclude consumed credited credits
-  dialledAt deliver discard discards drain draining earn elsewhere enter expire failAll failures fields
-  flushing givenUp greeted hasSent heard held hello high inFlight indexes isClosed isGroup isLeft isOpen isOver isUp judge
-  knows lastStream leave letter lost matches memory missing mounts named need needsNaming numbers offered older opened
-  packet packets partial progress pump raw readers received receiving refs refused release released retries room
-  seen sendStatus sending serving settle silent sized slots spend stopSource streamId streams streamsMax
-  subscriptions syncs tellEnd terms theirStream transport trouble unreachable varint varint64 waiting wakeSender wasReset
-  waste wasted whenMetadata whenOver within credit calling dial owner up down left busy oneof member shape kind first
-  depth take handler stop told over run wait start bytes out free ids known alarm setup flush tick handle
-  message ended calls fail open link parts until before tokens queue give activate active refuse topicOf
-  isFinished mount connected`.split(/\s+/);
-// \`message\`, \`open\` and the like are names of the platform or of users.
-const PUBLIC = new Set(["message", "open", "close", "buffered", "active", "wait", "start", "told"]);
-export const INTERNAL = new RegExp(`^(${[...new Set(NAMES)].filter((name) => name && !PUBLIC.has(name)).join("|")})$`);
+// The names of properties that are ours alone: neither users and generated code nor the platform know them. `dist` has
+// short ones in their place.
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile);
+const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
+const entries = ["index", "node"].map((name) => `${root}src/${name}.ts`);
+const program = ts.createProgram(entries, options);
+const checker = program.getTypeChecker();
+
+const ours = new Set();
+const known = new Set();
+
+/** Adds the names of properties that are declared below a node. */
+function collect(node, into, isPublic) {
+  const isHidden = isPublic && (ts.getCombinedModifierFlags(node) & ts.ModifierFlags.Private || ts.getJSDocTags(node).some((tag) => tag.tagName.text === "internal"));
+  if (isHidden) return;
+  const isProperty = ts.isClassElement(node) || ts.isTypeElement(node) || ts.isObjectLiteralElement(node) || (ts.isParameter(node) && ts.isParameterPropertyDeclaration(node, node.parent));
+  if (isProperty && node.name && ts.isIdentifier(node.name)) into.add(node.name.text);
+  // The bodies of functions are nobody's business.
+  ts.forEachChild(node, (child) => (isPublic && ts.isBlock(child) ? undefined : collect(child, into, isPublic)));
+}
+for (const file of program.getSourceFiles()) {
+  if (file.isDeclarationFile) collect(file, known, false);
+  else collect(file, ours, false);
+}
+for (const entry of entries) {
+  for (const exported of checker.getExportsOfModule(checker.getSymbolAtLocation(program.getSourceFile(entry)))) {
+    const symbol = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
+    for (const declaration of symbol.declarations ?? []) collect(declaration, known, true);
+  }
+}
+export const INTERNAL = new RegExp(`^(${[...ours].filter((name) => /^\w+$/.test(name) && !known.has(name)).join("|")})$`);

@@ -51,22 +51,8 @@ export class Writer {
     this.bytes[this.at++] = byte;
   }
 
-  /** A number below 2^53. */
-  varint(value: number): void {
-    this.room(10);
-    while (value > 0x7fffffff) {
-      this.bytes[this.at++] = (value % 128) | 128;
-      value = Math.floor(value / 128);
-    }
-    while (value > 127) {
-      this.bytes[this.at++] = (value & 127) | 128;
-      value >>>= 7;
-    }
-    this.bytes[this.at++] = value;
-  }
-
-  /** The halves of a number of 64 bits. */
-  varint64(low: number, high: number): void {
+  /** A number below 2^32, or the halves of one of 64 bits. */
+  varint(low: number, high = 0): void {
     this.room(10);
     while (high !== 0 || low > 127) {
       this.bytes[this.at++] = (low & 127) | 128;
@@ -118,7 +104,7 @@ export class Writer {
 export class Reader {
   at = 0;
   readonly end: number;
-  /** The upper half of the number that `varint64` has read last. */
+  /** The upper half of the number that was read last. */
   high = 0;
 
   constructor(readonly bytes: Uint8Array) {
@@ -130,31 +116,15 @@ export class Reader {
     return this.bytes[this.at++] as number;
   }
 
-  /** A number of at most `max` bytes; the bits beyond 32 are dropped. */
+  /** Returns the lower half of a number of at most `max` bytes, whose upper half is in `high` then. */
   varint(max = 5): number {
-    const first = this.byte();
-    if (first < 128) return first;
-    let value = first & 127;
-    for (let index = 1; index < max; index++) {
-      const byte = this.byte();
-      value |= (byte & 127) << (7 * index);
-      if (byte < 128) return value >>> 0;
-    }
-    throw new Malformed("a number is too long");
-  }
-
-  /** Returns the lower half of a number of 64 bits. */
-  varint64(): number {
     let low = 0;
     let high = 0;
-    for (let shift = 0; shift < 70; shift += 7) {
+    for (let shift = 0; shift < 7 * max; shift += 7) {
       const byte = this.byte();
       const bits = byte & 127;
-      if (shift < 28) low |= bits << shift;
-      else if (shift === 28) {
-        low |= bits << 28;
-        high = bits >>> 4;
-      } else high |= shift < 64 ? bits << (shift - 32) : 0;
+      if (shift < 32) low |= bits << shift;
+      if (shift > 27) high |= shift < 32 ? bits >>> 4 : shift < 64 ? bits << (shift - 32) : 0;
       if (byte < 128) {
         this.high = high >>> 0;
         return low >>> 0;
@@ -165,7 +135,7 @@ export class Reader {
 
   /** A number that is exact up to 2^53 and greatest beyond. */
   number(): number {
-    const low = this.varint64();
+    const low = this.varint(10);
     return this.high * 0x1_0000_0000 + low;
   }
 

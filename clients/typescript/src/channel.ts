@@ -7,7 +7,7 @@ import { read, write, type Init } from "./codec.js";
 import { Link, Op, after, type Dial, type InFlight, type Mount, type Owner, type Serving } from "./link.js";
 import { isError, readPrefix, readStatus, writePrefix } from "./prefix.js";
 import type { AnyService, Method, Source } from "./service.js";
-import { Code, Status, notRun, type Metadata } from "./status.js";
+import { Is, Status, notRun, type Metadata } from "./status.js";
 import { Stream } from "./stream.js";
 
 /** The default timeout of a unary call, which the server does not learn, in ms. */
@@ -112,12 +112,12 @@ export class Channel {
     this.named.add(service);
   }
 
-  /** Takes the packets of a broker on all connections. For `Topics`. */
+  /** Takes the packets of a broker on all connections. For `Topics`. @internal */
   mount(mount: Mount): void {
     this.mounts.push(mount);
   }
 
-  /** Waits for a connection, and returns it. For `Topics`. */
+  /** Waits for a connection, and returns it. For `Topics`. @internal */
   connected(): Promise<Link> {
     return new Promise((resolve, fail) => {
       const start = (link: Link): true => {
@@ -155,7 +155,7 @@ export class Channel {
   async clientStreaming<A, B>(service: AnyService, method: Method<A, B>, requests: Source<Init<A>>, options?: CallOptions): Promise<B> {
     const replies = this.open(service, method, requests, options);
     const { done, value } = await replies.next();
-    if (done) throw new Status(Code.INTERNAL, "the server ended the call without a reply");
+    if (done) throw new Status(Is.INTERNAL, "the server ended the call without a reply");
     replies.settle();
     return value;
   }
@@ -164,18 +164,18 @@ export class Channel {
   close(): void {
     this.isClosed = true;
     clearTimeout(this.pause);
-    this.failAll(notRun(Code.FAILED_PRECONDITION, "not sent: the channel was closed by its owner"));
+    this.failAll(notRun(Is.FAILED_PRECONDITION, "not sent: the channel was closed by its owner"));
     for (const link of this.links) link.leave();
   }
 
-  /** Runs something on the connection, at once or as soon as there is one with room for it. */
+  /** Runs something on the connection, at once or as soon as there is one with room for it. @internal */
   run(waiting: Waiting, until: number): void {
     const { link } = this;
     if (!link?.isUp || link.isClosed || !waiting.start(link)) this.wait(waiting, until);
   }
 
   private wait(waiting: Waiting, until: number): void {
-    if (this.isClosed) return waiting.fail(notRun(Code.FAILED_PRECONDITION, "not sent: the channel was closed by its owner"));
+    if (this.isClosed) return waiting.fail(notRun(Is.FAILED_PRECONDITION, "not sent: the channel was closed by its owner"));
     const { patience = PATIENCE } = this.options;
     const begun = performance.now();
     // A call without a connection has patience, and one without room waits for its deadline.
@@ -187,7 +187,7 @@ export class Channel {
         return;
       }
       this.waiting.delete(entry);
-      waiting.fail(late ? notRun(Code.DEADLINE_EXCEEDED, "not sent: there was no room until the deadline") : this.unreachable());
+      waiting.fail(late ? notRun(Is.DEADLINE_EXCEEDED, "not sent: there was no room until the deadline") : this.unreachable());
     };
     let timer = after(Math.min(until - begun, patience), look);
     const entry: Waiting = {
@@ -206,7 +206,7 @@ export class Channel {
   }
 
   private unreachable(): Status {
-    return notRun(Code.UNAVAILABLE, `not sent: there is no connection to the server${this.trouble && `; ${this.trouble}`}`);
+    return notRun(Is.UNAVAILABLE, `not sent: there is no connection to the server${this.trouble && `; ${this.trouble}`}`);
   }
 
   private terms(options: CallOptions | undefined): Terms {
@@ -221,7 +221,7 @@ export class Channel {
     };
   }
 
-  /** Whether the service can be called on this connection. If not, another one is made that names it. */
+  /** Whether the service can be called on this connection. If not, another one is made that names it. @internal */
   knows(link: Link, service: AnyService): boolean {
     if (!link.needsNaming(service) || !link.offered.some((theirs) => theirs.service === service.name)) return true;
     this.named.add(service);
@@ -230,12 +230,12 @@ export class Channel {
     return false;
   }
 
-  /** A call has succeeded. */
+  /** A call has succeeded. @internal */
   earn(): void {
     if (this.retries < RETRIES_MAX) this.retries += 0.1;
   }
 
-  /** Whether a call that was lost may be made again. */
+  /** Whether a call that was lost may be made again. @internal */
   spend(): boolean {
     if (this.retries < 1) return false;
     this.retries--;
@@ -294,7 +294,7 @@ interface Terms {
   readonly onMetadata: ((metadata: Metadata) => void) | undefined;
 }
 
-const aborted = (mayHaveRun: boolean): Status => new Status(Code.CANCELLED, "the caller gave the call up", { mayHaveRun });
+const aborted = (mayHaveRun: boolean): Status => new Status(Is.CANCELLED, "the caller gave the call up", { mayHaveRun });
 
 class UnaryCall<A, B> implements InFlight, Waiting {
   id = 0;
@@ -324,7 +324,7 @@ class UnaryCall<A, B> implements InFlight, Waiting {
     const { terms } = this;
     if (this.isOver) return true;
     if (terms.signal?.aborted) return this.over(aborted(false));
-    if (terms.timeout <= 0) return this.over(notRun(Code.DEADLINE_EXCEEDED, "the call was not sent: its deadline had passed"));
+    if (terms.timeout <= 0) return this.over(notRun(Is.DEADLINE_EXCEEDED, "the call was not sent: its deadline had passed"));
     if (!this.channel.knows(link, this.service)) return false;
     const { out } = link;
     try {
@@ -362,7 +362,7 @@ class UnaryCall<A, B> implements InFlight, Waiting {
       this.channel.earn();
       this.resolve(reply);
     } catch (error) {
-      this.over(error instanceof Malformed ? new Status(Code.INTERNAL, `the reply is not a valid ${method.reply.name}: ${error.message}`) : Status.from(error));
+      this.over(error instanceof Malformed ? new Status(Is.INTERNAL, `the reply is not a valid ${method.reply.name}: ${error.message}`) : Status.from(error));
     }
   }
 
@@ -379,7 +379,7 @@ class UnaryCall<A, B> implements InFlight, Waiting {
   }
 
   expire(): void {
-    this.over(new Status(Code.DEADLINE_EXCEEDED, `${this.service.name} did not answer operation ${this.operation} before the deadline, and the call may have run`));
+    this.over(new Status(Is.DEADLINE_EXCEEDED, `${this.service.name} did not answer operation ${this.operation} before the deadline, and the call may have run`));
   }
 
   private over(status: Status): true {
@@ -431,7 +431,7 @@ class Opening<A, B> implements Waiting {
     let id = -1;
     try {
       const older = link.older(service);
-      if (link.streamsMax === 0) throw notRun(Code.UNIMPLEMENTED, "the server does not accept streams");
+      if (link.streamsMax === 0) throw notRun(Is.UNIMPLEMENTED, "the server does not accept streams");
       if ((id = link.streamId()) < 0) return false;
       const body = new Writer(64);
       writePrefix(body, { timeout: terms.told && this.until - performance.now(), metadata: terms.metadata });

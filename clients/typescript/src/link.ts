@@ -6,7 +6,7 @@
 import { Malformed, Reader, Writer, text, utf8 } from "./bytes.js";
 import { isBackward } from "./prefix.js";
 import { Fit, fit, layoutItem, readLayout, type AnyService, type Told } from "./service.js";
-import { Code, Status, notRun } from "./status.js";
+import { Is, Status, notRun } from "./status.js";
 import type { Stream } from "./stream.js";
 
 /** The operations of the protocol. */
@@ -206,7 +206,7 @@ export class Link {
     const length = out.at - at - HEADER;
     if (length > this.bodyMax) {
       out.at = at;
-      throw notRun(Code.RESOURCE_EXHAUSTED, `the message has ${length} bytes, and the server accepts ${this.bodyMax}`);
+      throw notRun(Is.RESOURCE_EXHAUSTED, `the message has ${length} bytes, and the server accepts ${this.bodyMax}`);
     }
     const { bytes } = out;
     bytes[at + 6] = length >>> 24;
@@ -420,7 +420,7 @@ export class Link {
     // Anything else has crossed the end of its stream.
     if (id < 0x8000 || ahead === 0 || ahead > 0x4000) return this.wasted();
     this.theirStream = id;
-    if (!this.serving?.open(this, id, body)) this.reset(id, Code.UNIMPLEMENTED, "this end serves no such stream", true);
+    if (!this.serving?.open(this, id, body)) this.reset(id, Is.UNIMPLEMENTED, "this end serves no such stream", true);
   }
 
   private ended(id: number, body: Uint8Array): void {
@@ -460,13 +460,13 @@ export class Link {
       if (theirs.service === service.name) {
         const how = fit(service, theirs);
         if (how === Fit.Not) {
-          throw notRun(Code.FAILED_PRECONDITION, `the two ends have incompatible layouts of ${service.name}: the schema of one of them has a change that breaks the other`);
+          throw notRun(Is.FAILED_PRECONDITION, `the two ends have incompatible layouts of ${service.name}: the schema of one of them has a change that breaks the other`);
         }
         older = how === Fit.Older;
         break;
       }
       if (theirs.operations.some((operation) => operations.includes(operation))) {
-        throw notRun(Code.UNIMPLEMENTED, `the server does not offer the service ${service.name}; its operations belong to ${theirs.service}`);
+        throw notRun(Is.UNIMPLEMENTED, `the server does not offer the service ${service.name}; its operations belong to ${theirs.service}`);
       }
     }
     this.known.set(service, older);
@@ -587,7 +587,7 @@ export class Link {
     clearTimeout(this.setup);
     clearTimeout(this.alarm);
     this.owner.down(this, reason);
-    const status = new Status(Code.UNAVAILABLE, `the connection was lost and the call may have run: ${reason}`);
+    const status = new Status(Is.UNAVAILABLE, `the connection was lost and the call may have run: ${reason}`);
     for (const call of this.slots) call?.lost(status);
     for (const stream of [...this.streams.values()]) stream.lost(status);
     this.serving?.down(this);

@@ -3,7 +3,7 @@
  */
 
 import { Malformed, Reader, Writer, utf8 } from "./bytes.js";
-import { Code, Status, codeOf, notRun, type Metadata } from "./status.js";
+import { Is, type Code, Status, codeOf, notRun, type Metadata } from "./status.js";
 
 /** The first byte of a prefix. Messages begin with 0, 6 or 8. */
 const PREFIX = 0x10;
@@ -47,7 +47,8 @@ export function writePrefix(to: Writer, { backward, timeout, metadata, status }:
   if (backward) item(4, new Uint8Array());
   if (timeout !== undefined) {
     const value = new Writer(10);
-    value.varint(Math.max(0, Math.round(timeout * 1000)));
+    const micros = Math.max(0, Math.round(timeout * 1000));
+    value.varint(micros >>> 0, Math.floor(micros / 0x1_0000_0000));
     item(1, value.done());
   }
   let entries = 0;
@@ -56,12 +57,12 @@ export function writePrefix(to: Writer, { backward, timeout, metadata, status }:
     const value = new Writer(64);
     const isText = typeof entry === "string";
     if (!KEY.test(key) || isText === key.endsWith("-bin") || (isText && !PRINTABLE.test(entry))) {
-      throw notRun(Code.INVALID_ARGUMENT, `metadata cannot have this entry: ${key}`);
+      throw notRun(Is.INVALID_ARGUMENT, `metadata cannot have this entry: ${key}`);
     }
     value.text(key);
     value.raw(isText ? utf8(entry) : entry);
     total += key.length + entry.length + 8;
-    if (++entries > ENTRIES_MAX || total > METADATA_MAX) throw notRun(Code.RESOURCE_EXHAUSTED, "there is too much metadata");
+    if (++entries > ENTRIES_MAX || total > METADATA_MAX) throw notRun(Is.RESOURCE_EXHAUSTED, "there is too much metadata");
     item(2, value.done());
   }
   if (status) {
@@ -102,7 +103,7 @@ export function readPrefix(from: Reader): Prefix {
       }
       metadata[key] = entry;
     } else if (type === 3) {
-      prefix.code = codeOf(value.varint64());
+      prefix.code = codeOf(value.varint(10));
       prefix.details = new Uint8Array(value.view(value.end - value.at));
     } else if (type === 5) prefix.refused = true;
   }
@@ -125,7 +126,7 @@ export function readStatus(from: Reader, { metadata, code, details, refused }: P
   from.at++;
   if (from.byte() !== 5 || from.byte() !== 10) throw new Malformed("an error has no text");
   const text = from.text(from.varint());
-  return new Status(code ?? Code.UNKNOWN, text, { metadata, mayHaveRun: !refused, ...(details && { details }) });
+  return new Status(code ?? Is.UNKNOWN, text, { metadata, mayHaveRun: !refused, ...(details && { details }) });
 }
 
 /** Writes a status in the place of a message. */

@@ -7,7 +7,7 @@ import { read, write } from "./codec.js";
 import { SERVED_MAX, after, type Link, type Serving } from "./link.js";
 import { readPrefix, writePrefix, writeStatus, type Prefix } from "./prefix.js";
 import { Fit, fit, methodsOf, type AnyService, type Handlers, type Method, type ServerCall, type Source } from "./service.js";
-import { Code, Status, notRun } from "./status.js";
+import { Is, Status, notRun } from "./status.js";
 import { Stream } from "./stream.js";
 
 type AnyHandler = (request: unknown, call: ServerCall) => unknown;
@@ -66,8 +66,8 @@ class Server implements Serving {
     let prefix: Prefix;
     let request: unknown;
     try {
-      if (!served || served.method.sends || served.method.receives) throw notRun(Code.UNIMPLEMENTED, `this end serves no operation ${operation}`);
-      if (this.of(link).size >= SERVED_MAX) throw notRun(Code.RESOURCE_EXHAUSTED, "too many calls are in progress");
+      if (!served || served.method.sends || served.method.receives) throw notRun(Is.UNIMPLEMENTED, `this end serves no operation ${operation}`);
+      if (this.of(link).size >= SERVED_MAX) throw notRun(Is.RESOURCE_EXHAUSTED, "too many calls are in progress");
       const from = new Reader(body);
       prefix = readPrefix(from);
       request = read(from, served.method.request, missing(link, served));
@@ -126,7 +126,7 @@ class Server implements Serving {
         let request: unknown = stream;
         if (!method.sends) {
           const first = await stream.next();
-          if (first.done) return stream.fail(notRun(Code.INVALID_ARGUMENT, "there was no request"));
+          if (first.done) return stream.fail(notRun(Is.INVALID_ARGUMENT, "there was no request"));
           request = first.value;
         }
         const replies = handler(request, call);
@@ -146,7 +146,7 @@ class Server implements Serving {
 
   cancel(link: Link, id: number, operation: number): void {
     const call = this.of(link).get(id);
-    if (call?.operation === operation) call.stop(new Status(Code.CANCELLED, "the caller gave the call up"));
+    if (call?.operation === operation) call.stop(new Status(Is.CANCELLED, "the caller gave the call up"));
   }
 
   busy(link: Link): number {
@@ -154,7 +154,7 @@ class Server implements Serving {
   }
 
   down(link: Link): void {
-    for (const { stop } of [...this.of(link).values()]) stop(new Status(Code.UNAVAILABLE, "the connection was lost"));
+    for (const { stop } of [...this.of(link).values()]) stop(new Status(Is.UNAVAILABLE, "the connection was lost"));
   }
 
   private of(link: Link): InProgress {
@@ -171,7 +171,7 @@ function context({ timeout, metadata }: Prefix, late: (status: Status) => void):
     timeout === undefined
       ? undefined
       : after(timeout, () => {
-          late(new Status(Code.DEADLINE_EXCEEDED, "the deadline of the caller has passed"));
+          late(new Status(Is.DEADLINE_EXCEEDED, "the deadline of the caller has passed"));
           controller.abort();
         });
   return {
@@ -187,9 +187,9 @@ function context({ timeout, metadata }: Prefix, late: (status: Status) => void):
 function missing(link: Link, { service, method }: Served): number {
   const theirs = link.calling.find((told) => told.service === service.name);
   const how = theirs ? fit(service, theirs) : Fit.Whole;
-  if (how === Fit.Not) throw notRun(Code.FAILED_PRECONDITION, `the two ends have incompatible layouts of ${service.name}`);
+  if (how === Fit.Not) throw notRun(Is.FAILED_PRECONDITION, `the two ends have incompatible layouts of ${service.name}`);
   return how === Fit.Older ? (method.added?.[0] ?? 0) : 0;
 }
 
 const refusal = (error: unknown): Status =>
-  error instanceof Malformed ? notRun(Code.INVALID_ARGUMENT, `the request cannot be read: ${error.message}`) : Status.from(error);
+  error instanceof Malformed ? notRun(Is.INVALID_ARGUMENT, `the request cannot be read: ${error.message}`) : Status.from(error);

@@ -26,6 +26,19 @@ export const Code = {
 /** One of the numbers of `Code`. */
 export type Code = (typeof Code)[keyof typeof Code];
 
+/** The numbers that this package uses itself: unlike an object, they take no room in a bundle. */
+export const enum Is {
+  CANCELLED = 1,
+  UNKNOWN = 2,
+  INVALID_ARGUMENT = 3,
+  DEADLINE_EXCEEDED = 4,
+  RESOURCE_EXHAUSTED = 8,
+  FAILED_PRECONDITION = 9,
+  UNIMPLEMENTED = 12,
+  INTERNAL = 13,
+  UNAVAILABLE = 14,
+}
+
 /**
  * What goes along with a call or a reply: keys of `a-z`, `0-9`, `-`, `_` and `.`; bytes under a key that ends in `-bin`,
  * and printable ASCII under any other.
@@ -67,7 +80,7 @@ export class Status extends Error {
   /** Returns `error` if it is a status, and otherwise a status of code `UNKNOWN` with its text. */
   static from(error: unknown): Status {
     if (error instanceof Status) return error;
-    return new Status(Code.UNKNOWN, error instanceof Error ? error.message : String(error), { cause: error });
+    return new Status(Is.UNKNOWN, error instanceof Error ? error.message : String(error), { cause: error });
   }
 }
 
@@ -75,4 +88,4 @@ export class Status extends Error {
 export const notRun = (code: Code, message: string): Status => new Status(code, message, { mayHaveRun: false });
 
 /** A number from the wire as a code. */
-export const codeOf = (number: number): Code => (number > 0 && number <= 16 ? (number as Code) : Code.UNKNOWN);
+export const codeOf = (number: number): Code => (number > 0 && number <= 16 ? (number as Code) : Is.UNKNOWN);

@@ -8,7 +8,7 @@ import { read, write, type Init, type Type } from "./codec.js";
 import { Op, WINDOW, after, type Link } from "./link.js";
 import { isError, readPrefix, readStatus, writePrefix, writeStatus } from "./prefix.js";
 import type { Source } from "./service.js";
-import { Code, Status, codeOf, type Metadata } from "./status.js";
+import { Is, Status, codeOf, type Metadata } from "./status.js";
 
 /** What each message costs besides its length. */
 const MESSAGE_COST = 64;
@@ -78,12 +78,12 @@ export class Stream<A = unknown, B = unknown> implements AsyncIterableIterator<B
   /** Ends the call with `DEADLINE_EXCEEDED` after so many milliseconds. */
   within(ms: number): void {
     const text = "the call was not answered before its deadline";
-    this.deadline = after(ms, () => this.fail(new Status(Code.DEADLINE_EXCEEDED, text, { mayHaveRun: this.isOpen })));
+    this.deadline = after(ms, () => this.fail(new Status(Is.DEADLINE_EXCEEDED, text, { mayHaveRun: this.isOpen })));
   }
 
   /** The one reply has come: nothing more is sent. */
   settle(): void {
-    if (this.sending) this.fail("ended", Code.CANCELLED, "the reply has come");
+    if (this.sending) this.fail("ended", Is.CANCELLED, "the reply has come");
   }
 
   // What the reader does.
@@ -107,7 +107,7 @@ export class Stream<A = unknown, B = unknown> implements AsyncIterableIterator<B
 
   /** Cancels the call, as leaving a loop over the messages does. */
   return(): Promise<IteratorResult<B, undefined>> {
-    if (!this.isOver) this.fail("ended", Code.CANCELLED, "the caller waits no longer");
+    if (!this.isOver) this.fail("ended", Is.CANCELLED, "the caller waits no longer");
     this.waiting.length = 0;
     return Promise.resolve({ done: true, value: undefined });
   }
@@ -135,7 +135,7 @@ export class Stream<A = unknown, B = unknown> implements AsyncIterableIterator<B
       this.finish();
     } catch (error) {
       if (throws) throw error;
-      this.fail(Status.from(error), Code.CANCELLED, "the messages ended with an error");
+      this.fail(Status.from(error), Is.CANCELLED, "the messages ended with an error");
     }
   }
 
@@ -186,7 +186,7 @@ export class Stream<A = unknown, B = unknown> implements AsyncIterableIterator<B
     if (!this.receiving || this.closed || this.discards) return;
     // The peer may overdraw its credit by one message.
     if (this.held + this.consumed >= WINDOW) {
-      return this.fail(new Status(Code.RESOURCE_EXHAUSTED, "the peer sent more than it had credit for"));
+      return this.fail(new Status(Is.RESOURCE_EXHAUSTED, "the peer sent more than it had credit for"));
     }
     this.held += body.length + MESSAGE_COST;
     const reader = this.readers.shift();
@@ -224,7 +224,7 @@ export class Stream<A = unknown, B = unknown> implements AsyncIterableIterator<B
   }
 
   /** Ends both directions from this end. */
-  fail(end: Status | "ended", code: number = end === "ended" ? Code.CANCELLED : end.code, message = end === "ended" ? "" : end.message): void {
+  fail(end: Status | "ended", code: number = end === "ended" ? Is.CANCELLED : end.code, message = end === "ended" ? "" : end.message): void {
     const wasOver = this.isOver;
     this.closed = true;
     this.waiting.length = 0;
@@ -259,7 +259,7 @@ export class Stream<A = unknown, B = unknown> implements AsyncIterableIterator<B
       reader.reject(end);
     } else reader.resolve({ done: true, value: undefined });
     // Nobody looks at what else could be sent.
-    if (!this.isOver && this.id < 0x8000) this.fail("ended", Code.CANCELLED, "the reply has ended");
+    if (!this.isOver && this.id < 0x8000) this.fail("ended", Is.CANCELLED, "the reply has ended");
   }
 
   /** Gives the content of a packet to the reader. Returns whether that was a message or the end. */
@@ -282,8 +282,8 @@ export class Stream<A = unknown, B = unknown> implements AsyncIterableIterator<B
       if (isError(from)) throw readStatus(from, prefix);
       reader.resolve({ done: false, value: read(from, this.receives, this.missing) });
     } catch (error) {
-      const status = error instanceof Malformed ? new Status(Code.INTERNAL, `the message is not a valid ${this.receives.name}: ${error.message}`) : Status.from(error);
-      this.fail("ended", Code.CANCELLED, "the call has failed");
+      const status = error instanceof Malformed ? new Status(Is.INTERNAL, `the message is not a valid ${this.receives.name}: ${error.message}`) : Status.from(error);
+      this.fail("ended", Is.CANCELLED, "the call has failed");
       reader.reject(status);
     }
     return true;

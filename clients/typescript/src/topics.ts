@@ -5,7 +5,7 @@
 import { Reader, Writer, text, utf8 } from "./bytes.js";
 import type { Channel } from "./channel.js";
 import type { Link } from "./link.js";
-import { Code, Status } from "./status.js";
+import { Is, Status } from "./status.js";
 
 /** The operations of a broker, from its first on. */
 const enum Op {
@@ -106,7 +106,7 @@ export class Topics {
     } else if (operation === Op.Subscribe && body.length === 0) subscribed?.activate();
     else if (operation === Op.Subscribe || operation === Op.Refused) {
       const reason = from.byte();
-      const code = reason === 3 ? Code.RESOURCE_EXHAUSTED : reason === 4 ? Code.UNIMPLEMENTED : Code.INVALID_ARGUMENT;
+      const code = reason === 3 ? Is.RESOURCE_EXHAUSTED : reason === 4 ? Is.UNIMPLEMENTED : Is.INVALID_ARGUMENT;
       const status = new Status(code, text(from.view(from.end - from.at)), { mayHaveRun: false });
       subscribed?.end(status);
       this.syncs.get(id)?.reject(status);
