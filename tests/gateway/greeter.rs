@@ -87,9 +87,13 @@ pub(crate) fn all() -> Http {
 
 /// A builder of a server, and what a test is told of its handlers.
 pub(crate) fn builder(http: Http) -> (ServerBuilder, Host, [mpsc::UnboundedReceiver<()>; 2]) {
+    let (host, told) = host();
+    (Server::builder().gateway(Gateway::new().json_rpc().http(http)), host, told)
+}
+
+fn host() -> (Host, [mpsc::UnboundedReceiver<()>; 2]) {
     let ((began, begun), (dropped, drops)) = (mpsc::unbounded_channel(), mpsc::unbounded_channel());
-    let host = Host { began, dropped, gate: std::sync::Arc::new(tokio::sync::Semaphore::new(0)) };
-    (Server::builder().gateway(Gateway::new().json_rpc().http(http)), host, [begun, drops])
+    (Host { began, dropped, gate: std::sync::Arc::new(tokio::sync::Semaphore::new(0)) }, [begun, drops])
 }
 
 impl Open {
@@ -98,9 +102,17 @@ impl Open {
     }
 
     pub(crate) async fn with(http: Http, settings: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Self {
-        let (builder, host, [began, dropped]) = builder(http);
+        Self::behind(Gateway::new().json_rpc().http(http), settings).await
+    }
+
+    /// With these doors.
+    pub(crate) async fn behind(gateway: Gateway, settings: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Self {
+        let (host, [began, dropped]) = host();
         let gate = host.gate.clone();
-        let server = settings(builder).add_service(GreeterServer::new(host)).bind("127.0.0.1:0").await;
+        let server = settings(Server::builder().gateway(gateway))
+            .add_service(GreeterServer::new(host))
+            .bind("127.0.0.1:0")
+            .await;
         let server = server.expect("there are free ports");
         let address = server.local_addr().to_string();
         let (stop, stopped) = oneshot::channel::<()>();

@@ -20,13 +20,13 @@ fn name(name: &str) -> Request<Name> {
 
 async fn greet(mut client: Grpc<Channel>, request: Request<Name>) -> Result<Response<Greeting>, Status> {
     client.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;
-    let path = tonic::codegen::http::uri::PathAndQuery::from_static("/greet.Greeter/Greet");
+    let path = http::uri::PathAndQuery::from_static("/greet.Greeter/Greet");
     client.unary(request, path, ProstCodec::default()).await
 }
 
 async fn recite(mut client: Grpc<Channel>, request: Request<Name>) -> Result<Vec<String>, Status> {
     client.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;
-    let path = tonic::codegen::http::uri::PathAndQuery::from_static("/greet.Greeter/Recite");
+    let path = http::uri::PathAndQuery::from_static("/greet.Greeter/Recite");
     let mut verses =
         client.server_streaming(request, path, ProstCodec::<Name, Greeting>::default()).await?.into_inner();
     let mut texts = Vec::new();

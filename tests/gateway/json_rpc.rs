@@ -440,6 +440,27 @@ async fn a_stop_of_the_server_answers_all_of_2000_calls_in_progress_and_closes()
     tokio::time::timeout(PATIENCE, serving).await.expect("it stops").expect("no panic").expect("in order");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_stop_is_noticed_by_connections_that_have_made_one_call_or_are_at_it() {
+    let gated = Gated::shut();
+    let builder = Server::builder().add_service(InteropServer::new(gated.clone()));
+    let server = builder.gateway(Gateway::new().json_rpc()).build().expect("the settings are right");
+    let (mut idle, mut busy) = (Client::new(&server), Client::new(&server));
+    idle.say(add(1, 1, 1).to_string()).await;
+    assert_eq!(idle.json().await, sum(1, 2));
+    let sleep = json!({"jsonrpc": "2.0", "id": 2, "method": "interop.Interop/Sleep", "params": [1]});
+    busy.say(sleep.to_string() + &add(1, 1, 1).to_string()).await;
+    assert_eq!(busy.json().await, sum(1, 2), "the one before waits");
+    let begun = tokio::time::Instant::now();
+    let stopping = tokio::spawn(async move { server.shutdown().await });
+    assert_eq!(idle.rest().await, Vec::<String>::new());
+    gated.open();
+    assert_eq!(busy.rest().await.len(), 1, "a reply");
+    drop((idle, busy));
+    stopping.await.expect("no panic");
+    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+}
+
 #[tokio::test]
 async fn a_client_that_ends_its_direction_gets_the_replies_of_calls_in_progress() {
     let mut client = Client::new(&open());

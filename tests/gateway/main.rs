@@ -5,5 +5,6 @@ mod greeter;
 mod grpc;
 mod http;
 mod json_rpc;
+mod stop;
 mod support;
 mod web_socket;

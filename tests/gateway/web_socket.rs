@@ -21,14 +21,14 @@ use tokio::sync::oneshot;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 const CONTINUATION: u8 = 0;
-const TEXT: u8 = 1;
-const BINARY: u8 = 2;
-const CLOSE: u8 = 8;
+pub(crate) const TEXT: u8 = 1;
+pub(crate) const BINARY: u8 = 2;
+pub(crate) const CLOSE: u8 = 8;
 const PING: u8 = 9;
 const PONG: u8 = 10;
 
-const FRAMES: &str = "Sec-WebSocket-Protocol: frisbee.1\r\n";
-const JSON_RPC: &str = "Sec-WebSocket-Protocol: jsonrpc\r\n";
+pub(crate) const FRAMES: &str = "Sec-WebSocket-Protocol: frisbee.1\r\n";
+pub(crate) const JSON_RPC: &str = "Sec-WebSocket-Protocol: jsonrpc\r\n";
 
 async fn serve(builder: ServerBuilder) -> (SocketAddr, Stats) {
     let builder = builder.add_service(InteropServer::new(Service)).gateway(Gateway::new().web_socket().json_rpc());
@@ -67,7 +67,7 @@ async fn expect_service(channel: Channel) {
 }
 
 /// A client of WebSocket that says what a test wants it to say.
-struct Client<T = TcpStream>(T);
+pub(crate) struct Client<T = TcpStream>(pub(crate) T);
 
 impl Client {
     async fn connect(address: SocketAddr) -> Self {
@@ -77,13 +77,13 @@ impl Client {
     }
 
     /// Requests an upgrade with further fields, and returns the head of the answer.
-    async fn ask(address: SocketAddr, fields: &str) -> (Self, String) {
+    pub(crate) async fn ask(address: SocketAddr, fields: &str) -> (Self, String) {
         Self::ask_over(TcpStream::connect(address).await.expect("the server listens"), fields).await
     }
 }
 
 impl<T: AsyncRead + AsyncWrite + Unpin> Client<T> {
-    async fn ask_over(mut io: T, fields: &str) -> (Self, String) {
+    pub(crate) async fn ask_over(mut io: T, fields: &str) -> (Self, String) {
         let request = format!(
             "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: \
              dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n{fields}\r\n"
@@ -96,12 +96,12 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Client<T> {
         (Self(io), String::from_utf8(answer).expect("it is text"))
     }
 
-    async fn send(&mut self, bytes: &[u8]) {
+    pub(crate) async fn send(&mut self, bytes: &[u8]) {
         self.0.write_all(bytes).await.expect("the server reads");
     }
 
     /// The next frame: whether it is the last of its message, its opcode, its payload.
-    async fn frame(&mut self) -> (bool, u8, Vec<u8>) {
+    pub(crate) async fn frame(&mut self) -> (bool, u8, Vec<u8>) {
         let reading = async {
             let [first, second] = [self.0.read_u8().await?, self.0.read_u8().await?];
             let length = match second {
@@ -117,7 +117,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Client<T> {
     }
 
     /// The code with which the server closes, once the frames before have been read. Answers it.
-    async fn closed(&mut self) -> u16 {
+    pub(crate) async fn closed(&mut self) -> u16 {
         let payload = loop {
             let (_, opcode, payload) = self.frame().await;
             if opcode == CLOSE {
@@ -145,7 +145,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Client<T> {
 }
 
 /// A frame of a client.
-fn frame(is_last: bool, opcode: u8, payload: &[u8]) -> Vec<u8> {
+pub(crate) fn frame(is_last: bool, opcode: u8, payload: &[u8]) -> Vec<u8> {
     const MASK: [u8; 4] = [7, 77, 177, 17];
     let mut frame = vec![opcode | if is_last { 0x80 } else { 0 }];
     match payload.len() {

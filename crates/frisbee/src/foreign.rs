@@ -271,7 +271,9 @@ impl ForeignContext {
 
     /// Whether the server is shutting down: the handler should then finish its work in progress and return.
     pub fn is_stopping(&self) -> bool {
-        *self.phase.borrow() >= Phase::Stopping
+        // Asked once for each request. Phases only follow one another, and this receiver has seen none but the first: it
+        // reads no lock as long as that lasts.
+        self.phase.has_changed().unwrap_or(true) && *self.phase.borrow() >= Phase::Stopping
     }
 
     /// Waits until the server shuts down. It drops the handlers that are left after its

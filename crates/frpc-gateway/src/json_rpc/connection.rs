@@ -27,9 +27,6 @@ const READ_LEAST: usize = 4 * 1024;
 /// Turns in a row, before other connections have theirs.
 const TURNS: usize = 4;
 
-/// A busy connection looks after so many polls whether the server stops.
-const POLLS: u8 = 16;
-
 /// How much of an output buffer an idle connection keeps, in bytes: some replies.
 const KEPT: usize = 4 * 1024;
 
@@ -64,16 +61,19 @@ pub(super) async fn serve(gateway: &Gateway, transport: RawTransport, context: &
         held: None,
         active: now(),
         reading: Reading::Open,
-        is_quiet: true,
-        polls: 0,
         sleep: None,
     };
     let mut stopping = pin!(context.stopping());
+    // Polled once, it wakes the task when the server stops. The waker of the task stays the same.
+    let mut is_told = false;
     poll_fn(|task| {
         let polled = connection.poll(task);
-        // What wakes the task mostly brings bytes.
-        let is_asked = polled.is_pending() && connection.is_quiet && connection.reading == Reading::Open;
-        if is_asked && stopping.as_mut().poll(task).is_ready() {
+        if polled.is_ready() || connection.reading != Reading::Open {
+            return polled;
+        }
+        let is_stopping = if is_told { context.is_stopping() } else { stopping.as_mut().poll(task).is_ready() };
+        is_told = true;
+        if is_stopping {
             // Calls that have come are answered, and no others.
             connection.reading = Reading::Last;
             return connection.poll(task);
@@ -117,9 +117,6 @@ struct Connection<'a> {
     /// When something has come or gone last.
     active: Instant,
     reading: Reading,
-    /// The last poll has found nothing to read or write, or has been one of many.
-    is_quiet: bool,
-    polls: u8,
     /// The next look at the time, if one is due.
     sleep: Option<Pin<Box<Sleep>>>,
 }
@@ -127,10 +124,7 @@ struct Connection<'a> {
 impl Connection<'_> {
     /// Reads, calls and writes until there is nothing to do. Ready when the connection is over.
     fn poll(&mut self, task: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // Also of a connection that is always busy.
-        self.polls = self.polls.wrapping_add(1);
-        self.is_quiet = self.polls.is_multiple_of(POLLS);
-        for turn in 0..TURNS {
+        for _ in 0..TURNS {
             let now = now();
             let has_read = self.read(task, now)?;
             // A pass for the calls that have ended, and another one if there was more than fits.
@@ -140,7 +134,6 @@ impl Connection<'_> {
                 self.active = now;
                 continue;
             }
-            self.is_quiet |= turn == 0;
             let has_output = !self.session.output().is_empty();
             if self.reading == Reading::Ended && self.session.calls() == 0 && self.pending.is_empty() && !has_output {
                 return Poll::Ready(Ok(()));

@@ -1,0 +1,253 @@
+//! What becomes of calls in flight when a server stops that has all doors open.
+
+use crate::greeter::{Open, PATIENCE, all, post, rest, soon};
+use crate::web_socket::{BINARY, CLOSE, Client, FRAMES, JSON_RPC, TEXT, frame};
+use bytes::Bytes;
+use examples::greet::{Greeting, Name};
+use frisbee_core::{BODY_MAX, Decoder, HeaderForm};
+use frisbee_tests::raw::{encoded, packet};
+use frpc_gateway::Gateway;
+use http::Request;
+use http_body_util::{BodyExt as _, Full};
+use hyper::client::conn::http2;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::io::{
+    AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader, ReadBuf,
+};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+
+/// The operation of `Greet`.
+const GREET: u16 = 10;
+
+/// Calls of each kind of connection that carries many at once.
+const MANY: u16 = 330;
+
+/// Calls of each protocol on a connection of HTTP/2, which has 256 streams.
+const STREAMS: usize = 175;
+
+/// Connections of each protocol over HTTP/1, with one call each.
+const SINGLE: usize = 110;
+
+/// The calls that are in flight when the server stops.
+const CALLS: usize = 4 * MANY as usize + 2 * STREAMS + 3 * SINGLE;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_loses_none_of_2000_calls_in_flight_over_all_doors() {
+    assert_eq!(CALLS, 2000);
+    let mut server = Open::behind(Gateway::new().json_rpc().http(all()).web_socket(), |builder| builder).await;
+    let address = server.address.parse().expect("it is an address");
+    let mut callers = JoinSet::new();
+    callers.spawn(native(address));
+    callers.spawn(native_in_messages(address));
+    callers.spawn(lines(address));
+    callers.spawn(texts(address));
+    callers.spawn(streams(address, "application/json", b"{\"name\":\"wait\"}"));
+    callers.spawn(streams(address, "application/grpc", b"\0\0\0\0\x06\x0a\x04wait"));
+    let enveloped = "\0\0\0\0\u{f}{\"name\":\"wait\"}";
+    for _ in 0..SINGLE {
+        callers.spawn(single(address, post("/", "", &line(1))));
+        callers.spawn(single(address, post("/greet.Greeter/Greet", "", "{\"name\":\"wait\"}")));
+        let web = post("/greet.Greeter/Greet", "", enveloped).replace("application/json", "application/grpc-web+json");
+        callers.spawn(single(address, web));
+    }
+    for _ in 0..CALLS {
+        soon(&mut server.began).await;
+    }
+    let mut idle = server.connect().await;
+    idle.write_all(post("/greet.Greeter/Greet", "", "{\"name\":\"Ada\"}").as_bytes()).await.expect("it is read");
+    soon(&mut server.began).await;
+    server.stop();
+    // The stop has begun when the connection without a call in flight ends.
+    rest(&mut idle).await;
+    server.gate.add_permits(CALLS);
+    let answered = async {
+        let mut answered = 0;
+        while let Some(calls) = callers.join_next().await {
+            answered += calls.expect("every call is answered");
+        }
+        answered
+    };
+    assert_eq!(tokio::time::timeout(PATIENCE, answered).await.expect("the server answers"), CALLS);
+    server.stopped().await;
+}
+
+/// Requests as frames of a plain peer, one for each id.
+fn frames() -> Vec<u8> {
+    let body = encoded(&Name { name: "wait".to_owned() });
+    (1..=MANY).flat_map(|id| packet(id, GREET, &body)).collect()
+}
+
+/// The ids of the replies among the packets in `bytes`, each of which says that its handler has run.
+fn replies(bytes: &[u8]) -> usize {
+    let expected = encoded(&Greeting { text: "waited".to_owned() });
+    let mut decoder = Decoder::new(HeaderForm::Current, BODY_MAX);
+    let mut bytes = Bytes::copy_from_slice(bytes);
+    let mut ids = BTreeSet::new();
+    while let Some(packet) = decoder.next(&mut bytes).expect("frames are valid") {
+        if packet.operation.number() == GREET {
+            assert_eq!(packet.body, expected);
+            assert!(ids.insert(packet.id), "one reply for each request");
+        }
+    }
+    ids.len()
+}
+
+async fn native(address: SocketAddr) -> usize {
+    let mut socket = TcpStream::connect(address).await.expect("it listens");
+    socket.write_all(&frames()).await.expect("it is read");
+    let mut bytes = Vec::new();
+    socket.read_to_end(&mut bytes).await.expect("the connection ends in good order");
+    replies(&bytes)
+}
+
+/// Native frames over WebSocket.
+async fn native_in_messages(address: SocketAddr) -> usize {
+    let (mut client, _) = Client::ask(address, FRAMES).await;
+    client.send(&frame(true, BINARY, &frames())).await;
+    let mut bytes = Vec::new();
+    loop {
+        let (_, opcode, payload) = client.frame().await;
+        if opcode == CLOSE {
+            assert_eq!(payload[..2], 1001_u16.to_be_bytes());
+            return replies(&bytes);
+        }
+        bytes.extend(payload);
+    }
+}
+
+/// A call by JSON-RPC.
+fn line(id: u16) -> String {
+    json!({"jsonrpc": "2.0", "id": id, "method": "greet.Greeter/Greet", "params": {"name": "wait"}}).to_string()
+}
+
+/// The id of a reply that says that its handler has run.
+fn id(reply: &[u8]) -> u64 {
+    let reply: Value = serde_json::from_slice(reply).expect("it is JSON");
+    assert_eq!(reply["result"]["text"], "waited", "{reply}");
+    reply["id"].as_u64().expect("it is a number")
+}
+
+/// JSON-RPC over TCP.
+async fn lines(address: SocketAddr) -> usize {
+    let mut socket = TcpStream::connect(address).await.expect("it listens");
+    socket.write_all((1..=MANY).map(line).collect::<String>().as_bytes()).await.expect("it is read");
+    let mut lines = BufReader::new(socket).lines();
+    let mut ids = BTreeSet::new();
+    while let Some(line) = lines.next_line().await.expect("the connection ends in good order") {
+        assert!(ids.insert(id(line.as_bytes())), "one reply for each request");
+    }
+    ids.len()
+}
+
+/// JSON-RPC over WebSocket.
+async fn texts(address: SocketAddr) -> usize {
+    let (mut client, _) = Client::ask(address, JSON_RPC).await;
+    for number in 1..=MANY {
+        client.send(&frame(true, TEXT, line(number).as_bytes())).await;
+    }
+    let mut ids = BTreeSet::new();
+    loop {
+        let (_, opcode, payload) = client.frame().await;
+        if opcode == CLOSE {
+            assert_eq!(payload[..2], 1001_u16.to_be_bytes());
+            return ids.len();
+        }
+        assert!(ids.insert(id(&payload)), "one reply for each request");
+    }
+}
+
+/// One request over HTTP/1.1, whose client would go on.
+async fn single(address: SocketAddr, request: String) -> usize {
+    let mut socket = TcpStream::connect(address).await.expect("it listens");
+    socket.write_all(request.as_bytes()).await.expect("it is read");
+    let response = rest(&mut socket).await;
+    assert!(response.starts_with("HTTP/1.1 200 ") && response.contains("\r\nconnection: close\r\n"), "{response}");
+    response.matches("\"text\":\"waited\"").count()
+}
+
+/// Calls as streams of one connection of HTTP/2.
+async fn streams(address: SocketAddr, content_type: &'static str, body: &'static [u8]) -> usize {
+    let heard = Arc::default();
+    let io = Overheard { io: TcpStream::connect(address).await.expect("it listens"), heard: Arc::clone(&heard) };
+    let (mut client, connection) =
+        http2::handshake(TokioExecutor::new(), TokioIo::new(io)).await.expect("it speaks HTTP/2");
+    let ended = tokio::spawn(connection);
+    let mut calls = JoinSet::new();
+    for _ in 0..STREAMS {
+        let request = Request::post(format!("http://{address}/greet.Greeter/Greet"))
+            .header("content-type", content_type)
+            .body(Full::new(Bytes::from_static(body)))
+            .expect("it is a request");
+        client.ready().await.expect("the connection is open");
+        calls.spawn(client.send_request(request));
+    }
+    let mut answered = 0;
+    while let Some(response) = calls.join_next().await {
+        let response = response.expect("no panic").expect("it is answered");
+        assert_eq!(response.status(), 200);
+        let body = response.into_body().collect().await.expect("it is whole");
+        if content_type == "application/grpc" {
+            assert_eq!(body.trailers().expect("it has trailers")["grpc-status"], "0");
+        }
+        answered += usize::from(body.to_bytes().windows(6).any(|text| text == b"waited"));
+    }
+    // The server has nothing more to do, and ends the connection although the client would go on.
+    ended.await.expect("no panic").expect("it ends in good order");
+    assert!(goodbyes(&heard.lock()) > 0, "GOAWAY was sent");
+    drop(client);
+    answered
+}
+
+/// The number of frames of the type GOAWAY.
+fn goodbyes(mut frames: &[u8]) -> usize {
+    let mut goodbyes = 0;
+    while let [a, b, c, kind, rest @ ..] = frames {
+        goodbyes += usize::from(*kind == 7);
+        let length = u32::from_be_bytes([0, *a, *b, *c]) as usize;
+        // Flags and the number of the stream stand before the payload.
+        frames = rest.get(5 + length..).unwrap_or_default();
+    }
+    goodbyes
+}
+
+/// A transport that keeps what is read from it.
+struct Overheard {
+    io: TcpStream,
+    heard: Arc<Mutex<Vec<u8>>>,
+}
+
+impl AsyncRead for Overheard {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let polled = Pin::new(&mut self.io).poll_read(context, buffer);
+        self.heard.lock().extend_from_slice(&buffer.filled()[before..]);
+        polled
+    }
+}
+
+impl AsyncWrite for Overheard {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(context)
+    }
+}
