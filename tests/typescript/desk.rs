@@ -40,7 +40,7 @@ mod broken {
 type Reply<T> = Result<Response<T>, Status>;
 
 /// How long a client may be silent with `--impatient` until it is asked for a sign of life, and until it is gone.
-const IMPATIENT: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(500));
+const IMPATIENT: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(3));
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {

@@ -1,4 +1,4 @@
-/** The matrix in Deno and Bun, where they are installed: `npm ci --prefix runtimes` installs Deno. */
+/** The matrix in Deno and Bun, where they are installed: `npm install --prefix runtimes` installs Deno. */
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";

@@ -18,6 +18,9 @@ export interface Page {
 
 interface Answer {
   readonly id?: number;
+  /** Of an event, which has no id. */
+  readonly method?: string;
+  readonly sessionId?: string;
   readonly result?: unknown;
   readonly error?: { readonly message: string };
 }
@@ -52,10 +55,12 @@ async function open(url: string): Promise<(url: string) => Promise<Page>> {
   await once(socket, "open");
   after(() => socket.terminate());
   const waiting = new Map<number, (answer: Answer) => void>();
+  const loading = new Map<string, () => void>();
   let last = 0;
   socket.on("message", (data) => {
     const answer = JSON.parse(String(data)) as Answer;
     if (answer.id !== undefined) waiting.get(answer.id)?.(answer);
+    if (answer.method === "Page.loadEventFired") loading.get(answer.sessionId ?? "")?.();
   });
   const call = <T>(method: string, params: object, sessionId?: string): Promise<T> =>
     new Promise((resolve, reject) => {
@@ -68,7 +73,7 @@ async function open(url: string): Promise<(url: string) => Promise<Page>> {
       socket.send(JSON.stringify({ id, method, params, sessionId }));
     });
   return async (url) => {
-    const { targetId } = await call<{ targetId: string }>("Target.createTarget", { url });
+    const { targetId } = await call<{ targetId: string }>("Target.createTarget", { url: "about:blank" });
     const { sessionId } = await call<{ sessionId: string }>("Target.attachToTarget", { targetId, flatten: true });
     const evaluate = async <T>(expression: string): Promise<T> => {
       const { result, exceptionDetails } = await call<{ result: { value: T }; exceptionDetails?: { exception?: { description?: string } } }>(
@@ -77,8 +82,15 @@ async function open(url: string): Promise<(url: string) => Promise<Page>> {
       if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? "it failed in the page");
       return result.value;
     };
-    // The page is loaded when its script has run.
-    await evaluate('new Promise((resolve) => document.readyState === "complete" ? resolve() : addEventListener("load", () => resolve()))');
+    await call("Page.enable", {}, sessionId);
+    const load = (): Promise<void> => new Promise((resolve) => loading.set(sessionId, resolve));
+    let loaded = load();
+    await call("Page.navigate", { url }, sessionId);
+    // A page is loaded when its script has run. The empty one before it is loaded as well.
+    while (!(await evaluate<boolean>(`location.href === ${JSON.stringify(url)} && document.readyState === "complete"`))) {
+      await loaded;
+      loaded = load();
+    }
     return { evaluate, toFront: () => call("Target.activateTarget", { targetId }) };
   };
 }
