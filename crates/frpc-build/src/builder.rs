@@ -190,6 +190,24 @@ impl Builder {
         self
     }
 
+    /// Whether services carry their schema along, so that a server can show it: to `frpc_reflection::Reflection`, which
+    /// tools like grpcurl ask. Default: `false`, which adds nothing to the program.
+    ///
+    /// The code of each package with services gets `SCHEMA`, an encoded `FileDescriptorSet` of the files with these
+    /// services and of what they import, with all comments. **What is written in comments can then be read by whoever may
+    /// ask the server.**
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// frpc_build::configure().reflection(true).compile_protos(&["proto/shop.proto"], &["proto"])?;
+    /// # Ok::<(), frpc_build::Error>(())
+    /// ```
+    pub fn reflection(mut self, enable: bool) -> Self {
+        self.services.reflection = enable;
+        self
+    }
+
     /// Passes the requests of these methods to their handlers undecoded, as `frpc::Undecoded<Foo>` instead of `Foo`: for
     /// handlers that read a few fields by a [view](Self::views) or forward the request. Takes one
     /// [path](Self#paths) or several. Clients stay the same.

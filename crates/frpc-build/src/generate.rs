@@ -10,6 +10,7 @@ mod memory;
 mod messages;
 pub(crate) mod modules;
 mod prost_code;
+mod reflection;
 pub(crate) mod rpc;
 mod services;
 pub(crate) mod typescript;
@@ -76,16 +77,23 @@ pub(crate) fn generate(
         items.iter_mut().for_each(prost_code::allow_what_prost_leaves);
         let files = schema.files.iter().filter(|file| schema.is_generated(file) && module_of(file) == module);
         let files: Vec<_> = files.collect();
+        let schema = match options.reflection && options.server {
+            true => reflection::schema_item(schema, &files, externs.codec, &mut taken, warn)?,
+            false => None,
+        };
         for file in &files {
             for (service, operations) in services_of(file, &services).zip(plan.operations(file)) {
                 let service = service?;
                 let name = full_name(&service.package, &service.proto_name);
                 let layout = plan.layout(&name)?;
-                let code = services::service_items(service, operations, layout, options, &mut taken, warn)?;
+                let name_of_schema = schema.as_ref().map(|item| &item.ident);
+                let code =
+                    services::service_items(service, operations, layout, name_of_schema, options, &mut taken, warn)?;
                 inner.extend(modules::of_service(&name, &code));
                 items.extend(code);
             }
         }
+        items.extend(schema.map(Item::Static));
         let package = files.first().map_or_else(String::new, |file| file.package().to_owned());
         if !items.is_empty() {
             generated.push(Generated { module, package, inner, text: format!("{HEADER}{}", formatted(items)) });

@@ -8,6 +8,7 @@ pub(crate) mod patterns;
 pub(crate) mod wire_order;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto};
@@ -35,6 +36,17 @@ pub(crate) mod tag {
 
 /// The lowest operation of a method. 0 to 9 are reserved for the protocol.
 pub(crate) const OPERATION_FIRST: u16 = 10;
+
+/// The operations of services about servers themselves, such as reflection and health. docs/wire.md lists them.
+pub(crate) const OPERATIONS_KEPT: RangeInclusive<u16> = 65_000..=65_099;
+
+/// The packages of these services, of which the first has others within.
+const PACKAGES_KEPT: [&str; 4] = ["frpc", "grpc.health.v1", "grpc.reflection.v1", "grpc.reflection.v1alpha"];
+
+/// Whether the services of a package may have operations that are kept.
+pub(crate) fn has_kept_operations(package: &str) -> bool {
+    PACKAGES_KEPT.contains(&package) || package.starts_with("frpc.")
+}
 
 /// All files of one compilation, imports before those that import them.
 pub(crate) struct Schema {

@@ -399,3 +399,24 @@ fn another_base_moves_all_methods_of_a_file() {
     shop.build(|builder| builder.operation_base("shop.proto", 20).numbering(Numbering::Lock))
         .expect("the lock knows better");
 }
+
+#[test]
+fn operations_that_are_kept_for_services_about_servers_are_refused_and_never_given() {
+    let service = "syntax = \"proto3\";\npackage PACKAGE;\nservice A { rpc X(M) returns (M); rpc Y(M) returns (M); }\n\
+                   message M {}\n";
+    let build = |package: &str, first: u16| {
+        let build = Build::of(&service.replace("PACKAGE", package));
+        build
+            .run(|builder| builder.operation_base("test.proto", first), &["test.proto"])
+            .map_err(|error| error.to_string())
+    };
+    for first in [64_999, 65_000, 65_099] {
+        let error = build("shop", first).unwrap_err();
+        assert!(error.contains("65000 to 65099 are kept") && error.contains("test.proto:3:1"), "{error}");
+    }
+    for (package, first) in
+        [("shop", 64_998), ("shop", 65_100), ("frpc.reflection.v1", 65_000), ("grpc.health.v1", 65_020)]
+    {
+        build(package, first).unwrap_or_else(|error| panic!("{package} from {first}: {error}"));
+    }
+}

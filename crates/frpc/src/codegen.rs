@@ -1,11 +1,14 @@
-//! What generated code uses; nothing here is meant to be written by hand.
+//! What generated code uses, and services about a server itself, such as those of frpc-reflection; nothing here is meant to
+//! be written by hand in programs.
 
+pub use crate::schema::embedded::Schema;
 pub use crate::schema::layout::{Client, Layout};
 pub use crate::schema::method::Method;
 pub use crate::service::erased::Format;
 pub use crate::service::handle::ServiceHandle;
 #[cfg(feature = "json")]
 pub use crate::service::json::json_format;
+pub use crate::service::lifecycle::{Lifecycle, OfferedMethod, OfferedService};
 pub use crate::service::methods::{Methods, MethodsBuilder, Service};
 pub use crate::service::proto::protobuf_format;
 pub use crate::wire::protobuf::{Field, Protobuf, decode_protobuf, encode_protobuf};

@@ -1,4 +1,5 @@
 //! What generated code says of its services.
 
+pub(crate) mod embedded;
 pub(crate) mod layout;
 pub(crate) mod method;

@@ -5,7 +5,9 @@ pub(crate) mod foreign;
 
 use crate::Error;
 use crate::endpoint::Endpoint;
+use crate::endpoint::offer::Offer;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 /// Services on a listening socket.
@@ -21,6 +23,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 #[derive(Debug)]
 pub struct Server {
     inner: frisbee::Server<Endpoint>,
+    offer: Arc<Offer>,
 }
 
 impl Server {
@@ -56,8 +59,15 @@ impl Server {
     /// # Cancel safety
     /// As [`Server::serve`].
     pub async fn serve_with_shutdown(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
-        Ok(self.inner.serve_with_shutdown(shutdown).await?)
+        let Self { inner, offer } = self;
+        Ok(inner.serve_with_shutdown(stopped(shutdown, offer)).await?)
     }
+}
+
+/// Ready when `shutdown` is and the services have finished what they do before.
+async fn stopped(shutdown: impl Future<Output = ()>, offer: Arc<Offer>) {
+    shutdown.await;
+    offer.stopping().await;
 }
 
 /// Services on a Unix socket. Made by [`ServerBuilder::bind_unix`](crate::ServerBuilder::bind_unix).
@@ -65,6 +75,7 @@ impl Server {
 #[derive(Debug)]
 pub struct UnixServer {
     inner: frisbee::UnixServer<Endpoint>,
+    offer: Arc<Offer>,
 }
 
 #[cfg(unix)]
@@ -98,7 +109,8 @@ impl UnixServer {
     /// # Cancel safety
     /// As [`Server::serve`].
     pub async fn serve_with_shutdown(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
-        Ok(self.inner.serve_with_shutdown(shutdown).await?)
+        let Self { inner, offer } = self;
+        Ok(inner.serve_with_shutdown(stopped(shutdown, offer)).await?)
     }
 }
 
@@ -118,6 +130,7 @@ impl UnixServer {
 #[derive(Clone, Debug)]
 pub struct Acceptor {
     inner: frisbee::Acceptor<Endpoint>,
+    offer: Arc<Offer>,
 }
 
 impl Acceptor {
@@ -144,8 +157,10 @@ impl Acceptor {
     ///
     /// # Cancel safety
     /// Dropping the future stops waiting. Connections that are in use are then closed when they are idle, however long
-    /// that takes. It may be called again.
+    /// that takes. With a service that [does something before](crate::codegen::Lifecycle::stopping), nothing has begun
+    /// until that is done. It may be called again.
     pub async fn shutdown(&self) {
+        self.offer.stopping().await;
         self.inner.shutdown().await;
     }
 }

@@ -8,6 +8,7 @@ pub(crate) mod handle;
 #[cfg(feature = "json")]
 pub(crate) mod json;
 pub(crate) mod layered;
+pub(crate) mod lifecycle;
 pub(crate) mod methods;
 pub(crate) mod places;
 pub(crate) mod proto;

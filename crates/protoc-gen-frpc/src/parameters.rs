@@ -110,6 +110,12 @@ const PARAMETERS: [Parameter; 31] = [
         set: |builder, value| Ok(builder.json(switch(value)?)),
     },
     Parameter {
+        name: "reflection",
+        value: SWITCH,
+        help: "embed the schema of services, for reflection",
+        set: |builder, value| Ok(builder.reflection(switch(value)?)),
+    },
+    Parameter {
         name: "undecoded_requests",
         value: "=PATH",
         help: "hand the requests of methods to their handlers undecoded",

@@ -143,6 +143,7 @@ fn the_codec_and_views_are_parameters_too() {
         ("codec=protobuf", built(|builder| builder.codec(Codec::Protobuf))),
         ("codec=polyglot", built(|builder| builder)),
         ("dyn_traits", built(|builder| builder.dyn_traits(true))),
+        ("reflection", built(|builder| builder.reflection(true))),
         ("views,undecoded_requests=Orders", built(|builder| builder.views(true).undecoded_requests("Orders"))),
     ] {
         assert_eq!(files(respond(&request(schema.path(), &ALL, parameter))), expected, "{parameter}");

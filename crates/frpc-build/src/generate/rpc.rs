@@ -29,6 +29,8 @@ pub(crate) struct ServiceOptions {
     /// Whether messages have a JSON mapping, which methods get as a format.
     pub(crate) json: bool,
     pub(crate) protobuf: bool,
+    /// Whether services carry their schema along.
+    pub(crate) reflection: bool,
     /// The paths of methods whose requests are not decoded.
     pub(crate) undecoded_requests: Vec<String>,
     /// Pairs of a path and an attribute.
@@ -48,6 +50,7 @@ impl Default for ServiceOptions {
             dyn_traits: false,
             json: false,
             protobuf: false,
+            reflection: false,
             undecoded_requests: Vec::new(),
             client_attributes: Vec::new(),
             server_attributes: Vec::new(),

@@ -15,11 +15,13 @@ use crate::error::{Error, ErrorKind};
 use crate::lock::{Fingerprint, Layout};
 use crate::schema::full_name;
 
-/// Generates the code of `service`, whose methods have the given `operations`.
+/// Generates the code of `service`, whose methods have the given `operations`. `schema` is the name of its schema, if that
+/// is embedded.
 pub(crate) fn service_items(
     service: &Service,
     operations: &[u16],
     layout: &Layout,
+    schema: Option<&Ident>,
     options: &ServiceOptions,
     taken: &mut Taken,
     warn: &mut dyn FnMut(String),
@@ -49,7 +51,8 @@ pub(crate) fn service_items(
             tokens.extend(dyn_trait_tokens(&name, &trait_name, &rpcs));
         }
         let attributes = matching(&options.server_attributes, &full_name)?;
-        tokens.extend(server_tokens(&server, &trait_name, &full_name, &layout_name, &attributes, &rpcs, options));
+        let about = About { full_name: &full_name, layout: &layout_name, schema };
+        tokens.extend(server_tokens(&server, &trait_name, &about, &attributes, &rpcs, options));
     }
     if options.client {
         let attributes = matching(&options.client_attributes, &full_name)?;
@@ -117,15 +120,23 @@ fn trait_tokens(name: &Ident, docs: &[Attribute], attributes: &[Attribute], rpcs
     }
 }
 
+/// What a server states about its service.
+struct About<'a> {
+    full_name: &'a str,
+    layout: &'a Ident,
+    schema: Option<&'a Ident>,
+}
+
 fn server_tokens(
     name: &Ident,
     of: &Ident,
-    full_name: &str,
-    layout: &Ident,
+    about: &About<'_>,
     attributes: &[Attribute],
     rpcs: &[Rpc],
     options: &ServiceOptions,
 ) -> TokenStream {
+    let About { full_name, layout, schema } = about;
+    let schema = schema.map(|schema| quote! { .schema(&#schema) });
     // A type parameter must not hide the trait.
     let generic = if of == "S" { format_ident!("T") } else { format_ident!("S") };
     let doc = format!(" Passes calls to an implementation of [`{}`]. A server takes it by `add_service`.", of.unraw());
@@ -181,6 +192,7 @@ fn server_tokens(
             fn methods(&self) -> ::frpc::codegen::Methods {
                 ::frpc::codegen::Methods::new(&self.service, &#layout)
                     #(#methods)*
+                    #schema
                     .done()
             }
         }

@@ -8,7 +8,7 @@ use super::numbering::{Bases, Numbering};
 use super::record::{self, Record, Service};
 use super::scope::{Member, Scope};
 use crate::error::{Error, ErrorKind};
-use crate::schema::{OPERATION_FIRST, Schema, full_name, tag, within};
+use crate::schema::{OPERATION_FIRST, OPERATIONS_KEPT, Schema, full_name, has_kept_operations, tag, within};
 
 /// The operations of a build: by file name, then by service and method in the order of declaration.
 pub(crate) type Operations = HashMap<String, Vec<Vec<u16>>>;
@@ -39,7 +39,12 @@ pub(crate) fn number(
         homes.extend(services(proto).map(|service| (service, proto.name())));
     }
     let records = scopes.iter().filter_map(|scope| scope.lock.as_ref()).map(|lock| &lock.record);
-    let mut giver = Giver { numbering, bases, homes: &homes, taken: records.flat_map(recorded_operations).collect() };
+    let mut giver = Giver {
+        numbering,
+        bases,
+        homes: &homes,
+        taken: records.flat_map(recorded_operations).chain(OPERATIONS_KEPT).collect(),
+    };
     let mut operations = Operations::new();
     // Files that already have a first operation come before those that take a free one.
     let (bound, free): (Vec<_>, Vec<_>) =
@@ -194,6 +199,23 @@ fn check_overlaps(
     let name = |file: &FileDescriptorProto, service: usize| {
         format!("`{}` of {}", full_name(file.package(), file.service[service].name()), file.name())
     };
+    for file in files.iter().filter(|file| !has_kept_operations(file.package())) {
+        for (service, numbers) in operations.get(file.name()).into_iter().flatten().enumerate() {
+            if let Some(operation) = numbers.iter().find(|operation| OPERATIONS_KEPT.contains(operation)) {
+                let (first, last) = (OPERATIONS_KEPT.start(), OPERATIONS_KEPT.end());
+                let text = format!(
+                    "the service {} has operation {operation}, but {first} to {last} are kept for services such as \
+                     reflection and health, which every server may have: set another `operation_base` of the file",
+                    name(file, service)
+                );
+                return Err(Error::at(
+                    ErrorKind::Option,
+                    schema.place(file, &within(&[], tag::FILE_SERVICE, service)),
+                    text,
+                ));
+            }
+        }
+    }
     let mut holders: HashMap<u16, Vec<(&FileDescriptorProto, usize)>> = HashMap::new();
     for file in files {
         for (service, numbers) in operations.get(file.name()).into_iter().flatten().enumerate() {

@@ -3,6 +3,7 @@
 use crate::api::middleware::Chain;
 use crate::endpoint::table::{MethodSettings, Table};
 use crate::schema::layout::Layout;
+use crate::service::lifecycle::{Lifecycle, OfferedService};
 use crate::service::methods::{Methods, Service};
 use crate::{Error, Middleware, Policy};
 use frisbee::{Connection, Hello, Mounts, Router};
@@ -38,6 +39,7 @@ pub(crate) struct Offer {
     pub(crate) called: Arc<[&'static Layout]>,
     /// How deep messages of the peer may nest.
     pub(crate) nesting: Nesting,
+    pub(crate) lifecycles: Vec<Arc<dyn Lifecycle>>,
 }
 
 impl Offering {
@@ -70,7 +72,9 @@ impl Offering {
 
     /// The complete offer. Fails if services or routers overlap.
     pub(crate) fn done(self) -> Result<Offer, Error> {
-        let services = self.services.iter().map(|methods| methods()).collect();
+        let services: Vec<_> = self.services.iter().flat_map(|methods| methods().flat()).collect();
+        let lifecycles: Vec<_> = services.iter().filter_map(|service| service.lifecycle.clone()).collect();
+        let offered = lifecycles.first().map(|_| services.iter().map(OfferedService::new).collect::<Vec<_>>());
         let table = Table::new(services, self.policy, self.methods, &self.chain)?;
         check_room(&[&table.layouts[..], &self.called].concat())?;
         self.mounts.check()?;
@@ -79,12 +83,16 @@ impl Offering {
             let owner = || format!("the method {method} on {operation}");
             self.mounts.overlap(&(operation..=operation), owner).map_or(Ok(()), Err)?;
         }
+        for lifecycle in &lifecycles {
+            lifecycle.offered(offered.as_deref().unwrap_or_default());
+        }
         Ok(Offer {
             table,
             mounts: self.mounts,
             on_connect: self.on_connect,
             called: self.called.into(),
             nesting: self.nesting,
+            lifecycles,
         })
     }
 }
@@ -101,6 +109,24 @@ impl Offer {
     /// Calls the functions for new connections.
     pub(crate) fn connected(&self, connection: &Connection) {
         self.on_connect.iter().for_each(|hook| hook(connection));
+    }
+
+    /// Lets the services finish what they do before a stop, one after the other.
+    pub(crate) async fn stopping(&self) {
+        for lifecycle in &self.lifecycles {
+            lifecycle.stopping().await;
+        }
+    }
+
+    /// Whether all services would have the end get calls.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.lifecycles.iter().all(|lifecycle| lifecycle.is_ready())
+    }
+}
+
+impl fmt::Debug for Offer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Offer").field("methods", &self.table.methods().collect::<Vec<_>>()).finish_non_exhaustive()
     }
 }
 

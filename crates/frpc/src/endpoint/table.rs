@@ -11,11 +11,18 @@ use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+/// The first operation for services about the server itself, such as reflection and health: frpc-build gives no method
+/// of a user an operation from here on. They are far from the methods of users, which begin at 10.
+const KEPT_FIRST: u16 = 65_000;
+
 /// The methods of a server by operation.
 #[derive(Default)]
 pub(crate) struct Table {
-    /// The methods, by operation minus 10.
+    /// The methods below [`KEPT_FIRST`], by operation minus 10.
     served: Vec<Option<Served>>,
+    /// The methods from [`KEPT_FIRST`] on, by operation minus that. Apart, since a table with all between would take
+    /// megabytes.
+    kept: Vec<Option<Served>>,
     /// The operations of methods by the names of their service and of their own.
     names: HashMap<(&'static str, &'static str), u16>,
     pub(crate) layouts: Vec<&'static Layout>,
@@ -46,14 +53,17 @@ impl Table {
         mut settings: MethodSettings,
         chain: &Chain,
     ) -> Result<Self, Error> {
-        let mut served: Vec<Option<Served>> = Vec::new();
+        let (mut low, mut kept): (Vec<Option<Served>>, Vec<Option<Served>>) = Default::default();
         if let Some(unknown) = services.iter().find_map(|methods| methods.unknown.clone()) {
             return Err(Error::UnknownMethod(unknown));
         }
         let layouts: Vec<_> = services.iter().map(|methods| methods.layout).collect();
         for entry in services.into_iter().flat_map(|methods| methods.entries) {
             let name = entry.method.to_string();
-            let index = index(entry.method.operation);
+            let (served, index) = match kept_index(entry.method.operation) {
+                Some(index) => (&mut kept, index),
+                None => (&mut low, index(entry.method.operation)),
+            };
             if served.len() <= index {
                 served.resize_with(index + 1, || None);
             }
@@ -77,21 +87,21 @@ impl Table {
         match settings.policies.into_keys().chain(settings.hand_offs).next() {
             Some(unknown) => Err(Error::UnknownMethod(unknown)),
             None => {
-                let methods = served.iter().flatten().map(|served| served.entry.method);
+                let methods = low.iter().chain(&kept).flatten().map(|served| served.entry.method);
                 let names = methods.map(|method| ((method.layout.service(), method.name), method.operation.number()));
-                Ok(Self { names: names.collect(), served, layouts })
+                Ok(Self { names: names.collect(), served: low, kept, layouts })
             }
         }
     }
 
     /// Whether no service is offered.
     pub(crate) fn is_empty(&self) -> bool {
-        self.served.is_empty()
+        self.served.is_empty() && self.kept.is_empty()
     }
 
     /// All methods, in the order of their operations.
     pub(crate) fn methods(&self) -> impl Iterator<Item = Method> {
-        self.served.iter().flatten().map(|served| served.entry.method)
+        self.served.iter().chain(&self.kept).flatten().map(|served| served.entry.method)
     }
 
     /// The operation of a method, by the full name of its service and its own.
@@ -100,8 +110,16 @@ impl Table {
     }
 
     pub(crate) fn get(&self, operation: u16) -> Option<&Served> {
-        let index = Operation::user(operation).map(index)?;
-        self.served.get(index)?.as_ref()
+        let operation = Operation::user(operation)?;
+        match self.served.get(index(operation)) {
+            Some(served) => served.as_ref(),
+            None => self.get_kept(operation),
+        }
+    }
+
+    #[cold]
+    fn get_kept(&self, operation: Operation) -> Option<&Served> {
+        self.kept.get(kept_index(operation)?)?.as_ref()
     }
 
     pub(crate) fn operations(&self) -> Vec<RangeInclusive<u16>> {
@@ -112,4 +130,8 @@ impl Table {
 
 fn index(operation: Operation) -> usize {
     usize::from(operation.number() - Operation::FIRST_USER.number())
+}
+
+fn kept_index(operation: Operation) -> Option<usize> {
+    operation.number().checked_sub(KEPT_FIRST).map(usize::from)
 }

@@ -5,7 +5,7 @@ use super::UnixServer;
 use super::foreign::{ForeignContext, ForeignHandler};
 use super::{Acceptor, Server};
 use crate::endpoint::Endpoint;
-use crate::endpoint::offer::{Offering, offering_setters};
+use crate::endpoint::offer::{Offer, Offering, offering_setters};
 use crate::{Error, IoBackend, Middleware, Policy, Workers};
 use std::fmt;
 use std::io;
@@ -193,8 +193,8 @@ impl ServerBuilder {
     /// # Cancel safety
     /// Dropping the future binds nothing.
     pub async fn bind(self, address: impl ToSocketAddrs + fmt::Debug) -> Result<Server, Error> {
-        let (inner, endpoint) = self.done()?;
-        Ok(Server { inner: inner.bind(address, endpoint).await? })
+        let (inner, endpoint, offer) = self.done()?;
+        Ok(Server { inner: inner.bind(address, endpoint).await?, offer })
     }
 
     /// Binds a Unix socket at `path`; see [`frisbee::ServerBuilder::bind_unix`].
@@ -206,8 +206,8 @@ impl ServerBuilder {
     /// The future is ready at once.
     #[cfg(unix)]
     pub async fn bind_unix(self, path: impl AsRef<std::path::Path>) -> Result<UnixServer, Error> {
-        let (inner, endpoint) = self.done()?;
-        Ok(UnixServer { inner: inner.bind_unix(path, endpoint).await? })
+        let (inner, endpoint, offer) = self.done()?;
+        Ok(UnixServer { inner: inner.bind_unix(path, endpoint).await?, offer })
     }
 
     /// Makes a server of a TCP socket that listens already, such as one that the process before has passed; see
@@ -228,8 +228,8 @@ impl ServerBuilder {
     /// # Panics
     /// Outside of a tokio runtime.
     pub fn listen_on(self, listener: impl Into<std::net::TcpListener>) -> Result<Server, Error> {
-        let (inner, endpoint) = self.done()?;
-        Ok(Server { inner: inner.listen_on(listener, endpoint)? })
+        let (inner, endpoint, offer) = self.done()?;
+        Ok(Server { inner: inner.listen_on(listener, endpoint)?, offer })
     }
 
     /// Makes a server of a Unix socket that listens already, whose file stays when the server is dropped; see
@@ -242,8 +242,8 @@ impl ServerBuilder {
     /// Outside of a tokio runtime.
     #[cfg(unix)]
     pub fn listen_on_unix(self, listener: impl Into<std::os::unix::net::UnixListener>) -> Result<UnixServer, Error> {
-        let (inner, endpoint) = self.done()?;
-        Ok(UnixServer { inner: inner.listen_on_unix(listener, endpoint)? })
+        let (inner, endpoint, offer) = self.done()?;
+        Ok(UnixServer { inner: inner.listen_on_unix(listener, endpoint)?, offer })
     }
 
     /// Creates a server without a socket, for connections that the program brings.
@@ -254,8 +254,8 @@ impl ServerBuilder {
     /// # Panics
     /// Outside of a tokio runtime.
     pub fn build(self) -> Result<Acceptor, Error> {
-        let (inner, endpoint) = self.done()?;
-        Ok(Acceptor { inner: inner.build(endpoint)? })
+        let (inner, endpoint, offer) = self.done()?;
+        Ok(Acceptor { inner: inner.build(endpoint)?, offer })
     }
 
     /// Speaks TLS on every connection; see [`frisbee::ServerBuilder::tls`]. Default: no TLS.
@@ -274,12 +274,12 @@ impl ServerBuilder {
         self
     }
 
-    fn done(self) -> Result<(frisbee::ServerBuilder, Endpoint), Error> {
+    fn done(self) -> Result<(frisbee::ServerBuilder, Endpoint, Arc<Offer>), Error> {
         if self.log_settings {
             tracing::info!(settings = format_args!("{:#}", self.describe()), "settings of a server");
         }
         let offer = Arc::new(self.offering.done()?);
         let inner = self.foreign.into_iter().fold(self.inner, |inner, handler| handler.add_to(inner, offer.clone()));
-        Ok((inner, Endpoint::serving(offer)))
+        Ok((inner, Endpoint::serving(offer.clone()), offer))
     }
 }

@@ -132,6 +132,11 @@ impl ForeignMethods {
         self.offer.nesting.levels()
     }
 
+    /// Whether the services would have the server get calls: without [health](crate::codegen::Lifecycle), always.
+    pub fn is_ready(&self) -> bool {
+        self.offer.is_ready()
+    }
+
     /// All methods, in the order of their operations.
     pub fn iter(&self) -> impl Iterator<Item = ForeignMethod> {
         let operations = self.offer.table.methods().map(|method| method.operation.number());

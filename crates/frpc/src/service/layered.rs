@@ -50,11 +50,11 @@ impl<S: Service> Service for Layered<S> {
 
     fn methods(&self) -> Methods {
         let mut methods = self.service.methods();
-        for entry in &mut methods.entries {
+        for entry in methods.entries_mut() {
             entry.chain = self.chain.followed_by(&entry.chain);
         }
         for (name, chain) in &self.methods {
-            match methods.entries.iter_mut().find(|entry| entry.method.name == name) {
+            match methods.entries_mut().into_iter().find(|entry| entry.method.name == name) {
                 Some(entry) => entry.chain = entry.chain.followed_by(chain),
                 None => methods.unknown = Some(format!("{}/{name}", S::NAME)),
             }

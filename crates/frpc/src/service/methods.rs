@@ -1,10 +1,12 @@
 //! The methods of a service, with their types erased.
 
 use crate::api::middleware::{About, CallKind, Chain, through};
+use crate::schema::embedded::Schema;
 use crate::schema::layout::Layout;
 use crate::schema::method::Method;
 use crate::service::erased::{Erased, Face, Format};
 use crate::service::handle::ServiceHandle;
+use crate::service::lifecycle::Lifecycle;
 use crate::service::served::{Entry, Kind, Opened};
 use crate::service::streams;
 use crate::service::unary::Handler;
@@ -30,9 +32,13 @@ pub trait Service: Send + Sync + 'static {
 /// The methods of a service, ready to be served.
 pub struct Methods {
     pub(crate) layout: &'static Layout,
+    pub(crate) schema: Option<&'static Schema>,
     pub(crate) entries: Vec<Entry>,
     /// The name of a method with middleware that the service does not have.
     pub(crate) unknown: Option<String>,
+    pub(crate) lifecycle: Option<Arc<dyn Lifecycle>>,
+    /// The methods of services that this one brings along.
+    pub(crate) beside: Vec<Self>,
 }
 
 /// Collects the methods of a service. For generated code.
@@ -40,6 +46,7 @@ pub struct Methods {
 pub struct MethodsBuilder<S> {
     service: Arc<S>,
     layout: &'static Layout,
+    schema: Option<&'static Schema>,
     entries: Vec<Entry>,
 }
 
@@ -47,7 +54,33 @@ impl Methods {
     /// Begins the list of a service's methods.
     #[allow(clippy::new_ret_no_self)] // The builder knows the service's type, what it builds does not.
     pub fn new<S: Send + Sync + 'static>(service: &Arc<S>, layout: &'static Layout) -> MethodsBuilder<S> {
-        MethodsBuilder { service: service.clone(), layout, entries: Vec::new() }
+        MethodsBuilder { service: service.clone(), layout, schema: None, entries: Vec::new() }
+    }
+
+    /// Has the service take part in the life of its end.
+    #[must_use]
+    pub fn lifecycle(mut self, lifecycle: Arc<dyn Lifecycle>) -> Self {
+        self.lifecycle = Some(lifecycle);
+        self
+    }
+
+    /// Offers the methods of another service wherever this one is offered, within the same middleware.
+    #[must_use]
+    pub fn beside(mut self, other: Self) -> Self {
+        self.beside.push(other);
+        self
+    }
+
+    /// This service, and those that it brings along.
+    pub(crate) fn flat(mut self) -> Vec<Self> {
+        let beside = std::mem::take(&mut self.beside);
+        std::iter::once(self).chain(beside.into_iter().flat_map(Self::flat)).collect()
+    }
+
+    /// The methods of this service, and of those that it brings along.
+    pub(crate) fn entries_mut(&mut self) -> Vec<&mut Entry> {
+        let beside = self.beside.iter_mut().flat_map(Self::entries_mut);
+        self.entries.iter_mut().chain(beside).collect()
     }
 }
 
@@ -137,9 +170,16 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         self
     }
 
+    /// States the schema of the service.
+    pub fn schema(mut self, schema: &'static Schema) -> Self {
+        self.schema = Some(schema);
+        self
+    }
+
     /// Ends the list.
     pub fn done(self) -> Methods {
-        Methods { layout: self.layout, entries: self.entries, unknown: None }
+        let Self { layout, schema, entries, .. } = self;
+        Methods { layout, schema, entries, unknown: None, lifecycle: None, beside: Vec::new() }
     }
 
     fn with(mut self, method: Method, kind: Kind, face: Box<dyn Erased>) -> Self {
